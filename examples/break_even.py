@@ -25,7 +25,7 @@ FREEDOMS = ["box", "turned", "any-box", "connected", "any", "mbs"]
 # The strategy for boxes over which the choice is made.
 BOXES = "bf:turn=all"
 FIXED = [*FREEDOMS, BOXES]
-CHOICE = "easy:tear=pays"
+CHOICE = "easy-freedom"
 # The steps from boxes as asked to any nodes: what each is called, and the freedoms before and after it.
 STEPS = [
     ("turning", "box", "turned"),

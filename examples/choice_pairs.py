@@ -4,7 +4,7 @@
     examples/choice_pairs.py FOLDER [--logs KTH,SDSC-SP2] [--kind mesh] [--shares 0.1,0.2,0.4] [--pavior pavior]
 
 Runs the logs of the folder (the Parallel Workloads Archive's names) with near-neighbour messages: the strategy
-`bf:turn=all` under `easy:tear=pays`, and under `easy` turned boxes, `bf:turn=all`, connected, any and counted nodes.
+`bf:turn=all` under `easy-freedom`, and under `easy` turned boxes, `bf:turn=all`, connected, any and counted nodes.
 Prints a line of a table for each log and share, with 95 % intervals as in examples/paired_runs.py. Needs Python 3.11
 and the `pavior` binary.
 """
@@ -16,7 +16,7 @@ from freedom import logs_of
 from paired_runs import Key, ended, in_both, interval
 from scripts import end_with_reader, run
 
-CHOICE = ["--strategy", "bf:turn=all", "--scheduler", "easy:tear=pays"]
+CHOICE = ["--strategy", "bf:turn=all", "--scheduler", "easy-freedom"]
 OTHERS = {
     "`turned`": ["--strategy", "tff", "--scheduler", "easy", "--freedom", "turned"],
     "`bf:turn=all`": ["--strategy", "bf:turn=all", "--scheduler", "easy"],

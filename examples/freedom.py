@@ -8,7 +8,7 @@
     examples/freedom.py --moves migration.csv
 
 The first form runs the logs of the folder (the Parallel Workloads Archive's names) with backfilling: by counting nodes
-alone (`mbs`), with every job as free as each of the five levels says (`tff`), and with `easy:tear=pays`, which chooses
+alone (`mbs`), with every job as free as each of the five levels says (`tff`), and with `easy-freedom`, which chooses
 the level for each job. A share of each run time is communication. The second form compares the
 fixed levels, without messages, with boxes that may be turned and running jobs that move at so many seconds a node.
 Both write a line a run, the others tables from these lines (that of moves is in results/contiguity-on-logs.md). Exits with
@@ -52,7 +52,7 @@ CHOICES: list[Choice] = [
     ("any-box", "tff", "easy", "any-box"),
     ("connected", "tff", "easy", "connected"),
     ("any", "tff", "easy", "any"),
-    ("pays", "tff", "easy:tear=pays", None),
+    ("pays", "tff", "easy-freedom", None),
 ]
 METRICS = ["waiting", "service", "turnaround"]
 MOVES = ["moves", "nodes_moved", "migration_time"]

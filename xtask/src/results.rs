@@ -15,7 +15,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
         };
         for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
             let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
-            if !name.ends_with(".md") {
+            if path.extension().is_none_or(|end| end != "md") {
                 continue;
             }
             let text = std::fs::read_to_string(&path).unwrap_or_default();

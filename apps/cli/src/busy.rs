@@ -239,7 +239,7 @@ pub(crate) fn object(line: &str, what: &str) -> Result<(Vec<Member>, Range<usize
 }
 
 /// Where a fault stands in its line.
-fn place(error: &serde_json::Error, line: &str) -> usize {
+pub(crate) fn place(error: &serde_json::Error, line: &str) -> usize {
     let at = error.column().saturating_sub(1).min(line.len());
     (0..=at).rev().find(|&at| line.is_char_boundary(at)).unwrap_or(0)
 }

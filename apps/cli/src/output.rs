@@ -6,6 +6,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use clap::ValueEnum;
+use console::{Alignment, measure_text_width, pad_str};
 use serde_json::Value;
 
 use crate::failure::Failure;
@@ -39,7 +40,7 @@ pub(crate) fn text(sentence: &str, width: usize) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     let mut line = String::new();
     for word in pavior_kernel::cell(sentence).split(' ') {
-        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
+        if !line.is_empty() && measure_text_width(&line) + 1 + measure_text_width(word) > width {
             writeln!(out, "{line}")?;
             line.clear();
         }
@@ -129,7 +130,7 @@ impl Table {
     pub(crate) fn print(&self, width: usize) -> Result<usize, Failure> {
         let size = |column: usize| {
             let cells = self.rows.iter().map(|row| &row[column]).chain([&self.header[column]]);
-            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+            cells.map(|cell| measure_text_width(cell)).max().unwrap_or(0)
         };
         let (mut sizes, mut used) = (Vec::new(), 0);
         let wanted: usize = (0..self.header.len()).map(|column| size(column) + 2).sum();
@@ -163,17 +164,8 @@ impl Table {
             if column > 0 {
                 line += "  ";
             }
-            let cell = &row[column];
-            let cell = if cell.chars().count() > size {
-                cell.chars().take(size.saturating_sub(1)).chain(['…']).collect()
-            } else {
-                cell.clone()
-            };
-            line += &if self.numbers[column] {
-                format!("{cell:>size$}")
-            } else {
-                format!("{cell:<size$}")
-            };
+            let side = if self.numbers[column] { Alignment::Right } else { Alignment::Left };
+            line += &pad_str(&row[column], size, side, Some("…"));
         }
         line
     }

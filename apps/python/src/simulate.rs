@@ -301,8 +301,8 @@ impl Asked {
         let [point] = &specification.points[..] else {
             return Err(value("this runs one combination; use Experiment for several"));
         };
-        if point.is_still() {
-            return Err(value("a still state has no run; use Experiment for it"));
+        if point.is_snapshot() {
+            return Err(value("a snapshot has no run; use Experiment for it"));
         }
         let point = point.clone();
         Ok(Asked { specification, point, inputs, own: own.is_used() })

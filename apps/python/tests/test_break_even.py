@@ -116,7 +116,7 @@ def test_free_moves_are_read_where_turned_boxes_wait_as_long(
 
 CHOSEN = """
 [[sweep]]
-scheduler = ["easy", "easy:tear=pays"]
+scheduler = ["easy", "easy-freedom"]
 strategy = "bf:turn=all"
 """
 
@@ -126,7 +126,7 @@ def test_the_choice_stands_beside_the_best_fixed_strategy_its_own_boxes_too(tmp_
     with results.open(newline="") as lines:
         rows = [row for row in csv.DictReader(lines) if row["metric"] == "turnaround"]
     means = {(row["scheduler"], row["freedom"] or row["strategy"]): float(row["mean"]) for row in rows}
-    pays = means.pop(("easy:tear=pays", "bf:turn=all"))
+    pays = means.pop(("easy-freedom", "bf:turn=all"))
     (_, best), least = min(means.items(), key=lambda item: item[1])
     turnaround, compared = shown([results])[-2:]
     assert turnaround[-2:] == [f"{one / 3600:.3g}" for one in (means["easy", "bf:turn=all"], pays)]

@@ -173,7 +173,7 @@ def test_what_is_about_several_runs_changes_nothing_in_one() -> None:
         assert again.jobs["start"] == plain.jobs["start"], key
     assert "allocation_ns" in simulate("mesh:8x8", jobs=50).metrics["metric"]
     for key in STILLS:
-        with pytest.raises(ValueError, match="still state|request"):
+        with pytest.raises(ValueError, match="snapshot|request"):
             simulate("mesh:6x6", **STILL_ARGUMENTS[key])
 
 

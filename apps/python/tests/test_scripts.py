@@ -14,7 +14,7 @@ EXAMPLES = Path(__file__).parents[3] / "examples"
 
 RESULTS = "trace,pattern,communication,machine,strategy,scheduler,metric,mean\n" + "".join(
     f"log.swf,near-neighbour,0,mesh:4x4,{strategy},{scheduler},{metric},7200\n"
-    for strategy, scheduler in [("mbs", "easy"), ("bf:turn=all", "easy:tear=pays")]
+    for strategy, scheduler in [("mbs", "easy"), ("bf:turn=all", "easy-freedom")]
     for metric in ["waiting", "service", "turnaround"]
 )
 HEAD = "log,machine,first,share,choice,waiting,service,turnaround,moves,nodes_moved,migration_time,seconds\n"
@@ -102,7 +102,7 @@ def test_wrong_input_and_nothing_to_tell_are_one_line_and_status_2(line: str, fo
 
 PRINTING = [
     "break_even.py results.csv --moves moves.csv",
-    "break_even.py results.csv --scheduler easy:tear=pays",
+    "break_even.py results.csv --scheduler easy-freedom",
     "freedom.py --tables tables.csv",
     "freedom.py --moves moves.csv",
     "contention.py log.swf mesh:4x4 --pavior ./pavior",

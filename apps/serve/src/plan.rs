@@ -28,7 +28,7 @@ pub(crate) fn unblocked(
     Ok(planning::unblock_any(snapshot, &shapes, weights, limits))
 }
 
-/// Which jobs to move.
+/// Which leases to move.
 #[derive(Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 pub(crate) struct Plan {

@@ -1,4 +1,4 @@
-//! Files that nobody else may read: tokens, keys, passwords.
+//! Files that their owner alone may read: tokens, keys, passwords.
 
 use std::fs::File;
 use std::io::{self, Read};

@@ -79,7 +79,7 @@ pub(crate) type Waits = HashMap<u64, Wait>;
 
 /// The last answers, machine by machine: readers that ask in the same state share one.
 #[derive(Default)]
-pub(crate) struct Known(Mutex<HashMap<String, Answer>>);
+pub(crate) struct WaitsCache(Mutex<HashMap<String, Answer>>);
 
 /// An answer: the record after which it holds, and when it was given.
 struct Answer {
@@ -88,7 +88,7 @@ struct Answer {
     waits: Arc<Waits>,
 }
 
-impl Known {
+impl WaitsCache {
     /// How long an answer holds in one state: what is planned comes nearer.
     const HOLDS_MS: u64 = 1000;
 
@@ -279,14 +279,14 @@ impl<'a> Plan<'a> {
     fn lacking(&self, asked: &Asked<'_>, free: u32, left: &mut usize) -> Option<&'a Reserved> {
         let mut free = i128::from(free);
         let own = |whose: Option<&Reserved>| whose.is_some_and(|one| one.job.0 == asked.id);
-        for moment in self.changes.chunk_by(|a, b| a.0 == b.0) {
-            *left = left.saturating_sub(moment.len());
-            if moment[0].0 >= asked.until || *left == 0 {
+        for group in self.changes.chunk_by(|a, b| a.0 == b.0) {
+            *left = left.saturating_sub(group.len());
+            if group[0].0 >= asked.until || *left == 0 {
                 return None;
             }
             free +=
-                moment.iter().filter(|change| !own(change.2)).map(|change| change.1).sum::<i128>();
-            let begins = moment.iter().find(|change| change.1 < 0 && !own(change.2));
+                group.iter().filter(|change| !own(change.2)).map(|change| change.1).sum::<i128>();
+            let begins = group.iter().find(|change| change.1 < 0 && !own(change.2));
             if let Some(begins) = begins.filter(|_| free < i128::from(asked.needed)) {
                 return begins.2;
             }

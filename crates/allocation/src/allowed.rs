@@ -5,10 +5,10 @@ use pavior_mesh::{Freedom, Grid, Request, Sides, orientations, volume};
 use crate::Refusal;
 use crate::strategies::shared::factor_shapes::factor_shapes;
 
-/// The boxes that a freedom allows, the preferred first: the one asked for; turned, in the order of
-/// [`orientations`]; then all others of as many nodes as the request counts, and of as many as that
-/// box has, each compact ones first. All fit the grid. None where sets that are no boxes are
-/// allowed too.
+/// The boxes that a freedom allows, in order of preference. First the one asked for, then its turns
+/// in the order of [`orientations`]. Then all others of as many nodes as the request counts, and of
+/// as many as that box has, compact ones first. All fit the grid. None where sets that are no boxes
+/// are allowed too.
 pub fn boxes(request: &Request, freedom: Freedom, grid: &Grid) -> Vec<Sides> {
     let mut shapes: Vec<Sides> = Vec::new();
     let asked = request.shape.into_iter();

@@ -5,8 +5,8 @@
 //! the strategy:
 //!
 //! - `box`, `turned`, `any-box`: of the boxes allowed, in the order of [`boxes`], the first that is
-//!   free anywhere; where the strategy places that box if it is asked for it and grants it whole,
-//!   else at its first free base in row-major order.
+//!   free anywhere. It stands where the strategy places it, if it grants it whole when asked for
+//!   it; else at its first free base in row-major order.
 //! - `connected`: what the strategy itself grants, if that is connected; else a connected set by
 //!   the rule of the strategy `connected`.
 //! - `any`: what the strategy itself grants; else as `connected`; else the n nodes nearest to a

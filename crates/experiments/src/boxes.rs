@@ -1,4 +1,4 @@
-//! Boxes and sides in words, as still states are given.
+//! Boxes and sides in words, as snapshots are given.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,45 +7,27 @@ use pavior_kernel::BadName;
 use pavior_mesh::{Cubes, Cuboid, Grid, Request, Sides};
 
 /// Boxes in words: `1,2:4x3 5,5:2x2`, each its base and its sides.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Boxes(pub(crate) Vec<Cuboid>);
-
-/// Sides in words: `3x2`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct RequestedSides(pub(crate) Sides);
-
-impl FromStr for Boxes {
-    type Err = BadName;
-
-    fn from_str(text: &str) -> Result<Boxes, BadName> {
-        let mut boxes = Vec::new();
-        for word in text.split_whitespace() {
+pub(crate) fn boxes(text: &str) -> Result<Vec<Cuboid>, BadName> {
+    let one = |word: &str| {
+        let parsed = word.split_once(':').and_then(|(base, sides)| {
+            Some(Cuboid::new(numbers(base, ',', 0)?, numbers(sides, 'x', 1)?))
+        });
+        parsed.ok_or_else(|| {
             let start = word.as_ptr() as usize - text.as_ptr() as usize;
-            let parsed = word.split_once(':').and_then(|(base, sides)| {
-                let (base, sides) = (numbers(base, ',', 0)?, numbers(sides, 'x', 1)?);
-                Some(Cuboid::new(base, sides))
-            });
-            let Some(parsed) = parsed else {
-                let reason =
-                    format!("`{word}` is no box: write its base and its sides, such as 1,2:4x3");
-                return Err(BadName { reason, span: start..start + word.len() });
-            };
-            boxes.push(parsed);
-        }
-        Ok(Boxes(boxes))
-    }
+            let reason =
+                format!("`{word}` is no box: write its base and its sides, such as 1,2:4x3");
+            BadName { reason, span: start..start + word.len() }
+        })
+    };
+    text.split_whitespace().map(one).collect()
 }
 
-impl FromStr for RequestedSides {
-    type Err = BadName;
-
-    fn from_str(text: &str) -> Result<RequestedSides, BadName> {
-        let bad = || BadName {
-            reason: format!("`{text}` is no request: write its sides, such as 3x2"),
-            span: 0..text.len(),
-        };
-        numbers(text, 'x', 1).map(RequestedSides).ok_or_else(bad)
-    }
+/// Sides in words: `3x2`.
+pub(crate) fn sides(text: &str) -> Result<Sides, BadName> {
+    numbers(text, 'x', 1).ok_or_else(|| BadName {
+        reason: format!("`{text}` is no request: write its sides, such as 3x2"),
+        span: 0..text.len(),
+    })
 }
 
 /// A slice in words: `16` cubes, or its sides in nodes, `8x8x16`.
@@ -126,14 +108,14 @@ mod tests {
 
     #[test]
     fn boxes_are_read_and_faults_are_shown() {
-        let boxes: Boxes = "1,2:4x3 5,5,1:2x2x2".parse().unwrap();
-        assert_eq!(boxes.0[0], Cuboid::new([1, 2, 0], [4, 3, 1]));
-        assert_eq!(boxes.0[1], Cuboid::new([5, 5, 1], [2, 2, 2]));
-        let bad = "1,2:4x3 5,5:0x2".parse::<Boxes>().unwrap_err();
+        let read = boxes("1,2:4x3 5,5,1:2x2x2").unwrap();
+        assert_eq!(read[0], Cuboid::new([1, 2, 0], [4, 3, 1]));
+        assert_eq!(read[1], Cuboid::new([5, 5, 1], [2, 2, 2]));
+        let bad = boxes("1,2:4x3 5,5:0x2").unwrap_err();
         assert_eq!(bad.span, 8..15);
-        assert_eq!("3x2".parse::<RequestedSides>(), Ok(RequestedSides([3, 2, 1])));
+        assert_eq!(sides("3x2"), Ok([3, 2, 1]));
         for wrong in ["", "3x", "0x2", "3x2x1x1", "3,2"] {
-            assert!(wrong.parse::<RequestedSides>().is_err(), "{wrong}");
+            assert!(sides(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Means, confidence intervals, and when to stop replicating.
 
+use std::fmt;
+
 use crate::student_t;
 
 /// How many independent replications are run.
@@ -138,6 +140,22 @@ pub fn median(sample: &[f64]) -> Option<(f64, Option<f64>)> {
     let Median { value, interval } = Median::of(sample)?;
     let width = interval.map(|[low, high]| (value - low).max(high - value));
     Some((value, width.or_else(|| half_width(sample, 0.95))))
+}
+
+/// The median with the ends of its interval, to four significant digits of the median.
+impl fmt::Display for Median {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let decimals = decimals(self.value);
+        write!(f, "{:.decimals$}", self.value)?;
+        let Some([low, high]) = self.interval else { return Ok(()) };
+        write!(f, " [{low:.decimals$}, {high:.decimals$}]")
+    }
+}
+
+/// How many decimals four significant digits of a number have; six at most.
+pub(crate) fn decimals(number: f64) -> usize {
+    let digits = if number == 0.0 { 0.0 } else { libm::floor(libm::log10(number.abs())) };
+    (3.0 - digits).clamp(0.0, 6.0) as usize
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! The list of parameters ([`parameters::ALL`](crate::parameters::ALL)) reads texts into this.
 //! Whether values go together is said by [`RunSettings`](crate::RunSettings), which is made of it.
 
-use pavior_mesh::Grid;
+use pavior_mesh::{Cuboid, Grid, Sides};
 use pavior_network::{
     EngineKind, PatternSelection, RankOrder, Release, Rounds, Sending, VirtualChannels,
 };
@@ -14,7 +14,7 @@ use pavior_workload::{
     ShapeRule, SideDistribution,
 };
 
-use crate::boxes::{Boxes, RequestedSides, Slice};
+use crate::boxes::Slice;
 
 /// What was given for each parameter; none where nothing was.
 #[derive(Clone, Default)]
@@ -75,7 +75,7 @@ pub struct Given {
     pub migration: Option<f64>,
     pub movable: Option<JobRule>,
 
-    pub(crate) busy: Option<Boxes>,
+    pub busy: Option<Vec<Cuboid>>,
     pub submeshes: Option<u64>,
-    pub(crate) request: Option<RequestedSides>,
+    pub request: Option<Sides>,
 }

@@ -32,8 +32,8 @@ mod results;
 mod sample;
 mod scenario;
 mod settings;
+pub mod snapshot;
 mod specification;
-pub mod still;
 mod student;
 mod sweep;
 
@@ -51,18 +51,16 @@ pub use keys::Keys;
 pub use orders::Orders;
 pub use paired::Paired;
 pub use point::Point;
-pub use publish::{Provenance, Publication, cell, median_cell};
+pub use publish::{Provenance, Publication};
 pub use replications::Replications;
 pub use results::{Line, MeasuredTime, PointResult, Summary, Table, target_missed};
 pub use sample::Sample;
 pub use scenario::{RunRecord, Scenario};
 pub use settings::{
     Asked, BusyBoxes, FailureSettings, FailureSource, JobSettings, JobSource, LogSettings,
-    MigrationSettings, NetworkParameters, NetworkSettings, RunSettings, StillSettings,
+    MigrationSettings, NetworkParameters, NetworkSettings, RunSettings, SnapshotSettings,
 };
-pub use specification::{
-    Axis, Figure, Setting, SettingError, Specification, SpecificationError, StatedMark, schema,
-};
+pub use specification::{Axis, Figure, Setting, SettingError, Specification, StatedMark, schema};
 pub use student::student_t;
 
 pub mod report {

@@ -1,4 +1,4 @@
-//! Orders of growth that an experiment states: a formula a strategy, evaluated in still states.
+//! Orders of growth that an experiment states: a formula a strategy, evaluated in snapshots.
 //!
 //! The key `orders` of an experiment file gives them; the metric `printed_order` is their value,
 //! with the names N nodes of the machine, h rows, B busy submeshes and K nodes a submesh.
@@ -24,8 +24,8 @@ impl Orders {
         let of = |name: &str| self.0.iter().find(|(known, _)| known == name);
         let (_, formula) = of(strategy).or_else(|| of(plain))?;
         let grid = settings.machine;
-        let Asked::Still(still) = &settings.asked else { return None };
-        let sizes = still.busy.sizes();
+        let Asked::Snapshot(snapshot) = &settings.asked else { return None };
+        let sizes = snapshot.busy.sizes();
         let busy = sizes.len() as f64;
         let names = |name: &str| {
             Some(match name {

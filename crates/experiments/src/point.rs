@@ -56,8 +56,8 @@ impl Point {
         self.texts.get(index)?.as_deref()
     }
 
-    /// Whether it asks one request in a still state, without jobs and time.
-    pub fn is_still(&self) -> bool {
+    /// Whether it asks one request in a snapshot, without jobs and time.
+    pub fn is_snapshot(&self) -> bool {
         self.settings.jobs().is_none()
     }
 

@@ -215,7 +215,7 @@ impl Specification {
             let mut row = picked(&line.values, &columns);
             row.push(samples.len().to_string());
             row.push(self.met(line.target_missed).to_string());
-            row.extend(chosen.iter().map(|&index| cell(own[index].summary)));
+            row.extend(chosen.iter().map(|&index| own[index].summary.to_string()));
             rows.push(row);
         }
         SectionTable { header, rows, words }
@@ -259,8 +259,8 @@ impl Specification {
             row.push(paired.pairs.to_string());
             row.push(self.met(one.target_missed).to_string());
             let difference = Some(paired.difference);
-            row.push(cell(Summary { mean: difference, ci95: paired.difference_ci95 }));
-            row.push(cell(Summary { mean: paired.ratio, ci95: paired.ratio_ci95 }));
+            row.push(Summary { mean: difference, ci95: paired.difference_ci95 }.to_string());
+            row.push(Summary { mean: paired.ratio, ci95: paired.ratio_ci95 }.to_string());
             row
         };
         let rows: Vec<Vec<String>> = differences.iter().filter(of).map(row).collect();
@@ -288,29 +288,6 @@ impl Specification {
 /// The values of some columns.
 fn picked(values: &[String], columns: &[usize]) -> Vec<String> {
     columns.iter().map(|&column| values[column].clone()).collect()
-}
-
-/// A mean with its half-width, to four significant digits of the mean.
-pub fn cell(summary: Summary) -> String {
-    let Some(mean) = summary.mean else { return "-".to_string() };
-    let digits = if mean == 0.0 { 0.0 } else { libm::floor(libm::log10(mean.abs())) };
-    let decimals = (3.0 - digits).clamp(0.0, 6.0) as usize;
-    match summary.ci95 {
-        Some(ci95) => format!("{mean:.decimals$} ± {ci95:.decimals$}"),
-        None => format!("{mean:.decimals$}"),
-    }
-}
-
-/// A median with the ends of its interval, to four significant digits of the median.
-pub fn median_cell(median: crate::Median) -> String {
-    let digits = libm::floor(libm::log10(median.value.abs().max(1e-9)));
-    let decimals = (3.0 - digits).clamp(0.0, 6.0) as usize;
-    match median.interval {
-        Some([low, high]) => {
-            format!("{:.decimals$} [{low:.decimals$}, {high:.decimals$}]", median.value)
-        }
-        None => format!("{:.decimals$}", median.value),
-    }
 }
 
 fn csv(write: impl FnOnce(&mut dyn io::Write) -> Result<(), ::csv::Error>) -> io::Result<Vec<u8>> {

@@ -2,12 +2,13 @@
 //!
 //! The table, written as CSV and read back, is the same table: figures are drawn from it alone.
 
+use std::fmt;
 use std::io::{Read, Write};
 use std::sync::Arc;
 
 use pavior_simulation::metrics::ALLOCATION_NS;
 
-use crate::confidence::{half_width, mean};
+use crate::confidence::{decimals, half_width, mean};
 use crate::{Median, Point, Sample, Samples, Specification, parameters};
 
 /// The results of an experiment, or of a part of it.
@@ -54,6 +55,18 @@ impl Summary {
     /// That of a sample.
     pub(crate) fn of(sample: &[f64]) -> Summary {
         Summary { mean: mean(sample), ci95: half_width(sample, 0.95) }
+    }
+}
+
+/// The mean with its half-width, to four significant digits of the mean.
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(mean) = self.mean else { return f.write_str("-") };
+        let decimals = decimals(mean);
+        match self.ci95 {
+            Some(ci95) => write!(f, "{mean:.decimals$} ± {ci95:.decimals$}"),
+            None => write!(f, "{mean:.decimals$}"),
+        }
     }
 }
 

@@ -63,9 +63,9 @@ pub struct Channel {
 /// The numbering of the channels of a grid.
 ///
 /// Every node owns the same row of numbers: injection, ejection, then per axis that is longer than
-/// 1 the positive and the negative link, each with its virtual channels. The channel one node
-/// further along an axis therefore has a number that is a constant away, which is what lets a
-/// header step through a whole segment of its path by one addition.
+/// 1 the positive and the negative link, each with its virtual channels. So the number of the
+/// channel one node further along an axis is a constant away. A header steps through a whole
+/// segment of its path by one addition a channel.
 ///
 /// ```text
 ///   node n:  n*slots + | 0 inj | 1 ej | 2 x+ | 3 x- | 4 y+ | 5 y- |       (a mesh with two axes)

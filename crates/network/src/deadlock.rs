@@ -32,9 +32,9 @@ pub struct Waiting {
 }
 
 impl Deadlock {
-    /// The cycle that is reached from the undelivered message with the smallest id by following
-    /// `waits`, which says for which channel a message (named by the engine's index for it) waits,
-    /// and who holds it.
+    /// The cycle that is reached from the undelivered message with the smallest id, by following
+    /// `waits`. It says for which channel a message waits, and who holds it; messages are named by
+    /// the engine's index.
     pub(crate) fn find(
         at: Time,
         undelivered: &[u32],

@@ -8,8 +8,8 @@ use pavior_mesh::{Coordinates, Grid, NodeId};
 /// whose nodes lie in the same [`relative_layout`](Footprint::relative_layout), alone on the
 /// network, see the same thing happen at the same distance from their start.
 ///
-/// Every phase of a route is a straight run, so that the least and the greatest place at which
-/// messages enter and leave a line of the grid say which of its links are used:
+/// Every phase of a route is a straight run. So the places at which messages enter and leave a line
+/// of the grid, the least and the greatest, say which of its links are used:
 ///
 /// ```text
 ///   nodes o      x: from each row to all columns    y: from each plane to the nodes of each column

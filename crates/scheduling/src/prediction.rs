@@ -14,11 +14,11 @@ use pavior_workload::Job;
 /// use pavior_scheduling::Prediction;
 /// use pavior_workload::Job;
 /// // A job in several pieces takes half as long again.
-/// let mut torn = |_: &Job, placement: &Placement| {
+/// let mut slower = |_: &Job, placement: &Placement| {
 ///     if placement.parts().len() > 1 { 1.5 } else { 1.0 }
 /// };
 /// fn takes(_: &mut dyn Prediction) {}
-/// takes(&mut torn);
+/// takes(&mut slower);
 /// ```
 pub trait Prediction {
     /// The job's time on these nodes over its time in the box that it asks for. The same question

@@ -2,7 +2,7 @@
 //!
 //! The key of a job is asked for once, when the job first waits, and again if it waits anew after a
 //! failure of a node. It therefore cannot change with time; a rule that does is a [`Scheduler`] of
-//! its own. A least job that does not fit blocks all others; with `backfill` the others are tried
+//! its own. A least job that does not fit blocks all others. With `backfill` the others are tried
 //! in the order of their keys, and then jobs with large keys may wait without bound. O(log q) a
 //! decision for q waiting jobs; with `backfill` O(q) after a change of the machine, where each
 //! request is asked about once.
@@ -21,6 +21,9 @@ use crate::{MachineView, Queue, Running, Scheduler, Standing, Start};
 /// Gives a job its key, or says why it cannot.
 pub type KeyFunction = dyn FnMut(&Job) -> Result<f64, CallerError> + Send + Sync;
 
+/// The same for keys of any type.
+type Key<K> = dyn FnMut(&Job) -> Result<K, CallerError> + Send + Sync;
+
 /// A scheduler made of a function that gives each job a key.
 ///
 /// ```
@@ -31,129 +34,168 @@ pub type KeyFunction = dyn FnMut(&Job) -> Result<f64, CallerError> + Send + Sync
 /// assert!(registry.select("smallest").is_ok());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Priority {
-    key: Box<KeyFunction>,
+pub struct Priority(LeastFirst<Number>);
+
+impl Priority {
+    /// A scheduler that starts the job with the least key; with `backfill`, the one with the least
+    /// key of those that fit. A key that is not a number is an error, which stops the run.
+    pub fn new(mut key: Box<KeyFunction>, backfill: bool) -> Priority {
+        let number = move |job: &Job| {
+            let key = key(job)?;
+            if key.is_nan() {
+                let reason = format!("the key of job {} is not a number", job.number);
+                return Err(CallerError::new(reason));
+            }
+            // Negative zero would come before zero.
+            Ok(Number(key + 0.0))
+        };
+        Priority(LeastFirst::fallible(Box::new(number), backfill))
+    }
+}
+
+impl Scheduler for Priority {
+    fn next(
+        &mut self,
+        now: Time,
+        queue: &Queue,
+        running: &Running,
+        view: &mut MachineView<'_>,
+    ) -> Option<Start> {
+        self.0.next(now, queue, running, view)
+    }
+
+    fn standing(&self, now: Time, queue: &Queue, machine: &Machine) -> Option<Standing> {
+        self.0.standing(now, queue, machine)
+    }
+
+    fn error(&self) -> Option<CallerError> {
+        self.0.error()
+    }
+}
+
+/// A number that is ordered.
+#[derive(Clone, Copy)]
+struct Number(f64);
+
+impl Ord for Number {
+    fn cmp(&self, other: &Number) -> Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+impl PartialOrd for Number {
+    fn partial_cmp(&self, other: &Number) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Number {
+    fn eq(&self, other: &Number) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Number {}
+
+/// [`Priority`] with keys of any type.
+pub(crate) struct LeastFirst<K> {
+    key: Box<Key<K>>,
     backfill: bool,
     /// The waiting jobs.
-    order: BTreeSet<Place>,
-    /// The youngest job seen.
-    newest: Option<JobId>,
-    /// The health of the machine when it was last looked at: failures make jobs wait anew.
-    health: u64,
-    /// The state of the machine in which all waiting jobs but those in `fresh` are known to be
-    /// refused.
-    passed: Option<u64>,
-    fresh: BTreeSet<Place>,
-    refused: Refused,
-    /// The jobs that had been withdrawn when the queue was last looked at.
+    order: BTreeSet<Place<K>>,
+    /// The youngest job seen: younger ones are new.
+    youngest: Option<(Time, JobId)>,
+    /// [`Queue::returns`] and [`Queue::withdrawals`] when the queue was last looked at.
+    returns: u64,
     withdrawals: u64,
+    /// With `backfill`: the state of the machine in which all waiting jobs but those in `fresh` are
+    /// known to be refused.
+    passed: Option<u64>,
+    fresh: BTreeSet<Place<K>>,
+    refused: Refused,
     error: Option<CallerError>,
 }
 
 /// A waiting job's place in the order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
-    key: Key,
+struct Place<K> {
+    key: K,
     arrival: Time,
     job: JobId,
 }
 
-/// A key, which is a number.
-#[derive(Clone, Copy)]
-struct Key(f64);
-
-impl Ord for Key {
-    fn cmp(&self, other: &Key) -> Ordering {
-        self.0.total_cmp(&other.0)
+impl<K: Ord + Copy> LeastFirst<K> {
+    /// The job with the least key first. It blocks all others if it does not fit.
+    pub(crate) fn new(key: impl Fn(&Job) -> K + Send + Sync + 'static) -> LeastFirst<K> {
+        LeastFirst::fallible(Box::new(move |job| Ok(key(job))), false)
     }
-}
 
-impl PartialOrd for Key {
-    fn partial_cmp(&self, other: &Key) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Key {
-    fn eq(&self, other: &Key) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Key {}
-
-impl Priority {
-    /// A scheduler that starts the job with the least key; with `backfill`, the one with the least
-    /// key of those that fit. A key that is not a number is an error, which stops the run.
-    pub fn new(key: Box<KeyFunction>, backfill: bool) -> Priority {
-        Priority {
+    fn fallible(key: Box<Key<K>>, backfill: bool) -> LeastFirst<K> {
+        LeastFirst {
             key,
             backfill,
             order: BTreeSet::new(),
-            newest: None,
-            health: 0,
+            youngest: None,
+            returns: 0,
+            withdrawals: 0,
             passed: None,
             fresh: BTreeSet::new(),
             refused: Refused::default(),
-            withdrawals: 0,
             error: None,
         }
     }
 
     fn add(&mut self, job: &Job) -> Result<(), CallerError> {
-        let key = (self.key)(job)?;
-        if key.is_nan() {
-            return Err(CallerError::new(format!("the key of job {} is not a number", job.number)));
-        }
-        // Negative zero would come before zero.
-        let place = Place { key: Key(key + 0.0), arrival: job.arrival, job: job.id };
+        let place = Place { key: (self.key)(job)?, arrival: job.arrival, job: job.id };
         self.order.insert(place);
-        self.fresh.insert(place);
+        if self.backfill {
+            self.fresh.insert(place);
+        }
         Ok(())
     }
 
-    /// Sees who waits that did not, and who has been withdrawn. Else jobs leave the queue only by
-    /// starting; they come at its end, or anywhere after a failure.
-    fn arrivals(&mut self, queue: &Queue, health: u64) -> Result<(), CallerError> {
-        if self.withdrawals != queue.withdrawals() {
-            self.withdrawals = queue.withdrawals();
-            let waits = |place: &Place| queue.place_of(place.arrival, place.job).is_some();
-            self.order.retain(waits);
-            self.fresh.retain(waits);
-        }
-        if self.health != health {
-            self.health = health;
-            let known: HashSet<JobId> = self.order.iter().map(|place| place.job).collect();
-            let newest = self.newest;
-            let anew = queue.iter().filter(|job| Some(job.id) <= newest);
-            for job in anew.filter(|job| !known.contains(&job.id)) {
-                self.add(job)?;
-            }
-        }
-        let fresh = queue.iter().rev().take_while(|job| Some(job.id) > self.newest).count();
+    /// Adds the jobs that have arrived. If the queue shows any other change but the start of the
+    /// job that was chosen, looks at all jobs.
+    fn follow(&mut self, queue: &Queue) -> Result<(), CallerError> {
+        let age = |job: &Job| Some((job.arrival, job.id));
+        let fresh = queue.iter().rev().take_while(|job| age(job) > self.youngest).count();
         for job in queue.iter().skip(queue.len() - fresh) {
             self.add(job)?;
-            self.newest = Some(job.id);
+            self.youngest = age(job);
+        }
+        let changes = (queue.returns(), queue.withdrawals());
+        if (self.returns, self.withdrawals) != changes || self.order.len() != queue.len() {
+            (self.returns, self.withdrawals) = changes;
+            let waits = |place: &Place<K>| queue.place_of(place.arrival, place.job).is_some();
+            self.order.retain(waits);
+            self.fresh.retain(waits);
+            let known: HashSet<JobId> = self.order.iter().map(|place| place.job).collect();
+            for job in queue.iter().filter(|job| !known.contains(&job.id)) {
+                self.add(job)?;
+            }
         }
         Ok(())
     }
 
     /// The least job, if it fits.
-    fn least(&self, queue: &Queue, view: &mut MachineView<'_>) -> Option<(Place, usize)> {
+    fn least(&self, queue: &Queue, view: &mut MachineView<'_>) -> Option<(Place<K>, usize)> {
         let place = *self.order.first()?;
         let index = queue.place_of(place.arrival, place.job)?;
         view.can_start(&queue.get(index)?.request).ok().map(|()| (place, index))
     }
 
     /// The least of the jobs that fit.
-    fn fitting(&mut self, queue: &Queue, view: &mut MachineView<'_>) -> Option<(Place, usize)> {
+    fn least_that_fits(
+        &mut self,
+        queue: &Queue,
+        view: &mut MachineView<'_>,
+    ) -> Option<(Place<K>, usize)> {
         let state = view.machine().state();
         self.refused.in_state(state);
         let open = if self.passed == Some(state) { &self.fresh } else { &self.order };
         for place in open {
             let index = queue.place_of(place.arrival, place.job)?;
-            let ask = |request: &_| view.can_start(request).ok();
-            if self.refused.ask(&queue.get(index)?.request, ask).is_some() {
+            if self.refused.can_start(&queue.get(index)?.request, view) {
                 return Some((*place, index));
             }
         }
@@ -163,7 +205,7 @@ impl Priority {
     }
 }
 
-impl Scheduler for Priority {
+impl<K: Ord + Copy + Send + Sync> Scheduler for LeastFirst<K> {
     fn next(
         &mut self,
         _: Time,
@@ -172,15 +214,14 @@ impl Scheduler for Priority {
         view: &mut MachineView<'_>,
     ) -> Option<Start> {
         if self.error.is_none() {
-            self.error = self.arrivals(queue, view.machine().health()).err();
+            self.error = self.follow(queue).err();
         }
         if self.error.is_some() {
             return None;
         }
         let (place, index) = if self.backfill {
-            self.fitting(queue, view)?
+            self.least_that_fits(queue, view)?
         } else {
-            self.fresh.clear();
             self.least(queue, view)?
         };
         self.order.remove(&place);

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use super::Estimate;
-use pavior::experiments::{Median, Summary, cell, median_cell};
+use pavior::experiments::{Median, Summary};
 
 /// What the papers' runs promise of their own means.
 const PAPERS_OWN: f64 = 0.05;
@@ -93,11 +93,11 @@ impl Statement {
     pub fn number(&self) -> String {
         match (self.ours, self.ci95) {
             (Some(median), _) if self.interval.is_some() => {
-                median_cell(Median { value: median, interval: self.interval })
+                Median { value: median, interval: self.interval }.to_string()
             }
             // Counted.
             (Some(whole), None) if whole.fract() == 0.0 => whole.to_string(),
-            (mean, ci95) => cell(Summary { mean, ci95 }),
+            (mean, ci95) => Summary { mean, ci95 }.to_string(),
         }
     }
 

@@ -183,7 +183,8 @@ mod tests {
     fn a_row_says_more_than_what_all_have_in_common() {
         let text = "[[statement]]\nid = 'T1'\nclaim = ''\n\
             common = { rule = 'close', metric = 'waiting', at = { load = 1, flits = 8 } }\n\
-            row = [{ rule = 'below', at = { load = [2, 3] } }, { rules = 'below' }, { paper = {} }]";
+            row = [{ rule = 'below', at = { load = [2, 3] } }, { rules = 'below' }, \
+            { paper = {} }]";
         let claim = |text: &str| toml::from_str::<Statements>(text).unwrap().statement.remove(0);
         let reason = claim(text).rows().unwrap_err();
         assert!(reason.contains("unknown field `rules`"), "{reason}");

@@ -1,4 +1,4 @@
-//! Worked examples: what a paper finds in one still state, beside what is found here.
+//! Worked examples: what a paper finds in one snapshot, beside what is found here.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use super::{Evidence, Statement};
 
-/// A worked example: a still state of the experiment, and what the paper finds in it.
+/// A worked example: a snapshot of the experiment, and what the paper finds in it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Worked {
@@ -67,7 +67,7 @@ impl Worked {
     /// Judges it.
     ///
     /// # Errors
-    /// If the experiment has no such still state, or the example does not lie in it.
+    /// If the experiment has no such snapshot, or the example does not lie in it.
     pub(super) fn judge(
         &self,
         claim: &str,
@@ -92,11 +92,11 @@ impl Worked {
 impl Asking<'_> {
     fn of(point: &Point) -> Result<Asking<'_>, String> {
         let settings = point.settings();
-        let Asked::Still(still) = &settings.asked else {
-            return Err("a worked example is about a still state, with a `request`".to_string());
+        let Asked::Snapshot(snapshot) = &settings.asked else {
+            return Err("a worked example is about a snapshot, with a `request`".to_string());
         };
-        let state = still.busy.state(settings.machine, settings.seed, 0)?;
-        Ok(Asking { point, state, request: still.request })
+        let state = snapshot.busy.state(settings.machine, settings.seed, 0)?;
+        Ok(Asking { point, state, request: snapshot.request })
     }
 
     fn choice(&self, id: &str, place: &str, worth: i64) -> Result<Statement, String> {

@@ -29,7 +29,7 @@ pub(crate) struct OfRuns;
 
 impl Choice for OfRuns {
     fn has(parameter: &Parameter) -> bool {
-        parameter.applies != Applies::Still
+        parameter.applies != Applies::Snapshot
     }
 
     const CONTROLS: bool = true;

@@ -1,7 +1,8 @@
 //! `pavior network`: messages, one JSON object a line, through the network.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufRead, Write};
+use std::io::{self, Write};
+use std::path::Path;
 
 use pavior_experiments::NetworkParameters;
 use pavior_kernel::{Time, json};
@@ -11,9 +12,10 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::args::{NetworkCommandArgs, OfNetworks, ParameterArgs};
-use crate::failure::{Failure, Place};
+use crate::busy;
+use crate::failure::Failure;
+use crate::input;
 use crate::output::{self, Format, Table};
-use crate::{files, input};
 
 /// A line of input.
 #[derive(Deserialize)]
@@ -28,7 +30,7 @@ struct Line {
 pub(crate) fn run(args: &NetworkCommandArgs) -> Result<(), Failure> {
     let grid = input::machine(&args.machine)?;
     let NetworkParameters { settings, engine, flits } = parameters(&args.network)?;
-    let mut messages = read(pavior_files::stdin(files::lines()), &grid, flits)?;
+    let mut messages = read(&grid, flits)?;
     // Ids are the order of input; engines take messages in the order of creation.
     messages.sort_by_key(|message| (message.created, message.id));
     let mut network =
@@ -54,39 +56,29 @@ fn parameters(args: &ParameterArgs<OfNetworks>) -> Result<NetworkParameters, Fai
 }
 
 /// Reads all messages; a line that is wrong ends the command.
-fn read(mut input: impl BufRead, grid: &Grid, flits: u32) -> Result<Vec<Message>, Failure> {
-    let (mut messages, mut line, mut number) = (Vec::new(), Vec::new(), 0u64);
-    while {
-        line.clear();
-        input.read_until(b'\n', &mut line)?
-    } > 0
-    {
-        number += 1;
-        if line.trim_ascii().is_empty() {
-            continue;
-        }
-        let fault = |column: usize, reason: String| {
-            let text = String::from_utf8_lossy(&line).trim_end().to_string();
-            let span = column.saturating_sub(1).min(text.len())..text.len();
-            let from = format!("standard input:{number}:{column}:");
-            Failure::Usage { message: reason, place: Some(Place { from, line: text, span }) }
-        };
+fn read(grid: &Grid, flits: u32) -> Result<Vec<Message>, Failure> {
+    let mut messages = Vec::new();
+    busy::each_line(Path::new("-"), |line, _| {
+        let whole = 0..line.len();
         // A list of its values in their order would be taken for a message.
-        if line.trim_ascii_start().starts_with(b"[") {
-            return Err(fault(1, "a message is an object, {\"at\",\"from\",\"to\"}".into()));
+        if line.trim_start().starts_with('[') {
+            return Err(("a message is an object, {\"at\",\"from\",\"to\"}".into(), whole));
         }
-        let parsed: Line = json::read(&line)
-            .map_err(|error| fault(error.column().max(1), json::reason(&error)))?;
+        let parsed: Line = json::read(line.as_bytes()).map_err(|error| {
+            let at = busy::place(&error, line);
+            (json::reason(&error), at..line.len())
+        })?;
         let ends = [point(grid, &parsed.from), point(grid, &parsed.to)];
         let [Some(from), Some(to)] = ends else {
             let at = if ends[0].is_none() { &parsed.from } else { &parsed.to };
-            return Err(fault(1, format!("{at:?} is no node of {grid}")));
+            return Err((format!("{at:?} is no node of {grid}"), whole));
         };
         let id = messages.len() as u64;
         let (flits, created) = (parsed.flits.unwrap_or(flits), Time(parsed.at));
         let message = Message::between(grid, id, [from, to], flits, created);
-        messages.push(message.map_err(|error| fault(1, error.to_string()))?);
-    }
+        messages.push(message.map_err(|error| (error.to_string(), whole))?);
+        Ok(())
+    })?;
     Ok(messages)
 }
 

@@ -1,6 +1,6 @@
 //! The results of `simulate`: a table, JSON or CSV.
 
-use pavior_experiments::{Median, Point, PointResult, Samples, Specification, Summary};
+use pavior_experiments::{Point, PointResult, Samples, Specification, Summary};
 use pavior_simulation::metrics::ALLOCATION_NS;
 use serde_json::{Map, Value, json};
 
@@ -172,8 +172,8 @@ impl Results<'_> {
                 let found = self.metrics(row).find(|(name, ..)| name == column);
                 let time = row.allocation_ns.filter(|_| *column == ALLOCATION_NS);
                 cells.push(match (time, found) {
-                    (Some(time), _) => median_cell(time.median),
-                    (None, Some((_, _, summary))) => cell(summary),
+                    (Some(time), _) => time.median.to_string(),
+                    (None, Some((_, _, summary))) => summary.to_string(),
                     (None, None) => String::new(),
                 });
             }
@@ -232,8 +232,8 @@ impl Results<'_> {
             notes.push(format!("The target of precision was not met by: {missed}."));
         }
         let rejects = |row: &PointResult<'_>| row.samples.iter().any(|run| run.rejected > 0);
-        // A request in a still state is refused for now.
-        let turned_away = self.names(|row| !row.point.is_still() && rejects(row));
+        // A request in a snapshot is refused for now.
+        let turned_away = self.names(|row| !row.point.is_snapshot() && rejects(row));
         if !turned_away.is_empty() {
             notes.push(format!(
                 "Jobs that could never be placed were turned away, and are in no mean (their \
@@ -292,31 +292,4 @@ fn added_first<'m>(available: &[&'m str], named: &str) -> Vec<&'m str> {
     let place = |column: &&str| added.iter().position(|name| name == column);
     columns.sort_by_key(|column| place(column).unwrap_or(added.len()));
     columns
-}
-
-/// How many decimals four significant digits of a number have.
-fn decimals(number: f64) -> usize {
-    let digits = if number == 0.0 { 0.0 } else { number.abs().log10().floor() };
-    (3.0 - digits).clamp(0.0, 4.0) as usize
-}
-
-/// A median with the ends of its interval.
-fn median_cell(median: Median) -> String {
-    let decimals = decimals(median.value);
-    match median.interval {
-        Some([low, high]) => {
-            format!("{:.decimals$} [{low:.decimals$}, {high:.decimals$}]", median.value)
-        }
-        None => format!("{:.decimals$}", median.value),
-    }
-}
-
-/// A mean with its confidence interval, to four significant digits of the mean.
-fn cell(summary: Summary) -> String {
-    let Some(mean) = summary.mean else { return "-".to_string() };
-    let decimals = decimals(mean);
-    match summary.ci95 {
-        Some(ci95) => format!("{mean:.decimals$} ± {ci95:.decimals$}"),
-        None => format!("{mean:.decimals$}"),
-    }
 }

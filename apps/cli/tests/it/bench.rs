@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{good, refused};
+use crate::{good, refused, refused_for};
 
 /// Runs few attempts once, where nothing else is said.
 fn quick(format: &str, arguments: &[&str]) -> String {
@@ -156,8 +156,7 @@ fn the_chart_names_every_strategy() {
     for text in [">ff<", ">tff:plain<", ">granted<", ">refused<", "prefers-color-scheme:dark"] {
         assert!(svg.contains(text), "{text}");
     }
-    let message = refused(&["bench", "--chart", folder.path().to_str().unwrap()]);
-    assert!(message.contains("directory"), "{message}");
+    refused_for(&["bench", "--chart", folder.path().to_str().unwrap()], "directory");
 }
 
 #[test]

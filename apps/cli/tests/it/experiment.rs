@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::{good, pavior, refused, stderr};
+use crate::{good, pavior, refused, refused_for, stderr};
 
 /// About a second of work on one thread, in some hundred replications.
 const SWEEP: &str = "machine = 'mesh:16x16'\nstrategy = ['ff', 'tff', 'bl']\nload = [0.5, 1, 2]\n\
@@ -107,8 +107,7 @@ fn shards_merge_to_the_same_bytes() {
     let merged = folder.path().join("merged");
     let shards: Vec<PathBuf> = (1..=4).map(shard).collect();
     let merge = ["merge", text(&shards[1]), text(&shards[3]), "--out", text(&merged)];
-    let message = refused(&merge);
-    assert!(message.contains("3 of 6 points are not finished"), "{message}");
+    refused_for(&merge, "3 of 6 points are not finished");
     assert!(!merged.exists(), "nothing was written");
     run(1);
     run(3);
@@ -123,8 +122,10 @@ fn shards_merge_to_the_same_bytes() {
     let changed = experiment(folder.path(), &SMALL.replace("jobs = 60", "jobs = 61"));
     good(&["experiment", text(&changed), "--out", text(&other)]);
     let again = folder.path().join("again");
-    let message = refused(&["merge", all[0], text(&other), "--out", text(&again)]);
-    assert!(message.contains("not parts of the same experiment"), "{message}");
+    refused_for(
+        &["merge", all[0], text(&other), "--out", text(&again)],
+        "not parts of the same experiment",
+    );
 }
 
 #[test]
@@ -133,11 +134,12 @@ fn directories_are_not_mixed_up() {
     let file = experiment(folder.path(), SMALL);
     let out = folder.path().join("out");
     good(&["experiment", text(&file), "--out", text(&out)]);
-    let message = refused(&["experiment", text(&file), "--out", text(&out)]);
-    assert!(message.contains("--resume"), "{message}");
+    refused_for(&["experiment", text(&file), "--out", text(&out)], "--resume");
     let changed = experiment(folder.path(), &SMALL.replace("jobs = 60", "jobs = 61"));
-    let message = refused(&["experiment", text(&changed), "--out", text(&out), "--resume"]);
-    assert!(message.contains("another experiment"), "{message}");
+    refused_for(
+        &["experiment", text(&changed), "--out", text(&out), "--resume"],
+        "another experiment",
+    );
     let full = folder.path().join("full");
     std::fs::create_dir(&full).unwrap();
     std::fs::write(full.join("thesis.tex"), "years of work").unwrap();
@@ -146,8 +148,7 @@ fn directories_are_not_mixed_up() {
         assert!(refused(&run).contains("not empty"));
     }
     assert_eq!(std::fs::read_dir(&full).unwrap().count(), 1, "what is another's is not touched");
-    let message = refused(&["experiment", text(&file), "--out", text(&file)]);
-    assert!(message.contains("cannot write"), "{message}");
+    refused_for(&["experiment", text(&file), "--out", text(&file)], "cannot write");
     for shard in ["0/3", "4/3", "x", "1/0"] {
         refused(&["experiment", text(&file), "--shard", shard, "--out", "never"]);
     }
@@ -161,8 +162,7 @@ fn one_process_at_a_time() {
     std::fs::create_dir(&out).unwrap();
     let lock = std::fs::File::create(out.join(".lock")).unwrap();
     lock.lock().unwrap();
-    let message = refused(&["experiment", text(&file), "--out", text(&out)]);
-    assert!(message.contains("another process is working in"), "{message}");
+    refused_for(&["experiment", text(&file), "--out", text(&out)], "another process is working in");
     drop(lock);
     good(&["experiment", text(&file), "--out", text(&out)]);
 }
@@ -211,8 +211,7 @@ fn faults_are_underlined_in_the_file() {
     assert_eq!(line.find("tlb"), mark.find("^^^"), "{message}");
     let file = experiment(folder.path(), "trace = 'none.swf'\nstrategy = 'ff'\n");
     let out = folder.path().join("out");
-    let message = refused(&["experiment", text(&file), "--out", text(&out)]);
-    assert!(message.contains("none.swf"), "{message}");
+    refused_for(&["experiment", text(&file), "--out", text(&out)], "none.swf");
     refused(&["experiment", "no-such-file.toml"]);
     refused(&["experiment"]);
     assert!(good(&["experiment", "--schema"]).contains("\"arrival-scale\""));
@@ -262,8 +261,10 @@ fn logs_are_found_beside_the_file() {
     // With another log it is another experiment.
     let log = log.replace(" 60 ", " 61 ");
     std::fs::write(folder.path().join("log.swf"), log).unwrap();
-    let message = refused(&["experiment", text(&file), "--out", text(&out), "--resume"]);
-    assert!(message.contains("another experiment"), "{message}");
+    refused_for(
+        &["experiment", text(&file), "--out", text(&out), "--resume"],
+        "another experiment",
+    );
 }
 
 /// Every byte of a finished directory: a flip is found, or is without effect on what is reported.

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::process::{Command, Stdio};
 
-use crate::{good, refused};
+use crate::{good, refused, refused_for};
 
 const LOG: &str = "\
 ; a small log that starts late
@@ -70,8 +70,7 @@ fn several_combinations_need_names_that_tell_them_apart() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
     let run = ["simulate", "--jobs", "20", "--replications", "1", "--strategy", "ff:turn=all,bl"];
-    let message = refused(&[&run[..], &["--jobs-csv", &at("jobs.csv")]].concat());
-    assert!(message.contains("must contain {strategy}"), "{message}");
+    refused_for(&[&run[..], &["--jobs-csv", &at("jobs.csv")]].concat(), "must contain {strategy}");
     good(&[&run[..], &["--jobs-csv", &at("{strategy}.csv")]].concat());
     let mut names: Vec<String> = std::fs::read_dir(folder.path())
         .unwrap()
@@ -86,19 +85,19 @@ fn names_of_files_that_cannot_be_meant_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
     let run = ["simulate", "--jobs", "20", "--replications", "1", "--strategy", "ff"];
-    let message = refused(&[&run[..], &["--jobs-csv", &at("{foo}.csv")]].concat());
-    assert!(message.contains("braces"), "{message}");
+    refused_for(&[&run[..], &["--jobs-csv", &at("{foo}.csv")]].concat(), "braces");
     let both = at("same.csv");
-    let message = refused(&[&run[..], &["--jobs-csv", &both, "--placements", &both]].concat());
-    assert!(message.contains("--placements"), "{message}");
+    refused_for(
+        &[&run[..], &["--jobs-csv", &both, "--placements", &both]].concat(),
+        "--placements",
+    );
 }
 
 #[test]
 fn what_cannot_be_written_is_said_before_anything_runs() {
     let folder = tempfile::tempdir().unwrap();
     let run = ["simulate", "--jobs", "20", "--replications", "1", "--strategy", "ff", "--jobs-csv"];
-    let message = refused(&[&run[..], &[folder.path().to_str().unwrap()]].concat());
-    assert!(message.contains("directory"), "{message}");
+    refused_for(&[&run[..], &[folder.path().to_str().unwrap()]].concat(), "directory");
     let nowhere = folder.path().join("no/such/folder/jobs.csv");
     refused(&[&run[..], &[nowhere.to_str().unwrap()]].concat());
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);

@@ -72,3 +72,9 @@ fn refused(arguments: &[&str]) -> String {
     assert!(!message.contains("panicked"), "{message}");
     message
 }
+
+/// Runs `pavior`, which must refuse its arguments with a message that has these words.
+fn refused_for(arguments: &[&str], words: &str) {
+    let message = refused(arguments);
+    assert!(message.contains(words), "{arguments:?}: {message}");
+}

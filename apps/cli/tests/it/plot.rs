@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{good, pavior, refused, stderr, stdout};
+use crate::{good, pavior, refused, refused_for, stderr, stdout};
 
 fn text(path: &Path) -> &str {
     path.to_str().unwrap()
@@ -44,8 +44,7 @@ fn figures_come_again_from_the_tables_alone() {
     let chart = good(&["plot", text(&results), "--y", "waiting", "--log", "x,y"]);
     assert!(chart.starts_with("<svg") && chart.contains("waiting (time units)"));
     assert!(chart.contains("<title>waiting by load</title>"), "{chart}");
-    let message = refused(&["plot", text(&results), "--y", "wating"]);
-    assert!(message.contains("did you mean `waiting`?"), "{message}");
+    refused_for(&["plot", text(&results), "--y", "wating"], "did you mean `waiting`?");
     assert!(refused(&["plot", text(&results), "--x", "lod"]).contains("`load`"));
     refused(&["plot", text(&file)]);
     refused(&["plot", text(folder.path())]);
@@ -104,11 +103,9 @@ fn a_crowd_of_series_is_thinned_by_a_filter() {
         ("jobs=9", "no column `jobs`"),
         ("strategy=", "unknown strategy"),
     ] {
-        let message = refused(&["plot", text(&file), "--filter", filter]);
-        assert!(message.contains(reason), "{message}");
+        refused_for(&["plot", text(&file), "--filter", filter], reason);
     }
-    let message = refused(&["plot", text(folder.path()), "--filter", "load=1"]);
-    assert!(message.contains("draw a results.csv"), "{message}");
+    refused_for(&["plot", text(folder.path()), "--filter", "load=1"], "draw a results.csv");
 }
 
 #[test]
@@ -145,8 +142,10 @@ fn schedules_machines_and_distributions() {
     let cdf = good(&["plot", text(&jobs), "--cdf", "waiting_time"]);
     assert!(cdf.contains("share of jobs") && cdf.contains("30 jobs"));
     assert!(refused(&["plot", text(&placements)]).contains("--machine"));
-    let message = refused(&["plot", text(&placements), "--machine", "mesh:2x2"]);
-    assert!(message.contains("not a placement on mesh:2x2"), "{message}");
+    refused_for(
+        &["plot", text(&placements), "--machine", "mesh:2x2"],
+        "not a placement on mesh:2x2",
+    );
     refused(&["plot", text(&placements), "--machine", "grid:4wx4", "--from", "9", "--to", "3"]);
     assert!(refused(&["plot", text(&jobs), "--cdf", "wait"]).contains("waiting_time"));
 }
@@ -181,14 +180,12 @@ fn numbers_that_cannot_be_drawn_are_refused() {
             format!("load,metric,mean,ci95\n1,waiting,{mean},\n2,waiting,3,inf\n"),
         )
         .unwrap();
-        let message = refused(&["plot", text(&results), "--y", "waiting"]);
-        assert!(message.contains("cannot be drawn"), "{message}");
+        refused_for(&["plot", text(&results), "--y", "waiting"], "cannot be drawn");
     }
     for (load, half) in [("inf", "1"), ("nan", "1"), ("x", "1"), ("1", "nan"), ("1", "-1")] {
         let rows = format!("{load},waiting,1,{half}\n2,waiting,3,1\n");
         std::fs::write(&results, format!("load,metric,mean,ci95\n{rows}")).unwrap();
-        let message = refused(&["plot", text(&results), "--y", "waiting"]);
-        assert!(message.contains("cannot be drawn"), "{message}");
+        refused_for(&["plot", text(&results), "--y", "waiting"], "cannot be drawn");
     }
     // An interval without end, numbers of every size, and nothing at all on a logarithmic axis.
     for means in [["3", "4"], ["1e308", "-1e308"], ["1e-320", "0"]] {

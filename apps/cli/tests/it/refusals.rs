@@ -1,6 +1,6 @@
 //! What would do nothing, or come to nothing, is refused.
 
-use crate::{good, pavior, refused, stderr};
+use crate::{good, pavior, refused, refused_for, stderr};
 
 const LOG: &str = "1 0 -1 60 4 -1 -1 4 90 -1 1 7 -1 -1 2 -1 -1 -1\n\
                    2 5 -1 60 4 -1 -1 4 90 -1 1 7 -1 -1 2 -1 -1 -1\n";
@@ -36,8 +36,7 @@ fn a_converted_log_without_jobs() {
     let (folder, log, _) = folder("x", "");
     let to = folder.path().join("to.swf");
     let convert = ["trace", "convert", &log, to.to_str().unwrap(), "--filter", "queue=1"];
-    let message = refused(&convert);
-    assert!(message.contains("no job is left of 2 job lines (2 filtered out"), "{message}");
+    refused_for(&convert, "no job is left of 2 job lines (2 filtered out");
     assert!(!to.exists());
 }
 
@@ -46,10 +45,11 @@ fn a_drawing_under_a_name_of_another_format() {
     let table = "strategy,load,metric,mean,ci95\nff,1,turnaround,2,\nff,2,turnaround,3,\n";
     let (folder, _, results) = folder("results.csv", table);
     let name = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
-    let message = refused(&["plot", &results, "--out", &name("x.pdf")]);
-    assert!(message.contains("x.pdf: a name that ends in .svg or .json"), "{message}");
-    let message = refused(&["bench", "--chart", &name("b.pdf")]);
-    assert!(message.contains("b.pdf: a name that ends in .svg"), "{message}");
+    refused_for(
+        &["plot", &results, "--out", &name("x.pdf")],
+        "x.pdf: a name that ends in .svg or .json",
+    );
+    refused_for(&["bench", "--chart", &name("b.pdf")], "b.pdf: a name that ends in .svg");
     for kept in ["x.svg", "x.json", "X.SVG"] {
         good(&["plot", &results, "--out", &name(kept)]);
     }

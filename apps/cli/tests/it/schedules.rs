@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::{good, refused};
+use crate::{good, refused_for};
 
 /// Runs a log and returns (job, start, first node of the first part) of every job that started, by
 /// job.
@@ -183,7 +183,6 @@ fn a_schedule_is_a_log_that_can_be_replayed() {
 #[test]
 fn schedules_need_names_that_tell_them_apart() {
     for option in ["--schedule", "--swf"] {
-        let message = refused(&["simulate", "--scheduler", "fcfs,easy", option, "one.out"]);
-        assert!(message.contains("must contain {"), "{message}");
+        refused_for(&["simulate", "--scheduler", "fcfs,easy", option, "one.out"], "must contain {");
     }
 }

@@ -41,7 +41,7 @@ impl Episodes {
     ) -> PyResult<Simulation<'static, 'static, 'static>> {
         let run = self.scenario.stepped(replication, self.jobs);
         let run = run.map_err(|error| stopped(py, &error, ""))?;
-        run.ok_or_else(|| value("a still state has no run"))
+        run.ok_or_else(|| value("a snapshot has no run"))
     }
 
     /// The mean estimate of the jobs of a replication, in ticks: what is long and what is short.

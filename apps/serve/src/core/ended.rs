@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 /// The most that are remembered.
 const MOST: usize = 10_000;
 
-/// The leases that ended last. Where they are too many, the oldest one is forgotten of the tenant
-/// that has the most: nobody pushes out more than its own part of the whole.
+/// The leases that ended last. Where they are too many, the tenant with most of them loses its
+/// oldest. So no tenant pushes out more than its own part of the whole.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ended {
     /// Leases and tenants, in the order of their ends.

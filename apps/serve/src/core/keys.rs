@@ -1,8 +1,8 @@
 //! Replies that clients may ask for again, the youngest of them.
 //!
 //! They are bounded by age, by number and by bytes. Where they are too many, or have too many
-//! bytes, the oldest one goes of the tenant that has the most. So of T tenants each keeps a T-th of
-//! the whole, whatever the others send: a tenant with more than that makes room first.
+//! bytes, the tenant with most of them loses its oldest. So of T tenants each keeps a T-th of the
+//! whole: a tenant with more than that makes room first.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

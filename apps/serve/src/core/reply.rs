@@ -220,6 +220,7 @@ pub struct Other {
 /// A lease that is no more.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[expect(clippy::struct_field_names, reason = "it is the name of the member")]
 pub struct Ended {
     pub(crate) id: u64,
     pub(crate) ended: bool,
@@ -230,6 +231,7 @@ pub struct Ended {
 /// A node's state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[expect(clippy::struct_field_names, reason = "it is the name of the member")]
 pub struct Node {
     pub(crate) node: Vec<u16>,
     /// `healthy`, `failed` or `drained`.

@@ -47,7 +47,7 @@ pub struct SavedMachine {
     pub nodes: Vec<(u32, NodeState)>,
 }
 
-/// A machine as it is written: `flatten` would let members pass that nobody knows.
+/// A machine as it is written: `flatten` would let unknown members pass.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FlatMachine {

@@ -135,7 +135,7 @@ impl Access {
         }
     }
 
-    /// To whom the connection of a peer is counted that is known without a token.
+    /// The party of a peer that is known without a token.
     pub(crate) fn party(&self, peer: &Peer) -> Party {
         self.known(peer).map_or(Party::at([0, 0, 0, 0].into()), |caller| Party::of(&caller))
     }

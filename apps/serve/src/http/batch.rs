@@ -96,7 +96,9 @@ impl Operation {
 #[utoipa::path(
     post, path = "/v1/batch", tag = "leases",
     request_body = BatchBody, params(ChangeHeaders),
-    responses((status = 200, description = "an answer for each command", body = Answers<'static>), Named)
+    responses(
+        (status = 200, description = "an answer for each command", body = Answers<'static>), Named
+    )
 )]
 pub(crate) async fn batch(State(app): State<Arc<App>>, change: Change) -> Result<Reply, Fault> {
     change.carry_out(&app, "batch", |bytes| commands(&app, bytes)).await

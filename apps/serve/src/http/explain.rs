@@ -106,16 +106,9 @@ pub(crate) async fn explain(
     Extension(caller): Extension<Caller>,
     InBody(body): InBody<ExplainBody>,
 ) -> Result<Json<Explanation>, Fault> {
-    let question = Question {
-        shape: body.shape,
-        nodes: body.nodes,
-        freedom: body.freedom,
-        strategies: body.strategies,
-        machine: body.machine,
-        waiting: body.waiting,
-        ..Question::default()
-    };
-    answered(&app, caller, question).await
+    let ExplainBody { shape, nodes, freedom, strategies, machine, waiting } = body;
+    let asked = WhatIfBody { shape, nodes, freedom, machine, ..WhatIfBody::default() };
+    answered(&app, caller, Question { asked, strategies, waiting }).await
 }
 
 /// What the machine's strategy would do if leases had ended and nodes were otherwise. Nothing
@@ -133,30 +126,14 @@ pub(crate) async fn what_if(
     Extension(caller): Extension<Caller>,
     InBody(body): InBody<WhatIfBody>,
 ) -> Result<Json<Explanation>, Fault> {
-    let question = Question {
-        shape: body.shape,
-        nodes: body.nodes,
-        freedom: body.freedom,
-        strategies: body.strategy.map(|strategy| vec![strategy]),
-        machine: body.machine,
-        end: body.end,
-        fail: body.fail,
-        repair: body.repair,
-        waiting: None,
-    };
-    answered(&app, caller, question).await
+    let strategies = body.strategy.clone().map(|strategy| vec![strategy]);
+    answered(&app, caller, Question { asked: body, strategies, waiting: None }).await
 }
 
-#[derive(Default)]
+/// A question of either route.
 struct Question {
-    shape: Option<Vec<u64>>,
-    nodes: Option<u64>,
-    freedom: Option<String>,
+    asked: WhatIfBody,
     strategies: Option<Vec<String>>,
-    machine: Option<String>,
-    end: Vec<u64>,
-    fail: Vec<Vec<u64>>,
-    repair: Vec<Vec<u64>>,
     waiting: Option<u64>,
 }
 
@@ -168,7 +145,7 @@ async fn answered(
     let view = app.writer.view().await?;
     let (seed, now_ms, seen_by) = (app.seed, app.writer.clock.now_ms(), caller.clone());
     let work = move || answer(&view, &seen_by, &question, now_ms, seed);
-    Ok(Json(app.turns.run(&caller, work).await??))
+    Ok(Json(app.fair_queue.run(&caller, work).await??))
 }
 
 fn answer(
@@ -182,14 +159,14 @@ fn answer(
     let waiting = waiting(view, caller, question)?;
     let board = match waiting {
         Some(one) => board_of(view, Some(&one.machine))?,
-        None => board_of(view, question.machine.as_deref())?,
+        None => board_of(view, question.asked.machine.as_deref())?,
     };
     let grid = &board.grid;
     let request = if let Some(one) = waiting {
         one.request()
     } else {
-        let asked = ask(question.shape.as_deref(), question.nodes, grid);
-        let freedom = freedom(question.freedom.as_deref())?;
+        let asked = ask(question.asked.shape.as_deref(), question.asked.nodes, grid);
+        let freedom = freedom(question.asked.freedom.as_deref())?;
         let asked = asked?;
         request(asked, &board.spec.shape_rule, grid, seed).with_freedom(freedom)
     };
@@ -235,7 +212,7 @@ fn changes(
     question: &Question,
     grid: &Grid,
 ) -> Result<Changes, Problem> {
-    for &id in &question.end {
+    for &id in &question.asked.end {
         let found = view.leases.iter().find(|lease| lease.id == id);
         if found.is_none_or(|lease| !caller.may_touch(&lease.tenant)) {
             return Err(Problem::new(Reason::UnknownLease, format!("there is no lease {id}")));
@@ -245,9 +222,9 @@ fn changes(
         list.iter().map(|node| body::node(node, grid).map(|point| grid.id(point))).collect()
     };
     Ok(Changes {
-        ended: question.end.iter().copied().collect(),
-        failed: nodes(&question.fail)?,
-        repaired: nodes(&question.repair)?.into_iter().collect(),
+        ended: question.asked.end.iter().copied().collect(),
+        failed: nodes(&question.asked.fail)?,
+        repaired: nodes(&question.asked.repair)?.into_iter().collect(),
     })
 }
 
@@ -258,7 +235,9 @@ fn waiting<'a>(
     question: &Question,
 ) -> Result<Option<&'a WaitingRequest>, Problem> {
     let Some(id) = question.waiting else { return Ok(None) };
-    let both = question.shape.is_some() || question.nodes.is_some() || question.freedom.is_some();
+    let both = question.asked.shape.is_some()
+        || question.asked.nodes.is_some()
+        || question.asked.freedom.is_some();
     if both {
         let detail = "give \"waiting\", or a shape or a number of nodes";
         return Err(Problem::new(Reason::BadValue, detail));

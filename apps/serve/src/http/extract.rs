@@ -153,6 +153,6 @@ async fn diagnosis(
         let asked = Asked::on(board, &board.spec.strategy, refused.request, seed)?;
         Ok(diagnose::diagnosis(&view, board, &state, &changes, &asked, false, &seen_by))
     };
-    let diagnosis = app.turns.run(caller, work).await?;
+    let diagnosis = app.fair_queue.run(caller, work).await?;
     diagnosis.map_err(|reason: String| Fault::internal(&reason))
 }

@@ -13,6 +13,7 @@ use crate::writer::{ClockDoubt, Health, Unavailable};
 
 /// Whether the service is well.
 #[derive(Default, Serialize, ToSchema)]
+#[expect(clippy::struct_field_names, reason = "it is the name of the member")]
 pub(crate) struct Status {
     /// `ok` or `ready`.
     status: &'static str,

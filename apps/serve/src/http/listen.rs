@@ -17,7 +17,7 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 
-use super::converse::{Accepted, converse};
+use super::connection::{Accepted, serve_connection};
 use super::{App, Peer};
 use crate::secret;
 
@@ -42,7 +42,7 @@ pub enum ListenError {
     /// Others could read what is sent.
     #[error("{0} can be reached from other machines: that needs TLS (--tls-cert and --tls-key)")]
     NeedsTls(SocketAddr),
-    /// Anyone could use it.
+    /// Every caller could use it.
     #[error("{0} can be reached from other machines: that needs --token-file or --client-ca")]
     NeedsToken(SocketAddr),
     /// It cannot be bound.
@@ -160,7 +160,7 @@ impl Listener {
                 }
             };
             let place = app.connections.enter(accepted.party(&app.access));
-            tokio::spawn(converse(accepted, place, app.clone(), router.clone()));
+            tokio::spawn(serve_connection(accepted, place, app.clone(), router.clone()));
             app.connections.settled().await;
         }
         let _ = tokio::time::timeout(GRACE, app.connections.down_to(0)).await;

@@ -18,7 +18,7 @@ use crate::core::{
     BoardView, Caller, JobName, Lease, NodeCounts, Problem, Reason, ServiceLimits, StateView,
 };
 use crate::storage::StoreError;
-use crate::writer::{Moment, RecoveryError, look_back};
+use crate::writer::{Cutoff, RecoveryError, look_back};
 
 /// Which machine, and when.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
@@ -36,6 +36,7 @@ pub(crate) struct MachineQuery {
 
 /// A machine.
 #[derive(Serialize, ToSchema)]
+#[expect(clippy::struct_field_names, reason = "it is the name of the member")]
 pub(crate) struct Machine {
     name: String,
     /// The grid, such as `torus:8x8x8`.
@@ -92,6 +93,7 @@ pub(crate) struct Machines {
 
 /// A lease as a page draws it: of another tenant's, the boxes and the start alone.
 #[derive(Serialize, ToSchema)]
+#[expect(clippy::option_option, reason = "null in one's own lease, absent in another's")]
 pub(crate) struct DrawnLease {
     id: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -274,12 +276,12 @@ async fn view_at(
     }
     let (history, seed) = (app.writer.history().clone(), app.seed);
     let until = until.min(now.seq);
-    let moment = Moment { known: app.series.before(at_ms).min(until), until, at_ms };
+    let cutoff = Cutoff { known: app.series.before(at_ms).min(until), until, at_ms };
     // One look back at a time: it reads the journal.
     let work = move || {
-        look_back(&*history, &moment, &ServiceLimits::default(), seed).map(|state| state.view())
+        look_back(&*history, &cutoff, &ServiceLimits::default(), seed).map(|state| state.view())
     };
-    match app.turns.run(caller, work).await? {
+    match app.fair_queue.run(caller, work).await? {
         Ok(view) => Ok(Arc::new(view)),
         Err(RecoveryError::Store(StoreError::Compacted(upto))) => Err(compacted(upto)),
         Err(error) => Err(Fault::internal(&error)),

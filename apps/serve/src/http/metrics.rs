@@ -1,28 +1,33 @@
 //! Numbers for Prometheus.
 
-use std::fmt::Write;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use prometheus_client::encoding::EncodeLabelSet;
-use prometheus_client::encoding::text::encode;
-use prometheus_client::metrics::counter::Counter;
+use prometheus_client::encoding::text::{encode_eof, encode_registry};
+use prometheus_client::metrics::counter::{ConstCounter, Counter};
 use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
-use super::App;
 use super::statuses::Guarded;
-use crate::core::NodeCounts;
-use crate::writer::{Health, Unavailable};
+use super::{App, Fault};
+use crate::core::{BoardView, NodeCounts};
+use crate::writer::Health;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Labels {
     path: String,
     status: u16,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfMachine {
+    machine: String,
 }
 
 /// What is measured of requests.
@@ -61,17 +66,19 @@ impl Metrics {
 )]
 pub(crate) async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
     let mut text = String::new();
-    if encode(&mut text, &app.metrics.registry).is_err() {
-        return super::Fault::from(Unavailable::Stopping).into_response();
+    let numbers = numbers(&app).await;
+    let encoded = encode_registry(&mut text, &app.metrics.registry)
+        .and_then(|()| encode_registry(&mut text, &numbers))
+        .and_then(|()| encode_eof(&mut text));
+    if let Err(error) = encoded {
+        return Fault::internal(&error).into_response();
     }
-    // The text ends with a line `# EOF`, which is to stay the last one.
-    let text = text.trim_end().trim_end_matches("# EOF").to_string();
     let kind = if asks_for_open_metrics(&headers) {
         "application/openmetrics-text; version=1.0.0; charset=utf-8"
     } else {
         "text/plain; version=0.0.4; charset=utf-8"
     };
-    ([(header::CONTENT_TYPE, kind)], state(&app, text).await).into_response()
+    ([(header::CONTENT_TYPE, kind)], text).into_response()
 }
 
 /// Whether a caller reads OpenMetrics, as Prometheus does. What is written is text of its older
@@ -81,71 +88,48 @@ fn asks_for_open_metrics(headers: &HeaderMap) -> bool {
     accepted.into_iter().any(|kinds| kinds.contains("application/openmetrics-text"))
 }
 
-/// Adds the numbers of the state.
-async fn state(app: &App, mut text: String) -> String {
+/// The numbers of the writer, and of the state as it is now.
+async fn numbers(app: &App) -> Registry {
+    let mut all = Registry::with_prefix("pavior");
     let counters = &app.writer.counters;
-    let load = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
-    let mut family = |name: &str, kind: &str, help: &str, values: &[(String, f64)]| {
-        let _ = write!(text, "# HELP pavior_{name} {help}\n# TYPE pavior_{name} {kind}\n");
-        let total = if kind == "counter" { "_total" } else { "" };
-        for (labels, value) in values {
-            let _ = writeln!(text, "pavior_{name}{total}{labels} {value}");
+    let count = |counter: &AtomicU64| ConstCounter::new(counter.load(Ordering::Relaxed));
+    let gauge = |number: usize| ConstGauge::new(number as i64);
+    all.register("commits", "Groups made durable", count(&counters.commits));
+    all.register("records", "Records made durable", count(&counters.records));
+    let seconds = counters.commit_us.load(Ordering::Relaxed) as f64 * 1e-6;
+    let what = "Time spent on making groups durable";
+    all.register("commit_seconds", what, ConstCounter::new(seconds));
+    all.register("snapshots", "Snapshots saved", count(&counters.snapshots));
+    all.register("commands_waiting", "Commands not decided yet", gauge(app.writer.waiting()));
+    all.register("watchers", "Watchers", gauge(app.watchers.held()));
+    all.register("connections", "Connections", gauge(app.connections.held()));
+    let ready = app.writer.health() == Health::Ready;
+    all.register("ready", "1 if the service can decide", gauge(ready.into()));
+    let doubted = app.writer.clock_doubt().is_some();
+    all.register("clock_in_doubt", "1 if no lease ends by time", gauge(doubted.into()));
+    let Ok(view) = app.writer.view().await else { return all };
+    let counts: Vec<NodeCounts> = view.boards.iter().map(|board| view.counts(board)).collect();
+    let here = |board: &BoardView, machine: &String| *machine == board.spec.name;
+    let mut each = |name: &str, what: &str, number: &dyn Fn(&BoardView, &NodeCounts) -> u64| {
+        let family = Family::<OfMachine, Gauge>::default();
+        for (board, counts) in view.boards.iter().zip(&counts) {
+            let machine = OfMachine { machine: board.spec.name.clone() };
+            family.get_or_create(&machine).set(number(board, counts) as i64);
         }
+        all.register(name, what, family);
     };
-    let one = |value: f64| vec![(String::new(), value)];
-    family("commits", "counter", "Groups made durable", &one(load(&counters.commits) as f64));
-    family("records", "counter", "Records made durable", &one(load(&counters.records) as f64));
-    let seconds = load(&counters.commit_us) as f64 * 1e-6;
-    family("commit_seconds", "counter", "Time spent on making groups durable", &one(seconds));
-    family("snapshots", "counter", "Snapshots saved", &one(load(&counters.snapshots) as f64));
-    family(
-        "commands_waiting",
-        "gauge",
-        "Commands not decided yet",
-        &one(app.writer.waiting() as f64),
-    );
-    family("watchers", "gauge", "Watchers", &one(app.watchers.held() as f64));
-    family("connections", "gauge", "Connections", &one(app.connections.held() as f64));
-    let ready = f64::from(u8::from(app.writer.health() == Health::Ready));
-    family("ready", "gauge", "1 if the service can decide", &one(ready));
-    let doubted = f64::from(u8::from(app.writer.clock_doubt().is_some()));
-    family("clock_in_doubt", "gauge", "1 if no lease ends by time", &one(doubted));
-    if let Ok(view) = app.writer.view().await {
-        let of = |number: &dyn Fn(usize) -> f64| -> Vec<(String, f64)> {
-            let machines = view.boards.iter().enumerate();
-            machines
-                .map(|(index, board)| (format!("{{machine={:?}}}", board.spec.name), number(index)))
-                .collect()
-        };
-        let boards = &view.boards;
-        family(
-            "free_nodes",
-            "gauge",
-            "Free, healthy nodes",
-            &of(&|at| f64::from(boards[at].free.count())),
-        );
-        family(
-            "busy_nodes",
-            "gauge",
-            "Nodes that leases hold",
-            &of(&|at| f64::from(boards[at].busy)),
-        );
-        let counts: Vec<NodeCounts> = boards.iter().map(|board| view.counts(board)).collect();
-        let lost = |at: usize| (counts[at].failed + counts[at].drained) as f64;
-        family("unavailable_nodes", "gauge", "Nodes failed or drained, and not held", &of(&lost));
-        let failed = |at: usize| counts[at].failed as f64;
-        family("failed_nodes", "gauge", "Nodes failed, and not held", &of(&failed));
-        let drained = |at: usize| counts[at].drained as f64;
-        family("drained_nodes", "gauge", "Nodes drained, and not held", &of(&drained));
-        let held = |at: usize| {
-            view.leases.iter().filter(|lease| lease.machine == boards[at].spec.name).count() as f64
-        };
-        family("leases", "gauge", "Leases held", &of(&held));
-        let wait = |at: usize| {
-            view.waiting.iter().filter(|one| one.machine == boards[at].spec.name).count() as f64
-        };
-        family("waiting", "gauge", "Requests that wait", &of(&wait));
-    }
-    text.push_str("# EOF\n");
-    text
+    each("free_nodes", "Free, healthy nodes", &|_, counts| counts.free);
+    each("busy_nodes", "Nodes that leases hold", &|_, counts| counts.busy);
+    each("unavailable_nodes", "Nodes failed or drained, and not held", &|_, counts| {
+        counts.failed + counts.drained
+    });
+    each("failed_nodes", "Nodes failed, and not held", &|_, counts| counts.failed);
+    each("drained_nodes", "Nodes drained, and not held", &|_, counts| counts.drained);
+    each("leases", "Leases held", &|board, _| {
+        view.leases.iter().filter(|lease| here(board, &lease.machine)).count() as u64
+    });
+    each("waiting", "Requests that wait", &|board, _| {
+        view.waiting.iter().filter(|one| here(board, &one.machine)).count() as u64
+    });
+    all
 }

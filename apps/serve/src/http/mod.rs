@@ -5,13 +5,14 @@ mod batch;
 mod body;
 mod budget;
 mod clock;
-mod converse;
+mod connection;
 mod explain;
 mod extract;
+mod fair_queue;
 mod form;
 mod gate;
+mod guarded_body;
 mod health;
-mod held;
 mod leases;
 mod listen;
 mod machines;
@@ -19,7 +20,6 @@ mod metrics;
 mod nodes;
 mod openapi;
 mod page;
-mod patient;
 mod places;
 mod problem;
 mod rates;
@@ -27,9 +27,9 @@ mod reads;
 mod series;
 mod statuses;
 mod traffic;
-mod turns;
 mod unblock;
 mod watch;
+mod write_timeout;
 
 use std::sync::Arc;
 
@@ -84,10 +84,10 @@ pub(crate) struct App {
     pub(crate) bounds: HttpBounds,
     pub(crate) metrics: metrics::Metrics,
     pub(crate) series: series::Series,
-    pub(crate) waits: waits::Known,
+    pub(crate) waits: waits::WaitsCache,
     rates: Option<rates::Rates>,
     traffic: traffic::Traffic,
-    pub(crate) turns: turns::Turns,
+    pub(crate) fair_queue: fair_queue::FairQueue,
     /// The machines, in the order in which they are configured.
     pub(crate) machines: Vec<(MachineSpec, Grid)>,
     watchers: Arc<places::Places>,
@@ -111,11 +111,11 @@ impl App {
         App {
             watchers: places::Places::new(bounds.watchers),
             catching_up: Arc::new(Semaphore::new(READERS)),
-            turns: turns::Turns::new(),
+            fair_queue: fair_queue::FairQueue::new(),
             traffic: traffic::Traffic::new(),
             metrics: metrics::Metrics::new(),
             series: series::Series::default(),
-            waits: waits::Known::default(),
+            waits: waits::WaitsCache::default(),
             rates: bounds.rate.map(rates::Rates::new),
             connections: places::Places::new(bounds.connections),
             writer,

@@ -49,7 +49,7 @@ use super::{
 )]
 struct Document;
 
-/// Routes that everybody may ask, whoever calls.
+/// Routes that ask for no token.
 const OPEN: [&str; 2] = ["/healthz", "/readyz"];
 
 /// The parameters of routes, by method and path.
@@ -108,7 +108,7 @@ pub(crate) async fn document(State(app): State<Arc<App>>) -> Result<Json<Value>,
 }
 
 /// Says how callers tell who they are: by a bearer token, or by a certificate where those are asked
-/// for. Where nobody is asked, a token is not needed.
+/// for. Where neither is asked for, a token is not needed.
 fn secure(document: &mut Value, asks: bool, certificates: bool) {
     let token = "a token of --token-file";
     let mut schemes = json!({

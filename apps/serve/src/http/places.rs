@@ -1,9 +1,8 @@
-//! Who has the places of connections and watchers, and who gives one up when there are no more.
+//! The places of connections and watchers: a bounded number, shared fairly.
 //!
-//! A place is counted to a party: to the address of the peer as long as nobody has said who they
-//! are, and then to the tenant or the operator. When all places are taken, the party that has most
-//! gives one up. So a party that has less than an equal share loses nothing, whatever the others
-//! do.
+//! A place is counted to a party. An unknown caller's party is the address of the peer; a known
+//! caller's is the tenant or the operator. When all places are taken, the party with most places
+//! gives one up. A party with less than an equal share therefore loses nothing.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
@@ -15,10 +14,10 @@ use tokio::sync::Notify;
 
 use crate::core::Caller;
 
-/// To whom a place is counted.
+/// The party that a place is counted to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Party {
-    /// Nobody known, at an address; of IPv6 its network of 64 bits.
+    /// An unknown caller, by address; of IPv6 by its network of 64 bits.
     Unknown(IpAddr),
     /// A tenant.
     Tenant(String),
@@ -100,7 +99,7 @@ impl Places {
         self.held.load(Ordering::Acquire)
     }
 
-    /// A place. If there is none, that of the party with most is given up, even if it is the same.
+    /// A place. If none is free, the party with most gives one up, even the same party.
     pub(crate) fn enter(self: &Arc<Places>, party: Party) -> Arc<Place> {
         let mut taken = self.lock();
         if taken.all.len() >= self.most
@@ -124,7 +123,7 @@ impl Places {
         Some(self.add(&mut taken, party))
     }
 
-    /// Waits until those who were told to leave have left, so far that no more are there than may.
+    /// Waits until so many have left that no more places are held than there are.
     pub(crate) async fn settled(&self) {
         self.down_to(self.most).await;
     }
@@ -182,10 +181,12 @@ impl Taken {
         }
     }
 
-    /// Whose place is given up: of the party with most, one that is not in use, and of these the
-    /// one for longest. Those whom nobody knows come first while they have more than a quarter. An
-    /// eighth of the places is the operator's whatever the others have. Where parties have as many,
-    /// the newcomer's gives one up, or else the one whose first place is the oldest.
+    /// The place that is given up.
+    ///
+    /// The party with most places gives one up. Unknown callers come first while they have more
+    /// than a quarter of all places. An eighth is reserved for the operator. Of parties with as
+    /// many places the newcomer's gives one up, or else the one with the oldest first place. The
+    /// party gives up the place that has been out of use for longest, or else the oldest.
     fn victim(&self, most: usize, newcomer: &Party) -> Option<u64> {
         let first_known = self.unknown <= most / 4;
         let largest = |known: bool| {
@@ -299,7 +300,7 @@ mod tests {
         let known: Vec<_> = (0..5).map(|_| places.enter(tenant("a"))).collect();
         let _unknown: Vec<_> = (0..40).map(|last| places.enter(at(last))).collect();
         assert_eq!(known.iter().filter(|place| given_up(place)).count(), 0);
-        // A tenant takes places back from those whom nobody knows, down to a quarter.
+        // A tenant takes places back from unknown callers, down to a quarter.
         let other: Vec<_> = (0..20).map(|_| places.enter(tenant("b"))).collect();
         assert_eq!(known.iter().filter(|place| given_up(place)).count(), 2);
         assert_eq!(places.lock().unknown, 2);

@@ -47,6 +47,7 @@ pub(crate) struct QueueQuery {
 
 /// A part of the leases that the caller may see.
 #[derive(Serialize, ToSchema)]
+#[expect(clippy::struct_field_names, reason = "it is the name of the member")]
 pub(crate) struct Leases {
     /// The last record that is in it.
     seq: u64,
@@ -65,7 +66,6 @@ pub(crate) struct Queue {
 }
 
 /// A lease, or a request that waits for one.
-#[expect(clippy::large_enum_variant, reason = "it is written at once")]
 #[derive(Serialize, ToSchema)]
 #[serde(untagged)]
 pub(crate) enum LeaseOrWaiting {
@@ -200,6 +200,6 @@ async fn waiting_list(
         }
         Ok(list)
     };
-    let list = app.turns.run(caller, work).await?;
+    let list = app.fair_queue.run(caller, work).await?;
     list.map_err(|reason: String| Fault::internal(&reason))
 }

@@ -17,7 +17,7 @@ use super::statuses::{Guarded, Missing};
 use super::{App, Fault};
 use crate::core::{Instant, ServiceLimits, ServiceState, StateView};
 use crate::storage::History;
-use crate::writer::RecoveryError;
+use crate::writer::{RecoveryError, from_snapshot};
 
 /// The most stretches of a machine.
 const MOST: usize = 2048;
@@ -234,11 +234,8 @@ fn look_back(
 ) -> Result<(), RecoveryError> {
     let oldest = history.oldest()?;
     // The newest snapshot at which the kept records begin.
-    let mut state = match history.snapshot(oldest.max(1).min(until))? {
-        Some(snapshot) => ServiceState::restore(&snapshot, ServiceLimits::default(), seed)
-            .map_err(|reason| RecoveryError::Snapshot { seq: snapshot.seq, reason })?,
-        None => ServiceState::new(ServiceLimits::default(), seed),
-    };
+    let limits = ServiceLimits::default();
+    let mut state = from_snapshot(history, oldest.max(1).min(until), &limits, seed)?;
     // Of the largest free box, what holds from one stretch to the next is looked at.
     let mut looked = false;
     history.scan(state.seq(), &mut |record| {

@@ -15,7 +15,7 @@ use tokio::time::{Sleep, sleep};
 
 use super::Fault;
 use super::budget::{Budget, Charge, FREE};
-use super::held::Charged;
+use super::guarded_body::ChargedBytes;
 use crate::core::Caller;
 
 /// How long a body may take to come.
@@ -90,7 +90,7 @@ impl Traffic {
         } else if !charge.try_add(bytes.len()) {
             return busy("replies to earlier requests have not been read").into_response();
         }
-        let bytes = Bytes::from_owner(Charged { bytes, _charge: charge });
+        let bytes = Bytes::from_owner(ChargedBytes { bytes, _charge: charge });
         Response::from_parts(head, Body::from(bytes))
     }
 }

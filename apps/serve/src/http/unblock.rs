@@ -58,7 +58,7 @@ pub(crate) async fn unblock(
     }
     let view = app.writer.view().await?;
     let seed = app.seed;
-    Ok(Json(app.turns.run(&caller, move || planned(&view, &body, seed)).await??))
+    Ok(Json(app.fair_queue.run(&caller, move || planned(&view, &body, seed)).await??))
 }
 
 fn planned(view: &StateView, body: &UnblockBody, seed: u64) -> Result<Plan, Problem> {

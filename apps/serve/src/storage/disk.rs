@@ -79,8 +79,8 @@ pub trait DiskFile: Send {
     fn in_place(&self) -> io::Result<()>;
 }
 
-/// A folder of the file system, locked against other processes for as long as this lives. Nobody
-/// but its owner reads it or the files in it.
+/// A folder of the file system, locked against other processes for as long as this lives. Its
+/// owner alone can read it and the files in it.
 pub struct DiskFolder {
     path: PathBuf,
     /// The folder itself. It is locked, for a file in it could be removed and made anew; and it

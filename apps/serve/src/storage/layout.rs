@@ -80,7 +80,7 @@ impl Layout {
         let mut moved = 0;
         let opened = loop {
             match self.next()? {
-                // From here on nobody else has the records.
+                // From here on no other process has the records.
                 Some(Step::Make) => self.carry_out(&Step::Make)?,
                 None => break DiskFolder::open(&self.records())?,
                 Some(_) => {

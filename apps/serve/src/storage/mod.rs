@@ -1,7 +1,8 @@
-//! Where records are kept. A [`RecordStore`] has one writer; its [`History`] is read by anyone.
+//! Where records are kept. A [`RecordStore`] has one writer; any thread may read its [`History`].
 //!
 //! - [`journal`]: files of our own on a [`disk::Disk`], the default;
-//! - `postgres`, by the feature of that name: a PostgreSQL database that several servers share, one of which writes.
+//! - `postgres`, by the feature of that name: a PostgreSQL database that several servers share, one
+//!   of which writes.
 
 #[cfg(feature = "postgres")]
 mod chain;

@@ -15,6 +15,6 @@ pub use handle::{
     ClockDoubt, CommandAnswer, Do, Health, RefusalInState, Unavailable, WriterHandle,
 };
 pub(crate) use recent::{Next, weight};
-pub(crate) use recover::{Moment, look_back};
+pub(crate) use recover::{Cutoff, from_snapshot, look_back};
 pub use recover::{RecoveryError, recover};
 pub use thread::{Tuning, start, start_at};

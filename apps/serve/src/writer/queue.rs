@@ -86,7 +86,7 @@ impl<T, M: Monitor<Waiting<T>>> Clone for Queue<T, M> {
 }
 
 impl<T, M: Monitor<Waiting<T>>> Inbox<T, M> {
-    /// The first ones that wait, as many as `most`; none if nobody sends for a while. `None` once
+    /// The first ones that wait, as many as `most`; none if nothing is sent for a while. `None` once
     /// the queue has ended and all were taken.
     pub(crate) fn take(&self, most: usize, patience: Duration) -> Option<Vec<T>> {
         self.waiting.wait(patience, |waiting| waiting.ended || !waiting.list.is_empty());

@@ -149,7 +149,7 @@ mod tests {
         let recent = Recent::new(4);
         recent.add(&mut records(5, 2, 10));
         assert!(matches!(recent.after(6), Next::Nothing));
-        // Nobody watched when they came.
+        // There was no watcher when they came.
         assert!(matches!(recent.after(4), Next::Gone));
         let watching = recent.watch();
         recent.add(&mut records(7, 600, 10));

@@ -34,13 +34,13 @@ pub fn recover(
     limits: &ServiceLimits,
     seed: u64,
 ) -> Result<ServiceState, RecoveryError> {
-    look_back(history, &Moment { known: until, until, at_ms: u64::MAX }, limits, seed)
+    look_back(history, &Cutoff { known: until, until, at_ms: u64::MAX }, limits, seed)
 }
 
-/// A moment of the past: after the last record that is neither past `until` nor younger than
+/// A point of the past: after the last record that is neither past `until` nor younger than
 /// `at_ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Moment {
+pub(crate) struct Cutoff {
     /// A record that is known to be no later; 0 if none is.
     pub(crate) known: u64,
     /// The last record that counts.
@@ -49,30 +49,43 @@ pub(crate) struct Moment {
     pub(crate) at_ms: u64,
 }
 
-/// The state at a moment.
+/// The state at a cutoff.
 ///
 /// # Errors
 /// As [`recover`].
 pub(crate) fn look_back(
     history: &dyn History,
-    moment: &Moment,
+    cutoff: &Cutoff,
     limits: &ServiceLimits,
     seed: u64,
 ) -> Result<ServiceState, RecoveryError> {
-    let mut state = match history.snapshot(moment.known)? {
-        None => ServiceState::new(limits.clone(), seed),
-        Some(snapshot) => ServiceState::restore(&snapshot, limits.clone(), seed)
-            .map_err(|reason| RecoveryError::Snapshot { seq: snapshot.seq, reason })?,
-    };
-    if state.seq() >= moment.until {
+    let mut state = from_snapshot(history, cutoff.known, limits, seed)?;
+    if state.seq() >= cutoff.until {
         return Ok(state);
     }
     history.scan(state.seq(), &mut |record| {
-        if record.seq > moment.until || record.at_ms > moment.at_ms {
+        if record.seq > cutoff.until || record.at_ms > cutoff.at_ms {
             return Ok(false);
         }
         state.apply(&record)?;
-        Ok(record.seq < moment.until)
+        Ok(record.seq < cutoff.until)
     })?;
     Ok(state)
+}
+
+/// The state of the youngest snapshot of at most this number; a fresh one if there is none.
+///
+/// # Errors
+/// As [`recover`].
+pub(crate) fn from_snapshot(
+    history: &dyn History,
+    seq: u64,
+    limits: &ServiceLimits,
+    seed: u64,
+) -> Result<ServiceState, RecoveryError> {
+    match history.snapshot(seq)? {
+        None => Ok(ServiceState::new(limits.clone(), seed)),
+        Some(snapshot) => ServiceState::restore(&snapshot, limits.clone(), seed)
+            .map_err(|reason| RecoveryError::Snapshot { seq: snapshot.seq, reason }),
+    }
 }

@@ -229,7 +229,7 @@ impl Writer {
         }
     }
 
-    /// Decides a command that somebody waits for.
+    /// Decides a command whose sender waits for the answer.
     fn decide_for(&mut self, now_ms: u64, what: Do, mut to: Answer) -> Decided {
         to.begun = true;
         let first = self.records.len();

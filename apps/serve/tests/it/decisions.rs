@@ -36,7 +36,7 @@ pub(crate) fn begin(scheduler: Option<&str>) -> (ServiceState, ServiceRecord) {
 #[test]
 fn a_scheduler_that_weighs_messages_is_refused() {
     let mut state = ServiceState::new(limits(), 1);
-    let event = Event::Configured { machines: machines(Some("easy:tear=pays")) };
+    let event = Event::Configured { machines: machines(Some("easy-freedom")) };
     let refused = state.apply(&ServiceRecord { seq: 1, at_ms: 0, event, kept: None });
     assert!(refused.unwrap_err().to_string().contains("which the service does not know"));
 }

@@ -5,10 +5,9 @@ use pavior_mesh::{Cuboid, Grid, Occupancy, Request, picture};
 
 use crate::{Placement, Selection, Strategy};
 
-/// Asks two selections that must answer alike, such as an engine and the plain search of one
-/// strategy, the same requests in the same states, for `steps` random steps: not answers that are
-/// as good, but the same placements. Sides of requests are mostly up to `longest`. Returns the
-/// number of answers.
+/// Asks two selections the same requests in the same states, for `steps` random steps. They must
+/// give the same placements, as an engine and the plain search of one strategy do. Sides of
+/// requests are mostly up to `longest`. Returns the number of answers.
 ///
 /// # Errors
 /// The first difference, with the state drawn.

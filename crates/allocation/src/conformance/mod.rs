@@ -29,9 +29,9 @@ pub use lock_step::lock_step;
 pub use states::{every_occupancy, random_boxes};
 pub use suite::{plain_of, suite, walks};
 
-/// The requests that are asked in every state of a small grid: every shape up to the longest side
-/// on each axis, so that some fit only turned and some never; for strategies that grant by count
-/// also every bare count, one too many among them, and counts below their shape's volume.
+/// The requests that are asked in every state of a small grid. Every shape up to the longest side
+/// on each axis: some fit only turned, some never. For strategies that grant by count also every
+/// bare count, one of them too large, and counts below their shape's volume.
 pub fn requests(selection: &Selection, grid: &Grid) -> Vec<Request> {
     let longest = grid.sides().into_iter().fold(1, u16::max);
     let most = |axis: usize| if axis < grid.axes() { longest } else { 1 };

@@ -2,13 +2,11 @@
 //!
 //! - **Fits**: the first free place of the shape, in the order of its orientations, bases
 //!   row-major.
-//! - **Nearest**: of the boxes that are free and lie within the shape's sides in some orientation,
-//!   the one of the greatest volume; of those the least change, which is the least sum of what is
-//!   cut off the sides; of those the earlier orientation, then the greater sides in the order x, y,
-//!   z; at its first base. (Where the shape fits, that is the shape.)
-//! - **Blocked**: of all places of the shape on the machine, the one that fewest busy or failed
-//!   nodes lie in; of those the one that fewest jobs and failed nodes share; of those the first, as
-//!   above.
+//! - **Nearest**: the largest free box within the shape's sides, in some orientation. Ties: the
+//!   least sum of what is cut off the sides; then the earlier orientation; then the greater sides
+//!   in the order x, y, z. It stands at its first base. Where the shape fits, it is the shape.
+//! - **Blocked**: the place of the shape that holds the fewest busy or failed nodes. Ties: the
+//!   fewest jobs and failed nodes in it; then the first, as above.
 //!
 //! Cost: nearest as the largest free box, for each orientation; blocked O(N) for each orientation,
 //! and O(B) for each place of the fewest nodes, for B busy boxes.

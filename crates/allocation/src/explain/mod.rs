@@ -1,7 +1,7 @@
 //! What each strategy would do in a state, how good that is, and why a request is refused.
 //!
 //! [`explain()`] asks a machine. A [`State`] is a machine's state without its strategy, taken from
-//! a machine or listed by hand: [`answer`] asks any strategy in it, [`Diagnosis`] says what a
+//! a machine or listed by hand. [`answer`] asks any strategy in it. [`Diagnosis`] says what a
 //! request is blocked by, whatever the strategy. All are facts, which `pavior-draw` draws; nothing
 //! here changes anything.
 //!

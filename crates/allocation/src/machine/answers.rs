@@ -65,8 +65,8 @@ impl Machine {
         )
     }
 
-    /// The boxes of which one must be free for a request to be granted, and is enough; none if that
-    /// is not all there is to know ([`Answers::Shapes`]), or if some of its shapes are no boxes.
+    /// The boxes that decide a request: it is granted exactly if one of them is free. `None` if the
+    /// answers are not [`Answers::Shapes`], or if some of the shapes are no boxes.
     ///
     /// ```
     /// use pavior_allocation::{Freedom, Machine, Request};

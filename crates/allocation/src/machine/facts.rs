@@ -143,8 +143,8 @@ impl Machine {
         self.selection.entry.does.needed(request)
     }
 
-    /// The most nodes that may be granted for a request, now or later: more than it asks for where
-    /// the strategy grants whole blocks, or where a box of other sides may take its place.
+    /// The most nodes that may be granted for a request, now or later. They are more than it asks
+    /// for if the strategy grants whole blocks, or if a box of other sides may take its place.
     ///
     /// ```
     /// use pavior_allocation::{Machine, Request};

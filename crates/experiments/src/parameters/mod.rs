@@ -1,6 +1,6 @@
 //! What a run can vary: the one list of parameters.
 //!
-//! A line in [`ALL`] makes an option of `pavior simulate` (but for [still states](Applies::Still),
+//! A line in [`ALL`] makes an option of `pavior simulate` (but for [snapshots](Applies::Snapshot),
 //! in which nothing is simulated), a key of experiment files, of their schema, of figures and of
 //! result tables, and a row of the documentation. Its text is read once, into a field of [`Given`].
 //! [`RunSettings`](crate::RunSettings) says what the value means.
@@ -12,7 +12,7 @@ mod messages;
 mod migration;
 mod page;
 mod runs;
-mod still;
+mod snapshot;
 mod synthetic;
 
 use std::fmt::Display;
@@ -29,7 +29,7 @@ pub use log::TRACE;
 pub use messages::COMMUNICATION;
 pub use page::page;
 pub use runs::{MACHINE, SCHEDULER, STRATEGY};
-pub use still::REQUEST;
+pub use snapshot::REQUEST;
 pub use synthetic::{LOAD, SERVICE};
 
 /// A parameter as data.
@@ -111,7 +111,7 @@ pub enum Applies {
     /// Logs only.
     Log,
     /// One request asked in a state in which no time passes.
-    Still,
+    Snapshot,
 }
 
 /// Groups of parameters, in the order in which help and documentation show them.
@@ -132,7 +132,7 @@ pub enum Heading {
     /// What is observed.
     Results,
     /// One request in a state in which no time passes.
-    Still,
+    Snapshot,
 }
 
 impl Heading {
@@ -145,7 +145,7 @@ impl Heading {
         Heading::Failures,
         Heading::Replications,
         Heading::Results,
-        Heading::Still,
+        Heading::Snapshot,
     ];
 
     /// The heading in words.
@@ -160,7 +160,7 @@ impl Heading {
             Heading::Failures => "Failures",
             Heading::Replications => "Replications",
             Heading::Results => "Results",
-            Heading::Still => "Still states",
+            Heading::Snapshot => "Snapshots",
         }
     }
 }
@@ -232,9 +232,9 @@ pub const ALL: &[Parameter] = &[
     log::ESTIMATES,
     log::KILL,
     log::LENIENT,
-    still::BUSY,
-    still::SUBMESHES,
-    still::REQUEST,
+    snapshot::BUSY,
+    snapshot::SUBMESHES,
+    snapshot::REQUEST,
     synthetic::SIDES,
     synthetic::SERVICE,
     synthetic::ARRIVALS,

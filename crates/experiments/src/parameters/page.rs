@@ -11,7 +11,7 @@ Every run is a point: a value for each of these parameters. They are options of 
 (`--arrival-scale 0.5`) and keys of experiment files (`arrival-scale = 0.5`; an underscore may
 stand for a dash), where each may be a list or, for numbers, a range: every combination is a point.
 `simulate` takes lists, separated by commas, of strategies, schedulers and loads, and nothing about
-still states.
+snapshots.
 
 This page is made from the list in `crates/experiments/src/parameters`;
 `PAVIOR_UPDATE=1 cargo test -p pavior-experiments page` writes it anew.
@@ -62,7 +62,7 @@ fn row(parameter: &Parameter) -> String {
         Applies::Messages => "jobs that send messages",
         Applies::Communication => "logs with communication",
         Applies::Log => "logs",
-        Applies::Still => "still states",
+        Applies::Snapshot => "snapshots",
     };
     let default = default.iter().map(|value| format!("`{value}`")).collect::<Vec<_>>().join(", ");
     format!("| `{name}`{alias} | {values}{unit} | {default} | {meaning} | {applies} |\n")

@@ -8,7 +8,7 @@ use pavior_simulation::{Histories, JobRecord, RunError, Simulation, Stop};
 use pavior_workload::Job;
 
 use crate::settings::Asked;
-use crate::still::Still;
+use crate::snapshot::Snapshot;
 use crate::{InputError, InputFiles, RunSettings, Sample};
 use jobs::Jobs;
 
@@ -17,7 +17,7 @@ pub struct Scenario(Kind);
 
 enum Kind {
     Jobs(Box<Jobs>),
-    Still(Still),
+    Snapshot(Snapshot),
 }
 
 /// What happened in one replication, besides its metrics.
@@ -42,19 +42,19 @@ impl Scenario {
         histories: &Histories,
     ) -> Result<Scenario, InputError> {
         Ok(Scenario(match &settings.asked {
-            Asked::Still(still) => Kind::Still(Still::new(settings, still, timing)),
+            Asked::Snapshot(snapshot) => Kind::Snapshot(Snapshot::new(settings, snapshot, timing)),
             Asked::Jobs(jobs) => {
                 Kind::Jobs(Box::new(Jobs::new(settings, jobs, timing, files, histories)?))
             }
         }))
     }
 
-    /// The jobs of a replication, in the order of arrival; drawn ones have no end. A still state
+    /// The jobs of a replication, in the order of arrival; drawn ones have no end. A snapshot
     /// has none.
     pub fn jobs(&self, replication: u64) -> Box<dyn Iterator<Item = Job> + Send + '_> {
         match &self.0 {
             Kind::Jobs(jobs) => jobs.jobs(replication),
-            Kind::Still(_) => Box::new(std::iter::empty()),
+            Kind::Snapshot(_) => Box::new(std::iter::empty()),
         }
     }
 
@@ -70,12 +70,12 @@ impl Scenario {
     ) -> Result<Sample, RunError> {
         match &self.0 {
             Kind::Jobs(jobs) => jobs.replicate(replication, metrics, Vec::new(), stop),
-            Kind::Still(still) => Ok(still.replicate(replication, metrics)),
+            Kind::Snapshot(snapshot) => Ok(snapshot.replicate(replication, metrics)),
         }
     }
 
     /// One replication with its first `most` jobs, for a caller that steps it; it ends when they
-    /// have departed. A still state has none.
+    /// have departed. A snapshot has none.
     ///
     /// # Errors
     /// If strategy, machine and network do not go together, or a scheduler cannot be made.
@@ -86,7 +86,7 @@ impl Scenario {
     ) -> Result<Option<Simulation<'static, 'static, 'static>>, RunError> {
         match &self.0 {
             Kind::Jobs(jobs) => jobs.stepped(replication, most).map(Some),
-            Kind::Still(_) => Ok(None),
+            Kind::Snapshot(_) => Ok(None),
         }
     }
 
@@ -102,7 +102,9 @@ impl Scenario {
     ) -> Result<(Sample, RunRecord), RunError> {
         match &self.0 {
             Kind::Jobs(jobs) => jobs.record(replication, metrics, stop),
-            Kind::Still(still) => Ok((still.replicate(replication, metrics), RunRecord::default())),
+            Kind::Snapshot(snapshot) => {
+                Ok((snapshot.replicate(replication, metrics), RunRecord::default()))
+            }
         }
     }
 }

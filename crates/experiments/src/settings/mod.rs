@@ -6,7 +6,7 @@
 mod failures;
 mod jobs;
 mod network;
-mod still;
+mod snapshot;
 
 use pavior_mesh::Grid;
 use pavior_workload::TimeUnit;
@@ -18,7 +18,7 @@ use crate::{Catalogue, Given};
 pub use failures::{FailureSettings, FailureSource};
 pub use jobs::{JobSettings, JobSource, LogSettings, MigrationSettings};
 pub use network::{NetworkParameters, NetworkSettings};
-pub use still::{BusyBoxes, StillSettings};
+pub use snapshot::{BusyBoxes, SnapshotSettings};
 
 /// A parameter at fault, by name, and why.
 pub(crate) type Fault = (&'static str, String);
@@ -42,7 +42,7 @@ pub enum Asked {
     /// To place jobs, as time passes.
     Jobs(Box<JobSettings>),
     /// To place one request in a state in which no time passes.
-    Still(StillSettings),
+    Snapshot(SnapshotSettings),
 }
 
 impl RunSettings {
@@ -60,18 +60,18 @@ impl RunSettings {
         strategy.supports(&machine).map_err(|error| ("strategy", error.to_string()))?;
         let seed = needed(given.seed, "seed")?;
         let asked = if let Some(request) = given.request {
-            Asked::Still(StillSettings::new(given, request, machine, seed)?)
+            Asked::Snapshot(SnapshotSettings::new(given, request, machine, seed)?)
         } else {
             Asked::Jobs(Box::new(JobSettings::new(given, machine, keys, catalogue)?))
         };
         Ok(RunSettings { machine, strategy, seed, asked })
     }
 
-    /// The jobs of a run; none in a still state.
+    /// The jobs of a run; none in a snapshot.
     pub fn jobs(&self) -> Option<&JobSettings> {
         match &self.asked {
             Asked::Jobs(jobs) => Some(jobs),
-            Asked::Still(_) => None,
+            Asked::Snapshot(_) => None,
         }
     }
 

@@ -5,16 +5,6 @@ use std::ops::Range;
 use pavior_kernel::BadName;
 use thiserror::Error;
 
-/// Why an experiment file cannot be used, with the place of the fault.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{reason}")]
-pub struct SpecificationError {
-    /// What is wrong, and what would be right.
-    pub reason: String,
-    /// The bytes of the file that are at fault.
-    pub span: Range<usize>,
-}
-
 /// Why settings cannot be used, with the place of the fault.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{reason}")]
@@ -53,10 +43,10 @@ impl Fault {
     }
 }
 
-impl From<Fault> for SpecificationError {
-    fn from(Fault { reason, place }: Fault) -> SpecificationError {
+impl From<Fault> for BadName {
+    fn from(Fault { reason, place }: Fault) -> BadName {
         let span = if let Place::File(span) = place { span } else { 0..0 };
-        SpecificationError { reason, span }
+        BadName { reason, span }
     }
 }
 

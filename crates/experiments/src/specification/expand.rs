@@ -136,10 +136,10 @@ fn refuse_what_does_not_apply(
             "communication",
         ]
         .map(|name| keys.spell(name));
-        let reason = if parameter.applies == Applies::Still {
-            format!("{name} is for still states; give a {request} to ask there")
-        } else if reach.still {
-            format!("{name} is for runs of jobs; a {request} asks in a still state")
+        let reason = if parameter.applies == Applies::Snapshot {
+            format!("{name} is for snapshots; give a {request} to ask there")
+        } else if reach.snapshot {
+            format!("{name} is for runs of jobs; a {request} asks in a snapshot")
         } else if reach.log
             && matches!(parameter.applies, Applies::Messages | Applies::Communication)
         {
@@ -164,7 +164,7 @@ fn refuse_what_does_not_apply(
 /// What a workload has, which parameters may apply to.
 #[derive(Clone, Copy)]
 struct Reach {
-    still: bool,
+    snapshot: bool,
     log: bool,
     messages: bool,
 }
@@ -172,19 +172,23 @@ struct Reach {
 impl Reach {
     /// That of a block, before it is known whether jobs send messages.
     fn new(settings: &BlockValues) -> Reach {
-        let still = settings.of(&parameters::REQUEST).is_some();
-        Reach { still, log: settings.of(&parameters::TRACE).is_some() && !still, messages: false }
+        let snapshot = settings.of(&parameters::REQUEST).is_some();
+        Reach {
+            snapshot,
+            log: settings.of(&parameters::TRACE).is_some() && !snapshot,
+            messages: false,
+        }
     }
 
     fn covers(self, parameter: &Parameter) -> bool {
         match parameter.applies {
             Applies::Always => true,
-            Applies::Runs => !self.still,
-            Applies::Synthetic => !self.still && !self.log,
-            Applies::Messages => !self.still && self.messages,
+            Applies::Runs => !self.snapshot,
+            Applies::Synthetic => !self.snapshot && !self.log,
+            Applies::Messages => !self.snapshot && self.messages,
             Applies::Communication => self.log && self.messages,
             Applies::Log => self.log,
-            Applies::Still => self.still,
+            Applies::Snapshot => self.snapshot,
         }
     }
 }

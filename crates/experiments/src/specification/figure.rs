@@ -120,7 +120,7 @@ pub(super) fn read(node: Node<'_>, specification: &Specification) -> Result<Figu
 }
 
 /// The figures of an experiment that declares none: turnaround and utilisation, or the index of a
-/// still state, against the load, or against whatever number varies, or strategy by strategy.
+/// snapshot, against the load, or against whatever number varies, or strategy by strategy.
 pub(super) fn usual(specification: &Specification) -> Vec<Figure> {
     let mut varying = crate::point::varying(&specification.points);
     let numeric = |index: &usize| {

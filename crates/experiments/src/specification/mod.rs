@@ -14,19 +14,19 @@ mod schema;
 mod settings;
 mod values;
 
-use pavior_kernel::unknown_name;
+use pavior_kernel::{BadName, unknown_name};
 use pavior_simulation::metrics::{self, ALLOCATION_NS, MetricSpec};
 use toml::de::DeTable;
 
 use crate::keys::Keys;
 use crate::orders::{self, Orders};
 use crate::parameters::CONTROLS;
-use crate::{Catalogue, Formula, Point, Policy, still};
+use crate::{Catalogue, Formula, Point, Policy, snapshot};
 use read::{Entry, Node};
 use values::Value;
 
 use error::Fault;
-pub use error::{SettingError, SpecificationError};
+pub use error::SettingError;
 pub use figure::{Axis, Figure, StatedMark};
 pub use schema::schema;
 pub use settings::Setting;
@@ -52,7 +52,7 @@ pub struct Specification {
     pub targets: Vec<usize>,
     /// The strategy that others are compared with.
     pub baseline: Option<String>,
-    /// Orders of growth by strategy, for still states.
+    /// Orders of growth by strategy, for snapshots.
     pub orders: Orders,
     /// What is drawn.
     pub figures: Vec<Figure>,
@@ -78,9 +78,9 @@ impl Specification {
     /// let error = Specification::parse("strategy = 'tlb'", "example").err().unwrap();
     /// assert_eq!((error.reason.as_str(), error.span), (
     ///     "unknown strategy `tlb`; did you mean `tbl`?", 12..15));
-    /// # Ok::<(), pavior_experiments::SpecificationError>(())
+    /// # Ok::<(), pavior_kernel::BadName>(())
     /// ```
-    pub fn parse(text: &str, name: &str) -> Result<Specification, SpecificationError> {
+    pub fn parse(text: &str, name: &str) -> Result<Specification, BadName> {
         Specification::parse_with(text, name, &Catalogue::default())
     }
 
@@ -92,10 +92,10 @@ impl Specification {
         text: &str,
         name: &str,
         catalogue: &Catalogue,
-    ) -> Result<Specification, SpecificationError> {
+    ) -> Result<Specification, BadName> {
         let document = DeTable::parse(text).map_err(|error| {
             let span = error.span().unwrap_or(0..0);
-            SpecificationError { reason: error.message().replace('\n', ", "), span }
+            BadName { reason: error.message().replace('\n', ", "), span }
         })?;
         let entries = read::entries(text, document.get_ref());
         Ok(Specification::read(entries, name, Keys::Plain, catalogue)?)
@@ -124,14 +124,14 @@ impl Specification {
         };
         let (parameters, rest): (Vec<Entry<'_>>, Vec<Entry<'_>>) =
             entries.into_iter().partition(|entry| expand::parameter(entry).is_some());
-        specification.settle(&rest)?;
+        specification.read_controls(&rest)?;
         let blocks: Vec<Node<'_>> =
             rest.iter().filter(|entry| entry.is("sweep")).flat_map(|e| e.node.list()).collect();
         (specification.points, specification.caps) =
             expand::points(&parameters, &blocks, keys, catalogue)?;
-        let still = specification.points.iter().all(Point::is_still);
-        if still && !rest.iter().any(|entry| entry.is("metrics")) {
-            specification.metrics = still::METRICS.to_vec();
+        let snapshots = specification.points.iter().all(Point::is_snapshot);
+        if snapshots && !rest.iter().any(|entry| entry.is("metrics")) {
+            specification.metrics = snapshot::METRICS.to_vec();
         }
         specification.policy(&rest, keys)?;
         specification.compare(&rest)?;
@@ -146,7 +146,7 @@ impl Specification {
     }
 
     /// The keys that depend on no other.
-    fn settle(&mut self, entries: &[Entry<'_>]) -> Result<(), Fault> {
+    fn read_controls(&mut self, entries: &[Entry<'_>]) -> Result<(), Fault> {
         for entry in entries {
             if entry.is("name") {
                 self.name = word(entry.node)?;
@@ -333,7 +333,7 @@ fn word(node: Node<'_>) -> Result<String, Fault> {
 
 /// The metrics: those named, or, where one is written `+NAME`, the usual ones and those.
 fn observed(node: Node<'_>) -> Result<(Vec<&'static MetricSpec>, bool), Fault> {
-    let all = || metrics::ALL.iter().chain(still::METRICS).copied();
+    let all = || metrics::ALL.iter().chain(snapshot::METRICS).copied();
     let mut known: Vec<&str> = all().map(|spec| spec.name).collect();
     known.push(ALLOCATION_NS);
     let (mut named, mut adds) = (Vec::new(), false);

@@ -65,7 +65,7 @@ fn controls() -> Map<String, Value> {
 }
 
 fn metric() -> Value {
-    let all = metrics::ALL.iter().chain(crate::still::METRICS);
+    let all = metrics::ALL.iter().chain(crate::snapshot::METRICS);
     let names = all.map(|spec| spec.name).chain([ALLOCATION_NS]);
     let names: Vec<String> =
         names.flat_map(|name| [name.to_string(), format!("+{name}")]).collect();

@@ -5,8 +5,8 @@
 //! never on which finished first: the same points and the same numbers come out whatever the number
 //! of threads, however often the sweep was stopped and resumed.
 
-mod board;
-mod ledger;
+mod plan;
+mod queue;
 
 use std::collections::{BTreeMap, HashSet};
 use std::io;
@@ -17,11 +17,11 @@ use thiserror::Error;
 
 use crate::scenario::RunRecord;
 use crate::{InputError, InputFiles, NoFiles};
-use crate::{JournalEntry, Sample, Scenario, Specification, Store, still};
-use board::Board;
-use ledger::Ledger;
+use crate::{JournalEntry, Sample, Scenario, Specification, Store, snapshot};
+use plan::Plan;
+use queue::WorkQueue;
 
-pub use ledger::Span;
+pub use plan::Span;
 
 /// A part of the points: those whose index leaves `index - 1` when divided by `of`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,13 +138,13 @@ impl Specification {
         environment: Environment<'_>,
         store: &mut dyn Store,
     ) -> Result<Samples, SweepError> {
-        let mut ledger = Ledger::new(self, known, |point| shard.has(point));
-        environment.progress.planned(ledger.wanted_runs());
-        self.check_inputs(&ledger, environment.files)?;
-        let board = Board::new(self, &mut ledger, environment, store);
-        rayon::broadcast(|_| board.work());
-        board.into_result()?;
-        Ok(ledger.into_samples())
+        let mut plan = Plan::new(self, known, |point| shard.has(point));
+        environment.progress.planned(plan.wanted_runs());
+        self.check_inputs(&plan, environment.files)?;
+        let queue = WorkQueue::new(self, &mut plan, environment, store);
+        rayon::broadcast(|_| queue.work());
+        queue.into_result()?;
+        Ok(plan.into_samples())
     }
 
     /// Runs one replication of a point, whose scenario is given: what [`Specification::run`] runs,
@@ -166,7 +166,7 @@ impl Specification {
 
     /// Adds the order of a point's strategy to what was observed there, if it is to be observed.
     fn add_order(&self, point: usize, sample: &mut Sample) {
-        let index = self.metrics.iter().position(|spec| spec.name == still::PRINTED_ORDER.name);
+        let index = self.metrics.iter().position(|spec| spec.name == snapshot::PRINTED_ORDER.name);
         if let Some(index) = index {
             sample.values[index] = self.orders.value(&self.points[point]);
         }
@@ -175,7 +175,7 @@ impl Specification {
     /// The replications that points need next, given what is known: a function of the first
     /// replications of each alone. None are wanted when all targets hold.
     pub fn wanted(&self, known: Vec<JournalEntry>) -> Vec<Span> {
-        Ledger::new(self, known, |_| true).wanted()
+        Plan::new(self, known, |_| true).wanted()
     }
 
     /// The samples of a finished sweep from its entries.
@@ -183,16 +183,15 @@ impl Specification {
     /// # Errors
     /// If replications are missing: those that are wanted next.
     pub fn complete(&self, entries: Vec<JournalEntry>) -> Result<Samples, Vec<Span>> {
-        let ledger = Ledger::new(self, entries, |_| true);
-        let wanted = ledger.wanted();
-        if wanted.is_empty() { Ok(ledger.into_samples()) } else { Err(wanted) }
+        let plan = Plan::new(self, entries, |_| true);
+        let wanted = plan.wanted();
+        if wanted.is_empty() { Ok(plan.into_samples()) } else { Err(wanted) }
     }
 
     /// Whether the inputs of the points that will be run can be read: nothing is run before.
-    fn check_inputs(&self, ledger: &Ledger<'_>, files: &dyn InputFiles) -> Result<(), SweepError> {
+    fn check_inputs(&self, plan: &Plan<'_>, files: &dyn InputFiles) -> Result<(), SweepError> {
         let mut seen: HashSet<(String, u64)> = HashSet::new();
-        for (_, point) in self.points.iter().enumerate().filter(|(index, _)| ledger.is_open(*index))
-        {
+        for (_, point) in self.points.iter().enumerate().filter(|(index, _)| plan.is_open(*index)) {
             let settings = point.settings();
             let warmup = settings.jobs().map_or(0, |jobs| jobs.warmup);
             for input in settings.inputs() {

@@ -47,7 +47,9 @@ fn begin(path: &Path, fingerprint: &str, how: Resume) -> Result<(OpenRun, Known)
 /// A directory whose process was killed after these lines.
 fn unfinished(path: &Path, entries: &[JournalEntry]) {
     let (mut run, _) = begin(path, "a", Resume::default()).unwrap();
-    entries.iter().for_each(|entry| run.keep(entry).unwrap());
+    for entry in entries {
+        run.keep(entry).unwrap();
+    }
 }
 
 fn known(path: &Path) -> Result<Vec<JournalEntry>, DirectoryError> {

@@ -4,8 +4,8 @@ mod catalogue;
 mod directory;
 mod fingerprint;
 mod page;
+mod snapshot;
 mod specification;
-mod still;
 mod sweep;
 
 use pavior_experiments::{Environment, NoStore, Samples, Shard, Specification};

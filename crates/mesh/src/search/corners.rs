@@ -148,8 +148,8 @@ fn spread<const G: usize>(bytes: &[u64; G], index: usize) -> u64 {
 /// A search among boxes in G groups, 1 or 2, on a grid whose sides are at most
 /// [`leaps::LONGEST`](super::leaps::LONGEST).
 ///
-/// It looks at C candidates an axis, an even number and more than there are boxes, so that their
-/// rows along x fill R = C G / 2 vectors; and at Z along z, which is C, or 1 on a flat grid.
+/// It looks at C candidates on the axes x and y, and at Z along z: C, or 1 on a flat grid. C is
+/// even and more than there are boxes. The candidates of a plane fill R = C G / 2 vectors.
 pub(super) struct Corners<const G: usize, const R: usize, const C: usize, const Z: usize> {
     grid: Grid,
     axes: [Axis<G>; 3],

@@ -1,5 +1,5 @@
-//! All-reduce on a ring: 2 (k - 1) rounds, in each of which rank i sends to i + 1 mod k what it has
-//! received in the round before (k - 1 rounds of reduce-scatter, k - 1 of all-gather).
+//! All-reduce on a ring, in 2 (k - 1) rounds: k - 1 of reduce-scatter, k - 1 of all-gather. In
+//! each, rank i sends to i + 1 mod k what it has received in the round before.
 //!
 //! ```text
 //!   round 0:  0>1 1>2 2>3 3>0   then round 1, by each rank that has its message of round 0

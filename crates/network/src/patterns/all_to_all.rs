@@ -1,9 +1,9 @@
 //! All to all: every rank s sends to every other, in the order s+1, s+2, … mod k, or with
 //! `from-zero` 0, 1, 2, … without s. k (k - 1) messages an iteration.
 //!
-//! With a number of messages, and more than one in flight, it goes in rounds: in round r every rank
-//! sends to the r-th of its list, a round starts when the one before has been delivered, and the
-//! job ends with the round in which the number is reached.
+//! With a number of messages, and more than one in flight, it goes in rounds. In round r every rank
+//! sends to the r-th of its list. A round starts when the one before has been delivered. The job
+//! ends with the round in which the number is reached.
 //!
 //! ```text
 //!   round 1:  0>1 1>2 2>3 3>0      round 2:  0>2 1>3 2>0 3>1      round 3:  0>3 1>0 2>1 3>2

@@ -1,6 +1,6 @@
-//! Binomial tree (divide and conquer): in round r rank i < 2^r sends to i + 2^r if there is such a
-//! rank; then the same in reverse. 2 (k - 1) messages an iteration. `--rounds barrier` lets a round
-//! wait for the one before; without it only the sending discipline holds a rank back.
+//! Binomial tree (divide and conquer): in round r rank i < 2^r sends to i + 2^r, if there is such a
+//! rank. Then the same happens in reverse. 2 (k - 1) messages an iteration. `--rounds barrier` lets
+//! a round wait for the one before; without it only the sending discipline holds a rank back.
 //!
 //! ```text
 //!   0 > 1         round 0            and back:   4>0 5>1 6>2 7>3

@@ -1,8 +1,7 @@
 //! What jobs say to each other: communication patterns, one file each, and their registry.
 //!
-//! A pattern is a rule and never a list: which rank a rank sends to in a round is computed when it
-//! is asked for, so that the 65,280 messages of an all-to-all of 256 processors are never all in
-//! memory.
+//! A pattern is a rule and never a list. Which rank a rank sends to in a round is computed when it
+//! is asked for. So the 65,280 messages of an all-to-all of 256 processors are never all in memory.
 
 mod all_reduce;
 mod all_to_all;

@@ -1,5 +1,5 @@
-//! N-body: floor((k - 1) / 2) shifts round a ring, then every rank i sends to i + floor(k/2) mod k:
-//! half-way round every pair of bodies has met, and the forces go home. `--rounds barrier` lets
+//! N-body: floor((k - 1) / 2) shifts round a ring, then every rank i sends to i + floor(k/2) mod k.
+//! Half-way round every pair of bodies has met, and the forces go home. `--rounds barrier` lets
 //! each shift wait for the one before; without it only the sending discipline holds a rank back.
 //!
 //! ```text

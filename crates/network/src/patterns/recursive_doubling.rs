@@ -1,5 +1,5 @@
-//! Recursive doubling: log2 p rounds, in round r rank s exchanges with s xor 2^r; p is k rounded
-//! down to a power of two, the other ranks are silent: the butterfly of a fast Fourier transform.
+//! Recursive doubling, the butterfly of a fast Fourier transform, in log2 p rounds. In round r rank
+//! s exchanges with s xor 2^r. p is k rounded down to a power of two; the other ranks are silent.
 //! `--rounds barrier` lets a round wait for the one before; without it only the sending discipline
 //! holds a rank back.
 //!

@@ -70,9 +70,9 @@ impl PatternLayouts {
         let asked_for = |own| sides.is_some_and(|sides| orientations(sides).any(|one| one == own));
         let (used, base) = match parts {
             [granted] => match used_sides(granted.sides, nodes, sides) {
-                // What takes how long is measured by the box that a job asks for, so that no map of
-                // this may depend on where the box lies, as curves through the machine do: it is
-                // laid as at the first node.
+                // Times are measured for the box that a job asks for, wherever it lies. So its map
+                // must not depend on the place, as curves through the machine do: it is laid as at
+                // the first node.
                 own if asked_for(own) => (vec![Cuboid::new([0; 3], own)], granted.base),
                 own => (vec![Cuboid::new(granted.base, own)], [0; 3]),
             },

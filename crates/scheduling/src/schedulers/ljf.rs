@@ -11,14 +11,9 @@
 
 use std::cmp::Reverse;
 
-use pavior_allocation::Machine;
-use pavior_kernel::Time;
-
 use super::sjf::{BY, size_of};
-use crate::shared::least::Least;
-use crate::{
-    BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Standing, Start,
-};
+use crate::priority::LeastFirst;
+use crate::{BuildScheduler, Entry, SchedulerKind};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "ljf",
@@ -29,27 +24,7 @@ pub(crate) static ENTRY: Entry = Entry {
     does: SchedulerKind {
         build: BuildScheduler::Function(|options| {
             let size = size_of(options);
-            Box::new(LargestJobFirst { largest: Least::new(move |job| Reverse(size(job))) })
+            Box::new(LeastFirst::new(move |job| Reverse(size(job))))
         }),
     },
 };
-
-struct LargestJobFirst {
-    largest: Least<Reverse<u128>>,
-}
-
-impl Scheduler for LargestJobFirst {
-    fn next(
-        &mut self,
-        _: Time,
-        queue: &Queue,
-        _: &Running,
-        view: &mut MachineView<'_>,
-    ) -> Option<Start> {
-        self.largest.start(queue, view)
-    }
-
-    fn standing(&self, _: Time, queue: &Queue, _: &Machine) -> Option<Standing> {
-        Some(Standing::strict(queue, self.largest.first()?))
-    }
-}

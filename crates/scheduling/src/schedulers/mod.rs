@@ -1,10 +1,11 @@
-//! The schedulers, one file each, and the one list of them.
+//! The schedulers, one file or folder each, and the one list of them.
 //!
 //! To add one: write its file with an `ENTRY`, name the module, and add one line here.
 
 mod bypass;
 mod conservative;
 mod easy;
+mod easy_freedom;
 mod fcfs;
 mod ljf;
 mod scan;
@@ -13,7 +14,7 @@ mod sjf;
 mod ssd;
 mod window;
 
-pub use easy::weighs_messages;
+pub use easy_freedom::weighs_messages;
 
 use crate::Entry;
 
@@ -28,5 +29,6 @@ pub(crate) const ALL: &[&Entry] = &[
     &window::ENTRY,
     &bypass::ENTRY,
     &easy::ENTRY,
+    &easy_freedom::ENTRY,
     &conservative::ENTRY,
 ];

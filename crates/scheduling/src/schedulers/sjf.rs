@@ -9,14 +9,11 @@
 //! Source: Majumdar, Eager & Bunt, "Scheduling in multiprogrammed parallel systems", SIGMETRICS
 //! 1988, for smallest number of processes and smallest cumulative demand first.
 
-use pavior_allocation::Machine;
-use pavior_kernel::{OptionSpec, Options, Time, Values};
+use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_workload::Job;
 
-use crate::shared::least::Least;
-use crate::{
-    BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Standing, Start,
-};
+use crate::priority::LeastFirst;
+use crate::{BuildScheduler, Entry, SchedulerKind};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "sjf",
@@ -25,10 +22,7 @@ pub(crate) static ENTRY: Entry = Entry {
     options: &[BY],
     variants: &["", "area", "time"],
     does: SchedulerKind {
-        build: BuildScheduler::Function(|options| {
-            let size = size_of(options);
-            Box::new(SmallestJobFirst { smallest: Least::new(size) })
-        }),
+        build: BuildScheduler::Function(|options| Box::new(LeastFirst::new(size_of(options)))),
     },
 };
 
@@ -47,25 +41,5 @@ pub(super) fn size_of(options: &Options) -> fn(&Job) -> u128 {
         "size" => |job| u128::from(job.request.nodes),
         "area" => |job| u128::from(job.request.nodes) * u128::from(job.estimate.0),
         _ => |job| u128::from(job.estimate.0),
-    }
-}
-
-struct SmallestJobFirst {
-    smallest: Least<u128>,
-}
-
-impl Scheduler for SmallestJobFirst {
-    fn next(
-        &mut self,
-        _: Time,
-        queue: &Queue,
-        _: &Running,
-        view: &mut MachineView<'_>,
-    ) -> Option<Start> {
-        self.smallest.start(queue, view)
-    }
-
-    fn standing(&self, _: Time, queue: &Queue, _: &Machine) -> Option<Standing> {
-        Some(Standing::strict(queue, self.smallest.first()?))
     }
 }

@@ -9,13 +9,8 @@
 //! Source: named by the GABL paper after Krueger, Lai & Dixit-Radiya, IEEE TPDS 5(5), 1994 (whose
 //! own contribution is [Scan](super::scan)).
 
-use pavior_allocation::Machine;
-use pavior_kernel::Time;
-
-use crate::shared::least::Least;
-use crate::{
-    BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Standing, Start,
-};
+use crate::priority::LeastFirst;
+use crate::{BuildScheduler, Entry, SchedulerKind};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "ssd",
@@ -24,28 +19,6 @@ pub(crate) static ENTRY: Entry = Entry {
     options: &[],
     variants: &[""],
     does: SchedulerKind {
-        build: BuildScheduler::Function(|_| {
-            Box::new(Ssd { shortest: Least::new(|job| job.estimate) })
-        }),
+        build: BuildScheduler::Function(|_| Box::new(LeastFirst::new(|job| job.estimate))),
     },
 };
-
-struct Ssd {
-    shortest: Least<Time>,
-}
-
-impl Scheduler for Ssd {
-    fn next(
-        &mut self,
-        _: Time,
-        queue: &Queue,
-        _: &Running,
-        view: &mut MachineView<'_>,
-    ) -> Option<Start> {
-        self.shortest.start(queue, view)
-    }
-
-    fn standing(&self, _: Time, queue: &Queue, _: &Machine) -> Option<Standing> {
-        Some(Standing::strict(queue, self.shortest.first()?))
-    }
-}

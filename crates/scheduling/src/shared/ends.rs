@@ -6,8 +6,10 @@ use pavior_kernel::Time;
 
 use crate::{Running, RunningJob};
 
-/// The running jobs by expected end, with it; ties by job. O(1) a job, but O(l log l) for the first
-/// where l are overdue: the others are kept in this order.
+/// The running jobs with their expected ends, the earliest first; ties by job.
+///
+/// [`Running`] keeps the jobs by estimated end. Only the l jobs that have outrun their estimates
+/// are expected later. They are sorted anew, in O(l log l), and merged with the others.
 pub(crate) fn by_expected_end(
     now: Time,
     running: &Running,

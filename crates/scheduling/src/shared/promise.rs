@@ -1,12 +1,12 @@
-//! What the head of the queue was first promised.
+//! The start that the head of the queue was promised.
 
 use pavior_kernel::Time;
 use pavior_mesh::JobId;
 
-/// The first promise to the head of the queue, and how many promises were broken so far.
+/// The first promise to the head of the queue, and the number of promises broken so far.
 ///
-/// A promise is broken when the job starts later. Promises do not cover failures of nodes: after
-/// one, what is said next counts as the first.
+/// A promise is broken if the job starts later. A failure or repair of a node voids it: the next
+/// promise then counts as the first.
 #[derive(Default)]
 pub(crate) struct HeadPromise {
     first: Option<(JobId, Time)>,
@@ -15,7 +15,7 @@ pub(crate) struct HeadPromise {
 }
 
 impl HeadPromise {
-    /// A node failed or was repaired: whether that is so, and all promises are void.
+    /// Notes the machine's health. If it has changed, the promise is void, and this says so.
     pub(crate) fn voided_by(&mut self, health: u64) -> bool {
         let changed = self.health != health;
         if changed {
@@ -25,14 +25,14 @@ impl HeadPromise {
         changed
     }
 
-    /// The head is told when it can start; only the first time counts.
+    /// Promises the head a start. Later promises to the same job do not count.
     pub(crate) fn give(&mut self, head: JobId, at: Time) {
         if self.first.is_none_or(|(job, _)| job != head) {
             self.first = Some((head, at));
         }
     }
 
-    /// The head starts.
+    /// Notes that the head starts.
     pub(crate) fn starts(&mut self, head: JobId, now: Time) {
         if self.first.take().is_some_and(|(job, at)| job == head && at < now) {
             self.broken += 1;

@@ -1,25 +1,27 @@
-//! What has been refused already, so that it is not asked again.
+//! Refused requests, so that none is put twice.
 
 use pavior_mesh::Request;
 use rustc_hash::FxHashSet;
 
 use crate::{MachineView, Queue, Start};
 
-/// Requests refused in one state of the machine. The same request in the same state is refused
-/// again, so each is asked once; this is what keeps a pass over a long queue cheap.
+/// The requests that were refused in one state of the machine.
+///
+/// A request that is refused stays refused until the state changes. So each distinct request is put
+/// once, however many jobs make it.
 #[derive(Default)]
 pub(crate) struct Refused {
     state: u64,
-    /// Only ever asked for membership: its order does not matter.
+    /// Read by membership alone: its order does not matter.
     requests: FxHashSet<Request>,
-    /// The waiting jobs, from the oldest, known to be refused.
+    /// The number of jobs, from the oldest, that are known to be refused.
     passed: usize,
-    /// The jobs that had been withdrawn when that was found.
+    /// [`Queue::withdrawals`] when `passed` was counted.
     withdrawals: u64,
 }
 
 impl Refused {
-    /// Forgets what was refused in another state.
+    /// Forgets the refusals if the machine's state has changed.
     pub(crate) fn in_state(&mut self, state: u64) {
         if self.state != state {
             self.state = state;
@@ -28,7 +30,7 @@ impl Refused {
         }
     }
 
-    /// Whether a request is refused, as far as is known or else as `ask` answers.
+    /// The answer to a request, by `ask` if it is not known to be refused.
     pub(crate) fn ask<T>(
         &mut self,
         request: &Request,
@@ -44,10 +46,16 @@ impl Refused {
         answer
     }
 
+    /// Whether the machine, which is in this state, can start a request now.
+    #[inline]
+    pub(crate) fn can_start(&mut self, request: &Request, view: &mut MachineView<'_>) -> bool {
+        self.ask(request, |request| view.can_start(request).ok()).is_some()
+    }
+
     /// Starts the first of the oldest `window` jobs that can start.
     ///
-    /// Jobs leave the queue by starting or are withdrawn, and return to it only from the machine:
-    /// while its state is the same and none is withdrawn, the jobs passed over keep their places.
+    /// In one state of the machine no job returns to the queue. So jobs that were passed over keep
+    /// their places unless one is withdrawn.
     pub(crate) fn first_fit(
         &mut self,
         queue: &Queue,
@@ -61,8 +69,7 @@ impl Refused {
         }
         let window = window.min(queue.len());
         for index in self.passed..window {
-            let request = queue.get(index)?.request;
-            if self.ask(&request, |request| view.can_start(request).ok()).is_some() {
+            if self.can_start(&queue.get(index)?.request, view) {
                 return Some(Start::at(index));
             }
             self.passed = index + 1;

@@ -5,11 +5,7 @@ use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Freedom, Request};
 use pavior_workload::Job;
 
-use crate::world::{NoObserver, World, job};
-
-fn row(nodes: u16) -> Request {
-    Request::shape([nodes, 1, 1])
-}
+use crate::world::{NoObserver, World, job, row};
 
 fn starts(grid: &str, scheduler: &str, jobs: &[Job]) -> Vec<u64> {
     let world = World::new(grid, "ff", scheduler).run(jobs, &mut NoObserver);

@@ -1,15 +1,10 @@
 //! Estimates that are wrong: reservations move, and broken promises are counted.
 
 use pavior_kernel::Time;
-use pavior_mesh::Request;
 use proptest::prelude::*;
 
-use crate::workloads::{Estimates, GRID, jobs, strategies};
-use crate::world::{NoObserver, World, job};
-
-fn row(nodes: u16) -> Request {
-    Request::shape([nodes, 1, 1])
-}
+use crate::workloads::{BACKFILLING, Estimates, GRID, jobs, strategies};
+use crate::world::{NoObserver, World, job, row};
 
 #[test]
 fn a_promise_that_an_overrun_breaks_is_counted() {
@@ -37,7 +32,7 @@ fn an_early_end_moves_a_reservation_up() {
         job(2, 0, row(4), 2, 2),   // promised 30, then 8
         job(3, 4, row(1), 20, 20), // would end by 30, not by 8
     ];
-    for scheduler in ["easy", "easy:count", "conservative", "conservative:count"] {
+    for scheduler in BACKFILLING {
         let world = World::new("mesh:4", "ff", scheduler).run(&jobs, &mut NoObserver);
         assert_eq!((world.start_of(2), world.broken()), (Time(8), 0), "{scheduler}");
         assert_eq!(world.start_of(3), Time(10), "{scheduler}");
@@ -62,7 +57,7 @@ fn conservative_moves_up_in_the_order_of_arrival() {
 #[test]
 fn a_job_of_no_length_holds_its_nodes_for_its_instant() {
     let jobs = [job(0, 0, row(4), 0, 0), job(1, 0, row(4), 0, 0), job(2, 0, row(2), 1, 1)];
-    for scheduler in ["easy", "easy:count", "conservative", "conservative:count"] {
+    for scheduler in BACKFILLING {
         let world = World::new("mesh:4", "ff", scheduler).run(&jobs, &mut NoObserver);
         assert_eq!(world.starts().iter().map(|start| start.1.0).max(), Some(0), "{scheduler}");
     }
@@ -76,7 +71,7 @@ proptest! {
     #[test]
     fn wrong_estimates_break_promises_and_nothing_else(jobs in jobs(40, Estimates::Any)) {
         for strategy in ["tff", "tbl", "mbs", "naive", "random"] {
-            for scheduler in ["easy", "easy:count", "conservative", "conservative:count"] {
+            for scheduler in BACKFILLING {
                 let world = World::new(GRID, strategy, scheduler).run(&jobs, &mut NoObserver);
                 prop_assert_eq!(world.started.len(), jobs.len());
             }
@@ -91,7 +86,7 @@ proptest! {
     #[test]
     fn every_strategy_can_be_planned_with(jobs in jobs(25, Estimates::Any)) {
         for strategy in strategies(GRID) {
-            for scheduler in ["easy", "easy:count", "conservative", "conservative:count"] {
+            for scheduler in BACKFILLING {
                 let world = World::new(GRID, strategy, scheduler).run(&jobs, &mut NoObserver);
                 prop_assert_eq!(world.started.len(), jobs.len(), "{} {}", scheduler, strategy);
             }

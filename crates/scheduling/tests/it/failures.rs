@@ -1,21 +1,20 @@
 //! Nodes that fail: promises do not cover them, and plans are made anew.
 
 use pavior_kernel::Time;
-use pavior_mesh::{NodeId, Request};
+use pavior_mesh::NodeId;
 use proptest::prelude::*;
 
-use crate::workloads::{Estimates, GRID, jobs, schedulers};
-use crate::world::{NoObserver, World, job};
+use crate::workloads::{BACKFILLING, Estimates, GRID, jobs, schedulers};
+use crate::world::{NoObserver, World, job, row};
 
 #[test]
 fn a_failure_voids_promises() {
-    let row = |nodes| Request::shape([nodes, 1, 1]);
     let jobs = [
         job(0, 0, row(2), 4, 4),
         job(1, 0, row(3), 2, 2), // promised 4, on 0 to 2 of mesh:4
         job(2, 9, row(1), 1, 1),
     ];
-    for scheduler in ["easy", "easy:count", "conservative", "conservative:count"] {
+    for scheduler in BACKFILLING {
         let mut world = World::new("mesh:4", "ff", scheduler);
         world.upsets = vec![(Time(2), NodeId(1), true), (Time(7), NodeId(1), false)];
         let world = world.run(&jobs, &mut NoObserver);

@@ -3,16 +3,15 @@
 mod backfilling;
 mod dispatcher;
 mod drawn;
+mod easy_freedom;
 mod estimates;
 mod failures;
 mod order;
 mod plain;
-mod plain_conservative;
 mod plain_count;
 mod priority;
 mod reference;
 mod registry;
-mod tearing;
 mod withdrawals;
 mod workloads;
 mod world;

@@ -8,7 +8,6 @@ use pavior_scheduling::{MachineView, Queue, Running, Scheduler, Start};
 use pavior_workload::Job;
 use proptest::prelude::*;
 
-use crate::plain_conservative::{expected, length};
 use crate::workloads::{Estimates, GRID, jobs};
 use crate::world::{NoObserver, Upset, World, fail_and_repair, in_lock_step};
 
@@ -119,6 +118,23 @@ impl Plain {
         };
         let from = times.find(|from| self.nodes >= nodes && fits(*from))?;
         Some(Taken { job: job.id, nodes, from, to: from + length(job) })
+    }
+}
+
+fn length(job: &Job) -> Time {
+    job.estimate.max(Time(1))
+}
+
+/// One, two, four, ... estimates after its start, whichever is still to come.
+fn expected(now: Time, start: Time, estimate: Time) -> Time {
+    if start == now {
+        return start + estimate;
+    }
+    let lengths = (0..40).map(|power| start + Time(estimate.0.max(1) << power));
+    if start + estimate > now {
+        start + estimate
+    } else {
+        lengths.into_iter().find(|end| *end > now).unwrap()
     }
 }
 

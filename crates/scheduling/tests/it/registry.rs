@@ -32,8 +32,7 @@ fn names_are_read_as_they_are_written() {
         ("easy:geometry", "easy"),
         ("easy:count", "easy:count"),
         ("conservative:depth=3:count", "conservative:count:depth=3"),
-        ("easy:tear=pays", "easy:tear=pays"),
-        ("easy:asked", "easy"),
+        ("easy:plain", "easy:plain"),
         ("sjf:by=area", "sjf:area"),
         ("scan:up", "scan"),
     ] {
@@ -42,9 +41,18 @@ fn names_are_read_as_they_are_written() {
 }
 
 #[test]
+fn one_scheduler_chooses_job_by_job() {
+    let entries = Registry::new().entries();
+    let names = entries.filter(|entry| entry.title.contains("job by job")).map(|entry| entry.name);
+    assert_eq!(names.collect::<Vec<_>>(), ["easy-freedom"]);
+}
+
+#[test]
 fn a_wrong_name_says_what_would_be_right() {
     let error = "eazy".parse::<Selection>().err().unwrap();
     assert!(error.reason.contains("easy"), "{error}");
+    let error = "easy:tear=pays".parse::<Selection>().err().unwrap();
+    assert_eq!(error.reason, "`easy:tear=pays` is called `easy-freedom` now");
     for bad in ["window:0", "easy:space", "ljf:age", "scan:sideways", "fcfs:1"] {
         assert!(bad.parse::<Selection>().is_err(), "{bad}");
     }

@@ -3,10 +3,11 @@
 
 use pavior_allocation::Machine;
 use pavior_kernel::Time;
-use pavior_mesh::{JobId, Request};
+use pavior_mesh::JobId;
 use pavior_scheduling::{Dispatcher, Kept, Selection, Start};
 
-use crate::world::job;
+use crate::workloads::BACKFILLING;
+use crate::world::{job, row};
 
 struct Small(Dispatcher);
 
@@ -18,7 +19,7 @@ impl Small {
 
     /// A job starts, whatever the scheduler says.
     fn begin(&mut self, id: u64, at: u64, nodes: u16, estimate: u64) {
-        let request = Request::shape([nodes, 1, 1]);
+        let request = row(nodes);
         self.0.grant(job(id, at, request, estimate, estimate), Time(at)).unwrap();
     }
 
@@ -27,7 +28,7 @@ impl Small {
     }
 
     fn wait(&mut self, id: u64, at: u64, nodes: u16, estimate: u64) {
-        self.0.submit(job(id, at, Request::shape([nodes, 1, 1]), estimate, estimate));
+        self.0.submit(job(id, at, row(nodes), estimate, estimate));
     }
 
     fn next(&mut self, now: u64) -> Option<Start> {
@@ -43,7 +44,7 @@ fn a_withdrawn_job_leaves_nothing_behind() {
         "window",
         "easy",
         "easy:count",
-        "easy:tear=pays",
+        "easy-freedom",
         "conservative",
         "conservative:count",
     ] {
@@ -81,7 +82,7 @@ fn a_withdrawn_booking_lets_others_move_up() {
 
 #[test]
 fn no_job_starts_on_nodes_that_were_granted_beside_the_scheduler() {
-    for scheduler in ["easy", "easy:count", "conservative", "conservative:count"] {
+    for scheduler in BACKFILLING {
         let mut small = Small::new(4, scheduler);
         small.begin(1, 0, 2, 100);
         small.begin(2, 0, 2, 50);

@@ -9,6 +9,10 @@ use crate::world::job;
 /// The machine of the property tests: small enough to be crowded, odd enough to fragment.
 pub(crate) const GRID: &str = "mesh:5x4";
 
+/// The schedulers that backfill by reservations.
+pub(crate) const BACKFILLING: [&str; 4] =
+    ["easy", "easy:count", "conservative", "conservative:count"];
+
 /// How estimates relate to run times.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Estimates {

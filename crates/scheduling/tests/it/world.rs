@@ -20,6 +20,11 @@ pub(crate) fn job(id: u64, arrival: u64, request: Request, run: u64, estimate: u
     }
 }
 
+/// A request for some nodes in a row.
+pub(crate) fn row(nodes: u16) -> Request {
+    Request::shape([nodes, 1, 1])
+}
+
 /// A start, with what could be seen just before it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Started {

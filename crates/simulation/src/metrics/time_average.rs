@@ -1,6 +1,11 @@
 //! The time average of a quantity that changes in steps.
 
+use pavior_allocation::Placement;
 use pavior_kernel::Time;
+use pavior_workload::Job;
+
+use super::Metric;
+use crate::{Fact, Interest, Observer};
 
 /// The integral of a step function since counting started.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,5 +38,44 @@ impl TimeAverage {
         let span = now.since(self.from).ticks();
         let integral = self.integral + self.level * now.since(self.since).ticks();
         (span > 0.0).then(|| integral / span)
+    }
+}
+
+/// The time average of what running jobs hold, over a whole.
+pub(super) struct HeldOverTime<F> {
+    whole: f64,
+    /// What a job with a placement holds.
+    of: F,
+    held: TimeAverage,
+    end: Time,
+}
+
+impl<F: Fn(&Job, &Placement) -> f64 + Send + 'static> HeldOverTime<F> {
+    pub(super) fn boxed(whole: f64, of: F) -> Box<dyn Metric> {
+        Box::new(HeldOverTime { whole, of, held: TimeAverage::default(), end: Time::ZERO })
+    }
+}
+
+impl<F: Fn(&Job, &Placement) -> f64 + Send> Observer for HeldOverTime<F> {
+    fn interest(&self) -> Interest {
+        Interest::HOLDINGS
+    }
+
+    fn see(&mut self, now: Time, fact: &Fact<'_>) {
+        match fact {
+            Fact::CountingStarts => self.held.restart(now),
+            Fact::Started { job, placement, .. } => self.held.step(now, (self.of)(job, placement)),
+            Fact::Departed { job, placement, .. } | Fact::Interrupted { job, placement, .. } => {
+                self.held.step(now, -(self.of)(job, placement));
+            }
+            Fact::Ended => self.end = now,
+            _ => {}
+        }
+    }
+}
+
+impl<F: Fn(&Job, &Placement) -> f64 + Send> Metric for HeldOverTime<F> {
+    fn value(&self) -> Option<f64> {
+        self.held.value(self.end).map(|held| held / self.whole)
     }
 }

@@ -207,7 +207,7 @@ fn a_job_is_torn_if_the_network_lets_it_pay() {
     for contention in [Contention::Simulated, Contention::Estimated] {
         for (share, start) in [(0.0, 4_000), (0.01, 4_000), (1.0, 9_000)] {
             let setup = Setup {
-                scheduler: "easy:tear=pays".parse().unwrap(),
+                scheduler: "easy-freedom".parse().unwrap(),
                 ..with(
                     "mesh:6",
                     "ff",

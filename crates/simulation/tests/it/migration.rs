@@ -135,7 +135,7 @@ proptest! {
         price in 0u64..4,
     ) {
         let grid = Grid::mesh(&[6, 5]).unwrap();
-        for scheduler in ["easy", "fcfs", "conservative", "sjf", "easy:tear=pays"] {
+        for scheduler in ["easy", "fcfs", "conservative", "sjf", "easy-freedom"] {
             for strategy in ["tff", "ff", "gabl", "tbl"] {
                 let setup = Setup {
                     grid,

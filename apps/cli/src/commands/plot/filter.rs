@@ -48,7 +48,7 @@ fn condition(text: &str, table: &Table) -> Result<(usize, Vec<String>), BadName>
         table.rows.iter().filter_map(|row| table.value(row, &column)).collect();
     known.sort_unstable();
     known.dedup();
-    // Some values have commas of their own, such as the boxes of a still state.
+    // Some values have commas of their own, such as the boxes of a snapshot.
     if known.contains(&values) {
         return Ok((index, vec![values.to_string()]));
     }

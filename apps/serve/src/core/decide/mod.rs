@@ -209,22 +209,50 @@ impl Deciding<'_> {
             && let Some((id, parts)) = self.state.boards[board].start_next(self.now_ms)
         {
             let waiting = self.state.waiting[&id].clone();
-            let lease = Lease {
-                id,
-                epoch: self.state.epoch + 1,
-                machine: waiting.machine.clone(),
-                parts: boxes(&parts),
-                requested: waiting.requested,
-                shape: waiting.shape,
-                tenant: waiting.tenant.clone(),
-                job: waiting.job.clone(),
-                start_ms: self.now_ms,
-                expires_ms: waiting.ttl_ms.map(|ttl| self.now_ms.saturating_add(ttl)),
-                ttl_ms: waiting.ttl_ms,
-                estimate_ms: waiting.estimate_ms,
-                asked_ms: Some(waiting.asked_ms),
-            };
+            let lease = self.begun(&waiting, &parts, Some(waiting.asked_ms));
             self.record(Event::Granted { lease: lease.into() });
+        }
+    }
+
+    /// A request under the next number.
+    fn numbered(
+        &self,
+        board: usize,
+        tenant: String,
+        request: &Request,
+        asked: LeaseRequest,
+    ) -> WaitingRequest {
+        WaitingRequest {
+            id: self.state.next_id,
+            epoch: self.state.epoch + 1,
+            machine: self.state.boards[board].spec.name.clone(),
+            requested: request.nodes,
+            shape: request.shape,
+            freedom: request.freedom,
+            tenant,
+            job: asked.job,
+            asked_ms: self.now_ms,
+            ttl_ms: asked.ttl_ms,
+            estimate_ms: asked.estimate_ms,
+        }
+    }
+
+    /// The lease of a request that begins now; `asked_ms` if it has waited.
+    fn begun(&self, request: &WaitingRequest, parts: &[Cuboid], asked_ms: Option<u64>) -> Lease {
+        Lease {
+            id: request.id,
+            epoch: self.state.epoch + 1,
+            machine: request.machine.clone(),
+            parts: boxes(parts),
+            requested: request.requested,
+            shape: request.shape,
+            tenant: request.tenant.clone(),
+            job: request.job.clone(),
+            start_ms: self.now_ms,
+            expires_ms: request.ttl_ms.map(|ttl| self.now_ms.saturating_add(ttl)),
+            ttl_ms: request.ttl_ms,
+            estimate_ms: request.estimate_ms,
+            asked_ms,
         }
     }
 
@@ -312,22 +340,8 @@ impl Deciding<'_> {
         parts: &[Cuboid],
         asked: LeaseRequest,
     ) -> Reply {
-        let id = self.state.next_id;
-        let lease = Lease {
-            id,
-            epoch: self.state.epoch + 1,
-            machine: self.state.boards[board].spec.name.clone(),
-            parts: boxes(parts),
-            requested: request.nodes,
-            shape: request.shape,
-            tenant,
-            job: asked.job,
-            start_ms: self.now_ms,
-            expires_ms: asked.ttl_ms.map(|ttl| self.now_ms.saturating_add(ttl)),
-            ttl_ms: asked.ttl_ms,
-            estimate_ms: asked.estimate_ms,
-            asked_ms: None,
-        };
+        let request = self.numbered(board, tenant, request, asked);
+        let lease = self.begun(&request, parts, None);
         let reply = Reply::Granted(reply::Lease::of(&self.state.boards[board].grid, &lease));
         self.record(Event::Granted { lease: lease.into() });
         reply
@@ -345,20 +359,8 @@ impl Deciding<'_> {
             return Err(Problem::new(Reason::NoScheduler, detail));
         }
         self.place_in_queue(board, &tenant)?;
-        let id = self.state.next_id;
-        let waiting = WaitingRequest {
-            id,
-            epoch: self.state.epoch + 1,
-            machine: self.state.boards[board].spec.name.clone(),
-            requested: request.nodes,
-            shape: request.shape,
-            freedom: request.freedom,
-            tenant,
-            job: asked.job,
-            asked_ms: self.now_ms,
-            ttl_ms: asked.ttl_ms,
-            estimate_ms: asked.estimate_ms,
-        };
+        let waiting = self.numbered(board, tenant, request, asked);
+        let id = waiting.id;
         let shown = reply::Waiting::of(&self.state.boards[board].grid, &waiting);
         self.record(Event::Queued { waiting: waiting.into() });
         self.schedule(board);
@@ -378,7 +380,7 @@ impl Deciding<'_> {
         if left == 0 {
             return Err(Problem::new(Reason::QueueFull, format!("{most} requests wait already")));
         }
-        // With half of the places left, nobody can have as many.
+        // With half of the places left, no tenant can have as many.
         if self.caller.tenant.is_none() || count < left {
             return Ok(());
         }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use pavior_serve::clock::ServiceClock;
 use pavior_serve::core::{
-    Ask, Caller, Command, Event, IdempotencyKey, JobName, LeaseRequest, Reply, ServiceLimits,
+    Ask, Caller, Command, Event, IdempotencyKey, JobName, LeaseRequest, ServiceLimits, Written,
 };
 use pavior_serve::service::written;
 use pavior_serve::storage::RecordStore;
@@ -25,7 +25,7 @@ use crate::random::{Random, request};
 use crate::server::Server;
 use crate::takeover::{Database, ready, setup, until};
 
-type Outcome = Result<Reply, Unavailable>;
+type Outcome = Result<Written, Unavailable>;
 
 /// Starts a writer on a disk, lets it do something, and stops it.
 fn with_writer<T>(disk: &Simulated, act: impl AsyncFnOnce(&WriterHandle) -> T) -> Option<T> {
@@ -55,7 +55,7 @@ fn ask(number: u64) -> Do {
 }
 
 async fn answer(writer: &WriterHandle, number: u64) -> Outcome {
-    writer.carry_out(ask(number)).await.map(|answer| answer.reply)
+    writer.carry_out(ask(number)).await.map(|answer| written(&answer.reply))
 }
 
 /// How often each job was granted, by the journal.

@@ -1,8 +1,8 @@
 //! Adaptive Scan (`as`): walk each line of bases and jump over whatever covers it.
 //!
-//! Misses nothing. A covered base is left for the first column behind every coverage that contains
-//! it, and all the columns between are covered too; so the base found is First Fit's of the same
-//! orientation, in row-major order.
+//! Misses nothing. From a covered base the scan goes to the first column behind every coverage that
+//! contains it. All the columns between are covered too. So the base found is First Fit's of the
+//! same orientation, in row-major order.
 //!
 //! ```text
 //!   a line of bases, request 2x1, S busy:    . . S . . S .

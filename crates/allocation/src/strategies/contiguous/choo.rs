@@ -15,9 +15,9 @@
 //!
 //! Several searches give the same answers: the engine is First Fit's. `plain` is the literature's.
 //!
-//! Cost of `plain`: D * H lines of bases at most, for each O(B) to find the boxes that cover some
-//! of it and one step a jump; so O(D * H * B) for B busy boxes where the source quotes O(L W^2
-//! H^2). Granting is O(1), releasing O(B). It allocates no memory once warm.
+//! Cost of `plain`: at most D * H lines of bases. Each takes O(B) to find the boxes that cover some
+//! of it, and one step a jump. So it is O(D * H * B) for B busy boxes, where the source quotes O(L
+//! W^2 H^2). Granting is O(1), releasing O(B). It allocates no memory once warm.
 //!
 //! Source: Choo, Yoo & Youn, "Processor scheduling and allocation for 3D torus multicomputer
 //! systems", IEEE TPDS 11(5), 2000. Only its abstract was at hand; what its Coverage Status Table

@@ -13,10 +13,10 @@
 //!   1 2     with 2 and with 3, but no join of joins makes 2x2
 //! ```
 //!
-//! - `linear`: the list of all maximal free submeshes, unordered; the request goes to the first one
-//!   that it fits, and there to the corner, in the orientation, with the most contact to busy nodes
-//!   and the border (ties: the earlier orientation, then lower left, lower right, upper left, upper
-//!   right). Misses nothing, and looks at one submesh only.
+//! - `linear`: the list of all maximal free submeshes, unordered. The request goes to the first one
+//!   that it fits, at the corner and in the orientation with the most contact (ties: the earlier
+//!   orientation, then lower left, lower right, upper left, upper right). Misses nothing, and looks
+//!   at one submesh only.
 //!
 //! Cost: F entries. Searching is O(F). Granting is O(F^2); releasing is O(F^2) when bounded, and
 //! the consensus of [`kymfl`](super::kymfl) otherwise.

@@ -146,7 +146,7 @@ impl FrameSliding {
 }
 
 /// The places of frames along an axis: from the first, by strides, up to the last at which a frame
-/// lies on the mesh, which is a place of its own if the last stride is pushed back to it.
+/// lies on the mesh. With `clamp`, the last stride is pushed back to that place.
 fn stops(
     from: u16,
     stride: u16,

@@ -14,8 +14,8 @@
 //! ```
 //!
 //! Each face is passed once, so every entry is joined with each grown box once: O(F^2) joins for F
-//! entries, where the consensus of KYMFL goes over all pairs again until nothing new comes. (A join
-//! is also held against the grown boxes, so that none is kept that another holds.)
+//! entries. The consensus of KYMFL goes over all pairs again until nothing new comes. (A join is
+//! also held against the grown boxes, so that none is kept that another holds.)
 //!
 //! The placement is the lowest corner of the first entry that fits; the policies of KYMFL are
 //! options, so that the two differ in nothing but the release.

@@ -1,10 +1,10 @@
 //! Right of Busy Submeshes: a base on the left border, or just right of a busy submesh, that no
-//! busy submesh covers; of such a line the lowest base of the highest clear segment.
+//! busy submesh covers. Of such a line it takes the lowest base of the highest clear segment.
 //!
-//! Misses nothing of the orientation asked for: slide any free placement to the left until it meets
-//! the left border or a busy submesh, and it stands on the right border line of that submesh. On an
-//! x axis that wraps it may slide for ever, but then it is free at x = 0 too, which is always
-//! looked at.
+//! Misses nothing of the orientation asked for. Slide any free placement to the left until it meets
+//! the left border or a busy submesh: it stands on the right border line of that submesh. On an x
+//! axis that wraps it may slide for ever, but then it is free at x = 0 too, which is always looked
+//! at.
 //!
 //! ```text
 //!   . . . . . .     line of S for a request 2x2: x = x2 + 1, from one row
@@ -15,7 +15,7 @@
 //! ```
 //!
 //! The busy list is in non-increasing order of the top row y2. Coverage of a box ends at its y2, so
-//! what lies above one region lies above all later ones: a line never has more than one live
+//! that what lies above one region lies above all later ones. A line never has more than one live
 //! segment, and subtracting all B regions from it is O(B). Unsorted, the same loop offers busy
 //! nodes (a test shows it): the order is a condition, not an optimisation.
 //!
@@ -23,8 +23,8 @@
 //! log(side)) and O(1) a line.
 //!
 //! Cost of `plain`: O(B^2) for B busy submeshes; adding and removing O(B). One live segment is
-//! special to the plane, so spaces are refused (BL and TBL are the generalisation), and so is a y
-//! axis that wraps, on which a line can fall in two.
+//! special to the plane. So spaces are refused (BL and TBL are the generalisation). So is a y axis
+//! that wraps, on which a line can fall in two.
 //!
 //! Source: Chiu & Chen, "An efficient submesh allocation scheme for two-dimensional meshes with
 //! little overhead", IEEE TPDS 10(5), 1999. The loop is a reconstruction from the published

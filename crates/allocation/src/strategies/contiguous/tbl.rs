@@ -1,9 +1,9 @@
 //! Turning Busy List: the first base on the right border plane of a busy box that no busy box
 //! covers.
 //!
-//! Misses nothing. Take any free placement and slide it to the left until it meets the left face of
-//! the machine or a busy box: it then stands on the plane just right of that box (or on the face,
-//! which is the plane of a hypothetical box b0). So it is enough to look at one plane per busy box:
+//! Misses nothing. Slide any free placement to the left until it meets the left face of the machine
+//! or a busy box. It then stands on the plane just right of that box, or on the face, the plane of
+//! a hypothetical box b0. So it is enough to look at one plane per busy box:
 //!
 //! ```text
 //!   y          plane of S for a request 2x2: x = x2 + 1,
@@ -14,17 +14,17 @@
 //!   +----------> x
 //! ```
 //!
-//! On a ring a placement may slide for ever without meeting anything; but then the base at x = 0
-//! is free too, so the plane x = 0 is always looked at, and the planes' own intervals are taken
-//! modulo the axis and split at 0.
+//! On a ring a placement may slide for ever without meeting anything. Then the base at x = 0 is
+//! free too, and the plane x = 0 is always looked at. The planes' own intervals are taken modulo
+//! the axis and split at 0.
 //!
 //! The engine asks the exact search whether there is a base at all. If so, it takes the set of all
 //! bases, one bit a base, to know which plane is the first that has one, and which piece of it:
 //! O(m) planes, O(1) a row of each, and O(m) subtractions from one piece.
 //!
-//! Cost of `plain`: O(m^2) pieces of planes for m busy boxes as long as planes split into few
-//! pieces; the paper's "at most four" does not hold, and an adverse arrangement makes O(m^2) pieces
-//! of one plane. Release is O(m).
+//! Cost of `plain`: O(m^2) pieces of planes for m busy boxes, as long as planes split into few
+//! pieces. The paper's "at most four" does not hold: an adverse arrangement makes O(m^2) pieces of
+//! one plane. Release is O(m).
 //!
 //! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, "A fast and efficient strategy for
 //! sub-mesh allocation with minimal allocation overhead in 3D mesh connected multicomputers", 2007.

@@ -15,8 +15,8 @@
 //! ```
 //!
 //! Cost: `contact` as Best Fit, by its engine or `plain`. `prism` looks at every interval of rows
-//! and every interval of planes, and walks the columns between, O(W (D H)^2) at worst for sides W x
-//! D x H; intervals that cannot beat the best box so far are skipped.
+//! and every interval of planes, and walks the columns between. That is O(W (D H)^2) at worst, for
+//! sides W x D x H. Intervals that cannot beat the best box so far are skipped.
 //!
 //! Source: Qiao & Ni, MSU technical report, 1994 (3D meshes and tori, where Worst Fit came out
 //! behind FF and BF). Its score is not known: both readings are reconstructions.

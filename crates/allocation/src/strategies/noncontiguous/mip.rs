@@ -1,4 +1,4 @@
-//! Minimum Interference Paging: the first free box of exactly n nodes, of any shape; if there is
+//! Minimum Interference Paging: the first free box of exactly n nodes, of any shape. If there is
 //! none, the n free nodes with the least distance between the first and the last in row-major
 //! order.
 //!

@@ -24,11 +24,11 @@
 //! Source: Liu, Lo, Windisch & Nitzberg, Supercomputing '94; Lo, Windisch, Liu & Nitzberg,
 //! "Noncontiguous processor allocation algorithms for mesh-connected multicomputers", TPDS 8(7),
 //! 1997. Departures: pages are cubes in 3D and segments in 1D. Where a side is no multiple of 2^k
-//! the last pages are smaller, and a job takes pages until they hold enough nodes; `border=unused`
-//! leaves small pages out, as the literature's machines have none. Wraps are ignored. The papers
-//! keep a list of free pages and do not say whether it stays in the order of index (`free=sorted`).
-//! With `free=fifo` a page that is returned goes to the end of the list, with `free=lifo` to its
-//! beginning. Each page is then a part of its own.
+//! the last pages are smaller. A job takes pages until they hold enough nodes.
+//! `border=unused` leaves small pages out; the literature's machines have none. Wraps are
+//! ignored. The papers keep a list of free pages and do not say whether it stays in the order
+//! of index (`free=sorted`). With `free=fifo` a page that is returned goes to the end of the
+//! list, with `free=lifo` to its beginning. Each page is then a part of its own.
 
 use std::sync::Arc;
 

@@ -6,10 +6,10 @@ use std::cmp::Reverse;
 
 use pavior_mesh::{Grid, Sides};
 
-/// The boxes of exactly `nodes` nodes that fit the grid unturned, compact ones first: by the
-/// difference between the longest and the shortest side (axes of the grid that are longer than 1
-/// only), then wider before taller (lexicographically greater sides first). In 2D this is ASFF's
-/// order: 12 on 6x6 gives (4,3), (3,4), (6,2), (2,6).
+/// The boxes of exactly `nodes` nodes that fit the grid unturned, compact ones first. Compact is a
+/// small difference between the longest and the shortest side, on the axes of the grid that are
+/// longer than 1. Of equals, wider ones come before taller ones: lexicographically greater sides
+/// first. In 2D this is ASFF's order: 12 on 6x6 gives (4,3), (3,4), (6,2), (2,6).
 pub(crate) fn factor_shapes(nodes: u32, grid: &Grid) -> Vec<Sides> {
     let mut shapes = Vec::new();
     factor_shapes_into(nodes, grid, &mut shapes);

@@ -144,8 +144,8 @@ impl Worm {
         let (body, window) = (u64::from(header.body), header.window);
         self.clock.wheel.schedule(now, now + body + 1, What::Delivery, place);
         self.release(ejection, now + body + 1);
-        // Channel i is released at the latest of h(j) + L-1 - (j - i - 1) * B over j = i+1..=last:
-        // with every step back each term loses B, and the one of channel i joins.
+        // Channel i is released at the latest of h(j) + L-1 - (j - i - 1) * B over j = i+1..=last.
+        // With every step back each term loses B, and one term joins.
         let mut tail = now + body;
         for i in (last.saturating_sub(window + 1)..last).rev() {
             let (crossings, mask) = self.slab.crossings_of(place);

@@ -1,22 +1,23 @@
-//! The head's reservation: the first nodes that it has as running jobs depart when expected.
+//! The head's earliest reservation, found in few questions.
 
 use pavior_allocation::{Answers, Fork, Machine, Placement};
 use pavior_kernel::Time;
 use pavior_mesh::JobId;
 use pavior_workload::Job;
 
+use super::rule::Reservation;
 use crate::shared::ends::by_expected_end;
 use crate::{Running, RunningJob};
 
-/// Nodes for the head, from a time on.
-pub(super) struct Reservation {
-    pub(super) head: JobId,
-    pub(super) at: Time,
-    pub(super) placement: Placement,
-}
+/// Running jobs that are expected to end at one time, with that time.
+type EndsTogether<'a> = [(Time, &'a RunningJob)];
 
-/// The first placement of the head, before `limit`, as running jobs depart when expected; and the
-/// running jobs that are expected to stay until then or `limit`.
+/// The head's earliest reservation before `limit`; and the running jobs that are expected to run
+/// until then, or else until `limit`.
+///
+/// Times at which too few nodes are free by count are left out. If the strategy refuses on fewer
+/// nodes whatever it refuses on more, the others are bisected, with a fork for each question.
+/// Otherwise each time is tried in turn, on one fork.
 pub(super) fn replay(
     now: Time,
     head: &Job,
@@ -25,79 +26,86 @@ pub(super) fn replay(
     limit: Time,
 ) -> (Option<Reservation>, Vec<JobId>) {
     let jobs: Vec<_> = by_expected_end(now, running).collect();
-    let moments: Vec<_> = jobs.chunk_by(|(a, _), (b, _)| a == b).collect();
-    let inside = moments.partition_point(|moment| moment[0].0 < limit);
-    // Where too few nodes are free by count no strategy is asked.
-    let needed = machine.needed(&head.request);
-    let mut free = u64::from(machine.free().count());
-    let few = moments[..inside].iter().take_while(|moment| {
-        let held = |(_, gone): &(_, &RunningJob)| u64::from(machine.nodes_of(gone.job.id));
-        free += moment.iter().map(held).sum::<u64>();
-        free < needed
-    });
-    let mut from = few.count();
-    let mut found = None;
-    let mut until = inside;
+    let times: Vec<&EndsTogether<'_>> = jobs.chunk_by(|(a, _), (b, _)| a == b).collect();
+    let inside = times.partition_point(|ends| ends[0].0 < limit);
+    let first = first_by_count(&times[..inside], head, machine);
     let answers = machine.answers(&head.request);
-    if answers.are_monotone() {
-        // What is refused at a moment was refused before. Where the head is granted by count, it is
-        // asked for first where enough nodes are free, and need not be asked for again.
-        let by_count = answers == Answers::Count;
-        let mut probe = if by_count { from } else { inside.saturating_sub(1) };
-        while from < until {
-            match place_at(&moments[..=probe], head, machine) {
-                Some(placement) => {
-                    found = Some((probe, placement));
-                    until = probe;
-                }
-                None => from = probe + 1,
-            }
-            probe = usize::midpoint(from, until);
-        }
+    let found = if answers.are_monotone() {
+        // A head that is granted by count is granted at the first of these times.
+        let probe = if answers == Answers::Count { first } else { inside.saturating_sub(1) };
+        bisect(&times[..inside], first, probe, head, machine)
     } else {
-        found = first_place(&moments[..inside], from, head, machine);
-    }
-    let until = found.as_ref().map_or(inside, |(moment, _)| *moment);
-    let stay = moments[until..].iter().copied().flatten().map(|(_, job)| job.job.id).collect();
-    let reserved = found.map(|(moment, placement)| Reservation {
+        try_each(&times[..inside], first, head, machine)
+    };
+    let until = found.as_ref().map_or(inside, |(time, _)| *time);
+    let staying = times[until..].iter().copied().flatten().map(|(_, job)| job.job.id).collect();
+    let reservation = found.map(|(time, placement)| Reservation {
         head: head.id,
-        at: moments[moment][0].0,
+        at: times[time][0].0,
         placement,
     });
-    (reserved, stay)
+    (reservation, staying)
 }
 
-/// Where the strategy puts the head when the jobs of these moments have departed.
-fn place_at(
-    moments: &[&[(Time, &RunningJob)]],
+/// The first time at which enough nodes for the head are free by count.
+fn first_by_count(times: &[&EndsTogether<'_>], head: &Job, machine: &Machine) -> usize {
+    let needed = machine.needed(&head.request);
+    let mut free = u64::from(machine.free().count());
+    let too_few = times.iter().take_while(|ends| {
+        let held = |(_, ended): &(_, &RunningJob)| u64::from(machine.nodes_of(ended.job.id));
+        free += ends.iter().map(held).sum::<u64>();
+        free < needed
+    });
+    too_few.count()
+}
+
+/// The first time, from `first` on, at which the strategy places the head. `probe` is tried before
+/// the others.
+fn bisect(
+    times: &[&EndsTogether<'_>],
+    first: usize,
+    mut probe: usize,
     head: &Job,
     machine: &Machine,
-) -> Option<Placement> {
-    let mut fork = machine.fork();
-    for moment in moments {
-        depart(&mut fork, moment, machine);
+) -> Option<(usize, Placement)> {
+    let (mut first, mut end) = (first, times.len());
+    let mut found = None;
+    while first < end {
+        let mut fork = machine.fork();
+        for ends in &times[..=probe] {
+            release(&mut fork, ends, machine);
+        }
+        match fork.find(&head.request) {
+            Ok(placement) => {
+                found = Some((probe, placement));
+                end = probe;
+            }
+            Err(_) => first = probe + 1,
+        }
+        probe = usize::midpoint(first, end);
     }
-    fork.find(&head.request).ok()
+    found
 }
 
-/// The first moment from one on at which the strategy places the head.
-fn first_place(
-    moments: &[&[(Time, &RunningJob)]],
-    from: usize,
+/// As [`bisect`], one time after the other.
+fn try_each(
+    times: &[&EndsTogether<'_>],
+    first: usize,
     head: &Job,
     machine: &Machine,
 ) -> Option<(usize, Placement)> {
     let mut fork = machine.fork();
-    moments.iter().enumerate().find_map(|(index, moment)| {
-        depart(&mut fork, moment, machine);
-        (index >= from).then(|| fork.find(&head.request).ok()).flatten().map(|found| (index, found))
+    times.iter().enumerate().find_map(|(time, ends)| {
+        release(&mut fork, ends, machine);
+        let found = if time < first { None } else { fork.find(&head.request).ok() };
+        found.map(|placement| (time, placement))
     })
 }
 
-/// Gives back what the jobs of a moment hold.
-fn depart(fork: &mut Fork, moment: &[(Time, &RunningJob)], machine: &Machine) {
-    for (_, gone) in moment {
-        fork.give(machine.placement(gone.job.id).expect("a running job holds nodes"))
+/// Gives back the nodes of jobs that end.
+pub(super) fn release(fork: &mut Fork, ends: &EndsTogether<'_>, machine: &Machine) {
+    for (_, ended) in ends {
+        fork.give(machine.placement(ended.job.id).expect("a running job holds nodes"))
             .expect("the job held them");
     }
 }

@@ -14,7 +14,7 @@
 //!
 //! and 0 and W - p for the border. Slide a free placement left and down until it is stuck: it is at
 //! such corners on every axis, so none is missed. Along one axis the boundary value is piecewise
-//! linear and bends only at these coordinates, so the best of them is the best of all, and the
+//! linear and bends only at these coordinates. So the best of them is the best of all, and the
 //! first of them in scan order is the first of all.
 //!
 //! So the answer is Best Fit's, turned, and the engine is Best Fit's: O(N/64 log(side)) and

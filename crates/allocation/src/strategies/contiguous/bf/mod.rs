@@ -15,8 +15,8 @@
 //! Two searches give the same answers. The engine takes the set of all bases, O(N/64 log(side)),
 //! and counts the contact of those that touch most, O(surface) each. `plain`, and the readings
 //! `base` and `area`: O(N) to fill a table of prefix sums, then O(1) a base for its test and for
-//! its score (a face is a box one node thick); `area` labels the components of the bases in O(N)
-//! more. Zhu quotes O(N).
+//! its score, since a face is a box one node thick. `area` labels the components of the bases in
+//! O(N) more. Zhu quotes O(N).
 //!
 //! Source: Zhu, JPDC 16(4), 1992, for 2D, known from summaries: "maximum number of busy neighbours"
 //! (the MFA paper), "and smallest number of free areas" (the NAS paper). Whose neighbours, whether

@@ -1,8 +1,9 @@
 //! Minimal Fragmentation Algorithm: bases around busy submeshes, scored by what they touch.
 //!
-//! For each busy submesh, in order of grant, the bases at which the task would lie right of it, on
-//! top, left and below are scored by the optimality index, the contact of the whole frame with busy
-//! nodes and the border. The best wins, the first met among equals; a perfect one ends the search.
+//! Around each busy submesh, in order of grant, lie the bases at which the task would be right of
+//! it, on top, left and below. They are scored by the optimality index: the contact of the whole
+//! frame with busy nodes and the border. The best wins, the first met among equals; a perfect one
+//! ends the search.
 //!
 //! ```text
 //!   task 3x2, busy S:     T T T T T T .     R, T, L, B: bases right of, on top of, left of and
@@ -14,10 +15,10 @@
 //!
 //! Misses nothing: slide a placement left, then down, until it is stuck. It then stands at <0,0>,
 //! or on the right or the top of a busy submesh. (On a ring that it can slide round for ever,
-//! coordinate 0 is free too.) On a mesh its choice is not always the best one. With `corners=all`,
-//! which scores the other corners of the machine too, it is: a placement that touches no busy
-//! submesh can slide along the border into a corner, or against a busy submesh, and keeps its
-//! contact on the way.
+//! coordinate 0 is free too.) On a mesh its choice is not always the best one. It is with
+//! `corners=all`, which scores the other corners of the machine too: a placement that touches no
+//! busy submesh can slide along the border into a corner, or against a busy submesh, without losing
+//! contact.
 //!
 //! The engine takes the set of all bases, one bit a base, and counts the contact of those that can
 //! be the best: O(N/64 log(side)), O(surface) for each of these, and O(B) to tell which of equal

@@ -32,8 +32,8 @@
 //!    After 2^14 steps, for all components together, it is the best one met so far.
 //!
 //! The candidate is granted that cuts the fewest free nodes off from the largest rest of its
-//! component; of equals the one with the least sum of hops between its nodes; then a box before
-//! another set; then the first in row-major order.
+//! component. Ties: the least sum of hops between its nodes; then a box before another set; then
+//! the first in row-major order.
 //!
 //! So where no component has more than 128 nodes and the steps suffice, no set cuts off less than
 //! the one granted. The test `connected` compares with all connected sets, on machines of 12 nodes

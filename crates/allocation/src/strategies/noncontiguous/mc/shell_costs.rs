@@ -187,9 +187,9 @@ impl ShellCosts {
         free
     }
 
-    /// The rows of the table whose sums make a box: at its end in z, the row at its end in y and
-    /// the row at its beginning; then the same two at its beginning in z, both 0 if that is the
-    /// border.
+    /// The rows of the table whose sums make a box. The first two are at its end in z: the row at
+    /// its end in y, and that at its beginning. The other two are the same at its beginning in z;
+    /// both are 0 if that is the border.
     fn rows_around(&self, core: &Core, shells: i32) -> [usize; 4] {
         let range = |axis: usize| {
             let n = i32::from(self.grid.side(axis));

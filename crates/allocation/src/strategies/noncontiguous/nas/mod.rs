@@ -1,8 +1,9 @@
 //! Neighbour Allocation Strategy: a box, another box, an L, or a nucleus with neighbours around it.
 //!
 //! First Fit for the request, then All-Shapes First Fit, then the L-shapes of LSSA. If all fail,
-//! the larger part of an L is placed as a *nucleus*, at the first base from which it can grow,
-//! neighbour by neighbour, to exactly n nodes; if none can, single nodes are tried as the nucleus.
+//! the larger part of an L is placed as a *nucleus*. It stands at the first base from which it can
+//! grow, neighbour by neighbour, to exactly n nodes. If none can, single nodes are tried as the
+//! nucleus.
 //!
 //! ```text
 //!   5x3, nucleus 2x6:   o o . . .      n = 15: twelve nodes o of the nucleus, then three

@@ -105,9 +105,10 @@ impl Buddies {
     }
 
     /// Blocks of `nodes` nodes together, largest first: the digits of the count in base R, each a
-    /// number of blocks of that level. A block is the first free one of its level; failing that,
-    /// the first piece of the first of the smallest larger ones, whose other pieces serve next;
-    /// failing that, R blocks of the level below.
+    /// number of blocks of that level. A block is the first free one of its level. If there is
+    /// none, the first of the smallest larger blocks is split: its first piece is taken, and its
+    /// other pieces serve next. If there is no larger one, R blocks of the level below stand for
+    /// it.
     ///
     /// Succeeds whenever so many nodes are free, which the caller has checked.
     pub(crate) fn find(&mut self, nodes: u32) -> Vec<Cuboid> {

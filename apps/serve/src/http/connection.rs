@@ -1,0 +1,145 @@
+//! A connection from its first byte to its last.
+
+use std::convert::Infallible;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::response::Response;
+use futures_util::FutureExt;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::pki_types::CertificateDer;
+use tower::ServiceExt;
+
+use super::body::is_tenant;
+use super::guarded_body::GuardedBody;
+use super::places::{Party, Place};
+use super::write_timeout::WriteTimeout;
+use super::{Access, App, Peer};
+
+/// How long a connection may take to shake hands, or to send a head.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The bytes of a head, and of what waits to be written beside a body.
+const BUFFER: usize = 32 << 10;
+/// What is answered to a connection that gives its place up before it has asked for anything.
+const BUSY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n\
+    Connection: close\r\nContent-Length: 0\r\n\r\n";
+
+pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
+
+/// A connection that was just accepted.
+pub(super) struct Accepted {
+    pub(super) stream: Box<dyn Stream>,
+    /// What shakes hands, if that has to be done.
+    pub(super) tls: Option<TlsAcceptor>,
+    /// Where it comes from, over TCP.
+    pub(super) address: Option<IpAddr>,
+    pub(super) peer: Peer,
+}
+
+impl Accepted {
+    /// The party that its place is counted to at first.
+    pub(super) fn party(&self, access: &Access) -> Party {
+        match self.address {
+            Some(address) => Party::at(address),
+            None => access.party(&self.peer),
+        }
+    }
+}
+
+/// Answers the requests of a connection, until it ends or has to give its place up.
+pub(super) async fn serve_connection(
+    accepted: Accepted,
+    place: Arc<Place>,
+    app: Arc<App>,
+    router: Router,
+) {
+    let shaken = tokio::select! {
+        shaken = shake(accepted) => shaken,
+        () = place.given_up() => return,
+    };
+    let Some((stream, peer)) = shaken else { return };
+    if peer != Peer::Tcp(None) {
+        place.becomes(&app.access.party(&peer));
+    }
+    let service = service_fn(|request| answer(request, &peer, &place, &router));
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(PATIENCE).max_buf_size(BUFFER);
+    let mut connection = builder.serve_connection(TokioIo::new(WriteTimeout::new(stream)), service);
+    let mut stopping = app.stopping.clone();
+    // A peer that leaves in the middle is no fault of the service.
+    tokio::select! {
+        _ = &mut connection => return,
+        () = place.given_up() => {
+            if !place.was_asked() {
+                refuse(connection.into_parts().io.into_inner().into_inner());
+            }
+            return;
+        }
+        _ = stopping.wait_for(|stopping| *stopping) => {}
+    }
+    Pin::new(&mut connection).graceful_shutdown();
+    tokio::select! {
+        _ = &mut connection => {}
+        () = place.given_up() => {}
+    }
+}
+
+/// Answers a request; the place is in use until the last of the answer is on its way.
+async fn answer(
+    mut request: Request<Incoming>,
+    peer: &Peer,
+    place: &Arc<Place>,
+    router: &Router,
+) -> Result<Response, Infallible> {
+    let in_use = place.in_use();
+    request.extensions_mut().insert(peer.clone());
+    request.extensions_mut().insert(place.clone());
+    let response = router.clone().oneshot(request.map(Body::new)).await?;
+    Ok(response.map(|body| Body::new(GuardedBody::new(body, in_use))))
+}
+
+/// Says that there are too many, as far as that can be said at once.
+fn refuse(mut stream: Box<dyn Stream>) {
+    let told = async {
+        let _ = stream.write_all(BUSY).await;
+        let _ = stream.shutdown().await;
+    };
+    let _ = told.now_or_never();
+}
+
+/// Shakes hands where that has to be done. `None` if it fails.
+async fn shake(accepted: Accepted) -> Option<(Box<dyn Stream>, Peer)> {
+    let Accepted { stream, tls, peer, .. } = accepted;
+    let Some(acceptor) = tls else { return Some((stream, peer)) };
+    let stream = match tokio::time::timeout(PATIENCE, acceptor.accept(stream)).await {
+        Ok(Ok(stream)) => stream,
+        // A client that trusts another authority, say, or shows a certificate that is out of date.
+        Ok(Err(error)) => {
+            tracing::info!(%error, "no tls connection");
+            return None;
+        }
+        Err(_) => {
+            tracing::info!("no tls connection: the client is too slow");
+            return None;
+        }
+    };
+    let name = stream.get_ref().1.peer_certificates().and_then(|all| name(all.first()?));
+    Some((Box::new(stream), Peer::Tcp(name)))
+}
+
+/// The first DNS name of a client certificate, if a tenant may be called so.
+fn name(certificate: &CertificateDer<'_>) -> Option<String> {
+    let certificate = webpki::EndEntityCert::try_from(certificate).ok()?;
+    certificate.valid_dns_names().next().filter(|name| is_tenant(name)).map(str::to_string)
+}

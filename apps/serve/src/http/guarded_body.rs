@@ -1,0 +1,54 @@
+//! Bodies with something that stays until they were sent.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use axum::Error;
+use axum::body::{Body, Bytes, HttpBody};
+use hyper::body::{Frame, SizeHint};
+
+use super::budget::Charge;
+
+/// A body, and what is dropped after its last frame was taken.
+pub(super) struct GuardedBody<G> {
+    body: Body,
+    _guard: G,
+}
+
+impl<G> GuardedBody<G> {
+    pub(super) fn new(body: Body, guard: G) -> GuardedBody<G> {
+        GuardedBody { body, _guard: guard }
+    }
+}
+
+impl<G: Unpin> HttpBody for GuardedBody<G> {
+    type Data = Bytes;
+    type Error = Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// Bytes that are charged as long as anything holds them, such as a buffer for writing.
+pub(super) struct ChargedBytes {
+    pub(super) bytes: Bytes,
+    pub(super) _charge: Charge,
+}
+
+impl AsRef<[u8]> for ChargedBytes {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}

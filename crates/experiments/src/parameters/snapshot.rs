@@ -1,0 +1,33 @@
+//! Parameters of snapshots.
+
+use crate::boxes::{boxes, sides};
+
+use super::{Applies, COMMON, Heading, Parameter, Reading, ValueType, count};
+
+const SNAPSHOT: Parameter =
+    Parameter { heading: Heading::Snapshot, applies: Applies::Snapshot, ..COMMON };
+
+pub(super) const BUSY: Parameter = Parameter {
+    name: "busy",
+    meaning: "the busy boxes of a snapshot, base and sides: 1,2:4x3 5,5:2x2",
+    read: |text, _| boxes(text).map(|boxes| Reading::new(text, boxes, |given| &mut given.busy)),
+    ..SNAPSHOT
+};
+
+pub(super) const SUBMESHES: Parameter = Parameter {
+    name: "submeshes",
+    meaning: "so many busy boxes at random places, drawn anew for each replication",
+    kind: ValueType::Count,
+    unit: "boxes",
+    read: |text, _| count(text, 0..=u64::MAX, |given| &mut given.submeshes),
+    ..SNAPSHOT
+};
+
+/// The sides that a snapshot is asked for.
+pub const REQUEST: Parameter = Parameter {
+    name: "request",
+    alias: Some("requests"),
+    meaning: "asks for these sides in a snapshot, without time: 3x2",
+    read: |text, _| sides(text).map(|sides| Reading::new(text, sides, |given| &mut given.request)),
+    ..SNAPSHOT
+};

@@ -1,0 +1,109 @@
+//! The settings of a snapshot.
+
+use pavior_allocation::explain::State;
+use pavior_kernel::Stream;
+use pavior_mesh::{Cuboid, Grid, JobId, Sides, volume};
+
+use super::Fault;
+use crate::Given;
+
+/// The sides of drawn boxes, in turn.
+const DRAWN: [Sides; 4] = [[4, 3, 1], [2, 2, 1], [2, 2, 1], [3, 1, 1]];
+/// More attempts at placing a box are in vain: the machine is too full.
+const MOST_DRAWS: u32 = 10_000;
+
+/// One request, and the state in which it is asked.
+#[derive(Clone, Debug)]
+pub struct SnapshotSettings {
+    /// The sides that are asked for.
+    pub request: Sides,
+    /// The busy boxes.
+    pub busy: BusyBoxes,
+}
+
+/// The busy boxes of a state.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BusyBoxes {
+    /// These.
+    Given(Vec<Cuboid>),
+    /// So many, drawn anew for each replication.
+    Drawn(u64),
+}
+
+impl SnapshotSettings {
+    pub(super) fn new(
+        given: &Given,
+        request: Sides,
+        machine: Grid,
+        seed: u64,
+    ) -> Result<SnapshotSettings, Fault> {
+        let (busy, name) = match (&given.busy, given.submeshes) {
+            (Some(_), Some(_)) => {
+                let reason = "a state is given by `busy` or drawn, not both".to_string();
+                return Err(("submeshes", reason));
+            }
+            (None, Some(count)) => (BusyBoxes::Drawn(count), "submeshes"),
+            (busy, None) => {
+                let boxes = busy.clone().unwrap_or_default();
+                (BusyBoxes::Given(boxes), "busy")
+            }
+        };
+        if !machine.fits(request) {
+            return Err(("request", format!("it does not fit {machine}")));
+        }
+        busy.state(machine, seed, 0).map_err(|reason| (name, reason))?;
+        Ok(SnapshotSettings { request, busy })
+    }
+}
+
+impl BusyBoxes {
+    /// The state of a replication; the same for every strategy.
+    ///
+    /// # Errors
+    /// If there is no room for the boxes.
+    pub fn state(&self, grid: Grid, seed: u64, replication: u64) -> Result<State, String> {
+        let mut state = State::new(grid);
+        match self {
+            BusyBoxes::Given(boxes) => {
+                for (job, held) in (0..).zip(boxes) {
+                    let clash = |error| format!("box {}: {error}", job + 1);
+                    state.hold(JobId(job), &[*held]).map_err(clash)?;
+                }
+            }
+            BusyBoxes::Drawn(count) => {
+                let mut stream = Stream::new(seed, replication, "state");
+                for (job, sides) in (0..*count).zip(DRAWN.iter().cycle()) {
+                    draw(&mut state, JobId(job), *sides, &mut stream)?;
+                }
+            }
+        }
+        Ok(state)
+    }
+
+    /// The nodes of each box.
+    pub(crate) fn sizes(&self) -> Vec<u64> {
+        match self {
+            BusyBoxes::Given(boxes) => boxes.iter().map(|held| volume(held.sides)).collect(),
+            BusyBoxes::Drawn(count) => {
+                let drawn = DRAWN.iter().cycle().zip(0..*count);
+                drawn.map(|(sides, _)| volume(*sides)).collect()
+            }
+        }
+    }
+}
+
+/// Draws free places for a box until one is free.
+fn draw(state: &mut State, job: JobId, sides: Sides, stream: &mut Stream) -> Result<(), String> {
+    let grid = *state.grid();
+    if grid.fits(sides) {
+        for _ in 0..MOST_DRAWS {
+            let base: [u16; 3] = std::array::from_fn(|axis| {
+                stream.between(0, u64::from(grid.side(axis) - sides[axis])) as u16
+            });
+            if state.hold(job, &[Cuboid::new(base, sides)]).is_ok() {
+                return Ok(());
+            }
+        }
+    }
+    Err(format!("so many boxes hardly find room on {grid}"))
+}

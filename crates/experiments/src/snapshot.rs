@@ -1,0 +1,159 @@
+//! Snapshots: what a strategy chooses in one state of the machine, and how long it takes.
+//!
+//! No time passes. A state is given box by box (`busy`), or drawn anew for every replication
+//! (`submeshes`: so many boxes, 4x3, 2x2, 2x2 and 3x1 in turn, which are those of the MFA paper's
+//! examples, 5.75 nodes on average, at random free places). The one request is asked of a fresh
+//! machine in that state; to measure, it is granted and taken back again and again.
+
+use pavior_allocation::explain::{State, index};
+use pavior_allocation::{Machine, Selection};
+use pavior_kernel::Time;
+use pavior_mesh::{Cuboid, Grid, JobId, Request};
+use pavior_simulation::metrics::{Metric, MetricSpec, Unit};
+use pavior_simulation::{Fact, Interest, Observer, Stopwatch};
+
+use crate::Sample;
+use crate::settings::{BusyBoxes, RunSettings, SnapshotSettings};
+
+/// What is observed in snapshots. Runs of jobs have none of it.
+pub const METRICS: &[&MetricSpec] =
+    &[&OPTIMALITY_INDEX, &TASK_INDEX, &GRANTED_NODES, &PRINTED_ORDER];
+
+const OPTIMALITY_INDEX: MetricSpec = MetricSpec {
+    name: "optimality_index",
+    meaning: "how many faces of the nodes chosen touch busy nodes or the border",
+    unit: Unit::Count,
+    standard: true,
+    build: |_| Box::new(Absent),
+};
+
+const TASK_INDEX: MetricSpec = MetricSpec {
+    name: "task_index",
+    meaning: "how many faces of the box asked for, at the base chosen, touch busy nodes or the \
+              border",
+    unit: Unit::Count,
+    standard: true,
+    build: |_| Box::new(Absent),
+};
+
+const GRANTED_NODES: MetricSpec = MetricSpec {
+    name: "granted_nodes",
+    meaning: "nodes chosen",
+    unit: Unit::Count,
+    standard: true,
+    build: |_| Box::new(Absent),
+};
+
+pub(crate) const PRINTED_ORDER: MetricSpec = MetricSpec {
+    name: "printed_order",
+    meaning: "what the order of growth that `orders` states for the strategy comes to",
+    unit: Unit::Count,
+    standard: true,
+    build: |_| Box::new(Absent),
+};
+
+/// A metric of snapshots in a run of jobs.
+struct Absent;
+
+impl Observer for Absent {
+    fn interest(&self) -> Interest {
+        Interest::ARRIVALS
+    }
+
+    fn see(&mut self, _: Time, _: &Fact<'_>) {}
+}
+
+impl Metric for Absent {
+    fn value(&self) -> Option<f64> {
+        None
+    }
+}
+
+/// Attempts before and while time is measured.
+const WARM_UP: u64 = 8;
+const MEASURED: u64 = 64;
+
+/// A point that asks one request in a snapshot.
+#[derive(Clone)]
+pub(crate) struct Snapshot {
+    grid: Grid,
+    strategy: Selection,
+    busy: BusyBoxes,
+    request: Request,
+    seed: u64,
+    timing: bool,
+}
+
+impl Snapshot {
+    pub(crate) fn new(settings: &RunSettings, given: &SnapshotSettings, timing: bool) -> Snapshot {
+        Snapshot {
+            grid: settings.machine,
+            strategy: settings.strategy.clone(),
+            busy: given.busy.clone(),
+            request: Request::shape(given.request),
+            seed: settings.seed,
+            timing,
+        }
+    }
+
+    /// One replication.
+    pub(crate) fn replicate(&self, replication: u64, metrics: &[&'static MetricSpec]) -> Sample {
+        let state = self.busy.state(self.grid, self.seed, replication);
+        let state = state.expect("the point was checked, and is not too full");
+        let mut machine = self.machine(&state);
+        let answer = machine.probe(&self.request);
+        let refused = u64::from(answer.is_err());
+        let values = metrics.iter().map(|spec| match (spec.name, &answer) {
+            ("optimality_index", Ok(placement)) => {
+                let of = |part: &Cuboid| index(state.free(), part);
+                Some(placement.parts().iter().map(of).sum::<i64>() as f64)
+            }
+            ("task_index", Ok(placement)) => {
+                let [granted] = placement.parts() else { return None };
+                Some(index(state.free(), &self.used(granted)) as f64)
+            }
+            ("granted_nodes", Ok(placement)) => Some(f64::from(placement.nodes())),
+            _ => None,
+        });
+        Sample {
+            values: values.collect(),
+            arrived: 1,
+            waiting: 0,
+            rejected: refused,
+            rejected_set: refused,
+            allocation_ns: self.timing.then(|| self.measure(&state)).flatten(),
+        }
+    }
+
+    /// What the task uses of a granted box: of a larger one the box asked for, at the same base.
+    fn used(&self, granted: &Cuboid) -> Cuboid {
+        let asked = self.request.shape.unwrap_or(granted.sides);
+        let larger = (0..3).all(|axis| asked[axis] <= granted.sides[axis]);
+        if larger { Cuboid::new(granted.base, asked) } else { *granted }
+    }
+
+    fn machine(&self, state: &State) -> Machine {
+        state.machine(&self.strategy, self.seed).expect("the point was checked")
+    }
+
+    /// The median time of an attempt: what interrupts some of them does not move it.
+    fn measure(&self, state: &State) -> Option<f64> {
+        let mut watch = Stopwatch::new();
+        let mut machine = self.machine(state);
+        let mut times = Vec::new();
+        for attempt in 0..WARM_UP + MEASURED {
+            let job = JobId(state.held().len() as u64 + attempt);
+            watch.reset();
+            watch.begin();
+            let granted = machine.allocate(job, &self.request).map(drop);
+            watch.end();
+            times.extend(watch.mean_ns().filter(|_| attempt >= WARM_UP));
+            match granted {
+                Ok(()) => drop(machine.release(job)),
+                // The same question would be answered from memory.
+                Err(_) => machine = self.machine(state),
+            }
+        }
+        crate::Median::of(&times).map(|median| median.value)
+    }
+}

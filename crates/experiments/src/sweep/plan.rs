@@ -1,0 +1,169 @@
+//! What is known of every point, and what it needs next.
+
+use std::collections::VecDeque;
+
+use crate::{JournalEntry, Policy, Sample, Samples, Specification};
+
+/// Replications of a point that are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The index of the point.
+    pub point: usize,
+    /// The first replication.
+    pub first: u64,
+    /// Behind the last one.
+    pub end: u64,
+}
+
+impl Span {
+    /// How many replications it has.
+    pub fn runs(&self) -> u64 {
+        self.end - self.first
+    }
+}
+
+/// The replications of every point: those that are there, and those that are wanted.
+pub(super) struct Plan<'s> {
+    specification: &'s Specification,
+    points: Vec<PointState>,
+}
+
+/// How far a point is.
+#[derive(Default)]
+struct PointState {
+    /// By replication.
+    samples: Vec<Option<Sample>>,
+    /// Replications decided on so far, and how many of them are not there yet.
+    goal: u64,
+    missing: u64,
+    /// Those of them that are neither there nor taken.
+    wanted: VecDeque<u64>,
+    finished: bool,
+}
+
+impl<'s> Plan<'s> {
+    /// What entries say, and what the points that are chosen, or known in part, need next.
+    pub(super) fn new(
+        specification: &'s Specification,
+        known: Vec<JournalEntry>,
+        is_chosen: impl Fn(usize) -> bool,
+    ) -> Plan<'s> {
+        let points = specification.points.iter().map(|_| PointState::default()).collect();
+        let mut plan = Plan { specification, points };
+        for JournalEntry { point, replication, sample } in known {
+            if point < plan.points.len() && replication < Policy::MOST {
+                plan.points[point].keep(replication, sample);
+            }
+        }
+        for point in 0..plan.points.len() {
+            if is_chosen(point) || !plan.points[point].samples.is_empty() {
+                plan.advance(point);
+            }
+        }
+        plan
+    }
+
+    /// Keeps a sample, and decides what its point still needs: so many replications more.
+    pub(super) fn keep(&mut self, point: usize, replication: u64, sample: Sample) -> u64 {
+        self.points[point].keep(replication, sample);
+        self.advance(point)
+    }
+
+    /// Decides what a point still needs; returns how many replications more.
+    fn advance(&mut self, point: usize) -> u64 {
+        let Specification { targets, .. } = self.specification;
+        let policy = self.specification.policy_at(point);
+        let state = &mut self.points[point];
+        let mut planned = 0;
+        while !state.finished && state.missing == 0 {
+            let first = || state.samples.iter().take(state.goal as usize).flatten();
+            let of = |&target: &usize| first().filter_map(|sample| sample.values[target]).collect();
+            let samples: Vec<Vec<f64>> = targets.iter().map(of).collect();
+            let samples: Vec<&[f64]> = samples.iter().map(Vec::as_slice).collect();
+            match policy.more(state.goal, &samples) {
+                0 => state.finished = true,
+                more => {
+                    state.plan(more);
+                    planned += state.missing;
+                }
+            }
+        }
+        planned
+    }
+
+    /// The replications that are neither there nor taken, in all.
+    pub(super) fn wanted_runs(&self) -> u64 {
+        self.points.iter().map(|state| state.wanted.len() as u64).sum()
+    }
+
+    /// They themselves, neighbours together.
+    pub(super) fn wanted(&self) -> Vec<Span> {
+        let mut spans: Vec<Span> = Vec::new();
+        for (point, state) in self.points.iter().enumerate() {
+            for &replication in &state.wanted {
+                match spans.last_mut() {
+                    Some(span) if span.point == point && span.end == replication => {
+                        span.end = replication + 1;
+                    }
+                    _ => spans.push(Span { point, first: replication, end: replication + 1 }),
+                }
+            }
+        }
+        spans
+    }
+
+    /// Takes the next replication of a point that is wanted.
+    pub(super) fn take(&mut self, point: usize) -> Option<u64> {
+        self.points[point].wanted.pop_front()
+    }
+
+    /// The next replication of a point that is wanted.
+    pub(super) fn next(&self, point: usize) -> Option<u64> {
+        self.points[point].wanted.front().copied()
+    }
+
+    /// Whether a point has something to run, now or when what is in flight has landed.
+    pub(super) fn is_open(&self, point: usize) -> bool {
+        let state = &self.points[point];
+        state.goal > 0 && !state.finished
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.points.len()
+    }
+
+    /// The samples that count, in order; none of a point that is not finished.
+    pub(super) fn into_samples(self) -> Samples {
+        let of = |state: PointState| {
+            let goal = if state.finished { state.goal } else { 0 };
+            state.samples.into_iter().take(goal as usize).flatten().collect()
+        };
+        self.points.into_iter().map(of).collect()
+    }
+}
+
+impl PointState {
+    /// Keeps a sample; the last one given for a replication stays.
+    fn keep(&mut self, replication: u64, sample: Sample) {
+        let index = replication as usize;
+        if self.samples.len() <= index {
+            self.samples.resize(index + 1, None);
+        }
+        let before = self.samples[index].replace(sample);
+        if before.is_none() && replication < self.goal {
+            self.missing -= 1;
+        }
+    }
+
+    /// Decides on more replications.
+    fn plan(&mut self, more: u64) {
+        let goal = self.goal + more;
+        for replication in self.goal..goal {
+            if self.samples.get(replication as usize).is_none_or(Option::is_none) {
+                self.wanted.push_back(replication);
+                self.missing += 1;
+            }
+        }
+        self.goal = goal;
+    }
+}

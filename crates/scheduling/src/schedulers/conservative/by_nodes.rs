@@ -1,0 +1,98 @@
+//! Which nodes are free when.
+
+use pavior_allocation::{Fork, Machine, Placement};
+use pavior_kernel::Time;
+use pavior_mesh::{BaseSet, JobId, Occupancy, Request, tile_rows};
+use pavior_workload::Job;
+
+use super::fast::{Timeline, Wanted};
+use super::question::JobQuestion;
+use super::slot::{Interval, Need, Slot};
+use super::timeline::{NodeTimeline, Search};
+use crate::MachineView;
+
+/// A timeline of nodes, and the strategy on the empty machine, which is asked.
+pub(super) struct ByNodes {
+    timeline: NodeTimeline,
+    empty: Fork,
+    bases: BaseSet,
+}
+
+impl Timeline for ByNodes {
+    type Held = Placement;
+
+    fn new(now: Time, machine: &Machine) -> ByNodes {
+        let empty = machine.fork_empty();
+        let timeline = NodeTimeline::new(now, empty.free().clone());
+        ByNodes { timeline, empty, bases: BaseSet::new(*machine.grid()) }
+    }
+
+    fn is_monotone(request: &Request, machine: &Machine) -> bool {
+        machine.answers(request).are_monotone()
+    }
+
+    fn held_by(&self, job: JobId, machine: &Machine) -> Placement {
+        let placement = machine.placement(job).expect("a running job holds nodes");
+        healthy_part(self.empty.free(), placement)
+    }
+
+    fn clear(&mut self, now: Time) {
+        self.timeline = NodeTimeline::new(now, self.empty.free().clone());
+    }
+
+    fn advance(&mut self, now: Time) {
+        self.timeline.advance(now);
+    }
+
+    fn take(&mut self, slot: &Slot<Placement>) {
+        self.timeline.take(slot);
+    }
+
+    fn give(&mut self, slot: &Slot<Placement>) {
+        self.timeline.give(slot);
+    }
+
+    fn most_free(&self, limit: Time) -> u64 {
+        u64::from(self.timeline.most_free(limit))
+    }
+
+    fn find(
+        &mut self,
+        wanted: &Wanted<'_, Placement>,
+        view: &mut MachineView<'_>,
+    ) -> Option<Slot<Placement>> {
+        let ByNodes { timeline, empty, bases } = self;
+        let Wanted { now, job, begins, own, freed } = *wanted;
+        let need = Need { nodes: view.machine().needed(&job.request), estimate: job.estimate };
+        let monotone = Self::is_monotone(&job.request, view.machine());
+        let search = Search { need, begins, own, monotone };
+        let mut question = JobQuestion::new(now, job, freed, empty, bases, view);
+        if let Some((at, held)) = timeline.earliest(&search, &mut question) {
+            return Some(Slot { interval: Interval::new(at, job.estimate), held });
+        }
+        // A strategy that can miss free nodes might not find the job's own nodes again.
+        let own = own.filter(|_| !monotone)?;
+        let interval = self.timeline.earlier_on_same_nodes(own, job.estimate)?;
+        Some(Slot { interval, held: own.held.clone() })
+    }
+
+    fn start(
+        &mut self,
+        slot: &Slot<Placement>,
+        _: &Job,
+        _: &mut MachineView<'_>,
+    ) -> Option<(Placement, Option<Placement>)> {
+        Some((slot.held.clone(), Some(slot.held.clone())))
+    }
+}
+
+/// The nodes of a placement that have not failed.
+pub(super) fn healthy_part(healthy: &Occupancy, placement: &Placement) -> Placement {
+    let parts = placement.parts();
+    if parts.iter().all(|part| healthy.is_free(part)) {
+        return placement.clone();
+    }
+    let of_part =
+        |part| tile_rows(healthy.grid(), part, |from, length| healthy.window(from, length));
+    Placement::Parts(parts.iter().flat_map(of_part).collect())
+}

@@ -1,0 +1,210 @@
+//! A profile that asks only where the answer can be new.
+//!
+//! A strategy that misses nothing, and one that grants by count, refuses on fewer nodes whatever it
+//! refuses on more. So does any strategy, apart from partition hardware, for a job with a freedom
+//! ([`Machine::answers`]). For such requests:
+//!
+//! - A job can gain an earlier slot only on nodes that were freed since it was last tried.
+//! - A request that was refused before some time is refused before it to every later job that asks
+//!   for the same for as long, until nodes are freed.
+//!
+//! For other requests every time at which enough nodes are free is tried.
+
+use pavior_allocation::{Machine, Placement};
+use pavior_kernel::Time;
+use pavior_mesh::{JobId, Request};
+use pavior_workload::Job;
+
+use super::freed::{FreedNodes, Refusals};
+use super::rule::Profile;
+use super::slot::{Held, Interval, Slot};
+use crate::MachineView;
+
+/// What is free when, kept so that a slot is found quickly.
+pub(super) trait Timeline: Send + Sync {
+    /// What a job takes.
+    type Held: Held;
+
+    /// Nothing is taken from now on.
+    fn new(now: Time, machine: &Machine) -> Self;
+
+    /// Whether a request is refused where more is taken if it is refused where less is.
+    fn is_monotone(request: &Request, machine: &Machine) -> bool;
+
+    /// What a running job takes. Failed nodes can be taken by none.
+    fn held_by(&self, job: JobId, machine: &Machine) -> Self::Held;
+
+    /// Forgets all that was taken.
+    fn clear(&mut self, now: Time);
+
+    /// Forgets what was before now.
+    fn advance(&mut self, now: Time);
+
+    /// Takes a slot, as far as it is not past.
+    fn take(&mut self, slot: &Slot<Self::Held>);
+
+    /// Gives back a slot, as far as it is not past.
+    fn give(&mut self, slot: &Slot<Self::Held>);
+
+    /// The most nodes that are free at any time before `limit`.
+    fn most_free(&self, limit: Time) -> u64;
+
+    /// The earliest slot for a job.
+    fn find(
+        &mut self,
+        wanted: &Wanted<'_, Self::Held>,
+        view: &mut MachineView<'_>,
+    ) -> Option<Slot<Self::Held>>;
+
+    /// As [`Profile::start`].
+    fn start(
+        &mut self,
+        slot: &Slot<Self::Held>,
+        job: &Job,
+        view: &mut MachineView<'_>,
+    ) -> Option<(Self::Held, Option<Placement>)>;
+}
+
+/// The slot that a job looks for.
+pub(super) struct Wanted<'a, H> {
+    pub(super) now: Time,
+    pub(super) job: &'a Job,
+    /// When it may begin.
+    pub(super) begins: Interval,
+    /// The job's own slot, which is free to it.
+    pub(super) own: Option<&'a Slot<H>>,
+    /// The nodes without which the job was refused at all these times, if that is known.
+    pub(super) freed: Option<&'a FreedNodes<H>>,
+}
+
+/// A timeline, and what is known of its answers.
+pub(super) struct Fast<T: Timeline> {
+    timeline: T,
+    /// What was freed since the last round began.
+    newly_freed: FreedNodes<T::Held>,
+    /// Within rounds of moving up: what was freed since the round before began.
+    freed: FreedNodes<T::Held>,
+    /// Within a round: the most nodes that are free before the end of all that was freed.
+    most_free: Option<u64>,
+    refusals: Refusals,
+}
+
+impl<T: Timeline> Profile for Fast<T> {
+    type Held = T::Held;
+
+    fn new(now: Time, machine: &Machine) -> Fast<T> {
+        Fast {
+            timeline: T::new(now, machine),
+            newly_freed: FreedNodes::default(),
+            freed: FreedNodes::default(),
+            most_free: None,
+            refusals: Refusals::default(),
+        }
+    }
+
+    fn held_by(&self, job: JobId, machine: &Machine) -> T::Held {
+        self.timeline.held_by(job, machine)
+    }
+
+    fn clear(&mut self, now: Time) {
+        self.timeline.clear(now);
+        self.refusals.forget();
+    }
+
+    fn advance(&mut self, now: Time) {
+        self.timeline.advance(now);
+    }
+
+    fn take(&mut self, slot: &Slot<T::Held>) {
+        self.timeline.take(slot);
+    }
+
+    fn give(&mut self, slot: Slot<T::Held>) {
+        self.timeline.give(&slot);
+        self.refusals.forget();
+        self.most_free = None;
+        if !self.freed.is_empty() {
+            self.freed.add(slot.clone());
+        }
+        self.newly_freed.add(slot);
+    }
+
+    fn earliest(
+        &mut self,
+        now: Time,
+        job: &Job,
+        view: &mut MachineView<'_>,
+    ) -> Option<Slot<T::Held>> {
+        let from = self.refusals.earliest(&job.request, job.estimate).max(now);
+        let begins = Interval { from, to: Time::MAX };
+        let slot = self.timeline.find(&Wanted { now, job, begins, own: None, freed: None }, view);
+        if T::is_monotone(&job.request, view.machine()) {
+            let at = slot.as_ref().map_or(Time::MAX, |slot| slot.interval.from);
+            self.refusals.learn(&job.request, job.estimate, at);
+        }
+        slot
+    }
+
+    fn may_gain_slot(&self, request: &Request, machine: &Machine) -> bool {
+        !T::is_monotone(request, machine)
+    }
+
+    fn next_round(&mut self) -> bool {
+        let freed = std::mem::take(&mut self.newly_freed);
+        let before = std::mem::replace(&mut self.freed, freed);
+        self.most_free = None;
+        if !before.is_empty() {
+            // What was refused in a round counts for that round alone.
+            self.refusals.forget();
+        }
+        !self.freed.is_empty()
+    }
+
+    fn earlier(
+        &mut self,
+        now: Time,
+        job: &Job,
+        own: &Slot<T::Held>,
+        view: &mut MachineView<'_>,
+    ) -> Option<Slot<T::Held>> {
+        let booked = own.interval.from;
+        if !T::is_monotone(&job.request, view.machine()) {
+            let begins = Interval { from: now, to: booked };
+            let wanted = Wanted { now, job, begins, own: Some(own), freed: None };
+            return self.timeline.find(&wanted, view);
+        }
+        let (timeline, freed) = (&mut self.timeline, &self.freed);
+        let most = *self.most_free.get_or_insert_with(|| timeline.most_free(freed.end()));
+        if view.machine().needed(&job.request) > most {
+            return None;
+        }
+        let refused = self.refusals.earliest(&job.request, job.estimate);
+        // From then on the job would run into its own slot, where it has nodes that the refused
+        // jobs did not have.
+        let from = refused.min(first_begin_reaching(booked, job.estimate));
+        let found = freed.begins(job.estimate).find_map(|begins| {
+            let begins = Interval { from: begins.from.max(from), to: begins.to.min(booked) };
+            let wanted = Wanted { now, job, begins, own: Some(own), freed: Some(freed) };
+            timeline.find(&wanted, view)
+        });
+        if found.is_none() {
+            self.refusals.learn(&job.request, job.estimate, booked);
+        }
+        found
+    }
+
+    fn start(
+        &mut self,
+        slot: &Slot<T::Held>,
+        job: &Job,
+        view: &mut MachineView<'_>,
+    ) -> Option<(T::Held, Option<Placement>)> {
+        self.timeline.start(slot, job, view)
+    }
+}
+
+/// The first time at which a job can begin and still run at a given time.
+pub(super) fn first_begin_reaching(at: Time, estimate: Time) -> Time {
+    let length = estimate.max(Time(1));
+    if at < length { Time::ZERO } else { at.since(length).saturating_add(Time(1)) }
+}

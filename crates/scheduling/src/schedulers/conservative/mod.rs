@@ -1,0 +1,108 @@
+//! Conservative backfilling: every waiting job has a booking, and no job may delay another's.
+//!
+//! 1. A job is booked when it arrives: nodes, and the earliest time at which the strategy gives
+//!    them to it. The strategy is asked on a fork in which every node is taken that a running job
+//!    or an earlier booking has at any time of `[t, t + estimate)`.
+//! 2. A job starts at its time, on its nodes.
+//! 3. If a job ends early, its nodes are free for the rest of its time. Then the waiting jobs, in
+//!    the order of arrival, move up: each gives up its booking for an earlier one, which the
+//!    strategy finds or which has the same nodes. This is repeated until no job moves.
+//! 4. If a running job outruns what was expected of it, or the time of a booking passes in vain,
+//!    all bookings are made anew, in the order of arrival.
+//!    ([`RunningJob::expected_end`](crate::RunningJob::expected_end) says what is then expected.)
+//! 5. If a node fails or is repaired, or a job was started beside the scheduler, everything is made
+//!    anew, and what is promised then counts as the first promise.
+//!
+//! ```text
+//!   x  0 1 2 3              a runs until 4; b, which asks for 4 nodes for 2, is booked for 4 to 6;
+//!      a a c c   0 to 4     c (2 nodes for 4) ends by then and starts beside a; d (2 nodes for 5)
+//!      b b b b   4 to 6     would run into b, and is booked for 6 to 11
+//!      d d . .   6 to 11
+//! ```
+//!
+//! `rule.rs` is this rule. It asks a `Profile`, which knows what is free when, for bookings. The
+//! plain profile (`plain.rs`) is a list; with the rule it defines the scheduler, and
+//! `conservative:plain` runs it. The fast profile (`fast.rs`) finds the same bookings with fewer
+//! questions to the strategy, and `conservative` runs it. Tests hold both to the same decisions.
+//!
+//! `conservative:count` is the classic rule: a booking is a number of nodes that are free for the
+//! whole estimate. Where they are is the strategy's to say when the time has come. If it refuses,
+//! because they are scattered, the younger jobs whose time has come are tried.
+//!
+//! With exact estimates no job starts later than its first booking, and none starves; by count that
+//! holds for strategies that grant by count. A job said to take no time is booked for a tick. A job
+//! that would not fit on the empty machine, because nodes failed, has no booking until a repair. A
+//! strategy that can miss free nodes is asked for it again whenever a job ends.
+//!
+//! With `depth=N` only the oldest N waiting jobs have bookings, as in practice. The others wait
+//! until they are among them, whatever is free. That bounds the cost, but younger jobs that would
+//! fit beside the bookings do not start.
+//!
+//! Cost, for q bookings and r running jobs. The timeline of free nodes (`timeline/`) has
+//! T <= 2 (q + r) + 1 segments, of which d <= q begin where nodes stop being free. If the strategy
+//! refuses on fewer nodes whatever it refuses on more, a booking costs one search and
+//! O(d + log T) comparisons of O(N/64) words each. With another strategy it costs a search at each
+//! time at which enough nodes are free throughout. An early end costs that for each job that can
+//! gain by it. By count the timeline is a tree (`steps.rs`): a booking costs O(log T), and as
+//! much for each stretch before it that is too short, and no question.
+//!
+//! Source: Feitelson & Mu'alem Weil, "Utilization and predictability in scheduling the IBM SP2 with
+//! backfilling", IPPS 1998, for numbers of nodes. Booking nodes instead of a number is ours.
+
+mod by_count;
+mod by_nodes;
+mod fast;
+mod freed;
+mod plain;
+mod question;
+mod rule;
+mod slot;
+mod steps;
+mod timeline;
+
+use pavior_kernel::{OptionSpec, Values};
+
+use crate::{BuildScheduler, Entry, SchedulerKind};
+use by_count::ByCount;
+use by_nodes::ByNodes;
+use fast::Fast;
+use plain::Plain;
+use rule::Conservative;
+
+pub(crate) static ENTRY: Entry = Entry {
+    name: "conservative",
+    title: "Conservative backfilling",
+    source: "Feitelson & Mu'alem Weil 1998",
+    options: &[
+        OptionSpec {
+            key: "reserve",
+            values: Values::OneOf(&["geometry", "count", "plain"]),
+            default: "geometry",
+            meaning: "whether a booking is nodes for a time, or a number of nodes; plain is \
+                      geometry with every question put, for comparison",
+            bare: true,
+        },
+        OptionSpec {
+            key: "depth",
+            values: Values::Text("all or an integer from 1", is_depth),
+            default: "all",
+            meaning: "the number of waiting jobs, from the oldest, that have bookings",
+            bare: false,
+        },
+    ],
+    variants: &["", "depth=3", "count", "count:depth=3", "plain"],
+    does: SchedulerKind {
+        build: BuildScheduler::Function(|options| {
+            let depth = options.get("depth").parse().unwrap_or(usize::MAX);
+            match options.get("reserve") {
+                "count" => Box::new(Conservative::<Fast<ByCount>>::new(depth)),
+                "plain" => Box::new(Conservative::<Plain>::new(depth)),
+                _ => Box::new(Conservative::<Fast<ByNodes>>::new(depth)),
+            }
+        }),
+    },
+};
+
+fn is_depth(text: &str) -> bool {
+    text == "all" || text.parse::<usize>().is_ok_and(|depth| depth > 0)
+}

@@ -1,0 +1,170 @@
+//! A profile that is a list, and that asks the strategy about every time.
+
+use pavior_allocation::{Fork, Machine, Placement};
+use pavior_kernel::Time;
+use pavior_mesh::{JobId, Occupancy, Request};
+use pavior_workload::Job;
+
+use super::rule::Profile;
+use super::slot::{Interval, Slot};
+use crate::MachineView;
+
+/// The slots that are taken.
+pub(super) struct Plain {
+    taken: Vec<Slot<Placement>>,
+    /// Whether anything was given since the last round of moving up began.
+    given: bool,
+    /// The strategy on the empty machine.
+    empty: Fork,
+}
+
+impl Profile for Plain {
+    type Held = Placement;
+
+    fn new(_: Time, machine: &Machine) -> Plain {
+        Plain { taken: Vec::new(), given: false, empty: machine.fork_empty() }
+    }
+
+    fn held_by(&self, job: JobId, machine: &Machine) -> Placement {
+        machine.placement(job).expect("a running job holds nodes").clone()
+    }
+
+    fn clear(&mut self, _: Time) {
+        self.taken.clear();
+    }
+
+    fn advance(&mut self, now: Time) {
+        self.taken.retain(|slot| slot.interval.to > now);
+    }
+
+    fn take(&mut self, slot: &Slot<Placement>) {
+        self.taken.push(slot.clone());
+    }
+
+    fn give(&mut self, slot: Slot<Placement>) {
+        self.remove(&slot);
+        self.given = true;
+    }
+
+    fn earliest(
+        &mut self,
+        now: Time,
+        job: &Job,
+        view: &mut MachineView<'_>,
+    ) -> Option<Slot<Placement>> {
+        self.first_before(Time::MAX, now, job, view)
+    }
+
+    fn may_gain_slot(&self, _: &Request, _: &Machine) -> bool {
+        true
+    }
+
+    fn next_round(&mut self) -> bool {
+        std::mem::take(&mut self.given)
+    }
+
+    fn earlier(
+        &mut self,
+        now: Time,
+        job: &Job,
+        own: &Slot<Placement>,
+        view: &mut MachineView<'_>,
+    ) -> Option<Slot<Placement>> {
+        self.remove(own);
+        let found = self.first_before(own.interval.from, now, job, view);
+        let found = found.or_else(|| self.earlier_on_same_nodes(own, now, job));
+        self.take(own);
+        found
+    }
+
+    fn start(
+        &mut self,
+        slot: &Slot<Placement>,
+        _: &Job,
+        _: &mut MachineView<'_>,
+    ) -> Option<(Placement, Option<Placement>)> {
+        Some((slot.held.clone(), Some(slot.held.clone())))
+    }
+}
+
+impl Plain {
+    /// Takes a slot out of the list, unless it is past and has been forgotten. The rest of a slot
+    /// has its nodes and its end, and no two slots have both.
+    fn remove(&mut self, slot: &Slot<Placement>) {
+        let is_it = |other: &Slot<Placement>| {
+            other.interval.to == slot.interval.to && other.held == slot.held
+        };
+        if let Some(place) = self.taken.iter().position(is_it) {
+            self.taken.swap_remove(place);
+        }
+    }
+
+    /// The earliest slot before `limit` in which the strategy places a job. Only questions about
+    /// the present are attempts.
+    fn first_before(
+        &mut self,
+        limit: Time,
+        now: Time,
+        job: &Job,
+        view: &mut MachineView<'_>,
+    ) -> Option<Slot<Placement>> {
+        for from in self.times(now).into_iter().take_while(|from| *from < limit) {
+            let interval = Interval::new(from, job.estimate);
+            let free = self.free_throughout(interval);
+            if u64::from(free.count()) < view.machine().needed(&job.request) {
+                continue;
+            }
+            let place = |fork: &mut Fork| fork.find_within(&free, &job.request);
+            let placed = if from == now {
+                view.can_start_by(&mut self.empty, place)
+            } else {
+                place(&mut self.empty)
+            };
+            if let Ok(held) = placed {
+                return Some(Slot { interval, held });
+            }
+        }
+        None
+    }
+
+    fn earlier_on_same_nodes(
+        &self,
+        own: &Slot<Placement>,
+        now: Time,
+        job: &Job,
+    ) -> Option<Slot<Placement>> {
+        let times = self.times(now).into_iter().take_while(|from| *from < own.interval.from);
+        let mut intervals = times.map(|from| Interval::new(from, job.estimate));
+        let interval = intervals.find(|interval| {
+            let free = self.free_throughout(*interval);
+            own.held.parts().iter().all(|part| free.is_free(part))
+        })?;
+        Some(Slot { interval, held: own.held.clone() })
+    }
+
+    /// Now, and every later time at which the free nodes change.
+    fn times(&self, now: Time) -> Vec<Time> {
+        let ends = self.taken.iter().flat_map(|slot| [slot.interval.from, slot.interval.to]);
+        let mut times: Vec<Time> = ends.filter(|at| *at > now && *at < Time::MAX).collect();
+        times.sort_unstable();
+        times.dedup();
+        let free_at = |at: Time| self.free_throughout(Interval::new(at, Time(1)));
+        times.retain(|at| free_at(at.since(Time(1))) != free_at(*at));
+        times.insert(0, now);
+        times
+    }
+
+    /// The nodes that are free at every time of a stretch.
+    fn free_throughout(&self, stretch: Interval) -> Occupancy {
+        let mut free = self.empty.free().clone();
+        let grid = *free.grid();
+        for slot in &self.taken {
+            if slot.interval.from < stretch.to && stretch.from < slot.interval.to {
+                for node in slot.held.parts().iter().flat_map(|part| part.nodes(&grid)) {
+                    free.take_node(node);
+                }
+            }
+        }
+        free
+    }
+}

@@ -1,0 +1,97 @@
+//! Whether and where a job fits on nodes that are free for as long as it runs.
+
+use std::cell::OnceCell;
+
+use pavior_allocation::{Answers, Fork, Placement, Sides};
+use pavior_kernel::Time;
+use pavior_mesh::{BaseSet, Occupancy};
+use pavior_workload::Job;
+
+use super::freed::FreedNodes;
+use super::slot::Interval;
+use crate::MachineView;
+
+/// A request that allows more boxes than this is put to the strategy, because looking for each of
+/// the boxes takes longer.
+const FEW_BOXES: usize = 6;
+
+/// A question about one job. To ask the strategy about now is an attempt, about later it is not.
+pub(super) struct JobQuestion<'a, 'v> {
+    now: Time,
+    job: &'a Job,
+    /// The nodes without which the job was refused.
+    freed: Option<&'a FreedNodes<Placement>>,
+    /// The strategy on the empty machine.
+    empty: &'a mut Fork,
+    bases: &'a mut BaseSet,
+    answers: Answers,
+    view: &'a mut MachineView<'v>,
+    /// The boxes of which one must be free, if that is all there is to know and they are few. Found
+    /// when first needed.
+    boxes: OnceCell<Option<Vec<Sides>>>,
+    /// Where the strategy placed the job when it was last asked whether it fits.
+    placed: Option<(Time, Placement)>,
+}
+
+impl<'a, 'v> JobQuestion<'a, 'v> {
+    pub(super) fn new(
+        now: Time,
+        job: &'a Job,
+        freed: Option<&'a FreedNodes<Placement>>,
+        empty: &'a mut Fork,
+        bases: &'a mut BaseSet,
+        view: &'a mut MachineView<'v>,
+    ) -> JobQuestion<'a, 'v> {
+        let answers = view.machine().answers(&job.request);
+        let boxes = OnceCell::new();
+        JobQuestion { now, job, freed, empty, bases, answers, view, boxes, placed: None }
+    }
+
+    /// Whether the job may fit on the nodes that are free throughout a stretch. If its answers are
+    /// monotone and this is not so, the job fits in no stretch that includes this one.
+    pub(super) fn may_fit(&mut self, throughout: Interval, free: &Occupancy) -> bool {
+        let (bases, machine) = (&mut *self.bases, self.view.machine());
+        let boxes = self.boxes.get_or_init(|| {
+            machine.boxes_for(&self.job.request).filter(|boxes| boxes.len() <= FEW_BOXES)
+        });
+        match (boxes, self.freed) {
+            (Some(boxes), Some(freed)) => freed.opens_box(throughout, free, boxes, bases),
+            (Some(boxes), None) => {
+                bases.load(free);
+                boxes.iter().any(|sides| bases.find_loaded(*sides).is_some())
+            }
+            (None, freed) => freed.is_none_or(|freed| freed.reach(throughout, free)),
+        }
+    }
+
+    /// Whether the job fits if it begins at a time. If its answers are not monotone, this may be so
+    /// where [`JobQuestion::place`] finds nothing.
+    pub(super) fn fits(&mut self, at: Time, free: &Occupancy) -> bool {
+        if !self.answers.are_monotone() {
+            return true;
+        }
+        if !self.may_fit(Interval::new(at, self.job.estimate), free) {
+            return false;
+        }
+        let decided_by_boxes = self.boxes.get().is_some_and(Option::is_some);
+        if decided_by_boxes || self.answers == Answers::Count {
+            return true;
+        }
+        self.placed = self.place(at, free).map(|placement| (at, placement));
+        self.placed.is_some()
+    }
+
+    /// Where the job is placed if it begins at a time.
+    pub(super) fn place(&mut self, at: Time, free: &Occupancy) -> Option<Placement> {
+        if let Some((_, placement)) = self.placed.take().filter(|(then, _)| *then == at) {
+            return Some(placement);
+        }
+        let place = |fork: &mut Fork| fork.find_within(free, &self.job.request);
+        let placed = if at == self.now {
+            self.view.can_start_by(self.empty, place)
+        } else {
+            place(self.empty)
+        };
+        placed.ok()
+    }
+}

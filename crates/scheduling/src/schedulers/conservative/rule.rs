@@ -1,0 +1,334 @@
+//! The rule of conservative backfilling.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pavior_allocation::{Machine, Placement};
+use pavior_kernel::Time;
+use pavior_mesh::{JobId, Request};
+use pavior_workload::Job;
+
+use super::slot::{Held, Interval, Slot};
+use crate::shared::ends::by_expected_end;
+use crate::{Kept, MachineView, Queue, Reserved, Running, Scheduler, Standing, Start};
+
+/// What is taken when, on a machine whose nodes neither fail nor are repaired.
+///
+/// All profiles give the same slots. They differ in what they ask of the strategy.
+pub(super) trait Profile: Send + Sync {
+    /// What a job takes.
+    type Held: Held;
+
+    /// Nothing is taken from now on.
+    fn new(now: Time, machine: &Machine) -> Self;
+
+    /// What a running job takes.
+    fn held_by(&self, job: JobId, machine: &Machine) -> Self::Held;
+
+    /// Forgets all that was taken.
+    fn clear(&mut self, now: Time);
+
+    /// Forgets what was before now.
+    fn advance(&mut self, now: Time);
+
+    /// Takes a slot.
+    fn take(&mut self, slot: &Slot<Self::Held>);
+
+    /// Gives back a slot, or the rest of one.
+    fn give(&mut self, slot: Slot<Self::Held>);
+
+    /// The earliest slot that a job may have from now on. It is not taken.
+    fn earliest(
+        &mut self,
+        now: Time,
+        job: &Job,
+        view: &mut MachineView<'_>,
+    ) -> Option<Slot<Self::Held>>;
+
+    /// Whether a job without a slot may get one when another ends.
+    fn may_gain_slot(&self, request: &Request, machine: &Machine) -> bool;
+
+    /// Begins a round of moving up. Says whether anything was given since the last round began.
+    fn next_round(&mut self) -> bool;
+
+    /// The earliest slot of a job before its own, which is free to it. It is asked in rounds, for
+    /// the jobs in the order of arrival.
+    fn earlier(
+        &mut self,
+        now: Time,
+        job: &Job,
+        own: &Slot<Self::Held>,
+        view: &mut MachineView<'_>,
+    ) -> Option<Slot<Self::Held>>;
+
+    /// Starts a job in its slot: what it takes, and where it is put unless that is the strategy's
+    /// to say. `None` if it cannot start.
+    fn start(
+        &mut self,
+        slot: &Slot<Self::Held>,
+        job: &Job,
+        view: &mut MachineView<'_>,
+    ) -> Option<(Self::Held, Option<Placement>)>;
+}
+
+/// Conservative backfilling.
+pub(super) struct Conservative<P: Profile> {
+    plan: Option<Plan<P>>,
+    broken: u64,
+    /// The most bookings.
+    depth: usize,
+}
+
+impl<P: Profile> Conservative<P> {
+    pub(super) fn new(depth: usize) -> Conservative<P> {
+        Conservative { plan: None, broken: 0, depth }
+    }
+}
+
+impl<P: Profile> Scheduler for Conservative<P> {
+    fn next(
+        &mut self,
+        now: Time,
+        queue: &Queue,
+        running: &Running,
+        view: &mut MachineView<'_>,
+    ) -> Option<Start> {
+        let mut plan = self.plan.take().filter(|plan| plan.health == view.machine().health());
+        if let Some(plan) = &mut plan {
+            plan.profile.advance(now);
+            if plan.state != view.machine().state() {
+                plan.remove_ended(now, queue, view);
+            }
+            if plan.withdrawals != queue.withdrawals() {
+                plan.remove_withdrawn(now, queue, view);
+            }
+            plan.rebook_if_late(now, queue, running, view);
+        }
+        // A job that was started beside the scheduler may lie on booked nodes.
+        let plan = plan.filter(|plan| running.len() <= plan.running.len());
+        let plan = plan.unwrap_or_else(|| Plan::new(now, queue, running, view.machine()));
+        let plan = self.plan.insert(plan);
+        for index in plan.bookings.len()..queue.len().min(self.depth) {
+            let job = queue.get(index)?;
+            plan.bookings.push(Booking { job: job.id, slot: None, promise: Time::MAX });
+            plan.book(now, index, job, view);
+        }
+        let (start, promise) = plan.start_due(now, queue, view)?;
+        self.broken += u64::from(promise < now);
+        plan.state = view.machine().state() + 1;
+        Some(start)
+    }
+
+    fn standing(&self, now: Time, queue: &Queue, _: &Machine) -> Option<Standing> {
+        Some(self.plan.as_ref()?.standing(now, queue))
+    }
+
+    fn broken_guarantees(&self) -> u64 {
+        self.broken
+    }
+}
+
+/// What is expected of the running jobs, and what is booked for the waiting ones.
+struct Plan<P: Profile> {
+    profile: P,
+    /// The running jobs' slots, which end when the jobs are expected to.
+    running: BTreeMap<JobId, Slot<P::Held>>,
+    /// The running jobs by expected end.
+    ends: BTreeSet<(Time, JobId)>,
+    /// The waiting jobs' bookings, in the order of the queue.
+    bookings: Vec<Booking<P::Held>>,
+    /// [`Queue::withdrawals`] when the bookings were last looked at.
+    withdrawals: u64,
+    /// The machine's state after the last decision. In any other state a job has ended since.
+    state: u64,
+    health: u64,
+}
+
+struct Booking<H> {
+    job: JobId,
+    /// None for a job that does not fit on the empty machine.
+    slot: Option<Slot<H>>,
+    /// The first time promised.
+    promise: Time,
+}
+
+impl<P: Profile> Plan<P> {
+    /// The running jobs until their expected ends, and no bookings yet.
+    fn new(now: Time, queue: &Queue, running: &Running, machine: &Machine) -> Plan<P> {
+        let mut plan = Plan {
+            profile: P::new(now, machine),
+            running: BTreeMap::new(),
+            ends: BTreeSet::new(),
+            bookings: Vec::new(),
+            withdrawals: queue.withdrawals(),
+            state: machine.state(),
+            health: machine.health(),
+        };
+        for (end, job) in by_expected_end(now, running) {
+            let to = end.max(now.saturating_add(Time(1)));
+            let held = plan.profile.held_by(job.job.id, machine);
+            let slot = Slot { interval: Interval { from: now, to }, held };
+            plan.profile.take(&slot);
+            plan.runs(job.job.id, slot);
+        }
+        plan
+    }
+
+    fn runs(&mut self, job: JobId, slot: Slot<P::Held>) {
+        self.ends.insert((slot.interval.to, job));
+        self.running.insert(job, slot);
+    }
+
+    /// Takes out the jobs that have ended. If any ended early, waiting jobs move up.
+    fn remove_ended(&mut self, now: Time, queue: &Queue, view: &mut MachineView<'_>) {
+        self.state = view.machine().state();
+        let machine = view.machine();
+        let (profile, ends) = (&mut self.profile, &mut self.ends);
+        self.running.retain(|job, slot| {
+            let runs = machine.placement(*job).is_some();
+            if !runs {
+                ends.remove(&(slot.interval.to, *job));
+                give_rest(profile, now, slot);
+            }
+            runs
+        });
+        self.move_up(now, queue, view);
+        for (index, job) in queue.iter().enumerate().take(self.bookings.len()) {
+            let is_booked = self.bookings[index].slot.is_some();
+            if !is_booked && self.profile.may_gain_slot(&job.request, view.machine()) {
+                self.book(now, index, job, view);
+            }
+        }
+    }
+
+    /// Takes out the bookings of withdrawn jobs. The others move up.
+    fn remove_withdrawn(&mut self, now: Time, queue: &Queue, view: &mut MachineView<'_>) {
+        self.withdrawals = queue.withdrawals();
+        let mut waiting = queue.iter().map(|job| job.id).peekable();
+        let profile = &mut self.profile;
+        // Bookings are in the order of the queue.
+        self.bookings.retain(|booking| {
+            let waits = waiting.next_if_eq(&booking.job).is_some();
+            if let Some(slot) = booking.slot.as_ref().filter(|_| !waits) {
+                give_rest(profile, now, slot);
+            }
+            waits
+        });
+        self.move_up(now, queue, view);
+    }
+
+    /// Gives waiting jobs, in the order of arrival, earlier slots, until there is none for any. A
+    /// job may gain by a younger one that has moved up.
+    fn move_up(&mut self, now: Time, queue: &Queue, view: &mut MachineView<'_>) {
+        while self.profile.next_round() {
+            for (index, job) in queue.iter().enumerate().take(self.bookings.len()) {
+                let Some(own) = &self.bookings[index].slot else { continue };
+                if let Some(better) = self.profile.earlier(now, job, own, view) {
+                    self.profile.give(own.clone());
+                    self.profile.take(&better);
+                    self.bookings[index].slot = Some(better);
+                }
+            }
+        }
+    }
+
+    /// If a running job has outrun what was expected, or the time of a booking has passed, makes
+    /// all bookings anew.
+    fn rebook_if_late(
+        &mut self,
+        now: Time,
+        queue: &Queue,
+        running: &Running,
+        view: &mut MachineView<'_>,
+    ) {
+        let any_outran = self.ends.first().is_some_and(|(end, _)| *end <= now);
+        let has_passed = |booking: &Booking<P::Held>| {
+            booking.slot.as_ref().is_some_and(|slot| slot.interval.from < now)
+        };
+        if !any_outran && !self.bookings.iter().any(has_passed) {
+            return;
+        }
+        for job in running.by_estimated_end() {
+            if let Some(slot) = self.running.get_mut(&job.job.id)
+                && slot.interval.to <= now
+            {
+                self.ends.remove(&(slot.interval.to, job.job.id));
+                slot.interval.to = job.expected_end(now);
+                self.ends.insert((slot.interval.to, job.job.id));
+            }
+        }
+        self.profile.clear(now);
+        for slot in self.running.values() {
+            self.profile.take(slot);
+        }
+        for booking in &mut self.bookings {
+            booking.slot = None;
+        }
+        for (index, job) in queue.iter().enumerate().take(self.bookings.len()) {
+            self.book(now, index, job, view);
+        }
+    }
+
+    /// Books a job that has no slot.
+    fn book(&mut self, now: Time, index: usize, job: &Job, view: &mut MachineView<'_>) {
+        if let Some(slot) = self.profile.earliest(now, job, view) {
+            self.profile.take(&slot);
+            let booking = &mut self.bookings[index];
+            booking.promise = booking.promise.min(slot.interval.from);
+            booking.slot = Some(slot);
+        }
+    }
+
+    /// Starts the first job whose time has come and that can start. Also says the first time that
+    /// it was promised.
+    fn start_due(
+        &mut self,
+        now: Time,
+        queue: &Queue,
+        view: &mut MachineView<'_>,
+    ) -> Option<(Start, Time)> {
+        for (index, job) in queue.iter().enumerate().take(self.bookings.len()) {
+            let due = self.bookings[index].slot.as_ref().filter(|slot| slot.interval.from <= now);
+            let Some(slot) = due else { continue };
+            let interval = slot.interval;
+            if let Some((held, placement)) = self.profile.start(slot, job, view) {
+                let promise = self.bookings.remove(index).promise;
+                self.runs(job.id, Slot { interval, held });
+                return Some((Start { index, placement }, promise));
+            }
+        }
+        None
+    }
+
+    /// The bookings. A job waits for the machine alone if its time has come or it has no slot. Jobs
+    /// beyond the depth are not looked at.
+    fn standing(&self, now: Time, queue: &Queue) -> Standing {
+        let mut standing = Standing::default();
+        for (place, job) in queue.iter().enumerate() {
+            let Some(booking) = self.bookings.get(place) else {
+                standing.kept.push(Kept::ByOrder(None));
+                continue;
+            };
+            let later = booking.slot.as_ref().is_some_and(|slot| slot.interval.from > now);
+            standing.kept.push(if later { Kept::ByReservations } else { Kept::ByMachine });
+            standing.reserved.extend(booking.slot.as_ref().map(|slot| Reserved {
+                job: job.id,
+                from: slot.interval.from,
+                to: slot.interval.to,
+                nodes: slot.held.nodes(),
+                placement: slot.held.placement(),
+            }));
+        }
+        let ends = self.running.values().map(|slot| (slot.interval.to, slot.held.nodes()));
+        standing.ends = ends.collect();
+        standing
+    }
+}
+
+/// Gives back what is to come of a slot.
+fn give_rest<P: Profile>(profile: &mut P, now: Time, slot: &Slot<P::Held>) {
+    let Interval { from, to } = slot.interval;
+    if to > now {
+        let interval = Interval { from: from.max(now), to };
+        profile.give(Slot { interval, held: slot.held.clone() });
+    }
+}

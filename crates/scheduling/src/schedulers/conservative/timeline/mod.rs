@@ -1,0 +1,165 @@
+//! The free nodes at every time from now on, by what is expected and booked.
+
+mod runs;
+mod search;
+mod window;
+
+use std::collections::VecDeque;
+
+use pavior_allocation::Placement;
+use pavior_kernel::Time;
+use pavior_mesh::{Occupancy, OccupancyError};
+
+use super::slot::{Interval, Slot};
+pub(super) use search::Search;
+
+/// The free nodes, in segments of time. Each segment lasts until the next begins, and the last for
+/// ever. Neighbours differ.
+///
+/// T segments take T N/64 words for N nodes. To take or give a slot changes the rows of its nodes
+/// in every segment of its interval, and moves the segments behind. Times, counts and nodes lie
+/// in arrays of their own: a search for a time at which enough nodes are free reads the counts
+/// alone.
+pub(super) struct NodeTimeline {
+    from: VecDeque<Time>,
+    count: VecDeque<u32>,
+    free: VecDeque<Occupancy>,
+    /// The dips: the times, in order, at which nodes stop being free, because a slot begins. All
+    /// nodes that are free in a segment are free in the next one too, unless that begins at a dip.
+    /// The begin of the first segment is none.
+    dips: Vec<Time>,
+}
+
+impl NodeTimeline {
+    /// These nodes are free from now on for ever.
+    pub(super) fn new(now: Time, free: Occupancy) -> NodeTimeline {
+        let (count, free) = ([free.count()].into(), [free].into());
+        NodeTimeline { from: [now].into(), count, free, dips: Vec::new() }
+    }
+
+    /// Forgets what was before now.
+    pub(super) fn advance(&mut self, now: Time) {
+        let past = self.from.partition_point(|from| *from <= now).max(1) - 1;
+        self.from.drain(..past);
+        self.count.drain(..past);
+        self.free.drain(..past);
+        self.from[0] = self.from[0].max(now);
+        let past = self.dips.partition_point(|dip| *dip <= now);
+        self.dips.drain(..past);
+    }
+
+    /// Takes the free nodes of a slot, as far as it is not past.
+    pub(super) fn take(&mut self, slot: &Slot<Placement>) {
+        match self.as_set(&slot.held) {
+            Some(nodes) => self.change(slot.interval, |free| free.take_set(&nodes)),
+            None => self.change(slot.interval, |free| free.take_all(slot.held.parts())),
+        }
+        .expect("booked nodes are free");
+    }
+
+    /// Gives back the nodes of a slot, as far as it is not past.
+    pub(super) fn give(&mut self, slot: &Slot<Placement>) {
+        match self.as_set(&slot.held) {
+            Some(nodes) => self.change(slot.interval, |free| free.give_set(&nodes)),
+            None => self.change(slot.interval, |free| free.give_all(slot.held.parts())),
+        }
+        .expect("booked nodes were taken");
+    }
+
+    /// The nodes of a placement as a set, if it has so many parts that whole words of nodes are
+    /// changed faster.
+    fn as_set(&self, placement: &Placement) -> Option<Occupancy> {
+        const WORDS_A_PART: usize = 16;
+        let grid = self.free[0].grid();
+        let words = grid.nodes() as usize / 64;
+        let parts = placement.parts().len();
+        (parts > 1 && parts * WORDS_A_PART > words).then(|| {
+            let mut nodes = Occupancy::all_busy(*grid);
+            nodes.give_all(placement.parts()).expect("a placement's parts are disjoint");
+            nodes
+        })
+    }
+
+    /// When the nodes of a slot are first free before it, for as long as a job is estimated to run
+    /// or until the slot begins.
+    pub(super) fn earlier_on_same_nodes(
+        &self,
+        slot: &Slot<Placement>,
+        estimate: Time,
+    ) -> Option<Interval> {
+        let parts = slot.held.parts();
+        let is_free = |free: &Occupancy| parts.iter().all(|part| free.is_free(part));
+        let own = slot.interval.from;
+        let mut index = 0;
+        while let Some(&from) = self.from.get(index).filter(|from| **from < own) {
+            let interval = Interval::new(from, estimate);
+            let end = self.segment_at(interval.to.min(own));
+            match (index..end).rfind(|&later| !is_free(&self.free[later])) {
+                Some(taken) => index = taken + 1,
+                None => return Some(interval),
+            }
+        }
+        None
+    }
+
+    /// The most nodes that are free at any time before `limit`.
+    pub(super) fn most_free(&self, limit: Time) -> u32 {
+        let end = self.segment_at(limit);
+        self.count.range(..end).copied().max().unwrap_or(0)
+    }
+
+    /// The first segment that begins at a time or later.
+    fn segment_at(&self, at: Time) -> usize {
+        self.from.partition_point(|from| *from < at)
+    }
+
+    fn change(
+        &mut self,
+        interval: Interval,
+        change: impl Fn(&mut Occupancy) -> Result<(), OccupancyError>,
+    ) -> Result<(), OccupancyError> {
+        let from = interval.from.max(self.from[0]);
+        if interval.to <= from {
+            return Ok(());
+        }
+        let first = self.cut(from);
+        let end = if interval.to == Time::MAX { self.from.len() } else { self.cut(interval.to) };
+        for index in first..end {
+            change(&mut self.free[index])?;
+            self.count[index] = self.free[index].count();
+        }
+        self.join(end);
+        self.join(first);
+        Ok(())
+    }
+
+    /// Joins a segment to the one before it if they are equal. Notes whether it begins at a dip.
+    fn join(&mut self, index: usize) {
+        if !(1..self.from.len()).contains(&index) {
+            return;
+        }
+        let at = self.from[index];
+        let dip = self.dips.binary_search(&at);
+        if self.free[index].includes(&self.free[index - 1]) {
+            dip.map(|place| self.dips.remove(place)).ok();
+            if self.count[index] == self.count[index - 1] {
+                self.from.remove(index);
+                self.count.remove(index);
+                self.free.remove(index);
+            }
+        } else if let Err(place) = dip {
+            self.dips.insert(place, at);
+        }
+    }
+
+    /// The segment that begins at a time. If there is none, one is cut there.
+    fn cut(&mut self, at: Time) -> usize {
+        let index = self.segment_at(at);
+        if self.from.get(index) != Some(&at) {
+            self.from.insert(index, at);
+            self.count.insert(index, self.count[index - 1]);
+            self.free.insert(index, self.free[index - 1].clone());
+        }
+        index
+    }
+}

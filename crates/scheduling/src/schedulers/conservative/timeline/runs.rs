@@ -1,0 +1,72 @@
+//! Runs of segments: the later a job begins in one, the more nodes are free to it.
+
+use std::ops::Range;
+
+use pavior_kernel::Time;
+
+use super::NodeTimeline;
+use super::search::Search;
+use super::window::Window;
+use crate::schedulers::conservative::slot::Interval;
+
+/// Segments, both ends included. A job that begins in any of them runs over the same dips. So the
+/// nodes that are free for as long as it runs only grow from one segment to the next.
+pub(super) struct Run {
+    pub(super) first: usize,
+    pub(super) last: usize,
+}
+
+/// The runs in which a job may begin, in order.
+pub(super) struct Runs<'p> {
+    timeline: &'p NodeTimeline,
+    search: Search<'p>,
+    /// The dips over which a job runs that begins in the last run.
+    pub(super) window: Window<'p>,
+    /// Where the next run begins.
+    begin: usize,
+    end: usize,
+}
+
+impl<'p> Runs<'p> {
+    /// The runs of some segments.
+    pub(super) fn new(
+        timeline: &'p NodeTimeline,
+        search: &Search<'p>,
+        segments: Range<usize>,
+    ) -> Runs<'p> {
+        let window = Window::new(timeline, search.own);
+        let Range { start: begin, end } = segments;
+        Runs { timeline, search: *search, window, begin, end }
+    }
+
+    /// The next run. Segments are left out if a job that begins there runs over a dip with too few
+    /// free nodes.
+    pub(super) fn next(&mut self) -> Option<Run> {
+        while self.begin < self.end {
+            self.window.leave(self.begin);
+            let from = self.timeline.from[self.begin];
+            let to = Interval::new(from, self.search.need.estimate).to;
+            if let Some(short) = self.window.enter_all(from, to, self.search.need.nodes) {
+                self.begin = short;
+                continue;
+            }
+            let (first, last) = (self.begin, self.last_of_run());
+            self.begin = last + 1;
+            return Some(Run { first, last });
+        }
+        None
+    }
+
+    fn last_of_run(&self) -> usize {
+        if !self.search.monotone {
+            return self.begin;
+        }
+        let mut end = self.window.first().map_or(self.end, |dip| dip.min(self.end));
+        if let Some(dip) = self.window.next_dip() {
+            let length = self.search.need.estimate.max(Time(1));
+            let enters = dip.since(length).saturating_add(Time(1));
+            end = end.min(self.timeline.segment_at(enters));
+        }
+        end - 1
+    }
+}

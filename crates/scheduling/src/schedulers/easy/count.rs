@@ -1,0 +1,132 @@
+//! EASY by count: the head's reservation is a number of nodes.
+//!
+//! The shadow time is the earliest time at which, by expected ends, enough nodes for the head are
+//! free. The extra nodes are those that are free then beyond what the head needs. Another job
+//! starts if it fits now, and either ends by the shadow time or needs at most the extra nodes,
+//! which it then uses up.
+
+use pavior_allocation::Machine;
+use pavior_kernel::Time;
+use pavior_mesh::JobId;
+use pavior_workload::Job;
+
+use crate::shared::ends::by_expected_end;
+use crate::shared::promise::HeadPromise;
+use crate::shared::refused::Refused;
+use crate::{MachineView, Queue, Reserved, Running, Scheduler, Standing, Start};
+
+#[derive(Default)]
+pub(super) struct EasyByCount {
+    promise: HeadPromise,
+    refused: Refused,
+    /// The head's reservation, as of the last question.
+    shadow: Option<Shadow>,
+    /// The jobs before this place in the queue were passed over, and need not be looked at again
+    /// as long as `passed_in` and `withdrawals` stay: a job that no longer ends by the shadow time
+    /// was refused in this state.
+    passed: usize,
+    passed_in: Option<PassedIn>,
+    /// [`Queue::withdrawals`] when jobs were last passed over.
+    withdrawals: u64,
+}
+
+/// What a number of nodes for the head means for others.
+#[derive(Clone, Copy)]
+struct Shadow {
+    head: JobId,
+    at: Time,
+    needed: u64,
+    /// The nodes that are free then beside them.
+    extra: u64,
+}
+
+/// The circumstances in which jobs were passed over.
+#[derive(PartialEq, Eq)]
+struct PassedIn {
+    state: u64,
+    head: JobId,
+    /// The shadow time if it is to come. A shadow time of now moves on with the time: enough nodes
+    /// are free for the head, but scattered.
+    later: Option<Time>,
+    extra: u64,
+}
+
+impl Scheduler for EasyByCount {
+    fn next(
+        &mut self,
+        now: Time,
+        queue: &Queue,
+        running: &Running,
+        view: &mut MachineView<'_>,
+    ) -> Option<Start> {
+        let head = queue.get(0)?;
+        self.promise.voided_by(view.machine().health());
+        self.refused.in_state(view.machine().state());
+        if self.refused.can_start(&head.request, view) {
+            self.promise.starts(head.id, now);
+            return Some(Start::at(0));
+        }
+        // What started beside the last shadow is running now, and counts in this one.
+        self.shadow = shadow(now, head, running, view.machine());
+        if let Some(shadow) = self.shadow {
+            self.promise.give(head.id, shadow.at);
+        }
+        let (at, extra) =
+            self.shadow.map_or((Time::MAX, u64::MAX), |shadow| (shadow.at, shadow.extra));
+        let state = view.machine().state();
+        let later = Some(at).filter(|at| *at > now);
+        let passed_in = Some(PassedIn { state, head: head.id, later, extra });
+        if self.passed_in != passed_in || self.withdrawals != queue.withdrawals() {
+            (self.passed_in, self.passed) = (passed_in, 1);
+            self.withdrawals = queue.withdrawals();
+        }
+        for index in self.passed..queue.len() {
+            let job = queue.get(index)?;
+            let ends_in_time = now.saturating_add(job.estimate) <= at;
+            let may_start = ends_in_time || view.machine().needed(&job.request) <= extra;
+            if may_start && self.refused.can_start(&job.request, view) {
+                return Some(Start::at(index));
+            }
+            self.passed = index + 1;
+        }
+        None
+    }
+
+    fn standing(&self, now: Time, queue: &Queue, machine: &Machine) -> Option<Standing> {
+        let head = queue.get(0)?;
+        let shadow = self.shadow.filter(|shadow| shadow.head == head.id);
+        let reserved = shadow.map(|shadow| Reserved {
+            job: head.id,
+            from: shadow.at,
+            to: shadow.at.saturating_add(head.estimate),
+            nodes: shadow.needed,
+            placement: None,
+        });
+        let extra = shadow.map_or(u64::MAX, |shadow| shadow.extra);
+        let leaves_enough = |job: &Job| machine.needed(&job.request) <= extra;
+        Some(Standing::behind_head(now, queue, reserved, leaves_enough))
+    }
+
+    fn broken_guarantees(&self) -> u64 {
+        self.promise.broken()
+    }
+}
+
+/// When the head fits by count, and how many nodes are left over then.
+fn shadow(now: Time, head: &Job, running: &Running, machine: &Machine) -> Option<Shadow> {
+    let needed = machine.needed(&head.request);
+    let shadow = |at, free| Shadow { head: head.id, at, needed, extra: free - needed };
+    let mut free = u64::from(machine.free().count());
+    if free >= needed {
+        return Some(shadow(now, free));
+    }
+    let mut ends = by_expected_end(now, running);
+    while let Some((at, ended)) = ends.next() {
+        free += u64::from(machine.nodes_of(ended.job.id));
+        let more = ends.peek().is_some_and(|(next, _)| *next == at);
+        if free >= needed && !more {
+            return Some(shadow(at, free));
+        }
+    }
+    None
+}

@@ -1,0 +1,123 @@
+//! EASY's fast search: it remembers answers, and asks the strategy only for new ones.
+//!
+//! - A request that was refused is not put again in the same state of the machine.
+//! - The earliest reservation is found by bisection where the strategy allows it (`replay.rs`). It
+//!   is not looked for while all jobs run that were expected to run at the reserved time.
+//! - A candidate that was passed over is not looked at again while machine and reservation stay.
+//! - The machine beside the reservation is one fork, kept up to date (`shared/beside.rs`).
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+
+use pavior_allocation::Machine;
+use pavior_kernel::Time;
+use pavior_mesh::{JobId, Request};
+use pavior_workload::Job;
+
+use super::replay::replay;
+use super::rule::{Reservation, Search};
+use crate::shared::beside::BesideReservation;
+use crate::shared::refused::Refused;
+use crate::{MachineView, Queue, Running, Start};
+
+/// The fast search.
+#[derive(Default)]
+pub(super) struct Fast {
+    /// What the machine itself refused.
+    refused: Refused,
+    beside: BesideReservation,
+    /// The jobs that were expected to run at the reserved time when it was last looked for. While
+    /// all of them run, a strategy that refuses on fewer nodes whatever it refuses on more gives no
+    /// earlier time.
+    staying: Vec<JobId>,
+    passed: Passed,
+    /// [`Queue::withdrawals`] when jobs were last passed over.
+    withdrawals: u64,
+}
+
+/// The candidates that were passed over in this state of the machine, beside this reservation.
+#[derive(Default)]
+struct Passed {
+    /// All jobs before this place in the queue.
+    jobs: usize,
+    /// Those that would have ended by the reserved time: the last time at which that is so, and
+    /// the place. After that time a job is asked for beside the reservation.
+    in_time: BinaryHeap<Reverse<(Time, usize)>>,
+}
+
+impl Passed {
+    /// Takes out the places of jobs that no longer end by the reserved time, the oldest first.
+    fn take_late(&mut self, now: Time) -> Vec<usize> {
+        let mut late = Vec::new();
+        while let Some(first) = self.in_time.peek_mut().filter(|first| first.0.0 < now) {
+            late.push(PeekMut::pop(first).0.1);
+        }
+        late.sort_unstable();
+        late
+    }
+}
+
+impl Search for Fast {
+    fn fits(&mut self, request: &Request, view: &mut MachineView<'_>) -> bool {
+        self.refused.in_state(view.machine().state());
+        self.refused.can_start(request, view)
+    }
+
+    fn earliest(
+        &mut self,
+        now: Time,
+        head: &Job,
+        limit: Time,
+        running: &Running,
+        machine: &Machine,
+    ) -> Option<Reservation> {
+        self.passed = Passed::default();
+        let is_first = limit == Time::MAX;
+        let all_stay = || self.staying.iter().all(|&job| machine.placement(job).is_some());
+        if !is_first && machine.answers(&head.request).are_monotone() && all_stay() {
+            return None;
+        }
+        let (found, staying) = replay(now, head, running, machine, limit);
+        self.staying = staying;
+        if is_first || found.is_some() {
+            self.beside.forget();
+        }
+        found
+    }
+
+    fn backfill(
+        &mut self,
+        now: Time,
+        queue: &Queue,
+        reservation: Option<&Reservation>,
+        running: &Running,
+        view: &mut MachineView<'_>,
+    ) -> Option<Start> {
+        if self.withdrawals != queue.withdrawals() {
+            self.withdrawals = queue.withdrawals();
+            self.passed = Passed::default();
+        }
+        let reserved_from = reservation.map_or(Time::MAX, |reservation| reservation.at);
+        let late = self.passed.take_late(now);
+        let new = self.passed.jobs.max(1)..queue.len();
+        for index in late.into_iter().chain(new) {
+            let job = queue.get(index)?;
+            let start = if now.saturating_add(job.estimate) <= reserved_from {
+                self.passed.in_time.push(Reverse((reserved_from - job.estimate, index)));
+                self.refused.can_start(&job.request, view).then(|| Start::at(index))
+            } else {
+                let reserved = &reservation?.placement;
+                let placement = self.beside.place(&job.request, reserved, running, view);
+                placement.map(|placement| Start::on(index, placement))
+            };
+            if start.is_some() {
+                self.passed = Passed::default();
+                self.beside.starts(job.id);
+                return start;
+            }
+            self.passed.jobs = self.passed.jobs.max(index + 1);
+        }
+        None
+    }
+}

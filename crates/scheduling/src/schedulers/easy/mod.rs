@@ -1,0 +1,82 @@
+//! EASY backfilling: the head of the queue is promised a start, and no other job may delay it.
+//!
+//! 1. If the head fits, it starts.
+//! 2. If not, it gets a reservation: nodes from a time on. The expected ends of the running jobs
+//!    are replayed on a fork of the machine until the strategy places the head there.
+//! 3. The other jobs are tried in the order of arrival. A job that ends by the reserved time starts
+//!    wherever the strategy puts it. Any other job is placed by the strategy on a fork in which the
+//!    reserved nodes are taken.
+//!
+//! `rule.rs` is this rule. It asks a `Search` for reservations and candidates. The plain search
+//! (`plain.rs`) remembers nothing; with the rule it defines the scheduler, and `easy:plain` runs
+//! it. The fast search (`fast.rs`) finds the same with fewer questions to the strategy, and `easy`
+//! runs it. Tests hold both to the same decisions.
+//!
+//! `easy:count` (`count.rs`) is the classic rule: what is reserved is a number of nodes. With a
+//! strategy that grants by count it keeps its promises. With a contiguous one it does not, because
+//! the nodes that are free at the reserved time may be scattered:
+//!
+//! ```text
+//!   x  0 1 2 3 4 5    a ends at 4, b at 9. The head h asks for 3 in a row, the candidate c for 1
+//!      a a . . b b    until 20. By count h fits at 4, with 1 to spare: c starts, first fit, at 2.
+//!      . . c . b b    At 4 three are free, but h must wait for b. Geometry reserves 0 to 2 for h
+//!      a a h c b b    at 4, and puts c at 3.
+//! ```
+//!
+//! With exact estimates no head starts later than first promised, whatever the strategy: the
+//! reserved nodes are free at the reserved time, and the head can be put there. Failures of nodes
+//! void promises. Only the head is safe: another job is delayed until it becomes the head.
+//!
+//! Departures from the rule as it is usually told:
+//!
+//! - A reservation is kept until the head changes, the end of a job makes an earlier one possible,
+//!   or its time passes in vain. (A running job may outrun its estimate: see
+//!   [`RunningJob::expected_end`](crate::RunningJob::expected_end).)
+//! - The head also starts before the reserved time if all its reserved nodes are free.
+//! - If the head would not fit on the empty machine, because nodes failed, it has no reservation,
+//!   and the other jobs start freely.
+//!
+//! Cost, for q waiting and r running jobs. A new head, or the end of a job that was expected to run
+//! at the reserved time, costs O(log r) searches on forks if the strategy refuses on fewer nodes
+//! whatever it refuses on more. With other strategies each end of a job costs O(r) searches on one
+//! fork. Then follow O(q) look-ups, and a search for each distinct request. An arrival in between
+//! costs O(log q).
+//!
+//! Source: Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995; Mu'alem & Feitelson, IEEE TPDS
+//! 12(6), 2001, for the rule by count. Reserving nodes instead of a number of them is ours.
+
+mod count;
+mod fast;
+mod plain;
+mod replay;
+mod rule;
+
+use pavior_kernel::{OptionSpec, Values};
+
+use crate::{BuildScheduler, Entry, SchedulerKind};
+use count::EasyByCount;
+use fast::Fast;
+use plain::Plain;
+use rule::Easy;
+
+pub(crate) static ENTRY: Entry = Entry {
+    name: "easy",
+    title: "EASY backfilling",
+    source: "Lifka 1995; Mu'alem & Feitelson 2001",
+    options: &[OptionSpec {
+        key: "reserve",
+        values: Values::OneOf(&["geometry", "count", "plain"]),
+        default: "geometry",
+        meaning: "whether the head's reservation is nodes at a time, or a number of nodes; plain \
+                  is geometry with every question put, for comparison",
+        bare: true,
+    }],
+    variants: &["", "count", "plain"],
+    does: SchedulerKind {
+        build: BuildScheduler::Function(|options| match options.get("reserve") {
+            "count" => Box::new(EasyByCount::default()),
+            "plain" => Box::new(Easy::<Plain>::default()),
+            _ => Box::new(Easy::<Fast>::default()),
+        }),
+    },
+};

@@ -1,0 +1,132 @@
+//! EASY's rule, for reservations of nodes.
+
+use pavior_allocation::{Machine, Placement};
+use pavior_kernel::Time;
+use pavior_mesh::{JobId, Request};
+use pavior_workload::Job;
+
+use crate::shared::promise::HeadPromise;
+use crate::{MachineView, Queue, Reserved, Running, Scheduler, Standing, Start};
+
+/// Nodes for the head, from a time on.
+#[derive(Clone)]
+pub(super) struct Reservation {
+    pub(super) head: JobId,
+    pub(super) at: Time,
+    pub(super) placement: Placement,
+}
+
+/// Finds what the rule asks for. All searches find the same. They differ in what they ask of the
+/// strategy.
+pub(super) trait Search: Default + Send + Sync {
+    /// Whether the strategy would place a request now.
+    fn fits(&mut self, request: &Request, view: &mut MachineView<'_>) -> bool;
+
+    /// The head's earliest reservation before `limit`: the first nodes that the strategy gives it
+    /// as running jobs end when expected.
+    ///
+    /// It is asked for the first reservation (with [`Time::MAX`]), and for an earlier one after
+    /// each change of the machine that the scheduler did not make itself.
+    fn earliest(
+        &mut self,
+        now: Time,
+        head: &Job,
+        limit: Time,
+        running: &Running,
+        machine: &Machine,
+    ) -> Option<Reservation>;
+
+    /// The oldest job behind the head that may start now. A job that ends by the reserved time may
+    /// start wherever the strategy puts it; any other only beside the reserved nodes.
+    fn backfill(
+        &mut self,
+        now: Time,
+        queue: &Queue,
+        reservation: Option<&Reservation>,
+        running: &Running,
+        view: &mut MachineView<'_>,
+    ) -> Option<Start>;
+}
+
+/// EASY with reservations of nodes.
+#[derive(Default)]
+pub(super) struct Easy<S> {
+    search: S,
+    reservation: Option<Reservation>,
+    /// The machine's state after the last decision. In any other state a job has ended since.
+    state: u64,
+    promise: HeadPromise,
+}
+
+impl<S: Search> Scheduler for Easy<S> {
+    fn next(
+        &mut self,
+        now: Time,
+        queue: &Queue,
+        running: &Running,
+        view: &mut MachineView<'_>,
+    ) -> Option<Start> {
+        let head = queue.get(0)?;
+        if self.promise.voided_by(view.machine().health()) {
+            self.reservation = None;
+        }
+        if let Some(start) = self.start_head(head, view) {
+            self.promise.starts(head.id, now);
+            self.reservation = None;
+            return Some(start);
+        }
+        self.reserve(now, head, running, view.machine());
+        let reservation = self.reservation.as_ref();
+        let start = self.search.backfill(now, queue, reservation, running, view)?;
+        // The start will change the state, but not the reservation.
+        self.state = view.machine().state() + 1;
+        Some(start)
+    }
+
+    fn standing(&self, now: Time, queue: &Queue, _: &Machine) -> Option<Standing> {
+        let head = queue.get(0)?;
+        let reservation = self.reservation.as_ref().filter(|kept| kept.head == head.id);
+        let reserved = reservation.map(|kept| Reserved {
+            job: head.id,
+            from: kept.at,
+            to: kept.at.saturating_add(head.estimate),
+            nodes: u64::from(kept.placement.nodes()),
+            placement: Some(kept.placement.clone()),
+        });
+        Some(Standing::behind_head(now, queue, reserved, |_| false))
+    }
+
+    fn broken_guarantees(&self) -> u64 {
+        self.promise.broken()
+    }
+}
+
+impl<S: Search> Easy<S> {
+    /// Starts the head where the strategy puts it, or else on its reserved nodes if all are free.
+    fn start_head(&mut self, head: &Job, view: &mut MachineView<'_>) -> Option<Start> {
+        if self.search.fits(&head.request, view) {
+            return Some(Start::at(0));
+        }
+        let kept = self.reservation.as_ref().filter(|kept| kept.head == head.id)?;
+        let free = view.machine().free();
+        let all_free = kept.placement.parts().iter().all(|part| free.is_free(part));
+        all_free.then(|| Start::on(0, kept.placement.clone()))
+    }
+
+    /// Reserves nodes for the head. A reservation is kept until another job is the head, its time
+    /// has passed, or the end of a job makes an earlier one possible.
+    fn reserve(&mut self, now: Time, head: &Job, running: &Running, machine: &Machine) {
+        let kept = self.reservation.take().filter(|kept| kept.head == head.id && kept.at > now);
+        if kept.is_some() && self.state == machine.state() {
+            self.reservation = kept;
+            return;
+        }
+        let limit = kept.as_ref().map_or(Time::MAX, |kept| kept.at);
+        let earlier = self.search.earliest(now, head, limit, running, machine);
+        self.reservation = earlier.or(kept);
+        self.state = machine.state();
+        if let Some(reservation) = &self.reservation {
+            self.promise.give(head.id, reservation.at);
+        }
+    }
+}

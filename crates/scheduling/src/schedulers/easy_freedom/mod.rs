@@ -1,0 +1,358 @@
+//! EASY that chooses the freedom of each job: how far its nodes may be from the box that it asks
+//! for.
+//!
+//! A job can wait for its box, or start sooner on other nodes, which takes it longer if it
+//! communicates. Each level of freedom, from `box` to the job's own (or else `any`), has a cost. It
+//! is the sum of two times:
+//!
+//! - the time until something that the level allows is free, as the expected ends of running jobs
+//!   are replayed on a fork, and
+//! - the price of the time t that the job is predicted to take longer there
+//!   ([`MachineView::added_time`]). If q other jobs wait, a jobs arrive in a unit of time, and the
+//!   job has n of N nodes, that is t (1 + (q + 3 a t) n / N); `price.rs` says why.
+//!
+//! The least cost decides; of equal costs the earliest start, then the tightest level.
+//!
+//! 1. The head starts if its cheapest option is now. If not, the nodes of that option are reserved
+//!    from its time on. The reservation is kept until the head changes, its time passes in vain, or
+//!    another option, no later, costs less.
+//! 2. The others are tried in the order of arrival. Each may start beside the reservation, or
+//!    anywhere if it is predicted to end by the reserved time. It starts if its cheapest option
+//!    among these is now.
+//!
+//! ```text
+//!   x  0 1 2 3 4 5    a ends at 4, b at 9. h asks for 4 in a row for 10, and takes half as long
+//!      a a . b . .    again on two pieces. On two it can start at 4, which costs 4 + 5; in a row
+//!      h h h b . h    at 9, which costs 9. It starts at 4: of equal costs the earlier start wins.
+//! ```
+//!
+//! `start_options.rs` finds the cheapest option of one job. No head starts later than first
+//! promised if estimates, with the added time, are never too short. Only logs with a share of
+//! communication have predictions; without one no time is added, and no job waits for its box.
+//!
+//! Cost: as `easy`, but each level asks its own question. A job that could start now at a cost
+//! replays the ends up to that cost.
+//!
+//! Source: ours.
+
+mod price;
+mod start_options;
+
+use pavior_allocation::{Fork, Machine, Placement};
+use pavior_kernel::Time;
+use pavior_mesh::{JobId, Request};
+use pavior_workload::Job;
+use rustc_hash::FxHashMap;
+
+use crate::shared::beside::BesideReservation;
+use crate::shared::ends::by_expected_end;
+use crate::shared::promise::HeadPromise;
+use crate::{BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Start};
+use price::{Arrivals, Price};
+use start_options::{MachineAt, StartOption, StartOptions};
+
+pub(crate) static ENTRY: Entry = Entry {
+    name: "easy-freedom",
+    title: "EASY backfilling, freedom chosen job by job",
+    source: "",
+    options: &[],
+    variants: &[""],
+    does: SchedulerKind { build: BuildScheduler::Function(|_| Box::new(EasyFreedom::default())) },
+};
+
+/// Whether a scheduler weighs the messages of jobs: `easy-freedom`. What messages take is predicted
+/// for logs with a share of communication alone.
+pub fn weighs_messages(selection: &crate::Selection) -> bool {
+    selection.entry.name == ENTRY.name
+}
+
+/// Answers of the machine in one state.
+type Answers = FxHashMap<Request, Option<Placement>>;
+
+#[derive(Default)]
+struct EasyFreedom {
+    /// Nodes for the head, from a time on.
+    reservation: Option<(JobId, StartOption)>,
+    promise: HeadPromise,
+    /// The state of the machine that `answers` and the reservation are of.
+    state: Option<u64>,
+    answers: Answers,
+    beside: BesideReservation,
+    /// The jobs before this place in the queue were passed over in this state, beside this
+    /// reservation. Time alone does not make them start, because waiting gets cheaper. A lower rate
+    /// of arrivals could, but takes effect only when the state changes.
+    passed: usize,
+    /// [`Queue::withdrawals`] when jobs were last passed over.
+    withdrawals: u64,
+    arrivals: Arrivals,
+}
+
+impl Scheduler for EasyFreedom {
+    fn next(
+        &mut self,
+        now: Time,
+        queue: &Queue,
+        running: &Running,
+        view: &mut MachineView<'_>,
+    ) -> Option<Start> {
+        let head = queue.get(0)?;
+        if self.promise.voided_by(view.machine().health()) {
+            self.reservation = None;
+        }
+        let state = Some(view.machine().state());
+        let changed = self.state != state;
+        if changed {
+            self.state = state;
+            self.answers.clear();
+            self.forget_candidates();
+        }
+        if self.withdrawals != queue.withdrawals() {
+            self.withdrawals = queue.withdrawals();
+            self.passed = 0;
+        }
+        let price = Price {
+            machine: view.machine().grid().nodes(),
+            waiting: queue.len() - 1,
+            rate: self.arrivals.rate(now, queue.len()),
+        };
+        if let Some(start) = self.start_head(now, head, price, changed, running, view) {
+            self.arrivals.start();
+            self.promise.starts(head.id, now);
+            self.reservation = None;
+            return Some(start);
+        }
+        let start = self.backfill(now, queue, price, running, view);
+        if let Some(start) = &start {
+            self.arrivals.start();
+            self.beside.starts(queue.get(start.index)?.id);
+            // The start will change the state, but not the reservation. What was refused stays
+            // refused on fewer nodes.
+            self.state = Some(view.machine().state() + 1);
+            self.answers.retain(|_, answer| answer.is_none());
+        }
+        start
+    }
+
+    fn broken_guarantees(&self) -> u64 {
+        self.promise.broken()
+    }
+}
+
+impl EasyFreedom {
+    /// Forgets what is known of the jobs behind the head.
+    fn forget_candidates(&mut self) {
+        self.beside.forget();
+        self.passed = 0;
+    }
+
+    /// Starts the head if its cheapest option is now, or else reserves the nodes of that option.
+    fn start_head(
+        &mut self,
+        now: Time,
+        head: &Job,
+        price: Price,
+        changed: bool,
+        running: &Running,
+        view: &mut MachineView<'_>,
+    ) -> Option<Start> {
+        let kept = self.reservation.take().filter(|(job, _)| *job == head.id);
+        let kept = kept.map(|(_, option)| option);
+        if let Some(kept) = kept.as_ref().filter(|kept| !changed && kept.at > now) {
+            // While nothing changes, waiting gets cheaper.
+            self.reservation = Some((head.id, kept.clone()));
+            return None;
+        }
+        let mut options = StartOptions::new(now, head, price);
+        let on = Nodes::Free(&mut self.answers);
+        options.consider(now, &mut MachineNow { view, job: head, longest: Time::MAX, on });
+        let mut limit = Time::MAX;
+        if let Some(kept) = kept {
+            let free = view.machine().free();
+            if kept.placement.parts().iter().all(|part| free.is_free(part)) {
+                options.add(StartOption { at: now, ..kept.clone() });
+                // It can start as promised, and so nothing later is considered, even if added time
+                // costs more by now because more jobs wait.
+                limit = now;
+            }
+            if kept.at > now {
+                limit = kept.at;
+                options.add(kept);
+            }
+        }
+        if !options.is_decided(now) {
+            let later = LaterNodes::new(view.machine(), None, Time::MAX);
+            replay(&mut options, now, head, limit, running, view, later);
+        }
+        let best = options.into_best();
+        if let Some(option) = best.as_ref().filter(|option| option.at == now) {
+            return Some(Start::on(0, option.placement.clone()));
+        }
+        if let Some(option) = best {
+            self.promise.give(head.id, option.at);
+            self.reservation = Some((head.id, option));
+        }
+        self.forget_candidates();
+        None
+    }
+
+    fn backfill(
+        &mut self,
+        now: Time,
+        queue: &Queue,
+        price: Price,
+        running: &Running,
+        view: &mut MachineView<'_>,
+    ) -> Option<Start> {
+        for index in self.passed.max(1)..queue.len() {
+            let job = queue.get(index)?;
+            if let Some(placement) = self.candidate(now, job, price, running, view) {
+                self.passed = index;
+                return Some(Start::on(index, placement));
+            }
+            self.passed = index + 1;
+        }
+        None
+    }
+
+    /// Where a job behind the head starts now, if that is its cheapest option.
+    fn candidate(
+        &mut self,
+        now: Time,
+        job: &Job,
+        price: Price,
+        running: &Running,
+        view: &mut MachineView<'_>,
+    ) -> Option<Placement> {
+        let reserved = self.reservation.as_ref().map(|(_, option)| option);
+        let reserved_from = reserved.map_or(Time::MAX, |option| option.at);
+        let mut options = StartOptions::new(now, job, price);
+        let mut beside = None;
+        if now.saturating_add(job.estimate) <= reserved_from {
+            let on = Nodes::Free(&mut self.answers);
+            let longest = reserved_from.since(now);
+            options.consider(now, &mut MachineNow { view, job, longest, on });
+        }
+        if options.best().is_none() {
+            let reserved = &reserved?.placement;
+            let on = Nodes::Unreserved(&mut self.beside, reserved, running);
+            options.consider(now, &mut MachineNow { view, job, longest: Time::MAX, on });
+            beside = Some(reserved.clone());
+        }
+        let best = options.best()?;
+        if !options.is_decided(now) {
+            let limit = now.saturating_add(options.cost(best));
+            let end_by = if beside.is_some() { Time::MAX } else { reserved_from };
+            let later = LaterNodes::new(view.machine(), beside, end_by);
+            replay(&mut options, now, job, limit, running, view, later);
+        }
+        let best = options.into_best().filter(|option| option.at == now);
+        best.map(|option| option.placement)
+    }
+}
+
+/// Considers the times before `limit` at which running jobs are expected to end.
+fn replay(
+    options: &mut StartOptions,
+    now: Time,
+    job: &Job,
+    limit: Time,
+    running: &Running,
+    view: &mut MachineView<'_>,
+    mut nodes: LaterNodes,
+) {
+    let jobs: Vec<_> = by_expected_end(now, running).collect();
+    for together in jobs.chunk_by(|(a, _), (b, _)| a == b) {
+        // A job that ends in this instant ends after the scheduler was asked.
+        let at = together[0].0.max(now.saturating_add(Time(1)));
+        if at >= limit || options.is_decided(at) {
+            return;
+        }
+        for (_, ended) in together {
+            nodes.give(view.machine(), ended.job.id);
+        }
+        options.consider(at, &mut MachineLater { at, nodes: &mut nodes, view, job });
+    }
+}
+
+/// The machine now. Every question is an attempt.
+struct MachineNow<'v, 'm, 'a> {
+    view: &'v mut MachineView<'m>,
+    job: &'a Job,
+    /// The longest that the job may take.
+    longest: Time,
+    on: Nodes<'a>,
+}
+
+/// The nodes on which a job may start now.
+enum Nodes<'a> {
+    /// All free nodes, with the answers so far.
+    Free(&'a mut Answers),
+    /// The free nodes that are not reserved, with the reservation and the running jobs.
+    Unreserved(&'a mut BesideReservation, &'a Placement, &'a Running),
+}
+
+impl MachineAt for MachineNow<'_, '_, '_> {
+    fn place(&mut self, request: &Request) -> Option<Placement> {
+        let view = &mut *self.view;
+        match &mut self.on {
+            Nodes::Free(known) => {
+                known.entry(*request).or_insert_with(|| view.place(request).ok()).clone()
+            }
+            Nodes::Unreserved(beside, reserved, running) => {
+                beside.place(request, reserved, running, view)
+            }
+        }
+    }
+
+    fn added_time(&mut self, placement: &Placement) -> Option<Time> {
+        let added = self.view.added_time(self.job, placement);
+        Some(added).filter(|added| self.job.estimate.saturating_add(*added) <= self.longest)
+    }
+}
+
+/// The nodes that are expected to be free, as jobs end.
+struct LaterNodes {
+    fork: Fork,
+    /// Nodes that stay taken.
+    reserved: Option<Placement>,
+    /// The time by which the job must have ended.
+    end_by: Time,
+}
+
+impl LaterNodes {
+    fn new(machine: &Machine, reserved: Option<Placement>, end_by: Time) -> LaterNodes {
+        let mut fork = machine.fork();
+        if let Some(reserved) = &reserved {
+            fork.take_free(reserved);
+        }
+        LaterNodes { fork, reserved, end_by }
+    }
+
+    fn give(&mut self, machine: &Machine, job: JobId) {
+        let held = machine.placement(job).expect("a running job holds nodes");
+        self.fork.give(held).expect("the job held them");
+        if let Some(reserved) = &self.reserved {
+            self.fork.take_free(reserved);
+        }
+    }
+}
+
+/// The machine at a time to come.
+struct MachineLater<'v, 'm, 'a> {
+    at: Time,
+    nodes: &'v mut LaterNodes,
+    view: &'v mut MachineView<'m>,
+    job: &'a Job,
+}
+
+impl MachineAt for MachineLater<'_, '_, '_> {
+    fn place(&mut self, request: &Request) -> Option<Placement> {
+        self.nodes.fork.find(request).ok()
+    }
+
+    fn added_time(&mut self, placement: &Placement) -> Option<Time> {
+        let added = self.view.added_time(self.job, placement);
+        let end = self.at.saturating_add(self.job.estimate).saturating_add(added);
+        Some(added).filter(|_| end <= self.nodes.end_by)
+    }
+}

@@ -1,0 +1,283 @@
+//! EASY that chooses the freedom of each job.
+
+use std::collections::BTreeMap;
+
+use pavior_allocation::Placement;
+use pavior_kernel::Time;
+use pavior_mesh::{Cuboid, Freedom, Grid, JobId, Request};
+use pavior_workload::Job;
+use proptest::prelude::*;
+
+use crate::workloads::{Estimates, GRID, jobs};
+use crate::world::{NoObserver, StartObserver, World, job, row};
+
+const CHOICE: &str = "easy-freedom";
+
+/// So much later, behind a job that ended long ago: hardly any come in the time of a test.
+const LATER: u64 = 1 << 40;
+
+fn later(jobs: &[Job]) -> Vec<Job> {
+    let long_ago = job(1_000, 0, row(1), 1, 1);
+    let late = |job: &Job| Job { arrival: Time(LATER + job.arrival.0), ..job.clone() };
+    [long_ago].into_iter().chain(jobs.iter().map(late)).collect()
+}
+
+/// A job takes so much longer for every piece but one.
+fn by_pieces(each: f64) -> impl Fn(&Job, &Placement) -> f64 + Copy {
+    move |_, placement| 1.0 + each * (placement.parts().len() as f64 - 1.0)
+}
+
+/// ```text
+///   x  0 1 2 3 4 5    a ends at 4, b at 9. At 1 h comes, which asks for 4 in a row for 10. At 4 it
+///      a a . b . .    could start in two pieces, at 9 in a row.
+/// ```
+#[test]
+fn a_job_starts_in_pieces_if_that_costs_it_less_than_to_wait() {
+    let jobs = [
+        job(0, 0, row(2), 4, 4),   // a
+        job(1, 0, row(1), 1, 1),   // keeps 2 until b has been placed
+        job(2, 0, row(1), 9, 9),   // b
+        job(3, 1, row(4), 10, 10), // h
+    ];
+    // In pieces at 4 it costs 3 and 10 times what a second piece adds; in a row at 9 costs 8.
+    for (each, start) in [(0.0, 4), (0.4, 4), (0.5, 4), (0.6, 9), (f64::INFINITY, 9)] {
+        let world = World::new("mesh:6", "ff", CHOICE).predicting(by_pieces(each));
+        let world = world.run(&later(&jobs), &mut NoObserver);
+        assert_eq!((world.start_of(3), world.broken()), (Time(LATER + start), 0), "{each}");
+    }
+    // Nothing is known: nothing is lost.
+    assert_eq!(World::new("mesh:6", "ff", CHOICE).run(&jobs, &mut NoObserver).start_of(3), Time(4));
+}
+
+/// As above, with h free at 4 nodes at once, but said to be as free as `any-box` at most.
+#[test]
+fn a_job_is_no_freer_than_it_allows() {
+    let h = Request::shape([2, 2, 1]);
+    let jobs = |freedom| {
+        [job(0, 0, Request::shape([4, 1, 1]), 5, 5), job(1, 1, h.with_freedom(freedom), 10, 10)]
+    };
+    let start = |freedom| {
+        let world =
+            World::new("mesh:4x2", "ff", CHOICE).predicting(|_: &Job, placement: &Placement| {
+                // A line is worse than a square.
+                if placement.parts()[0].sides == [4, 1, 1] { 1.2 } else { 1.0 }
+            });
+        let world = world.run(&later(&jobs(freedom)), &mut NoObserver);
+        (world.start_of(1).since(Time(LATER)), world.of(1).placement.clone())
+    };
+    let line = Placement::Whole(Cuboid::new([0, 1, 0], [4, 1, 1]));
+    assert_eq!(start(Some(Freedom::Turned)).0, Time(5));
+    assert_eq!(start(Some(Freedom::AnyBox)), (Time(1), line.clone()));
+    assert_eq!(start(None), (Time(1), line));
+}
+
+/// The head could start in two pieces at 4, where it would take 3 longer, or in a row at 9. It
+/// holds 4 nodes of 6, so that 3 longer counts 3 + 3 * 4 / 6 for each other job that waits: two are
+/// enough for it to wait.
+///
+/// ```text
+///   x  0 1 2 3 4 5
+///      a a . b . .
+/// ```
+#[test]
+fn what_the_others_wait_longer_counts_too() {
+    let jobs = [
+        job(0, 0, row(2), 4, 4),
+        job(1, 0, row(1), 1, 1),
+        job(2, 0, row(1), 9, 9),
+        job(3, 1, row(4), 10, 10),
+        job(4, 1, row(6), 1, 1),
+        job(5, 1, row(6), 1, 1),
+        job(6, 1, row(6), 1, 1),
+    ];
+    for (count, start) in [(4, 4), (5, 4), (6, 9), (7, 9)] {
+        let world = World::new("mesh:6", "ff", CHOICE).predicting(by_pieces(0.3));
+        let world = world.run(&later(&jobs[..count]), &mut NoObserver);
+        assert_eq!(world.start_of(3), Time(LATER + start), "{count}");
+    }
+}
+
+/// The same head, behind a job that came 40 or 300 before the other three. In a row it costs 8; at
+/// 4, with 4 longer for the second piece, it costs 3 + 4 and 4 * 4 / 6 for each job that comes
+/// within 12, which are 12 * 4 / 41 or 12 * 4 / 301.
+#[test]
+fn what_those_wait_longer_that_come_meanwhile_counts_too() {
+    for (ago, each, start) in [(40, 0.4, 9), (300, 0.4, 4), (40, 0.3, 4)] {
+        let jobs = [
+            job(9, 0, row(1), 1, 1),
+            job(0, ago, row(2), 4, 4),
+            job(1, ago, row(1), 1, 1),
+            job(2, ago, row(1), 9, 9),
+            job(3, ago + 1, row(4), 10, 10),
+        ];
+        let world = World::new("mesh:6", "ff", CHOICE).predicting(by_pieces(each));
+        let world = world.run(&jobs, &mut NoObserver);
+        assert_eq!(world.start_of(3), Time(ago + start), "{ago}, {each}");
+    }
+}
+
+/// Behind a head that waits for 9, a job of two nodes could start in two pieces at once, or in a
+/// row at 2.
+///
+/// ```text
+///   x  0 1 2 3 4      a ends at 9, b at 2; the head asks for all five; c asks for two in a row,
+///      . a . b a      and must end by 9
+/// ```
+#[test]
+fn other_jobs_wait_for_their_box_too() {
+    let any = |x: u16, run| (Placement::Whole(Cuboid::new([x, 0, 0], [1, 1, 1])), run);
+    let held = [any(0, 1), any(1, 9), any(2, 1), any(3, 2), any(4, 9)];
+    let mut jobs: Vec<Job> = held
+        .iter()
+        .enumerate()
+        .map(|(index, (_, run))| job(index as u64, 0, row(1), *run, *run))
+        .collect();
+    jobs.extend([job(5, 1, row(5), 1, 1), job(6, 1, row(2), 5, 5)]);
+    let start = |each| {
+        let world = World::new("mesh:5", "ff", CHOICE).predicting(by_pieces(each));
+        let world = world.run(&later(&jobs), &mut NoObserver);
+        assert_eq!((world.start_of(5), world.broken()), (Time(LATER + 9), 0));
+        (world.start_of(6).since(Time(LATER)), world.of(6).placement.parts().len())
+    };
+    assert_eq!(start(0.1), (Time(1), 2));
+    assert_eq!(start(0.5), (Time(2), 1));
+    // In two pieces it would now end at 11, after the head is to start.
+    assert_eq!(start(1.0), (Time(2), 1));
+}
+
+/// What is known of the others when a job is chosen.
+#[derive(Clone, Copy)]
+struct Known {
+    /// That wait.
+    others: usize,
+    /// Jobs behind the first over the time since it came.
+    rate: f64,
+}
+
+impl Known {
+    fn of(world: &World, first: Time) -> Known {
+        let arrived = world.dispatcher.queue().len() + world.started.len();
+        let elapsed = world.now.since(first).ticks();
+        let rate = if elapsed > 0.0 { (arrived - 1) as f64 / elapsed } else { 0.0 };
+        Known { others: world.dispatcher.queue().len() - 1, rate }
+    }
+}
+
+/// A head, when it is seen first: what it costs at the least, and the least that was known of
+/// others since.
+struct Seen {
+    at: Time,
+    cost: Time,
+    least: Known,
+}
+
+/// What each head costs at the least when it is first seen, found by copies of the machine, level
+/// by level.
+struct Least<F> {
+    growth: F,
+    first: Option<Time>,
+    seen: BTreeMap<JobId, Seen>,
+}
+
+impl<F: Fn(&Job, &Placement) -> f64> Least<F> {
+    /// Each of those that wait, and that come within three times what is added, waits longer by the
+    /// job's share of the machine.
+    fn cost(&self, job: &Job, waits: Time, placement: &Placement, known: Known) -> Time {
+        let added = (job.estimate.ticks() * ((self.growth)(job, placement) - 1.0)).round();
+        let grid: Grid = GRID.parse().unwrap();
+        let share = f64::from(job.request.nodes) / f64::from(grid.nodes());
+        let delayed = known.others as f64 + 3.0 * known.rate * added;
+        Time(waits.0 + added as u64 + (added * share * delayed) as u64)
+    }
+}
+
+impl<F: Fn(&Job, &Placement) -> f64> StartObserver for Least<F> {
+    fn asked(&mut self, world: &World) {
+        let head = world.dispatcher.queue().get(0).unwrap();
+        let known = Known::of(world, *self.first.get_or_insert(world.now));
+        if let Some(seen) = self.seen.get_mut(&head.id) {
+            seen.least.others = seen.least.others.min(known.others);
+            seen.least.rate = seen.least.rate.min(known.rate);
+            return;
+        }
+        let costs = Freedom::ALL.into_iter().filter_map(|level| {
+            let request = head.request.with_freedom(level);
+            let mut copy = world.dispatcher.machine().clone();
+            let mut at = world.now;
+            for running in world.dispatcher.running().by_estimated_end() {
+                if running.estimated_end() > at {
+                    if copy.probe(&request).is_ok() {
+                        break;
+                    }
+                    at = running.estimated_end();
+                }
+                copy.release(running.job.id).unwrap();
+            }
+            let placement = copy.probe(&request).ok()?;
+            Some(self.cost(head, at.since(world.now), &placement, known))
+        });
+        let seen = Seen { at: world.now, cost: costs.min().unwrap(), least: known };
+        self.seen.insert(head.id, seen);
+    }
+}
+
+/// Something of shape and pieces.
+fn some_growth(_: &Job, placement: &Placement) -> f64 {
+    let parts = placement.parts();
+    let long = parts.iter().map(|part| part.sides[0].max(part.sides[1])).max().unwrap();
+    1.0 + 0.1 * f64::from(long) + 0.3 * (parts.len() as f64 - 1.0)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    /// The head costs the least of all levels when it starts as soon as it is seen, and no more
+    /// later: another option is only taken if it is no later and costs less. If fewer others wait
+    /// or come then, it costs less by that, and so does every freer option: at the least that was
+    /// known of others, none taken costs more than the first.
+    #[test]
+    fn no_head_costs_more_than_its_cheapest_level(jobs in jobs(30, Estimates::Exact)) {
+        for strategy in ["ff", "tff", "mbs", "naive"] {
+            let mut least = Least { growth: some_growth, first: None, seen: BTreeMap::new() };
+            let world = World::new(GRID, strategy, CHOICE).predicting(some_growth);
+            let world = world.run(&jobs, &mut least);
+            prop_assert_eq!((world.broken(), world.started.len()), (0, jobs.len()));
+            for (id, seen) in &least.seen {
+                let (job, started) = (&jobs[id.0 as usize], world.of(id.0));
+                let waits = started.at.since(seen.at);
+                let paid = least.cost(job, waits, &started.placement, seen.least);
+                prop_assert!(paid <= seen.cost, "{id:?}: {paid:?} > {:?}, {strategy}", seen.cost);
+                prop_assert!(started.at > seen.at || paid == seen.cost, "{id:?} {strategy}");
+            }
+        }
+    }
+
+    /// Jobs that are free in nothing are scheduled as by `easy`.
+    #[test]
+    fn without_a_choice_it_is_easy(jobs in jobs(40, Estimates::Safe)) {
+        let bound =
+            |job: &Job| Job { request: job.request.with_freedom(Freedom::Box), ..job.clone() };
+        let jobs: Vec<Job> = jobs.iter().map(bound).collect();
+        for strategy in ["tff", "mbs"] {
+            let easy = World::new(GRID, strategy, "easy").run(&jobs, &mut NoObserver);
+            let choice = World::new(GRID, strategy, CHOICE).predicting(by_pieces(1.0));
+            let choice = choice.run(&jobs, &mut NoObserver);
+            prop_assert_eq!(easy.started, choice.started, "{}", strategy);
+        }
+    }
+
+    /// Where pieces cost nothing, only too few free nodes keep the head waiting.
+    #[test]
+    fn what_costs_nothing_starts_in_pieces_at_once(jobs in jobs(30, Estimates::Any)) {
+        struct Counted;
+        impl StartObserver for Counted {
+            fn settled(&mut self, world: &mut World) {
+                if let Some(head) = world.dispatcher.queue().get(0) {
+                    assert!(head.request.nodes > world.dispatcher.machine().free().count());
+                }
+            }
+        }
+        let world = World::new(GRID, "tff", CHOICE).predicting(by_pieces(0.0));
+        prop_assert_eq!(world.run(&jobs, &mut Counted).started.len(), jobs.len());
+    }
+}
