@@ -138,7 +138,7 @@ fn run(case: &Case, strategy: &str, place: &str) {
 
 /// Whether the oracle finds what a partial strategy may miss.
 fn findable(selection: &Selection, machine: &Machine, request: &Request) -> bool {
-    match Claim::of(&selection).recognition {
+    match Claim::of(selection).recognition {
         Recognition::Partial(Question::Count) => request.nodes <= machine.free().count(),
         Recognition::Partial(Question::Boxes) => {
             let turns = if selection.entry.does.turns { 6 } else { 1 };
