@@ -19,8 +19,8 @@
 //!          +-> a job near   ------------------------------------^
 //! ```
 //!
-//! A job that computes in between ([`Course`]) is alone anew with each of its iterations that
-//! begins while no other is near; all that it then has left is known at once.
+//! A job that computes in between ([`Course`]) may be alone again whenever an exchange begins. If
+//! it is, all exchanges and pauses that it has left are recalled at once.
 
 mod catch_up;
 mod start;
@@ -61,7 +61,7 @@ pub(crate) struct Messages {
     free_slots: Vec<u32>,
     /// Jobs that may have something to send in this instant.
     ready: Vec<(JobId, u32)>,
-    /// When jobs that compute communicate again, or are over, by slot.
+    /// When jobs that compute communicate again or end, by slot.
     wakes: BinaryHeap<Reverse<(Time, u32)>>,
     next_message: u64,
     totals: MessageTotals,
@@ -196,8 +196,9 @@ impl Messages {
             if !sender.traffic.is_finished() {
                 self.ready.push((sender.id, slot));
             } else if let Some(course) = &mut sender.course {
-                course.left -= 1;
-                self.wakes.push(Reverse((now.saturating_add(course.pause_behind()), slot)));
+                course.exchanges_left -= 1;
+                let pause = course.pause_after_exchange();
+                self.wakes.push(Reverse((now.saturating_add(pause), slot)));
             } else {
                 finished.push(self.end(slot, now));
             }
