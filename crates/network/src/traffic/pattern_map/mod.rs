@@ -17,10 +17,10 @@
 //! d partners a rank; there are at most [`search::MOST_ROUNDS`] rounds.
 //!
 //! Sources: bisection after Deveci, Rajamanickam, Leung, Pedretti, Olivier, Bunde, Çatalyürek &
-//! Devine, "Exploiting geometric partitioning in task mapping for parallel computers", IPDPS 2014;
-//! exchanges after Bokhari, "On the mapping problem", IEEE Transactions on Computers 30(3), 1981,
-//! limited to the places next to partners as Schulz & Träff, "Better process mapping and sparse
-//! quadratic assignment", SEA 2017, limit theirs to partners.
+//! Devine, "Exploiting geometric partitioning in task mapping for parallel computers", IPDPS 2014.
+//! Exchanges after Bokhari, "On the mapping problem", IEEE Transactions on Computers 30(3), 1981.
+//! They are limited to the places next to partners. Schulz & Träff, "Better process mapping and
+//! sparse quadratic assignment", SEA 2017, limit theirs to partners.
 
 mod bisections;
 mod exchanges;
