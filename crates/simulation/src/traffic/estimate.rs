@@ -4,9 +4,9 @@
 //! What a job takes alone is simulated once ([`Trials`]): T cycles an iteration, with a mean
 //! latency of l. A message waits at each link on its way for those of other jobs, as at a queue
 //! with one server and Poisson arrivals (Pollaczek and Khinchine): w = R / (1 - U) cycles. U is the
-//! share of time in which others hold the link. R is the sum of m h^2 / 2P over the other jobs:
-//! each sends m messages an iteration, which hold the link for h cycles ([`LinkHolds`]), and its
-//! pace P is an iteration with the pause behind it. With d the mean wait of a message over its
+//! share of time in which others hold the link. R is the sum of m h^2 / 2P over the other jobs.
+//! Each sends m messages an iteration, which hold the link for h cycles ([`LinkHolds`]). Its pace P
+//! is the time of an iteration and the pause behind it. With d the mean wait of a message over its
 //! whole way, an iteration takes T (1 + d / l).
 //!
 //! P depends on d, and so on the P of other jobs. Whenever a job starts or ends, each job is given

@@ -5,10 +5,10 @@
 //! of the model: deliveries, departures, arrivals, the scheduler, the creation of messages;
 //! requests and grants follow when the network goes on.
 //!
-//! A job that shares no link with another ([`Footprint`]) sees nothing of the others, so that the
-//! first of its kind says what becomes of the next: when it ends, and what its messages add up to.
-//! Such a job is not simulated at all, unless another one comes too near before it has ended; it
-//! then catches up first. Nothing is approximated.
+//! A job that shares no link with another ([`Footprint`]) sees nothing of the others. So the first
+//! of a kind tells when the next one ends, and what its messages add up to. The next one is not
+//! simulated at all, unless a job that may meet it starts before it has ended. Then it catches up
+//! first. Nothing is approximated.
 //!
 //! ```text
 //!            no job near,            a job comes near
