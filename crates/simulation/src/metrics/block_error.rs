@@ -111,8 +111,9 @@ mod tests {
         assert!((found / expected - 1.0).abs() < 0.15, "{found} for {expected}");
     }
 
-    /// Each value stands a hundred times in a row: a hundredth of the values are independent, and
-    /// the error is ten times that of independent ones, less what blocks of 100 miss of it.
+    /// Each value stands a hundred times in a row, so that only a hundredth of the values are
+    /// independent. The error is ten times that of independent ones, less what blocks of 100 miss
+    /// of it.
     #[test]
     fn values_that_depend_on_each_other_have_a_greater_one() {
         let mut draw = Stream::new(3, 0, "values");

@@ -14,9 +14,9 @@
 //! ```
 //!
 //! - `linear`: the list of all maximal free submeshes, unordered. The request goes to the first one
-//!   that it fits, at the corner and in the orientation with the most contact (ties: the earlier
-//!   orientation, then lower left, lower right, upper left, upper right). Misses nothing, and looks
-//!   at one submesh only.
+//!   that it fits, at the corner and in the orientation with the most contact. Ties go to the
+//!   earlier orientation, then to lower left, lower right, upper left, upper right. Misses nothing,
+//!   and looks at one submesh only.
 //!
 //! Cost: F entries. Searching is O(F). Granting is O(F^2); releasing is O(F^2) when bounded, and
 //! the consensus of [`kymfl`](super::kymfl) otherwise.

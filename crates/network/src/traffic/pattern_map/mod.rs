@@ -6,9 +6,9 @@
 //! 1. Where they start. One is the best of the maps of [`RankOrder`](super::RankOrder), with the
 //!    ranks numbered along the axes of their grid in each of the six orders. The other is the best
 //!    geometric bisection ([`bisections`]).
-//! 2. How they go on. Each rank in turn exchanges places with the rank that saves most hops, among
-//!    those at the node of one of its partners or next to it, until no exchange saves any
-//!    ([`search`]).
+//! 2. How they go on. Each rank in turn exchanges places with the rank that saves most hops, until
+//!    no exchange saves any ([`search`]). It tries the ranks at the node of one of its partners or
+//!    next to it.
 //!
 //! Invariant: the map never has more hops than any map of `RankOrder`. A start on which no message
 //! crosses more than one link is taken as it is.

@@ -30,8 +30,8 @@
 //! Departures from the rule as it is usually told:
 //!
 //! - A reservation is kept until the head changes, the end of a job makes an earlier one possible,
-//!   or its time passes in vain. (A running job may outrun its estimate: see
-//!   [`RunningJob::expected_end`](crate::RunningJob::expected_end).)
+//!   or its time passes in vain. A running job may outrun its estimate: see
+//!   [`RunningJob::expected_end`](crate::RunningJob::expected_end).
 //! - The head also starts before the reserved time if all its reserved nodes are free.
 //! - If the head would not fit on the empty machine, because nodes failed, it has no reservation,
 //!   and the other jobs start freely.
