@@ -23,8 +23,8 @@ fn signals(py: Python<'_>) -> PyResult<()> {
 }
 
 /// As [`interruptible`], for work that calls code of the caller. Its thread stays known to the
-/// interpreter, so that a call costs little, and a signal also raises in the caller's code, which
-/// may be in a loop without end; so does another thread that makes `is_stopped` true.
+/// interpreter, so that a call costs little. A signal raises in the caller's code, too, which may
+/// be in a loop without end. So does another thread that makes `is_stopped` true.
 pub(crate) fn interruptible_own<T: Send + 'static>(
     py: Python<'_>,
     stop: impl FnOnce() + Send,

@@ -49,8 +49,8 @@ impl std::fmt::Display for JobName {
 const TABLED: u64 = 1 << 63;
 
 /// The names of the jobs that hold nodes. A name that is a number of at least 0 is the job's number
-/// itself, and the machine knows which jobs hold nodes and in which order they got them, so that
-/// the usual path notes nothing.
+/// itself. The machine knows which jobs hold nodes, and in which order they got them. So in the
+/// usual case nothing is noted here.
 #[derive(Clone, Default)]
 pub(crate) struct Jobs {
     tabled: FxHashMap<JobName, JobId>,

@@ -1,4 +1,7 @@
-//! What an experiment came to, as tables.
+//! The results of an experiment as Arrow tables, and as the files that the command line writes.
+//!
+//! Each table has a column for each parameter with a value at some point. Its other columns are
+//! made of means, of samples or of paired differences.
 
 use std::sync::Arc;
 
@@ -14,7 +17,7 @@ use crate::definition::Definition;
 use crate::errors::value;
 use crate::table::Table;
 
-/// What an experiment came to.
+/// The results of an experiment.
 #[pyclass(frozen, module = "pavior._native")]
 pub(crate) struct Results {
     shared: Arc<Definition>,
@@ -50,16 +53,16 @@ impl Results {
     fn means(&self) -> PyResult<Table> {
         let Means { columns: names, rows } = Means::of(self.specification(), &self.samples);
         let values: Vec<&[String]> = rows.iter().map(|row| &row.values[..]).collect();
-        let mut columns = parameters(&names, &values);
+        let mut columns = parameter_columns(&names, &values);
         let counts = rows.iter().map(|row| row.replications);
         let rest: Vec<(&str, ArrayRef)> = vec![
             ("replications", Arc::new(UInt64Array::from_iter_values(counts))),
-            ("target_missed", flags(rows.iter().map(|row| row.target_missed))),
-            ("overloaded", flags(rows.iter().map(|row| row.overloaded))),
-            ("metric", words(rows.iter().map(|row| row.metric.as_str()))),
+            ("target_missed", bool_array(rows.iter().map(|row| row.target_missed))),
+            ("overloaded", bool_array(rows.iter().map(|row| row.overloaded))),
+            ("metric", text_array(rows.iter().map(|row| row.metric.as_str()))),
             ("mean", Arc::new(rows.iter().map(|row| row.summary.mean).collect::<Float64Array>())),
             ("ci95", Arc::new(rows.iter().map(|row| row.summary.ci95).collect::<Float64Array>())),
-            ("unit", words(rows.iter().map(|row| row.unit.as_str()))),
+            ("unit", text_array(rows.iter().map(|row| row.unit.as_str()))),
         ];
         columns.extend(rest);
         Table::new(columns, self.unit)
@@ -71,7 +74,7 @@ impl Results {
         let specification = self.specification();
         let names = Means::of(specification, &self.samples).columns;
         let known: Vec<&str> =
-            names.iter().map(|name| parameter(name).map_or("", |it| it.name)).collect();
+            names.iter().map(|name| parameter_of(name).map_or("", |it| it.name)).collect();
         let mut all = Vec::new();
         for (index, point) in specification.points.iter().enumerate() {
             let samples = self.samples[index].iter().enumerate();
@@ -88,7 +91,7 @@ impl Results {
         let numbers = all.iter().map(|&(_, number, ..)| number as u64);
         let mut columns: Vec<(&str, ArrayRef)> =
             vec![("point", Arc::new(UInt64Array::from_iter_values(points)))];
-        columns.extend(parameters(&names, &values));
+        columns.extend(parameter_columns(&names, &values));
         columns.push(("replication", Arc::new(UInt64Array::from_iter_values(numbers))));
         for (at, spec) in specification.metrics.iter().enumerate() {
             let values = all.iter().map(|(.., sample)| sample.values[at]);
@@ -104,22 +107,22 @@ impl Results {
         let all = differences(specification, &self.samples);
         let names = Means::of(specification, &self.samples).columns;
         let values: Vec<&[String]> = all.iter().map(|one| one.values.as_slice()).collect();
-        let mut columns = parameters(&names, &values);
+        let mut columns = parameter_columns(&names, &values);
         let number = |of: fn(&Paired) -> Option<f64>| -> ArrayRef {
             Arc::new(all.iter().map(|one| of(&one.paired)).collect::<Float64Array>())
         };
         let pairs = all.iter().map(|one| one.paired.pairs);
         let rest: Vec<(&str, ArrayRef)> = vec![
-            ("baseline", words(all.iter().map(|one| one.baseline.as_str()))),
-            ("metric", words(all.iter().map(|one| one.metric))),
+            ("baseline", text_array(all.iter().map(|one| one.baseline.as_str()))),
+            ("metric", text_array(all.iter().map(|one| one.metric))),
             ("pairs", Arc::new(UInt64Array::from_iter_values(pairs))),
             ("difference", number(|paired| Some(paired.difference))),
             ("difference_ci95", number(|paired| paired.difference_ci95)),
             ("ratio", number(|paired| paired.ratio)),
             ("ratio_ci95", number(|paired| paired.ratio_ci95)),
-            ("unit", words(all.iter().map(|one| one.unit))),
-            ("same_jobs", flags(all.iter().map(|one| one.same_jobs))),
-            ("target_missed", flags(all.iter().map(|one| one.target_missed))),
+            ("unit", text_array(all.iter().map(|one| one.unit))),
+            ("same_jobs", bool_array(all.iter().map(|one| one.same_jobs))),
+            ("target_missed", bool_array(all.iter().map(|one| one.target_missed))),
         ];
         columns.extend(rest);
         Table::new(columns, self.unit)
@@ -133,16 +136,16 @@ impl Results {
 }
 
 /// The parameter of a column.
-fn parameter(column: &str) -> Option<&'static parameters::Parameter> {
+fn parameter_of(column: &str) -> Option<&'static parameters::Parameter> {
     parameters::ALL.iter().find(|known| known.column() == column)
 }
 
-/// The columns of parameters, for rows that have these values of them; empty is null.
-fn parameters<'n>(names: &'n [String], rows: &[&[String]]) -> Vec<(&'n str, ArrayRef)> {
+/// The columns of parameters, from their values row by row. An empty text becomes null.
+fn parameter_columns<'n>(names: &'n [String], rows: &[&[String]]) -> Vec<(&'n str, ArrayRef)> {
     let column = |(at, name): (usize, &'n String)| -> (&'n str, ArrayRef) {
         let texts =
             || rows.iter().map(move |row| Some(row[at].as_str()).filter(|text| !text.is_empty()));
-        let array: ArrayRef = match parameter(name).map(|known| known.kind) {
+        let array: ArrayRef = match parameter_of(name).map(|known| known.kind) {
             Some(ValueType::Number | ValueType::Count) => {
                 let number = |text: Option<&str>| text.and_then(|text| text.parse().ok());
                 Arc::new(texts().map(number).collect::<Float64Array>())
@@ -154,10 +157,10 @@ fn parameters<'n>(names: &'n [String], rows: &[&[String]]) -> Vec<(&'n str, Arra
     names.iter().enumerate().map(column).collect()
 }
 
-fn words<'w>(words: impl Iterator<Item = &'w str>) -> ArrayRef {
-    Arc::new(StringArray::from_iter_values(words))
+fn text_array<'t>(texts: impl Iterator<Item = &'t str>) -> ArrayRef {
+    Arc::new(StringArray::from_iter_values(texts))
 }
 
-fn flags(flags: impl Iterator<Item = bool>) -> ArrayRef {
+fn bool_array(flags: impl Iterator<Item = bool>) -> ArrayRef {
     Arc::new(flags.map(Some).collect::<BooleanArray>())
 }

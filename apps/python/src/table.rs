@@ -166,8 +166,8 @@ pub(crate) fn batches(table: &Bound<'_, PyAny>) -> PyResult<Vec<RecordBatch>> {
     let capsule = capsule.cast::<PyCapsule>()?;
     let stream = capsule.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
     #[expect(unsafe_code, reason = "the C stream interface is raw by definition")]
-    // SAFETY: a capsule of this name holds a valid C stream (the PyCapsule interface says so, and
-    // its name was checked); `from_raw` moves it out and marks the one in the capsule as released.
+    // SAFETY: a capsule of this name holds a valid C stream, as the PyCapsule interface says, and
+    // its name was checked. `from_raw` moves it out and marks the one in the capsule as released.
     let reader = unsafe { RecordBatchStreamReader::from_raw(stream.as_ptr()) }.map_err(value)?;
     reader.map(|batch| batch.map_err(value)).collect()
 }

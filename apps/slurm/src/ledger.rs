@@ -108,8 +108,8 @@ impl Ledger {
         nodes(&capture("sinfo", &["-h", "-N", "-p", partition, "-o", "%N|%T"])?)
     }
 
-    /// The nodes that are held by no job that was read, nor are to be: those that are taken, and
-    /// where a record cannot be read, which may be their job's, all of them.
+    /// The nodes that are taken, but that no job read here holds or is to hold. If a record that
+    /// may hold nodes cannot be read, every node counts as taken: it may be that job's.
     fn ownerless(&self) -> HashSet<NodeName> {
         let held: HashSet<&NodeName> =
             self.jobs.iter().flat_map(|job| job.held.iter().chain(&job.named)).collect();

@@ -11,8 +11,8 @@
 //!    away; and closes it again where a job cannot start (`command`).
 //!
 //! What Slurm prints holds text of users', and the daemon acts as root on it. So records carry a
-//! mark that nobody can guess (`records`), a record that cannot be read costs itself alone
-//! (`ledger`), and what is written to `scontrol` is made of values that have a grammar (`names`).
+//! mark that nobody can guess (`records`). A record that cannot be read spoils no other (`ledger`).
+//! What is written to `scontrol` is made of values that have a grammar (`names`).
 //!
 //! Closing is one update as well, and Slurm refuses it as a whole if the job has started meanwhile:
 //! a compare-and-swap. So the daemon can be killed between any two steps: the next one reads what

@@ -2,9 +2,9 @@
 //!
 //! Slurm prints a comment as it is, line breaks included, so that a comment can look like further
 //! records. Hence a mark stands before every record, between its fields, and behind it. It is drawn
-//! anew for each reading, from the system's randomness, and is told to `squeue` in a variable of
-//! its environment: the arguments of a process can be read by every user, its environment cannot.
-//! No text of a user's can hold the mark, so no text of a user's can begin or end a field.
+//! anew for each reading, from the system's randomness. `squeue` is told it in a variable of its
+//! environment, which no other user can read, unlike the arguments of a process. No text of a
+//! user's can hold the mark, so no text of a user's can begin or end a field.
 
 use crate::ledger::{Phase, SlurmJob};
 use crate::names::{JobName, NodeName, is_several, number};

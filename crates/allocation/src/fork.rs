@@ -1,9 +1,9 @@
-//! A fork: a machine's free nodes and strategy, without its jobs, on which plans are tried.
+//! A fork: a copy of a machine's free nodes and strategy, without its jobs. Plans are tried on it.
 //!
 //! Invariant: a fork never changes its machine. Failed nodes stay taken, whatever is given back.
 //!
-//! Cost: O(N/64) and the copy of the strategy's index to make one; as the machine, to ask and
-//! change.
+//! Cost: to make one, O(N/64) and a copy of the strategy's index. Questions and changes cost what
+//! they cost on the machine.
 
 use pavior_kernel::{EntryHandle, Stream};
 use pavior_mesh::{Cuboid, NodeId, Occupancy, Request, tile_rows};
@@ -35,8 +35,8 @@ pub struct Fork {
     /// Set bits are healthy nodes; none where all are.
     healthy: Option<Occupancy>,
     draw: Stream,
-    /// Whether the strategy's index is still that of the nodes of [`Fork::find_within`].
-    elsewhere: bool,
+    /// Whether the strategy's index still shows the nodes of [`Fork::find_within`], not of `free`.
+    shows_others: bool,
 }
 
 impl Fork {
@@ -47,7 +47,7 @@ impl Fork {
         healthy: Option<Occupancy>,
         draw: Stream,
     ) -> Fork {
-        Fork { entry, strategy, free, healthy, draw, elsewhere: false }
+        Fork { entry, strategy, free, healthy, draw, shows_others: false }
     }
 
     /// The nodes that are free here.
@@ -58,10 +58,10 @@ impl Fork {
     /// What the strategy would grant here.
     ///
     /// # Errors
-    /// If it refuses, with the reason; a request that the strategy never grants is refused as one
-    /// that finds no free submesh.
+    /// If it refuses, with the reason. A request that the strategy never grants is refused as if no
+    /// submesh were free.
     pub fn find(&mut self, request: &Request) -> Result<Placement, Refusal> {
-        self.come_back();
+        self.restore_index();
         let Fork { entry, strategy, free, draw, .. } = self;
         ask(&entry.does, strategy, free, request, draw)
     }
@@ -71,13 +71,13 @@ impl Fork {
     /// # Errors
     /// If they are not free, overlap, lie outside or are none; nothing has changed.
     pub fn take(&mut self, placement: &Placement) -> Result<(), PlacementError> {
-        self.come_back();
+        self.restore_index();
         placement.take_from(&mut self.free)?;
         self.strategy.granted(placement);
         Ok(())
     }
 
-    /// Gives back nodes that were taken together, here or on the machine; failed ones stay taken.
+    /// Gives back nodes that were taken together, here or on the machine. Failed nodes stay taken.
     ///
     /// # Errors
     /// If some are free, lie outside or are none; nothing has changed.
@@ -85,7 +85,7 @@ impl Fork {
         if placement.parts().is_empty() {
             return Err(PlacementError::Empty);
         }
-        self.come_back();
+        self.restore_index();
         self.free.give_all(placement.parts())?;
         self.strategy.released(placement);
         for part in placement.parts() {
@@ -94,11 +94,11 @@ impl Fork {
         Ok(())
     }
 
-    /// Takes those nodes of a placement that are free: a reservation. Boxes that do not lie on the
-    /// machine have none.
+    /// Takes the free nodes of a placement, for a reservation. A box that lies outside the machine
+    /// has none.
     #[expect(clippy::missing_panics_doc, reason = "only nodes that are free are taken")]
     pub fn take_free(&mut self, placement: &Placement) {
-        self.come_back();
+        self.restore_index();
         let grid = *self.free.grid();
         let mut boxes: Vec<Cuboid> = Vec::new();
         for part in placement.parts() {
@@ -116,8 +116,10 @@ impl Fork {
         }
     }
 
-    /// What the strategy would grant if only these nodes were free. They must be free here. All
-    /// others are taken for the question, and given back.
+    /// What the strategy would grant if only these nodes were free. They must be free here.
+    ///
+    /// A strategy that can be reset is reset to them. For any other, the rest of the free nodes is
+    /// taken for the question and given back.
     ///
     /// # Errors
     /// As [`Fork::find`].
@@ -126,8 +128,8 @@ impl Fork {
         free: &Occupancy,
         request: &Request,
     ) -> Result<Placement, Refusal> {
-        self.elsewhere = self.strategy.reset(free);
-        let others = if self.elsewhere {
+        self.shows_others = self.strategy.reset(free);
+        let others = if self.shows_others {
             Vec::new()
         } else {
             let taken =
@@ -145,14 +147,14 @@ impl Fork {
         answer
     }
 
-    /// Makes the strategy's free nodes those of the fork again.
-    fn come_back(&mut self) {
-        if std::mem::take(&mut self.elsewhere) {
-            assert!(self.strategy.reset(&self.free), "it has been");
+    /// Lets the strategy's index show the free nodes of the fork again.
+    fn restore_index(&mut self) {
+        if std::mem::take(&mut self.shows_others) {
+            assert!(self.strategy.reset(&self.free), "it was reset before");
         }
     }
 
-    /// Takes the failed nodes of a box, which are free only because a holder gave them back.
+    /// Takes the failed nodes of a box again, after a holder has given them back.
     pub(crate) fn withhold_failed(&mut self, part: &Cuboid) {
         let Some(healthy) = &self.healthy else { return };
         let grid = *self.free.grid();
@@ -162,7 +164,7 @@ impl Fork {
             .map(|node| Cuboid::node(grid.point(node)))
             .collect();
         for single in failed {
-            // One that is taken already is unavailable as it is.
+            // Only one that is taken already is refused, and that is what is wanted.
             drop(self.take(&Placement::Whole(single)));
         }
     }

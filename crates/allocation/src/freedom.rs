@@ -12,8 +12,9 @@
 //! - `any`: what the strategy itself grants; else as `connected`; else the n nodes nearest to a
 //!   free node, by the rule of the strategy `mc1x1`.
 //!
-//! Partition hardware (claims with a rule of their own that round up) has units that no box or set
-//! of nodes replaces: what the strategy grants is granted if the freedom allows it.
+//! Partition hardware has units that no box or set of nodes replaces. Its strategies have claims
+//! with a rule of their own that round up. What such a strategy grants is granted if the freedom
+//! allows it.
 //!
 //! Cost: that of the strategy's own search, and O(N/64 log(side)) a box allowed, up to the first
 //! that is free. A box that holds one known to be free nowhere costs little; what is known is

@@ -7,10 +7,11 @@ use crate::{Placement, Work};
 
 /// A rule that decides which free nodes a request gets.
 ///
-/// It proposes; the [`Machine`](crate::Machine) commits. A strategy that keeps an index of its own
-/// (a busy list, a free list, a buddy tree) learns of every change through
-/// [`granted`](Strategy::granted) and [`released`](Strategy::released), and must accept any free
-/// boxes there, also ones that it did not propose: a failed node, a reservation, a what-if.
+/// It proposes; the [`Machine`](crate::Machine) commits. A strategy may keep an index of its own,
+/// such as a busy list, a free list or a buddy tree. It learns of every change through
+/// [`granted`](Strategy::granted) and [`released`](Strategy::released). It must accept any free
+/// boxes there, also boxes that it did not propose: those of a failed node, a reservation or a
+/// plan.
 pub trait Strategy: Send + Sync {
     /// Proposes nodes for a request, or says that it has none.
     ///

@@ -1,11 +1,12 @@
 //! Drawings of what strategies would do, as SVG.
 //!
 //! A panel for each strategy: the machine with its origin at the lower left, planes of constant z
-//! side by side. Each job has a colour; a failed node is crossed out. For contiguous strategies the
-//! free nodes are marked by what they are as bases of the box: *covered* (it would hit a busy or
-//! failed node), *rejected* (it would leave the machine, or is the same place as another base), or
-//! a *candidate*, a free base, with its optimality index where there is room to print it. The
-//! choice lies on top, its parts numbered in the order of grant.
+//! side by side. Each job has a colour; a failed node is crossed out. For contiguous strategies
+//! each free node is marked by what happens to a box that has its base there. It is *covered* if
+//! the box would hit a busy or failed node. It is *rejected* if the box would leave the machine, or
+//! cover the same nodes as at another base. Otherwise it is a *candidate*, with its optimality
+//! index where there is room to print it. The choice lies on top, its parts numbered in the order
+//! of grant.
 
 use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, JobId, Request, Scan, Sides};
 

@@ -1,8 +1,8 @@
 //! Drawings of plans, as SVG: a machine before and after some jobs have moved.
 //!
-//! Two panels side by side: on the left what jobs hold, with an arrow from the middle of each box
-//! that moves to the middle of where it goes, numbered in the order of the moves; on the right what
-//! they hold afterwards, with the boxes that are then free.
+//! Two panels side by side. The left one shows what jobs hold. An arrow leads from the middle of
+//! each box that moves to the middle of its new place, numbered in the order of the moves. The
+//! right panel shows what jobs hold afterwards, and the boxes that are then free.
 
 use pavior_allocation::explain::{State, words};
 use pavior_mesh::{Cuboid, JobId};

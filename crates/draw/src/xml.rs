@@ -5,10 +5,10 @@ use std::fmt::{Display, Write};
 
 /// Text for the content or for a quoted attribute of XML and HTML.
 ///
-/// `&`, `<`, `>` and `"` become entities. A character that XML 1.0 does not allow (section 2.2:
-/// most control characters, U+FFFE and U+FFFF), a control character that it discourages (U+007F to
-/// U+009F), and a noncharacter become U+FFFD, the replacement character. Tab, line feed and
-/// carriage return stay.
+/// `&`, `<`, `>` and `"` become entities. Three kinds of characters become U+FFFD, the replacement
+/// character. They are those that XML 1.0 does not allow (section 2.2: most control characters,
+/// U+FFFE and U+FFFF), the control characters that it discourages (U+007F to U+009F), and
+/// noncharacters. Tab, line feed and carriage return stay.
 ///
 /// ```
 /// let escaped = pavior_draw::escape("<a & \"b\">\u{0}\u{fffe}");

@@ -1,7 +1,8 @@
 //! A digest of everything that results depend on.
 //!
-//! Replications may be mixed if and only if their fingerprints are equal: the same program, points,
-//! metrics and policy, and the same contents of all logs and lists of failures, field by field.
+//! Replications may be mixed if and only if their fingerprints are equal. Then program, points,
+//! metrics and policy are the same. So are the contents of all logs and lists of failures, field by
+//! field.
 
 use std::collections::HashSet;
 

@@ -1,11 +1,10 @@
 //! Experiments: many runs, until their means can be trusted.
 //!
 //! Every run is a [`Point`]: a value for every parameter of the one list ([`parameters::ALL`]), and
-//! what they mean together ([`RunSettings`]). A
-//! [`Specification`] has many, from an experiment file or from settings given one by one, and runs
-//! them over the same jobs (common random numbers), in parallel, in independent replications, until
-//! the mean of each metric can be trusted. Results depend on the points alone, never on the number
-//! of threads.
+//! what they mean together ([`RunSettings`]). A [`Specification`] has many points, from an
+//! experiment file or from settings given one by one. It runs them over the same jobs (common
+//! random numbers), in parallel. Independent replications are added until the mean of each metric
+//! can be trusted. Results depend on the points alone, never on the number of threads.
 
 pub mod bench;
 mod boxes;

@@ -1,7 +1,7 @@
 //! Orders of growth that an experiment states: a formula a strategy, evaluated in snapshots.
 //!
-//! The key `orders` of an experiment file gives them; the metric `printed_order` is their value,
-//! with the names N nodes of the machine, h rows, B busy submeshes and K nodes a submesh.
+//! The key `orders` of an experiment file gives them, and the metric `printed_order` is their
+//! value. Their names are N nodes of the machine, h rows, B busy submeshes and K nodes a submesh.
 
 use crate::settings::Asked;
 use crate::{Formula, Point};

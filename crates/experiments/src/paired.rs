@@ -23,8 +23,9 @@ impl Paired {
     /// None if there is no pair.
     ///
     /// The interval of the difference is Student's t of the differences. The interval of the ratio
-    /// r is that of the residuals a - r b over the mean of b (the delta method for paired samples;
-    /// Cochran, Sampling Techniques, 1977, ch. 6): what both samples share cancels.
+    /// r is that of the residuals a - r b over the mean of b, so that what both samples share
+    /// cancels. This is the delta method for paired samples (Cochran, Sampling Techniques, 1977,
+    /// ch. 6).
     ///
     /// ```
     /// use pavior_experiments::Paired;

@@ -1,9 +1,9 @@
 //! Snapshots: what a strategy chooses in one state of the machine, and how long it takes.
 //!
 //! No time passes. A state is given box by box (`busy`), or drawn anew for every replication
-//! (`submeshes`: so many boxes, 4x3, 2x2, 2x2 and 3x1 in turn, which are those of the MFA paper's
-//! examples, 5.75 nodes on average, at random free places). The one request is asked of a fresh
-//! machine in that state; to measure, it is granted and taken back again and again.
+//! (`submeshes`). Drawn are so many boxes at random free places, 4x3, 2x2, 2x2 and 3x1 in turn.
+//! These are the boxes of the MFA paper's examples, 5.75 nodes on average. The one request is asked
+//! of a fresh machine in that state. To measure, it is granted and taken back again and again.
 
 use pavior_allocation::explain::{State, index};
 use pavior_allocation::{Machine, Selection};

@@ -1,11 +1,11 @@
 //! Quantiles of Student's t, on `libm` alone: the same bits whatever other libraries are linked.
 //!
-//! The quantile is that of the incomplete beta function I(x; n/2, 1/2), inverted by Newton's method
-//! (Majumder & Bhattacharjee 1973, Algorithm AS 64; Cran, Martin & Thomas 1977, Remark AS R19 and
-//! Algorithm AS 109; Berry, Mielke & Cran 1990, Remark AS R83). The incomplete beta function is a
-//! continued fraction (Press et al., Numerical Recipes, 6.4), the gamma function Lanczos'
-//! approximation with Pugh's coefficients (2004). Follows the crates `statrs` (MIT) and `special`
-//! (MIT or Apache 2.0), operation by operation.
+//! The quantile is that of the incomplete beta function I(x; n/2, 1/2), inverted by Newton's
+//! method. Sources: Majumder & Bhattacharjee 1973, Algorithm AS 64; Cran, Martin & Thomas 1977,
+//! Remark AS R19 and Algorithm AS 109; Berry, Mielke & Cran 1990, Remark AS R83. The incomplete
+//! beta function is a continued fraction (Press et al., Numerical Recipes, 6.4), the gamma function
+//! Lanczos' approximation with Pugh's coefficients (2004). Follows the crates `statrs` (MIT) and
+//! `special` (MIT or Apache 2.0), operation by operation.
 
 /// Pugh's r and coefficients.
 const GAMMA_R: f64 = 10.900_511;

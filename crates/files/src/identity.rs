@@ -9,8 +9,8 @@ use crate::{FileError, shown};
 /// The files that a command is going to read and to write. An output that is also an input, or
 /// another output, is refused before anything is read.
 ///
-/// Files are the same if device and inode are, whatever links lead to them; a file that is not
-/// there yet is the same as another if it would lie at the same place. Devices and pipes are no
+/// Files are the same if device and inode are, whatever links lead to them. A file that does not
+/// exist yet is the same as another if it would lie at the same place. Devices and pipes are no
 /// files.
 ///
 /// ```

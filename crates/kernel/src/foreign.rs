@@ -1,8 +1,8 @@
 //! Foreign text, as messages and terminals show it.
 //!
-//! Names, lines and values that a user or a file supplies can hold anything: escape sequences that
-//! a terminal obeys, marks that reverse the order of characters, or a megabyte without a space.
-//! Every message that quotes such text passes it through this file, which writes out what is
+//! Names, lines and values from a user or a file can hold anything. Examples are escape sequences
+//! that a terminal obeys, marks that reverse the order of characters, and a megabyte without a
+//! space. Every message that quotes such text passes it through this file, which writes out what is
 //! invisible and cuts what is long. Writing text into XML is the business of the crate that draws.
 
 use std::fmt::{self, Write};

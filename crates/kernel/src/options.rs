@@ -1,10 +1,12 @@
 //! Names with options: `paging:1:snake`, `tff:scan=yzx`, `compact:slack=0.1`.
 //!
-//! Every registry of the project (strategies, schedulers, patterns, shape rules, ...) is read by
-//! the one parser in this file, so that the notation means the same everywhere: a name, then
-//! options, each after a colon, as `key=value` or as a bare value. A bare value goes to the first
-//! option, in the order of declaration, that is not set yet and takes such a value; a number goes
-//! to the first that takes numbers, and is at fault if it is out of that one's range.
+//! A name is followed by options, each after a colon, as `key=value` or as a bare value. The one
+//! parser in this file reads the names of all registries (strategies, schedulers, patterns, shape
+//! rules, ...), so that the notation means the same everywhere.
+//!
+//! A bare value goes to the first option, in the order of declaration, that is not set yet and
+//! takes such a value. A bare number goes to the first one that takes numbers, and is at fault if
+//! it is out of range there.
 
 use std::fmt;
 use std::ops::Range;

@@ -1,7 +1,7 @@
 //! The set of bases at which a shape is free, by shifts and ANDs over whole words.
 //!
 //! With one bit a node, `free & free >> 1` has a bit wherever a run of two along x begins, and
-//! `that & that >> 2` wherever a run of four begins: a run of any length takes about log2(length)
+//! `that & that >> 2` wherever a run of four begins. A run of any length takes about log2(length)
 //! passes. The same along y with rows in place of bits, and along z with planes, gives every base
 //! of the shape.
 //!

@@ -142,8 +142,8 @@ impl Cuboid {
         (if at >= n { at - n } else { at }) as u16
     }
 
-    /// The one or two runs `(first, length)` of coordinates on an axis, in order of coordinate
-    /// offset from the base; the second is empty unless the box passes the end of the axis.
+    /// The runs `(first, length)` of coordinates on an axis, in the order of the offset from the
+    /// base. The second is empty unless the box passes the end of the axis.
     pub fn runs(&self, grid: &Grid, axis: usize) -> [(u16, u16); 2] {
         let (base, side, n) = (self.base[axis], self.sides[axis], grid.side(axis));
         let first = side.min(n.wrapping_sub(base));

@@ -1,6 +1,6 @@
-//! The geometry of the machine: a [`Grid`] of nodes with one to three axes, each of which may wrap;
-//! [`Cuboid`]s of nodes; the [`orientations`] of a shape; orders of the nodes ([`order`]); and
-//! [`Occupancy`], which says which nodes are free, one bit a node.
+//! The geometry of the machine. A [`Grid`] has one to three axes, each of which may wrap. A
+//! [`Cuboid`] is a box of its nodes, and [`orientations`] turns a shape. [`order`] puts nodes into
+//! orders. [`Occupancy`] says which nodes are free, one bit a node.
 //!
 //! Axes are x, y, z, numbered 0, 1, 2. A grid with fewer axes has sides of 1 on the others, so that
 //! every algorithm is written once, for three axes. Nodes are numbered row-major, x fastest.

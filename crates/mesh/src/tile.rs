@@ -24,10 +24,10 @@ pub fn tile(grid: &Grid, within: &Cuboid, wanted: impl Fn(NodeId) -> bool) -> Ve
     })
 }
 
-/// As [`tile`], with the wanted nodes given 64 at a time: `wanted` is asked for up to 64 nodes from
-/// one on along x, and answers with a one in the low bits for each that is wanted, as
-/// [`Occupancy::window`](crate::Occupancy::window) does for free ones. O(rows of the box, and
-/// boxes).
+/// As [`tile`], with the wanted nodes given 64 at a time. `wanted` is called with a node and a
+/// length of at most 64. It answers with a low bit for each node along x from there on, set if that
+/// node is wanted. [`Occupancy::window`](crate::Occupancy::window) gives free nodes so. O(rows of
+/// the box, and boxes).
 pub fn tile_rows(grid: &Grid, within: &Cuboid, wanted: impl Fn(NodeId, u16) -> u64) -> Vec<Cuboid> {
     let mut boxes: Vec<Cuboid> = Vec::new();
     if !within.lies_on(grid) {

@@ -8,9 +8,9 @@ use crate::message::show;
 /// How many virtual channels a link of a wrapping axis has, and how they are used.
 ///
 /// Dimension-order routing on a ring can deadlock when every link is one channel. With two virtual
-/// channels a message starts on virtual channel 0 and is on virtual channel 1 from the wrap link
-/// on, so that no cycle of waiting messages can close (Dally & Seitz 1987). Links of axes that do
-/// not wrap, and of rings of two nodes, which are meshes, have one virtual channel.
+/// channels a message starts on virtual channel 0, and changes to virtual channel 1 at the wrap
+/// link. So no cycle of waiting messages can close (Dally & Seitz 1987). Links of axes that do not
+/// wrap, and of rings of two nodes, which are meshes, have one virtual channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum VirtualChannels {
     /// One virtual channel: exists to show the deadlock.

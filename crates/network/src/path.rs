@@ -22,9 +22,9 @@ const MOST_SEGMENTS: usize = 10;
 /// the ejection channel of its destination.
 ///
 /// On a ring the shorter way is taken, ties towards greater coordinates. With two virtual channels
-/// a message enters every axis in virtual channel 0 and is in virtual channel 1 from the wrap link
-/// on. The path is held as straight runs of links, at most three an axis (before the wrap link, the
-/// wrap link, behind it), so that making one costs the same for every distance.
+/// a message enters every axis on virtual channel 0, and changes to virtual channel 1 at the wrap
+/// link. The path is held as straight runs of links, so that making one costs the same for every
+/// distance. An axis has at most three runs: before the wrap link, the wrap link, and behind it.
 ///
 /// ```
 /// use pavior_mesh::{Grid, NodeId};

@@ -2,8 +2,8 @@
 //!
 //! The ends are replayed on a copy of the free nodes. Room once made stays, so the first end after
 //! which the box is free is found by bisection: O(log e) searches for e different ends. The place
-//! is then the first free one, in the order of orientations and bases; every place that is free at
-//! that time waits for it, so this is the place with the least maximal end, ties by scan order.
+//! is then the first free one, in the order of orientations and bases. Before that time no place is
+//! free. So it is the place whose last job ends first, ties by scan order.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, JobId};

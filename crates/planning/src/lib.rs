@@ -10,9 +10,9 @@
 //! - [`drain`] plans how a set of nodes is emptied, and [`defragment`] how many boxes of a shape
 //!   can be made free at once.
 //!
-//! Every answer is exact. A search that could take too long has a budget of words looked at, not of
-//! time, so that the same question always has the same answer; it says whether its answer is
-//! proven.
+//! Every answer is exact. A search that could take too long has a budget. The budget counts words
+//! looked at, not time, so that the same question always has the same answer. Such a search says
+//! whether its answer is proven.
 //!
 //! ```
 //! use pavior_allocation::{Machine, Placement, Selection};

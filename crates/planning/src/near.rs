@@ -22,11 +22,11 @@ pub(crate) fn first_free(free: &Occupancy, shape: Shape) -> Option<Cuboid> {
 
 /// The free boxes that come nearest to one that is asked for: at most `count`, the best first.
 ///
-/// Looked at are the boxes within the sides asked for, in any orientation. Greater volume comes
-/// first; then the least sum of what is cut off the sides; then the earlier orientation; then the
-/// greater sides in the order x, y, z; each at its first base. A box that lies within the sides of
-/// a listed one (turned, if the request may be) is not listed. So if the box itself is free, it is
-/// the only answer.
+/// The boxes within the sides asked for are tried, in any orientation, each at its first base.
+/// Greater volume comes first, then the least sum of what is cut off the sides. Then come the
+/// earlier orientation, and the greater sides in the order x, y, z. A box that lies within the
+/// sides of a listed one (turned, if the request may be) is not listed. So if the box itself is
+/// free, it is the only answer.
 ///
 /// O(v) searches for v the volume asked for, in the worst case.
 pub fn nearest(snapshot: &Snapshot, shape: Shape, count: usize) -> Vec<Cuboid> {

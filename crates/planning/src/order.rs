@@ -1,10 +1,10 @@
 //! The order in which moves are carried out.
 //!
-//! Each job goes in one step; at that moment its new nodes must be free, its own old ones counting
-//! as free. Where final places are disjoint, a job that has moved is in no other's way, so going
-//! through the jobs and moving any that can is enough: if that stops early, the rest wait for each
-//! other in a circle. Then a packing without a circle is looked for, and if there is none, the
-//! states that single moves lead to, nearest first, so that a job may wait at a third place.
+//! Each job moves in one step. At that moment its new nodes must be free; its own old ones count as
+//! free. Where final places are disjoint, a job that has moved is in no other's way. Then it is
+//! enough to go through the jobs and move any that can. If that stops early, the rest wait for each
+//! other in a circle. Then a packing without a circle is looked for. If there is none, the states
+//! that single moves lead to are searched, nearest first. In these a job may wait at a third place.
 
 use std::collections::VecDeque;
 

@@ -1,9 +1,9 @@
 //! Whether boxes and moved jobs find room together, exactly.
 //!
-//! The boxes asked for and the parts of the moved jobs are placed by backtracking on the nodes that
-//! are free once these jobs are gone: the one with the fewest places next, at each of its places in
-//! turn. Alike ones (boxes asked for, parts of one job of the same sides) are placed in ascending
-//! order, since exchanging them changes nothing.
+//! The boxes asked for and the parts of the moved jobs are placed by backtracking, on the nodes
+//! that are free once these jobs are gone. The one with the fewest places is next, at each of its
+//! places in turn. Boxes that can be exchanged (those asked for, or parts of one job with the same
+//! sides) are placed in ascending order.
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, NodeId, Occupancy, Sides};
 

@@ -1,10 +1,10 @@
 //! The cheapest set of jobs whose moving reaches a goal.
 //!
 //! A goal is boxes that are to be free, jobs that must go, and nodes that may be used. Sets of jobs
-//! are looked at in the order (weight, number of jobs, jobs), each once; a set is expanded by every
-//! other job, so that a set comes after all of its subsets. For each, `relocation.rs` says whether
-//! the boxes and the moved jobs find room together, by moves that can be carried out one after
-//! another. The first that does is the answer.
+//! are tried in the order (weight, number of jobs, jobs), each once. A set is expanded by every
+//! other job. So a set comes after all of its subsets. For each, `relocation.rs` says whether the
+//! boxes and the moved jobs find room together, by moves that can be carried out one after another.
+//! The first that does is the answer.
 //!
 //! Where a single box is asked for, a set is worth looking at only if it contains all jobs of some
 //! place of that box: the search starts with those sets.

@@ -2,8 +2,8 @@
 //!
 //! The bases at which a window meets a box are themselves a box (on a mesh, of sides window + box -
 //! 1, cut at the border). So a job's weight is added to all of them by a difference array: eight
-//! corners, and one pass of prefix sums along each axis at the end. A job of several parts counts
-//! once where the window meets any of them: the union of its boxes is marked in a bit set, and its
+//! corners, and one pass of prefix sums along each axis at the end. A job of several boxes counts
+//! once where the window meets any of them. The union of its boxes is marked in a bit set, and its
 //! maximal runs along x are added. O(jobs + N) for jobs of one part.
 //!
 //! ```text

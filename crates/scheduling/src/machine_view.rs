@@ -50,9 +50,9 @@ impl<'a> MachineView<'a> {
         MachineView { prediction: Some(prediction), ..self }
     }
 
-    /// How much longer a job is predicted to take on some nodes than in the box that it asks for,
-    /// if that takes it as long as it is estimated to run; zero without a prediction, and never
-    /// less.
+    /// How much longer a job is predicted to take on some nodes than in the box that it asks for.
+    /// In that box it takes as long as it is estimated to run. Never less than zero, and zero
+    /// without a prediction.
     pub fn added_time(&mut self, job: &Job, placement: &Placement) -> Time {
         let growth = self.prediction.as_mut().map_or(1.0, |known| known.growth(job, placement));
         // Of infinity and numbers out of range a conversion makes the nearest time, of NaN zero.

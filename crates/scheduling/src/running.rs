@@ -24,12 +24,13 @@ impl RunningJob {
 
     /// When it is expected to end: its start and its estimate, doubled until that is not past.
     ///
-    /// A job that outruns its estimate has shown that it is longer; that it will take as long again
-    /// is the guess that is never off by more than a factor of two in the end. (That it ends at any
-    /// moment, the obvious guess, freezes backfilling for as long as the job runs: a job that is
-    /// promised its nodes is promised them now, and no other ends by then.) A job said to take no
-    /// time ends in the instant in which it starts, after the scheduler has been asked, and so is
-    /// not late yet.
+    /// A job that outruns its estimate is expected to take as long again. In the end this guess is
+    /// off by at most a factor of two. The obvious guess, that the job ends at any moment, would
+    /// stop backfilling while it runs. A job that waits for its nodes would be promised them now,
+    /// and no other job ends by then.
+    ///
+    /// A job said to take no time ends in the instant in which it starts, after the scheduler has
+    /// been asked. So it is not late yet.
     pub fn expected_end(&self, now: Time) -> Time {
         let mut end = self.estimated_end();
         let mut length = self.job.estimate.max(Time(1));

@@ -1,8 +1,9 @@
 //! What ends a run that would not end by itself.
 //!
-//! A queue that grows without end, a job that loses a node whenever it runs, a machine on which
-//! nothing can start any more: no finished run comes near these bounds, and a run that reaches one
-//! is an error that says why, instead of memory that fills or a process that never ends.
+//! A queue may grow without end, a job may lose a node whenever it runs, and a machine may come to
+//! a state in which nothing can start. Without bounds, memory would fill or the process would never
+//! end. A run that reaches a bound gives an error that says which. No other run comes near these
+//! bounds.
 
 use pavior_kernel::Time;
 use pavior_mesh::JobId;

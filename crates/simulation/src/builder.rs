@@ -114,9 +114,9 @@ impl<'o> SimulationBuilder<'o, '_> {
     /// Carries the run out, to its end.
     ///
     /// # Errors
-    /// If strategy, machine and network do not go together, the network deadlocks, the scheduler
-    /// starts a job that cannot start, strategy or scheduler fail, a bound is reached, or the run
-    /// is stopped.
+    /// If strategy, machine and network do not go together, the network deadlocks, or strategy or
+    /// scheduler fail. Also if the scheduler starts a job that cannot start, a bound is reached, or
+    /// the run is stopped.
     pub fn run(self) -> Result<Measured, RunError> {
         let SimulationBuilder { setup, inputs, metrics, context, observers, bounds, stop } = self;
         let mut own: Vec<Box<dyn Metric>> =

@@ -1,9 +1,9 @@
 //! Running jobs move so that the oldest waiting job fits.
 //!
-//! When the scheduler starts no more, and the oldest waiting job is refused although as many nodes
-//! are free as it needs, the planner of `unblock` looks for the cheapest set of jobs whose moving
-//! makes its box fit. The jobs move at once, and each ends later by the price of its nodes. They do
-//! so only if
+//! The oldest waiting job may be refused although enough nodes are free. When the scheduler starts
+//! no more, the planner of `unblock` then looks for the cheapest set of jobs to move so that its
+//! box fits. The jobs move at once, and each ends later by the price of its nodes. They do so only
+//! if
 //!
 //! - the prices together are less than the time until running jobs will have made room by their
 //!   expected ends (`earliest`), and

@@ -10,8 +10,8 @@ const EMPTY: usize = 1000;
 ///
 /// The overhead is calibrated when the watch is made: the mean of the middle half of many empty
 /// measurements, which is what every measurement contains besides what it measures. A clock that
-/// ticks every ten nanoseconds reads short times as one tick too many or too few; so that the mean
-/// of many is right, readings are not rounded up to 0.
+/// ticks every ten nanoseconds reads short times as one tick too many or too few. Readings below 0
+/// are kept as they are, so that the mean of many is right.
 #[derive(Clone, Debug)]
 pub struct Stopwatch {
     overhead_ns: f64,

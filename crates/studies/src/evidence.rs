@@ -77,8 +77,8 @@ impl<'e> Evidence<'e> {
         Evidence { specification, samples }
     }
 
-    /// The values of a parameter at the points that have these values, as numbers where they are
-    /// some, and as the points have them: numbers ascending, words in the order of the points.
+    /// The values of a parameter at the points that have these values, each as a number if it is
+    /// one, and as its text. Numbers are ascending, words are in the order of the points.
     pub(super) fn values(
         &self,
         parameter: &str,

@@ -7,9 +7,9 @@ use pavior_kernel::{BadName, Stream};
 
 use crate::traces::{Filter, Tags};
 
-/// A condition on a job: a number of nodes that it has at most (`16`), a value of a column of its
-/// log (`queue=2`; or `partition`, `status`, `user`, `group`, `app`), or a share of all jobs
-/// (`25%`), drawn.
+/// A condition on a job. `16` is for jobs of at most 16 nodes. `queue=2` is for a value in a column
+/// of the log, which may be `partition`, `status`, `user`, `group` or `app`, too. `25%` is for a
+/// share of all jobs, drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Condition {
     /// At most so many nodes.

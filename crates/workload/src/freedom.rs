@@ -13,9 +13,9 @@ use crate::traces::Tags;
 /// placed as the strategy does by itself.
 ///
 /// A clause is a level (`box`, `turned`, `any-box`, `connected`, `any`), or a level with a
-/// condition behind a colon: `box:16` for jobs of at most 16 nodes, `box:queue=2` for those of a
-/// queue (or `partition`, `status`, `user`, `group`, `app`) of the log, `any:25%` for a share of
-/// the jobs, drawn job by job.
+/// condition behind a colon: `box:16` is for jobs of at most 16 nodes. `box:queue=2` is for those
+/// of a queue of the log; `partition`, `status`, `user`, `group` and `app` work alike. `any:25%` is
+/// for a share of the jobs, drawn job by job.
 ///
 /// ```
 /// use pavior_kernel::Stream;

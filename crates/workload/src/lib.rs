@@ -1,10 +1,10 @@
 //! Workloads: jobs from synthetic streams and from traces.
 //!
-//! [`SyntheticJobs`] draws jobs without end; [`traces`] reads logs, whose records
-//! [`traces::TraceJobs`] replays with a shape from a [`Shaper`]; [`Generator`]s write logs;
-//! [`Failures`] say what fails and is repaired meanwhile; [`inspect`] says what a log holds;
-//! [`Ask`] reads what a caller asks for.
-//! Whatever has a name on the command line is a [`Selection`] from the list of its [`Family`].
+//! [`SyntheticJobs`] draws jobs without end. [`traces`] reads logs, and [`traces::TraceJobs`]
+//! replays their records, with a shape from a [`Shaper`]. [`Generator`]s write logs, and
+//! [`inspect`] says what a log holds. [`Failures`] say what fails and is repaired meanwhile.
+//! [`Ask`] reads what a caller asks for. Whatever has a name on the command line is a [`Selection`]
+//! from the list of its [`Family`].
 //!
 //! Nothing here opens files or prints, and nothing here knows strategies or schedulers.
 

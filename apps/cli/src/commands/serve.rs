@@ -1,4 +1,4 @@
-//! `pavior serve`: a live allocation service.
+//! `pavior serve`: a live allocation service. Arguments become [`ServiceOptions`].
 
 use std::io;
 
@@ -54,7 +54,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     })
 }
 
-/// The machines of the command line; none if those of the data are meant.
+/// The machines of the command line. Without any, the machines of the data folder are served. A
+/// fresh folder, or a named strategy or scheduler, makes one machine of 16x16 nodes.
 fn machines(args: &ServeArgs) -> Result<Vec<MachineSpec>, Failure> {
     let named = args.strategy.is_some() || args.scheduler.is_some();
     let fresh = Layout::is_fresh(&args.data);

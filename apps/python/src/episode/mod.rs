@@ -112,9 +112,9 @@ pub(crate) struct Episode {
     unit: TimeUnit,
 }
 
-/// What a step gives: the observation as bytes of its arrays, the mask, the time integral of the
-/// waiting jobs since the last decision, whether the run is over, the time, and how many jobs wait,
-/// run, have departed; whether the action was one that the mask allows.
+/// What a step gives, in this order: the observation and the mask as bytes of arrays; the time
+/// integral of the number of waiting jobs since the last decision; whether the run is over; the
+/// time; how many jobs wait, run and have departed; whether the mask allows the action.
 type Step<'py> = (Vec<Bound<'py, PyByteArray>>, f64, bool, f64, (usize, usize, u64), bool);
 
 impl Episode {

@@ -1,4 +1,7 @@
 //! Episodes in which the caller says which job starts next.
+//!
+//! The caller sees the first jobs of the queue, and a mask of its actions. An action starts one of
+//! these jobs, or waits for the next change. The caller is asked only when a job could start.
 
 use std::collections::HashSet;
 
@@ -15,9 +18,11 @@ pub(super) struct Scheduling {
     pub(super) steps: Steps,
     /// For each of the first jobs of the queue, whether it could start now.
     fits: Vec<bool>,
+    /// How many of the first jobs the caller sees.
     window: usize,
-    /// What was refused in this state of the machine.
+    /// The requests that were refused in this state of the machine.
     refused: HashSet<Request>,
+    /// The state of the machine that `refused` is about.
     state: Option<u64>,
 }
 
@@ -27,19 +32,19 @@ impl Scheduling {
         Scheduling { steps, fits: Vec::new(), window: window.max(1), refused, state: None }
     }
 
-    /// Goes on to the next instant at which a job could start.
+    /// Runs to the next instant at which a job could start, or to the end.
     pub(super) fn settle(&mut self) -> Result<(), RunError> {
-        self.look();
+        self.find_fits();
         while !self.steps.over && !self.fits.contains(&true) {
             self.steps.advance()?;
-            self.look();
+            self.find_fits();
         }
         Ok(())
     }
 
-    /// Starts the job at a place of the queue; any other action waits for the next change, or,
-    /// where there will be none, starts the oldest job that fits. Whether the mask allows the
-    /// action.
+    /// Starts the job at this place of the queue, if it fits. Any other action waits for the next
+    /// change. If no change will come, it starts the oldest job that fits instead. Returns whether
+    /// the mask allows the action.
     pub(super) fn act(&mut self, action: usize) -> Result<bool, RunError> {
         let starts = self.fits.get(action).copied().unwrap_or(false);
         if self.steps.over {
@@ -59,8 +64,8 @@ impl Scheduling {
         Ok(valid)
     }
 
-    /// Asks which of the first jobs could start.
-    fn look(&mut self) {
+    /// Asks the machine which of the first jobs could start.
+    fn find_fits(&mut self) {
         self.fits.clear();
         if self.steps.over {
             return;
@@ -81,7 +86,8 @@ impl Scheduling {
         }
     }
 
-    /// The free nodes, the remaining times, the jobs, how many wait beyond them, and the mask.
+    /// The arrays of an observation: the free nodes, the remaining times, the features of the jobs,
+    /// the length of the queue from 0 to 1, and the mask.
     pub(super) fn observe(&mut self) -> Vec<Vec<u8>> {
         let queue = self.steps.simulation.queue();
         let waiting = queue.len() as f32;

@@ -10,12 +10,13 @@
 //! So a restored copy of the data, or a server that takes over, gives epochs beyond all that were
 //! given before it began, also those that are not in its data. For that to fail, the one before it
 //! would have to grant more than 4096 leases in every millisecond of its life, or the clock would
-//! have to be behind. A clock that is behind the last epoch is not believed: epochs then go on from
-//! the last one, by a random step of up to 2^30, so that two copies of the same data go apart.
+//! have to be behind. A clock that is behind the last epoch is not believed. Epochs then continue
+//! from the last one, by a random step of up to 2^30. So two copies of the same data give different
+//! epochs.
 //!
-//! They stay below 2^53: a clock beyond the ceiling (in 2094) counts as the ceiling, random steps
-//! end there, and the 2^46 epochs above it are taken one by one, which at a million grants a second
-//! takes two years.
+//! Epochs stay below 2^53. A clock beyond the ceiling (in 2094) counts as the ceiling, and random
+//! steps end there. The 2^46 epochs above it are taken one by one, which takes two years at a
+//! million grants a second.
 
 /// 2025-01-01, in milliseconds since 1970.
 const ORIGIN_MS: u64 = 1_735_689_600_000;

@@ -1,6 +1,6 @@
 //! The service as a pure function: a [`Command`] and a time go in, [`ServiceRecord`]s and a
-//! [`Reply`] come out. Nothing here reads a clock, a file or a socket, so that the same commands at
-//! the same times always make the same records, and a fold over the records always makes the same
+//! [`Reply`] come out. Nothing here reads a clock, a file or a socket. So the same commands at the
+//! same times always make the same records, and a fold over the records always makes the same
 //! [`ServiceState`].
 
 mod command;

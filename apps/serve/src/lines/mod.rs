@@ -1,8 +1,8 @@
 //! The commands of the service as lines of JSON: `pavior allocate`.
 //!
-//! One machine, one caller, no clock, and nothing is kept: the same [`ServiceState`] decides the
-//! same [`Command`]s as behind HTTP, its records are dropped, and its replies are put into the
-//! words of `docs/allocate.md`. Jobs are known by the names that the caller gives them.
+//! There is one machine, one caller and no clock, and nothing is kept. The same [`ServiceState`]
+//! decides the same [`Command`]s as behind HTTP. Its records are dropped, and its replies are put
+//! into the words of `docs/allocate.md`. Jobs are known by the names that the caller gives them.
 
 mod plans;
 

@@ -4,13 +4,14 @@
 //! magic 4 | body bytes 4 | first seq 8 | records 4 | 0 4 | CRC of these 8 | body | CRC of body 8
 //! ```
 //!
-//! Numbers are little endian, CRCs are CRC-64/XZ. A frame is written by one call and made durable
-//! before the next one is written, so that only the last frame of the last file can be one that was
-//! never acknowledged. A frame that is wrong is **damage** if a right one follows it, or if turning
-//! one single bit makes it right: a write that was cut short lacks sectors, it does not lack a bit.
-//! Otherwise it may be a tail that was never acknowledged, if it is no longer than one write
-//! ([`Tail`]). (That 64 bits agree by chance has a probability of at most 2^-40 even for a tail of
-//! 1 MiB, and then the answer is to refuse.)
+//! Numbers are little endian, CRCs are CRC-64/XZ. A frame is written by one call, and made durable
+//! before the next one is written. So only the last frame of the last file can be one that was
+//! never acknowledged.
+//!
+//! A wrong frame is **damage** if a right one follows it, or if turning a single bit makes it
+//! right. A write that was cut short lacks sectors, not a bit. Any other wrong frame may be a tail
+//! that was never acknowledged, if it is no longer than one write ([`Tail`]). By chance 64 bits
+//! agree with a probability of at most 2^-40, even for a tail of 1 MiB. The file is then refused.
 //!
 //! Three kinds of frame hold no records:
 //!

@@ -1,10 +1,10 @@
 //! PostgreSQL as the store: several servers share a database, and one of them writes.
 //!
 //! Who writes is a row with an epoch. Every insert carries the writer's epoch and takes the row
-//! with it in the same statement: if another server has raised the epoch, no record is inserted. A
-//! server that was paused for an hour and goes on in the middle of an insert is fenced by that, as
-//! it could not be by a lock that its session holds. Replies to readers are fenced by asking for
-//! the epoch.
+//! with it in the same statement: if another server has raised the epoch, no record is inserted. So
+//! a server is fenced even if it was paused for an hour and continues in the middle of an insert. A
+//! lock that its session holds could not do that. Replies to readers are fenced by asking for the
+//! epoch.
 //!
 //! Each row has a sum that covers its record and the sum of the row before it, and the leader's row
 //! has the number and the sum of the last one. A row that was changed or removed is found by that,

@@ -1,4 +1,12 @@
 //! One file of the journal: its frames, and their records.
+//!
+//! A file is read from frame to frame. What does not read as a frame is one of four things:
+//!
+//! - a format that this program does not know;
+//! - damage: one bit is turned, the file has less than the mark says, or frames go on behind;
+//! - a write that power cut short, if it is at the end of the last file and no longer than one
+//!   write;
+//! - in any other case damage.
 
 use super::frame::{self, Found, Frame, Meaning, Tail};
 use super::mark::Mark;
@@ -9,9 +17,9 @@ use crate::core::ServiceRecord;
 pub(super) struct Segment<'a> {
     pub(super) name: &'a str,
     pub(super) bytes: &'a [u8],
-    /// Whether no file follows it.
+    /// Whether it is the last file.
     pub(super) last: bool,
-    /// How far it must reach at least.
+    /// How far it was known to reach. A file that ends earlier is damaged.
     pub(super) mark: Option<Mark>,
 }
 
@@ -20,12 +28,13 @@ pub(super) struct End {
     pub(super) length: usize,
     /// Where the last of them begins.
     pub(super) last: usize,
-    /// Whether the file says its format.
+    /// Whether the file begins with the frame of its format.
     pub(super) formed: bool,
 }
 
 impl Segment<'_> {
-    /// Reads the frames; their sums alone if nothing is to be done with the records.
+    /// Reads the frames, and moves `next` behind the last record. Hands the records to `each`, if
+    /// it is given, and stops when that says so. Without it only the checksums are read.
     pub(super) fn frames(
         &self,
         next: &mut u64,
@@ -74,7 +83,7 @@ impl Segment<'_> {
         }
     }
 
-    /// What lies behind the last frame: a write that was cut short, or damage.
+    /// Judges the bytes behind the last frame: a write that was cut short, or damage.
     fn tail(&self, end: End, tail: Tail) -> Result<End, StoreError> {
         let offset = end.length;
         if !self.last {
@@ -92,7 +101,7 @@ impl Segment<'_> {
         Err(self.damaged(offset, &reason))
     }
 
-    /// The frames end before the mark.
+    /// The error of a file whose frames end before the mark.
     fn short(&self, offset: usize) -> StoreError {
         let Some(Mark { length, next, .. }) = self.mark else {
             return self.damaged(offset, "its end is missing");

@@ -1,4 +1,7 @@
-//! Requests with a freedom, against the oracle.
+//! Requests with a freedom, judged by the oracle in every occupancy of a small grid.
+//!
+//! A request must be granted if and only if a placement that its freedom allows is free. What is
+//! granted must be allowed. Partition hardware may refuse: of it only the second is demanded.
 
 use pavior_mesh::{
     Cuboid, Freedom, Grid, JobId, NodeId, Request, Scan, Sides, orientations, picture, volume,
@@ -9,14 +12,16 @@ use crate::claim::{BoxGroup, Claim};
 use crate::freedom::is_hardware;
 use crate::{Machine, Placement, Selection, oracle};
 
-/// Asks a machine every request with every freedom in every occupancy of a grid, reached node by
-/// node in Gray-code order. A request is granted if and only if a placement that its freedom allows
-/// is free, and what is granted is allowed; of partition hardware only the latter is demanded.
-/// Returns the number of answers.
+/// Asks a machine every request with every freedom in every occupancy of a grid. Returns the number
+/// of answers. Occupancies follow each other in Gray-code order, so that each differs from the one
+/// before in one node.
 ///
 /// # Errors
 /// The first broken claim, with the state drawn.
-#[expect(clippy::missing_panics_doc, reason = "a job of each busy node is released, or placed")]
+#[expect(
+    clippy::missing_panics_doc,
+    reason = "each busy node has a job, and a job is placed on a free node only"
+)]
 pub fn freedoms(selection: &Selection, grid: &Grid) -> Result<u64, String> {
     let mut machine = Machine::with_seed(*grid, selection, 1).map_err(|error| error.to_string())?;
     let asked = requests(selection, grid);
@@ -45,6 +50,7 @@ pub fn freedoms(selection: &Selection, grid: &Grid) -> Result<u64, String> {
     Ok(answers)
 }
 
+/// Judges one answer: a refusal, or a placement.
 fn judge(
     machine: &Machine,
     request: &Request,
@@ -79,11 +85,13 @@ fn judge(
     }
 }
 
-/// The sides of every box that fits the grid.
+/// The sides of every box that fits the grid. Each node is the last node of one such box at the
+/// origin.
 fn every_box(grid: &Grid) -> impl Iterator<Item = Sides> {
     Scan::default().bases(*grid, [1; 3]).map(|last| last.map(|side| side + 1))
 }
 
+/// Whether a freedom allows a box of these sides. The freedoms without boxes allow none.
 fn is_allowed(request: &Request, freedom: Freedom, sides: Sides) -> bool {
     let turned = |shape: Sides| orientations(shape).any(|turned| turned == sides);
     match freedom {

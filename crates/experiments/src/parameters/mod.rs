@@ -1,9 +1,10 @@
 //! What a run can vary: the one list of parameters.
 //!
-//! A line in [`ALL`] makes an option of `pavior simulate` (but for [snapshots](Applies::Snapshot),
-//! in which nothing is simulated), a key of experiment files, of their schema, of figures and of
-//! result tables, and a row of the documentation. Its text is read once, into a field of [`Given`].
-//! [`RunSettings`](crate::RunSettings) says what the value means.
+//! A line in [`ALL`] makes an option of `pavior simulate`, but for parameters of
+//! [snapshots](Applies::Snapshot), in which nothing is simulated. It also makes a key of experiment
+//! files, of their schema, of figures and of result tables, and a row of the documentation. Its
+//! text is read once, into a field of [`Given`]. [`RunSettings`](crate::RunSettings) says what the
+//! value means.
 
 mod controls;
 mod failures;

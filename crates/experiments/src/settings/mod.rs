@@ -1,7 +1,8 @@
 //! What a run is: every setting with its type, and only what goes together.
 //!
-//! The list of parameters reads texts into [`Given`]; [`RunSettings`] is made of that once. What
-//! cannot be, such as a mean time to failure without one to repair, cannot be written here.
+//! The list of parameters reads texts into [`Given`], and [`RunSettings`] is made of that once. Its
+//! types leave no place for settings that do not go together. An example is a mean time to failure
+//! without a mean time to repair.
 
 mod failures;
 mod jobs;
@@ -46,10 +47,10 @@ pub enum Asked {
 }
 
 impl RunSettings {
-    /// The settings that were given, if they go together. Files are not looked into.
+    /// The settings that were given. No file is read.
     ///
     /// # Errors
-    /// If they do not: the parameter at fault, and why.
+    /// If settings do not go together: the parameter at fault, and why.
     pub(crate) fn new(
         given: &Given,
         keys: Keys,
@@ -80,19 +81,19 @@ impl RunSettings {
         self.jobs().map_or(TimeUnit::TIME_UNIT, |jobs| jobs.unit)
     }
 
-    /// Whether the workload draws numbers, so that the replications of a strategy that draws none
-    /// differ.
+    /// Whether the workload draws numbers. If it does, replications differ even if the strategy
+    /// draws none.
     pub fn draws(&self) -> bool {
         self.jobs().is_none_or(JobSettings::draws)
     }
 
-    /// What is needed from files: a log, and a list of failures.
+    /// The files that are needed: a log, and a list of failures.
     pub fn inputs(&self) -> Vec<InputRequest> {
         self.jobs().map_or_else(Vec::new, JobSettings::inputs)
     }
 }
 
-/// A value that the list of parameters has a default for.
+/// A value that must be given, or have a default in the list of parameters.
 fn needed<T>(value: Option<T>, name: &'static str) -> Result<T, Fault> {
     value.ok_or_else(|| (name, "a value is needed".to_string()))
 }

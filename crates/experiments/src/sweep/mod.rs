@@ -2,8 +2,8 @@
 //!
 //! Workers take the first replication that is wanted of the first unfinished point, so that points
 //! finish one after another. How many replications a point gets depends on its first ones in order,
-//! never on which finished first: the same points and the same numbers come out whatever the number
-//! of threads, however often the sweep was stopped and resumed.
+//! never on which finished first. So the numbers do not depend on the number of threads, nor on how
+//! often the sweep was stopped and resumed.
 
 mod plan;
 mod queue;

@@ -7,11 +7,12 @@
 //!           0  3  4  5
 //! ```
 //!
-//! A node's position on the curve of the enclosing power-of-two square or cube is computed from its
-//! coordinates alone (Skilling, "Programming the Hilbert curve", AIP Conference Proceedings 707,
-//! 2004); sorting by it leaves out the positions that the grid lacks. So a 65535x2 grid costs O(N
-//! log N) like any other, not a square of side 65536. On a power-of-two square or cube every step
-//! leads to a neighbour; elsewhere the curve jumps where it left the grid.
+//! Nodes are sorted by their position on the curve of the enclosing power-of-two square or cube.
+//! The position is computed from the coordinates alone (Skilling, "Programming the Hilbert curve",
+//! AIP Conference Proceedings 707, 2004). Positions that the grid lacks are never visited. So a
+//! 65535x2 grid costs O(N log N) like any other, not a square of side 65536. On a power-of-two
+//! square or cube every step leads to a neighbour; elsewhere the curve jumps where it left the
+//! grid.
 
 use super::{interleave, row_major, sort_by_key};
 use crate::{Grid, NodeId};

@@ -31,22 +31,23 @@ pub(super) struct BoxIndex {
     grid: Grid,
     busy: BusyBoxes,
     free_rows: FreeRows,
-    /// The boxes that are yet to be flipped in the rows. While the list is short no search looks at
-    /// the rows, and to flip a large box costs more than a search.
+    /// The boxes that are yet to be flipped in the rows. While the list is short, no search looks
+    /// at the rows, and flipping a large box costs more than a search.
     unflipped: Vec<Cuboid>,
     /// Whether an axis wraps.
     rings: bool,
-    /// The longest list that is searched; with a longer one, the rows are.
+    /// The longest list that is searched. If the list is longer, the rows are searched.
     longest_list: usize,
     /// The longest list that is searched by corners; 0 where no axis wraps.
     corner_search_limit: usize,
-    /// By number of groups: the number of leaps that cost as much as a search of the rows.
+    /// By number of groups, less one: how many leaps cost as much as a search of the rows.
     budgets: [u32; BusyBoxes::GROUPS],
     vectors: Vectors,
     pub(super) work: SearchWork,
 }
 
-/// The free nodes as rows, in lanes as narrow as the rows allow.
+/// The free nodes as rows, in lanes as narrow as the rows allow. Rows of more than 64 nodes are
+/// searched as a set of bases.
 #[derive(Clone, Debug)]
 enum FreeRows {
     Narrow(Rows<u16, 16>),
@@ -66,6 +67,7 @@ impl FreeRows {
         }
     }
 
+    /// Makes free nodes busy, and busy nodes free.
     fn flip(&mut self, cuboid: &Cuboid) {
         match self {
             FreeRows::Narrow(rows) => rows.flip(cuboid),
@@ -75,7 +77,7 @@ impl FreeRows {
         }
     }
 
-    /// About how many instructions a search takes, measured.
+    /// About how many instructions a search takes. The constants are measured.
     fn cost(&self, grid: &Grid) -> u32 {
         let rows = u32::from(grid.side(2)) * (u32::from(grid.side(1)) + 1);
         let vectors = match self {
@@ -98,8 +100,9 @@ impl BoxIndex {
     pub(super) fn new(grid: Grid, methods: SearchMethods, vectors: Vectors) -> BoxIndex {
         let free_rows = FreeRows::new(grid, methods);
         let cost = if methods.rows { free_rows.cost(&grid) } else { u32::MAX };
+        // The instructions of a leap, measured. A search takes about as many leaps as there are
+        // boxes.
         let leap = |groups: u32| 60 + 20 * groups;
-        // A search takes about as many leaps as there are boxes.
         let pays = |&count: &u32| count * leap(count.div_ceil(BusyBoxes::LANES as u32)) <= cost;
         let leaps = (1..=LEAP_SEARCH_LIMIT as u32).take_while(pays).last().unwrap_or(0) as usize;
         let (rings, lanes) = (grid.has_wrap(), grid.sides().iter().all(|&n| n <= leaps::LONGEST));
@@ -135,8 +138,8 @@ impl BoxIndex {
         self.flip(cuboid);
     }
 
-    /// Whether the list is so short that to search near one box costs as much as to search
-    /// everywhere.
+    /// Whether the list is so short that a search near one box is no cheaper than a search of the
+    /// whole machine.
     pub(super) fn is_short(&self) -> bool {
         self.busy.count() <= self.longest_list.min(2 * BusyBoxes::LANES)
     }
@@ -174,8 +177,9 @@ impl BoxIndex {
         Some(shown ^ (self.unflipped.iter().filter(unflipped).count() % 2 == 1))
     }
 
-    /// The first free box, in row-major order of the bases, of the first of these shapes that has
-    /// one.
+    /// The first free box of the first of these shapes that has one. Bases are in row-major order.
+    ///
+    /// The search by leaps is compiled for each number of groups.
     pub(super) fn first(
         &mut self,
         free: &Occupancy,
@@ -201,7 +205,8 @@ impl BoxIndex {
         }
     }
 
-    /// Searches by corners, among at most [`CORNER_SEARCH_LIMIT`] boxes.
+    /// Searches by corners, among at most [`CORNER_SEARCH_LIMIT`] boxes. The search is compiled
+    /// for each of these numbers of groups, vectors and candidates: see [`Corners`].
     fn first_by_corners(&mut self, shapes: &[Sides]) -> Option<Cuboid> {
         fn among<const G: usize, const R: usize, const C: usize>(
             boxes: &BoxIndex,
@@ -226,7 +231,8 @@ impl BoxIndex {
         }
     }
 
-    /// Searches by leaps, among at most N groups of boxes; after too many leaps, by shifts.
+    /// Searches by leaps, among at most N groups of boxes. After too many leaps the rows are
+    /// searched.
     fn first_by_leaps<const N: usize, const RINGS: bool>(
         &mut self,
         free: &Occupancy,
@@ -255,7 +261,7 @@ impl BoxIndex {
         None
     }
 
-    /// Searches by shifts.
+    /// Searches the rows.
     fn first_by_rows(
         &mut self,
         free: &Occupancy,
@@ -268,7 +274,8 @@ impl BoxIndex {
         })
     }
 
-    /// The first free base of a shape by shifts over the rows of a region. No base lies elsewhere.
+    /// The first free base of a shape, by shifts over the rows of a region. No base lies outside
+    /// the region.
     fn search_rows(
         &mut self,
         free: &Occupancy,

@@ -4,14 +4,16 @@
 //!
 //! ```text
 //!   runs along z:  words[z] & words[z + 1] & ..        made once, for every c
-//!   runs along x:  word & word >> 1, & word >> 2, ..   three shifts, by 0 where fewer do
-//!   runs along y:  the same with shifts of eight times as much
+//!   runs along x:  word & word >> 1, & word >> 2, ..   each shift doubles the runs: three do
+//!   runs along y:  the same, with shifts of eight times as many bits
 //! ```
 //!
-//! A shift along x carries bits over the end of a row, into columns that are no bases. On a ring
-//! they are replaced by bits from the other end of the row. A mask leaves the bases.
+//! All sides take three shifts, so that no branch depends on the shape: a shift by 0 changes
+//! nothing. A shift along x carries bits over the end of a row, into columns that are no bases. On
+//! a ring they are replaced by bits from the other end of the row. At the end a mask clears all
+//! bits but bases.
 //!
-//! Invariant: on a ring along z, planes 8.. repeat planes 0..; on a mesh they are zeros.
+//! Invariant: if z wraps, the planes are repeated behind the last one. If not, zeros follow it.
 //!
 //! Cost: some forty vector operations a shape, with no branch that depends on the state.
 
@@ -21,30 +23,33 @@ use super::SearchWork;
 use super::vectors::{Kernel, Vectors};
 use crate::{Coordinates, Cuboid, Grid, Sides};
 
-/// No side is longer.
+/// The longest side.
 const SIDE: usize = 8;
 
 /// The free nodes of a small machine.
 #[derive(Clone, Debug)]
 pub(super) struct Cube {
     grid: Grid,
-    /// The planes twice: again behind the last one on a ring, zeros on a mesh.
+    /// The planes, and behind the last one the same again if z wraps.
     planes: [u64; 2 * SIDE],
     tables: Tables,
     vectors: Vectors,
     pub(super) work: SearchWork,
 }
 
-/// Shifts and masks by side.
+/// Shifts and masks, by sides less one.
 #[derive(Clone, Copy, Debug)]
 struct Tables {
+    /// The shifts that leave the bases of runs along x.
     along_x: [[Shift; 3]; SIDE],
+    /// The same along y.
     along_y: [[Shift; 3]; SIDE],
-    /// The bases of each pair of sides on a plane.
+    /// The places on a plane where a shape of two sides may stand.
     bases: [[u64; SIDE]; SIDE],
 }
 
-/// `word >> ahead & kept | word << back & around`.
+/// A shift of a word along an axis: `word >> ahead & kept | word << back & around`. On a mesh
+/// nothing comes round from the other end, and only `ahead` is used.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shift {
     ahead: u32,
@@ -60,8 +65,9 @@ fn corner(columns: u16, rows: u16) -> u64 {
 }
 
 impl Shift {
-    /// By so many coordinates of an axis; `scale` is the distance of neighbours' bits.
+    /// The shift by `step` coordinates of an axis.
     fn by(step: u16, grid: &Grid, axis: usize) -> Shift {
+        // Bits of neighbours along the axis are `scale` apart.
         let (n, scale) = (grid.side(axis), if axis == 0 { 1 } else { 8 });
         let ahead = u32::from(step) * scale;
         if step == 0 || !grid.wraps(axis) {
@@ -72,7 +78,8 @@ impl Shift {
         Shift { ahead, back: u32::from(n - step) * scale, kept, around: first(n) & !kept }
     }
 
-    /// The shifts that leave the bases of runs of a side.
+    /// The shifts that leave the bases of runs of a side. Each doubles the length of the runs, as
+    /// far as the side is not reached.
     fn runs(side: u16, grid: &Grid, axis: usize) -> [Shift; 3] {
         let mut reached = 1;
         [(); 3].map(|()| {
@@ -126,8 +133,7 @@ impl Cube {
         }
     }
 
-    /// The first free box, in row-major order of the bases, of the first of these shapes that has
-    /// one.
+    /// The first free box of the first of these shapes that has one. Bases are in row-major order.
     pub(super) fn first(&mut self, shapes: &[Sides]) -> Option<Cuboid> {
         let (found, tried) = self.vectors.run(InCube { cube: self, shapes });
         self.work.words += tried * SIDE as u64;
@@ -177,7 +183,7 @@ impl Kernel for InCube<'_> {
 /// Eight words.
 type Words = [u64x4; 2];
 
-/// By length less one: the bases of runs along z.
+/// The bases of runs along z, by length less one.
 #[inline(always)]
 fn runs_along_z(planes: &[u64; 2 * SIDE]) -> [Words; SIDE] {
     let four = |from: usize| -> u64x4 {
@@ -192,6 +198,7 @@ fn runs_along_z(planes: &[u64; 2 * SIDE]) -> [Words; SIDE] {
     runs
 }
 
+/// The bases of runs along x and y, where neither wraps.
 #[inline(always)]
 fn meshes(mut set: Words, along_x: &[Shift; 3], along_y: &[Shift; 3]) -> Words {
     for shifts in [along_x, along_y] {
@@ -202,6 +209,7 @@ fn meshes(mut set: Words, along_x: &[Shift; 3], along_y: &[Shift; 3]) -> Words {
     set
 }
 
+/// The bases of runs along x and y, where one of them or both wrap.
 #[inline(always)]
 fn rings(mut set: Words, along_x: &[Shift; 3], along_y: &[Shift; 3]) -> Words {
     for shifts in [along_x, along_y] {
@@ -216,7 +224,7 @@ fn rings(mut set: Words, along_x: &[Shift; 3], along_y: &[Shift; 3]) -> Words {
     set
 }
 
-/// The first base under a mask, in the first planes.
+/// The first bit under a mask, in the first `planes` planes.
 #[inline(always)]
 fn first(set: Words, mask: u64, planes: usize) -> Option<Coordinates> {
     let anywhere = (set[0] | set[1]).to_array().into_iter().fold(0, |all, word| all | word);

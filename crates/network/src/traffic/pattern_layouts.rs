@@ -15,9 +15,9 @@ use super::pattern_map::PatternMap;
 use super::{Layout, RankOrder};
 use crate::patterns::{PatternSelection, RankGrid, iteration};
 
-/// Lays out jobs that send in a pattern, as [`RankOrder::Pattern`] says: the logical grid that was
-/// asked for, laid on the job's nodes so that the messages of an iteration cross few links. What of
-/// it depends on the logical grid alone is kept for the next job.
+/// Lays out jobs that send in a pattern, as [`RankOrder::Pattern`] says. The logical grid that was
+/// asked for is laid on the job's nodes so that the messages of an iteration cross few links. What
+/// depends on the logical grid alone is kept for the next job.
 ///
 /// ```
 /// use pavior_kernel::Stream;

@@ -1,8 +1,8 @@
 //! Scan: one size class after the other, each served until none of it waits.
 //!
 //! Classes are powers of two: class k holds the jobs of 2^k to 2^(k+1) - 1 nodes. The oldest job of
-//! the class at hand starts, or none; when none of the class waits, the next class up (or down)
-//! that has a job is served, and after the last the first again. Jobs of like size follow one
+//! the present class starts, or none. When no job of the class waits, the next class up (or down)
+//! with a job is served. After the last class comes the first again. Jobs of like size follow one
 //! another, so that what one gives back fits the next:
 //!
 //! ```text

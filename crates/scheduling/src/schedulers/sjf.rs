@@ -1,8 +1,8 @@
 //! Smallest Job First: the waiting job with the least size, or none.
 //!
-//! "Small" is an option, because the field uses the one name for three rules: by `size` (nodes
-//! asked for), by `area` (nodes x estimated run time), by `time` (estimated run time: the same as
-//! [SSD](super::ssd)). Ties go to the older job. A smallest job that does not fit blocks all
+//! What is small is an option, because the field uses one name for three rules. They are `size`
+//! (nodes asked for), `area` (nodes x estimated run time) and `time` (estimated run time, the same
+//! as [SSD](super::ssd)). Ties go to the older job. A smallest job that does not fit blocks all
 //! others. Large jobs starve while smaller ones keep coming. O(log q) for q waiting jobs and one
 //! question, a decision; O(q log q) after a failure.
 //!

@@ -9,9 +9,9 @@ use crate::{MachineView, Running};
 /// Answers requests as if the reserved nodes were taken.
 ///
 /// The strategy is asked on a fork of the machine. If free nodes alone decide its answers, one fork
-/// lasts as long as the reservation: it is brought up to date, in O(r) for r running jobs, and
-/// the strategy keeps what it has learnt. Otherwise, and after failures, the fork is made anew for
-/// each state of the machine.
+/// lasts as long as the reservation. It is brought up to date, in O(r) for r running jobs, and the
+/// strategy keeps what it has learnt. Otherwise, and after failures, the fork is made anew for each
+/// state of the machine.
 #[derive(Default)]
 pub(crate) struct BesideReservation {
     /// Made for the first request that is not refused by count.

@@ -2,9 +2,10 @@
 //!
 //! A node is missing while it, or the cube that it lies in, has failed. A cube is whole while
 //! nothing in it is missing. Of C cubes with S spares, C - S whole ones are in use as long as there
-//! are so many: a whole cube that is not needed is a spare, and its nodes are out of use. When a
-//! cube in use breaks, the spare with the lowest number takes its place, and what is left of the
-//! broken cube goes out of use when its jobs have ended; without a spare it stays in use. A cube
+//! are so many. A whole cube that is not needed is a spare, and its nodes are out of use.
+//!
+//! When a cube in use breaks, the spare with the lowest number takes its place. What is left of the
+//! broken cube goes out of use when its jobs have ended. Without a spare it stays in use. A cube
 //! that is whole again is put to use if fewer than C - S are, and is a spare otherwise. At first
 //! the cubes with the highest numbers are spares.
 //!

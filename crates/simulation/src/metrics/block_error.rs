@@ -1,13 +1,13 @@
 //! How far a mean over the jobs of one run may be off, by the moving block bootstrap.
 //!
-//! Waits of jobs that arrive one after the other depend on each other, so that their plain standard
-//! error is far too small; and a log has no second replication. The moving block bootstrap (Künsch,
-//! Annals of Statistics 17(3), 1989) draws blocks of consecutive jobs with replacement until they
-//! are as many jobs as the run has, and looks at how the means of such samples spread.
+//! Waits of jobs that arrive one after the other depend on each other. So their plain standard
+//! error is far too small, and a log has no second replication. The moving block bootstrap (Künsch,
+//! Annals of Statistics 17(3), 1989) draws blocks of consecutive jobs with replacement, until they
+//! have as many jobs as the run. The spread of the means of such samples gives the error.
 //!
-//! Blocks are the square root of the number of jobs long, 999 samples are drawn, and the error is
-//! half of the distance between the 2.5th and the 97.5th percentile of their means. The draws are
-//! the same in every run. Cost: O(jobs log jobs) for their order, and 999 square roots of jobs.
+//! The length of a block is the square root of the number of jobs. 999 samples are drawn. The error
+//! is half of the distance between the 2.5th and the 97.5th percentile of their means. The draws
+//! are the same in every run. Cost: O(jobs log jobs) for their order, and 999 square roots of jobs.
 
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::JobId;
@@ -111,8 +111,9 @@ mod tests {
         assert!((found / expected - 1.0).abs() < 0.15, "{found} for {expected}");
     }
 
-    /// Each value stands a hundred times in a row: a hundredth of the values are independent, and
-    /// the error is ten times that of independent ones, less what blocks of 100 miss of it.
+    /// Each value stands a hundred times in a row, so that only a hundredth of the values are
+    /// independent. The error is ten times that of independent ones, less what blocks of 100 miss
+    /// of it.
     #[test]
     fn values_that_depend_on_each_other_have_a_greater_one() {
         let mut draw = Stream::new(3, 0, "values");

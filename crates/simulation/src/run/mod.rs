@@ -48,10 +48,11 @@ pub fn run(
 
 /// A run that is stepped by its caller, who may decide in the scheduler's place.
 ///
-/// [`Simulation::advance`] goes to the next instant at which the queue or the machine has changed;
-/// then jobs are started, by [`Simulation::schedule`] as the scheduler says or by
-/// [`Simulation::start`] as the caller says, who may ask the scheduler by [`Simulation::decide`];
-/// at the end [`Simulation::finish`] gives the outcome. A run is `Send`.
+/// [`Simulation::advance`] goes to the next instant at which the queue or the machine has changed.
+/// Then jobs are started. [`Simulation::schedule`] starts what the scheduler says,
+/// [`Simulation::start`] what the caller says. [`Simulation::decide`] asks the scheduler, and
+/// leaves the start to the caller. At the end [`Simulation::finish`] gives the outcome. A run is
+/// `Send`.
 ///
 /// ```
 /// use pavior_kernel::Time;

@@ -1,13 +1,14 @@
 //! Jobs that communicate part of their time: iterations of a pattern, and computing in between.
 //!
-//! Of a run of R a job communicates for a share. That time is what its iterations would take in the
-//! box that it asks for, alone on the machine: T each, so that it has k = share x R / T of them,
-//! rounded down. The rest of its run it computes, in equal pauses behind its iterations, the
-//! remainder behind the last:
+//! A job with a run time of R communicates for a share of R. An iteration takes T in the box that
+//! the job asks for, alone on the machine. So it has k = share x R / T iterations, rounded down.
+//! For the rest of R it computes, in k equal pauses, one behind each iteration. What is left over
+//! after the division follows the last pause. On other nodes or beside other jobs iterations take
+//! another time, and the pauses stay:
 //!
 //! ```text
 //!   in the box asked for   |--T--|pause|--T--|pause|--T--|pause|rest|   = R
-//!   torn, or not alone     |----T'---|pause|---T''--|pause|----T'''---|pause|rest|
+//!   elsewhere, or beside   |----T'---|pause|---T''--|pause|----T'''---|pause|rest|
 //! ```
 
 use pavior_allocation::Placement;
@@ -21,39 +22,40 @@ use super::iterations::Trials;
 /// What a job does from its start to its end.
 pub(super) struct Course {
     pub(super) layout: Layout,
+    /// Where patterns that draw begin to draw, in each exchange anew.
     draw: Stream,
-    /// What it sends at a time.
-    service: Communication,
-    /// What that takes it alone, once it was tried.
-    once: Option<History>,
-    /// How often it still does, the present time included.
-    pub(super) left: u64,
-    /// How long it computes behind each.
+    /// What it sends before it computes: an iteration, or all its messages.
+    exchange: Communication,
+    /// What an exchange takes if the job is alone. Simulated when first asked for.
+    exchange_alone: Option<History>,
+    /// How many exchanges are left, the present one included.
+    pub(super) exchanges_left: u64,
+    /// How long it computes behind each exchange.
     pub(super) pause: Time,
-    /// How long it computes behind all.
+    /// How long it computes behind the last pause.
     pub(super) rest: Time,
 }
 
 impl Course {
-    /// The course of a job on what it was granted; none if it does not communicate. `draw` is the
-    /// job's own stream.
+    /// The course of a job on the nodes that it was granted; none if it does not communicate.
+    /// `draw` is the job's own stream.
     pub(super) fn new(
         trials: &mut Trials,
         job: &Job,
         placement: &Placement,
         draw: &Stream,
     ) -> Result<Option<Course>, Deadlock> {
-        let once = Communication::Iterations(1);
-        let (service, left, pause, rest) = match job.service {
+        let iteration = Communication::Iterations(1);
+        let (exchange, exchanges_left, pause, rest) = match job.service {
             Service::Run(_) => return Ok(None),
             Service::Messages(count) => (Communication::Messages(count), 1, Time::ZERO, Time::ZERO),
-            Service::Iterations(count) => (once, count, Time::ZERO, Time::ZERO),
+            Service::Iterations(count) => (iteration, count, Time::ZERO, Time::ZERO),
             Service::Partly { compute, communicate } => {
                 let layouts = &mut trials.layouts;
                 let asked = layouts.asked(&job.request, draw);
                 let asked =
                     asked.unwrap_or_else(|| layouts.granted(placement.parts(), &job.request, draw));
-                let Some(History { length, .. }) = trials.history(&asked, once, draw)? else {
+                let Some(History { length, .. }) = trials.history(&asked, iteration, draw)? else {
                     return Ok(None);
                 };
                 let count = communicate.0 / length.0;
@@ -61,37 +63,41 @@ impl Course {
                     return Ok(None);
                 }
                 let computes = compute.0 + communicate.0 % length.0;
-                (once, count, Time(computes / count), Time(computes % count))
+                (iteration, count, Time(computes / count), Time(computes % count))
             }
         };
         let layout = trials.layouts.granted(placement.parts(), &job.request, draw);
         let draw = draw.clone();
-        Ok(Some(Course { layout, draw, service, once: None, left, pause, rest }))
+        let exchange_alone = None;
+        Ok(Some(Course { layout, draw, exchange, exchange_alone, exchanges_left, pause, rest }))
     }
 
-    /// The messages of the next time.
+    /// The messages of the next exchange.
     pub(super) fn traffic(&self, slot: u32, plan: &TrafficPlan) -> JobTraffic {
-        JobTraffic::new(slot, self.layout.clone(), plan, self.service, &mut self.draw.clone())
+        JobTraffic::new(slot, self.layout.clone(), plan, self.exchange, &mut self.draw.clone())
     }
 
-    /// What it takes once, alone.
-    pub(super) fn alone(&mut self, trials: &mut Trials) -> Result<Option<History>, Deadlock> {
-        if self.once.is_none() {
-            self.once = trials.history(&self.layout, self.service, &self.draw)?;
+    /// What an exchange takes if the job is alone.
+    pub(super) fn exchange_alone(
+        &mut self,
+        trials: &mut Trials,
+    ) -> Result<Option<History>, Deadlock> {
+        if self.exchange_alone.is_none() {
+            self.exchange_alone = trials.history(&self.layout, self.exchange, &self.draw)?;
         }
-        Ok(self.once)
+        Ok(self.exchange_alone)
     }
 
-    /// How long it computes now that its messages are delivered, once more of them than are left.
-    pub(super) fn pause_behind(&self) -> Time {
-        if self.left == 0 { self.pause.saturating_add(self.rest) } else { self.pause }
+    /// How long it computes behind the exchange that was just subtracted from `exchanges_left`.
+    pub(super) fn pause_after_exchange(&self) -> Time {
+        if self.exchanges_left == 0 { self.pause.saturating_add(self.rest) } else { self.pause }
     }
 
-    /// All that is left, if it stays alone.
-    pub(super) fn remainder(&self, once: &History) -> History {
-        let round = u128::from(once.length.0) + u128::from(self.pause.0);
-        let length = round * u128::from(self.left) + u128::from(self.rest.0);
+    /// All exchanges and pauses that are left, if the job stays alone.
+    pub(super) fn remainder(&self, exchange: &History) -> History {
+        let round = u128::from(exchange.length.0) + u128::from(self.pause.0);
+        let length = round * u128::from(self.exchanges_left) + u128::from(self.rest.0);
         let length = Time(u64::try_from(length).unwrap_or(u64::MAX));
-        History { length, totals: once.totals.times(self.left) }
+        History { length, totals: exchange.totals.times(self.exchanges_left) }
     }
 }

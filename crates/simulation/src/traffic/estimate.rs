@@ -4,18 +4,19 @@
 //! What a job takes alone is simulated once ([`Trials`]): T cycles an iteration, with a mean
 //! latency of l. A message waits at each link on its way for those of other jobs, as at a queue
 //! with one server and Poisson arrivals (Pollaczek and Khinchine): w = R / (1 - U) cycles. U is the
-//! share of time in which others hold the link, R = sum of m h^2 / 2P over their messages, which
-//! hold it for h ([`LinkHolds`]), m an iteration, each iteration and the pause behind it taking P.
-//! With d the mean wait of a message over its whole way, an iteration takes T (1 + d / l).
+//! share of time in which others hold the link. R is the sum of m h^2 / 2P over the other jobs.
+//! Each sends m messages an iteration, which hold the link for h cycles ([`LinkHolds`]). Its pace P
+//! is the time of an iteration and the pause behind it. With d the mean wait of a message over its
+//! whole way, an iteration takes T (1 + d / l).
 //!
-//! P depends on d, and so on the others' P. Whenever a job starts or ends, each job is given a new
-//! pace once, in the order of slots, from the paces that the others have then; a change of less
-//! than a thousandth is left out. What a job has done by then stays done. A job that shares no
+//! P depends on d, and so on the P of other jobs. Whenever a job starts or ends, each job is given
+//! a new pace once, in the order of slots, from the paces that the others have then. A change of
+//! less than a thousandth is left out. What a job has done by then stays done. A job that shares no
 //! link, or only with jobs that do not communicate, runs exactly as in the network.
 //!
-//! A pace can be another only if a job that shares a link began, ended or changed its own: the
-//! other jobs are not looked at. Cost of a start or an end: O(running jobs), and O(links crossed by
-//! those that are looked at).
+//! The pace of a job changes only if a job that shares a link with it starts, ends or changes its
+//! own pace. No other job is looked at. Cost of a start or an end: O(running jobs), and O(links
+//! crossed by those that are looked at).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -51,8 +52,8 @@ pub(crate) struct Estimate {
     /// By number of channel.
     links: Vec<Link>,
     jobs: Vec<Option<Runner>>,
-    /// By slot: whether a link that its job crosses is kept otherwise busy by others than when it
-    /// was given its pace.
+    /// By slot: whether others keep a link of the job more or less busy than when it was given its
+    /// pace.
     stale: Vec<bool>,
     free_slots: Vec<u32>,
     /// When jobs end, by slot; entries of jobs whose pace has changed since are void.
@@ -126,8 +127,8 @@ struct Crossed {
 /// A job that runs.
 struct Runner {
     id: JobId,
-    /// Once, alone.
-    once: History,
+    /// What an exchange takes if the job is alone.
+    exchange_alone: History,
     pause: Time,
     rest: Time,
     links: Vec<Crossed>,
@@ -140,15 +141,16 @@ struct Runner {
 }
 
 impl Runner {
-    fn alone(&self) -> f64 {
-        (self.once.length.0 + self.pause.0) as f64
+    /// Its pace if it is alone.
+    fn pace_alone(&self) -> f64 {
+        (self.exchange_alone.length.0 + self.pause.0) as f64
     }
 
-    /// Goes on at another pace from now on.
+    /// Continues at another pace.
     fn change(&mut self, now: Time, pace: f64) {
         let done = now.since(self.since).ticks() / self.pace;
         if done >= self.left {
-            // It computes what is left behind its last iteration.
+            // Its iterations are over: only `rest` is left, in which it computes.
             return;
         }
         self.left -= done;
@@ -255,7 +257,7 @@ impl Estimate {
         let Some(mut course) = Course::new(trials, job, placement, &draw)? else {
             return Ok(None);
         };
-        let Some(once) = course.alone(trials)? else { return Ok(None) };
+        let Some(exchange_alone) = course.exchange_alone(trials)? else { return Ok(None) };
         if self.seen.routes {
             self.routes = setup.routes(grid, &course.layout, &draw);
         }
@@ -265,15 +267,14 @@ impl Estimate {
         };
         let crossed = |hold| Crossed { hold, busy: Busy::default() };
         let links = holds.into_iter().map(crossed).collect();
-        let Course { pause, rest, left, .. } = course;
-        let end = now.saturating_add(course.remainder(&once).length);
-        let pace = (once.length.0 + pause.0) as f64;
-        let left = left as f64;
-        let id = job.id;
-        Ok(Some(Runner { id, once, pause, rest, links, left, since: now, pace, end }))
+        let Course { pause, rest, exchanges_left, .. } = course;
+        let end = now.saturating_add(course.remainder(&exchange_alone).length);
+        let pace = (exchange_alone.length.0 + pause.0) as f64;
+        let (id, since, left) = (job.id, now, exchanges_left as f64);
+        Ok(Some(Runner { id, exchange_alone, pause, rest, links, left, since, pace, end }))
     }
 
-    /// Keeps the links of a job as busy as it does at its pace.
+    /// Notes how busy a job keeps its links at its pace.
     fn mark(&mut self, slot: u32, job: &mut Runner) {
         for Crossed { hold, busy } in &mut job.links {
             let before = std::mem::replace(busy, Busy::of(hold, job.pace));
@@ -283,7 +284,7 @@ impl Estimate {
         }
     }
 
-    /// Gives every job its pace that may have another, if jobs have started or ended.
+    /// Gives new paces to all jobs that may have another, if jobs have started or ended.
     fn set_paces(&mut self) {
         let Some(now) = self.changed.take() else { return };
         for slot in 0..self.jobs.len() {
@@ -293,7 +294,7 @@ impl Estimate {
             let Some(mut job) = self.jobs[slot].take() else { continue };
             let pace = self.pace(&job);
             let change = (pace - job.pace).abs();
-            let back = pace <= job.alone() && change > 0.0;
+            let back = pace <= job.pace_alone() && change > 0.0;
             if back || change > LEAST_CHANGE * job.pace {
                 job.change(now, pace);
                 self.ends.push(Reverse((job.end, slot as u32)));
@@ -315,8 +316,8 @@ impl Estimate {
             }
         }
         // The mean wait over the mean latency: both means are over the same messages.
-        let slower = waits / (job.once.totals.latency as f64).max(1.0);
-        job.alone() + job.once.length.ticks() * slower
+        let slower = waits / (job.exchange_alone.totals.latency as f64).max(1.0);
+        job.pace_alone() + job.exchange_alone.length.ticks() * slower
     }
 }
 

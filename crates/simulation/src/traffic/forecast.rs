@@ -1,9 +1,9 @@
 //! What schedulers are told beforehand: how much longer a job takes on some nodes than in its box.
 //!
-//! It is what an iteration of the job's pattern takes on those nodes over what it takes in the box
-//! that the job asks for, each alone on the machine ([`Trials`]), weighted by the share of the job
-//! that is communication. Other jobs in the way are not foreseen. Only the estimate of the run time
-//! is used, which schedulers know.
+//! An iteration of the job's pattern is simulated on those nodes, and in the box that the job asks
+//! for, each alone on the machine ([`Trials`]). The ratio of the two times is weighted by the share
+//! of the job that is communication. Other jobs in the way are not foreseen. Only the estimate of
+//! the run time is used, which schedulers know.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Stream;

@@ -5,10 +5,10 @@
 //! of the model: deliveries, departures, arrivals, the scheduler, the creation of messages;
 //! requests and grants follow when the network goes on.
 //!
-//! A job that shares no link with another ([`Footprint`]) sees nothing of the others, so that the
-//! first of its kind says what becomes of the next: when it ends, and what its messages add up to.
-//! Such a job is not simulated at all, unless another one comes too near before it has ended; it
-//! then catches up first. Nothing is approximated.
+//! A job that shares no link with another ([`Footprint`]) sees nothing of the others. So the first
+//! of a kind tells when the next one ends, and what its messages add up to. The next one is not
+//! simulated at all, unless a job that may meet it starts before it has ended. Then it catches up
+//! first. Nothing is approximated.
 //!
 //! ```text
 //!            no job near,            a job comes near
@@ -19,8 +19,8 @@
 //!          +-> a job near   ------------------------------------^
 //! ```
 //!
-//! A job that computes in between ([`Course`]) is alone anew with each of its iterations that
-//! begins while no other is near; all that it then has left is known at once.
+//! A job that computes in between ([`Course`]) may be alone again whenever an exchange begins. If
+//! it is, all exchanges and pauses that it has left are recalled at once.
 
 mod catch_up;
 mod start;
@@ -61,7 +61,7 @@ pub(crate) struct Messages {
     free_slots: Vec<u32>,
     /// Jobs that may have something to send in this instant.
     ready: Vec<(JobId, u32)>,
-    /// When jobs that compute communicate again, or are over, by slot.
+    /// When jobs that compute communicate again or end, by slot.
     wakes: BinaryHeap<Reverse<(Time, u32)>>,
     next_message: u64,
     totals: MessageTotals,
@@ -196,8 +196,9 @@ impl Messages {
             if !sender.traffic.is_finished() {
                 self.ready.push((sender.id, slot));
             } else if let Some(course) = &mut sender.course {
-                course.left -= 1;
-                self.wakes.push(Reverse((now.saturating_add(course.pause_behind()), slot)));
+                course.exchanges_left -= 1;
+                let pause = course.pause_after_exchange();
+                self.wakes.push(Reverse((now.saturating_add(pause), slot)));
             } else {
                 finished.push(self.end(slot, now));
             }

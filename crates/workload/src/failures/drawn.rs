@@ -34,14 +34,17 @@ pub enum BadFailures {
 
 /// Failures and repairs of the components of a machine, in the order of time, without end.
 ///
-/// Every healthy component of a class fails after an exponential time with one mean, and is
-/// repaired after an exponential time with another, whatever the others do. The events are drawn
-/// when they are asked for: failures of all N components of a class together are a Poisson process
-/// of rate N/MTTF from which those that meet a failed one are left out, which is the same because
-/// exponential times have no memory. Costs O(N / healthy) draws and O(log F) steps an event, and
-/// memory for the F components that have failed; nothing is done per component. Where fewer than
-/// one component in 64 is healthy, those are listed, and the next failure is drawn among them
-/// alone: an event costs one draw however long repairs take.
+/// Every healthy component of a class fails after an exponential time with one mean. It is repaired
+/// after an exponential time with another mean. Components do not depend on each other.
+///
+/// Events are drawn when they are asked for. The failures of all N components of a class are one
+/// Poisson process of rate N/MTTF. A failure that meets a failed component is left out. This gives
+/// the same distribution, because exponential times have no memory.
+///
+/// Cost: O(N / healthy) draws and O(log F) steps an event, and memory for the F components that
+/// have failed. Nothing is done per component. Where fewer than one component in 64 is healthy, the
+/// healthy ones are listed, and the next failure is drawn among them. An event then costs one draw,
+/// however long repairs take.
 ///
 /// Draws from the streams "failures" and "repairs" for nodes, and from two of their own for each
 /// other class, so that a class that is added changes nothing of the others.

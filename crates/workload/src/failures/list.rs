@@ -29,9 +29,9 @@ enum Op {
 
 /// Reads a list of events, a JSON object a line as the live allocator has them, with the time in
 /// units: `{"op":"fail","node":[1,1,0],"at":3600}`. On a machine that is made of cubes a line may
-/// name a `cube` by its place among the cubes, or a `switch` by a number from 0 to 47, instead of a
-/// node. Blank lines do not matter. The events are returned in the order of time; at one instant
-/// repairs first, otherwise as in the list.
+/// name a `cube` or a `switch` instead of a node. A cube is named by its place among the cubes, a
+/// switch by a number from 0 to 47. Blank lines do not matter. The events are returned in the order
+/// of time. At one instant repairs come first; otherwise the order is that of the list.
 ///
 /// # Errors
 /// If the reader fails, or a line is no such object or names what the machine does not have.

@@ -30,9 +30,9 @@ fn normal(draw: &mut Stream) -> f64 {
     radius * libm::cos(std::f64::consts::TAU * draw.unit())
 }
 
-/// The probability of a value of at most `x`, for shape `alpha` and scale `beta`: the regularised
-/// lower incomplete gamma function, by its series below the mean and by its continued fraction (in
-/// Lentz's form) above.
+/// The probability of a value of at most `x`, for shape `alpha` and scale `beta`. It is the
+/// regularised lower incomplete gamma function. Below the mean its series is used, above it its
+/// continued fraction in Lentz's form.
 pub(super) fn cdf(x: f64, alpha: f64, beta: f64) -> f64 {
     let x = x / beta;
     if x <= 0.0 {

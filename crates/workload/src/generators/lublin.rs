@@ -2,17 +2,16 @@
 //!
 //! **Sizes.** A job is serial with probability `serial`. Otherwise the logarithm (base 2) of its
 //! size is two-stage uniform: with probability `uprob` uniform on [ulow, umed], else on [umed,
-//! uhi]; with probability `pow2` (of all jobs) it is rounded, so that the size is a power of two.
+//! uhi]. With probability `pow2` (of all jobs) it is rounded, so that the size is a power of two.
 //!
 //! **Run times.** The natural logarithm of the seconds is hyper-gamma: from gamma(a1, b1) with
 //! probability p = pa·size + pb (kept within [0, 1]), else from gamma(a2, b2). Large jobs run
 //! longer. Values above 12 (45 hours) are drawn again.
 //!
-//! **ArrivalProcess.** Each half hour of the day has a weight: the mass that gamma(anum, bnum) has
-//! around it, the day being taken from 05:30 on, divided by the mean weight. A gap is exp(g)
-//! seconds, g from gamma(aarr·arar, barr), drawn again above 13; it is worked off at the weight of
-//! each half hour it passes through, so that the same gap takes longer at night. The log begins at
-//! midnight.
+//! **Arrivals.** Each half hour of the day has a weight: the mass that gamma(anum, bnum) has around
+//! it, the day being taken from 05:30 on, divided by the mean weight. A gap is exp(g) seconds. g is
+//! drawn from gamma(aarr·arar, barr), and drawn again above 13. The gap passes at the weight of
+//! each half hour, so that the same gap takes longer at night. The log begins at midnight.
 //!
 //! ```text
 //!   weight  ▁▁▁▁▁▁▁▁▁▁▁▁▂▃▄▅▆▇██████▇▇▆▆▅▅▄▄▃▃▃▂▂▂▂▁▁▁▁
@@ -25,11 +24,13 @@
 //!
 //! Source: Lublin & Feitelson, "The workload on parallel supercomputers: modeling the
 //! characteristics of rigid jobs", JPDC 63(11), 2003, and the parameters of the program published
-//! with it. Departures: its uhi is that of a 128-node machine and umed is to be set within uhi -
-//! 3.5..uhi - 1.5; here both follow from the number of nodes by the distance that they have at 128.
-//! A size that rounds up beyond the machine is halved. Arrival times are kept as they are and
-//! rounded down to seconds once, not at each job. Gamma values come from another sampler. Costs
-//! O(1) a job.
+//! with it.
+//!
+//! Departures: the program's uhi is that of a 128-node machine, and its user sets umed within uhi -
+//! 3.5..uhi - 1.5. Here both follow from the logarithm of the number of nodes, at the distances
+//! that they have at 128 nodes. A size that rounds up beyond the machine is halved. Arrival times
+//! are kept as they are and rounded down to seconds once, not at each job. Gamma values come from
+//! another sampler. Costs O(1) a job.
 
 use std::iter::Peekable;
 

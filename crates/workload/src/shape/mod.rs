@@ -1,10 +1,11 @@
 //! Shape rules: the box in which a contiguous strategy is to place a number of nodes.
 //!
-//! Logs count processors and know no shapes. A rule chooses a box that the machine has room for;
-//! its sides, in descending order, are given to the axes in descending order of the machine's sides
-//! (equal ones in the order x, y, z), so that every shape fits unturned. Nodes of the box beyond
-//! the count are internal fragmentation. Where a rule finds no box, the request has no shape, and
-//! contiguous strategies refuse it.
+//! Logs count processors and know no shapes. A rule chooses a box that the machine has room for.
+//! The longest side of the box lies along the longest side of the machine, the next one along the
+//! next (equal ones in the order x, y, z). So every shape fits unturned.
+//!
+//! Nodes of the box beyond the count are internal fragmentation. Where a rule finds no box, the
+//! request has no shape, and contiguous strategies refuse it.
 //!
 //! "Surface" means the faces that look along axes longer than 1: on a machine with two axes it is
 //! the perimeter of the box.
@@ -38,14 +39,16 @@ pub(crate) enum BuildRule {
     Closure(Arc<ShapeClosure>),
 }
 
-/// A rule of the caller's: the sides, axis by axis, for a number of nodes on a machine.
+/// A rule that the caller adds: the sides, axis by axis, for a number of nodes on a machine.
 type ShapeClosure = dyn Fn(&Grid, u32, &Options, &mut Stream) -> Option<Sides> + Send + Sync;
 
 impl ShapeRule {
-    /// A rule to be added to a [registry](pavior_kernel::Registry): a closure that gives the sides,
-    /// axis by axis, of the box for a number of nodes on a machine, or `None` where it finds no
-    /// box. Sides that the machine has no room for, or that hold fewer nodes, count as none. A rule
-    /// that does not draw must answer the same for the same count.
+    /// A rule to be added to a [registry](pavior_kernel::Registry).
+    ///
+    /// The closure gives the sides, axis by axis, of the box for a number of nodes on a machine. It
+    /// gives `None` where it finds no box. Sides that the machine has no room for, or that have
+    /// fewer nodes, count as `None`. A rule that does not draw must give the same box for the same
+    /// count.
     ///
     /// ```
     /// use pavior_kernel::{Entry, Registry};
@@ -68,8 +71,8 @@ impl ShapeRule {
     }
 }
 
-/// The choice that a rule makes for a machine; sides in descending order, `None` where it finds no
-/// box. A rule that does not draw must answer the same for the same count.
+/// A built-in rule. It gives the sides in descending order, or `None` where it finds no box. A rule
+/// that does not draw must give the same box for the same count.
 pub(crate) trait Choose: Send {
     fn choose(&mut self, boxes: &Boxes, nodes: u32, draw: &mut Stream) -> Option<Sides>;
 }
@@ -141,7 +144,7 @@ impl Shaper {
         }
     }
 
-    /// The box for a count; `None` if the rule finds none, as for a count of 0.
+    /// The box for a count; `None` if the rule finds none, or the count is 0.
     pub fn shape(&mut self, nodes: u32) -> Option<Sides> {
         if nodes == 0 {
             return None;

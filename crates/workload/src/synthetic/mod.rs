@@ -22,7 +22,7 @@ pub use sides::{DrawSides, SideDistribution};
 /// What a synthetic workload is made of.
 #[derive(Clone, Debug)]
 pub struct Synthetic {
-    /// ArrivalProcess per unit of time: the reciprocal of the mean gap.
+    /// Arrivals per unit of time: the reciprocal of the mean gap.
     pub load: f64,
     /// When jobs come.
     pub arrivals: Selection<ArrivalProcess>,

@@ -1,8 +1,9 @@
 //! The comments that open a log: `; Key: value`.
 //!
-//! Real headers are untidy. Values carry text after the number (`MaxNodes: 400 (48 interactive`),
-//! keys are repeated with different values or missing, the space after the semicolon may be, and
-//! many comments are no key at all. Everything is kept as it stands; nothing here is an error.
+//! Real headers are untidy. Values carry text after the number (`MaxNodes: 400 (48 interactive`).
+//! Keys are missing, or repeated with different values. The space after the semicolon may be
+//! missing, and many comments are no key at all. Everything is kept as it stands; nothing here is
+//! an error.
 
 /// The keys of a log's header in the order of the log, repeated ones included.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! What time it is when a server begins to decide, and what is done about a clock that is in doubt.
 //!
-//! A clock that is far after the last record may be right, because the service was down for long,
-//! or wrong: then to believe it would end every lease with a time to live, and the clock would stay
-//! there, since times never go back. So it is in doubt. Until an operator confirms it, or a start
-//! finds a clock that is near to the last record, times go on from the last record, and no lease
-//! ends by time.
+//! A clock that is far after the last record may be right: the service may have been down for long.
+//! It may also be wrong. To believe a wrong clock would end every lease with a time to live, and
+//! times would stay ahead, since they never go back. So such a clock is in doubt. Until an operator
+//! confirms it, or a start finds a clock that is near to the last record, times go on from the last
+//! record, and no lease ends by time.
 
 use super::{Deciding, Stop};
 use crate::core::reply::Clock;

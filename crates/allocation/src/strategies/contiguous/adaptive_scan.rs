@@ -17,12 +17,14 @@
 //! pointer to it).
 //!
 //! Source: Ding & Bhuyan, "An adaptive submesh allocation strategy for two-dimensional mesh
-//! connected systems", ICPP 1993. Only the abstract and later summaries could be had: "adaptive"
-//! (the abstract) and "stride 1" (the MFA paper) agree only if the step adapts to the obstacle,
-//! which is what this does. The vertical jump (`rows=jump`: after a row without a base, go on above
-//! the lowest top of the coverages met in it, which all still cover the rows below) is the
-//! project's own, and so are 3D meshes and tori, where coverages are cut at the wrap and a line is
-//! walked the same way.
+//! connected systems", ICPP 1993. Only the abstract and later summaries were available. "Adaptive"
+//! (the abstract) and "stride 1" (the MFA paper) agree only if the step adapts to the obstacle, as
+//! it does here.
+//!
+//! Departures: the vertical jump (`rows=jump`) is the project's own. After a row without a base it
+//! continues above the lowest top of the coverages met there, because all of them cover the rows
+//! below. 3D meshes and tori are the project's own, too. There coverages are cut at the wrap, and a
+//! line is walked the same way.
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Cuboid, Grid, Scan, Sides};

@@ -16,10 +16,12 @@
 //! machine (7 nodes on 6x6) is refused for ever.
 //!
 //! Source: Ababneh, Bani-Mohammad & Ould-Khaoua, "All shapes contiguous submesh allocation for 2D
-//! mesh multicomputers", IJPEDS 25(5), 2010; the order from the NAS paper's examples. The abstract
-//! credits "all shapes combined with priority to peripheral submeshes", which that summary drops;
-//! how peripheral is measured is not stated, the count of border nodes is a reading. 3D (by the
-//! difference of the longest and the shortest side) and tori are the project's own.
+//! mesh multicomputers", IJPEDS 25(5), 2010. The order is from the NAS paper's examples.
+//!
+//! Departures: the abstract credits "all shapes combined with priority to peripheral submeshes",
+//! which the NAS paper leaves out. No source states how peripheral is measured: the count of border
+//! nodes is a reading. 3D (by the difference of the longest and the shortest side) and tori are the
+//! project's own.
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Request, Scan, Sides, volume};

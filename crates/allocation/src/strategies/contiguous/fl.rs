@@ -14,9 +14,9 @@
 //! ```
 //!
 //! - `linear`: the list of all maximal free submeshes, unordered. The request goes to the first one
-//!   that it fits, at the corner and in the orientation with the most contact (ties: the earlier
-//!   orientation, then lower left, lower right, upper left, upper right). Misses nothing, and looks
-//!   at one submesh only.
+//!   that it fits, at the corner and in the orientation with the most contact. Ties go to the
+//!   earlier orientation, then to lower left, lower right, upper left, upper right. Misses nothing,
+//!   and looks at one submesh only.
 //!
 //! Cost: F entries. Searching is O(F). Granting is O(F^2); releasing is O(F^2) when bounded, and
 //! the consensus of [`kymfl`](super::kymfl) otherwise.
@@ -24,11 +24,13 @@
 //! Source: Liu, Huang, Lombardi & Bhuyan, "A submesh allocation scheme for mesh-connected
 //! multiprocessor systems", ICPP 1995 II; for `linear` Ababneh, "An efficient free-list submesh
 //! allocation scheme for two-dimensional mesh-connected multicomputers", JSS 79(8), 2006. Neither
-//! was at hand; from later papers it is certain that the first keeps a list of free submeshes at
-//! O(F^2) and, says the MFA paper, misses some, and that the second takes the first that fits and
-//! the part of it with the most busy neighbours. How lists are ordered and joined is the project's
-//! own. Bounded starts over with the whole machine once every node is free: otherwise a job could
-//! wait for ever on an empty machine. Planes only; rings are refused as KYMFL refuses them.
+//! was at hand. Later papers agree that the first keeps a list of free submeshes at O(F^2), and the
+//! MFA paper says that it misses some. They agree that the second takes the first submesh that
+//! fits, and the part of it with the most busy neighbours.
+//!
+//! Departures: how lists are ordered and joined is the project's own. Bounded starts over with the
+//! whole machine once every node is free: otherwise a job could wait for ever on an empty machine.
+//! Planes only; rings are refused as KYMFL refuses them.
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Cuboid, Grid, Occupancy};

@@ -13,11 +13,12 @@
 //! Cost: up to six First Fits. Release as First Fit's, nothing.
 //!
 //! Source: Gupta & Jayendran, "A flexible processor allocation strategy for mesh connected parallel
-//! systems", ICPP 1996; the shapes and their order from the abstract and the NAS paper. Departure:
-//! the original decides by "a simple test" whether folding, which may lengthen execution, pays; the
-//! test is not known and a strategy does not see run times, so folds are always tried, as in the
-//! papers that came later. Tori are the project's own; in 3D no paper says which side would take
-//! the doubling.
+//! systems", ICPP 1996. The shapes and their order are from the abstract and the NAS paper.
+//!
+//! Departures: folding may lengthen execution, and the original decides by "a simple test" whether
+//! it pays. The test is not known, and a strategy does not see run times. So folds are always
+//! tried, as in the papers that came later. Tori are the project's own. In 3D no paper says which
+//! side would take the doubling.
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan, Sides};

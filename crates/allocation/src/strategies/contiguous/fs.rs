@@ -1,7 +1,7 @@
 //! Frame Sliding: slide a frame of the requested size over the mesh, by its own width and height.
 //!
-//! The first frame stands at the lowest leftmost free node. Misses every base between the strides;
-//! grants exactly what is asked for, unlike the buddy system before it.
+//! The first frame stands at the lowest leftmost free node. Misses every base between the strides.
+//! Grants exactly what is asked for, unlike the buddy system before it.
 //!
 //! ```text
 //!   request 3x1, busy #:    . # . . .     frames at 0 (hits #) and 3 (off the mesh);
@@ -12,12 +12,14 @@
 //! worst for the first free node; quoted O(N B). Release is O(B), the search of the list.
 //!
 //! Source: Chuang & Tzeng, "An efficient submesh allocation strategy for mesh computer systems",
-//! ICDCS 1991; "Allocating precise submeshes in mesh connected systems", IEEE TPDS 5(2), 1994,
-//! known from the abstract and from summaries. Where a row of frames above the first begins is not
-//! stated: here in the column that keeps the stride's phase. Some accounts walk every second row
-//! backwards (`walk=snake`), or push the last frame back to the border (`walk=clamp`). On tori and
-//! in 3D a frame has no border to begin and end at, and no paper says how it would slide:
-//! unsupported.
+//! ICDCS 1991; "Allocating precise submeshes in mesh connected systems", IEEE TPDS 5(2), 1994. The
+//! latter is known from the abstract and from summaries.
+//!
+//! Departures: no source states where the rows of frames above the first begin. Here each begins at
+//! the first column that is a whole number of strides from the first frame. Some accounts walk
+//! every second row backwards (`walk=snake`), or push the last frame back to the border
+//! (`walk=clamp`). Tori and 3D are not supported: a frame there has no border to begin and end at,
+//! and no paper says how it would slide.
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Sides};
@@ -95,7 +97,7 @@ struct FrameSliding {
     walk: Walk,
     busy: BusyList,
     coverages: CoverageList,
-    /// Busy boxes held against a node, frames, and coverages held against them.
+    /// The busy boxes compared with a node, the frames, and the coverages compared with a frame.
     tested: u64,
 }
 
@@ -116,6 +118,7 @@ impl FrameSliding {
         None
     }
 
+    /// The first frame, row by row, that covers no busy node.
     fn slide(&mut self, shape: Sides) -> Option<Cuboid> {
         let (x0, y0) = self.first_free()?;
         self.coverages.load(&self.grid, self.busy.boxes(), shape);
@@ -137,6 +140,7 @@ impl FrameSliding {
         None
     }
 
+    /// Whether no coverage contains a place: the frame there is free.
     fn is_base(&mut self, x: u16, y: u16) -> bool {
         let pieces = self.coverages.pieces();
         let hit = pieces.iter().position(|[xs, ys, _]| xs.contains(x) && ys.contains(y));
@@ -145,18 +149,18 @@ impl FrameSliding {
     }
 }
 
-/// The places of frames along an axis: from the first, by strides, up to the last at which a frame
-/// lies on the mesh. With `clamp`, the last stride is pushed back to that place.
+/// The places of frames along an axis: `from`, then by strides, up to `last`, beyond which a frame
+/// leaves the mesh. With `clamp`, the last stride is shortened to end at `last`.
 fn stops(
     from: u16,
     stride: u16,
     last: u16,
     clamp: bool,
 ) -> impl DoubleEndedIterator<Item = u16> + ExactSizeIterator {
-    let way = last.saturating_sub(from);
+    let distance = last.saturating_sub(from);
     let count = match (clamp, from <= last) {
-        (true, _) => way.div_ceil(stride) + 1,
-        (false, true) => way / stride + 1,
+        (true, _) => distance.div_ceil(stride) + 1,
+        (false, true) => distance / stride + 1,
         (false, false) => 0,
     };
     (0..count).map(move |index| {

@@ -17,10 +17,12 @@
 //!
 //! Source: Kim & Yoon, "On submesh allocation for mesh multicomputers: a best-fit allocation and a
 //! virtual submesh allocation for faulty meshes", IEEE TPDS 9(2), 1998. Only its abstract was at
-//! hand: that it keeps all maximal free submeshes and takes the one of least potential
-//! fragmentation is certain, the formula is not known, and the one here is the project's own. So is
-//! the way the list is maintained, and spaces. Rings are refused: there two boxes can meet in two
-//! pieces, and the rules do not hold. Virtual submeshes around faulty rows are left out.
+//! hand. It says that all maximal free submeshes are kept, and that the one of least potential
+//! fragmentation is taken.
+//!
+//! Departures: the formula is not known, and the one here is the project's own. So are the
+//! maintenance of the list, and spaces. Rings are refused: there two boxes can meet in two pieces,
+//! and the rules do not hold. Virtual submeshes around faulty rows are left out.
 
 use crate::kind::{Entry, StrategyKind};
 use crate::strategies::shared::free_list::FreeBoxes;

@@ -17,12 +17,13 @@
 //!
 //! Source: Seo & Kim, "Improving system performance in contiguous processor allocation for
 //! mesh-connected parallel systems", JSS 67(1), 2003, known from the abstract and from the NAS
-//! paper, whose formulas for the nucleus are the larger part of the L. The order of Ls and the
-//! search by bounding boxes are the project's own. Tori are unsupported: an L that closes a ring
-//! has as many distinct places as nodes, for one bounding box, and the paper is about meshes. In 3D
-//! nothing says on which axis the smaller box joins the larger, and which of the Ls of three boxes
-//! belong to the shapes: unsupported. `connected` grants whatever an L of free nodes would hold, in
-//! 3D and on rings too.
+//! paper. The NAS paper's formulas for the nucleus give the larger part of the L.
+//!
+//! Departures: the order of Ls and the search by bounding boxes are the project's own. Tori are not
+//! supported: an L that closes a ring has as many distinct places as nodes, for one bounding box,
+//! and the paper is about meshes. 3D is not supported: the paper does not say on which axis the
+//! smaller box joins the larger, nor which Ls of three boxes belong to the shapes. `connected`
+//! grants whatever an L of free nodes would hold, in 3D and on rings too.
 
 use pavior_kernel::Options;
 use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan};

@@ -108,8 +108,8 @@ impl BoxRule for QuickAllocation {
 mod tests {
     use super::*;
 
-    /// Two busy nodes on a row of four, entered right to left: the left one closes the gap that the
-    /// right one was refused for, and base 1, which is covered, is offered.
+    /// Two busy nodes on a row of four are entered right to left. The right one is refused because
+    /// of a gap, and the left one closes that gap. Then base 1 is offered, which is covered.
     #[test]
     fn unsorted_coverages_offer_a_covered_base() {
         let grid = Grid::mesh(&[4, 1]).unwrap();

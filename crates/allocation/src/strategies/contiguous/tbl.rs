@@ -28,11 +28,12 @@
 //!
 //! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, "A fast and efficient strategy for
 //! sub-mesh allocation with minimal allocation overhead in 3D mesh connected multicomputers", 2007.
-//! Departures: a prohibited region is subtracted as four slabs, not by the 29 printed cases, of
-//! which case 27 loses nodes and two are missing; the automatic prohibited regions are clipped away
-//! beforehand; a plane is accepted only after *every* box has been subtracted (the printed early
-//! acceptance overlaps unless the list is sorted); pieces left at the end count as success. Tori
-//! are the project's own. The busy list is in order of grant, as in the paper's example.
+//!
+//! Departures: a prohibited region is subtracted as four slabs. Of the 29 printed cases, case 27
+//! loses nodes and two more are missing. The automatic prohibited regions are clipped away
+//! beforehand. A plane is accepted only after *every* box has been subtracted: the printed early
+//! acceptance gives overlaps unless the list is sorted. Pieces left at the end count as success.
+//! Tori are the project's own. The busy list is in order of grant, as in the paper's example.
 
 use pavior_kernel::Options;
 use pavior_mesh::{BaseSet, Grid, Sides};

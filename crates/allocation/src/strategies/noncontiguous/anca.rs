@@ -17,12 +17,14 @@
 //!
 //! Source: Chang & Mohapatra, "An integrated processor management scheme for the mesh-connected
 //! multicomputer systems", ICPP 1997, and "Performance improvement of allocation schemes for
-//! mesh-connected computers", JPDC 52(1), 1998. The full text was not available; the project's own
-//! are: the longest side is halved (of equal ones the first), an odd side into ceil and floor;
-//! larger pieces are placed first, each by first fit, turned if need be (`turn=none` keeps
-//! orientations as given); a level is not tried if a piece would get a side of 1 that it did not
-//! have. A bare count is given the most compact box of exactly so many nodes. Pieces are numbered
-//! as they are placed, the largest first (`order=small`: last). 3D and wraps are the project's own.
+//! mesh-connected computers", JPDC 52(1), 1998. The full text was not available.
+//!
+//! The project's own: the longest side is halved (of equal ones the first), an odd side into ceil
+//! and floor. Larger pieces are placed first, each by first fit. They are turned if need be;
+//! `turn=none` keeps orientations as given. A level is not tried if a piece would get a side of 1
+//! that it did not have. A bare count is given the most compact box of exactly so many nodes.
+//! Pieces are numbered as they are placed, the largest first (`order=small`: last). 3D and wraps
+//! are the project's own.
 
 use pavior_kernel::Options;
 use pavior_mesh::{Cuboid, Grid, Occupancy, RefusalKey, Request, Scan, Sides, volume};

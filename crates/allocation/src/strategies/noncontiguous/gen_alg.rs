@@ -14,9 +14,9 @@
 //! ```
 //!
 //! Cost: O(C B) for C centres and B nodes, free or not, within the distance of the furthest one
-//! granted; with `rule=gen-alg` C is the number of free nodes. The pairwise sum needs no pairs:
-//! hops add up over the axes, and on an axis the number of nodes by coordinate is enough (prefix
-//! sums on a line, a sliding half-turn on a ring). Machines have at most 65,536 nodes.
+//! granted; with `rule=gen-alg` C is the number of free nodes. The pairwise sum needs no pairs.
+//! Hops add up over the axes, and on an axis the number of nodes by coordinate is enough. On a line
+//! it takes prefix sums, on a ring a sliding half-turn. Machines have at most 65,536 nodes.
 //!
 //! Source: Krumke, Marathe, Noltemeier, Radhakrishnan, Ravi & Rosenkrantz, "Compact location
 //! problems", TCS 181(2), 1997; MM: Bender, Bunde, Demaine, Fekete, Leung, Meijer & Phillips,

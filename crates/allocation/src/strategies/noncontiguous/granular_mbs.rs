@@ -15,13 +15,15 @@
 //!
 //! Cost: as [`mbs`](super::mbs), with about d times the levels.
 //!
-//! Source: the allocator of this name in SST's scheduler element, which starts from single nodes
-//! and joins blocks to their equals until nothing changes: along x, y, z in turn, larger blocks
-//! first, in the order of z, y, x. What this leads to is known beforehand, and made directly: in
-//! each axis a node's block doubles in every round until its buddy would lie beyond the machine, so
-//! blocks are products of dyadic intervals (a test plays SST's rounds and compares). The request is
-//! taken apart as by MBS with R = 2; SST takes the largest existing volume that is not greater than
-//! the rest, which is the same. Wraps are ignored. The options are those of [`mbs`](super::mbs).
+//! Source: the allocator of this name in SST's scheduler element. SST starts from single nodes and
+//! joins blocks to their equals until nothing changes. It does so along x, y, z in turn, larger
+//! blocks first, in the order of z, y, x.
+//!
+//! Departures: the result of SST's rounds is known beforehand, and is made directly. On each axis a
+//! node's block doubles in every round until its buddy would lie beyond the machine. So blocks are
+//! products of dyadic intervals. (A test plays SST's rounds and compares.) The request is taken
+//! apart as by MBS with R = 2. SST takes the largest existing volume that is not greater than the
+//! rest, which is the same. Wraps are ignored. The options are those of [`mbs`](super::mbs).
 
 use std::sync::Arc;
 

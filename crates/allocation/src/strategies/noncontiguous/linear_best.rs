@@ -1,5 +1,5 @@
 //! Best Fit along a curve: the first nodes of the shortest run of consecutive free nodes that is
-//! long enough; if there is none, the window of free nodes with the least span.
+//! long enough. If no run is, the window of free nodes with the least span.
 //!
 //! Misses nothing: it succeeds exactly when enough nodes are free.
 //!

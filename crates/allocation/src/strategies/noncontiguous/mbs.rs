@@ -16,16 +16,17 @@
 //! to grant and to release.
 //!
 //! Source: Liu, Lo, Windisch & Nitzberg, Supercomputing '94; Lo, Windisch, Liu & Nitzberg, TPDS
-//! 8(7), 1997, for squares; initial blocks of any W x H as in SST's scheduler element. Departures:
-//! with d axes longer than 1 the radix R is 2^d, so that blocks are cubes in 3D and segments in 1D.
-//! The initial partition of W x D x H is a cube of side 2^t, 2^t being the largest that fits, and
-//! then the slabs beside, behind and above it in the same way. Levels above the largest block
+//! 8(7), 1997, for squares. Initial blocks of any W x H as in SST's scheduler element.
+//!
+//! Departures: with d axes longer than 1 the radix R is 2^d, so that blocks are cubes in 3D and
+//! segments in 1D. The initial partition of W x D x H is the largest cube of side 2^t that fits,
+//! and then the slabs beside, behind and above it in the same way. Levels above the largest block
 //! exist, empty. Blocks merge with the siblings of one parent only, whatever else is free beside
 //! them, and initial blocks never. Wraps are ignored. The papers keep an ordered list of free
-//! blocks a level and do not say in which order: here it is that of the blocks' bases, row-major
-//! (`free=fifo` and `free=lifo` take the blocks in the order of their return, or the reverse). Nor
-//! do they say how the processors of several blocks are numbered: `order` says which blocks come
-//! first.
+//! blocks a level, and do not say in which order. Here it is the row-major order of the blocks'
+//! bases. With `free=fifo` or `free=lifo` it is the order of their return, or the reverse. The
+//! papers do not say how the processors of several blocks are numbered. Here `order` says which
+//! blocks come first.
 
 use std::sync::Arc;
 

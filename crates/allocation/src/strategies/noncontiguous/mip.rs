@@ -17,9 +17,11 @@
 //!
 //! Source: Bani-Mohammad & Ababneh, "Improving system performance in non-contiguous processor
 //! allocation for mesh interconnection networks", Simulation Modelling Practice and Theory 80,
-//! 2018. The shapes are in the order of All-Shapes First-Fit, compact ones first; the shape asked
-//! for comes before them if it has exactly n nodes. 3D and wraps (for the boxes) are the project's
-//! own.
+//! 2018.
+//!
+//!       Departures: the shapes are in the order of All-Shapes First Fit, compact ones first. The
+//!       shape asked for comes before them if it has exactly n nodes. 3D and wraps (for the boxes)
+//!       are the project's own.
 
 use pavior_kernel::Options;
 use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan, Sides, order, volume};

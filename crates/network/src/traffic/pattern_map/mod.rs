@@ -6,9 +6,9 @@
 //! 1. Where they start. One is the best of the maps of [`RankOrder`](super::RankOrder), with the
 //!    ranks numbered along the axes of their grid in each of the six orders. The other is the best
 //!    geometric bisection ([`bisections`]).
-//! 2. How they go on. Each rank in turn exchanges places with the rank that saves most hops, among
-//!    those at the node of one of its partners or next to it, until no exchange saves any
-//!    ([`search`]).
+//! 2. How they go on. Each rank in turn exchanges places with the rank that saves most hops, until
+//!    no exchange saves any ([`search`]). It tries the ranks at the node of one of its partners or
+//!    next to it.
 //!
 //! Invariant: the map never has more hops than any map of `RankOrder`. A start on which no message
 //! crosses more than one link is taken as it is.
@@ -17,10 +17,10 @@
 //! d partners a rank; there are at most [`search::MOST_ROUNDS`] rounds.
 //!
 //! Sources: bisection after Deveci, Rajamanickam, Leung, Pedretti, Olivier, Bunde, Çatalyürek &
-//! Devine, "Exploiting geometric partitioning in task mapping for parallel computers", IPDPS 2014;
-//! exchanges after Bokhari, "On the mapping problem", IEEE Transactions on Computers 30(3), 1981,
-//! limited to the places next to partners as Schulz & Träff, "Better process mapping and sparse
-//! quadratic assignment", SEA 2017, limit theirs to partners.
+//! Devine, "Exploiting geometric partitioning in task mapping for parallel computers", IPDPS 2014.
+//! Exchanges after Bokhari, "On the mapping problem", IEEE Transactions on Computers 30(3), 1981.
+//! They are limited to the places next to partners. Schulz & Träff, "Better process mapping and
+//! sparse quadratic assignment", SEA 2017, limit theirs to partners.
 
 mod bisections;
 mod exchanges;

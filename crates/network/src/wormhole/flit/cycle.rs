@@ -52,8 +52,9 @@ impl Flit {
         self.active = work;
     }
 
-    /// VirtualChannels that share a link: who can cross is judged at the start of the cycle, and a
-    /// link carries one flit, of the first such virtual channel behind the one that it served last.
+    /// Virtual channels that share a link. A link carries one flit a cycle. Which flits can cross
+    /// is judged at the start of the cycle. The virtual channels take turns: the search begins
+    /// behind the one served last.
     fn share(&mut self) {
         let mut able = std::mem::take(&mut self.able);
         for &channel in &self.active {

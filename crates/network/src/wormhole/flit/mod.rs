@@ -6,19 +6,22 @@
 //! c(i,j) = max( c(i-1,j) + 1,  c(i,j-1) + 1,  c(i+1, j-B) )
 //! ```
 //!
-//! when it has arrived, the channel is clear, and the buffer behind has a place (one vacated in a
-//! cycle can be refilled in it); a header crosses when the channel is granted to it. Beyond what
-//! the [`Worm`](crate::Worm) engine models it has channels that are released when the tail has
-//! passed ([`Release::Passed`](crate::Release)) and virtual channels that share the bandwidth of a
-//! link ([`VirtualChannels::Shared`](crate::VirtualChannels)).
+//! That is when it has arrived, the channel is clear, and the buffer behind has a place. A place
+//! vacated in a cycle can be refilled in the same cycle. A header crosses when the channel is
+//! granted to it.
+//!
+//! This engine models two things that [`Worm`](crate::Worm) does not: channels that are released
+//! when the tail has passed ([`Release::Passed`](crate::Release)), and virtual channels that share
+//! the bandwidth of a link ([`VirtualChannels::Shared`](crate::VirtualChannels)).
 //!
 //! Under shared virtual channels everything is judged by the state at the start of the cycle: a
 //! place or a channel vacated in a cycle is free from the next one on. Only then does the choice
 //! between two virtual channels not depend on the order in which links are looked at.
 //!
-//! Only channels at which something can have changed are looked at: a crossing lists the same
-//! channel and the next one for the next cycle, and tries the one before again at once. A blocked
-//! worm costs nothing. Cost: O(1) per flit and channel; memory O(sum of path lengths in flight).
+//! Only channels at which something can have changed are looked at. A crossing lists the same
+//! channel and the next one for the next cycle. It tries the channel before again at once. A
+//! blocked worm costs nothing. Cost: O(1) per flit and channel; memory O(sum of path lengths in
+//! flight).
 
 mod cycle;
 mod packet;

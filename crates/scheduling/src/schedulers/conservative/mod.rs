@@ -9,7 +9,7 @@
 //!    strategy finds or which has the same nodes. This is repeated until no job moves.
 //! 4. If a running job outruns what was expected of it, or the time of a booking passes in vain,
 //!    all bookings are made anew, in the order of arrival.
-//!    ([`RunningJob::expected_end`](crate::RunningJob::expected_end) says what is then expected.)
+//!    [`RunningJob::expected_end`](crate::RunningJob::expected_end) says what is then expected.
 //! 5. If a node fails or is repaired, or a job was started beside the scheduler, everything is made
 //!    anew, and what is promised then counts as the first promise.
 //!

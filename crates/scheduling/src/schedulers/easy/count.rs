@@ -21,9 +21,9 @@ pub(super) struct EasyByCount {
     refused: Refused,
     /// The head's reservation, as of the last question.
     shadow: Option<Shadow>,
-    /// The jobs before this place in the queue were passed over, and need not be looked at again
-    /// as long as `passed_in` and `withdrawals` stay: a job that no longer ends by the shadow time
-    /// was refused in this state.
+    /// The jobs before this place in the queue were passed over. They need not be looked at again
+    /// while `passed_in` and `withdrawals` stay the same. One that no longer ends by the shadow
+    /// time was refused in this state.
     passed: usize,
     passed_in: Option<PassedIn>,
     /// [`Queue::withdrawals`] when jobs were last passed over.

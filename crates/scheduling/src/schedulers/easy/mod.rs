@@ -30,17 +30,17 @@
 //! Departures from the rule as it is usually told:
 //!
 //! - A reservation is kept until the head changes, the end of a job makes an earlier one possible,
-//!   or its time passes in vain. (A running job may outrun its estimate: see
-//!   [`RunningJob::expected_end`](crate::RunningJob::expected_end).)
+//!   or its time passes in vain. A running job may outrun its estimate: see
+//!   [`RunningJob::expected_end`](crate::RunningJob::expected_end).
 //! - The head also starts before the reserved time if all its reserved nodes are free.
 //! - If the head would not fit on the empty machine, because nodes failed, it has no reservation,
 //!   and the other jobs start freely.
 //!
-//! Cost, for q waiting and r running jobs. A new head, or the end of a job that was expected to run
-//! at the reserved time, costs O(log r) searches on forks if the strategy refuses on fewer nodes
-//! whatever it refuses on more. With other strategies each end of a job costs O(r) searches on one
-//! fork. Then follow O(q) look-ups, and a search for each distinct request. An arrival in between
-//! costs O(log q).
+//! Cost, for q waiting and r running jobs. The expensive events are a new head, and the end of a
+//! job that was expected to run at the reserved time. They cost O(log r) searches on forks if the
+//! strategy refuses on fewer nodes whatever it refuses on more. With other strategies each end of a
+//! job costs O(r) searches on one fork. Then follow O(q) look-ups, and a search for each distinct
+//! request. An arrival in between costs O(log q).
 //!
 //! Source: Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995; Mu'alem & Feitelson, IEEE TPDS
 //! 12(6), 2001, for the rule by count. Reserving nodes instead of a number of them is ours.

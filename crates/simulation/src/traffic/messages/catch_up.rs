@@ -1,5 +1,5 @@
-//! Jobs that were alone and may now meet others: they are put into the network as they would stand
-//! there.
+//! Jobs that were alone and may now meet others. They are put into the network in the state that
+//! they would have reached there.
 
 use std::cmp::Reverse;
 
@@ -32,7 +32,7 @@ impl Messages {
         }
         network.catch_up(since, |network| {
             let (mut at, mut events) = (since, NetworkEvents::default());
-            // What it sends now it sends with the others.
+            // What it sends at `now` it sends together with the others.
             while at < now {
                 *next_message =
                     traffic.create(at, *next_message, |message| network.create(message));
@@ -48,42 +48,43 @@ impl Messages {
         });
     }
 
-    /// A job that computes in between, and has been alone since then, has come this far. Returns
-    /// when the iteration began in which it is; none if it computes.
+    /// Brings a job that computes in between, and has been alone since `since`, up to `now`.
+    /// Returns when its present exchange began; none if it computes.
     fn resume(&mut self, slot: u32, since: Time, now: Time) -> Option<Time> {
         let Messages { jobs, trials, totals, wakes, setup, .. } = self;
         let sender = jobs[slot as usize].as_mut().expect("it is running");
         let course = sender.course.as_mut().expect("it computes in between");
         let trials = trials.as_mut().expect("made for the first such job");
-        let once = course.alone(trials).ok().flatten().expect("it was alone");
-        let round = once.length.saturating_add(course.pause);
-        let over = (now.since(since).0 / round.0).min(course.left);
-        totals.add(&once.totals.times(over));
-        course.left -= over;
-        let began = Time(since.0 + over * round.0);
-        if course.left == 0 {
+        let alone = course.exchange_alone(trials).ok().flatten().expect("it was alone");
+        let round = alone.length.saturating_add(course.pause);
+        let done = (now.since(since).0 / round.0).min(course.exchanges_left);
+        totals.add(&alone.totals.times(done));
+        course.exchanges_left -= done;
+        let began = Time(since.0 + done * round.0);
+        if course.exchanges_left == 0 {
             wakes.push(Reverse((began.saturating_add(course.rest), slot)));
             return None;
         }
-        let delivered = began.saturating_add(once.length);
+        let delivered = began.saturating_add(alone.length);
         if delivered <= now {
-            totals.add(&once.totals);
-            course.left -= 1;
-            wakes.push(Reverse((delivered.saturating_add(course.pause_behind()), slot)));
+            totals.add(&alone.totals);
+            course.exchanges_left -= 1;
+            let pause = course.pause_after_exchange();
+            wakes.push(Reverse((delivered.saturating_add(pause), slot)));
             return None;
         }
         sender.traffic = course.traffic(slot, &setup.plan);
         Some(began)
     }
 
-    /// Jobs whose pauses end now go on, and those that have nothing left are over.
+    /// Jobs whose pauses end now begin the next exchange, and end if none is left.
     pub(super) fn wake(&mut self, now: Time, finished: &mut Vec<JobId>) -> Result<(), Deadlock> {
         while let Some(&Reverse((_, slot))) =
             self.wakes.peek().filter(|Reverse((time, _))| *time <= now)
         {
             self.wakes.pop();
             let sender = self.jobs[slot as usize].as_ref().expect("it is running");
-            if sender.course.as_ref().is_some_and(|course| course.left == 0) {
+            if sender.course.as_ref().is_some_and(|course| course.exchanges_left == 0) {
                 finished.push(self.end(slot, now));
                 continue;
             }

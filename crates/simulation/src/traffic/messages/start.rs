@@ -1,5 +1,5 @@
-//! Jobs start: their ranks are laid out, their links claimed, and it is decided how they are
-//! carried through.
+//! Jobs start: their ranks are laid out and their links claimed. Each is simulated in the network,
+//! or recalled from an earlier job of the kind.
 
 use std::cmp::Reverse;
 
@@ -45,7 +45,7 @@ impl Messages {
             self.free_slots.push(slot);
             return false;
         }
-        // Drawn numbers of messages, or other draws, hardly ever come again.
+        // What was drawn hardly ever comes again: such jobs are not remembered.
         let kind = match service {
             Communication::Iterations(count) if drawn == draw => Some((sides, count)),
             _ => None,
@@ -102,15 +102,15 @@ impl Messages {
         Ok(true)
     }
 
-    /// An iteration of a job that computes in between begins.
+    /// Begins an exchange of a job that computes in between.
     pub(super) fn begin(&mut self, now: Time, slot: u32, is_alone: bool) -> Result<(), Deadlock> {
         let Messages { jobs, alone, ready, trials, setup, .. } = self;
         let sender = jobs[slot as usize].as_mut().expect("it is running");
         let course = sender.course.as_mut().expect("it computes in between");
         let trials = trials.as_mut().expect("made for the first such job");
-        let once = if is_alone { course.alone(trials)? } else { None };
-        if let (Some(alone), Some(once)) = (alone, once) {
-            let history = course.remainder(&once);
+        let exchange = if is_alone { course.exchange_alone(trials)? } else { None };
+        if let (Some(alone), Some(exchange)) = (alone, exchange) {
+            let history = course.remainder(&exchange);
             alone.ends.push(Reverse((now.saturating_add(history.length), slot)));
             sender.how = How::Recalled { since: now, history };
         } else {
@@ -127,8 +127,8 @@ impl Messages {
         })
     }
 
-    /// Claims the links of a job on these nodes, and lets those catch up that it may meet. Returns
-    /// its footprint, if it is not too wide and is `wanted` at all, and whether the job is alone.
+    /// Claims the links of a job on these nodes. The jobs that it may meet catch up. Returns
+    /// whether it is alone, and its footprint, if that is `wanted` and not too wide.
     fn claim(
         &mut self,
         now: Time,

@@ -1,10 +1,10 @@
 //! Boxes whose sides are powers of two: the slices that accelerator pods hand out.
 //!
-//! The volume is 2^k, k from 0 to the largest for which such a box fits the machine, with
-//! probability proportional to `decay`^k: with less than 1, small slices are the more frequent
-//! ones. Among the boxes of that volume that fit, `compact` takes the one of least surface (1x1x1,
-//! 2x1x1, 2x2x1, 2x2x2, ...), `any` takes each with the same probability. The sides, in descending
-//! order, are given to the axes in descending order of the machine's sides, as the shape rules do.
+//! The volume is 2^k, with a probability proportional to `decay`^k. k goes from 0 to the largest
+//! for which such a box fits the machine. With a `decay` below 1 small slices are more frequent.
+//! Among the boxes of that volume that fit, `compact` takes the one of least surface (1x1x1, 2x1x1,
+//! 2x2x1, 2x2x2, ...), and `any` takes each with the same probability. The longest side lies along
+//! the longest side of the machine, and so on, as with shape rules.
 //!
 //! The family of shapes follows the vendors' public lists of slices; the frequencies are ours, for
 //! there is no public log. Two draws a job.

@@ -14,20 +14,21 @@
 //! ```
 //!
 //! Misses nothing: slide a placement left, then down, until it is stuck. It then stands at <0,0>,
-//! or on the right or the top of a busy submesh. (On a ring that it can slide round for ever,
-//! coordinate 0 is free too.) On a mesh its choice is not always the best one. It is with
-//! `corners=all`, which scores the other corners of the machine too: a placement that touches no
-//! busy submesh can slide along the border into a corner, or against a busy submesh, without losing
-//! contact.
+//! or on the right or the top of a busy submesh. On a ring it may slide round for ever, but then
+//! coordinate 0 is free too.
+//!
+//! On a mesh the choice is not always the one with the most contact. With `corners=all` it is,
+//! because the other corners of the machine are scored too. A placement that touches no busy
+//! submesh can slide along the border without losing contact, until it meets a corner or a busy
+//! submesh.
 //!
 //! The engine takes the set of all bases, one bit a base, and counts the contact of those that can
 //! be the best: O(N/64 log(side)), O(surface) for each of these, and O(B) to tell which of equal
 //! ones is met first.
 //!
-//! Cost of `plain`: a status mark per covered base (the set-up, O(N) at least where much is
-//! covered), then O(p + q) for each of the O(B (sqrt K + p + q)) candidates, for a task p x q and B
-//! submeshes of K nodes. The paper's Theta(sqrt K B) leaves out the set-up and the scoring. Release
-//! is O(B).
+//! Cost of `plain`: for a task p x q and B submeshes of K nodes there are O(B (sqrt K + p + q))
+//! candidates, at O(p + q) each. The set-up marks each covered base: O(N) at least where much is
+//! covered. The paper's Theta(sqrt K B) leaves out the set-up and the scoring. Release is O(B).
 //!
 //! Source: Srinivasan, Seshadri, Chandrasekhar & Jonathan, "A minimal fragmentation algorithm for
 //! task allocation in mesh-connected multicomputers", 2004. Departures:

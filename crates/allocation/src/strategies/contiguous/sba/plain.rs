@@ -55,8 +55,9 @@ fn meets(area: &Area, other: &Area) -> bool {
     (0..3).all(|axis| area[axis].low <= other[axis].high && other[axis].low <= area[axis].high)
 }
 
-/// Pushes what is left of an area without a coverage that it meets, as disjoint pieces: the ends on
-/// x at full depth and height, those on y at full height, those on z in the middle; the last first.
+/// Pushes what is left of an area when a coverage is taken out, as disjoint pieces. The ends on x
+/// have full depth and height, those on y full height, and those on z lie in the middle. The last
+/// piece is pushed first.
 fn push_pieces(area: Area, hole: &Area, checked: usize, stack: &mut Vec<(Area, usize)>) {
     let (mut below, mut above) = ([None; 3], [None; 3]);
     let mut middle = area;

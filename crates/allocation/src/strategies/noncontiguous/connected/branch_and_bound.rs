@@ -1,15 +1,16 @@
-//! Branch and bound over the connected sets of a component of at most 128 nodes: which of them cuts
-//! the fewest nodes off?
+//! Branch and bound over the connected sets of a component of at most 128 nodes: which set cuts off
+//! the fewest nodes?
 //!
-//! A set is a word of 128 bits. Each step puts a neighbour of the set in, or rules it out. A branch
-//! is left when the set cannot reach its size, or cuts off at least as much as the best set so far.
+//! A set is a word of 128 bits. Each step adds a neighbour to the set, or rules it out. The search
+//! leaves a branch in two cases: the set cannot reach its size, or it cuts off at least as many
+//! nodes as the best set so far.
 //!
 //! ```text
 //!   set o, ruled out x:     o o x .        next: the free neighbour with most neighbours o
 //!                           o . . .        bound: what any set that holds o and no x must cut off
 //! ```
 //!
-//! Invariant: without a limit on steps, the set found cuts off as little as any.
+//! Invariant: without a limit on steps, no set cuts off fewer nodes than the one found.
 //!
 //! Cost: O(128) a step; at most [`STEPS`] steps a question.
 
@@ -26,6 +27,7 @@ pub(super) const STEPS: u64 = 1 << 14;
 /// The search, with its scratch memory.
 #[derive(Clone, Default)]
 pub(super) struct BranchAndBound {
+    /// All nodes of the component.
     all: u128,
     /// By node: its neighbours.
     beside: Vec<u128>,
@@ -33,18 +35,21 @@ pub(super) struct BranchAndBound {
     wanted: u32,
     /// The best set so far; 0 if none is found.
     found: u128,
-    /// A better set cuts off fewer nodes than this.
+    /// Only a set that cuts off fewer nodes than this is better.
     below: u32,
-    /// How many steps are left.
-    left: u64,
+    /// How many steps are left for the present start.
+    steps_left: u64,
+    /// The steps made in all questions.
     looked: u64,
 }
 
 impl BranchAndBound {
-    /// The connected set of `wanted` nodes that cuts the fewest off; of equals the first met. Its
+    /// The connected set of `wanted` nodes that cuts off the fewest; of equals the first met. Its
     /// nodes are in row-major order. `None` if no set cuts off fewer than `below`, or if the
-    /// component has more than 128 nodes. If `steps` do not suffice, it is the best set met. The
-    /// steps made are subtracted from `steps`.
+    /// component has more than 128 nodes.
+    ///
+    /// The steps made are subtracted from `steps`. If these do not suffice, the answer is the best
+    /// set met.
     pub(super) fn least_cut(
         &mut self,
         component: &ComponentGraph,
@@ -61,26 +66,27 @@ impl BranchAndBound {
         self.beside.extend((0..component.count() as u32).map(set));
         (self.wanted, self.below, self.found) = (wanted, below, 0);
         let (before, mut out) = (*steps, 0);
-        // Sets at ends and corners come first. Each start has its share of the steps.
+        // Nodes with few neighbours, at ends and corners, are tried first. Each start has its share
+        // of the steps.
         let mut seeds: Vec<u32> = bits(self.all).collect();
         seeds.sort_by_key(|&seed| component.beside(seed).len());
         for (index, seed) in seeds.iter().enumerate() {
             let share = steps.div_ceil((seeds.len() - index) as u64);
-            self.left = share;
+            self.steps_left = share;
             self.descend(1 << seed, out);
-            *steps -= share - self.left;
+            *steps -= share - self.steps_left;
             out |= 1 << seed;
         }
         self.looked += before - *steps;
         (self.found != 0).then(|| bits(self.found).collect())
     }
 
-    /// Visits the connected sets that hold all of `set` and none of `out`.
+    /// Tries the connected sets with all nodes of `set` and none of `out`.
     fn descend(&mut self, set: u128, out: u128) {
-        if self.left == 0 {
+        if self.steps_left == 0 {
             return;
         }
-        self.left -= 1;
+        self.steps_left -= 1;
         let cut = self.least_cut_with(set, out);
         if cut >= self.below || self.reach(set, self.all & !out).count_ones() < self.wanted {
             return;
@@ -97,12 +103,12 @@ impl BranchAndBound {
         }
     }
 
-    /// A lower bound to what any set cuts off that holds all of `set` and none of `out`. It is
-    /// exact once `set` is complete.
+    /// Any set with all nodes of `set` and none of `out` cuts off at least this many nodes. The
+    /// bound is exact once `set` is complete.
     ///
-    /// Without `set` the component falls into parts, and the largest rest lies in one of them. Cut
-    /// off are then the nodes of `out` in other parts, and the nodes by which all rests together
-    /// exceed that part.
+    /// Without `set` the component falls into parts, and the largest rest lies in one of them.
+    /// Rests in the other parts are cut off. They hold the nodes of `out` that lie there, and all
+    /// nodes of rests for which that one part has no room. The bound is the least over all parts.
     fn least_cut_with(&self, set: u128, out: u128) -> u32 {
         let rests = self.all.count_ones() - self.wanted;
         let (mut left, mut least) = (self.all & !set, rests);
@@ -120,7 +126,7 @@ impl BranchAndBound {
         bits(set).fold(0, |all, node| all | self.beside[node as usize])
     }
 
-    /// What can be reached from a set through another one.
+    /// The nodes that can be reached from a set through nodes of another.
     fn reach(&self, from: u128, through: u128) -> u128 {
         let (mut reached, mut fresh) = (from, from);
         while fresh != 0 {

@@ -1,4 +1,4 @@
-//! Flood fill from several nodes at once: how much of a component does a set cut off from the
+//! Flood fill from several nodes at once: how many nodes of a component does a set cut off from the
 //! largest rest?
 //!
 //! ```text
@@ -6,11 +6,11 @@
 //!                  neighbour of the set. Floods that meet become one.
 //! ```
 //!
-//! The floods stop when at most one of them can go on: its size is what the others leave. Rests
-//! mostly meet near the set, so that the floods stop soon.
+//! The floods stop when at most one of them can grow. The size of that one is what the others
+//! leave. Most rests meet near the set, so that the floods stop soon. Floods that meet are joined
+//! by union and find.
 //!
-//! Invariant: `marks` is [`UNREACHED`] everywhere between questions. Floods that have met are
-//! joined by union and find.
+//! Invariant: `marks` is [`UNREACHED`] everywhere between questions.
 //!
 //! Cost: O(nodes of the set, of all rests but one, and of those near the set).
 
@@ -38,41 +38,43 @@ struct Flood {
     /// The flood that it was joined to; itself if to none.
     parent: u32,
     nodes: u32,
-    /// Nodes whose neighbours have not been looked at.
+    /// Nodes whose neighbours have not been looked at. A flood without any has ended.
     open: u32,
 }
 
 /// How far the floods have come.
 struct Progress {
-    /// The nodes of all floods that have ended, and of the largest of these.
+    /// The nodes of all floods that have ended.
     ended_nodes: u32,
+    /// The nodes of the largest of these.
     largest: u32,
-    /// How many floods have ended, and how many can go on.
+    /// How many floods have ended.
     ended: u32,
-    going: u32,
-    /// Of the nodes reached, the first whose neighbours have not been looked at.
+    /// How many floods can grow.
+    growing: u32,
+    /// Where in `reached` the first node stands whose neighbours have not been looked at.
     next: usize,
 }
 
 impl Progress {
-    /// The nodes that the last flood will reach, if one can go on. All floods together reach `rest`
-    /// nodes.
-    fn open(&self, rest: u32) -> u32 {
-        if self.going == 0 { 0 } else { rest - self.ended_nodes }
+    /// The nodes that the last growing flood will reach; 0 without one. All floods together reach
+    /// `rest` nodes.
+    fn final_nodes(&self, rest: u32) -> u32 {
+        if self.growing == 0 { 0 } else { rest - self.ended_nodes }
     }
 }
 
 impl FloodFill {
     /// How many nodes of the component a set cuts off from the largest rest.
     pub(super) fn cut_off(&mut self, component: &ComponentGraph, set: &[u32]) -> u32 {
-        let progress = self.around(component, set);
+        let progress = self.flood_around_set(component, set);
         self.finish(set);
         let rest = (component.count() - set.len()) as u32;
-        rest - progress.largest.max(progress.open(rest))
+        rest - progress.largest.max(progress.final_nodes(rest))
     }
 
-    /// Floods from the neighbours of a set, until at most one can go on.
-    fn around(&mut self, component: &ComponentGraph, set: &[u32]) -> Progress {
+    /// Floods from the neighbours of a set, until at most one can grow.
+    fn flood_around_set(&mut self, component: &ComponentGraph, set: &[u32]) -> Progress {
         self.begin(component);
         for &node in set {
             self.marks[node as usize] = BARRED;
@@ -83,14 +85,16 @@ impl FloodFill {
             }
         }
         let mut progress = self.progress_at_start();
-        self.join(component, &mut progress, |_| true);
+        self.grow_all(component, &mut progress, |_| true);
         progress
     }
 
-    /// The nodes of a connected rest that are parted from its main part when `node` is taken.
-    /// `is_in` says which nodes belong to the rest. The main part is the one whose flood ends last.
-    /// If more than `most` nodes lie in the others, it is the largest part. Each node of the answer
-    /// is beside `node`, or beside one that comes before it.
+    /// The nodes of a connected rest that lose their way to its main part when `node` is taken.
+    /// `is_in` says which nodes belong to the rest.
+    ///
+    /// The main part is the one whose flood ends last. If the others have more than `most` nodes,
+    /// it is the largest one instead. Each node of the answer is beside `node`, or beside a node
+    /// that comes before it.
     pub(super) fn behind(
         &mut self,
         component: &ComponentGraph,
@@ -98,7 +102,7 @@ impl FloodFill {
         most: usize,
         is_in: impl Fn(u32) -> bool,
     ) -> Vec<u32> {
-        let mut progress = self.beside(component, node, &is_in);
+        let mut progress = self.flood_around_node(component, node, &is_in);
         if progress.ended_nodes as usize > most {
             self.outgrow(component, &mut progress, is_in);
         }
@@ -110,7 +114,7 @@ impl FloodFill {
         };
         let kept = roots.max_by_key(size);
         let mut nodes = Vec::new();
-        if progress.ended + progress.going > 1 {
+        if progress.ended + progress.growing > 1 {
             for index in 0..self.reached.len() {
                 let reached = self.reached[index];
                 if Some(self.root(self.marks[reached as usize])) != kept {
@@ -122,8 +126,8 @@ impl FloodFill {
         nodes
     }
 
-    /// Floods from the neighbours of a node, through nodes of `is_in`, until at most one can go on.
-    fn beside(
+    /// Floods from the neighbours of a node, through nodes of `is_in`, until at most one can grow.
+    fn flood_around_node(
         &mut self,
         component: &ComponentGraph,
         node: u32,
@@ -137,10 +141,11 @@ impl FloodFill {
             }
         }
         let mut progress = self.progress_at_start();
-        self.join(component, &mut progress, is_in);
+        self.grow_all(component, &mut progress, is_in);
         progress
     }
 
+    /// Forgets the floods of the last question.
     fn begin(&mut self, component: &ComponentGraph) {
         if self.marks.len() < component.count() {
             self.marks.resize(component.count(), UNREACHED);
@@ -149,6 +154,7 @@ impl FloodFill {
         self.reached.clear();
     }
 
+    /// Clears the marks of this question.
     fn finish(&mut self, barred: &[u32]) {
         self.looked += self.reached.len() as u64;
         for &node in self.reached.iter().chain(barred) {
@@ -166,41 +172,47 @@ impl FloodFill {
         }
     }
 
-    /// The state before any flood has gone on.
+    /// The state before any flood has grown.
     fn progress_at_start(&self) -> Progress {
-        Progress { ended_nodes: 0, largest: 0, ended: 0, going: self.floods.len() as u32, next: 0 }
+        Progress {
+            ended_nodes: 0,
+            largest: 0,
+            ended: 0,
+            growing: self.floods.len() as u32,
+            next: 0,
+        }
     }
 
-    /// Lets the floods go on until at most one can.
-    fn join(
+    /// Lets the floods grow until at most one still can.
+    fn grow_all(
         &mut self,
         component: &ComponentGraph,
         progress: &mut Progress,
         is_in: impl Fn(u32) -> bool,
     ) {
-        while progress.going > 1 {
-            self.go_on(component, progress, &is_in);
+        while progress.growing > 1 {
+            self.grow(component, progress, &is_in);
         }
     }
 
-    /// Lets the last flood go on until it is the largest, or has ended.
+    /// Lets the last flood grow until it is the largest, or has ended.
     fn outgrow(
         &mut self,
         component: &ComponentGraph,
         progress: &mut Progress,
         is_in: impl Fn(u32) -> bool,
     ) {
-        while progress.going > 0 {
+        while progress.growing > 0 {
             let flood = self.root(self.marks[self.reached[progress.next] as usize]);
             if self.floods[flood as usize].nodes > progress.largest {
                 return;
             }
-            self.go_on(component, progress, &is_in);
+            self.grow(component, progress, &is_in);
         }
     }
 
-    /// Looks at the neighbours of the next node reached.
-    fn go_on(
+    /// Looks at the neighbours of the next node reached: its flood grows there, or meets another.
+    fn grow(
         &mut self,
         component: &ComponentGraph,
         progress: &mut Progress,
@@ -224,7 +236,7 @@ impl FloodFill {
                     let other = self.root(other);
                     if other != flood {
                         flood = self.merge(flood, other);
-                        progress.going -= 1;
+                        progress.growing -= 1;
                     }
                 }
             }
@@ -232,13 +244,14 @@ impl FloodFill {
         let flood = &mut self.floods[flood as usize];
         flood.open -= 1;
         if flood.open == 0 {
-            progress.going -= 1;
+            progress.growing -= 1;
             progress.ended_nodes += flood.nodes;
             progress.largest = progress.largest.max(flood.nodes);
             progress.ended += 1;
         }
     }
 
+    /// Joins the second flood to the first.
     fn merge(&mut self, a: u32, b: u32) -> u32 {
         let joined = self.floods[b as usize];
         self.floods[b as usize].parent = a;
@@ -247,7 +260,7 @@ impl FloodFill {
         a
     }
 
-    /// The flood that a flood was joined to, in the end. Halves the way there for the next time.
+    /// The flood that stands for all those joined to it. Halves the way there for the next time.
     fn root(&mut self, mut flood: u32) -> u32 {
         while self.floods[flood as usize].parent != flood {
             let parent = self.floods[flood as usize].parent;
@@ -257,7 +270,7 @@ impl FloodFill {
         flood
     }
 
-    /// Nodes reached.
+    /// The nodes reached in all questions.
     pub(super) fn looked(&self) -> u64 {
         self.looked
     }

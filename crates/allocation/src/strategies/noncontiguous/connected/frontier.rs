@@ -1,12 +1,12 @@
-//! The free neighbours of a set that grows, and which of them is nearest to its nodes.
+//! The free neighbours of a growing set, and which of them is nearest to its nodes.
 //!
-//! Neighbours are divided into near and far ones. A node's sum of hops to the set never becomes
-//! less while the set grows. So a far node stays beyond the bound, and is not looked at while a
-//! near one is within it.
+//! The nearest node is the one with the least sum of hops to the nodes of the set. Neighbours are
+//! divided into near and far ones by a bound on that sum. The sum never becomes less while the set
+//! grows. So a far node stays beyond the bound, and is not looked at while a near one is within it.
 //!
 //! Invariant: every far node has a sum of hops above `bound`.
 //!
-//! Cost: O(1) a node looked at. The nodes are divided anew after about 32 nodes were taken.
+//! Cost: O(1) a node looked at. The neighbours are divided anew about every 32 nodes taken.
 
 use pavior_mesh::Coordinates;
 
@@ -22,6 +22,7 @@ const FEW: usize = 128;
 pub(super) struct Frontier {
     near: Vec<(u32, Coordinates)>,
     far: Vec<(u32, Coordinates)>,
+    /// None while the neighbours are not divided.
     bound: Option<u64>,
     looked: u64,
 }
@@ -40,8 +41,8 @@ impl Frontier {
         list.push((node, point));
     }
 
-    /// Takes out the nearest node: the one with the least sum of hops, of equals the one with the
-    /// least rank. Nodes for which `is_listed` has become false are dropped.
+    /// Takes out the nearest node; of equals the one with the least rank. Nodes for which
+    /// `is_listed` has become false are dropped.
     pub(super) fn take_nearest<R: Ord>(
         &mut self,
         hop_sums: &HopSums,
@@ -63,8 +64,10 @@ impl Frontier {
         }
     }
 
-    /// Divides the nodes anew. The bound is such that no far node becomes the nearest before the
-    /// set has grown by about `STEPS` nodes.
+    /// Divides the nodes anew.
+    ///
+    /// Each node taken adds about the mean distance to every sum. The bound is so far above the
+    /// least sum that near nodes last for about `STEPS` nodes taken.
     fn divide(&mut self, hop_sums: &HopSums, is_listed: impl Fn(u32) -> bool) {
         self.near.append(&mut self.far);
         self.near.retain(|&(node, _)| is_listed(node));
@@ -86,8 +89,8 @@ impl Frontier {
     }
 }
 
-/// The least sum of hops of the nodes of a list, and where its node stands; of equals the one with
-/// the least rank. Nodes for which `is_listed` is false are dropped.
+/// The least sum of hops in a list, and where its node stands. Of equals it is the node with the
+/// least rank. Nodes for which `is_listed` is false are dropped.
 #[inline]
 pub(super) fn nearest_in<R: Ord>(
     list: &mut Vec<(u32, Coordinates)>,

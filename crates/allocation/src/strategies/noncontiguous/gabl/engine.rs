@@ -1,7 +1,8 @@
-//! GABL's engine: the sets of all bases of its shapes, of which the order of the busy list chooses.
+//! GABL's engine: it makes the sets of all bases of the shapes, and the order of the busy list
+//! chooses among them.
 //!
 //! Invariant: the pieces are those of the plain search. While one shape is searched for, bases
-//! vanish but do not come, so that busy boxes without a base beside them are passed once.
+//! vanish and none is added. So a busy box without a base beside it is passed once and for all.
 //!
 //! Cost: O(N/64) a shape for the bases. The header of [`gabl`](super) has the rest.
 

@@ -1,8 +1,8 @@
 //! Greedy Available Busy List: the whole shape if it is free; otherwise pieces of a shrinking
 //! shape, the largest first, until the count is reached.
 //!
-//! Succeeds whenever enough nodes are free. Every turn of the loop either grants a piece or shrinks
-//! the shape, and a single node fits as long as one is free.
+//! Misses nothing: it succeeds whenever enough nodes are free. Each turn of the loop takes a piece
+//! or shrinks the shape. The last shape is a single node, and that fits.
 //!
 //! ```text
 //!   # a     2x2 for 4 nodes: none is free, so 1x2 (one off a longest side): a a.
@@ -10,31 +10,33 @@
 //!   # c     So 1x1, twice: b and c.
 //! ```
 //!
-//! The pieces come from one sequence of shapes. Each is one node shorter on its longest side than
-//! the one before, so that they are near-square, and not "the largest free submesh" of the text.
-//! `shape=largest` takes the largest free box within the shape each time.
+//! The pieces come from one sequence of shapes. The longest side of each is one node shorter than
+//! in the shape before, which makes them near-square. The text of the paper speaks of "the largest
+//! free submesh" instead. With `shape=largest` each piece is the largest free box within the shape.
 //!
-//! Requests: a shape whose volume is the count is first tried whole. One whose volume exceeds the
-//! count is only the start of the sequence. Without a shape the sequence starts at a near-cubic
-//! box, made by adding 1 to the shortest side of 1x1x1 that can still grow (ties: x, then y, then
-//! z) until it holds the count.
+//! Requests: a shape with exactly as many nodes as asked for is first tried whole. A shape with
+//! more nodes only begins the sequence. A request without a shape begins it at a near-cubic box.
+//! That box grows from 1x1x1, one node at a time on the shortest side that still can (ties: x, y,
+//! z), until it has enough nodes.
 //!
-//! The engine finds the bases of all these shapes at once, one bit a base, from the single node up
-//! to the first shape that is free nowhere: O(N/64) a shape. The order of the busy list chooses
-//! among the bases. For B busy pieces that is O(B) a shape, or O(nodes beside the bases) where they
-//! are few. In spaces and on rings each piece costs O(B) more, or O(nodes around it).
+//! Cost: for B busy pieces and a request a x b x c on N nodes, the engine takes O(N/64) a shape for
+//! a set of all bases, one bit each. It stops at the first shape without a base. The order of the
+//! busy list then chooses among the bases: O(B) a shape, or O(nodes beside the bases) where they
+//! are few. In spaces and on rings a piece costs another O(B), or O(nodes around it).
 //!
-//! Cost of `plain`: at most a + b + c shapes and one search a piece, each the search of the busy
-//! list: O(B^2) (right border lines in a plane whose y does not wrap, right border planes
-//! elsewhere). `shape=largest`: a search for each of up to a * b * c shapes.
+//! Cost of `plain`: at most a + b + c shapes, and one search of O(B^2) a piece. It goes along right
+//! border lines in a plane whose y does not wrap, else along right border planes. With
+//! `shape=largest` up to a * b * c shapes are searched for.
 //!
 //! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, "An efficient processor allocation
 //! strategy that maintains a high degree of contiguity among processors in 2D mesh connected
-//! multicomputers", AICCSA 2007; Information Sciences 177(14), 2007. Departures: where no piece of
-//! the current size is free, the printed step 7 goes back to step 5 with the same size, for ever (a
-//! test shows it). Here the shape shrinks, which must be meant. The paper does not say whether
-//! pieces turn; here they do, which gives the paper's numbers of blocks. Nor does it say which of
-//! equal sides shrinks. Spaces and tori are the project's own, and the paper's future work.
+//! multicomputers", AICCSA 2007; Information Sciences 177(14), 2007.
+//!
+//! Departures: where no piece of the current size is free, the printed step 7 goes back to step 5
+//! with the same size, for ever (a test shows it). Here the shape shrinks, which must be meant. The
+//! paper does not say whether pieces turn. Here they do, which gives the paper's numbers of blocks.
+//! Nor does it say which of equal sides shrinks. Spaces and tori are the project's own, and the
+//! paper's future work.
 
 mod busy_search;
 mod engine;
@@ -101,23 +103,29 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
     })
 }
 
+/// GABL. The files `plain` and `engine` hold the two ways to take pieces.
 #[derive(Clone)]
 struct Greedy {
     grid: Grid,
-    /// Whether the whole shape is turned, and whether pieces are.
+    /// Whether the whole shape is turned.
     first: Turn,
+    /// Whether pieces are turned.
     parts: Turn,
+    /// Whether the last of equally long sides shrinks.
     last_of_ties: bool,
+    /// Whether pieces are the largest free boxes.
     largest: bool,
     busy: BusySearch,
-    /// Scratch: the pieces found so far, which count as busy while the search runs.
+    /// The pieces found so far. They count as busy while the search runs.
     pieces: Vec<Cuboid>,
+    /// Scratch memory of [`Greedy::take_largest`].
     shapes: Vec<Sides>,
+    /// None with `plain` and with `shape=largest`.
     engine: Option<Engine>,
 }
 
 impl Greedy {
-    /// One off the longest side.
+    /// Shortens the longest side by one node.
     fn shrink(&self, shape: &mut Sides) {
         let longest = *shape.iter().max().expect("three sides");
         let is_longest = |axis: &usize| shape[*axis] == longest;
@@ -126,7 +134,7 @@ impl Greedy {
         shape[axis.expect("one is the longest")] -= 1;
     }
 
-    /// A near-cubic box that fits the grid and holds a count.
+    /// A near-cubic box that fits the grid and has at least so many nodes.
     fn near_cubic(&self, nodes: u32) -> Sides {
         let mut shape: Sides = [1; 3];
         while volume(shape) < u64::from(nodes) {

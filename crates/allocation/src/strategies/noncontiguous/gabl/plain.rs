@@ -36,8 +36,8 @@ impl Greedy {
         }
     }
 
-    /// Takes the largest free box within the shape, again and again. A shape that was not free, or
-    /// too large, stays so: one pass from the largest shape to the smallest is enough.
+    /// Takes the largest free box within the shape until the count is reached. A shape that is too
+    /// large or not free stays so. So one pass from the largest shape to the smallest is enough.
     pub(super) fn take_largest(&mut self, nodes: u32, shape: Sides) {
         let mut left = u64::from(nodes);
         let mut shapes = std::mem::take(&mut self.shapes);

@@ -13,9 +13,9 @@
 //! The rule of [`mc`](super) with a single node for a box, and its code. Cost: as there.
 //!
 //! Source: Bender, Bunde, Demaine, Fekete, Leung, Meijer & Phillips, "Communication-aware processor
-//! allocation for supercomputers", WADS 2005 and Algorithmica 50(2), 2008; as in SST's scheduler
-//! element, except that a busy centre is never granted, and that among nodes of the last shell the
-//! order is z, y, x.
+//! allocation for supercomputers", WADS 2005 and Algorithmica 50(2), 2008. The code does as SST's
+//! scheduler element, with two departures. A busy centre is never granted, and nodes of the last
+//! shell are taken in the order z, y, x.
 
 use pavior_kernel::Options;
 use pavior_mesh::Grid;

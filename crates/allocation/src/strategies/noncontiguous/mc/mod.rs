@@ -27,9 +27,11 @@
 //! nodes for those that it takes.
 //!
 //! Source: Mache, Lo & Windisch, "Minimizing message-passing contention in fragmentation-free
-//! processor allocation", PDCS 1997. We know the rule from its restatements only (Bender et al.
-//! 2005); the rounding of even sides and the order in the last shell are the project's own, as are
-//! 3D and wraps.
+//! processor allocation", PDCS 1997. The rule is known from its restatements only (Bender et al.
+//! 2005).
+//!
+//! Departures: the rounding of even sides, the order in the last shell, 3D and wraps are the
+//! project's own.
 
 mod line_shells;
 pub(crate) mod mc1x1;

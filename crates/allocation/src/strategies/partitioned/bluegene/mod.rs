@@ -29,9 +29,11 @@
 //! Source: Aridor, Domany, Goldshmidt, Moreira & Shmueli, "Resource allocation and utilization in
 //! the Blue Gene/L supercomputer", IBM J. R&D 49(2/3), 2005 (rectangular partitions, dedicated
 //! links, multi-toroidal lines); Krevat, Castaños & Moreira, "Job scheduling for the BlueGene/L
-//! system", JSSPP 2002 (`mfp`: keep the maximal free partition large). The cables are our model of
-//! what these say: how many loops a line has, that failed and foreign units still pass cables
-//! through, and that `mfp` counts free units whatever their cables.
+//! system", JSSPP 2002 (`mfp`: keep the maximal free partition large).
+//!
+//! Departures: the cables are the project's model of what these sources say. That covers the number
+//! of loops of a line, the passing of cables through failed and foreign units, and `mfp`, which
+//! counts free units whatever their cables.
 
 mod cables;
 mod judge;

@@ -1,23 +1,31 @@
-//! Bases on the right border lines of busy boxes of a plane: RBS, and GABL on planes.
+//! The engine over right border lines of busy boxes of a plane, for RBS and for GABL on planes.
 //!
-//! [`RightBorders::first`] is the plain search, in `lines_plain.rs`. The engine takes from the set
-//! of all bases the one that the plain search would come to: [`RightBorders::begin`] and
-//! [`RightBorders::next`].
+//! ```text
+//!   . . .      b: the right border line of the box # for a request of height 2. It goes from the
+//!   # # b      top row of the box down to the last base at which the request touches the box.
+//!   # # b      The left border of the machine is a line, too.
+//!   . . b
+//! ```
 //!
-//! Invariant: boxes are in non-increasing order of their top rows. What lies above one of them lies
-//! above all later ones, so that one segment of a line is enough.
+//! The plain search, [`RightBorders::first`] in `lines_plain.rs`, subtracts every box from every
+//! line. The engine is given the set of all bases, and chooses from it the base that the plain
+//! search finds: [`RightBorders::begin`], then [`RightBorders::next`].
 //!
-//! Cost: O(B) a line and O(B^2) a search for B boxes; the engine holds one box against each line.
+//! Invariant: boxes are in non-increasing order of their top rows. What lies above one box lies
+//! above all later ones. So of each line only one segment must be kept.
+//!
+//! Cost: for B boxes, the plain search takes O(B) a line and O(B^2) in all. The engine looks at one
+//! box a line.
 
 use pavior_mesh::{BaseSet, Cuboid, Grid};
 
 use crate::kind::Unsupported;
 use crate::strategies::shared::busy_list::BusyList;
 use crate::strategies::shared::coverage::{AxisRange, covered};
-use crate::strategies::shared::right_borders::walk::BorderWalk;
+use crate::strategies::shared::right_borders::walk::{BorderWalk, GRANTED, PROPOSED};
 use crate::{Placement, Work};
 
-/// A busy list in non-increasing order of the highest y, searched along right border lines.
+/// A busy list, the box with the highest top row first, searched along right border lines.
 #[derive(Clone)]
 pub(crate) struct RightBorders {
     pub(super) grid: Grid,
@@ -37,7 +45,8 @@ impl RightBorders {
     /// Whether the search is right on a grid.
     ///
     /// # Errors
-    /// If the machine is not a plane, or its y axis wraps: a line on a ring can fall in two.
+    /// If the machine is not a plane, or its y axis wraps: a line on a ring can fall into two
+    /// segments.
     pub(crate) fn supports(grid: &Grid) -> Result<(), Unsupported> {
         if grid.side(2) > 1 {
             return Err(Unsupported(
@@ -56,7 +65,8 @@ impl RightBorders {
         RightBorders { grid, busy, proposed, walk, work: Work::default() }
     }
 
-    /// The same, with a list that knows the box of each node: quicker where there are few bases.
+    /// As [`RightBorders::new`], with a list that knows the box of each node. It is quicker where
+    /// there are few bases.
     pub(crate) fn with_owners(grid: Grid) -> RightBorders {
         let mut borders = RightBorders::new(grid);
         borders.busy = borders.busy.with_owners(grid);
@@ -71,8 +81,8 @@ impl RightBorders {
         self.busy.remove(placement);
     }
 
-    /// The lines that searches have gone along, the busy boxes held against each, and those entered
-    /// and taken out for grants and releases.
+    /// The lines searched, the busy boxes compared with each, and the boxes that grants and
+    /// releases have added and removed.
     pub(crate) fn work(&self) -> Work {
         self.work + self.busy.work()
     }
@@ -87,8 +97,9 @@ impl RightBorders {
         self.walk.begin(bases, Some(&self.busy));
     }
 
-    /// The box that [`RightBorders::first`] finds: on the first line that has a base, the lowest
-    /// base of the highest run. Since [`RightBorders::begin`] bases may have vanished but not come.
+    /// The box that [`RightBorders::first`] finds. On the first line with a base, it stands at the
+    /// lowest base of the highest run. Bases may have vanished since [`RightBorders::begin`], but
+    /// none may have been added.
     pub(crate) fn next(&mut self, bases: &BaseSet) -> Option<Cuboid> {
         if self.walk.has_left_face() {
             self.work.boxes += 1;
@@ -100,21 +111,21 @@ impl RightBorders {
             self.walk.pass_left_face();
         }
         self.walk.skip_to_first(&self.busy, bases);
-        match [0, 1].map(|list| self.next_in(list, bases)) {
-            // The higher box comes first; of equally high ones, the one that is granted.
+        match [GRANTED, PROPOSED].map(|list| self.next_in(list, bases)) {
+            // The higher box comes first. Of equally high ones, the granted box does.
             [Some((granted, _)), Some((proposed, found))] if proposed > granted => Some(found),
             [granted, proposed] => granted.or(proposed).map(|(_, found)| found),
         }
     }
 
-    /// The same along one list, the busy boxes (0) or what is proposed (1), with the top row of the
-    /// box that it was found beside.
+    /// The next base beside a box of one list, [`GRANTED`] or [`PROPOSED`], and the top row of that
+    /// box.
     fn next_in(&mut self, list: usize, bases: &BaseSet) -> Option<(u16, Cuboid)> {
         loop {
-            let boxes = if list == 0 { self.busy.boxes() } else { &self.proposed };
+            let boxes = if list == GRANTED { self.busy.boxes() } else { &self.proposed };
             let before = self.walk.passed[list];
             let stop = match list {
-                0 => self.walk.next_in_machine(&self.busy),
+                GRANTED => self.walk.next_granted(&self.busy),
                 _ => self.walk.next_along(list, boxes),
             };
             self.work.boxes += (self.walk.passed[list] - before) as u64 + 1;
@@ -129,15 +140,15 @@ impl RightBorders {
         }
     }
 
-    /// A box counts as busy until [`RightBorders::withdraw`].
+    /// Lets a box count as busy until [`RightBorders::withdraw`].
     pub(crate) fn propose(&mut self, part: Cuboid) {
         let index = self.proposed.partition_point(|other| top(other) >= top(&part));
         self.proposed.insert(index, part);
-        let passed = &mut self.walk.passed[1];
+        let passed = &mut self.walk.passed[PROPOSED];
         *passed = (*passed).min(index);
     }
 
-    /// Nothing is proposed any more.
+    /// Forgets what was proposed.
     pub(crate) fn withdraw(&mut self) {
         self.proposed.clear();
     }
@@ -164,8 +175,8 @@ mod tests {
         free
     }
 
-    /// The order is a condition of being right, not an optimisation: the same loop over the same
-    /// boxes in order of grant offers what is busy.
+    /// Without the order the search is wrong, not only slow: over the same boxes in the order of
+    /// grant it offers busy nodes.
     #[test]
     fn an_unsorted_list_offers_overlaps() {
         let grid = Grid::mesh(&[4, 4]).unwrap();

@@ -1,11 +1,11 @@
-//! The engine of BL, TBL and GABL in space: it takes from the set of all bases the one that the
-//! plain search of [`planes_plain`](super::planes_plain) would come to.
+//! The engine of BL, TBL and GABL in space. It is given the set of all bases, and chooses from it
+//! the base that the plain search of [`planes_plain`](super::planes_plain) finds.
 //!
 //! The plain search subtracts every busy box from a plane. The engine keeps one piece: the first
 //! that has a base. It is done when the lowest corner of the piece is a base.
 //!
-//! Invariant: pieces without a base vanish before the plain search ends, and no busy box covers a
-//! base. So the base found is that of the plain search.
+//! Invariant: the base found is that of the plain search. Pieces without a base vanish before that
+//! search ends, and no busy box covers a base.
 //!
 //! Cost: O(B) a plane for B boxes, while the piece is large. The boxes around a small piece are
 //! found by their nodes.
@@ -14,14 +14,14 @@ use pavior_mesh::{BaseSet, Cuboid, Grid};
 
 use super::pieces::{LivePiece, Piece, Pieces, covers_some, has_base};
 use super::planes_plain::Plane;
-use super::walk::{BorderWalk, Stop};
+use super::walk::{BorderWalk, GRANTED, PROPOSED, Stop};
 use crate::Work;
 use crate::strategies::shared::busy_list::BusyList;
 
 /// The busy boxes, in the order in which their planes are looked at.
 #[derive(Clone, Copy)]
 pub(crate) struct BusyBoxes<'a> {
-    /// What is granted, and what is proposed.
+    /// By [`GRANTED`] and [`PROPOSED`].
     lists: [&'a [Cuboid]; 2],
     /// The list that may know the box of each node.
     by_node: Option<&'a BusyList>,
@@ -33,7 +33,7 @@ impl<'a> BusyBoxes<'a> {
         BusyBoxes { lists: [boxes, &[]], by_node: None }
     }
 
-    /// Those of a list, then what is proposed.
+    /// Those of a list, then those that are proposed.
     pub(crate) fn of(list: &'a BusyList) -> BusyBoxes<'a> {
         BusyBoxes { lists: [list.boxes(), list.proposed()], by_node: Some(list) }
     }
@@ -42,7 +42,7 @@ impl<'a> BusyBoxes<'a> {
         self.lists[0].len() + self.lists[1].len()
     }
 
-    /// Where the first box is, from `from` on, of which something is true.
+    /// Where the first box stands, from `from` on, for which `is_one` is true.
     fn position_from(&self, from: usize, is_one: impl Fn(&Cuboid) -> bool) -> Option<usize> {
         let [granted, proposed] = self.lists;
         let rest = granted.get(from..).unwrap_or(&[]);
@@ -78,7 +78,7 @@ impl BorderPlanes {
         BorderPlanes { grid, walk: BorderWalk::default(), rest, around, tested: 0 }
     }
 
-    /// The boxes passed, and the boxes held against the piece of a plane.
+    /// The boxes passed, and the boxes subtracted from the piece of a plane.
     pub(crate) fn work(&self) -> Work {
         Work::of_boxes(self.tested)
     }
@@ -88,8 +88,8 @@ impl BorderPlanes {
         self.walk.begin(bases, boxes.by_node);
     }
 
-    /// The box that the plain search finds. Since [`BorderPlanes::begin`] bases may have vanished
-    /// but not come, and boxes may have been added at the end.
+    /// The box that the plain search finds. Since [`BorderPlanes::begin`], bases may have vanished
+    /// and boxes may have been added at the end, but no base may have been added.
     pub(crate) fn next(&mut self, boxes: &BusyBoxes<'_>, bases: &BaseSet) -> Option<Cuboid> {
         let shape = bases.shape();
         if self.walk.has_left_face() {
@@ -103,7 +103,7 @@ impl BorderPlanes {
         if let Some(list) = boxes.by_node {
             self.walk.skip_to_first(list, bases);
         }
-        for list in 0..2 {
+        for list in [GRANTED, PROPOSED] {
             let before = self.walk.passed[list];
             while let Some(stop) = self.next_stop(list, boxes) {
                 let pieces = Pieces::beside(&self.grid, &boxes.lists[list][stop.index], shape);
@@ -121,13 +121,12 @@ impl BorderPlanes {
 
     fn next_stop(&mut self, list: usize, boxes: &BusyBoxes<'_>) -> Option<Stop> {
         match boxes.by_node {
-            Some(known) if list == 0 => self.walk.next_in_machine(known),
+            Some(known) if list == GRANTED => self.walk.next_granted(known),
             _ => self.walk.next_along(list, boxes.lists[list]),
         }
     }
 
-    /// The base that the plain search comes to on a plane: the lowest of the first piece that has a
-    /// base.
+    /// The base that the plain search finds on a plane: the lowest of the first piece that has one.
     fn base_on(&mut self, boxes: &BusyBoxes<'_>, bases: &BaseSet, plane: Plane) -> Option<Cuboid> {
         let first = |piece: &Piece| has_base(bases, plane.x, *piece);
         let piece = plane.pieces.iter().find(first)?;

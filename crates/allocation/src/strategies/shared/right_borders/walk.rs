@@ -1,16 +1,21 @@
-//! A walk along a busy list to the boxes whose right side may have bases beside it.
+//! A walk along a busy list that stops at the boxes with bases beside their right side.
 //!
-//! Columns without a base are passed by a look at one bit. Where bases are few, the boxes are found
-//! by the nodes left of the bases.
+//! One bit a column says whether it has a base. A box beside a column without one is passed. Where
+//! bases are few, the boxes are found from the nodes left of the bases.
 //!
-//! Invariant: bases may vanish during a walk, but not come. The walk may stop at a box that has no
-//! base left beside it. It passes no box that has one, and looks at no box twice.
+//! Invariant: bases may vanish during a walk, but none is added. The walk may stop at a box whose
+//! last base has vanished. It passes no box that has one, and looks at no box twice.
 //!
 //! Cost: O(words) to begin, O(1) a box passed.
 
 use pavior_mesh::{BaseSet, Cuboid};
 
 use crate::strategies::shared::busy_list::BusyList;
+
+/// The list of the boxes that the machine has granted.
+pub(super) const GRANTED: usize = 0;
+/// The list of the boxes that are proposed.
+pub(super) const PROPOSED: usize = 1;
 
 /// How far the walk has come, and what tells it where to stop.
 #[derive(Clone, Debug, Default)]
@@ -24,19 +29,19 @@ pub(super) struct BorderWalk {
     /// of these were passed.
     keys: Vec<u64>,
     keys_passed: usize,
-    /// The boxes passed: of the machine's list, and of the list of what is proposed.
+    /// How many boxes were passed, of [`GRANTED`] and of [`PROPOSED`].
     pub(super) passed: [usize; 2],
 }
 
-/// How the boxes of the machine's list are found that have bases beside them.
+/// How granted boxes with bases beside them are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Finder {
     /// By a walk along the list.
     #[default]
     Columns,
-    /// The first one by the nodes left of the bases, the others by a walk along the list.
+    /// The first from the nodes left of the bases, the others by a walk along the list.
     FirstKey,
-    /// All by the nodes left of the bases, when the walk begins.
+    /// All from the nodes left of the bases, when the walk begins.
     AllKeys,
 }
 
@@ -50,8 +55,7 @@ pub(super) struct Stop {
 }
 
 impl BorderWalk {
-    /// Begins a walk. A list that knows the box of each node, if it is given, may find boxes more
-    /// quickly. O(words).
+    /// Begins a walk, in O(words). A list that knows the box of each node may make it quicker.
     pub(super) fn begin(&mut self, bases: &BaseSet, list: Option<&BusyList>) {
         self.side = u32::from(bases.grid().side(0));
         bases.columns_into(&mut self.columns);
@@ -73,33 +77,34 @@ impl BorderWalk {
         self.columns[0] & 1 == 1
     }
 
-    /// No base is left in column 0, not even beside a box that ends a ring.
+    /// Notes that no base is left in column 0. On a ring, that column is also beside a box that
+    /// ends at the last one.
     pub(super) fn pass_left_face(&mut self) {
         self.columns[0] &= !1;
     }
 
-    /// Passes the boxes of the machine's list before the first that has a base beside it, where
-    /// this is less work than a walk.
+    /// Passes the granted boxes before the first with a base beside it, where this is less work
+    /// than a walk.
     pub(super) fn skip_to_first(&mut self, list: &BusyList, bases: &BaseSet) {
         if self.finder == Finder::FirstKey {
-            self.passed[0] = list.first_beside(bases);
+            self.passed[GRANTED] = list.first_beside(bases);
         }
     }
 
-    /// The next box of the machine's list that may have a base beside it.
-    pub(super) fn next_in_machine(&mut self, list: &BusyList) -> Option<Stop> {
+    /// The next granted box that may have a base beside it.
+    pub(super) fn next_granted(&mut self, list: &BusyList) -> Option<Stop> {
         if self.finder != Finder::AllKeys {
-            return self.next_along(0, list.boxes());
+            return self.next_along(GRANTED, list.boxes());
         }
         while let Some(&key) = self.keys.get(self.keys_passed) {
             let index = list.place_of(key);
-            if index >= self.passed[0] {
-                self.passed[0] = index;
+            if index >= self.passed[GRANTED] {
+                self.passed[GRANTED] = index;
                 return Some(Stop { index, x: self.right_of(&list.boxes()[index]) as u16 });
             }
             self.keys_passed += 1;
         }
-        self.passed[0] = list.boxes().len();
+        self.passed[GRANTED] = list.boxes().len();
         None
     }
 
@@ -109,7 +114,8 @@ impl BorderWalk {
         if right >= self.side { right - self.side } else { right }
     }
 
-    /// The next box of a list, 0 or 1, in whose right column there may be a base.
+    /// The next box of a list, [`GRANTED`] or [`PROPOSED`], that may have a base in the column on
+    /// its right.
     pub(super) fn next_along(&mut self, list: usize, boxes: &[Cuboid]) -> Option<Stop> {
         let from = self.passed[list];
         let rest = boxes.get(from..).unwrap_or(&[]);

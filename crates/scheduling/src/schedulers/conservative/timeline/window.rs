@@ -1,4 +1,20 @@
 //! The nodes that are free throughout a window of time that moves on.
+//!
+//! A dip is a time at which nodes stop being free. Between dips free nodes stay free. So the nodes
+//! that are free at the begin of a window and at all its dips are free throughout.
+//!
+//! Dips enter behind the last and leave from the first. The nodes that are free at all of them are
+//! kept in two parts. Here dips 4 and 5 have entered behind 1, 2 and 3:
+//!
+//! ```text
+//!   from_dip:    1 & 2 & 3,  2 & 3,  3     an entry a dip, which leaves with it
+//!   at_others:   4 & 5                     one entry for all; dips that enter are and-ed to it
+//! ```
+//!
+//! The window is the common nodes of the first entry and of `at_others`. When a dip without an
+//! entry leaves, the dips that stay are given an entry each.
+//!
+//! Cost: each dip enters once, gets an entry once and leaves once, at O(N/64) words each.
 
 use std::cell::OnceCell;
 use std::collections::VecDeque;
@@ -11,50 +27,44 @@ use super::NodeTimeline;
 use crate::schedulers::conservative::slot::Slot;
 
 /// The nodes that are free at every dip of a window of time. Both ends of the window only move on.
-///
-/// Between dips free nodes stay free. So the nodes that are free at the begin of the window and at
-/// all its dips are free throughout.
-///
-/// The dips are a queue of two stacks. `before` has, for each dip of a first part, the nodes that
-/// are free from it to the end of that part, the earliest dip on top. `after` has the nodes that
-/// are free at all dips of the rest. So each dip enters once and leaves once, at O(N/64) words
-/// each.
 pub(super) struct Window<'p> {
     timeline: &'p NodeTimeline,
-    /// The slot of the job that is looked for, which is free to it.
+    /// The slot that the job in question has booked. Its nodes are free to the job.
     own: Option<&'p Slot<Placement>>,
-    /// Its nodes as a set, if whole words are given faster. Found when first needed.
+    /// The nodes of `own` as a set, if whole words are given faster. Made when first needed.
     own_set: OnceCell<Option<Occupancy>>,
-    /// The segments of the dips.
+    /// The segments that begin at the dips.
     dips: VecDeque<usize>,
-    /// The next of the timeline's dips to enter.
+    /// Which of the timeline's dips enters next.
     next_dip: usize,
-    before: Vec<Occupancy>,
-    after: Option<Occupancy>,
+    /// For each of the first dips: the nodes that are free from it to the last of these. The entry
+    /// of the earliest dip is on top.
+    from_dip: Vec<Occupancy>,
+    /// The nodes that are free at all other dips.
+    at_others: Option<Occupancy>,
     /// The last answer of [`Window::free`].
     common: Occupancy,
-    /// Memory to be used again.
+    /// Sets whose memory is used again.
     spare: Vec<Occupancy>,
 }
 
 impl<'p> Window<'p> {
     pub(super) fn new(timeline: &'p NodeTimeline, own: Option<&'p Slot<Placement>>) -> Window<'p> {
         let common = timeline.free[0].clone();
-        let (dips, before, after, spare) = (VecDeque::new(), Vec::new(), None, Vec::new());
         Window {
             timeline,
             own,
             own_set: OnceCell::new(),
-            dips,
+            dips: VecDeque::new(),
             next_dip: 0,
-            before,
-            after,
+            from_dip: Vec::new(),
+            at_others: None,
             common,
-            spare,
+            spare: Vec::new(),
         }
     }
 
-    /// The first dip's segment.
+    /// The segment of the first dip.
     pub(super) fn first(&self) -> Option<usize> {
         self.dips.front().copied()
     }
@@ -66,8 +76,8 @@ impl<'p> Window<'p> {
         u64::from(self.timeline.count[segment]) + u64::from(own)
     }
 
-    /// Takes in the next dips that are after one time and before another. Stops at a dip with fewer
-    /// free nodes than are needed, and returns its segment.
+    /// Takes in the next dips after one time and before another. Stops at a dip with fewer free
+    /// nodes than are needed, and returns its segment.
     pub(super) fn enter_all(&mut self, after: Time, before: Time, nodes: u64) -> Option<usize> {
         while let Some(&dip) = self.timeline.dips.get(self.next_dip).filter(|dip| **dip < before) {
             self.next_dip += 1;
@@ -88,13 +98,14 @@ impl<'p> Window<'p> {
         self.timeline.dips.get(self.next_dip).copied()
     }
 
+    /// Adds a dip behind all others.
     fn enter(&mut self, segment: usize) {
         let mut free = self.copy_of(segment);
-        if let Some(after) = self.after.take() {
-            free.keep(&after).expect("one machine");
-            self.spare.push(after);
+        if let Some(others) = self.at_others.take() {
+            free.keep(&others).expect("one machine");
+            self.spare.push(others);
         }
-        self.after = Some(free);
+        self.at_others = Some(free);
         self.dips.push_back(segment);
     }
 
@@ -102,18 +113,18 @@ impl<'p> Window<'p> {
     pub(super) fn leave(&mut self, segment: usize) {
         let left = self.dips.partition_point(|dip| *dip <= segment);
         self.dips.drain(..left);
-        if left <= self.before.len() {
-            let kept = self.before.len() - left;
-            self.spare.extend(self.before.drain(kept..));
+        if left <= self.from_dip.len() {
+            let kept = self.from_dip.len() - left;
+            self.spare.extend(self.from_dip.drain(kept..));
         } else {
-            self.gather();
+            self.make_entries();
         }
     }
 
-    /// The nodes that are free in a segment before the first dip, and at all dips.
+    /// The nodes that are free in a segment and at all dips. The segment is before the first dip.
     pub(super) fn free(&mut self, segment: usize) -> &Occupancy {
         let begin = &self.timeline.free[segment];
-        let (one, other) = match (self.before.last(), &self.after) {
+        let (one, other) = match (self.from_dip.last(), &self.at_others) {
             (None, None) => return begin,
             (Some(one), other) => (one, other.as_ref()),
             (None, Some(one)) => (one, None),
@@ -125,16 +136,16 @@ impl<'p> Window<'p> {
         &self.common
     }
 
-    /// Moves all dips to the first part.
-    fn gather(&mut self) {
-        self.spare.append(&mut self.before);
-        self.spare.extend(self.after.take());
+    /// Makes an entry for every dip.
+    fn make_entries(&mut self) {
+        self.spare.append(&mut self.from_dip);
+        self.spare.extend(self.at_others.take());
         for place in (0..self.dips.len()).rev() {
             let mut free = self.copy_of(self.dips[place]);
-            if let Some(later) = self.before.last() {
+            if let Some(later) = self.from_dip.last() {
                 free.keep(later).expect("one machine");
             }
-            self.before.push(free);
+            self.from_dip.push(free);
         }
     }
 
