@@ -50,7 +50,7 @@ fn operations() {
     let (server, _) = fresh(|setup| setup.machine = "mesh:64x64".into());
     let address = &server.address;
     for connections in [16, 64] {
-        let began = Instant::now();
+        let (began, before) = (Instant::now(), worked(&server));
         let past = |_| began.elapsed() > part();
         let mut times: Vec<Duration> = std::thread::scope(|scope| {
             let all: Vec<_> =
@@ -58,15 +58,16 @@ fn operations() {
             all.into_iter().flat_map(|one| one.join().expect("no panic")).collect()
         });
         let rate = times.len() as f64 / began.elapsed().as_secs_f64();
+        let work = (worked(&server) - before) / times.len() as u32;
         times.sort_unstable();
         let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
         let (median, late) = (at(0.5), at(0.99));
         println!(
             "{connections} connections: {rate:.0} durable operations a second, \
-             median {median:?}, p99 {late:?}"
+             median {median:?}, p99 {late:?}, {work:?} of a processor an operation"
         );
     }
-    let began = Instant::now();
+    let (began, before) = (Instant::now(), worked(&server));
     let past = |_| began.elapsed() > part();
     let count: u64 = std::thread::scope(|scope| {
         let all: Vec<_> =
@@ -74,7 +75,11 @@ fn operations() {
         all.into_iter().map(|one| one.join().expect("no panic")).sum()
     });
     let rate = count as f64 / began.elapsed().as_secs_f64();
-    println!("batches of 512 over 4 connections: {rate:.0} durable operations a second");
+    let work = (worked(&server) - before) / count as u32;
+    println!(
+        "batches of 512 over 4 connections: {rate:.0} durable operations a second, \
+         {work:?} of a processor an operation"
+    );
 }
 
 /// A killed server, and the time until it answers.
