@@ -58,7 +58,7 @@ fn operations() {
             all.into_iter().flat_map(|one| one.join().expect("no panic")).collect()
         });
         let rate = times.len() as f64 / began.elapsed().as_secs_f64();
-        let work = (worked(&server) - before) / times.len() as u32;
+        let work = worked(&server).saturating_sub(before) / times.len() as u32;
         times.sort_unstable();
         let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
         let (median, late) = (at(0.5), at(0.99));
@@ -75,7 +75,7 @@ fn operations() {
         all.into_iter().map(|one| one.join().expect("no panic")).sum()
     });
     let rate = count as f64 / began.elapsed().as_secs_f64();
-    let work = (worked(&server) - before) / count as u32;
+    let work = worked(&server).saturating_sub(before) / count as u32;
     println!(
         "batches of 512 over 4 connections: {rate:.0} durable operations a second, \
          {work:?} of a processor an operation"
