@@ -96,7 +96,7 @@ pub fn start_at(
         history: store.history(),
         clock,
     };
-    let writer = Writer {
+    let mut writer = Writer {
         saved: state.seq(),
         state: Some(state),
         store,
@@ -111,6 +111,12 @@ pub fn start_at(
         save_ms: 0,
         timed: false,
     };
+    // Before any question is answered: `/readyz` tells of a doubt about the clock from the first.
+    if handle.health() == Health::Ready
+        && let Err(error) = writer.lead()
+    {
+        writer.fail(&error);
+    }
     let thread = std::thread::Builder::new().name("writer".into());
     let thread = thread.spawn(move || writer.run(&inbox)).expect("the system has threads");
     (handle, thread)
@@ -148,11 +154,6 @@ struct Decided {
 
 impl Writer {
     fn run(mut self, inbox: &Inbox<Message>) {
-        if self.handle.health() == Health::Ready
-            && let Err(error) = self.lead()
-        {
-            self.fail(&error);
-        }
         while let Some(group) = inbox.take(self.tuning.group, self.pause()) {
             if group.is_empty() {
                 self.rest();
