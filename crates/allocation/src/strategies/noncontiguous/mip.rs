@@ -19,9 +19,9 @@
 //! allocation for mesh interconnection networks", Simulation Modelling Practice and Theory 80,
 //! 2018.
 //!
-//!       Departures: the shapes are in the order of All-Shapes First Fit, compact ones first. The
-//!       shape asked for comes before them if it has exactly n nodes. 3D and wraps (for the boxes)
-//!       are the project's own.
+//! Departures: the shapes are in the order of All-Shapes First Fit, compact ones first. The
+//! shape asked for comes before them if it has exactly n nodes. 3D and wraps (for the boxes)
+//! are the project's own.
 
 use pavior_kernel::Options;
 use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan, Sides, order, volume};
