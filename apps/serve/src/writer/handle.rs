@@ -1,7 +1,7 @@
 //! How the rest of the service talks to the writer.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use tokio::sync::{oneshot, watch};
 
@@ -50,6 +50,17 @@ pub enum Health {
     ReadOnly(String),
     /// Another server decides.
     Standby(String),
+}
+
+impl Health {
+    /// Why nothing can be decided, if so.
+    pub(crate) fn unavailable(self) -> Option<Unavailable> {
+        match self {
+            Health::Ready => None,
+            Health::ReadOnly(reason) => Some(Unavailable::ReadOnly(reason)),
+            Health::Standby(by) => Some(Unavailable::Standby(by)),
+        }
+    }
 }
 
 /// Why there is no answer.
@@ -198,12 +209,12 @@ impl WriterHandle {
 
     /// Whether the service can decide.
     pub fn health(&self) -> Health {
-        self.health.read().map_or_else(|poisoned| poisoned.into_inner().clone(), |now| now.clone())
+        self.health.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The doubt about the clock, if there is one: no lease ends by time.
     pub fn clock_doubt(&self) -> Option<ClockDoubt> {
-        self.doubt.read().map_or_else(|poisoned| *poisoned.into_inner(), |now| *now)
+        *self.doubt.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Lets the writer stop, after what waits.
@@ -214,7 +225,7 @@ impl WriterHandle {
     fn send(&self, message: Message) -> Result<(), Unavailable> {
         self.queue.send(message).map_err(|why| match why {
             NotTaken::Full => Unavailable::Busy,
-            NotTaken::Ended => Unavailable::Stopping,
+            NotTaken::Ended => self.health().unavailable().unwrap_or(Unavailable::Stopping),
         })
     }
 }

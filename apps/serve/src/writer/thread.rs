@@ -1,7 +1,7 @@
 //! The writer's thread.
 
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -112,8 +112,27 @@ pub fn start_at(
         timed: false,
     };
     let thread = std::thread::Builder::new().name("writer".into());
-    let thread = thread.spawn(move || writer.run(&inbox)).expect("the system has threads");
+    let run = move || {
+        let _told = TellsOfPanic(writer.handle.health.clone());
+        writer.run(&inbox);
+    };
+    let thread = thread.spawn(run).expect("the system has threads");
     (handle, thread)
+}
+
+/// Says that nothing can be decided any more, if the writer's thread panics.
+struct TellsOfPanic(Arc<RwLock<Health>>);
+
+impl Drop for TellsOfPanic {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            set_health(&self.0, Health::ReadOnly("the writer has failed: see the log".to_string()));
+        }
+    }
+}
+
+fn set_health(health: &RwLock<Health>, now: Health) {
+    *health.write().unwrap_or_else(PoisonError::into_inner) = now;
 }
 
 pub(super) struct Writer {
@@ -296,7 +315,7 @@ impl Writer {
             other => Health::ReadOnly(other.to_string()),
         };
         self.set_health(health.clone());
-        unavailable_by(&health).unwrap_or(Unavailable::Stopping)
+        health.unavailable().unwrap_or(Unavailable::Stopping)
     }
 
     /// Reads the state back up to a record.
@@ -313,15 +332,12 @@ impl Writer {
     }
 
     fn set_health(&self, health: Health) {
-        match self.handle.health.write() {
-            Ok(mut now) => *now = health,
-            Err(mut poisoned) => **poisoned.get_mut() = health,
-        }
+        set_health(&self.handle.health, health);
     }
 
     /// Why nothing can be decided now, if so. After a while the next command tries again.
     fn unavailable(&mut self, now_ms: u64) -> Option<Unavailable> {
-        let unavailable = unavailable_by(&self.handle.health())?;
+        let unavailable = self.handle.health().unavailable()?;
         if now_ms < self.retry_ms {
             return Some(unavailable);
         }
@@ -414,13 +430,5 @@ impl Writer {
             }
             done.is_ok()
         }));
-    }
-}
-
-fn unavailable_by(health: &Health) -> Option<Unavailable> {
-    match health {
-        Health::Ready => None,
-        Health::ReadOnly(reason) => Some(Unavailable::ReadOnly(reason.clone())),
-        Health::Standby(by) => Some(Unavailable::Standby(by.clone())),
     }
 }

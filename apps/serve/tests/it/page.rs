@@ -16,22 +16,22 @@ fn the_page_shows_the_machine_live_and_as_it_was() {
         setup.machine = "grid:8x8x4w".into();
         setup.scheduler = Some("fcfs".into());
     });
-    let mut client = Client::new(&server.address);
-    client.post("/v1/leases", r#"{"shape":[4,4,4],"job":"first"}"#).unwrap();
-    client.post("/v1/nodes/fail", r#"{"node":[7,7,3]}"#).unwrap();
+    let mut client = server.client();
+    client.post("/v1/leases", r#"{"shape":[4,4,4],"job":"first"}"#);
+    client.post("/v1/nodes/fail", r#"{"node":[7,7,3]}"#);
     browser.open(&server.address);
     browser.until("document.getElementById('counts')?.textContent.includes('64 busy')");
     browser.until("document.getElementById('status').textContent === 'connected'");
     assert_eq!(browser.value("document.getElementById('deep').hidden"), false, "3D works");
 
     // Live: a grant is drawn without a reload.
-    let lease = client.post("/v1/leases", r#"{"shape":[4,4,2],"job":"<b>second</b>"}"#).unwrap();
+    let lease = client.post("/v1/leases", r#"{"shape":[4,4,2],"job":"<b>second</b>"}"#);
     browser.until("document.getElementById('counts').textContent.includes('96 busy')");
     browser.until("document.getElementById('jobs').textContent.includes('<b>second</b>')");
     browser.picture("live-3d");
 
     // A request that waits, and why.
-    client.post("/v1/leases", r#"{"shape":[8,8,4],"job":"large","wait":true}"#).unwrap();
+    client.post("/v1/leases", r#"{"shape":[8,8,4],"job":"large","wait":true}"#);
     browser.until("document.querySelector('#queue button')");
     browser.value("document.querySelector('#queue button').click()");
     browser.until(
@@ -48,12 +48,10 @@ fn the_page_shows_the_machine_live_and_as_it_was() {
     moves_are_drawn(&mut browser);
 
     // History: back to before the second lease, and forth again.
-    client
-        .post(
-            &format!("/v1/leases/{}/end", lease.json()["id"]),
-            &json!({ "epoch": lease.json()["epoch"] }).to_string(),
-        )
-        .unwrap();
+    client.post(
+        &format!("/v1/leases/{}/end", lease.json()["id"]),
+        json!({ "epoch": lease.json()["epoch"] }),
+    );
     browser.until("window.pavior.page.series.busy.length >= 2");
     browser.value(
         "(() => { const c = document.getElementById('chart'), b = c.getBoundingClientRect();
@@ -96,7 +94,7 @@ fn moves_are_drawn(browser: &mut Browser) {
 fn the_page_fits_a_phone() {
     let Some(mut browser) = Browser::start(390, 844) else { return };
     let (server, _) = fresh(|_| {});
-    Client::new(&server.address).post("/v1/leases", r#"{"shape":[3,5]}"#).unwrap();
+    server.client().post("/v1/leases", r#"{"shape":[3,5]}"#);
     browser.open(&server.address);
     browser.until("document.getElementById('counts')?.textContent.includes('15 busy')");
     let wide = browser.value("document.documentElement.scrollWidth <= window.innerWidth");
@@ -142,10 +140,10 @@ fn a_schedule_plays_without_a_server() {
 fn a_large_machine_is_drawn() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
     let (server, _) = fresh(|setup| setup.machine = "torus:16x16x16".into());
-    let mut client = Client::new(&server.address);
+    let mut client = server.client();
     let lease = r#"{"lease":{"shape":[1,2,1]}},"#.repeat(2000);
     let batch = format!("{{\"operations\":[{}]}}", lease.trim_end_matches(','));
-    let answers = client.post("/v1/batch", &batch).unwrap().json();
+    let answers = client.post("/v1/batch", &batch).json();
     let granted = answers["answers"].as_array().unwrap().iter().filter(|one| one["status"] == 201);
     assert_eq!(granted.count(), 2000);
     browser.open(&server.address);
@@ -173,16 +171,16 @@ fn colours_are_told_and_waiting_is_explained() {
         setup.scheduler = Some("easy".into());
         setup.strategy = "gabl".into();
     });
-    let mut client = Client::new(&server.address);
+    let mut client = server.client();
     let names = ["alice", "bob", "carol", "dave", "erin", "frank", "grace"];
     for (index, tenant) in names.iter().enumerate() {
         let body = json!({ "shape": [8, 1], "tenant": tenant, "job": index, "estimate_s": 3600 });
-        assert_eq!(client.post("/v1/leases", &body.to_string()).unwrap().status, 201);
+        assert_eq!(client.post("/v1/leases", &body).status, 201);
     }
     let head = json!({ "shape": [8, 8], "job": 17, "wait": true, "estimate_s": 1800 });
-    client.post("/v1/leases", &head.to_string()).unwrap();
+    client.post("/v1/leases", &head);
     let behind = json!({ "shape": [2, 1], "job": "small", "wait": true, "estimate_s": 7200 });
-    client.post("/v1/leases", &behind.to_string()).unwrap();
+    client.post("/v1/leases", &behind);
     browser.open(&server.address);
     browser.until("document.getElementById('counts')?.textContent.includes('56 busy')");
     browser.press("c");
@@ -208,13 +206,13 @@ fn colours_are_told_and_waiting_is_explained() {
     browser.picture("age-light");
 
     // A node that fails is in the legend, too.
-    client.post("/v1/nodes/fail", r#"{"node":[7,7]}"#).unwrap();
+    client.post("/v1/nodes/fail", r#"{"node":[7,7]}"#);
     browser.until("document.getElementById('legend').textContent.includes('failed')");
 
     // The operator, whose small job starts now, an eighth and a ninth tenant have none left: they
     // share one, and the legend says so.
-    client.post("/v1/leases", r#"{"shape":[1,1],"tenant":"heidi"}"#).unwrap();
-    client.post("/v1/leases", r#"{"shape":[1,1],"tenant":"ivan"}"#).unwrap();
+    client.post("/v1/leases", r#"{"shape":[1,1],"tenant":"heidi"}"#);
+    client.post("/v1/leases", r#"{"shape":[1,1],"tenant":"ivan"}"#);
     browser.press("c");
     browser.press("c");
     browser.until(
@@ -228,7 +226,7 @@ fn colours_are_told_and_waiting_is_explained() {
 fn the_axis_ends_now() {
     let Some(mut browser) = Browser::start(400, 900) else { return };
     let (server, _) = fresh(|_| {});
-    let lease = Client::new(&server.address).post("/v1/leases", r#"{"shape":[3,5]}"#).unwrap();
+    let lease = server.client().post("/v1/leases", r#"{"shape":[3,5]}"#);
     assert_eq!(lease.status, 201);
     browser.open(&server.address);
     browser.until("window.pavior?.page.series.busy.length >= 1");
@@ -263,7 +261,7 @@ fn a_tenants_page_keeps_up_with_the_others() {
     browser.value("document.querySelector('#login button').click()");
     browser.until("document.getElementById('counts').textContent.includes('64 free')");
     let mut other = Client::with(&server.address, "Authorization", "Bearer b-secret");
-    let lease = other.post("/v1/leases", r#"{"shape":[4,4],"job":"hidden"}"#).unwrap().json();
+    let lease = other.post("/v1/leases", r#"{"shape":[4,4],"job":"hidden"}"#).json();
     browser.until("document.getElementById('counts').textContent.includes('16 busy')");
     browser.press("c");
     browser.until("document.getElementById('legend').textContent.includes('other tenants (16)')");
@@ -271,7 +269,6 @@ fn a_tenants_page_keeps_up_with_the_others() {
         browser.value("document.querySelector('aside').textContent.includes('hidden')"),
         false
     );
-    let epoch = json!({ "epoch": lease["epoch"] }).to_string();
-    other.post(&format!("/v1/leases/{}/end", lease["id"]), &epoch).unwrap();
+    other.end(&lease);
     browser.until("document.getElementById('counts').textContent.includes('64 free')");
 }

@@ -95,24 +95,24 @@ fn refused(
     mut request: impl FnMut() -> (&'static str, String, String, &'static str),
 ) -> usize {
     let mut failed = 0;
-    let before = client.get("/v1/state").unwrap().text;
+    let before = client.get("/v1/state").text;
     for _ in 0..tried {
         let (method, path, body, kind) = request();
-        let reply = client.send(method, &path, &body, &[("Content-Type", kind)]).unwrap();
+        let reply = client.send(method, &path, &body, &[("Content-Type", kind)]);
         let told = reply.kind == "application/problem+json" && reply.json()["detail"].is_string();
         if reply.status != status || !told {
             println!("{method} {path} {kind} {body}: {} {}", reply.status, reply.text);
             failed += 1;
         }
     }
-    failed + usize::from(client.get("/v1/state").unwrap().text != before)
+    failed + usize::from(client.get("/v1/state").text != before)
 }
 
 #[test]
 fn what_is_said_twice_is_never_carried_out() {
     let (server, _) = fresh(|_| {});
-    let mut client = Client::new(&server.address);
-    client.post("/v1/leases", r#"{"shape":[8,2]}"#).unwrap();
+    let mut client = server.client();
+    client.post("/v1/leases", r#"{"shape":[8,2]}"#);
     let (mut random, tried) = (Random(38), pavior_trials::size(2000, 60_000));
     let failed = refused(&mut client, tried, 400, || {
         let (path, body) = BODIES[random.below(9) as usize];
@@ -124,8 +124,8 @@ fn what_is_said_twice_is_never_carried_out() {
 #[test]
 fn parameters_that_a_route_does_not_have_are_never_ignored() {
     let (server, _) = fresh(|_| {});
-    let mut client = Client::new(&server.address);
-    client.post("/v1/leases", r#"{"shape":[8,2]}"#).unwrap();
+    let mut client = server.client();
+    client.post("/v1/leases", r#"{"shape":[8,2]}"#);
     let (mut random, tried) = (Random(39), pavior_trials::size(2000, 60_000));
     let reads = ["/v1/leases", "/v1/state", "/v1/machine", "/v1/queue", "/v1/series", "/healthz"];
     let names =
@@ -150,8 +150,8 @@ fn parameters_that_a_route_does_not_have_are_never_ignored() {
 #[test]
 fn bodies_that_pages_of_other_sites_can_send_are_never_read() {
     let (server, _) = fresh(|_| {});
-    let mut client = Client::new(&server.address);
-    client.post("/v1/leases", r#"{"shape":[8,2]}"#).unwrap();
+    let mut client = server.client();
+    client.post("/v1/leases", r#"{"shape":[8,2]}"#);
     let (mut random, tried) = (Random(40), pavior_trials::size(2000, 60_000));
     let kinds = [
         "text/plain",
