@@ -44,7 +44,7 @@ pub(crate) async fn healthz() -> Json<Status> {
 )]
 pub(crate) async fn readyz(State(app): State<Arc<App>>) -> Result<Json<Status>, Fault> {
     let stopping = app.stopping.borrow().then_some(Unavailable::Stopping);
-    if let Some(why) = app.writer.health().unavailable().or(stopping) {
+    if let Some(why) = app.writer.unavailable().or(stopping) {
         return Err(why.into());
     }
     let doubt = app.writer.clock_doubt();

@@ -1,12 +1,12 @@
 //! The writer's thread.
 
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::handle::{
-    Answer, CommandAnswer, Counters, Do, Health, Message, RefusalInState, Unavailable, WriterHandle,
+    Answer, CommandAnswer, Counters, Do, Message, RefusalInState, Unavailable, WriterHandle,
 };
 use super::queue::{Inbox, queue};
 use super::recent::Recent;
@@ -56,40 +56,26 @@ impl Default for Tuning {
     }
 }
 
-/// Starts the writer's thread on a recovered state; `health` says whether it decides at once.
+/// Starts the writer's thread on a recovered state, under a clock. `unavailable` says why it does
+/// not decide at once, if so.
 ///
 /// # Panics
 /// If the system has no thread left.
 pub fn start(
-    state: ServiceState,
-    store: Box<dyn RecordStore>,
-    limits: ServiceLimits,
-    seed: u64,
-    tuning: Tuning,
-    health: Health,
-) -> (WriterHandle, JoinHandle<()>) {
-    start_at(ServiceClock::new(), state, store, limits, seed, tuning, health)
-}
-
-/// As [`start`], with a clock.
-///
-/// # Panics
-/// If the system has no thread left.
-pub fn start_at(
     clock: ServiceClock,
     state: ServiceState,
     store: Box<dyn RecordStore>,
     limits: ServiceLimits,
     seed: u64,
     tuning: Tuning,
-    health: Health,
+    unavailable: Option<Unavailable>,
 ) -> (WriterHandle, JoinHandle<()>) {
     let (queue, inbox) = queue(tuning.queue);
     let counters = Arc::new(Counters::default());
     counters.seq.store(state.seq(), Ordering::Release);
     let handle = WriterHandle {
         queue,
-        health: Arc::new(RwLock::new(health)),
+        unavailable: Arc::new(RwLock::new(unavailable)),
         doubt: Arc::default(),
         counters,
         recent: Arc::new(Recent::new(state.seq())),
@@ -113,7 +99,7 @@ pub fn start_at(
     };
     let thread = std::thread::Builder::new().name("writer".into());
     let run = move || {
-        let _told = TellsOfPanic(writer.handle.health.clone());
+        let _told = TellsOfPanic(writer.handle.clone());
         writer.run(&inbox);
     };
     let thread = thread.spawn(run).expect("the system has threads");
@@ -121,18 +107,15 @@ pub fn start_at(
 }
 
 /// Says that nothing can be decided any more, if the writer's thread panics.
-struct TellsOfPanic(Arc<RwLock<Health>>);
+struct TellsOfPanic(WriterHandle);
 
 impl Drop for TellsOfPanic {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            set_health(&self.0, Health::ReadOnly("the writer has failed: see the log".to_string()));
+            let reason = "the writer has failed: see the log".to_string();
+            self.0.set_unavailable(Some(Unavailable::ReadOnly(reason)));
         }
     }
-}
-
-fn set_health(health: &RwLock<Health>, now: Health) {
-    *health.write().unwrap_or_else(PoisonError::into_inner) = now;
 }
 
 pub(super) struct Writer {
@@ -167,7 +150,7 @@ struct Decided {
 
 impl Writer {
     fn run(mut self, inbox: &Inbox<Message>) {
-        if self.handle.health() == Health::Ready
+        if self.handle.unavailable().is_none()
             && let Err(error) = self.lead()
         {
             self.fail(&error);
@@ -310,12 +293,12 @@ impl Writer {
         self.retry_ms = self.handle.clock.now_ms() + RETRY_MS;
         self.read_back(self.handle.seq());
         let behind = if let StoreError::Unknown(behind) = error { behind } else { error };
-        let health = match behind {
-            StoreError::Fenced(by) => Health::Standby(by.clone()),
-            other => Health::ReadOnly(other.to_string()),
+        let unavailable = match behind {
+            StoreError::Fenced(by) => Unavailable::Standby(by.clone()),
+            other => Unavailable::ReadOnly(other.to_string()),
         };
-        self.set_health(health.clone());
-        health.unavailable().unwrap_or(Unavailable::Stopping)
+        self.handle.set_unavailable(Some(unavailable.clone()));
+        unavailable
     }
 
     /// Reads the state back up to a record.
@@ -331,20 +314,16 @@ impl Writer {
         };
     }
 
-    fn set_health(&self, health: Health) {
-        set_health(&self.handle.health, health);
-    }
-
     /// Why nothing can be decided now, if so. After a while the next command tries again.
     fn unavailable(&mut self, now_ms: u64) -> Option<Unavailable> {
-        let unavailable = self.handle.health().unavailable()?;
+        let unavailable = self.handle.unavailable()?;
         if now_ms < self.retry_ms {
             return Some(unavailable);
         }
         if let Err(error) = self.store.retry() {
             self.retry_ms = now_ms + RETRY_MS;
             if let StoreError::Fenced(by) = error {
-                self.set_health(Health::Standby(by));
+                self.handle.set_unavailable(Some(Unavailable::Standby(by)));
             }
             return Some(unavailable);
         }
@@ -360,7 +339,7 @@ impl Writer {
             return Some(unavailable);
         }
         tracing::info!(seq = self.handle.seq(), "records can be kept");
-        self.set_health(Health::Ready);
+        self.handle.set_unavailable(None);
         None
     }
 
@@ -392,7 +371,7 @@ impl Writer {
             }
         }
         let Some(state) = &self.state else { return };
-        let ready = self.handle.health() == Health::Ready;
+        let ready = self.handle.unavailable().is_none();
         let many = state.seq() >= self.saved + self.tuning.snapshot_every;
         // A short history is kept in pieces, too.
         let piece = self.tuning.snapshot_bytes.min(self.tuning.history_bytes / 4).max(1 << 16);

@@ -8,7 +8,7 @@ use pavior_serve::core::{ClockRule, ServiceLimits, ServiceRecord};
 use pavior_serve::storage::RecordStore;
 use pavior_serve::storage::disk::Disk;
 use pavior_serve::storage::journal::JournalStore;
-use pavior_serve::writer::{Health, Tuning, WriterHandle, recover, start_at};
+use pavior_serve::writer::{Tuning, WriterHandle, recover, start};
 
 use crate::decisions::begin;
 
@@ -34,8 +34,7 @@ impl Running {
         }
         let clock = ClockRule { confirmed, ..ClockRule::default() };
         let (tuning, clock) = (Tuning { clock, ..Tuning::default() }, ServiceClock::at(wall_ms));
-        let (store, health) = (Box::new(store), Health::Ready);
-        let (writer, thread) = start_at(clock, state, store, limits, 1, tuning, health);
+        let (writer, thread) = start(clock, state, Box::new(store), limits, 1, tuning, None);
         Some(Running { writer, thread })
     }
 

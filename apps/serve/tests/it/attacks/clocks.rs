@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::client::{holder, until};
 use crate::decisions::limits;
-use crate::random::{Random, request};
+use crate::random::Random;
 use crate::running::{Running, wait};
 use crate::server::{Server, Setup};
 
@@ -54,7 +54,8 @@ impl Clocked {
     }
 
     fn lease(&self, ttl_ms: u64) -> (u64, u64) {
-        let asked = LeaseRequest { ttl_ms: Some(ttl_ms), ..request(Ask::Shape([2, 1, 1])) };
+        let asked =
+            LeaseRequest { ttl_ms: Some(ttl_ms), ..LeaseRequest::of(Ask::Shape([2, 1, 1])) };
         let (status, lease) = self.ask(None, Command::Lease(asked));
         assert_eq!(status, 201, "{lease}");
         holder(&lease)

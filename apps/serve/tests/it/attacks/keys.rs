@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::client::{Reply, batch};
 use crate::decisions::begin;
-use crate::random::{Random, request};
+use crate::random::Random;
 use crate::server::{Server, fresh};
 
 /// The bytes of the files of a folder, and of the folders in it, whose names begin with `start`.
@@ -104,12 +104,12 @@ fn the_queue_has_places_for_others() {
     let mut records = Vec::new();
     let mut ask = |state: &mut ServiceState, tenant: &str| {
         let caller = Caller { tenant: Some(tenant.to_string()) };
-        let asked = LeaseRequest { wait: true, ..request(Ask::Shape([8, 5, 1])) };
+        let asked = LeaseRequest { wait: true, ..LeaseRequest::of(Ask::Shape([8, 5, 1])) };
         let decision = state.decide(1, &caller, None, Command::Lease(asked), &mut records);
         let Written { status, body } = written(&decision.reply);
         (status, serde_json::from_str::<Value>(&body).unwrap())
     };
-    let whole = Command::Lease(request(Ask::Shape([8, 8, 1])));
+    let whole = Command::Lease(LeaseRequest::of(Ask::Shape([8, 8, 1])));
     state.decide(1, &Caller::OPERATOR, None, whole, &mut Vec::new());
     // Five places, and a quota of 40 nodes that one request uses up: see `limits`.
     let tenants = ["a", "b", "c", "d"];

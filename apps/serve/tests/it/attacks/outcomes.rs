@@ -13,13 +13,13 @@ use pavior_serve::core::{
 use pavior_serve::service::written;
 use pavior_serve::storage::RecordStore;
 use pavior_serve::storage::journal::JournalStore;
-use pavior_serve::writer::{Do, Health, Unavailable, WriterHandle};
+use pavior_serve::writer::{Do, Unavailable, WriterHandle};
 use pavior_trials::{attacked, size};
 use serde_json::json;
 
 use crate::client::{Client, holder, until, watch_until};
 use crate::disk::{Fault, Simulated};
-use crate::random::{Random, request};
+use crate::random::Random;
 use crate::running::{Running, wait};
 use crate::server::Server;
 use crate::takeover::{Database, ready, setup};
@@ -38,7 +38,7 @@ fn with_writer<T>(disk: &Simulated, act: impl AsyncFnOnce(&WriterHandle) -> T) -
 /// A keyed request for the job of a number.
 fn ask(number: u64) -> Do {
     let job = Some(JobName::Number(number as i64));
-    let command = Command::Lease(LeaseRequest { job, ..request(Ask::Shape([1, 1, 1])) });
+    let command = Command::Lease(LeaseRequest { job, ..LeaseRequest::of(Ask::Shape([1, 1, 1])) });
     let key = Some(IdempotencyKey { key: format!("k{number}"), digest: number, write: written });
     Do { caller: Caller::OPERATOR, key, command }
 }
@@ -132,11 +132,11 @@ fn a_writer_that_panics_is_not_ready() {
     let disk = Simulated::default();
     let running = Running::start(disk.clone(), (1, false), ServiceLimits::default()).unwrap();
     let writer = &running.writer;
-    assert!(wait(answer(writer, 1)).is_ok() && writer.health() == Health::Ready);
+    assert!(wait(answer(writer, 1)).is_ok() && writer.unavailable().is_none());
     disk.fault_after(0, Fault::Panic);
     let broken = wait(answer(writer, 2));
     assert!(matches!(broken, Err(Unavailable::Unknown(_))), "{broken:?}");
-    until("the end of the writer", || writer.health() != Health::Ready);
+    until("the end of the writer", || writer.unavailable().is_some());
     for refused in [wait(answer(writer, 3)).err(), wait(writer.view()).err()] {
         assert!(matches!(refused, Some(Unavailable::ReadOnly(_))), "{refused:?}");
     }

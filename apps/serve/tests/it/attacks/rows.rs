@@ -2,7 +2,7 @@
 
 use pavior_serve::core::{ServiceRecord, ServiceState};
 use pavior_serve::storage::RecordStore;
-use pavior_serve::storage::postgres::PostgresStore;
+use pavior_serve::storage::postgres::{PostgresStore, address};
 use postgres::{Client, NoTls};
 
 use crate::disk::state_of;
@@ -35,8 +35,13 @@ const DAMAGES: [&str; 18] = [
     "UPDATE pavior_leader SET sum = sum + 1",
 ];
 
+fn store(url: &str, holder: &str, patience_s: f64) -> Result<PostgresStore, String> {
+    let opened = address(url).and_then(|config| PostgresStore::open(config, holder, patience_s));
+    opened.map_err(|error| error.to_string())
+}
+
 fn opened(url: &str) -> Result<ServiceState, String> {
-    let mut store = PostgresStore::open(url, "test", 3.0).map_err(|error| error.to_string())?;
+    let mut store = store(url, "test", 3.0)?;
     let state = state_of(&*store.history(), u64::MAX);
     store.close();
     state
@@ -44,7 +49,7 @@ fn opened(url: &str) -> Result<ServiceState, String> {
 
 /// Keeps records, with a snapshot of the first half.
 fn fill(url: &str, records: &[ServiceRecord]) {
-    let mut store = PostgresStore::open(url, "test", 3.0).unwrap();
+    let mut store = store(url, "test", 3.0).unwrap();
     let half = records.len() / 2;
     store.append(&records[..half]).unwrap();
     let history = store.history();
@@ -112,7 +117,7 @@ fn tables_of_a_former_program_are_taken_over_and_it_inserts_no_more() {
     let half = records.len() / 2;
     former(1, &records[..half]).unwrap();
     // While the former program decides, the new one stands by, and reads.
-    let mut store = PostgresStore::open(&database.url(), "new", 2.0).unwrap();
+    let mut store = store(&database.url(), "new", 2.0).unwrap();
     assert!(!store.leads());
     former(1, &records[half..records.len() - 1]).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(2500));
