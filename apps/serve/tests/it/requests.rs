@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::client::{Client, Reply, millis, watch};
+use crate::client::{Client, Reply, has, millis, until, watch};
 use crate::server::{Server, fresh};
 
 /// The routes of the document: method, path, and what the document says of it.
@@ -30,7 +30,7 @@ fn once(server: &Server, method: &str, path: &str, body: &str, more: &[(&str, &s
 }
 
 fn detail(reply: &Reply) -> String {
-    assert_eq!(reply.kind, "application/problem+json", "{}", reply.text);
+    reply.problem();
     reply.json()["detail"].as_str().expect("a problem has a detail").to_string()
 }
 
@@ -73,21 +73,17 @@ fn a_key_stands_for_the_query_too() {
     let (server, _) = fresh(|setup| setup.scheduler = Some("fcfs".into()));
     let mut client = server.client();
     client.post("/v1/leases", r#"{"shape":[8,8]}"#);
-    let key = [("Idempotency-Key", "k")];
-    let mut asked = |path: &str| client.send("POST", path, r#"{"nodes":1}"#, &key);
+    let mut asked = |path: &str| client.keyed(path, r#"{"nodes":1}"#, "k");
     let waits = asked("/v1/leases?wait=true");
     assert_eq!(waits.status, 202);
     assert_eq!(asked("/v1/leases?wait=true").text, waits.text);
     for path in ["/v1/leases", "/v1/leases?wait=false", "/v1/leases?wait=true&"] {
-        let other = asked(path);
-        other.is(422, "key-reused");
+        asked(path).is(422, "key-reused");
     }
     // The other way round.
-    let key = [("Idempotency-Key", "l")];
     let body = r#"{"nodes":65}"#;
-    assert_eq!(client.send("POST", "/v1/leases", body, &key).status, 409);
-    let other = client.send("POST", "/v1/leases?wait=true", body, &key);
-    other.is(422, "key-reused");
+    assert_eq!(client.keyed("/v1/leases", body, "l").status, 409);
+    client.keyed("/v1/leases?wait=true", body, "l").is(422, "key-reused");
     let two = [("Idempotency-Key", "l"), ("Idempotency-Key", "m")];
     assert_eq!(client.send("POST", "/v1/leases", body, &two).status, 400);
 }
@@ -208,18 +204,17 @@ fn counts(reply: &Value) -> [u64; 4] {
 fn failed_and_drained_nodes_are_counted_alike_in_every_answer() {
     let (server, _) = fresh(|_| {});
     let mut client = server.client();
-    let lease = client.post("/v1/leases", r#"{"shape":[8,4]}"#).json();
+    let lease = client.lease(r#"{"shape":[8,4]}"#);
     // Two of each that nobody holds, and one of each under the lease.
     for (change, nodes) in [("fail", [[0, 7], [1, 7], [0, 0]]), ("drain", [[6, 7], [7, 7], [1, 0]])]
     {
         for node in nodes {
-            let body = json!({ "node": node }).to_string();
-            assert_eq!(client.post(&format!("/v1/nodes/{change}"), &body).status, 200);
+            let path = format!("/v1/nodes/{change}");
+            assert_eq!(client.post(&path, json!({ "node": node })).status, 200);
         }
     }
     agree(&mut client, [28, 32, 2, 2], [3, 3]);
-    let end = json!({ "epoch": lease["epoch"] }).to_string();
-    client.post("/v1/leases/1/end", &end);
+    client.end(&lease);
     agree(&mut client, [58, 0, 3, 3], [3, 3]);
     // A drained node that is imagined to fail has failed, and one that is repaired is free.
     let asked = r#"{"nodes":65,"fail":[[7,7]],"repair":[[0,7],[6,7]]}"#;
@@ -245,10 +240,8 @@ fn agree(client: &mut Client, expected: [u64; 4], listed: [usize; 2]) {
         let line = format!("pavior_{name}_nodes{{machine=\"default\"}} {count}\n");
         assert!(metrics.contains(&line), "{line}{metrics}");
     }
-    let refused = client.post("/v1/leases", r#"{"shape":[8,8]}"#).json();
-    let explained = client.post("/v1/explain", r#"{"shape":[8,8]}"#).json();
-    let imagined = client.post("/v1/what-if", r#"{"shape":[8,8]}"#).json();
-    for answer in [&refused, &explained, &imagined] {
+    for path in ["/v1/leases", "/v1/explain", "/v1/what-if"] {
+        let answer = client.post(path, r#"{"shape":[8,8]}"#).json();
         let diagnosis = &answer["diagnosis"];
         assert_eq!(counts(&diagnosis["counts"]), expected);
         let blocked = &diagnosis["blocked"];
@@ -256,17 +249,13 @@ fn agree(client: &mut Client, expected: [u64; 4], listed: [usize; 2]) {
         assert_eq!((length("failed"), length("drained")), (failed, drained));
     }
     // A sample is taken some time after the record that it shows.
-    for _ in 0..400 {
+    let mut last = Value::Null;
+    until("the last record in the series", || {
         let series = client.get("/v1/series").json();
-        let last = series["samples"].as_array().unwrap().last().cloned().unwrap_or_default();
-        if last["seq"] == machine["seq"] {
-            assert_eq!(last["unavailable"], failed + drained);
-            assert_eq!(last["busy"], busy);
-            return;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
-    panic!("the last record is not in the series");
+        last = series["samples"].as_array().unwrap().last().cloned().unwrap_or_default();
+        last["seq"] == machine["seq"]
+    });
+    has(&last, &json!({ "unavailable": failed + drained, "busy": busy }));
 }
 
 /// The members that are times, in every reply.
@@ -329,9 +318,7 @@ fn times_have_one_form_in_every_reply_and_event() {
     for path in ["/v1/explain", "/v1/what-if", "/v1/unblock"] {
         times(&client.post(path, r#"{"shape":[8,8]}"#).json(), path);
     }
-    while times(&client.get("/v1/series").json(), "series") == 0 {
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    until("a sample", || times(&client.get("/v1/series").json(), "series") > 0);
     client.post("/v1/nodes/fail", r#"{"node":[0,0]}"#);
     client.post("/v1/leases/2/end", "");
     let events = watch(&server.address, "/v1/watch?after=0", 7);
