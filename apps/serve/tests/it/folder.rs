@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use pavior_serve::storage::disk::{Disk, DiskFolder};
 use pavior_serve::storage::journal::JournalStore;
-use pavior_serve::storage::layout::{Layout, Step};
+use pavior_serve::storage::layout::Layout;
 use pavior_serve::storage::{RecordStore, StoreError};
 
 use crate::disk::{Simulated, opened, state_of};
@@ -168,13 +168,16 @@ fn a_former_folder_is_moved_whole_wherever_the_move_is_cut_short() {
             let last = former_folder(&data, with_first);
             let layout = Layout::new(&data).unwrap();
             let mut left = false;
-            for _ in 0..cut_after {
-                let Some(step) = layout.next().unwrap() else {
+            for step in 0..cut_after {
+                if step == 0 {
+                    layout.make().unwrap();
+                    continue;
+                }
+                let Some(moved) = layout.step().unwrap() else {
                     done = true;
                     break;
                 };
-                layout.carry_out(&step).unwrap();
-                left |= matches!(step, Step::Move(_));
+                left |= moved;
                 // What has left is not taken for what was never there.
                 if left {
                     former_opens(&data).expect_err("a former program reads what is left");
