@@ -3,8 +3,7 @@
 mod auth;
 mod batch;
 mod body;
-mod budget;
-mod clock;
+mod changes;
 mod connection;
 mod explain;
 mod extract;
@@ -13,11 +12,9 @@ mod form;
 mod gate;
 mod guarded_body;
 mod health;
-mod leases;
 mod listen;
 mod machines;
 mod metrics;
-mod nodes;
 mod openapi;
 mod page;
 mod places;
@@ -144,16 +141,16 @@ impl App {
 /// The routes of callers that are known, and those that everybody may ask.
 fn described() -> [OpenApiRouter<Arc<App>>; 2] {
     let known = OpenApiRouter::new()
-        .routes(routes!(reads::leases, leases::create))
+        .routes(routes!(reads::leases, changes::create))
         .routes(routes!(reads::lease))
-        .routes(routes!(leases::end))
-        .routes(routes!(leases::renew))
-        .routes(routes!(leases::hold))
+        .routes(routes!(changes::end))
+        .routes(routes!(changes::renew))
+        .routes(routes!(changes::hold))
         .routes(routes!(batch::batch))
-        .routes(routes!(nodes::fail))
-        .routes(routes!(nodes::repair))
-        .routes(routes!(nodes::drain))
-        .routes(routes!(clock::confirm))
+        .routes(routes!(changes::fail))
+        .routes(routes!(changes::repair))
+        .routes(routes!(changes::drain))
+        .routes(routes!(changes::confirm))
         .routes(routes!(machines::machine))
         .routes(routes!(machines::machines))
         .routes(routes!(reads::queue))
