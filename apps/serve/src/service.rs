@@ -122,7 +122,7 @@ async fn serve(options: &ServiceOptions, output: &mut dyn Write) -> Result<(), S
     };
     let (own, own_limits) = (options.clone(), limits.clone());
     let opened = tokio::task::spawn_blocking(move || open(&own, &own_limits)).await;
-    let (state, store, unavailable) =
+    let (state, (store, unavailable)) =
         opened.map_err(|error| io_error("the store", io::Error::other(error)))??;
     let machines = state.machines();
     let grids: Vec<Grid> = (0..machines.len()).map(|index| *state.grid(index)).collect();
@@ -240,17 +240,17 @@ fn connection(url: &str, file: Option<&Path>) -> Result<postgres::Config, Servic
 fn open(
     options: &ServiceOptions,
     limits: &ServiceLimits,
-) -> Result<(ServiceState, Box<dyn RecordStore>, Option<Unavailable>), ServiceError> {
+) -> Result<(ServiceState, Opened), ServiceError> {
     let (mut store, mut unavailable) = store(options)?;
     let history = store.history();
     loop {
         let mut state = recover(&*history, u64::MAX, limits, options.seed)?;
         if unavailable.is_none() {
             configure(options, &mut state, &mut *store)?;
-            return Ok((state, store, unavailable));
+            return Ok((state, (store, unavailable)));
         }
         if !state.machines().is_empty() {
-            return Ok((state, store, unavailable));
+            return Ok((state, (store, unavailable)));
         }
         // The server that decides has not recorded its machines yet, or is gone.
         std::thread::sleep(std::time::Duration::from_millis(100));

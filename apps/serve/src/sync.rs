@@ -1,8 +1,9 @@
 //! A value that threads change one at a time, and wait for.
 //!
-//! Its locks are those of the standard library. The unit tests of this crate have shuttle's in their
-//! place, which tries the interleavings of threads: what uses them runs in [`explore`].
+//! Its locks are those of the standard library. Unit tests have shuttle's in their place, which
+//! tries the interleavings of threads: what uses them runs in [`explore`] or [`alone`].
 
+use std::sync::PoisonError;
 #[cfg(not(test))]
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
@@ -26,13 +27,13 @@ impl<T> Monitor<T> {
     pub(crate) fn with<R>(&self, change: impl FnOnce(&mut T) -> R) -> R {
         // A thread that panics under the lock leaves a value that is whole: changes are single
         // steps.
-        change(&mut self.value.lock().unwrap_or_else(|held| held.into_inner()))
+        change(&mut self.value.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Waits until the value is ready, or some time has passed; a change is seen once its thread
     /// calls [`Monitor::wake`].
     pub(crate) fn wait(&self, patience: Duration, ready: impl Fn(&T) -> bool) {
-        let value = self.value.lock().unwrap_or_else(|held| held.into_inner());
+        let value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
         if !ready(&value) {
             // Woken for nothing is as good as woken: the caller looks again.
             drop(self.changed.wait_timeout(value, patience));

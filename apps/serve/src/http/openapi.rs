@@ -24,7 +24,9 @@ static DOCUMENT: LazyLock<OpenApi> = LazyLock::new(|| {
 
     let mut document = <Document as utoipa::OpenApi>::openapi();
     document.info.version = env!("CARGO_PKG_VERSION").to_string();
-    described().into_iter().for_each(|router| document.merge(router.into_openapi()));
+    for router in described() {
+        document.merge(router.into_openapi());
+    }
     document
 });
 

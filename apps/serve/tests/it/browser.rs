@@ -58,15 +58,8 @@ impl Browser {
             .ok()?;
         let send = OpenOptions::new().write(true).open(pipe("in")).ok()?;
         let receive = BufReader::new(File::open(pipe("out")).ok()?);
-        let mut browser = Browser {
-            process,
-            send,
-            receive,
-            session: None,
-            number: 0,
-            folder: folder,
-            _alone: alone,
-        };
+        let mut browser =
+            Browser { process, send, receive, session: None, number: 0, folder, _alone: alone };
         let targets = browser.call("Target.getTargets", &json!({}));
         let page = targets["targetInfos"].as_array()?.iter().find(|one| one["type"] == "page")?;
         let attach = json!({ "targetId": page["targetId"], "flatten": true });

@@ -210,7 +210,7 @@ fn a_batch_is_answered_one_by_one() {
     assert_eq!(statuses, [201, 409, 409, 200]);
     assert_eq!(send(all), first);
     assert_eq!(client.seq(), 3, "the machine, the lease, the node: once each");
-    client.post("/v1/batch", batch([r#"{"end":{"id":1}}"#; 4097])).is(413, "too-large");
+    client.post("/v1/batch", batch(vec![r#"{"end":{"id":1}}"#; 4097])).is(413, "too-large");
 }
 
 #[test]

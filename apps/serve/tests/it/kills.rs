@@ -75,7 +75,7 @@ impl Load {
 
     /// Sends the clients to another server.
     pub(crate) fn goes_to(&self, server: &Server) {
-        *self.target.address.lock().unwrap() = server.address.clone();
+        self.target.address.lock().unwrap().clone_from(&server.address);
     }
 
     /// What the clients have done.

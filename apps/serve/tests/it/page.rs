@@ -132,7 +132,7 @@ fn a_large_machine_is_drawn() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
     let (server, _) = fresh(|setup| setup.machine = "torus:16x16x16".into());
     let mut client = server.client();
-    let leases = batch([r#"{"lease":{"shape":[1,2,1]}}"#; 2000]);
+    let leases = batch(vec![r#"{"lease":{"shape":[1,2,1]}}"#; 2000]);
     let answers = client.post("/v1/batch", leases).json();
     let granted = answers["answers"].as_array().unwrap().iter().filter(|one| one["status"] == 201);
     assert_eq!(granted.count(), 2000);

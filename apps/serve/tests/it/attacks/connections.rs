@@ -67,7 +67,7 @@ fn replies_that_are_not_read_take_bounded_memory() {
         setup.machine = "mesh:128x128".into();
     });
     let mut root = server.of("root-secret");
-    let leases = batch([r#"{"lease":{"shape":[1,1]}}"#; 4000]);
+    let leases = batch(vec![r#"{"lease":{"shape":[1,1]}}"#; 4000]);
     for _ in 0..3 {
         assert_eq!(root.post("/v1/batch", &leases).status, 200);
     }

@@ -36,7 +36,7 @@ fn large_replies_of_one_tenant_push_nobody_elses_out() {
     let first: Vec<Reply> = (0..5).map(|job| ask(&server, job)).collect();
     assert!(first.iter().all(|reply| reply.status == 201));
     let mut a = server.of("a-secret");
-    let many = batch([r#"{"lease":{"shape":[8,8]}}"#; 4096]);
+    let many = batch(vec![r#"{"lease":{"shape":[8,8]}}"#; 4096]);
     // 111 replies of 0.8 MB were enough to push all others out.
     for round in 0..size(111, 300) {
         assert_eq!(a.keyed("/v1/batch", &many, &format!("a{round}")).status, 200);

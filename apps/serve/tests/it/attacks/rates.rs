@@ -41,7 +41,7 @@ fn a_batch_counts_as_its_operations() {
         setup.rate = Some(RATE);
     });
     let mut a = server.of("a-secret");
-    let batch = batch([r#"{"lease":{"nodes":1}}"#; 30]);
+    let batch = batch(vec![r#"{"lease":{"nodes":1}}"#; 30]);
     // One that is larger than what may come at once (20) is taken from a full bucket.
     assert_eq!(a.post("/v1/batch", &batch).status, 200);
     let tries = size(20, 200);
