@@ -25,7 +25,7 @@ use crate::storage::{
     password,
     postgres::{PostgresStore, address},
 };
-use crate::writer::{self, Health, RecoveryError, Tuning, recover};
+use crate::writer::{self, RecoveryError, Tuning, Unavailable, recover};
 
 /// Seconds without a sign of life after which a standby takes over.
 #[cfg(feature = "postgres")]
@@ -122,7 +122,7 @@ async fn serve(options: &ServiceOptions, output: &mut dyn Write) -> Result<(), S
     };
     let (own, own_limits) = (options.clone(), limits.clone());
     let opened = tokio::task::spawn_blocking(move || open(&own, &own_limits)).await;
-    let (state, store, health) =
+    let (state, (store, unavailable)) =
         opened.map_err(|error| io_error("the store", io::Error::other(error)))??;
     let machines = state.machines();
     let grids: Vec<Grid> = (0..machines.len()).map(|index| *state.grid(index)).collect();
@@ -131,8 +131,9 @@ async fn serve(options: &ServiceOptions, output: &mut dyn Write) -> Result<(), S
         None => Address::Unix(options.data.join("pavior.sock")),
     };
     let listener = Listener::bind(&address, options.tls.as_ref(), access.asks()).await?;
+    let (clock, tuning) = (ServiceClock::new(), options.tuning.clone());
     let (writer, thread) =
-        writer::start(state, store, limits, options.seed, options.tuning.clone(), health);
+        writer::start(clock, state, store, limits, options.seed, tuning, unavailable);
     let (stop, stopping) = watch::channel(false);
     let machines = machines.into_iter().zip(grids).collect();
     let connections = limits::connections(options.bounds.connections);
@@ -168,8 +169,10 @@ async fn wait_for_a_signal() -> Result<(), ServiceError> {
     Ok(())
 }
 
-/// The store, and whether this server decides.
-fn store(options: &ServiceOptions) -> Result<(Box<dyn RecordStore>, Health), ServiceError> {
+/// A store, and why this server does not decide, if so.
+type Opened = (Box<dyn RecordStore>, Option<Unavailable>);
+
+fn store(options: &ServiceOptions) -> Result<Opened, ServiceError> {
     let broken = |error| io_error("the data", error);
     let layout = Layout::new(&options.data).map_err(broken)?;
     let folder = layout.open().map_err(broken)?;
@@ -181,7 +184,7 @@ fn store(options: &ServiceOptions) -> Result<(Box<dyn RecordStore>, Health), Ser
                 tracing::warn!(bytes, kept, "the journal's end was never acknowledged: cut off");
             }
             layout.note().map_err(broken)?;
-            Ok((Box::new(store), Health::Ready))
+            Ok((Box::new(store), None))
         }
         Some(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
             database(url, options.store_password.as_deref(), folder)
@@ -201,22 +204,18 @@ fn database(
     url: &str,
     password: Option<&Path>,
     folder: DiskFolder,
-) -> Result<(Box<dyn RecordStore>, Health), ServiceError> {
+) -> Result<Opened, ServiceError> {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let holder = format!("process {} of {}", std::process::id(), host.trim());
-    let mut store = PostgresStore::with(connection(url, password)?, &holder, PATIENCE_S)?;
+    let mut store = PostgresStore::open(connection(url, password)?, &holder, PATIENCE_S)?;
     store.keep(folder);
-    let health =
-        if store.leads() { Health::Ready } else { Health::Standby("another server".to_string()) };
-    Ok((Box::new(store), health))
+    let standby = || Unavailable::Standby("another server".to_string());
+    let unavailable = (!store.leads()).then(standby);
+    Ok((Box::new(store), unavailable))
 }
 
 #[cfg(not(feature = "postgres"))]
-fn database(
-    _: &str,
-    _: Option<&Path>,
-    _: DiskFolder,
-) -> Result<(Box<dyn RecordStore>, Health), ServiceError> {
+fn database(_: &str, _: Option<&Path>, _: DiskFolder) -> Result<Opened, ServiceError> {
     let text = "--store: this program was built without PostgreSQL; build it with the feature \
                 `postgres`";
     Err(ServiceError::Usage(text.to_string()))
@@ -241,22 +240,22 @@ fn connection(url: &str, file: Option<&Path>) -> Result<postgres::Config, Servic
 fn open(
     options: &ServiceOptions,
     limits: &ServiceLimits,
-) -> Result<(ServiceState, Box<dyn RecordStore>, Health), ServiceError> {
-    let (mut store, mut health) = store(options)?;
+) -> Result<(ServiceState, Opened), ServiceError> {
+    let (mut store, mut unavailable) = store(options)?;
     let history = store.history();
     loop {
         let mut state = recover(&*history, u64::MAX, limits, options.seed)?;
-        if health == Health::Ready {
+        if unavailable.is_none() {
             configure(options, &mut state, &mut *store)?;
-            return Ok((state, store, health));
+            return Ok((state, (store, unavailable)));
         }
         if !state.machines().is_empty() {
-            return Ok((state, store, health));
+            return Ok((state, (store, unavailable)));
         }
         // The server that decides has not recorded its machines yet, or is gone.
         std::thread::sleep(std::time::Duration::from_millis(100));
         if store.retry().is_ok() {
-            health = Health::Ready;
+            unavailable = None;
         }
     }
 }

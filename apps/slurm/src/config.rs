@@ -43,16 +43,12 @@ struct Written {
     machine: String,
     nodes: Nodes,
     partition: String,
-    #[serde(default = "strategy")]
-    strategy: String,
+    strategy: Option<String>,
     #[serde(default)]
     order: Order,
-    #[serde(default = "poll")]
-    poll_ms: u64,
-    #[serde(default = "patience")]
-    patience_s: u64,
-    #[serde(default = "cooldown")]
-    cooldown_s: u64,
+    poll_ms: Option<u64>,
+    patience_s: Option<u64>,
+    cooldown_s: Option<u64>,
     metrics: Option<String>,
 }
 
@@ -74,22 +70,6 @@ enum Order {
 enum Nodes {
     Pattern(String),
     Table(BTreeMap<String, Vec<u16>>),
-}
-
-fn strategy() -> String {
-    "tff".into()
-}
-
-fn poll() -> u64 {
-    500
-}
-
-fn patience() -> u64 {
-    10
-}
-
-fn cooldown() -> u64 {
-    10
 }
 
 /// The longest file, in bytes; one without an end is not read for ever.
@@ -123,10 +103,10 @@ impl Config {
             format!("machine = \"{}\": {}", written.machine, error.reason)
         })?;
         let names = names(&grid, written.nodes)?;
-        let strategy: Selection =
-            written.strategy.parse().map_err(|error: pavior_kernel::BadName| {
-                format!("strategy = \"{}\": {}", written.strategy, error.reason)
-            })?;
+        let strategy = written.strategy.as_deref().unwrap_or("tff");
+        let strategy: Selection = strategy.parse().map_err(|error: pavior_kernel::BadName| {
+            format!("strategy = \"{strategy}\": {}", error.reason)
+        })?;
         Machine::with_seed(grid, &strategy, 1).map_err(|error| format!("strategy: {error}"))?;
         let scheduler = match written.order {
             Order::Strict => "fcfs",
@@ -134,15 +114,14 @@ impl Config {
             Order::Easy => "easy",
         };
         let scheduler = scheduler.parse().map_err(|error: pavior_kernel::BadName| error.reason)?;
-        for (key, value, least) in [
-            ("poll_ms", written.poll_ms, 10),
-            ("patience_s", written.patience_s, 0),
-            ("cooldown_s", written.cooldown_s, 5),
-        ] {
-            if !(least..=3_600_000).contains(&value) {
-                return Err(format!("{key} = {value}: from {least} to 3600000"));
-            }
-        }
+        let within = |key: &str, given: Option<u64>, usual: u64, least: u64| {
+            let value = given.unwrap_or(usual);
+            let right = (least..=3_600_000).contains(&value).then_some(value);
+            right.ok_or_else(|| format!("{key} = {value}: from {least} to 3600000"))
+        };
+        let poll_ms = within("poll_ms", written.poll_ms, 500, 10)?;
+        let patience_s = within("patience_s", written.patience_s, 10, 0)?.max(1);
+        let cooldown_s = within("cooldown_s", written.cooldown_s, 10, 5)?;
         if !is_plain(&written.partition) {
             return Err(format!(
                 "partition = \"{}\": not a name of Slurm's",
@@ -158,9 +137,9 @@ impl Config {
             partition: written.partition,
             strategy,
             scheduler,
-            poll_ms: written.poll_ms,
-            patience_s: written.patience_s.max(1),
-            cooldown_s: written.cooldown_s,
+            poll_ms,
+            patience_s,
+            cooldown_s,
             metrics: written.metrics,
         })
     }

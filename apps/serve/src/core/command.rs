@@ -53,6 +53,22 @@ pub struct LeaseRequest {
     pub wait: bool,
 }
 
+impl LeaseRequest {
+    /// A request of the caller for nodes of the first machine, which does not wait.
+    pub fn of(ask: Ask) -> LeaseRequest {
+        LeaseRequest {
+            machine: None,
+            ask,
+            freedom: None,
+            ttl_ms: None,
+            estimate_ms: None,
+            tenant: None,
+            job: None,
+            wait: false,
+        }
+    }
+}
+
 /// What happens to a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeChange {

@@ -37,42 +37,30 @@ pub struct StateSnapshot {
     pub ended: Vec<(u64, String)>,
 }
 
-/// A machine in a snapshot.
+/// A machine in a snapshot. Its specification stands flat; serde's `flatten` would let unknown
+/// members pass.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "FlatMachine", into = "FlatMachine")]
-pub struct SavedMachine {
-    /// The machine.
-    pub spec: MachineSpec,
-    /// The nodes that have failed or are drained, by their row-major numbers.
-    pub nodes: Vec<(u32, NodeState)>,
-}
-
-/// A machine as it is written: `flatten` would let unknown members pass.
-#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct FlatMachine {
+pub struct SavedMachine {
     name: String,
     machine: String,
     strategy: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     scheduler: Option<String>,
     shape_rule: String,
+    /// The nodes that have failed or are drained, by their row-major numbers.
     nodes: Vec<(u32, NodeState)>,
 }
 
-impl From<FlatMachine> for SavedMachine {
-    fn from(flat: FlatMachine) -> SavedMachine {
-        let FlatMachine { name, machine, strategy, scheduler, shape_rule, nodes } = flat;
-        let spec = MachineSpec { name, machine, strategy, scheduler, shape_rule };
-        SavedMachine { spec, nodes }
-    }
-}
-
-impl From<SavedMachine> for FlatMachine {
-    fn from(saved: SavedMachine) -> FlatMachine {
-        let SavedMachine { spec, nodes } = saved;
+impl SavedMachine {
+    fn of(spec: MachineSpec, nodes: Vec<(u32, NodeState)>) -> SavedMachine {
         let MachineSpec { name, machine, strategy, scheduler, shape_rule } = spec;
-        FlatMachine { name, machine, strategy, scheduler, shape_rule, nodes }
+        SavedMachine { name, machine, strategy, scheduler, shape_rule, nodes }
+    }
+
+    fn spec(&self) -> MachineSpec {
+        let SavedMachine { name, machine, strategy, scheduler, shape_rule, .. } = self.clone();
+        MachineSpec { name, machine, strategy, scheduler, shape_rule }
     }
 }
 
@@ -82,7 +70,7 @@ impl ServiceState {
         let machines = self.boards.iter().map(|board| {
             let bad = board.failed.iter().chain(&board.drained);
             let nodes = bad.map(|&node| (node.0, board.node(node))).collect();
-            SavedMachine { spec: board.spec.clone(), nodes }
+            SavedMachine::of(board.spec.clone(), nodes)
         });
         let mut leases: Vec<Lease> =
             self.leases.values().map(|lease| Lease::clone(lease)).collect();
@@ -112,8 +100,7 @@ impl ServiceState {
         seed: u64,
     ) -> Result<ServiceState, String> {
         let mut state = ServiceState::new(limits, seed);
-        let specs: Vec<MachineSpec> =
-            snapshot.machines.iter().map(|machine| machine.spec.clone()).collect();
+        let specs: Vec<MachineSpec> = snapshot.machines.iter().map(SavedMachine::spec).collect();
         state.configure(&specs).map_err(|error| error.to_string())?;
         for lease in &snapshot.leases {
             let begun = state.begin(&Arc::new(lease.clone()));

@@ -79,9 +79,6 @@ pub enum StateError {
         /// The grid that was asked for.
         asked: String,
     },
-    /// There is no machine at all.
-    #[error("a service has at least one machine")]
-    NoMachine,
 }
 
 /// Who holds what, who waits, and what was answered.

@@ -235,13 +235,10 @@ impl HoldBody {
         let parts = self.parts.iter().map(|part| part.cuboid(grid)).collect::<Result<_, _>>()?;
         let request = LeaseRequest {
             machine: self.machine,
-            ask: Ask::Nodes(1),
-            freedom: None,
             ttl_ms: millis("ttl_s", self.ttl_s)?,
-            estimate_ms: None,
             tenant: tenant(self.tenant)?,
             job: job(self.job)?,
-            wait: false,
+            ..LeaseRequest::of(Ask::Nodes(1))
         };
         Ok((request, parts))
     }

@@ -7,8 +7,6 @@ use axum::Error;
 use axum::body::{Body, Bytes, HttpBody};
 use hyper::body::{Frame, SizeHint};
 
-use super::budget::Charge;
-
 /// A body, and what is dropped after its last frame was taken.
 pub(super) struct GuardedBody<G> {
     body: Body,
@@ -38,17 +36,5 @@ impl<G: Unpin> HttpBody for GuardedBody<G> {
 
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
-    }
-}
-
-/// Bytes that are charged as long as anything holds them, such as a buffer for writing.
-pub(super) struct ChargedBytes {
-    pub(super) bytes: Bytes,
-    pub(super) _charge: Charge,
-}
-
-impl AsRef<[u8]> for ChargedBytes {
-    fn as_ref(&self) -> &[u8] {
-        &self.bytes
     }
 }

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use super::statuses::{NotReady, Open};
 use super::{App, Fault};
-use crate::writer::{ClockDoubt, Health, Unavailable};
+use crate::writer::{ClockDoubt, Unavailable};
 
 /// Whether the service is well.
 #[derive(Default, Serialize, ToSchema)]
@@ -43,18 +43,15 @@ pub(crate) async fn healthz() -> Json<Status> {
     responses((status = 200, description = "it can", body = Status), Open, NotReady)
 )]
 pub(crate) async fn readyz(State(app): State<Arc<App>>) -> Result<Json<Status>, Fault> {
-    match app.writer.health() {
-        Health::Ready if *app.stopping.borrow() => Err(Unavailable::Stopping.into()),
-        Health::Ready => {
-            let doubt = app.writer.clock_doubt();
-            Ok(Json(Status {
-                status: "ready",
-                seq: Some(app.writer.seq()),
-                clock: doubt.map(|_| "in-doubt"),
-                detail: doubt.as_ref().map(ClockDoubt::sentence),
-            }))
-        }
-        Health::ReadOnly(reason) => Err(Unavailable::ReadOnly(reason).into()),
-        Health::Standby(by) => Err(Unavailable::Standby(by).into()),
+    let stopping = app.stopping.borrow().then_some(Unavailable::Stopping);
+    if let Some(why) = app.writer.unavailable().or(stopping) {
+        return Err(why.into());
     }
+    let doubt = app.writer.clock_doubt();
+    Ok(Json(Status {
+        status: "ready",
+        seq: Some(app.writer.seq()),
+        clock: doubt.map(|_| "in-doubt"),
+        detail: doubt.as_ref().map(ClockDoubt::sentence),
+    }))
 }

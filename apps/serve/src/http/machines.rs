@@ -15,7 +15,7 @@ use super::statuses::{Gone, Guarded, Missing};
 use super::{App, Fault};
 use crate::core::reply::{self, Instant, Part, Waiting, parts, point};
 use crate::core::{
-    BoardView, Caller, JobName, Lease, NodeCounts, Problem, Reason, ServiceLimits, StateView,
+    BoardView, Caller, Lease, NodeCounts, Problem, Reason, ServiceLimits, StateView,
 };
 use crate::storage::StoreError;
 use crate::writer::{Cutoff, RecoveryError, look_back};
@@ -91,69 +91,35 @@ pub(crate) struct Machines {
     machines: Vec<Machine>,
 }
 
-/// A lease as a page draws it: of another tenant's, the boxes and the start alone.
+/// A lease as a page draws it.
 #[derive(Serialize, ToSchema)]
-#[expect(clippy::option_option, reason = "null in one's own lease, absent in another's")]
-pub(crate) struct DrawnLease {
+#[serde(untagged)]
+pub(crate) enum DrawnLease {
+    /// One that the caller may see.
+    Own(reply::Lease),
+    /// One of another tenant.
+    Other(OtherLease),
+}
+
+/// A lease of another tenant: the boxes and the start alone.
+#[derive(Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OtherLease {
+    /// Null.
     id: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    state: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    epoch: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    machine: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    nodes: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    requested: Option<u64>,
     parts: Vec<Part>,
-    // The three that may be null in a lease of one's own.
-    /// When it ends by itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, format = DateTime)]
-    expires: Option<Option<Instant>>,
     /// When it began.
     #[schema(value_type = String, format = DateTime)]
     start: Instant,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
-    tenant: Option<Option<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<JobName>)]
-    job: Option<Option<JobName>>,
 }
 
 impl DrawnLease {
     fn of(grid: &Grid, lease: &Lease, caller: &Caller) -> DrawnLease {
-        if !caller.may_touch(&lease.tenant) {
-            return DrawnLease {
-                id: None,
-                state: None,
-                epoch: None,
-                machine: None,
-                nodes: None,
-                requested: None,
-                parts: parts(grid, &lease.cuboids()),
-                expires: None,
-                start: Instant(lease.start_ms),
-                tenant: None,
-                job: None,
-            };
+        if caller.may_touch(&lease.tenant) {
+            return DrawnLease::Own(reply::Lease::of(grid, lease));
         }
-        let own = reply::Lease::of(grid, lease);
-        DrawnLease {
-            id: Some(own.id),
-            state: Some(own.state),
-            epoch: Some(own.epoch),
-            machine: Some(own.machine),
-            nodes: Some(own.nodes),
-            requested: Some(own.requested),
-            parts: own.parts,
-            expires: Some(own.expires),
-            start: own.start,
-            tenant: Some(own.tenant),
-            job: Some(own.job),
-        }
+        let (parts, start) = (parts(grid, &lease.cuboids()), Instant(lease.start_ms));
+        DrawnLease::Other(OtherLease { id: None, parts, start })
     }
 }
 

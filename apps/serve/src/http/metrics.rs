@@ -17,7 +17,6 @@ use prometheus_client::registry::Registry;
 use super::statuses::Guarded;
 use super::{App, Fault};
 use crate::core::{BoardView, NodeCounts};
-use crate::writer::Health;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Labels {
@@ -103,7 +102,7 @@ async fn numbers(app: &App) -> Registry {
     all.register("commands_waiting", "Commands not decided yet", gauge(app.writer.waiting()));
     all.register("watchers", "Watchers", gauge(app.watchers.held()));
     all.register("connections", "Connections", gauge(app.connections.held()));
-    let ready = app.writer.health() == Health::Ready;
+    let ready = app.writer.unavailable().is_none();
     all.register("ready", "1 if the service can decide", gauge(ready.into()));
     let doubted = app.writer.clock_doubt().is_some();
     all.register("clock_in_doubt", "1 if no lease ends by time", gauge(doubted.into()));

@@ -3,8 +3,7 @@
 mod auth;
 mod batch;
 mod body;
-mod budget;
-mod clock;
+mod changes;
 mod connection;
 mod explain;
 mod extract;
@@ -13,11 +12,9 @@ mod form;
 mod gate;
 mod guarded_body;
 mod health;
-mod leases;
 mod listen;
 mod machines;
 mod metrics;
-mod nodes;
 mod openapi;
 mod page;
 mod places;
@@ -35,9 +32,12 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::http::StatusCode;
-use axum::routing::{get, post};
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum::routing::get;
 use pavior_mesh::Grid;
 use tokio::sync::{Semaphore, watch as signal};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 pub(crate) use auth::Peer;
 pub use auth::{Access, BadToken};
@@ -138,53 +138,54 @@ impl App {
     }
 }
 
+/// The routes of callers that are known, and those that everybody may ask.
+fn described() -> [OpenApiRouter<Arc<App>>; 2] {
+    let known = OpenApiRouter::new()
+        .routes(routes!(reads::leases, changes::create))
+        .routes(routes!(reads::lease))
+        .routes(routes!(changes::end))
+        .routes(routes!(changes::renew))
+        .routes(routes!(changes::hold))
+        .routes(routes!(batch::batch))
+        .routes(routes!(changes::fail))
+        .routes(routes!(changes::repair))
+        .routes(routes!(changes::drain))
+        .routes(routes!(changes::confirm))
+        .routes(routes!(machines::machine))
+        .routes(routes!(machines::machines))
+        .routes(routes!(reads::queue))
+        .routes(routes!(machines::state))
+        .routes(routes!(series::series))
+        .routes(routes!(explain::explain))
+        .routes(routes!(unblock::unblock))
+        .routes(routes!(explain::what_if))
+        .routes(routes!(watch::watch))
+        .routes(routes!(metrics::metrics));
+    let open =
+        OpenApiRouter::new().routes(routes!(health::healthz)).routes(routes!(health::readyz));
+    [known, open]
+}
+
 /// All routes.
 pub(crate) fn router(app: Arc<App>) -> Router {
     let most = app.bounds.body;
-    let limited = Router::new()
-        .route("/v1/leases", get(reads::leases).post(leases::create))
-        .route("/v1/leases/{id}", get(reads::lease))
-        .route("/v1/leases/{id}/end", post(leases::end))
-        .route("/v1/leases/{id}/renew", post(leases::renew))
-        .route("/v1/hold", post(leases::hold))
-        .route("/v1/batch", post(batch::batch))
-        .route("/v1/nodes/fail", post(nodes::fail))
-        .route("/v1/nodes/repair", post(nodes::repair))
-        .route("/v1/nodes/drain", post(nodes::drain))
-        .route("/v1/clock/confirm", post(clock::confirm))
-        .route("/v1/machine", get(machines::machine))
-        .route("/v1/machines", get(machines::machines))
-        .route("/v1/queue", get(reads::queue))
-        .route("/v1/state", get(machines::state))
-        .route("/v1/series", get(series::series))
-        .route("/v1/explain", post(explain::explain))
-        .route("/v1/unblock", post(unblock::unblock))
-        .route("/v1/what-if", post(explain::what_if))
-        .route("/v1/watch", get(watch::watch))
-        .route("/metrics", get(metrics::metrics))
-        .layer(axum::middleware::from_fn(form::checked))
-        .layer(axum::middleware::from_fn_with_state(app.clone(), gate::pass));
-    let open = Router::new()
+    let [known, open] = described().map(Router::from);
+    let known =
+        known.layer(from_fn(form::checked)).layer(from_fn_with_state(app.clone(), gate::pass));
+    let open = open
         .route("/", get(page::page))
         .route("/openapi.json", get(openapi::document))
-        .route("/healthz", get(health::healthz))
-        .route("/readyz", get(health::readyz))
-        .layer(axum::middleware::from_fn(form::checked));
+        .layer(from_fn(form::checked));
+    let no = |status, word, detail| async move { Fault::new(status, word, detail) };
     Router::new()
-        .merge(limited)
+        .merge(known)
         .merge(open)
-        .fallback(|| async {
-            Fault::new(StatusCode::NOT_FOUND, "no-such-path", "there is no such path")
-        })
-        .method_not_allowed_fallback(|| async {
-            Fault::new(
-                StatusCode::METHOD_NOT_ALLOWED,
-                "no-such-method",
-                "this path has other methods",
-            )
+        .fallback(move || no(StatusCode::NOT_FOUND, "no-such-path", "there is no such path"))
+        .method_not_allowed_fallback(move || {
+            no(StatusCode::METHOD_NOT_ALLOWED, "no-such-method", "this path has other methods")
         })
         .layer(axum::extract::DefaultBodyLimit::max(most))
-        .layer(axum::middleware::from_fn_with_state(app.clone(), gate::observe))
-        .layer(axum::middleware::from_fn(form::with_headers))
+        .layer(from_fn_with_state(app.clone(), gate::observe))
+        .layer(from_fn(form::with_headers))
         .with_state(app)
 }

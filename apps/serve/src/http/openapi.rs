@@ -7,47 +7,28 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::Method;
 use serde_json::{Value, json};
-use utoipa::OpenApi;
-use utoipa::openapi::RefOr;
 use utoipa::openapi::path::{Operation, ParameterIn};
+use utoipa::openapi::{OpenApi, RefOr};
 
 use super::problem::Problem;
-use super::{App, Fault};
-use super::{
-    batch, clock, explain, health, leases, machines, metrics, nodes, reads, series, unblock, watch,
-};
+use super::{App, Fault, described};
 
-#[derive(OpenApi)]
-#[openapi(
-    info(title = "Pavior", description = "Leases of nodes on meshes and tori"),
-    components(schemas(Problem)),
-    paths(
-        leases::create,
-        leases::end,
-        leases::renew,
-        leases::hold,
-        batch::batch,
-        nodes::fail,
-        nodes::repair,
-        nodes::drain,
-        clock::confirm,
-        reads::leases,
-        reads::lease,
-        machines::machine,
-        machines::machines,
-        reads::queue,
-        machines::state,
-        health::healthz,
-        health::readyz,
-        series::series,
-        explain::explain,
-        explain::what_if,
-        unblock::unblock,
-        watch::watch,
-        metrics::metrics,
-    )
-)]
-struct Document;
+/// What the routes say of themselves.
+static DOCUMENT: LazyLock<OpenApi> = LazyLock::new(|| {
+    #[derive(utoipa::OpenApi)]
+    #[openapi(
+        info(title = "Pavior", description = "Leases of nodes on meshes and tori"),
+        components(schemas(Problem))
+    )]
+    struct Document;
+
+    let mut document = <Document as utoipa::OpenApi>::openapi();
+    document.info.version = env!("CARGO_PKG_VERSION").to_string();
+    for router in described() {
+        document.merge(router.into_openapi());
+    }
+    document
+});
 
 /// Routes that ask for no token.
 const OPEN: [&str; 2] = ["/healthz", "/readyz"];
@@ -55,8 +36,8 @@ const OPEN: [&str; 2] = ["/healthz", "/readyz"];
 /// The parameters of routes, by method and path.
 static PARAMETERS: LazyLock<HashMap<(Method, String), Vec<String>>> = LazyLock::new(|| {
     let mut known = HashMap::new();
-    for (path, item) in Document::openapi().paths.paths {
-        for (method, operation) in [(Method::GET, item.get), (Method::POST, item.post)] {
+    for (path, item) in &DOCUMENT.paths.paths {
+        for (method, operation) in [(Method::GET, &item.get), (Method::POST, &item.post)] {
             if let Some(operation) = operation {
                 known.insert((method, path.clone()), in_query(operation));
             }
@@ -67,10 +48,10 @@ static PARAMETERS: LazyLock<HashMap<(Method, String), Vec<String>>> = LazyLock::
     known
 });
 
-fn in_query(operation: Operation) -> Vec<String> {
-    let all = operation.parameters.unwrap_or_default().into_iter();
+fn in_query(operation: &Operation) -> Vec<String> {
+    let all = operation.parameters.iter().flatten();
     all.filter_map(|one| match one {
-        RefOr::T(one) if one.parameter_in == ParameterIn::Query => Some(one.name),
+        RefOr::T(one) if one.parameter_in == ParameterIn::Query => Some(one.name.clone()),
         _ => None,
     })
     .collect()
@@ -86,9 +67,7 @@ pub(crate) fn parameters(method: &Method, path: &str) -> Vec<&'static str> {
 /// The OpenAPI document of this service: how many coordinates there are depends on its machines,
 /// and how callers say who they are on its options.
 pub(crate) async fn document(State(app): State<Arc<App>>) -> Result<Json<Value>, Fault> {
-    let mut document = Document::openapi();
-    document.info.version = env!("CARGO_PKG_VERSION").to_string();
-    let mut document = serde_json::to_value(document).map_err(|error| Fault::internal(&error))?;
+    let mut document = serde_json::to_value(&*DOCUMENT).map_err(|error| Fault::internal(&error))?;
     let axes: Vec<usize> = app.machines.iter().map(|(_, grid)| grid.axes()).collect();
     let bounds = (axes.iter().min().copied(), axes.iter().max().copied());
     if let Some(schemas) = document["components"]["schemas"].as_object_mut() {

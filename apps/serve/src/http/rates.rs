@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use crate::sync::{Monitor, ThreadMonitor};
+use crate::sync::Monitor;
 
 /// How many seconds' worth of requests a tenant may send at once.
 const BURST_S: f64 = 2.0;
@@ -27,20 +27,20 @@ pub(crate) struct Allowances {
 }
 
 /// The rate of each tenant.
-pub(crate) struct Rates<M = ThreadMonitor<Allowances>> {
-    allowances: M,
+pub(crate) struct Rates {
+    allowances: Monitor<Allowances>,
     /// The time that a request takes, in microseconds.
     each: u64,
     /// The time that may be used at once.
     most: u64,
 }
 
-impl<M: Monitor<Allowances>> Rates<M> {
+impl Rates {
     /// So many requests a second, in the mean.
-    pub(crate) fn new(rate: f64) -> Rates<M> {
+    pub(crate) fn new(rate: f64) -> Rates {
         let each = ((1e6 / rate) as u64).max(1);
         let most = ((BURST_S * 1e6) as u64).max(each);
-        let allowances = M::new(Allowances { tidy_at: SOME, ..Allowances::default() });
+        let allowances = Monitor::new(Allowances { tidy_at: SOME, ..Allowances::default() });
         Rates { allowances, each, most }
     }
 
@@ -95,53 +95,55 @@ mod tests {
     use shuttle::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
     use super::*;
-    use crate::sync::{TriedMonitor, explore};
-
-    fn rates(rate: f64) -> Rates {
-        Rates::new(rate)
-    }
+    use crate::sync::{alone, explore};
 
     #[test]
     fn a_tenant_sends_so_many_requests_a_second() {
-        let rates = rates(10.0);
-        let sent = |at| (0..100).filter(|_| rates.take("a", 1, 0, || at).is_ok()).count();
-        assert_eq!(sent(0), 20);
-        assert!(rates.take("b", 1, 0, || 0).is_ok());
-        assert_eq!(sent(1_000_000), 10);
-        assert_eq!(rates.take("a", 1, 0, || 1_050_000), Err(Duration::from_millis(50)));
-        // A clock that a slower thread read earlier takes nothing away, and gives nothing.
-        assert_eq!(rates.take("a", 1, 0, || 0), Err(Duration::from_millis(50)));
+        alone(|| {
+            let rates = Rates::new(10.0);
+            let sent = |at| (0..100).filter(|_| rates.take("a", 1, 0, || at).is_ok()).count();
+            assert_eq!(sent(0), 20);
+            assert!(rates.take("b", 1, 0, || 0).is_ok());
+            assert_eq!(sent(1_000_000), 10);
+            assert_eq!(rates.take("a", 1, 0, || 1_050_000), Err(Duration::from_millis(50)));
+            // A clock that a slower thread read earlier takes nothing away, and gives nothing.
+            assert_eq!(rates.take("a", 1, 0, || 0), Err(Duration::from_millis(50)));
+        });
     }
 
     #[test]
     fn more_than_fits_at_once_is_taken_from_a_whole_allowance_and_leaves_a_debt() {
-        let rates = rates(10.0);
-        assert!(rates.take("a", 1, 0, || 0).is_ok());
-        assert!(rates.take("a", 100, 0, || 0).is_err(), "its allowance is not whole");
-        // One was paid when the request came, and the others when it was read.
-        assert!(rates.take("a", 1, 0, || 200_000).is_ok());
-        assert!(rates.take("a", 99, 1, || 200_000).is_ok());
-        let after = Err(Duration::from_millis(8100));
-        assert_eq!(rates.take("a", 1, 0, || 200_000), after);
-        assert!(rates.take("a", 1, 0, || 8_300_000).is_ok());
+        alone(|| {
+            let rates = Rates::new(10.0);
+            assert!(rates.take("a", 1, 0, || 0).is_ok());
+            assert!(rates.take("a", 100, 0, || 0).is_err(), "its allowance is not whole");
+            // One was paid when the request came, and the others when it was read.
+            assert!(rates.take("a", 1, 0, || 200_000).is_ok());
+            assert!(rates.take("a", 99, 1, || 200_000).is_ok());
+            let after = Err(Duration::from_millis(8100));
+            assert_eq!(rates.take("a", 1, 0, || 200_000), after);
+            assert!(rates.take("a", 1, 0, || 8_300_000).is_ok());
+        });
     }
 
     #[test]
     fn tenants_without_a_debt_are_forgotten() {
-        let rates = rates(1000.0);
-        for tenant in 0..200_000u64 {
-            assert!(rates.take(&tenant.to_string(), 1, 0, || tenant * 10).is_ok());
-        }
-        rates.allowances.with(|all| assert!(all.whole_at.len() <= 2 * SOME));
-        for tenant in 0..100_000u64 {
-            let _ = rates.take(&tenant.to_string(), 5000, 0, || 10_000_000);
-        }
-        rates.allowances.with(|all| assert!(all.whole_at.len() <= TENANTS + 1));
+        alone(|| {
+            let rates = Rates::new(1000.0);
+            for tenant in 0..200_000u64 {
+                assert!(rates.take(&tenant.to_string(), 1, 0, || tenant * 10).is_ok());
+            }
+            rates.allowances.with(|all| assert!(all.whole_at.len() <= 2 * SOME));
+            for tenant in 0..100_000u64 {
+                let _ = rates.take(&tenant.to_string(), 5000, 0, || 10_000_000);
+            }
+            rates.allowances.with(|all| assert!(all.whole_at.len() <= TENANTS + 1));
+        });
     }
 
     /// Threads read a clock that goes on, in any order, and take as much as they can.
     fn parallel_takers() {
-        let rates = Arc::new(Rates::<TriedMonitor<Allowances>>::new(1.0));
+        let rates = Arc::new(Rates::new(1.0));
         let clock = Arc::new(AtomicU64::new(0));
         let taken = Arc::new(AtomicUsize::new(0));
         let takers: Vec<_> = (0..3)

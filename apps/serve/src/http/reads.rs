@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::body::in_query;
+use super::changes::number;
 use super::extract::InQuery;
-use super::leases::number;
 use super::machines::{board_of, unknown_machine};
 use super::statuses::{Guarded, Missing};
 use super::{App, Fault};

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
+use pavior_mesh::Occupancy;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -23,18 +24,6 @@ use crate::writer::{RecoveryError, from_snapshot};
 const MOST: usize = 2048;
 /// The records of the time before the start between looks for the largest free box, at most.
 const EVERY: u64 = 512;
-
-/// A machine as it was seen.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Seen {
-    seq: u64,
-    at_ms: u64,
-    busy: u32,
-    unavailable: u32,
-    /// None if it was not looked for.
-    largest_free: Option<u32>,
-    waiting: u32,
-}
 
 /// The values of a number in a stretch of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,21 +59,25 @@ struct Stretch {
     waiting: Range,
 }
 
-impl From<Seen> for Stretch {
-    fn from(seen: Seen) -> Stretch {
+impl Stretch {
+    /// A machine at one record; `free` is looked at if the largest free box is asked for.
+    fn at(
+        (seq, at_ms): (u64, u64),
+        [busy, unavailable, waiting]: [u32; 3],
+        free: Option<&Occupancy>,
+    ) -> Stretch {
+        let largest = |free: &Occupancy| free.largest_free().map_or(0, |cuboid| cuboid.volume());
         Stretch {
-            seq: seen.seq,
-            at_ms: seen.at_ms,
-            until_ms: seen.at_ms,
-            busy: Range::of(seen.busy),
-            unavailable: Range::of(seen.unavailable),
-            largest_free: seen.largest_free.map(Range::of),
-            waiting: Range::of(seen.waiting),
+            seq,
+            at_ms,
+            until_ms: at_ms,
+            busy: Range::of(busy),
+            unavailable: Range::of(unavailable),
+            largest_free: free.map(|free| Range::of(largest(free))),
+            waiting: Range::of(waiting),
         }
     }
-}
 
-impl Stretch {
     /// With what came after.
     fn then(self, next: &Stretch) -> Stretch {
         let largest_free = match (self.largest_free, next.largest_free) {
@@ -110,12 +103,12 @@ struct Samples {
 
 impl Samples {
     /// Adds what was seen of each machine.
-    fn add(&mut self, seen: impl Iterator<Item = Seen>) {
+    fn add(&mut self, seen: impl Iterator<Item = Stretch>) {
         for (index, seen) in seen.enumerate() {
             if self.by_machine.len() <= index {
                 self.by_machine.push(Vec::new());
             }
-            self.by_machine[index].push(seen.into());
+            self.by_machine[index].push(seen);
             join(&mut self.by_machine[index], self.gap_ms, 2);
         }
         while self.by_machine.iter().any(|samples| samples.len() > MOST) {
@@ -163,7 +156,7 @@ impl Series {
         self.0.lock().map_or(1, |inner| inner.gap_ms)
     }
 
-    fn add(&self, seen: impl Iterator<Item = Seen>) {
+    fn add(&self, seen: impl Iterator<Item = Stretch>) {
         if let Ok(mut inner) = self.0.lock() {
             inner.add(seen);
         }
@@ -171,30 +164,19 @@ impl Series {
 
     /// Adds the machines of a view.
     fn add_view(&self, view: &StateView) {
-        self.add(view.boards.iter().map(|board| Seen {
-            seq: view.seq,
-            at_ms: view.now_ms,
-            busy: board.busy,
-            unavailable: board.unavailable,
-            largest_free: Some(board.free.largest_free().map_or(0, |cuboid| cuboid.volume())),
-            waiting: view.waiting.iter().filter(|one| one.machine == board.spec.name).count()
-                as u32,
+        self.add(view.boards.iter().map(|board| {
+            let waiting = view.waiting.iter().filter(|one| one.machine == board.spec.name).count();
+            let numbers = [board.busy, board.unavailable, waiting as u32];
+            Stretch::at((view.seq, view.now_ms), numbers, Some(&board.free))
         }));
     }
 
     /// Adds the machines of a state; the largest free box is looked for where `look` says so.
     fn add_state(&self, state: &ServiceState, look: bool) {
         self.add(state.boards.iter().map(|board| {
-            let free = board.machine().free();
-            let largest = || free.largest_free().map_or(0, |cuboid| cuboid.volume());
-            Seen {
-                seq: state.seq,
-                at_ms: state.now_ms,
-                busy: board.machine().busy_nodes(),
-                unavailable: board.machine().failed_nodes(),
-                largest_free: look.then(largest),
-                waiting: board.waiting().len() as u32,
-            }
+            let (machine, waiting) = (board.machine(), board.waiting().len() as u32);
+            let numbers = [machine.busy_nodes(), machine.failed_nodes(), waiting];
+            Stretch::at((state.seq, state.now_ms), numbers, look.then(|| machine.free()))
         }));
     }
 }
@@ -285,9 +267,9 @@ pub(crate) struct Sample {
     waiting_most: u64,
 }
 
-impl From<&Stretch> for Sample {
-    fn from(stretch: &Stretch) -> Sample {
-        let Stretch { seq, at_ms, until_ms, busy, unavailable, largest_free, waiting } = *stretch;
+impl From<Stretch> for Sample {
+    fn from(stretch: Stretch) -> Sample {
+        let Stretch { seq, at_ms, until_ms, busy, unavailable, largest_free, waiting } = stretch;
         Sample {
             seq,
             at: Instant(at_ms),
@@ -346,7 +328,7 @@ pub(crate) async fn series(
     let index = index.ok_or_else(|| unknown_machine(wanted))?;
     let samples = app.series.0.lock().ok().and_then(|inner| {
         let samples = inner.by_machine.get(index)?;
-        Some(samples.iter().map(Sample::from).collect())
+        Some(samples.iter().copied().map(Sample::from).collect())
     });
     let now = Instant(app.writer.clock.now_ms());
     Ok(Json(SeriesReply { samples: samples.unwrap_or_default(), now }))
@@ -356,9 +338,10 @@ pub(crate) async fn series(
 mod tests {
     use super::*;
 
-    fn seen(at_ms: u64, busy: u32) -> Seen {
-        let largest_free = (busy % 3 > 0).then_some(100 - busy);
-        Seen { seq: at_ms + 1, at_ms, busy, unavailable: 0, largest_free, waiting: 2 * busy }
+    fn seen(at_ms: u64, busy: u32) -> Stretch {
+        let largest_free = (busy % 3 > 0).then_some(Range::of(100 - busy));
+        let one = Stretch::at((at_ms + 1, at_ms), [busy, 0, 2 * busy], None);
+        Stretch { largest_free, ..one }
     }
 
     /// A generator of numbers that look random (xorshift).
@@ -396,11 +379,12 @@ mod tests {
                     let least = *values.iter().min()?;
                     Some(Range { least, most: *values.iter().max()?, last: *values.last()? })
                 };
-                let busy = range(own.iter().map(|one| one.busy).collect());
+                let busy = range(own.iter().map(|one| one.busy.last).collect());
                 assert_eq!(Some(sample.busy), busy);
-                let waiting = range(own.iter().map(|one| one.waiting).collect());
+                let waiting = range(own.iter().map(|one| one.waiting.last).collect());
                 assert_eq!(Some(sample.waiting), waiting);
-                let largest = range(own.iter().filter_map(|one| one.largest_free).collect());
+                let largest =
+                    range(own.iter().filter_map(|one| Some(one.largest_free?.last)).collect());
                 assert_eq!(sample.largest_free, largest);
             }
             assert_eq!(rest, []);
@@ -411,12 +395,11 @@ mod tests {
     #[test]
     fn few_events_are_kept_as_they_are() {
         let mut samples = Samples { by_machine: Vec::new(), gap_ms: 1 };
-        let all: Vec<Seen> = (0..MOST as u64).map(|at| seen(7 * at, (at % 60) as u32)).collect();
+        let all: Vec<Stretch> = (0..MOST as u64).map(|at| seen(7 * at, (at % 60) as u32)).collect();
         for &one in &all {
             samples.add([one].into_iter());
         }
-        let expected: Vec<Stretch> = all.into_iter().map(Stretch::from).collect();
-        assert_eq!(samples.by_machine[0], expected);
+        assert_eq!(samples.by_machine[0], all);
     }
 
     /// What was seen last is there, however young the one before it is: it may hold for a day.

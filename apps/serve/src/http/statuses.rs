@@ -1,6 +1,7 @@
 //! The problems that routes may be answered with, as the OpenAPI document describes them.
 
 use std::collections::BTreeMap;
+use std::marker::PhantomData;
 
 use utoipa::IntoResponses;
 use utoipa::openapi::content::ContentBuilder;
@@ -62,32 +63,21 @@ problems! {
     }
 }
 
+/// Problems of two kinds.
+pub(crate) struct Both<A, B>(PhantomData<(A, B)>);
+
+impl<A: IntoResponses, B: IntoResponses> IntoResponses for Both<A, B> {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        A::responses().into_iter().chain(B::responses()).collect()
+    }
+}
+
 /// Of every route that asks something by a body.
-pub(crate) struct Questioned;
-
-impl IntoResponses for Questioned {
-    fn responses() -> BTreeMap<String, RefOr<Response>> {
-        Guarded::responses().into_iter().chain(Posted::responses()).collect()
-    }
-}
-
+pub(crate) type Questioned = Both<Guarded, Posted>;
 /// Of every route that changes something.
-pub(crate) struct Changed;
-
-impl IntoResponses for Changed {
-    fn responses() -> BTreeMap<String, RefOr<Response>> {
-        Questioned::responses().into_iter().chain(Keyed::responses()).collect()
-    }
-}
-
+pub(crate) type Changed = Both<Questioned, Keyed>;
 /// Of every route that changes something it names.
-pub(crate) struct Named;
-
-impl IntoResponses for Named {
-    fn responses() -> BTreeMap<String, RefOr<Response>> {
-        Changed::responses().into_iter().chain(Missing::responses()).collect()
-    }
-}
+pub(crate) type Named = Both<Changed, Missing>;
 
 fn problem(what: &str) -> RefOr<Response> {
     let schema = Ref::from_schema_name("Problem");

@@ -184,16 +184,7 @@ impl LineSession {
 }
 
 fn request(ask: Ask, job: JobName) -> LeaseRequest {
-    LeaseRequest {
-        machine: None,
-        ask,
-        freedom: None,
-        ttl_ms: None,
-        estimate_ms: None,
-        tenant: None,
-        job: Some(job),
-        wait: false,
-    }
+    LeaseRequest { job: Some(job), ..LeaseRequest::of(ask) }
 }
 
 /// The job's name: an integer or a string.

@@ -5,65 +5,40 @@ use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// A folder of files.
+/// A folder of files. Its methods fail as those of `std::fs`.
+#[expect(clippy::missing_errors_doc, reason = "the trait says it once")]
 pub trait Disk: Send + Sync {
     /// The names of the files, in no order.
-    ///
-    /// # Errors
-    /// If the folder cannot be read.
     fn list(&self) -> io::Result<Vec<String>>;
 
     /// A whole file.
-    ///
-    /// # Errors
-    /// If it cannot be read.
     fn read(&self, name: &str) -> io::Result<Vec<u8>>;
 
     /// The length of a file.
-    ///
-    /// # Errors
-    /// If it cannot be found out.
     fn length(&self, name: &str) -> io::Result<u64> {
         self.read(name).map(|bytes| bytes.len() as u64)
     }
 
     /// Opens a file for writing; makes an empty one if there is none.
-    ///
-    /// # Errors
-    /// If it cannot be opened.
     fn open(&self, name: &str) -> io::Result<Box<dyn DiskFile>>;
 
     /// Gives a file another name, in place of the file that bears it.
-    ///
-    /// # Errors
-    /// If it cannot.
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;
 
     /// Removes a file.
-    ///
-    /// # Errors
-    /// If it cannot.
     fn remove(&self, name: &str) -> io::Result<()>;
 
     /// Makes the names of files survive the loss of power.
-    ///
-    /// # Errors
-    /// If they may not.
     fn sync_names(&self) -> io::Result<()>;
 }
 
-/// A file open for writing.
+/// A file open for writing. A write that fails may have been carried out in part.
+#[expect(clippy::missing_errors_doc, reason = "the trait says it once")]
 pub trait DiskFile: Send {
     /// Writes bytes at an offset.
-    ///
-    /// # Errors
-    /// If some of them were not written.
     fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()>;
 
     /// Cuts the file to a length.
-    ///
-    /// # Errors
-    /// If it cannot.
     fn truncate(&mut self, length: u64) -> io::Result<()>;
 
     /// Makes what was written survive the loss of power.

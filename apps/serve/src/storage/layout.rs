@@ -27,21 +27,6 @@ const UNNAMED: &str = "note.new";
 /// The file that former programs lock.
 const LOCK: &str = "lock";
 
-/// One step of making a folder what it is to be.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// The folder of the records is made.
-    Make,
-    /// The first file of the journal is given a second name, among the records.
-    Link,
-    /// The note takes the place of the first file.
-    Note,
-    /// A file is moved to the records.
-    Move(String),
-    /// The former lock is removed.
-    Unlock,
-}
-
 /// The folder of the data.
 pub struct Layout {
     data: PathBuf,
@@ -77,32 +62,23 @@ impl Layout {
     /// If another process has them, or they cannot be opened or moved.
     pub fn open(&self) -> io::Result<DiskFolder> {
         let _former = self.lock_former()?;
+        self.make()?;
+        // From here on no other process has the records.
+        let mut opened = DiskFolder::open(&self.records())?;
         let mut moved = 0;
-        let opened = loop {
-            match self.next()? {
-                // From here on no other process has the records.
-                Some(Step::Make) => self.carry_out(&Step::Make)?,
-                None => break DiskFolder::open(&self.records())?,
-                Some(_) => {
-                    let opened = DiskFolder::open(&self.records())?;
-                    while let Some(step) = self.next()? {
-                        moved += u64::from(matches!(step, Step::Move(_) | Step::Link));
-                        self.carry_out(&step)?;
-                    }
-                    drop(opened);
-                    // Opened anew: what was moved is closed to others, too.
-                    break DiskFolder::open(&self.records())?;
-                }
-            }
-        };
-        if self.is_noted()? && !opened.list()?.iter().any(|name| name.starts_with("journal-")) {
-            let text =
-                format!("there is no journal in {}: restore a backup", self.records().display());
-            return Err(io::Error::other(text));
+        while let Some(file) = self.step()? {
+            moved += u64::from(file);
         }
+        let records = self.records().display().to_string();
         if moved > 0 {
-            let to = self.records().display().to_string();
-            tracing::warn!(files = moved, to, "the records of a former program are moved");
+            drop(opened);
+            // Opened anew: what was moved is closed to others, too.
+            opened = DiskFolder::open(&self.records())?;
+            tracing::warn!(files = moved, to = records, "records of a former program are moved");
+        }
+        if self.is_noted()? && !opened.list()?.iter().any(|name| name.starts_with("journal-")) {
+            let text = format!("there is no journal in {records}: restore a backup");
+            return Err(io::Error::other(text));
         }
         Ok(opened)
     }
@@ -124,71 +100,80 @@ impl Layout {
     /// # Errors
     /// If the note cannot be written.
     pub fn note(&self) -> io::Result<()> {
-        if self.is_noted()? { Ok(()) } else { self.carry_out(&Step::Note) }
+        if self.is_noted()? {
+            return Ok(());
+        }
+        let unnamed = self.data.join(UNNAMED);
+        let mut options = OpenOptions::new();
+        let mut file =
+            options.write(true).create(true).truncate(true).mode(0o644).open(&unnamed)?;
+        file.write_all(&note())?;
+        file.sync_all()?;
+        fs::rename(&unnamed, self.data.join(FIRST))?;
+        self.sync()
     }
 
-    /// The next step of a move; `None` if there is nothing to move.
+    /// Makes the folder of the records, if it was never there.
     ///
     /// # Errors
-    /// If the folder cannot be read, or a file stands at both places.
-    pub fn next(&self) -> io::Result<Option<Step>> {
+    /// If it cannot be made, or has gone.
+    pub fn make(&self) -> io::Result<()> {
         let records = self.records();
-        if !records.is_dir() {
-            if self.is_noted()? {
-                let text = format!("{} is missing: restore it from a backup", records.display());
-                return Err(io::Error::other(text));
+        if records.is_dir() {
+            return Ok(());
+        }
+        if self.is_noted()? {
+            let text = format!("{} is missing: restore it from a backup", records.display());
+            return Err(io::Error::other(text));
+        }
+        fs::DirBuilder::new().mode(0o700).create(&records)?;
+        fs::set_permissions(&records, fs::Permissions::from_mode(0o700))?;
+        self.sync()
+    }
+
+    /// Carries out the next step of a move, and makes it durable; whether a file has left. `None`
+    /// if there is nothing to move.
+    ///
+    /// The first file of the journal is given a second name among the records, and the note takes
+    /// its place. Then the other files are moved, and the former lock is removed.
+    ///
+    /// # Errors
+    /// If it cannot be done, or a file stands at both places.
+    pub fn step(&self) -> io::Result<Option<bool>> {
+        let (records, noted) = (self.records(), self.is_noted()?);
+        let name = self.former()?.into_iter().next();
+        let twice = |name: &str| records.join(name).exists();
+        match name {
+            None if !noted || !self.data.join(LOCK).exists() => return Ok(None),
+            None => fs::remove_file(self.data.join(LOCK))?,
+            Some(_) if !noted => {
+                let (first, linked) = (self.data.join(FIRST), records.join(FIRST));
+                if !first.exists() || same(&first, &linked)? {
+                    self.note()?;
+                } else if twice(FIRST) {
+                    return Err(self.twice(FIRST));
+                } else {
+                    fs::hard_link(first, linked)?;
+                }
             }
-            return Ok(Some(Step::Make));
-        }
-        let mut former = self.former()?;
-        let noted = self.is_noted()?;
-        if former.is_empty() {
-            return Ok((noted && self.data.join(LOCK).exists()).then_some(Step::Unlock));
-        }
-        if !noted {
-            let (first, linked) = (self.data.join(FIRST), records.join(FIRST));
-            if !first.exists() || same(&first, &linked)? {
-                return Ok(Some(Step::Note));
+            Some(name) if twice(&name) => return Err(self.twice(&name)),
+            Some(name) => {
+                fs::rename(self.data.join(&name), records.join(&name))?;
+                return self.sync().map(|()| Some(true));
             }
-            return if linked.exists() { Err(self.twice(FIRST)) } else { Ok(Some(Step::Link)) };
         }
-        let name = former.swap_remove(0);
-        let twice = records.join(&name).exists();
-        if twice { Err(self.twice(&name)) } else { Ok(Some(Step::Move(name))) }
+        self.sync().map(|()| Some(false))
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        File::open(self.records())?.sync_all()?;
+        File::open(&self.data)?.sync_all()
     }
 
     /// A file of a former program whose name another one bears among the records.
     fn twice(&self, name: &str) -> io::Error {
         let data = self.data.display();
         io::Error::other(format!("{name} stands in {data} and in {data}/{RECORDS}: remove one"))
-    }
-
-    /// Carries out a step, and makes it durable.
-    ///
-    /// # Errors
-    /// If it cannot be done.
-    pub fn carry_out(&self, step: &Step) -> io::Result<()> {
-        let records = self.records();
-        match step {
-            Step::Make => {
-                fs::DirBuilder::new().mode(0o700).create(&records)?;
-                fs::set_permissions(&records, fs::Permissions::from_mode(0o700))?;
-            }
-            Step::Link => fs::hard_link(self.data.join(FIRST), records.join(FIRST))?,
-            Step::Note => {
-                let unnamed = self.data.join(UNNAMED);
-                let mut options = OpenOptions::new();
-                let mut file =
-                    options.write(true).create(true).truncate(true).mode(0o644).open(&unnamed)?;
-                file.write_all(&note())?;
-                file.sync_all()?;
-                fs::rename(&unnamed, self.data.join(FIRST))?;
-            }
-            Step::Move(name) => fs::rename(self.data.join(name), records.join(name))?,
-            Step::Unlock => fs::remove_file(self.data.join(LOCK))?,
-        }
-        File::open(&records)?.sync_all()?;
-        File::open(&self.data)?.sync_all()
     }
 
     /// The files of a former program that are still here: those of its journal, and its snapshots.

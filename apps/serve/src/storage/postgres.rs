@@ -84,16 +84,8 @@ impl PostgresStore {
     /// Connects, makes the tables if there are none, and writes if no other server does.
     ///
     /// # Errors
-    /// If the address is wrong or the database cannot be reached.
-    pub fn open(url: &str, holder: &str, patience_s: f64) -> Result<PostgresStore, StoreError> {
-        PostgresStore::with(address(url)?, holder, patience_s)
-    }
-
-    /// The same to an address that was read already, and has its password.
-    ///
-    /// # Errors
-    /// As [`PostgresStore::open`]; and if rows were changed or removed.
-    pub fn with(
+    /// If the database cannot be reached, or rows were changed or removed.
+    pub fn open(
         mut config: Config,
         holder: &str,
         patience_s: f64,
@@ -511,7 +503,10 @@ fn damaged(table: &str, seq: u64, reason: String) -> StoreError {
 }
 
 /// Reads an address. Nothing of it is shown: a part of a password may stand anywhere.
-pub(crate) fn address(url: &str) -> Result<Config, StoreError> {
+///
+/// # Errors
+/// If it is none.
+pub fn address(url: &str) -> Result<Config, StoreError> {
     url.parse().map_err(|_| {
         let form = "postgres://USER@HOST:PORT/DATABASE";
         StoreError::Failed(format!("--store: the address cannot be read; it has the form {form}"))

@@ -66,20 +66,16 @@ fn command(numbers: &mut Numbers, state: &ServiceState) -> Command {
             node: [numbers.below(8) as u16, numbers.below(6) as u16, 0],
             change: if numbers.below(3) == 0 { NodeChange::Fail } else { NodeChange::Repair },
         },
-        kind => Command::Lease(LeaseRequest {
-            machine: None,
-            ask: if numbers.below(2) == 0 {
+        kind => {
+            let ask = if numbers.below(2) == 0 {
                 Ask::Nodes(1 + numbers.below(30) as u32)
             } else {
                 Ask::Shape([1 + numbers.below(8) as u16, 1 + numbers.below(6) as u16, 1])
-            },
-            freedom: None,
-            ttl_ms: None,
-            estimate_ms: (numbers.below(5) > 0).then(|| 1000 * (1 + numbers.below(500))),
-            tenant: None,
-            job: None,
-            wait: kind != 9,
-        }),
+            };
+            let estimate_ms = (numbers.below(5) > 0).then(|| 1000 * (1 + numbers.below(500)));
+            let wait = kind != 9;
+            Command::Lease(LeaseRequest { estimate_ms, wait, ..LeaseRequest::of(ask) })
+        }
     }
 }
 
@@ -157,16 +153,8 @@ fn a_long_queue_is_answered_within_bounds() {
     let (mut state, _) = fresh("gabl", "conservative:depth=100");
     let mut records = Vec::new();
     let ask = |nodes: u32, estimate_ms: u64| {
-        Command::Lease(LeaseRequest {
-            machine: None,
-            ask: Ask::Nodes(nodes),
-            freedom: None,
-            ttl_ms: None,
-            estimate_ms: Some(estimate_ms),
-            tenant: None,
-            job: None,
-            wait: true,
-        })
+        let (ask, estimate_ms) = (Ask::Nodes(nodes), Some(estimate_ms));
+        Command::Lease(LeaseRequest { estimate_ms, wait: true, ..LeaseRequest::of(ask) })
     };
     for number in 0..10_000_u32 {
         let command = ask(1 + number % 48, 1000 * u64::from(1 + number % 977));

@@ -1,7 +1,7 @@
 //! How the rest of the service talks to the writer.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use tokio::sync::{oneshot, watch};
 
@@ -40,19 +40,7 @@ pub struct CommandAnswer {
     pub refusal: Option<RefusalInState>,
 }
 
-/// Whether the service can decide.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Health {
-    /// It can.
-    #[default]
-    Ready,
-    /// It can be read, but records cannot be kept.
-    ReadOnly(String),
-    /// Another server decides.
-    Standby(String),
-}
-
-/// Why there is no answer.
+/// Why nothing can be decided, or there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unavailable {
     /// More commands wait than the service takes.
@@ -139,7 +127,7 @@ pub(crate) struct Counters {
 #[derive(Clone)]
 pub struct WriterHandle {
     pub(crate) queue: Queue<Message>,
-    pub(crate) health: Arc<RwLock<Health>>,
+    pub(crate) unavailable: Arc<RwLock<Option<Unavailable>>>,
     pub(crate) doubt: Arc<RwLock<Option<ClockDoubt>>>,
     pub(crate) counters: Arc<Counters>,
     pub(crate) recent: Arc<Recent>,
@@ -196,14 +184,18 @@ impl WriterHandle {
         self.counters.seq.load(Ordering::Acquire)
     }
 
-    /// Whether the service can decide.
-    pub fn health(&self) -> Health {
-        self.health.read().map_or_else(|poisoned| poisoned.into_inner().clone(), |now| now.clone())
+    /// Why nothing can be decided, if so.
+    pub fn unavailable(&self) -> Option<Unavailable> {
+        self.unavailable.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn set_unavailable(&self, now: Option<Unavailable>) {
+        *self.unavailable.write().unwrap_or_else(PoisonError::into_inner) = now;
     }
 
     /// The doubt about the clock, if there is one: no lease ends by time.
     pub fn clock_doubt(&self) -> Option<ClockDoubt> {
-        self.doubt.read().map_or_else(|poisoned| *poisoned.into_inner(), |now| *now)
+        *self.doubt.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Lets the writer stop, after what waits.
@@ -214,7 +206,7 @@ impl WriterHandle {
     fn send(&self, message: Message) -> Result<(), Unavailable> {
         self.queue.send(message).map_err(|why| match why {
             NotTaken::Full => Unavailable::Busy,
-            NotTaken::Ended => Unavailable::Stopping,
+            NotTaken::Ended => self.unavailable().unwrap_or(Unavailable::Stopping),
         })
     }
 }

@@ -2,6 +2,7 @@
 //! to go on.
 
 use std::hash::{BuildHasher, Hasher};
+use std::sync::PoisonError;
 
 use super::handle::{ClockDoubt, Do};
 use super::thread::Writer;
@@ -64,10 +65,7 @@ impl Writer {
         let now = state
             .is_clock_doubted()
             .then(|| ClockDoubt { last_ms: state.now_ms(), wall_ms: clock.wall_ms() });
-        match self.handle.doubt.write() {
-            Ok(mut doubt) => *doubt = now,
-            Err(mut poisoned) => **poisoned.get_mut() = now,
-        }
+        *self.handle.doubt.write().unwrap_or_else(PoisonError::into_inner) = now;
     }
 
     /// What the service's own clock asks for now.

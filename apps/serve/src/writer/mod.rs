@@ -11,10 +11,8 @@ mod recent;
 mod recover;
 mod thread;
 
-pub use handle::{
-    ClockDoubt, CommandAnswer, Do, Health, RefusalInState, Unavailable, WriterHandle,
-};
+pub use handle::{ClockDoubt, CommandAnswer, Do, RefusalInState, Unavailable, WriterHandle};
 pub(crate) use recent::{Next, weight};
 pub(crate) use recover::{Cutoff, from_snapshot, look_back};
 pub use recover::{RecoveryError, recover};
-pub use thread::{Tuning, start, start_at};
+pub use thread::{Tuning, start};

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::sync::{Monitor, ThreadMonitor};
+use crate::sync::Monitor;
 
 /// What waits, and whether more may come.
 pub(crate) struct Waiting<T> {
@@ -13,17 +13,15 @@ pub(crate) struct Waiting<T> {
 }
 
 /// The queue, as those see it who send.
-pub(crate) struct Queue<T, M: Monitor<Waiting<T>> = ThreadMonitor<Waiting<T>>> {
-    waiting: Arc<M>,
+pub(crate) struct Queue<T> {
+    waiting: Arc<Monitor<Waiting<T>>>,
     most: usize,
-    _of: std::marker::PhantomData<fn(T)>,
 }
 
 /// The end of the queue from which the writer takes. Without it nothing more is let in, and what
 /// still waits is dropped, which those who sent it notice.
-pub(crate) struct Inbox<T, M: Monitor<Waiting<T>> = ThreadMonitor<Waiting<T>>> {
-    waiting: Arc<M>,
-    _of: std::marker::PhantomData<fn() -> T>,
+pub(crate) struct Inbox<T> {
+    waiting: Arc<Monitor<Waiting<T>>>,
 }
 
 /// Why something is not let in.
@@ -36,13 +34,12 @@ pub(crate) enum NotTaken {
 }
 
 /// A queue of a length, and its inbox.
-pub(crate) fn queue<T, M: Monitor<Waiting<T>>>(most: usize) -> (Queue<T, M>, Inbox<T, M>) {
-    let waiting = Arc::new(M::new(Waiting { list: VecDeque::new(), ended: false }));
-    let inbox = Inbox { waiting: waiting.clone(), _of: std::marker::PhantomData };
-    (Queue { waiting, most, _of: std::marker::PhantomData }, inbox)
+pub(crate) fn queue<T>(most: usize) -> (Queue<T>, Inbox<T>) {
+    let waiting = Arc::new(Monitor::new(Waiting { list: VecDeque::new(), ended: false }));
+    (Queue { waiting: waiting.clone(), most }, Inbox { waiting })
 }
 
-impl<T, M: Monitor<Waiting<T>>> Queue<T, M> {
+impl<T> Queue<T> {
     /// Adds one at the end.
     ///
     /// # Errors
@@ -78,14 +75,13 @@ impl<T, M: Monitor<Waiting<T>>> Queue<T, M> {
     }
 }
 
-impl<T, M: Monitor<Waiting<T>>> Clone for Queue<T, M> {
+impl<T> Clone for Queue<T> {
     fn clone(&self) -> Self {
-        let (waiting, most) = (self.waiting.clone(), self.most);
-        Queue { waiting, most, _of: std::marker::PhantomData }
+        Queue { waiting: self.waiting.clone(), most: self.most }
     }
 }
 
-impl<T, M: Monitor<Waiting<T>>> Inbox<T, M> {
+impl<T> Inbox<T> {
     /// The first ones that wait, as many as `most`; none if nothing is sent for a while. `None`
     /// once the queue has ended and all were taken.
     pub(crate) fn take(&self, most: usize, patience: Duration) -> Option<Vec<T>> {
@@ -100,7 +96,7 @@ impl<T, M: Monitor<Waiting<T>>> Inbox<T, M> {
     }
 }
 
-impl<T, M: Monitor<Waiting<T>>> Drop for Inbox<T, M> {
+impl<T> Drop for Inbox<T> {
     fn drop(&mut self) {
         let left = self.waiting.with(|waiting| {
             waiting.ended = true;
@@ -117,13 +113,13 @@ mod tests {
     use tokio::sync::oneshot;
 
     use super::*;
-    use crate::sync::{TriedMonitor, explore};
+    use crate::sync::{alone, explore};
 
     /// A message: which one, and where its reply goes.
     type Message = (usize, oneshot::Sender<usize>);
 
     /// The writer's loop: it takes groups, and replies to each message. It gives up after so many.
-    fn serve(inbox: &Inbox<Message, TriedMonitor<Waiting<Message>>>, most: usize) {
+    fn serve(inbox: &Inbox<Message>, most: usize) {
         let mut answered = 0;
         while answered < most
             && let Some(group) = inbox.take(2, Duration::from_secs(1))
@@ -138,7 +134,7 @@ mod tests {
     /// Clients send while another thread ends the queue; the writer may give up before.
     fn clients_and_an_end(gives_up_after: usize) {
         const CLIENTS: usize = 3;
-        let (queue, inbox) = queue::<Message, TriedMonitor<_>>(2);
+        let (queue, inbox) = queue::<Message>(2);
         let writer = shuttle::thread::spawn(move || serve(&inbox, gives_up_after));
         let full = Arc::new(AtomicUsize::new(0));
         let clients: Vec<_> = (0..CLIENTS)
@@ -192,16 +188,18 @@ mod tests {
 
     #[test]
     fn as_many_wait_as_may() {
-        let (queue, inbox) = queue::<u32, ThreadMonitor<_>>(2);
-        assert_eq!(
-            (queue.send(1), queue.send(2), queue.send(3)),
-            (Ok(()), Ok(()), Err(NotTaken::Full))
-        );
-        assert_eq!(queue.len(), 2);
-        assert_eq!(inbox.take(1, Duration::ZERO), Some(vec![1]));
-        queue.end();
-        assert_eq!(inbox.take(5, Duration::ZERO), Some(vec![2]));
-        assert_eq!(inbox.take(5, Duration::ZERO), None);
-        assert_eq!(queue.send(4), Err(NotTaken::Ended));
+        alone(|| {
+            let (queue, inbox) = queue(2);
+            assert_eq!(
+                (queue.send(1), queue.send(2), queue.send(3)),
+                (Ok(()), Ok(()), Err(NotTaken::Full))
+            );
+            assert_eq!(queue.len(), 2);
+            assert_eq!(inbox.take(1, Duration::ZERO), Some(vec![1]));
+            queue.end();
+            assert_eq!(inbox.take(5, Duration::ZERO), Some(vec![2]));
+            assert_eq!(inbox.take(5, Duration::ZERO), None);
+            assert_eq!(queue.send(4), Err(NotTaken::Ended));
+        });
     }
 }

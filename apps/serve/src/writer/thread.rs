@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::handle::{
-    Answer, CommandAnswer, Counters, Do, Health, Message, RefusalInState, Unavailable, WriterHandle,
+    Answer, CommandAnswer, Counters, Do, Message, RefusalInState, Unavailable, WriterHandle,
 };
 use super::queue::{Inbox, queue};
 use super::recent::Recent;
@@ -56,40 +56,26 @@ impl Default for Tuning {
     }
 }
 
-/// Starts the writer's thread on a recovered state; `health` says whether it decides at once.
+/// Starts the writer's thread on a recovered state, under a clock. `unavailable` says why it does
+/// not decide at once, if so.
 ///
 /// # Panics
 /// If the system has no thread left.
 pub fn start(
-    state: ServiceState,
-    store: Box<dyn RecordStore>,
-    limits: ServiceLimits,
-    seed: u64,
-    tuning: Tuning,
-    health: Health,
-) -> (WriterHandle, JoinHandle<()>) {
-    start_at(ServiceClock::new(), state, store, limits, seed, tuning, health)
-}
-
-/// As [`start`], with a clock.
-///
-/// # Panics
-/// If the system has no thread left.
-pub fn start_at(
     clock: ServiceClock,
     state: ServiceState,
     store: Box<dyn RecordStore>,
     limits: ServiceLimits,
     seed: u64,
     tuning: Tuning,
-    health: Health,
+    unavailable: Option<Unavailable>,
 ) -> (WriterHandle, JoinHandle<()>) {
     let (queue, inbox) = queue(tuning.queue);
     let counters = Arc::new(Counters::default());
     counters.seq.store(state.seq(), Ordering::Release);
     let handle = WriterHandle {
         queue,
-        health: Arc::new(RwLock::new(health)),
+        unavailable: Arc::new(RwLock::new(unavailable)),
         doubt: Arc::default(),
         counters,
         recent: Arc::new(Recent::new(state.seq())),
@@ -112,14 +98,30 @@ pub fn start_at(
         timed: false,
     };
     // Before any question is answered: `/readyz` tells of a doubt about the clock from the first.
-    if handle.health() == Health::Ready
+    if handle.unavailable().is_none()
         && let Err(error) = writer.lead()
     {
         writer.fail(&error);
     }
     let thread = std::thread::Builder::new().name("writer".into());
-    let thread = thread.spawn(move || writer.run(&inbox)).expect("the system has threads");
+    let run = move || {
+        let _told = TellsOfPanic(writer.handle.clone());
+        writer.run(&inbox);
+    };
+    let thread = thread.spawn(run).expect("the system has threads");
     (handle, thread)
+}
+
+/// Says that nothing can be decided any more, if the writer's thread panics.
+struct TellsOfPanic(WriterHandle);
+
+impl Drop for TellsOfPanic {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let reason = "the writer has failed: see the log".to_string();
+            self.0.set_unavailable(Some(Unavailable::ReadOnly(reason)));
+        }
+    }
 }
 
 pub(super) struct Writer {
@@ -292,12 +294,12 @@ impl Writer {
         self.retry_ms = self.handle.clock.now_ms() + RETRY_MS;
         self.read_back(self.handle.seq());
         let behind = if let StoreError::Unknown(behind) = error { behind } else { error };
-        let health = match behind {
-            StoreError::Fenced(by) => Health::Standby(by.clone()),
-            other => Health::ReadOnly(other.to_string()),
+        let unavailable = match behind {
+            StoreError::Fenced(by) => Unavailable::Standby(by.clone()),
+            other => Unavailable::ReadOnly(other.to_string()),
         };
-        self.set_health(health.clone());
-        unavailable_by(&health).unwrap_or(Unavailable::Stopping)
+        self.handle.set_unavailable(Some(unavailable.clone()));
+        unavailable
     }
 
     /// Reads the state back up to a record.
@@ -313,23 +315,16 @@ impl Writer {
         };
     }
 
-    fn set_health(&self, health: Health) {
-        match self.handle.health.write() {
-            Ok(mut now) => *now = health,
-            Err(mut poisoned) => **poisoned.get_mut() = health,
-        }
-    }
-
     /// Why nothing can be decided now, if so. After a while the next command tries again.
     fn unavailable(&mut self, now_ms: u64) -> Option<Unavailable> {
-        let unavailable = unavailable_by(&self.handle.health())?;
+        let unavailable = self.handle.unavailable()?;
         if now_ms < self.retry_ms {
             return Some(unavailable);
         }
         if let Err(error) = self.store.retry() {
             self.retry_ms = now_ms + RETRY_MS;
             if let StoreError::Fenced(by) = error {
-                self.set_health(Health::Standby(by));
+                self.handle.set_unavailable(Some(Unavailable::Standby(by)));
             }
             return Some(unavailable);
         }
@@ -345,7 +340,7 @@ impl Writer {
             return Some(unavailable);
         }
         tracing::info!(seq = self.handle.seq(), "records can be kept");
-        self.set_health(Health::Ready);
+        self.handle.set_unavailable(None);
         None
     }
 
@@ -377,7 +372,7 @@ impl Writer {
             }
         }
         let Some(state) = &self.state else { return };
-        let ready = self.handle.health() == Health::Ready;
+        let ready = self.handle.unavailable().is_none();
         let many = state.seq() >= self.saved + self.tuning.snapshot_every;
         // A short history is kept in pieces, too.
         let piece = self.tuning.snapshot_bytes.min(self.tuning.history_bytes / 4).max(1 << 16);
@@ -415,13 +410,5 @@ impl Writer {
             }
             done.is_ok()
         }));
-    }
-}
-
-fn unavailable_by(health: &Health) -> Option<Unavailable> {
-    match health {
-        Health::Ready => None,
-        Health::ReadOnly(reason) => Some(Unavailable::ReadOnly(reason.clone())),
-        Health::Standby(by) => Some(Unavailable::Standby(by.clone())),
     }
 }

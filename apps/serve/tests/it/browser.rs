@@ -7,6 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value, json};
 
 /// A browser with one page; ended when dropped.
@@ -16,7 +18,7 @@ pub(crate) struct Browser {
     receive: BufReader<File>,
     session: Option<String>,
     number: u64,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
     _alone: MutexGuard<'static, ()>,
 }
 
@@ -56,15 +58,8 @@ impl Browser {
             .ok()?;
         let send = OpenOptions::new().write(true).open(pipe("in")).ok()?;
         let receive = BufReader::new(File::open(pipe("out")).ok()?);
-        let mut browser = Browser {
-            process,
-            send,
-            receive,
-            session: None,
-            number: 0,
-            _folder: folder,
-            _alone: alone,
-        };
+        let mut browser =
+            Browser { process, send, receive, session: None, number: 0, folder, _alone: alone };
         let targets = browser.call("Target.getTargets", &json!({}));
         let page = targets["targetInfos"].as_array()?.iter().find(|one| one["type"] == "page")?;
         let attach = json!({ "targetId": page["targetId"], "flatten": true });
@@ -104,6 +99,13 @@ impl Browser {
         self.call("Page.navigate", &json!({ "url": address }));
     }
 
+    /// Opens a page that no server serves.
+    pub(crate) fn open_text(&mut self, page: &str) {
+        let file = self.folder.path().join("page.html");
+        std::fs::write(&file, page).expect("there is room");
+        self.open(&format!("file://{}", file.display()));
+    }
+
     /// The value of an expression, which may be a promise.
     pub(crate) fn value(&mut self, expression: &str) -> Value {
         let asked =
@@ -122,6 +124,12 @@ impl Browser {
         }
     }
 
+    /// Waits until an element has a text.
+    pub(crate) fn shows(&mut self, element: &str, text: &str) {
+        let text = json!(text);
+        self.until(&format!("document.getElementById('{element}')?.textContent.includes({text})"));
+    }
+
     /// Presses a key.
     pub(crate) fn press(&mut self, key: &str) {
         let text = if key.len() == 1 { key } else { "" };
@@ -138,20 +146,8 @@ impl Browser {
         let answer = self.call("Page.captureScreenshot", &json!({ "format": "png" }));
         let text = answer["data"].as_str().expect("a picture");
         let path = Path::new(&folder).join(format!("{name}.png"));
-        std::fs::write(path, base64(text)).expect("there is room");
+        std::fs::write(path, BASE64.decode(text).expect("base 64")).expect("there is room");
     }
-}
-
-/// The bytes of a text in base 64.
-fn base64(text: &str) -> Vec<u8> {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let value = |digit: &u8| DIGITS.iter().position(|known| known == digit).map(|at| at as u32);
-    let digits: Vec<u32> = text.as_bytes().iter().filter_map(value).collect();
-    let group = |digits: &[u32]| {
-        let bits = (0..4).fold(0, |bits, index| bits << 6 | digits.get(index).unwrap_or(&0));
-        bits.to_be_bytes()[1..digits.len()].to_vec()
-    };
-    digits.chunks(4).flat_map(group).collect()
 }
 
 impl Drop for Browser {

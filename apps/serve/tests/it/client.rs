@@ -1,11 +1,12 @@
 //! A small HTTP client: one connection, one request at a time.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::fmt::Display;
+use std::io::{BufRead, BufReader, Read, Result, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, ClientConnection, StreamOwned};
 
@@ -14,8 +15,6 @@ use tokio_rustls::rustls::{ClientConfig, ClientConnection, StreamOwned};
 pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) kind: String,
-    /// `traceparent`, if it came back.
-    pub(crate) trace: Option<String>,
     /// All headers but the date, by their names in small letters.
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) text: String,
@@ -24,6 +23,23 @@ pub(crate) struct Reply {
 impl Reply {
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or(Value::Null)
+    }
+
+    /// The status of a problem.
+    pub(crate) fn problem(&self) -> u16 {
+        assert_eq!(self.kind, "application/problem+json", "{}", self.text);
+        self.status
+    }
+
+    /// Holds it against the status and the reason of a problem.
+    pub(crate) fn is(&self, status: u16, reason: &str) {
+        self.problem();
+        assert_eq!(
+            (self.status, &self.json()["reason"]),
+            (status, &reason.into()),
+            "{}",
+            self.text
+        );
     }
 
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
@@ -67,35 +83,84 @@ impl Client {
         client
     }
 
-    pub(crate) fn get(&mut self, path: &str) -> std::io::Result<Reply> {
+    /// A client with a token.
+    pub(crate) fn of(address: &str, token: &str) -> Client {
+        Client::with(address, "Authorization", &format!("Bearer {token}"))
+    }
+
+    pub(crate) fn get(&mut self, path: &str) -> Reply {
         self.send("GET", path, "", &[])
     }
 
-    pub(crate) fn post(&mut self, path: &str, body: &str) -> std::io::Result<Reply> {
+    pub(crate) fn try_get(&mut self, path: &str) -> Result<Reply> {
+        self.try_send("GET", path, "", &[])
+    }
+
+    pub(crate) fn post(&mut self, path: &str, body: impl Display) -> Reply {
         self.send("POST", path, body, &[])
+    }
+
+    pub(crate) fn try_post(&mut self, path: &str, body: impl Display) -> Result<Reply> {
+        self.try_send("POST", path, body, &[])
+    }
+
+    /// Posts with an `Idempotency-Key`.
+    pub(crate) fn keyed(&mut self, path: &str, body: impl Display, key: &str) -> Reply {
+        self.send("POST", path, body, &[("Idempotency-Key", key)])
+    }
+
+    /// Nodes that are granted or waited for.
+    pub(crate) fn lease(&mut self, asked: impl Display) -> Value {
+        let reply = self.post("/v1/leases", asked);
+        assert!([201, 202].contains(&reply.status), "{}", reply.text);
+        reply.json()
+    }
+
+    pub(crate) fn end(&mut self, lease: &Value) -> Reply {
+        self.try_end(lease).expect("it answers")
+    }
+
+    pub(crate) fn try_end(&mut self, lease: &Value) -> Result<Reply> {
+        let path = format!("/v1/leases/{}/end", lease["id"]);
+        self.try_post(&path, json!({ "epoch": lease["epoch"] }))
+    }
+
+    /// The number of the last record.
+    pub(crate) fn seq(&mut self) -> u64 {
+        number(&self.get("/v1/machine").json()["seq"])
     }
 
     pub(crate) fn send(
         &mut self,
         method: &str,
         path: &str,
-        body: &str,
+        body: impl Display,
         more: &[(&str, &str)],
-    ) -> std::io::Result<Reply> {
-        let reply = self.try_send(method, path, body, more);
+    ) -> Reply {
+        self.try_send(method, path, body, more).expect("it answers")
+    }
+
+    pub(crate) fn try_send(
+        &mut self,
+        method: &str,
+        path: &str,
+        body: impl Display,
+        more: &[(&str, &str)],
+    ) -> Result<Reply> {
+        let reply = self.exchange(method, path, &body.to_string(), more);
         if reply.is_err() {
             self.stream = None;
         }
         reply
     }
 
-    fn try_send(
+    fn exchange(
         &mut self,
         method: &str,
         path: &str,
         body: &str,
         more: &[(&str, &str)],
-    ) -> std::io::Result<Reply> {
+    ) -> Result<Reply> {
         if self.used.elapsed() > IDLE {
             self.stream = None;
         }
@@ -134,7 +199,7 @@ impl Client {
         }
         let status =
             line.split(' ').nth(1).and_then(|word| word.parse().ok()).ok_or_else(closed)?;
-        let (mut length, mut kind, mut trace) = (0, String::new(), None);
+        let (mut length, mut kind) = (0, String::new());
         let mut headers = Vec::new();
         loop {
             line.clear();
@@ -148,19 +213,21 @@ impl Client {
             match name {
                 "content-length" => length = value.parse().map_err(|_| closed())?,
                 "content-type" => kind = value.to_string(),
-                "traceparent" => trace = Some(value.to_string()),
                 _ => {}
             }
         }
         let mut bytes = vec![0; length];
         stream.read_exact(&mut bytes)?;
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        Ok(Reply { status, kind, trace, headers, text })
+        Ok(Reply { status, kind, headers, text })
     }
 }
 
+/// The events of a watch: number of the record, kind, data.
+pub(crate) type Events = Vec<(u64, String, Value)>;
+
 /// So many events of a watch.
-pub(crate) fn watch(address: &str, path: &str, enough: usize) -> Vec<(u64, String, Value)> {
+pub(crate) fn watch(address: &str, path: &str, enough: usize) -> Events {
     watch_until(address, path, |events, _| events == enough)
 }
 
@@ -169,15 +236,27 @@ pub(crate) fn watch_until(
     address: &str,
     path: &str,
     enough: impl Fn(usize, u64) -> bool,
-) -> Vec<(u64, String, Value)> {
+) -> Events {
+    watch_as(address, path, "", Duration::from_secs(20), enough)
+}
+
+/// The same with more headers, until nothing comes for a while.
+pub(crate) fn watch_as(
+    address: &str,
+    path: &str,
+    headers: &str,
+    patience: Duration,
+    enough: impl Fn(usize, u64) -> bool,
+) -> Events {
     let address = address.trim_start_matches("http://");
     let mut stream = TcpStream::connect(address).expect("the server listens");
-    stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout can be set");
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n").expect("it can be asked");
-    let mut events = Vec::new();
+    stream.set_read_timeout(Some(patience)).expect("a timeout can be set");
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\n{headers}\r\n").expect("it sends");
+    let mut events = Events::new();
     let (mut id, mut kind) = (0, String::new());
     for line in BufReader::new(stream).lines() {
         let Ok(line) = line else { break };
+        assert!(!line.contains("410 Gone"), "the records of {path} are gone");
         if let Some(text) = line.strip_prefix("id: ") {
             id = text.parse().expect("ids are numbers");
         } else if let Some(text) = line.strip_prefix("event: ") {
@@ -190,6 +269,39 @@ pub(crate) fn watch_until(
         }
     }
     events
+}
+
+/// A batch of operations.
+pub(crate) fn batch(operations: impl IntoIterator<Item = impl Display>) -> String {
+    let all: Vec<String> = operations.into_iter().map(|one| one.to_string()).collect();
+    format!("{{\"operations\":[{}]}}", all.join(","))
+}
+
+/// A number of a reply.
+pub(crate) fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+/// Holds members of a reply against what is expected of them.
+pub(crate) fn has(reply: &Value, expected: &Value) {
+    for (name, expected) in expected.as_object().expect("it is an object") {
+        assert_eq!(reply[name], *expected, "{name} of {reply}");
+    }
+}
+
+/// The number and the epoch of a lease.
+pub(crate) fn holder(lease: &Value) -> (u64, u64) {
+    (number(&lease["id"]), number(&lease["epoch"]))
+}
+
+/// Waits until something holds; how long that took.
+pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) -> Duration {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < Duration::from_secs(40), "{what} does not come");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    began.elapsed()
 }
 
 /// The milliseconds since 1970 of a time in a reply.

@@ -8,10 +8,9 @@ use std::sync::Arc;
 use pavior_serve::core::{ServiceRecord, ServiceState, StateSnapshot};
 use pavior_serve::storage::journal::JournalStore;
 use pavior_serve::storage::{RecordStore, StoreError};
-use pavior_serve::writer::recover;
 
-use crate::decisions::{begin, limits};
-use crate::disk::{Fault, Simulated};
+use crate::decisions::begin;
+use crate::disk::{Fault, Simulated, opened, state_of};
 use crate::random::{Random, command};
 
 /// What a client knows: everything that was acknowledged.
@@ -30,17 +29,10 @@ struct Run {
     full: bool,
 }
 
-fn open(disk: &Simulated) -> Result<(JournalStore, ServiceState), String> {
-    let (journal, _) =
-        JournalStore::open(Arc::new(disk.clone())).map_err(|error| error.to_string())?;
-    let state = recover(&*journal.history(), u64::MAX, &limits(), 1);
-    Ok((journal, state.map_err(|error| error.to_string())?))
-}
-
 /// Groups of random commands, each made durable before the next one, until the disk fails.
 fn run(disk: &Simulated, random: &mut Random, steps: u64) -> Option<Run> {
     // A fault may come while the journal is being made.
-    let Ok((mut journal, mut state)) = open(disk) else { return None };
+    let Ok((mut journal, mut state)) = opened(disk.clone()) else { return None };
     if state.seq() == 0 {
         let (fresh, record) = begin(Some("fcfs"));
         journal.append(&[record]).ok()?;
@@ -89,7 +81,7 @@ impl Run {
             Err(StoreError::Full(_)) => {
                 // Read-only with a reason: back to what is durable, and once more later.
                 let durable = self.known.acknowledged.seq;
-                let back = recover(&*self.journal.history(), durable, &limits(), 1);
+                let back = state_of(&*self.journal.history(), durable);
                 self.state = back.expect("what is durable can be read");
                 self.full = true;
                 true
@@ -104,7 +96,7 @@ impl Run {
 
 /// Holds what is there after a crash against what the client knows.
 fn judge(run: &Run, after: &Simulated) -> Result<(), String> {
-    let (mut journal, mut state) = open(after)?;
+    let (mut journal, mut state) = opened(after.clone())?;
     state.validate();
     let found = state.snapshot();
     let known = &run.known;
@@ -140,7 +132,7 @@ fn nothing_acknowledged_is_lost_in_a_crash() {
             // Nothing was acknowledged yet: whatever is there can be opened.
             disk.mend();
             for _ in 0..3 {
-                let opened = open(&disk.after_crash(&mut random));
+                let opened = opened(disk.after_crash(&mut random));
                 judged += 1;
                 assert!(opened.is_ok_and(|(_, state)| state.seq() <= 1), "seed {seed}, {fault:?}");
             }
@@ -182,7 +174,7 @@ fn every_turned_bit_is_found_or_was_never_acknowledged() {
                 let turned = clean.copy();
                 turned.flip(&name, bit);
                 bits += 1;
-                let Ok((_, state)) = open(&turned) else { continue };
+                let Ok((_, state)) = opened(turned) else { continue };
                 // Not refused: then nothing that was acknowledged depends on the bit.
                 assert_eq!(
                     state.snapshot(),
@@ -228,7 +220,7 @@ fn damage_names_its_place() {
 #[test]
 fn what_a_failed_sync_left_in_memory_alone_is_made_durable_at_the_next_start() {
     let disk = Simulated::default();
-    let (mut journal, _) = open(&disk).unwrap();
+    let (mut journal, _) = opened(disk.clone()).unwrap();
     let (_, first) = begin(None);
     journal.append(std::slice::from_ref(&first)).unwrap();
     let at = |seq| ServiceRecord { seq, ..first.clone() };

@@ -8,7 +8,7 @@ use pavior_serve::core::{
     ServiceState, StateSnapshot,
 };
 
-use crate::random::{Random, command, request};
+use crate::random::{Random, command};
 
 pub(crate) fn machines(scheduler: Option<&str>) -> Vec<MachineSpec> {
     vec![MachineSpec {
@@ -85,7 +85,7 @@ fn a_request_that_waits_keeps_its_freedom_and_older_journals_are_read() {
     let (mut state, first) = begin(Some("fcfs"));
     let mut records = vec![first];
     let mut ask = |now, sides: [u16; 3], freedom| {
-        let asked = LeaseRequest { freedom, wait: true, ..request(Ask::Shape(sides)) };
+        let asked = LeaseRequest { freedom, wait: true, ..LeaseRequest::of(Ask::Shape(sides)) };
         state.decide(now, &Caller::OPERATOR, None, Command::Lease(asked), &mut records);
     };
     ask(1, [8, 8, 1], None);

@@ -4,8 +4,13 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex};
 
+use pavior_serve::core::ServiceState;
 use pavior_serve::storage::disk::{Disk, DiskFile};
+use pavior_serve::storage::journal::JournalStore;
+use pavior_serve::storage::{History, RecordStore};
+use pavior_serve::writer::recover;
 
+use crate::decisions::limits;
 use crate::random::Random;
 
 /// What a disk writes at once.
@@ -53,11 +58,25 @@ pub(crate) enum Fault {
     Full,
     /// So many calls find that no file can be opened any more.
     Descriptors(u64),
+    /// The code of the disk panics.
+    Panic,
 }
 
 /// A simulated disk. Clones share it.
 #[derive(Clone, Default)]
 pub(crate) struct Simulated(Arc<Mutex<Inner>>);
+
+/// The journal of a disk, and its state.
+pub(crate) fn opened(disk: impl Disk + 'static) -> Result<(JournalStore, ServiceState), String> {
+    let (journal, _) = JournalStore::open(Arc::new(disk)).map_err(|error| error.to_string())?;
+    let state = state_of(&*journal.history(), u64::MAX)?;
+    Ok((journal, state))
+}
+
+/// The state after a record.
+pub(crate) fn state_of(history: &dyn History, seq: u64) -> Result<ServiceState, String> {
+    recover(history, seq, &limits(), 1).map_err(|error| error.to_string())
+}
 
 struct Handle {
     disk: Simulated,
@@ -185,6 +204,11 @@ impl Simulated {
             Fault::Descriptors(calls) => {
                 inner.exhausted = calls;
                 Ok(())
+            }
+            Fault::Panic => {
+                // The lock is not to be poisoned.
+                drop(inner);
+                panic!("the disk panics")
             }
         }
     }

@@ -6,18 +6,16 @@ use std::path::{Path, PathBuf};
 
 use pavior_serve::storage::disk::{Disk, DiskFolder};
 use pavior_serve::storage::journal::JournalStore;
-use pavior_serve::storage::layout::{Layout, Step};
+use pavior_serve::storage::layout::Layout;
 use pavior_serve::storage::{RecordStore, StoreError};
-use pavior_serve::writer::recover;
 
-use crate::client::Client;
-use crate::decisions::limits;
+use crate::disk::{Simulated, opened, state_of};
 use crate::former;
 use crate::server::{Server, Setup, fresh};
 
 /// A lease that the server grants.
 fn grant(server: &Server) -> u16 {
-    Client::new(&server.address).post("/v1/leases", r#"{"nodes":1}"#).unwrap().status
+    server.client().post("/v1/leases", r#"{"nodes":1}"#).status
 }
 
 #[test]
@@ -59,12 +57,12 @@ fn a_folder_that_was_removed_or_replaced_stops_the_service() {
         assert_eq!(grant(&server), 201);
         change(&setup.data);
         // A connection that was open before, so that nothing but the folder has changed.
-        let mut client = Client::new(&server.address);
-        let refused = client.post("/v1/leases", r#"{"nodes":1}"#).unwrap();
+        let mut client = server.client();
+        let refused = client.post("/v1/leases", r#"{"nodes":1}"#);
         assert_eq!(refused.status, 503, "{what}: {}", refused.text);
         let detail = refused.json().to_string();
         assert!(detail.contains("removed or replaced"), "{what}: {detail}");
-        assert_eq!(client.get("/readyz").unwrap().status, 503, "{what}");
+        assert_eq!(client.get("/readyz").status, 503, "{what}");
     }
 }
 
@@ -112,7 +110,7 @@ fn nobody_else_may_read_the_records() {
 /// A folder as a former program left it, with a first file or without.
 fn former_folder(at: &Path, with_first: bool) -> u64 {
     let (groups, state) = former::groups(3, 30);
-    let disk = crate::disk::Simulated::default();
+    let disk = Simulated::default();
     let (mut journal, _) = JournalStore::open(std::sync::Arc::new(disk.clone())).unwrap();
     journal.append(&groups.concat()).unwrap();
     fs::create_dir_all(at).unwrap();
@@ -122,7 +120,7 @@ fn former_folder(at: &Path, with_first: bool) -> u64 {
         fs::write(name(1), former::file(&groups, true)).unwrap();
     }
     let history = journal.history();
-    let snapshot = recover(&*history, u64::MAX, &limits(), 1).unwrap().snapshot();
+    let snapshot = state_of(&*history, u64::MAX).unwrap().snapshot();
     history.save(&snapshot).unwrap();
     let saved = format!("snapshot-{:020}.json", snapshot.seq);
     fs::write(at.join(&saved), disk.read(&saved).unwrap()).unwrap();
@@ -170,13 +168,16 @@ fn a_former_folder_is_moved_whole_wherever_the_move_is_cut_short() {
             let last = former_folder(&data, with_first);
             let layout = Layout::new(&data).unwrap();
             let mut left = false;
-            for _ in 0..cut_after {
-                let Some(step) = layout.next().unwrap() else {
+            for step in 0..cut_after {
+                if step == 0 {
+                    layout.make().unwrap();
+                    continue;
+                }
+                let Some(moved) = layout.step().unwrap() else {
                     done = true;
                     break;
                 };
-                layout.carry_out(&step).unwrap();
-                left |= matches!(step, Step::Move(_));
+                left |= moved;
                 // What has left is not taken for what was never there.
                 if left {
                     former_opens(&data).expect_err("a former program reads what is left");
@@ -184,8 +185,7 @@ fn a_former_folder_is_moved_whole_wherever_the_move_is_cut_short() {
             }
             let disk = layout.open().unwrap_or_else(|error| panic!("after {cut_after}: {error}"));
             assert!(!data.join("lock").exists() && layout.is_noted().unwrap());
-            let (journal, _) = JournalStore::open(std::sync::Arc::new(disk)).unwrap();
-            let state = recover(&*journal.history(), u64::MAX, &limits(), 1).unwrap();
+            let (_, state) = opened(disk).unwrap();
             assert_eq!(state.seq(), last, "after {cut_after} steps");
             let said = former_opens(&data).expect_err("it is refused");
             assert!(said.contains("a newer pavior keeps the records in the folder"), "{said}");

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use pavior_serve::core::{ServiceRecord, StateSnapshot};
+use pavior_serve::storage::RecordStore;
 use pavior_serve::storage::disk::Disk;
 use pavior_serve::storage::frame::{self, Found, Frame};
 use pavior_serve::storage::journal::JournalStore;
-use pavior_serve::storage::{RecordStore, StoreError};
-use pavior_serve::writer::recover;
 
-use crate::decisions::{begin, limits};
-use crate::disk::{Fault, Simulated};
+use crate::decisions::begin;
+use crate::disk::{Fault, Simulated, opened};
 use crate::random::{Random, command};
 
 pub(crate) const FIRST: &str = "journal-00000000000000000001.log";
@@ -96,10 +95,8 @@ pub(crate) fn opens(disk: &dyn Disk) -> Result<u64, String> {
     Ok(next - 1)
 }
 
-fn open(disk: &Simulated) -> Result<(JournalStore, StateSnapshot), StoreError> {
-    let (journal, _) = JournalStore::open(Arc::new(disk.clone()))?;
-    let state = recover(&*journal.history(), u64::MAX, &limits(), 1);
-    Ok((journal, state.expect("what was opened can be read").snapshot()))
+fn open(disk: &Simulated) -> Result<(JournalStore, StateSnapshot), String> {
+    opened(disk.clone()).map(|(journal, state)| (journal, state.snapshot()))
 }
 
 #[test]

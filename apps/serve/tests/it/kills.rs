@@ -11,13 +11,14 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::client::{Client, watch_until};
+use crate::client::{Client, holder, number, until, watch_until};
 use crate::random::Random;
-use crate::server::{Server, Setup};
+use crate::server::{Server, fresh};
 
 /// What a client did.
 #[derive(Clone, Debug)]
@@ -37,15 +38,57 @@ pub(crate) enum What {
 /// Where the clients find the server.
 #[derive(Clone)]
 pub(crate) struct Target {
-    pub(crate) address: Arc<Mutex<String>>,
-    pub(crate) stop: Arc<AtomicBool>,
-    pub(crate) answered: Arc<AtomicU64>,
+    address: Arc<Mutex<String>>,
+    stop: Arc<AtomicBool>,
+    answered: Arc<AtomicU64>,
+}
+
+/// Clients at work.
+pub(crate) struct Load {
+    target: Target,
+    threads: Vec<JoinHandle<Vec<Done>>>,
+}
+
+impl Load {
+    pub(crate) fn start(server: &Server, clients: u64) -> Load {
+        let target = Target {
+            address: Arc::new(Mutex::new(server.address.clone())),
+            stop: Arc::default(),
+            answered: Arc::default(),
+        };
+        let one = |number| {
+            let target = target.clone();
+            std::thread::spawn(move || client(number, &target))
+        };
+        Load { threads: (0..clients).map(one).collect(), target }
+    }
+
+    pub(crate) fn answered(&self) -> u64 {
+        self.target.answered.load(Ordering::Relaxed)
+    }
+
+    /// Waits until so many more have been answered.
+    pub(crate) fn wait_for(&self, count: u64) {
+        let before = self.answered();
+        until("answers", || self.answered() >= before + count);
+    }
+
+    /// Sends the clients to another server.
+    pub(crate) fn goes_to(&self, server: &Server) {
+        self.target.address.lock().unwrap().clone_from(&server.address);
+    }
+
+    /// What the clients have done.
+    pub(crate) fn end(self) -> Vec<Vec<Done>> {
+        self.target.stop.store(true, Ordering::Relaxed);
+        self.threads.into_iter().map(|one| one.join().unwrap()).collect()
+    }
 }
 
 /// Sends a request until it is answered; whether it was sent more than once.
 fn insist(
     target: &Target,
-    method: (&str, &str),
+    (path, body): (&str, Value),
     key: &[(&str, &str)],
 ) -> Option<(u16, Value, bool)> {
     let mut again = false;
@@ -56,7 +99,7 @@ fn insist(
             client = Some((address.clone(), Client::new(&address)));
         }
         let (_, connection) = client.as_mut().expect("it was just made");
-        match connection.send("POST", method.0, method.1, key) {
+        match connection.try_send("POST", path, &body, key) {
             Ok(reply) if reply.status < 500 => {
                 target.answered.fetch_add(1, Ordering::Relaxed);
                 return Some((reply.status, reply.json(), again));
@@ -69,7 +112,7 @@ fn insist(
 }
 
 /// One client: leases of a few nodes, most of them ended again.
-pub(crate) fn client(number: u64, target: &Target) -> Vec<Done> {
+fn client(number: u64, target: &Target) -> Vec<Done> {
     let mut random = Random(number);
     let (mut done, mut own) = (Vec::new(), Vec::new());
     for count in 0.. {
@@ -78,24 +121,23 @@ pub(crate) fn client(number: u64, target: &Target) -> Vec<Done> {
         }
         let began = Instant::now();
         if own.len() < 3 && !random.one_in(3) {
-            let body = json!({ "nodes": 1 + random.below(4) }).to_string();
+            let body = json!({ "nodes": 1 + random.below(4) });
             let key = format!("{number}-{count}");
             let key = [("Idempotency-Key", key.as_str())];
-            let Some((status, lease, _)) = insist(target, ("/v1/leases", &body), &key) else {
+            let Some((status, lease, _)) = insist(target, ("/v1/leases", body), &key) else {
                 break;
             };
             if status == 409 {
                 continue;
             }
             assert_eq!(status, 201, "{lease}");
-            let (id, epoch) = (lease["id"].as_u64().unwrap(), lease["epoch"].as_u64().unwrap());
+            let (id, epoch) = holder(&lease);
             own.push((id, epoch));
             done.push(Done { began, ended: Instant::now(), what: What::Granted(id, epoch) });
         } else if !own.is_empty() {
             let (id, epoch) = own.swap_remove(random.below(own.len() as u64) as usize);
-            let body = json!({ "epoch": epoch }).to_string();
-            let path = format!("/v1/leases/{id}/end");
-            let Some((status, answer, again)) = insist(target, (&path, &body), &[]) else { break };
+            let (path, body) = (format!("/v1/leases/{id}/end"), json!({ "epoch": epoch }));
+            let Some((status, answer, again)) = insist(target, (&path, body), &[]) else { break };
             // Sent twice, the first one may have been carried out.
             let right = status == 200 || (again && answer["reason"] == "lease-ended");
             assert!(right, "{status} {answer}");
@@ -108,10 +150,9 @@ pub(crate) fn client(number: u64, target: &Target) -> Vec<Done> {
 /// Holds what clients saw against the journal.
 pub(crate) fn judge(address: &str, histories: &[Vec<Done>]) {
     // A last lease, so that the last record is an event.
-    let last = Client::new(address).post("/v1/leases", "{\"nodes\":1}").unwrap().json();
-    assert!(last["epoch"].is_u64(), "a node is free");
-    let machine = Client::new(address).get("/v1/machine").unwrap().json();
-    let last = machine["seq"].as_u64().expect("records have numbers");
+    let mut client = Client::new(address);
+    assert!(client.lease(r#"{"nodes":1}"#)["epoch"].is_u64(), "a node is free");
+    let last = client.seq();
     let events = watch_until(address, "/v1/watch?after=0", |_, id| id >= last);
     let (mut granted, mut ended, mut epochs) = (HashMap::new(), HashMap::new(), 0);
     let mut holders: HashMap<(u64, u64), u64> = HashMap::new();
@@ -119,8 +160,7 @@ pub(crate) fn judge(address: &str, histories: &[Vec<Done>]) {
     for (seq, kind, event) in &events {
         match kind.as_str() {
             "granted" => {
-                let id = event["lease"]["id"].as_u64().unwrap();
-                let epoch = event["lease"]["epoch"].as_u64().unwrap();
+                let (id, epoch) = holder(&event["lease"]);
                 assert!(epoch > epochs, "epochs grow: {epochs}, then {epoch}");
                 epochs = epoch;
                 let before = granted.insert(id, (epoch, *seq));
@@ -133,7 +173,7 @@ pub(crate) fn judge(address: &str, histories: &[Vec<Done>]) {
                 parts.insert(id, nodes);
             }
             "ended" => {
-                let id = event["id"].as_u64().unwrap();
+                let id = number(&event["id"]);
                 ended.insert(id, *seq);
                 for node in parts.remove(&id).unwrap() {
                     holders.remove(&node);
@@ -170,7 +210,6 @@ pub(crate) fn judge(address: &str, histories: &[Vec<Done>]) {
 }
 
 fn nodes(lease: &Value) -> Vec<(u64, u64)> {
-    let number = |value: &Value| value.as_u64().unwrap();
     let of = |part: &Value| {
         let (x, y) = (number(&part["base"][0]), number(&part["base"][1]));
         let (a, b) = (number(&part["sides"][0]), number(&part["sides"][1]));
@@ -183,40 +222,20 @@ fn nodes(lease: &Value) -> Vec<(u64, u64)> {
 fn nothing_acknowledged_is_lost_when_the_server_is_killed() {
     let long: Option<u64> = std::env::var("PAVIOR_KILLS").ok().and_then(|text| text.parse().ok());
     let (kills, clients) = (long.unwrap_or(5), if long.is_some() { 64 } else { 12 });
-    let folder = tempfile::TempDir::new().unwrap();
-    let mut setup = Setup::new(&folder.path().join("data"));
-    setup.machine = "mesh:32x32".into();
-    setup.snapshot_every = 2000;
-    setup.history = 1_000_000_000;
-    let mut server = Server::start(&setup);
-    let target = Target {
-        address: Arc::new(Mutex::new(server.address.clone())),
-        stop: Arc::new(AtomicBool::new(false)),
-        answered: Arc::new(AtomicU64::new(0)),
-    };
-    let threads: Vec<_> = (0..clients)
-        .map(|number| {
-            let target = target.clone();
-            std::thread::spawn(move || client(number, &target))
-        })
-        .collect();
+    let (mut server, setup) = fresh(|setup| {
+        setup.machine = "mesh:32x32".into();
+        (setup.snapshot_every, setup.history) = (2000, 1_000_000_000);
+    });
+    let load = Load::start(&server, clients);
     let mut random = Random(2026);
     let mut slowest = Duration::ZERO;
     for _ in 0..kills {
-        let before = target.answered.load(Ordering::Relaxed);
-        while target.answered.load(Ordering::Relaxed) < before + 50 {
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        load.wait_for(50);
         std::thread::sleep(Duration::from_millis(random.below(60)));
-        server.kill();
-        let began = Instant::now();
-        server = Server::start(&setup);
-        slowest = slowest.max(began.elapsed());
-        *target.address.lock().unwrap() = server.address.clone();
+        slowest = slowest.max(server.restart(&setup));
+        load.goes_to(&server);
     }
-    target.stop.store(true, Ordering::Relaxed);
-    let histories: Vec<Vec<Done>> = threads.into_iter().map(|one| one.join().unwrap()).collect();
-    judge(&server.address, &histories);
-    let answered = target.answered.load(Ordering::Relaxed);
+    let answered = load.answered();
+    judge(&server.address, &load.end());
     println!("{kills} kills, {clients} clients, {answered} answers; slowest start {slowest:?}");
 }

@@ -4,8 +4,10 @@
 //! How fast this is depends on the machine: `benches/load.rs` measures it.
 //! `PAVIOR_LOAD_MILLIONS=10` sets the operations of the part that watches the memory.
 
-use crate::client::Client;
-use crate::server::{Server, fresh};
+use serde_json::json;
+
+use crate::client::has;
+use crate::server::fresh;
 use crate::workload::{in_batches, one_by_one};
 
 #[test]
@@ -20,8 +22,8 @@ fn operations_under_load_are_all_answered() {
             scope.spawn(move || in_batches(address, 512, |count| count >= 8_192));
         }
     });
-    let machine = Client::new(address).get("/v1/machine").expect("it answers").json();
-    assert_eq!((&machine["free"], &machine["jobs"]), (&4096.into(), &0.into()));
+    let machine = server.client().get("/v1/machine").json();
+    has(&machine, &json!({ "free": 4096, "jobs": 0 }));
 }
 
 #[test]
@@ -49,9 +51,8 @@ fn memory_stays_where_it_is() {
 fn a_killed_server_with_many_records_comes_back_where_it_was() {
     let (mut server, setup) = fresh(|setup| setup.machine = "mesh:32x32".into());
     in_batches(&server.address, 512, |count| count >= 30_000);
-    let before = Client::new(&server.address).get("/readyz").expect("it answers").json();
-    server.kill();
-    let again = Server::start(&setup);
-    let after = Client::new(&again.address).get("/readyz").expect("it answers").json();
+    let before = server.client().get("/readyz").json();
+    server.restart(&setup);
+    let after = server.client().get("/readyz").json();
     assert_eq!(before["seq"], after["seq"]);
 }

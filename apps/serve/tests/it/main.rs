@@ -19,6 +19,7 @@ mod openapi;
 mod page;
 mod random;
 mod requests;
+mod running;
 mod server;
 mod short;
 mod strangers;

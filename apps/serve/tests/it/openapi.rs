@@ -2,15 +2,13 @@
 
 use serde_json::{Value, json};
 
-use crate::client::Client;
 use crate::requests::routes;
-use crate::server::{fresh, token_file};
+use crate::server::{Setup, fresh};
 
 fn document(tokens: Option<&str>) -> Value {
-    let folder = tempfile::TempDir::new().unwrap();
-    let file = tokens.map(|text| token_file(folder.path(), text));
-    let (server, _) = fresh(|setup| setup.tokens = file);
-    Client::new(&server.address).get("/openapi.json").unwrap().json()
+    let give = |setup: &mut Setup| tokens.into_iter().for_each(|text| setup.give_token_file(text));
+    let (server, _) = fresh(give);
+    server.client().get("/openapi.json").json()
 }
 
 /// The schemas of lists that do not say what is in them.

@@ -6,7 +6,7 @@
 use serde_json::json;
 
 use crate::browser::Browser;
-use crate::client::Client;
+use crate::client::batch;
 use crate::server::fresh;
 
 #[test]
@@ -16,30 +16,27 @@ fn the_page_shows_the_machine_live_and_as_it_was() {
         setup.machine = "grid:8x8x4w".into();
         setup.scheduler = Some("fcfs".into());
     });
-    let mut client = Client::new(&server.address);
-    client.post("/v1/leases", r#"{"shape":[4,4,4],"job":"first"}"#).unwrap();
-    client.post("/v1/nodes/fail", r#"{"node":[7,7,3]}"#).unwrap();
+    let mut client = server.client();
+    client.post("/v1/leases", r#"{"shape":[4,4,4],"job":"first"}"#);
+    client.post("/v1/nodes/fail", r#"{"node":[7,7,3]}"#);
     browser.open(&server.address);
-    browser.until("document.getElementById('counts')?.textContent.includes('64 busy')");
+    browser.shows("counts", "64 busy");
     browser.until("document.getElementById('status').textContent === 'connected'");
     assert_eq!(browser.value("document.getElementById('deep').hidden"), false, "3D works");
 
     // Live: a grant is drawn without a reload.
-    let lease = client.post("/v1/leases", r#"{"shape":[4,4,2],"job":"<b>second</b>"}"#).unwrap();
-    browser.until("document.getElementById('counts').textContent.includes('96 busy')");
-    browser.until("document.getElementById('jobs').textContent.includes('<b>second</b>')");
+    let lease = client.lease(r#"{"shape":[4,4,2],"job":"<b>second</b>"}"#);
+    browser.shows("counts", "96 busy");
+    browser.shows("jobs", "<b>second</b>");
     browser.picture("live-3d");
 
     // A request that waits, and why.
-    client.post("/v1/leases", r#"{"shape":[8,8,4],"job":"large","wait":true}"#).unwrap();
+    client.post("/v1/leases", r#"{"shape":[8,8,4],"job":"large","wait":true}"#);
     browser.until("document.querySelector('#queue button')");
     browser.value("document.querySelector('#queue button').click()");
-    browser.until(
-        "document.getElementById('answer').textContent\
-         .includes('It needs 256 nodes, and 159 are free')",
-    );
-    browser.until("document.getElementById('answer').textContent.includes('nearest free box')");
-    browser.until("document.getElementById('answer').textContent.includes('blocked by')");
+    browser.shows("answer", "It needs 256 nodes, and 159 are free");
+    browser.shows("answer", "nearest free box");
+    browser.shows("answer", "blocked by");
     browser.picture("refusal-3d");
     browser.press("2");
     browser.until("!document.getElementById('flat').hidden");
@@ -48,12 +45,7 @@ fn the_page_shows_the_machine_live_and_as_it_was() {
     moves_are_drawn(&mut browser);
 
     // History: back to before the second lease, and forth again.
-    client
-        .post(
-            &format!("/v1/leases/{}/end", lease.json()["id"]),
-            &json!({ "epoch": lease.json()["epoch"] }).to_string(),
-        )
-        .unwrap();
+    client.end(&lease);
     browser.until("window.pavior.page.series.busy.length >= 2");
     browser.value(
         "(() => { const c = document.getElementById('chart'), b = c.getBoundingClientRect();
@@ -65,7 +57,7 @@ fn the_page_shows_the_machine_live_and_as_it_was() {
     browser.picture("history");
     browser.press("Home");
     browser.until("document.getElementById('when').textContent === 'live'");
-    browser.until("document.getElementById('counts').textContent.includes('64 busy')");
+    browser.shows("counts", "64 busy");
 
     // Keys: colours, layers, dark.
     browser.press("c");
@@ -81,9 +73,9 @@ fn the_page_shows_the_machine_live_and_as_it_was() {
 fn moves_are_drawn(browser: &mut Browser) {
     browser.value("document.getElementById('shape').value = '8x4x4'");
     browser.value("document.querySelector('#ask button').click()");
-    browser.until("document.getElementById('answer').textContent.includes('Room is made by')");
-    browser.until("document.getElementById('answer').textContent.includes('job first to')");
-    browser.until("document.getElementById('answer').textContent.includes('job <b>second</b> to')");
+    browser.shows("answer", "Room is made by");
+    browser.shows("answer", "job first to");
+    browser.shows("answer", "job <b>second</b> to");
     assert_eq!(browser.value("window.pavior.page.moves.length"), 2);
     browser.picture("moves-2d");
     browser.press("3");
@@ -96,9 +88,9 @@ fn moves_are_drawn(browser: &mut Browser) {
 fn the_page_fits_a_phone() {
     let Some(mut browser) = Browser::start(390, 844) else { return };
     let (server, _) = fresh(|_| {});
-    Client::new(&server.address).post("/v1/leases", r#"{"shape":[3,5]}"#).unwrap();
+    server.client().post("/v1/leases", r#"{"shape":[3,5]}"#);
     browser.open(&server.address);
-    browser.until("document.getElementById('counts')?.textContent.includes('15 busy')");
+    browser.shows("counts", "15 busy");
     let wide = browser.value("document.documentElement.scrollWidth <= window.innerWidth");
     assert_eq!(wide, true, "nothing is wider than the screen");
     browser.picture("phone");
@@ -122,14 +114,11 @@ fn a_schedule_plays_without_a_server() {
         largest_free: Some(largest_free),
     });
     let jobs = [job(1, 0.0, 9.0, 0), job(2, 5.0, 12.0, 4)];
-    let folder = tempfile::TempDir::new().unwrap();
-    let file = folder.path().join("schedule.html");
-    std::fs::write(&file, pavior_viewer::schedule("mesh:8x8", &jobs, &samples)).unwrap();
-    browser.open(&format!("file://{}", file.display()));
-    browser.until("document.getElementById('counts')?.textContent.includes('8 busy')");
-    browser.until("document.getElementById('counts').textContent.includes('1 waiting')");
+    browser.open_text(&pavior_viewer::schedule("mesh:8x8", &jobs, &samples));
+    browser.shows("counts", "8 busy");
+    browser.shows("counts", "1 waiting");
     browser.press(" ");
-    browser.until("document.getElementById('counts').textContent.includes('16 busy')");
+    browser.shows("counts", "16 busy");
     browser.picture("schedule");
     browser.press(" ");
 }
@@ -142,14 +131,13 @@ fn a_schedule_plays_without_a_server() {
 fn a_large_machine_is_drawn() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
     let (server, _) = fresh(|setup| setup.machine = "torus:16x16x16".into());
-    let mut client = Client::new(&server.address);
-    let lease = r#"{"lease":{"shape":[1,2,1]}},"#.repeat(2000);
-    let batch = format!("{{\"operations\":[{}]}}", lease.trim_end_matches(','));
-    let answers = client.post("/v1/batch", &batch).unwrap().json();
+    let mut client = server.client();
+    let leases = batch(vec![r#"{"lease":{"shape":[1,2,1]}}"#; 2000]);
+    let answers = client.post("/v1/batch", leases).json();
     let granted = answers["answers"].as_array().unwrap().iter().filter(|one| one["status"] == 201);
     assert_eq!(granted.count(), 2000);
     browser.open(&server.address);
-    browser.until("document.getElementById('counts')?.textContent.includes('2000 jobs')");
+    browser.shows("counts", "2000 jobs");
     let frames = browser.value("window.pavior.frames(3000)");
     let [rate, work, build, triangles] =
         ["rate", "work", "build", "triangles"].map(|name| frames[name].as_f64().unwrap());
@@ -173,29 +161,26 @@ fn colours_are_told_and_waiting_is_explained() {
         setup.scheduler = Some("easy".into());
         setup.strategy = "gabl".into();
     });
-    let mut client = Client::new(&server.address);
+    let mut client = server.client();
     let names = ["alice", "bob", "carol", "dave", "erin", "frank", "grace"];
     for (index, tenant) in names.iter().enumerate() {
-        let body = json!({ "shape": [8, 1], "tenant": tenant, "job": index, "estimate_s": 3600 });
-        assert_eq!(client.post("/v1/leases", &body.to_string()).unwrap().status, 201);
+        client
+            .lease(json!({ "shape": [8, 1], "tenant": tenant, "job": index, "estimate_s": 3600 }));
     }
     let head = json!({ "shape": [8, 8], "job": 17, "wait": true, "estimate_s": 1800 });
-    client.post("/v1/leases", &head.to_string()).unwrap();
+    client.lease(head);
     let behind = json!({ "shape": [2, 1], "job": "small", "wait": true, "estimate_s": 7200 });
-    client.post("/v1/leases", &behind.to_string()).unwrap();
+    client.lease(behind);
     browser.open(&server.address);
-    browser.until("document.getElementById('counts')?.textContent.includes('56 busy')");
+    browser.shows("counts", "56 busy");
     browser.press("c");
-    browser.until("document.getElementById('legend').textContent.includes('alice (8)')");
+    browser.shows("legend", "alice (8)");
     let patches = "new Set([...document.querySelectorAll('#legend i')].slice(0, 7).map((one) => \
                    one.style.background)).size";
     assert_eq!(browser.value(patches), 7, "no two tenants have one colour");
-    browser.until("document.getElementById('queue').textContent.includes('reserved: 17')");
+    browser.shows("queue", "reserved: 17");
     browser.value("document.querySelectorAll('#queue button')[1].click()");
-    browser.until(
-        "document.getElementById('answer').textContent\
-         .includes('It would fit now, but job 17 has nodes reserved from')",
-    );
+    browser.shows("answer", "It would fit now, but job 17 has nodes reserved from");
     let told = browser.value("document.getElementById('answer').textContent");
     assert!(!told.as_str().unwrap().contains("would grant it now"), "{told}");
     browser.picture("tenants-light");
@@ -208,19 +193,16 @@ fn colours_are_told_and_waiting_is_explained() {
     browser.picture("age-light");
 
     // A node that fails is in the legend, too.
-    client.post("/v1/nodes/fail", r#"{"node":[7,7]}"#).unwrap();
-    browser.until("document.getElementById('legend').textContent.includes('failed')");
+    client.post("/v1/nodes/fail", r#"{"node":[7,7]}"#);
+    browser.shows("legend", "failed");
 
     // The operator, whose small job starts now, an eighth and a ninth tenant have none left: they
     // share one, and the legend says so.
-    client.post("/v1/leases", r#"{"shape":[1,1],"tenant":"heidi"}"#).unwrap();
-    client.post("/v1/leases", r#"{"shape":[1,1],"tenant":"ivan"}"#).unwrap();
+    client.post("/v1/leases", r#"{"shape":[1,1],"tenant":"heidi"}"#);
+    client.post("/v1/leases", r#"{"shape":[1,1],"tenant":"ivan"}"#);
     browser.press("c");
     browser.press("c");
-    browser.until(
-        "document.getElementById('legend').textContent\
-         .includes('3 more tenants, in one colour (4)')",
-    );
+    browser.shows("legend", "3 more tenants, in one colour (4)");
 }
 
 /// The axis ends now, also where nothing happens, and also while the past is looked at.
@@ -228,8 +210,7 @@ fn colours_are_told_and_waiting_is_explained() {
 fn the_axis_ends_now() {
     let Some(mut browser) = Browser::start(400, 900) else { return };
     let (server, _) = fresh(|_| {});
-    let lease = Client::new(&server.address).post("/v1/leases", r#"{"shape":[3,5]}"#).unwrap();
-    assert_eq!(lease.status, 201);
+    server.client().lease(r#"{"shape":[3,5]}"#);
     browser.open(&server.address);
     browser.until("window.pavior?.page.series.busy.length >= 1");
     let last = "window.pavior.page.series.busy.at(-1).at";
@@ -251,27 +232,21 @@ fn the_axis_ends_now() {
 #[test]
 fn a_tenants_page_keeps_up_with_the_others() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
-    let folder = tempfile::TempDir::new().unwrap();
-    let tokens = folder.path().join("tokens");
-    std::fs::write(&tokens, "root-secret\na-secret tenant=a\nb-secret tenant=b\n").unwrap();
-    #[cfg(unix)]
-    std::fs::set_permissions(&tokens, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
-    let (server, _) = fresh(|setup| setup.tokens = Some(tokens));
+    let (server, _) = fresh(|setup| setup.give_tokens(&["a", "b"]));
     browser.open(&server.address);
     browser.until("document.getElementById('login')?.open");
     browser.value("document.getElementById('token').value = 'a-secret'");
     browser.value("document.querySelector('#login button').click()");
-    browser.until("document.getElementById('counts').textContent.includes('64 free')");
-    let mut other = Client::with(&server.address, "Authorization", "Bearer b-secret");
-    let lease = other.post("/v1/leases", r#"{"shape":[4,4],"job":"hidden"}"#).unwrap().json();
-    browser.until("document.getElementById('counts').textContent.includes('16 busy')");
+    browser.shows("counts", "64 free");
+    let mut other = server.of("b-secret");
+    let lease = other.lease(r#"{"shape":[4,4],"job":"hidden"}"#);
+    browser.shows("counts", "16 busy");
     browser.press("c");
-    browser.until("document.getElementById('legend').textContent.includes('other tenants (16)')");
+    browser.shows("legend", "other tenants (16)");
     assert_eq!(
         browser.value("document.querySelector('aside').textContent.includes('hidden')"),
         false
     );
-    let epoch = json!({ "epoch": lease["epoch"] }).to_string();
-    other.post(&format!("/v1/leases/{}/end", lease["id"]), &epoch).unwrap();
-    browser.until("document.getElementById('counts').textContent.includes('64 free')");
+    other.end(&lease);
+    browser.shows("counts", "64 free");
 }

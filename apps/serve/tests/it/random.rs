@@ -28,19 +28,6 @@ impl Random {
     }
 }
 
-pub(crate) fn request(ask: Ask) -> LeaseRequest {
-    LeaseRequest {
-        machine: None,
-        ask,
-        freedom: None,
-        ttl_ms: None,
-        estimate_ms: None,
-        tenant: None,
-        job: None,
-        wait: false,
-    }
-}
-
 /// A command that makes sense in a state more often than not: caller, key and command.
 pub(crate) fn command(
     random: &mut Random,
@@ -63,7 +50,7 @@ pub(crate) fn command(
             } else {
                 Ask::Shape([side(random), side(random), 1])
             };
-            let mut request = request(ask);
+            let mut request = LeaseRequest::of(ask);
             request.ttl_ms = random.one_in(2).then(|| 1 + random.below(300));
             request.wait = random.one_in(3);
             // Half of the requests say how free they are.
@@ -85,7 +72,7 @@ pub(crate) fn command(
         }
         (9, _) => {
             let parts = vec![Cuboid::new(point(random), [side(random), side(random), 1])];
-            Command::Hold { request: request(Ask::Nodes(1)), parts }
+            Command::Hold { request: LeaseRequest::of(Ask::Nodes(1)), parts }
         }
         _ => {
             let waiting = view.waiting.first().map_or(99, |waiting| waiting.id);

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::client::{Client, Reply, millis, watch};
+use crate::client::{Client, Reply, has, millis, until, watch};
 use crate::server::{Server, fresh};
 
 /// The routes of the document: method, path, and what the document says of it.
@@ -21,25 +21,25 @@ pub(crate) fn routes(document: &Value) -> Vec<(String, String, Value)> {
 }
 
 fn documented(server: &Server) -> Vec<(String, String, Value)> {
-    routes(&Client::new(&server.address).get("/openapi.json").unwrap().json())
+    routes(&server.client().get("/openapi.json").json())
 }
 
 /// A request on a connection of its own: one that is refused early may be closed.
 fn once(server: &Server, method: &str, path: &str, body: &str, more: &[(&str, &str)]) -> Reply {
-    Client::new(&server.address).send(method, path, body, more).unwrap()
+    server.client().send(method, path, body, more)
 }
 
 fn detail(reply: &Reply) -> String {
-    assert_eq!(reply.kind, "application/problem+json", "{}", reply.text);
+    reply.problem();
     reply.json()["detail"].as_str().expect("a problem has a detail").to_string()
 }
 
 #[test]
 fn a_member_that_stands_twice_is_refused_at_every_depth() {
     let (server, _) = fresh(|setup| setup.scheduler = Some("fcfs".into()));
-    let mut client = Client::new(&server.address);
-    client.post("/v1/leases", r#"{"shape":[2,3],"job":"first"}"#).unwrap();
-    let before = client.get("/v1/state").unwrap().text;
+    let mut client = server.client();
+    client.post("/v1/leases", r#"{"shape":[2,3],"job":"first"}"#);
+    let before = client.get("/v1/state").text;
     for (path, body, name) in [
         ("/v1/leases", r#"{"nodes":1,"nodes":2}"#, "nodes"),
         ("/v1/leases", r#"{"nodes":4.0,"nodes":1}"#, "nodes"),
@@ -60,36 +60,32 @@ fn a_member_that_stands_twice_is_refused_at_every_depth() {
         ("/v1/what-if", r#"{"shape":[1,1],"end":[1],"end":[]}"#, "end"),
         ("/v1/unblock", r#"{"shape":[1,1],"max_jobs":4,"max_jobs":1}"#, "max_jobs"),
     ] {
-        let reply = client.post(path, body).unwrap();
+        let reply = client.post(path, body);
         assert_eq!(reply.status, 400, "{path} {body}: {}", reply.text);
         let told = format!("the body: the member `{name}` stands twice");
         assert!(detail(&reply).starts_with(&told), "{path} {body}: {}", reply.text);
     }
-    assert_eq!(client.get("/v1/state").unwrap().text, before);
+    assert_eq!(client.get("/v1/state").text, before);
 }
 
 #[test]
 fn a_key_stands_for_the_query_too() {
     let (server, _) = fresh(|setup| setup.scheduler = Some("fcfs".into()));
-    let mut client = Client::new(&server.address);
-    client.post("/v1/leases", r#"{"shape":[8,8]}"#).unwrap();
-    let key = [("Idempotency-Key", "k")];
-    let mut asked = |path: &str| client.send("POST", path, r#"{"nodes":1}"#, &key).unwrap();
+    let mut client = server.client();
+    client.post("/v1/leases", r#"{"shape":[8,8]}"#);
+    let mut asked = |path: &str| client.keyed(path, r#"{"nodes":1}"#, "k");
     let waits = asked("/v1/leases?wait=true");
     assert_eq!(waits.status, 202);
     assert_eq!(asked("/v1/leases?wait=true").text, waits.text);
     for path in ["/v1/leases", "/v1/leases?wait=false", "/v1/leases?wait=true&"] {
-        let other = asked(path);
-        assert_eq!((other.status, &other.json()["reason"]), (422, &json!("key-reused")));
+        asked(path).is(422, "key-reused");
     }
     // The other way round.
-    let key = [("Idempotency-Key", "l")];
     let body = r#"{"nodes":65}"#;
-    assert_eq!(client.send("POST", "/v1/leases", body, &key).unwrap().status, 409);
-    let other = client.send("POST", "/v1/leases?wait=true", body, &key).unwrap();
-    assert_eq!((other.status, &other.json()["reason"]), (422, &json!("key-reused")));
+    assert_eq!(client.keyed("/v1/leases", body, "l").status, 409);
+    client.keyed("/v1/leases?wait=true", body, "l").is(422, "key-reused");
     let two = [("Idempotency-Key", "l"), ("Idempotency-Key", "m")];
-    assert_eq!(client.send("POST", "/v1/leases", body, &two).unwrap().status, 400);
+    assert_eq!(client.send("POST", "/v1/leases", body, &two).status, 400);
 }
 
 #[test]
@@ -117,7 +113,7 @@ fn every_route_refuses_parameters_that_it_does_not_have() {
     // A machine that is not there is none of the leases' either.
     for path in ["/v1/leases?machine=x", "/v1/series?machine=x", "/v1/state?machine=x"] {
         let reply = once(&server, "GET", path, "", &[]);
-        assert_eq!((reply.status, &reply.json()["reason"]), (404, &json!("unknown-machine")));
+        reply.is(404, "unknown-machine");
     }
 }
 
@@ -150,9 +146,7 @@ fn bodies_are_json_and_say_so() {
 
 #[test]
 fn every_reply_has_the_headers_that_browsers_obey() {
-    let folder = tempfile::TempDir::new().unwrap();
-    let tokens = crate::server::token_file(folder.path(), "secret\n");
-    let (server, _) = fresh(|setup| setup.tokens = Some(tokens));
+    let (server, _) = fresh(|setup| setup.give_token_file("secret\n"));
     let token = ("Authorization", "Bearer secret");
     let large = format!("{{\"job\":\"{}\"}}", "x".repeat((1 << 20) + 1));
     let plain = [token, ("Content-Type", "text/plain")];
@@ -209,48 +203,45 @@ fn counts(reply: &Value) -> [u64; 4] {
 #[test]
 fn failed_and_drained_nodes_are_counted_alike_in_every_answer() {
     let (server, _) = fresh(|_| {});
-    let mut client = Client::new(&server.address);
-    let lease = client.post("/v1/leases", r#"{"shape":[8,4]}"#).unwrap().json();
+    let mut client = server.client();
+    let lease = client.lease(r#"{"shape":[8,4]}"#);
     // Two of each that nobody holds, and one of each under the lease.
     for (change, nodes) in [("fail", [[0, 7], [1, 7], [0, 0]]), ("drain", [[6, 7], [7, 7], [1, 0]])]
     {
         for node in nodes {
-            let body = json!({ "node": node }).to_string();
-            assert_eq!(client.post(&format!("/v1/nodes/{change}"), &body).unwrap().status, 200);
+            let path = format!("/v1/nodes/{change}");
+            assert_eq!(client.post(&path, json!({ "node": node })).status, 200);
         }
     }
     agree(&mut client, [28, 32, 2, 2], [3, 3]);
-    let end = json!({ "epoch": lease["epoch"] }).to_string();
-    client.post("/v1/leases/1/end", &end).unwrap();
+    client.end(&lease);
     agree(&mut client, [58, 0, 3, 3], [3, 3]);
     // A drained node that is imagined to fail has failed, and one that is repaired is free.
     let asked = r#"{"nodes":65,"fail":[[7,7]],"repair":[[0,7],[6,7]]}"#;
-    let imagined = client.post("/v1/what-if", asked).unwrap().json();
+    let imagined = client.post("/v1/what-if", asked).json();
     assert_eq!(counts(&imagined["diagnosis"]["counts"]), [60, 0, 3, 1]);
 }
 
 /// Holds all answers about nodes against each other.
 fn agree(client: &mut Client, expected: [u64; 4], listed: [usize; 2]) {
     let [free, busy, failed, drained] = expected;
-    let machine = client.get("/v1/machine").unwrap().json();
+    let machine = client.get("/v1/machine").json();
     assert_eq!(counts(&machine), expected);
     assert_eq!(expected.iter().sum::<u64>(), machine["nodes"].as_u64().unwrap());
-    let machines = client.get("/v1/machines").unwrap().json();
+    let machines = client.get("/v1/machines").json();
     assert_eq!(counts(&machines["machines"][0]), expected);
-    let state = client.get("/v1/state").unwrap().json();
+    let state = client.get("/v1/state").json();
     let length = |name: &str| state[name].as_array().unwrap().len();
     // Lists also have the nodes that a lease still holds.
     assert_eq!([length("failed"), length("drained")], listed);
-    let metrics = client.get("/metrics").unwrap().text;
+    let metrics = client.get("/metrics").text;
     let gauges = [("free", free), ("busy", busy), ("failed", failed), ("drained", drained)];
     for (name, count) in gauges.into_iter().chain([("unavailable", failed + drained)]) {
         let line = format!("pavior_{name}_nodes{{machine=\"default\"}} {count}\n");
         assert!(metrics.contains(&line), "{line}{metrics}");
     }
-    let refused = client.post("/v1/leases", r#"{"shape":[8,8]}"#).unwrap().json();
-    let explained = client.post("/v1/explain", r#"{"shape":[8,8]}"#).unwrap().json();
-    let imagined = client.post("/v1/what-if", r#"{"shape":[8,8]}"#).unwrap().json();
-    for answer in [&refused, &explained, &imagined] {
+    for path in ["/v1/leases", "/v1/explain", "/v1/what-if"] {
+        let answer = client.post(path, r#"{"shape":[8,8]}"#).json();
         let diagnosis = &answer["diagnosis"];
         assert_eq!(counts(&diagnosis["counts"]), expected);
         let blocked = &diagnosis["blocked"];
@@ -258,17 +249,13 @@ fn agree(client: &mut Client, expected: [u64; 4], listed: [usize; 2]) {
         assert_eq!((length("failed"), length("drained")), (failed, drained));
     }
     // A sample is taken some time after the record that it shows.
-    for _ in 0..400 {
-        let series = client.get("/v1/series").unwrap().json();
-        let last = series["samples"].as_array().unwrap().last().cloned().unwrap_or_default();
-        if last["seq"] == machine["seq"] {
-            assert_eq!(last["unavailable"], failed + drained);
-            assert_eq!(last["busy"], busy);
-            return;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
-    panic!("the last record is not in the series");
+    let mut last = Value::Null;
+    until("the last record in the series", || {
+        let series = client.get("/v1/series").json();
+        last = series["samples"].as_array().unwrap().last().cloned().unwrap_or_default();
+        last["seq"] == machine["seq"]
+    });
+    has(&last, &json!({ "unavailable": failed + drained, "busy": busy }));
 }
 
 /// The members that are times, in every reply.
@@ -303,18 +290,18 @@ fn times(value: &Value, place: &str) -> usize {
 #[test]
 fn times_have_one_form_in_every_reply_and_event() {
     let (server, _) = fresh(|setup| setup.scheduler = Some("easy".into()));
-    let mut client = Client::new(&server.address);
+    let mut client = server.client();
     let asked = r#"{"shape":[8,8],"ttl_s":3600,"estimate_s":60}"#;
-    let lease = client.post("/v1/leases", asked).unwrap().json();
-    let waits = client.post("/v1/leases?wait=true", asked).unwrap().json();
+    let lease = client.post("/v1/leases", asked).json();
+    let waits = client.post("/v1/leases?wait=true", asked).json();
     let epoch = &lease["epoch"];
     let again = json!({ "epoch": epoch, "ttl_s": 99 }).to_string();
-    let renewed = client.post("/v1/leases/1/renew", &again).unwrap().json();
+    let renewed = client.post("/v1/leases/1/renew", &again).json();
     assert_eq!((times(&lease, "lease"), times(&renewed, "renewed")), (2, 2));
     assert!(times(&waits, "waiting") >= 1);
     let operations = json!([{ "renew": { "id": 1, "epoch": epoch } }, { "lease": { "nodes": 1 } }]);
     let batch = json!({ "operations": operations }).to_string();
-    assert!(times(&client.post("/v1/batch", &batch).unwrap().json(), "batch") >= 2);
+    assert!(times(&client.post("/v1/batch", &batch).json(), "batch") >= 2);
     for (path, least) in [
         ("/v1/leases", 2),
         ("/v1/leases/1", 2),
@@ -325,17 +312,15 @@ fn times_have_one_form_in_every_reply_and_event() {
         ("/v1/machine", 0),
         ("/v1/machines", 0),
     ] {
-        let found = times(&client.get(path).unwrap().json(), path);
+        let found = times(&client.get(path).json(), path);
         assert!(found >= least, "{path}: {found} times");
     }
     for path in ["/v1/explain", "/v1/what-if", "/v1/unblock"] {
-        times(&client.post(path, r#"{"shape":[8,8]}"#).unwrap().json(), path);
+        times(&client.post(path, r#"{"shape":[8,8]}"#).json(), path);
     }
-    while times(&client.get("/v1/series").unwrap().json(), "series") == 0 {
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
-    client.post("/v1/nodes/fail", r#"{"node":[0,0]}"#).unwrap();
-    client.post("/v1/leases/2/end", "").unwrap();
+    until("a sample", || times(&client.get("/v1/series").json(), "series") > 0);
+    client.post("/v1/nodes/fail", r#"{"node":[0,0]}"#);
+    client.post("/v1/leases/2/end", "");
     let events = watch(&server.address, "/v1/watch?after=0", 7);
     assert_eq!(events.len(), 7, "{events:?}");
     for (_, kind, data) in events {

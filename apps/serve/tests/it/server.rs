@@ -15,6 +15,8 @@ use pavior_serve::writer::Tuning;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
+use crate::client::Client;
+
 const OPTIONS: &str = "PAVIOR_SERVE_TEST";
 
 /// A running server; killed when dropped.
@@ -27,7 +29,7 @@ pub(crate) struct Server {
 }
 
 /// How a server is started.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Setup {
     pub(crate) machine: String,
     pub(crate) strategy: String,
@@ -61,33 +63,25 @@ impl Setup {
         Setup {
             machine: "mesh:8x8".into(),
             strategy: "tff".into(),
-            scheduler: None,
             data: data.to_path_buf(),
-            store: None,
-            password: None,
-            listen: None,
-            tokens: None,
-            certificates: None,
-            log: None,
             snapshot_every: 100_000,
             history: 1_000_000,
             history_bytes: 1 << 30,
-            quota: None,
-            confirm_clock: false,
-            connections: None,
-            watchers: None,
-            rate: None,
-            open_files: None,
+            ..Setup::default()
         }
     }
 
-    /// The same with tokens: `root-secret` of the operator, `a-secret` of a tenant `a`.
-    pub(crate) fn with_tokens(mut self, tenants: &[&str]) -> Setup {
-        let tokens = self.data.with_extension("tokens");
+    /// Gives it tokens: `root-secret` of the operator, `a-secret` of a tenant `a`.
+    pub(crate) fn give_tokens(&mut self, tenants: &[&str]) {
         let lines = tenants.iter().map(|name| format!("{name}-secret tenant={name}\n"));
-        write_secret(&tokens, &format!("root-secret\n{}", lines.collect::<String>()));
+        self.give_token_file(&format!("root-secret\n{}", lines.collect::<String>()));
+    }
+
+    /// Gives it a file of tokens.
+    pub(crate) fn give_token_file(&mut self, text: &str) {
+        let tokens = self.data.with_extension("tokens");
+        write_secret(&tokens, text);
         self.tokens = Some(tokens);
-        self
     }
 }
 
@@ -155,6 +149,16 @@ impl Server {
         }
     }
 
+    /// A client of its own.
+    pub(crate) fn client(&self) -> Client {
+        Client::new(&self.address)
+    }
+
+    /// A client with a token.
+    pub(crate) fn of(&self, token: &str) -> Client {
+        Client::of(&self.address, token)
+    }
+
     pub(crate) fn pid(&self) -> u32 {
         self.process.id()
     }
@@ -170,6 +174,15 @@ impl Server {
     pub(crate) fn kill(&mut self) {
         self.process.kill().expect("it can be killed");
         self.process.wait().expect("it ends");
+    }
+
+    /// SIGKILL, and a start anew in its place; how long the start took.
+    pub(crate) fn restart(&mut self, setup: &Setup) -> Duration {
+        self.kill();
+        let (began, folder) = (Instant::now(), self.folder.take());
+        *self = Server::start(setup);
+        self.folder = folder;
+        began.elapsed()
     }
 
     /// A signal, by name.
@@ -205,15 +218,6 @@ pub(crate) fn fresh(change: impl FnOnce(&mut Setup)) -> (Server, Setup) {
     let mut server = Server::start(&setup);
     server.folder = Some(folder);
     (server, setup)
-}
-
-/// A file of tokens that its owner alone can read.
-pub(crate) fn token_file(folder: &Path, text: &str) -> PathBuf {
-    use std::os::unix::fs::PermissionsExt;
-    let file = folder.join("tokens");
-    std::fs::write(&file, text).expect("there is room");
-    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).expect("it is ours");
-    file
 }
 
 fn rand() -> u64 {

@@ -4,10 +4,8 @@ use std::sync::Arc;
 
 use pavior_serve::storage::RecordStore;
 use pavior_serve::storage::journal::JournalStore;
-use pavior_serve::writer::recover;
 
-use crate::decisions::limits;
-use crate::disk::{Fault, Simulated};
+use crate::disk::{Fault, Simulated, opened, state_of};
 use crate::former;
 
 #[test]
@@ -29,7 +27,7 @@ fn without_descriptors_records_are_kept_and_files_begin_later() {
                 continue;
             }
             let history = journal.history();
-            let at = recover(&*history, u64::MAX, &limits(), 1);
+            let at = state_of(&*history, u64::MAX);
             let saved = at.is_ok_and(|at| history.save(&at.snapshot()).is_ok());
             let saved = saved && history.compact(group[0].seq.saturating_sub(30)).is_ok();
             unsaved += u32::from(!saved);
@@ -38,8 +36,7 @@ fn without_descriptors_records_are_kept_and_files_begin_later() {
         assert!(journal.rotate().expect("there are descriptors again"));
         journal.close();
         drop(journal);
-        let (journal, _) = JournalStore::open(Arc::new(disk.clone())).unwrap();
-        let found = recover(&*journal.history(), u64::MAX, &limits(), 1).unwrap();
+        let (journal, found) = opened(disk.clone()).unwrap();
         assert_eq!(found.snapshot(), state, "operation {operation}");
         assert!(disk.is_dead() || journal.history().oldest().is_ok());
     }

@@ -3,15 +3,15 @@
 //! Needs Debian's `postgresql`. Skipped, loudly, where it is not installed, unless
 //! `PAVIOR_REQUIRE_POSTGRES` is set.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::client::Client;
-use crate::kills::{Done, Target, client, judge};
-use crate::server::{Server, Setup};
+use crate::client::{Client, until};
+use crate::kills::{Load, judge};
+use crate::server::{Server, Setup, write_secret};
 
 /// A database server of its own; stopped when dropped.
 pub(crate) struct Database {
@@ -114,16 +114,7 @@ pub(crate) fn setup(database: &Database, folder: &Path, name: &str) -> Setup {
 }
 
 pub(crate) fn ready(address: &str) -> bool {
-    Client::new(address).get("/readyz").is_ok_and(|reply| reply.status == 200)
-}
-
-pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) -> Duration {
-    let began = Instant::now();
-    while !holds() {
-        assert!(began.elapsed() < Duration::from_secs(40), "{what} does not come");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    began.elapsed()
+    Client::new(address).try_get("/readyz").is_ok_and(|reply| reply.status == 200)
 }
 
 #[test]
@@ -131,70 +122,50 @@ fn a_standby_takes_over_and_the_old_server_is_fenced() {
     let Some(database) = Database::start() else { return };
     let folder = tempfile::TempDir::new().unwrap();
     let mut first = Server::start(&setup(&database, folder.path(), "a"));
-    let second = Server::start(&setup(&database, folder.path(), "b"));
+    let mut second = Server::start(&setup(&database, folder.path(), "b"));
     until("the first leader", || ready(&first.address));
     assert!(!ready(&second.address));
-    let refused = Client::new(&second.address).post("/v1/leases", "{\"nodes\":1}").unwrap();
-    assert_eq!((refused.status, &refused.json()["reason"]), (503, &"standby".into()));
+    second.client().post("/v1/leases", r#"{"nodes":1}"#).is(503, "standby");
 
-    let target = Target {
-        address: Arc::new(Mutex::new(first.address.clone())),
-        stop: Arc::new(AtomicBool::new(false)),
-        answered: Arc::new(AtomicU64::new(0)),
-    };
-    let threads: Vec<_> = (0..8)
-        .map(|number| {
-            let target = target.clone();
-            std::thread::spawn(move || client(number, &target))
-        })
-        .collect();
-    let some = |count: u64| {
-        let before = target.answered.load(Ordering::Relaxed);
-        until("answers", || target.answered.load(Ordering::Relaxed) >= before + count)
-    };
-    some(200);
+    let load = Load::start(&first, 8);
+    load.wait_for(200);
 
     // Paused in the middle of whatever it does, and woken when the other one decides.
     first.signal("STOP");
     let took = until("the takeover", || ready(&second.address));
     println!("taken over {took:?} after a pause");
-    *target.address.lock().unwrap() = second.address.clone();
-    some(200);
+    load.goes_to(&second);
+    load.wait_for(200);
     first.signal("CONT");
     for _ in 0..50 {
-        let mut old = Client::new(&first.address);
-        for (path, body) in [("/v1/leases", "{\"nodes\":1}"), ("/v1/leases/1/end", "{\"epoch\":1}")]
-        {
-            let reply = old.post(path, body).unwrap();
+        let mut old = first.client();
+        for path in ["/v1/leases", "/v1/leases/1/end"] {
+            let body = if path.ends_with("end") { r#"{"epoch":1}"# } else { r#"{"nodes":1}"# };
+            let reply = old.post(path, body);
             assert_eq!(reply.status, 503, "a fenced server answers: {}", reply.text);
         }
-        assert_eq!(old.get("/v1/leases").unwrap().status, 503);
+        assert_eq!(old.get("/v1/leases").status, 503);
     }
-    some(100);
+    load.wait_for(100);
 
     // Killed: the one that was fenced takes over again.
-    let mut second = second;
     second.kill();
     let took = until("the second takeover", || ready(&first.address));
     println!("taken over {took:?} after a kill");
-    *target.address.lock().unwrap() = first.address.clone();
-    some(200);
-    target.stop.store(true, Ordering::Relaxed);
-    let histories: Vec<Vec<Done>> = threads.into_iter().map(|one| one.join().unwrap()).collect();
-    judge(&first.address, &histories);
+    load.goes_to(&first);
+    load.wait_for(200);
+    judge(&first.address, &load.end());
     assert!(first.stop() < Duration::from_secs(2));
 }
 
 #[test]
 fn a_password_comes_from_a_file_and_is_never_shown() {
-    use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::Builder::new().prefix("pavior-pw").tempdir_in("/var/tmp").unwrap();
-    let open = |mode| std::fs::Permissions::from_mode(mode);
-    std::fs::set_permissions(folder.path(), open(0o755)).unwrap();
-    let password = "correct-horse-9";
-    let file = folder.path().join("password");
-    std::fs::write(&file, password).unwrap();
-    std::fs::set_permissions(&file, open(0o644)).unwrap();
+    let set = |path: &Path, mode| std::fs::set_permissions(path, Permissions::from_mode(mode));
+    set(folder.path(), 0o755).unwrap();
+    let (password, file) = ("correct-horse-9", folder.path().join("password"));
+    write_secret(&file, password);
+    set(&file, 0o644).unwrap();
     let given = file.display().to_string();
     let Some(database) = Database::with(&["-A", "scram-sha-256", "--pwfile", &given]) else {
         return;
@@ -203,7 +174,7 @@ fn a_password_comes_from_a_file_and_is_never_shown() {
     setup.password = Some(file.clone());
     let said = Server::refused(&setup);
     assert!(said.contains("others reach it") && !said.contains(password), "{said}");
-    std::fs::set_permissions(&file, open(0o600)).unwrap();
+    set(&file, 0o600).unwrap();
     let log = folder.path().join("log");
     let mut server = Server::start(&Setup { log: Some(log.clone()), ..setup.clone() });
     until("the lead", || ready(&server.address));

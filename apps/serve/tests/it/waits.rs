@@ -2,26 +2,25 @@
 
 use serde_json::{Value, json};
 
-use crate::client::Client;
-use crate::server::{Server, Setup, fresh};
+use crate::client::{Client, has};
+use crate::server::fresh;
 
 fn waits_for(client: &mut Client, id: &Value) -> Value {
-    let queue = client.get("/v1/queue").unwrap().json();
+    let queue = client.get("/v1/queue").json();
     let all = queue["waiting"].as_array().unwrap();
     let one = all.iter().find(|one| one["id"] == *id).expect("it waits");
     // The same at every door.
-    let alone = client.get(&format!("/v1/leases/{id}")).unwrap().json();
+    let alone = client.get(&format!("/v1/leases/{id}")).json();
     assert_eq!(alone["waits_for"], one["waits_for"]);
-    let asked = json!({ "waiting": id }).to_string();
-    let explained = client.post("/v1/explain", &asked).unwrap().json();
+    let explained = client.post("/v1/explain", json!({ "waiting": id })).json();
     assert_eq!(explained["waits_for"], one["waits_for"]);
     one["waits_for"].clone()
 }
 
-fn ask(client: &mut Client, body: &Value) -> Value {
-    let reply = client.post("/v1/leases", &body.to_string()).unwrap();
-    assert!([201, 202].contains(&reply.status), "{}", reply.text);
-    reply.json()["id"].clone()
+/// Asks for nodes, and waits if need be.
+fn ask(client: &mut Client, mut body: Value) -> Value {
+    body["wait"] = true.into();
+    client.lease(body)["id"].clone()
 }
 
 #[test]
@@ -30,19 +29,12 @@ fn easy_names_whose_reservation_and_until_when() {
         setup.strategy = "gabl".into();
         setup.scheduler = Some("easy".into());
     });
-    let mut client = Client::new(&server.address);
-    ask(&mut client, &json!({ "shape": [8, 4], "job": "runs", "estimate_s": 3600 }));
-    let head = ask(
-        &mut client,
-        &json!({ "shape": [8, 8], "job": 17, "wait": true, "estimate_s": 30 * 60 }),
-    );
-    let behind =
-        ask(&mut client, &json!({ "shape": [2, 2], "wait": true, "estimate_s": 2 * 3600 }));
+    let mut client = server.client();
+    ask(&mut client, json!({ "shape": [8, 4], "job": "runs", "estimate_s": 3600 }));
+    let head = ask(&mut client, json!({ "shape": [8, 8], "job": 17, "estimate_s": 30 * 60 }));
+    let behind = ask(&mut client, json!({ "shape": [2, 2], "estimate_s": 2 * 3600 }));
     let told = waits_for(&mut client, &head);
-    assert_eq!(
-        (&told["kind"], &told["needed"], &told["free"]),
-        (&json!("nodes"), &json!(64), &json!(32))
-    );
+    has(&told, &json!({ "kind": "nodes", "needed": 64, "free": 32 }));
     assert!(told["sentence"].as_str().unwrap().starts_with("It needs 64 nodes, and 32 are free"));
     let planned = told["planned"].clone();
     assert!(planned.is_string(), "the head has a reservation: {told}");
@@ -59,10 +51,10 @@ fn easy_names_whose_reservation_and_until_when() {
 #[test]
 fn a_strict_order_names_who_comes_first() {
     let (server, _) = fresh(|setup| setup.scheduler = Some("fcfs".into()));
-    let mut client = Client::new(&server.address);
-    ask(&mut client, &json!({ "shape": [8, 4] }));
-    let head = ask(&mut client, &json!({ "shape": [8, 8], "job": "large", "wait": true }));
-    let behind = ask(&mut client, &json!({ "shape": [2, 2], "wait": true }));
+    let mut client = server.client();
+    ask(&mut client, json!({ "shape": [8, 4] }));
+    let head = ask(&mut client, json!({ "shape": [8, 8], "job": "large" }));
+    let behind = ask(&mut client, json!({ "shape": [2, 2] }));
     assert_eq!(waits_for(&mut client, &head)["kind"], "nodes");
     let told = waits_for(&mut client, &behind);
     assert_eq!((&told["kind"], &told["by"]["job"]), (&json!("turn"), &json!("large")));
@@ -73,17 +65,13 @@ fn a_strict_order_names_who_comes_first() {
 #[test]
 fn enough_nodes_without_a_place_is_said_so() {
     let (server, _) = fresh(|setup| setup.scheduler = Some("easy".into()));
-    let mut client = Client::new(&server.address);
-    let hold = json!({ "parts": [{ "base": [3, 0], "sides": [1, 8] }] }).to_string();
-    assert_eq!(client.post("/v1/hold", &hold).unwrap().status, 201);
-    let waiting = ask(&mut client, &json!({ "shape": [5, 5], "wait": true }));
+    let mut client = server.client();
+    let hold = r#"{"parts":[{"base":[3,0],"sides":[1,8]}]}"#;
+    assert_eq!(client.post("/v1/hold", hold).status, 201);
+    let waiting = ask(&mut client, json!({ "shape": [5, 5] }));
     let told = waits_for(&mut client, &waiting);
-    assert_eq!(
-        (&told["kind"], &told["needed"], &told["free"]),
-        (&json!("place"), &json!(25), &json!(56))
-    );
-    let asked = json!({ "waiting": waiting }).to_string();
-    let explained = client.post("/v1/explain", &asked).unwrap().json();
+    has(&told, &json!({ "kind": "place", "needed": 25, "free": 56 }));
+    let explained = client.post("/v1/explain", json!({ "waiting": waiting })).json();
     assert_eq!(explained["diagnosis"]["missing"], "place");
     assert!(explained["diagnosis"]["blocked"].is_object(), "a box is what is missing");
 }
@@ -95,38 +83,31 @@ fn by_count_nodes_are_missing_and_no_box() {
         setup.strategy = "paging".into();
         setup.scheduler = Some("conservative".into());
     });
-    let mut client = Client::new(&server.address);
-    ask(&mut client, &json!({ "nodes": 40, "estimate_s": 3600 }));
-    let refused = client.post("/v1/leases", r#"{"shape":[6,6]}"#).unwrap().json();
+    let mut client = server.client();
+    ask(&mut client, json!({ "nodes": 40, "estimate_s": 3600 }));
+    let refused = client.post("/v1/leases", r#"{"shape":[6,6]}"#).json();
     let diagnosis = &refused["diagnosis"];
     assert_eq!((&diagnosis["missing"], &diagnosis["needed"]), (&json!("nodes"), &json!(36)));
     for of_boxes in ["fits", "nearest", "largest_free", "blocked"] {
         assert_eq!(diagnosis[of_boxes], Value::Null, "{of_boxes}");
     }
-    let head =
-        ask(&mut client, &json!({ "shape": [6, 6], "job": "h", "wait": true, "estimate_s": 3600 }));
+    let head = ask(&mut client, json!({ "shape": [6, 6], "job": "h", "estimate_s": 3600 }));
     let told = waits_for(&mut client, &head);
-    assert_eq!(
-        (&told["kind"], &told["needed"], &told["free"]),
-        (&json!("nodes"), &json!(36), &json!(24))
-    );
+    has(&told, &json!({ "kind": "nodes", "needed": 36, "free": 24 }));
     // 24 are free, but from the booked hour on the head needs 36 of 64.
-    let behind = ask(&mut client, &json!({ "nodes": 24, "wait": true, "estimate_s": 20 * 60 }));
-    assert_eq!(client.get(&format!("/v1/leases/{behind}")).unwrap().json()["state"], "held");
-    let long = ask(&mut client, &json!({ "nodes": 64, "wait": true, "estimate_s": 3600 }));
+    let behind = ask(&mut client, json!({ "nodes": 24, "estimate_s": 20 * 60 }));
+    assert_eq!(client.get(&format!("/v1/leases/{behind}")).json()["state"], "held");
+    let long = ask(&mut client, json!({ "nodes": 64, "estimate_s": 3600 }));
     assert!(waits_for(&mut client, &long)["planned"].is_string(), "it is booked");
 }
 
 #[test]
 fn a_booking_of_another_is_named() {
     let (server, _) = fresh(|setup| setup.scheduler = Some("conservative".into()));
-    let mut client = Client::new(&server.address);
-    ask(&mut client, &json!({ "shape": [8, 4], "estimate_s": 3600 }));
-    let first = ask(
-        &mut client,
-        &json!({ "shape": [8, 8], "job": "all", "wait": true, "estimate_s": 3600 }),
-    );
-    let long = ask(&mut client, &json!({ "shape": [2, 2], "wait": true, "estimate_s": 3 * 3600 }));
+    let mut client = server.client();
+    ask(&mut client, json!({ "shape": [8, 4], "estimate_s": 3600 }));
+    let first = ask(&mut client, json!({ "shape": [8, 8], "job": "all", "estimate_s": 3600 }));
+    let long = ask(&mut client, json!({ "shape": [2, 2], "estimate_s": 3 * 3600 }));
     let told = waits_for(&mut client, &long);
     assert_eq!((&told["kind"], &told["by"]["id"]), (&json!("reservation"), &first));
     assert!(told["planned"].as_str().unwrap() >= told["until"].as_str().unwrap(), "{told}");
@@ -134,31 +115,22 @@ fn a_booking_of_another_is_named() {
 
 #[test]
 fn no_tenant_is_told_of_another() {
-    let folder = tempfile::TempDir::new().unwrap();
-    let tokens = folder.path().join("tokens");
-    std::fs::write(&tokens, "root-secret\na-secret tenant=a\nb-secret tenant=b\n").unwrap();
-    #[cfg(unix)]
-    std::fs::set_permissions(&tokens, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
-    let mut setup = Setup::new(&folder.path().join("data"));
-    setup.tokens = Some(tokens);
-    setup.scheduler = Some("easy".into());
-    let server = Server::start(&setup);
-    let of =
-        |token: &str| Client::with(&server.address, "Authorization", &format!("Bearer {token}"));
-    let (mut root, mut a, mut b) = (of("root-secret"), of("a-secret"), of("b-secret"));
-    ask(&mut a, &json!({ "shape": [8, 4], "estimate_s": 3600 }));
-    let secret = json!({ "shape": [8, 8], "job": "secret", "wait": true, "estimate_s": 3600 });
-    let head = ask(&mut a, &secret);
-    let behind = ask(&mut b, &json!({ "shape": [2, 2], "wait": true, "estimate_s": 5 * 3600 }));
+    let (server, _) = fresh(|setup| {
+        setup.give_tokens(&["a", "b"]);
+        setup.scheduler = Some("easy".into());
+    });
+    let [mut root, mut a, mut b] =
+        ["root-secret", "a-secret", "b-secret"].map(|one| server.of(one));
+    ask(&mut a, json!({ "shape": [8, 4], "estimate_s": 3600 }));
+    let secret = json!({ "shape": [8, 8], "job": "secret", "estimate_s": 3600 });
+    let head = ask(&mut a, secret);
+    let behind = ask(&mut b, json!({ "shape": [2, 2], "estimate_s": 5 * 3600 }));
     let told = waits_for(&mut b, &behind);
-    assert_eq!(
-        (&told["kind"], &told["by"]),
-        (&json!("reservation"), &json!({ "id": null, "job": null }))
-    );
+    has(&told, &json!({ "kind": "reservation", "by": { "id": null, "job": null } }));
     assert!(told["from"].is_string() && told["until"].is_string());
     let text = told.to_string();
     assert!(text.contains("another tenant's job") && !text.contains("secret"), "{text}");
-    assert_eq!(b.post("/v1/explain", &json!({ "waiting": head }).to_string()).unwrap().status, 404);
+    assert_eq!(b.post("/v1/explain", json!({ "waiting": head })).status, 404);
     assert_eq!(waits_for(&mut root, &behind)["by"]["job"], "secret");
 }
 
@@ -166,19 +138,17 @@ fn no_tenant_is_told_of_another() {
 #[test]
 fn after_a_restart_nothing_is_guessed() {
     let (mut server, setup) = fresh(|setup| setup.scheduler = Some("easy".into()));
-    let mut client = Client::new(&server.address);
-    ask(&mut client, &json!({ "shape": [8, 4], "estimate_s": 3600 }));
-    let head = ask(&mut client, &json!({ "shape": [8, 8], "wait": true, "estimate_s": 3600 }));
-    let behind =
-        ask(&mut client, &json!({ "shape": [2, 2], "wait": true, "estimate_s": 5 * 3600 }));
-    server.kill();
-    let again = Server::start(&setup);
-    let mut client = Client::new(&again.address);
+    let mut client = server.client();
+    ask(&mut client, json!({ "shape": [8, 4], "estimate_s": 3600 }));
+    let head = ask(&mut client, json!({ "shape": [8, 8], "estimate_s": 3600 }));
+    let behind = ask(&mut client, json!({ "shape": [2, 2], "estimate_s": 5 * 3600 }));
+    server.restart(&setup);
+    let mut client = server.client();
     assert_eq!(waits_for(&mut client, &head)["kind"], "nodes");
     let told = waits_for(&mut client, &behind);
     assert_eq!(told["kind"], "scheduler");
     assert_eq!(told["sentence"], "The scheduler `easy` keeps it waiting.");
     // Once the queue has moved it says why.
-    ask(&mut client, &json!({ "shape": [8, 8], "wait": true, "estimate_s": 3600 }));
+    ask(&mut client, json!({ "shape": [8, 8], "estimate_s": 3600 }));
     assert_eq!(waits_for(&mut client, &behind)["by"]["id"], head);
 }

@@ -3,9 +3,8 @@
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
-use serde_json::json;
 
-use crate::client::Client;
+use crate::client::{Client, batch};
 
 /// Grants and ends leases one by one as long as `until` says no to the number of operations; the
 /// time of each operation.
@@ -14,15 +13,14 @@ pub(crate) fn one_by_one(address: &str, until: impl Fn(usize) -> bool) -> Vec<Du
     let mut times = Vec::new();
     while !until(times.len()) {
         let began = Instant::now();
-        let reply = client.post("/v1/leases", r#"{"shape":[2,2]}"#).expect("it answers");
+        let reply = client.post("/v1/leases", r#"{"shape":[2,2]}"#);
         times.push(began.elapsed());
         assert_eq!(reply.status, 201, "{}", reply.text);
         let lease = reply.json();
-        let body = json!({ "epoch": lease["epoch"] }).to_string();
         let began = Instant::now();
-        let reply = client.post(&format!("/v1/leases/{}/end", lease["id"]), &body);
+        let ended = client.end(&lease);
         times.push(began.elapsed());
-        assert_eq!(reply.expect("it answers").status, 200);
+        assert_eq!(ended.status, 200);
     }
     times
 }
@@ -49,22 +47,18 @@ struct Answers {
 /// The same in batches of a size; the number of operations.
 pub(crate) fn in_batches(address: &str, size: usize, until: impl Fn(u64) -> bool) -> u64 {
     let mut client = Client::new(address);
-    let leases = vec![r#"{"lease":{"shape":[1,1]}}"#; size].join(",");
-    let leases = format!("{{\"operations\":[{leases}]}}");
+    let leases = batch(vec![r#"{"lease":{"shape":[1,1]}}"#; size]);
     let mut ask = |body: &str| -> Vec<Answer> {
-        let reply = client.post("/v1/batch", body).expect("it answers");
+        let reply = client.post("/v1/batch", body);
         serde_json::from_str::<Answers>(&reply.text).expect("each is carried out").answers
     };
     let mut count = 0;
     while !until(count) {
         let granted = ask(&leases);
-        let mut ends = String::from("{\"operations\":[");
-        for (index, Answer { status, body: Body { id, epoch } }) in granted.iter().enumerate() {
-            assert_eq!(*status, 201);
-            let between = if index > 0 { "," } else { "" };
-            ends.push_str(&format!("{between}{{\"end\":{{\"id\":{id},\"epoch\":{epoch}}}}}"));
-        }
-        ends.push_str("]}");
+        assert!(granted.iter().all(|answer| answer.status == 201));
+        let ends = batch(granted.iter().map(|Answer { body: Body { id, epoch }, .. }| {
+            format!("{{\"end\":{{\"id\":{id},\"epoch\":{epoch}}}}}")
+        }));
         let ended = ask(&ends);
         assert!(ended.len() == size && ended.iter().all(|answer| answer.status == 200));
         count += 2 * size as u64;

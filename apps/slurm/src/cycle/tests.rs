@@ -78,11 +78,14 @@ impl Run {
         Run { config: config(order), memory: Memory::default() }
     }
 
+    fn decide(&mut self, ledger: &Ledger, now: u64) -> Decision {
+        let mut shaper = shaper(&self.config).unwrap();
+        decide(&self.config, ledger, &mut shaper, &mut self.memory, (now, true)).unwrap()
+    }
+
     /// What a cycle changes, without what users are told.
     fn at(&mut self, ledger: &Ledger, now: u64) -> Vec<Change> {
-        let mut shaper = shaper(&self.config).unwrap();
-        let decision = decide(&self.config, ledger, &mut shaper, &mut self.memory, (now, true));
-        let changes = decision.unwrap().changes.into_iter();
+        let changes = self.decide(ledger, now).changes.into_iter();
         changes.filter(|change| !matches!(change, Change::Tell { .. })).collect()
     }
 }
@@ -238,22 +241,15 @@ fn a_number_that_is_used_again_is_another_job() {
 #[test]
 fn nodes_held_twice_are_reported() {
     let jobs = vec![running("1", "2x1", &[0, 1], 60), running("2", "2x1", &[1, 2], 60)];
-    let mut shaper = shaper(&config("easy")).unwrap();
-    let mut memory = Memory::default();
-    let decision = decide(&config("easy"), &ledger(jobs), &mut shaper, &mut memory, (5000, true));
-    assert_eq!(decision.unwrap().overlaps, [NodeId(1)]);
+    let decision = Run::new("easy").decide(&ledger(jobs), 5000);
+    assert_eq!(decision.overlaps, [NodeId(1)]);
 }
 
 #[test]
 fn waiting_jobs_are_told_why_once() {
     let jobs = || vec![running("9", "4x1", &[0, 1, 2, 3], 60), shaped("1", "4x2", 8, 9)];
     let mut run = Run::new("easy");
-    let mut told = |now| {
-        let mut shaper = shaper(&run.config).unwrap();
-        let decision =
-            decide(&run.config, &ledger(jobs()), &mut shaper, &mut run.memory, (now, true));
-        decision.unwrap().changes
-    };
+    let mut told = |now| run.decide(&ledger(jobs()), now).changes;
     let changes = told(1000);
     let Some(Change::Tell { comment, .. }) = changes.first() else { panic!("{changes:?}") };
     assert_eq!(
@@ -283,9 +279,7 @@ fn a_job_whose_comment_has_control_characters_is_told_so_and_not_placed() {
     let runs = SlurmJob { bad_comment: true, ..running("3", "1x1", &[0, 1, 4, 5], 60) };
     let opened = SlurmJob { bad_comment: true, ..opened("4", "1x1", 1, &[7]) };
     let state = ledger(vec![bad(), shaped("2", "2x1", 2, 8), runs, opened]);
-    let config = config("easy");
-    let (mut shaper, mut memory) = (shaper(&config).unwrap(), Memory::default());
-    let changes = decide(&config, &state, &mut shaper, &mut memory, (1001, true)).unwrap().changes;
+    let changes = Run::new("easy").decide(&state, 1001).changes;
     // What runs keeps running, on its own nodes; what is open is closed; others are placed.
     assert_eq!(opens(&changes), ["2 n2,n3"]);
     let text =

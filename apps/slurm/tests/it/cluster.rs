@@ -121,6 +121,19 @@ impl Cluster {
         panic!("after {seconds} s `{line}` still prints `{last}`; log:\n{}", self.log());
     }
 
+    /// Waits until there is no job.
+    pub(crate) fn until_empty(&self, seconds: u64) {
+        self.until("squeue -h -o %i", seconds, str::is_empty);
+    }
+
+    pub(crate) fn until_gone(&self, job: &str, seconds: u64) {
+        self.until(&format!("squeue -h -j {job} -o %t"), seconds, str::is_empty);
+    }
+
+    pub(crate) fn until_runs(&self, job: &str, seconds: u64) {
+        self.until(&format!("squeue -h -j {job} -o %t"), seconds, |text| text == "R");
+    }
+
     /// The end of the daemon's log.
     pub(crate) fn log(&self) -> String {
         let text = std::fs::read_to_string(self.path().join("daemon.log")).unwrap_or_default();

@@ -13,7 +13,7 @@ pub(crate) fn too_many_nodes_are_not_used(cluster: &mut Cluster) {
     cluster.good(&format!("scontrol update JobId={many} StartTime=now+3"));
     cluster.good(&format!("scontrol update JobId={many} ReqNodeList=n[00-06] {open}"));
     cluster.start_daemon();
-    cluster.until("squeue -h -o %i", 60, str::is_empty);
+    cluster.until_empty(60);
 }
 
 /// A node goes down under a job: the job starts again on a box without it.
@@ -33,7 +33,7 @@ pub(crate) fn a_node_goes_down(cluster: &Cluster) {
     cluster.until(&format!("squeue -h -j {job} -t R -o %N"), 60, without);
     // Registering ends the state.
     cluster.good(&format!("slurmd -N {node} -f {folder}/slurm.conf -L {folder}/log/{node}.log"));
-    cluster.until("squeue -h -o %i", 60, str::is_empty);
+    cluster.until_empty(60);
     cluster.until("sinfo -h -o %D -t idle", 60, |text| text == "64");
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn a_node_goes_down(cluster: &Cluster) {
 pub(crate) fn interactive_jobs(cluster: &Cluster) {
     let line = "salloc -J 4x2-salloc --comment=shape=4x2 srun hostname | wc -l";
     assert_eq!(cluster.good(line), "8");
-    cluster.until("squeue -h -o %i", 30, str::is_empty);
+    cluster.until_empty(30);
 }
 
 /// Nodes that a job of another partition holds are not free.
@@ -50,11 +50,11 @@ pub(crate) fn strangers_hold_nodes(cluster: &Cluster) {
     // A row of eight nodes, of which none is free for the daemon; it has no shape to be judged by.
     let line = "sbatch --parsable -o /dev/null -p other -J 8x1-other -N8 --wrap 'sleep 6'";
     let other = cluster.good(line);
-    cluster.until(&format!("squeue -h -j {other} -o %t"), 20, |text| text == "R");
+    cluster.until_runs(&other, 20);
     let job = cluster.submit("8x7-beside", "--comment=shape=8x7", 0.5);
     cluster.until(&format!("squeue -h -j {job} -o %t"), 30, |text| text == "R" || text.is_empty());
     assert_eq!(cluster.good(&format!("squeue -h -j {other} -o %t")), "R", "beside the stranger");
-    cluster.until("squeue -h -o %i", 30, str::is_empty);
+    cluster.until_empty(30);
     cluster.good("scontrol delete PartitionName=other");
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn large_boxes_do_not_starve(cluster: &Cluster) {
     }
     // Ends before the reservation begins, so it may pass.
     cluster.submit("1x1-pass", "--comment=shape=1x1 -t 1", 0.5);
-    cluster.until("squeue -h -o %i", 90, str::is_empty);
+    cluster.until_empty(90);
     let records = records::read(cluster);
     let start = |name: &str| &records.iter().find(|record| record.name == name).unwrap().start;
     let large = start("8x8-large");
@@ -96,7 +96,7 @@ pub(crate) fn numbers_are_used_again(cluster: &Cluster) {
         eprintln!("note: slurmctld wrote its state before it died; number {next} is new");
         cluster.good(&format!("scancel {forgotten}"));
     }
-    cluster.until("squeue -h -o %i", 60, str::is_empty);
+    cluster.until_empty(60);
     let done = records::read(cluster);
     assert!(done.iter().any(|job| job.name == "3x3-next" && job.state == "COMPLETED"));
 }

@@ -71,7 +71,7 @@ fn the_gate_holds(cluster: &Cluster) {
 fn placed_and_told(cluster: &Cluster) {
     cluster.until("squeue -h -n 4x4-gate -o %i", 30, str::is_empty);
     let whole = cluster.submit("8x8-whole", "--comment=shape=8x8 -t 1", 4.0);
-    cluster.until(&format!("squeue -h -j {whole} -o %t"), 30, |text| text == "R");
+    cluster.until_runs(&whole, 30);
     let told = cluster.good(&format!("scontrol show job {whole}"));
     assert!(told.contains("AdminComment=\"pavior: box <0,0> 8x8; ranks n00,n01,"), "{told}");
     let next = cluster.submit("2x3-next", "--comment=shape=2x3", 0.5);
@@ -85,7 +85,7 @@ fn placed_and_told(cluster: &Cluster) {
     cluster.submit("1x2-array", "--array=0-5 -N2", 0.5);
     // Five nodes are no box of this machine but 1x5; seven become 1x7; eleven become 12, 3x4.
     cluster.submit("3x4-count", "-N11", 0.5);
-    cluster.until("squeue -h -o %i", 60, str::is_empty);
+    cluster.until_empty(60);
     let output = cluster.shell("srun --comment=shape=2x2 -J 2x2-srun hostname", false);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let found = cluster.good(&format!("{program} {} check", config.display()));
@@ -98,12 +98,12 @@ fn wrong_nodes_are_given_back(cluster: &mut Cluster) {
     let job = cluster.submit("wrong-nodes", "--comment=shape=2x2", 3.0);
     let open = "Licenses= Priority=4294967290";
     cluster.good(&format!("scontrol update JobId={job} ReqNodeList=n00,n01,n02,n03 {open}"));
-    cluster.until(&format!("squeue -h -j {job} -o %t"), 20, |text| text == "R");
+    cluster.until_runs(&job, 20);
     cluster.start_daemon();
     cluster.until(&format!("squeue -h -j {job} -o '%t %N'"), 60, |text| {
         text.starts_with("R ") && text != "R n[00-03]"
     });
-    cluster.until("squeue -h -o %i", 60, str::is_empty);
+    cluster.until_empty(60);
 }
 
 /// A node is drained, or too few are named, between opening and start: the gate closes, and the job
@@ -119,7 +119,7 @@ fn obstacles_between_opening_and_start(cluster: &mut Cluster) {
     cluster.good(&format!("scontrol update JobId={drained} ReqNodeList=n00,n01,n08,n09 {open}"));
     cluster.good(&format!("scontrol update JobId={few} ReqNodeList=n16,n17 {open}"));
     cluster.start_daemon();
-    cluster.until("squeue -h -o %i", 60, str::is_empty);
+    cluster.until_empty(60);
     cluster.good("scontrol update NodeName=n09 State=RESUME");
 }
 
@@ -129,10 +129,10 @@ fn a_job_that_cannot_start_is_not_waited_for(cluster: &Cluster) {
     cluster.good("scontrol update PartitionName=mesh MaxTime=10");
     let long = cluster.submit("8x8-long", "--comment=shape=8x8 -t 20", 0.5);
     let short = cluster.submit("8x8-short", "--comment=shape=8x8 -t 5", 0.5);
-    cluster.until(&format!("squeue -h -j {short} -o %t"), 60, str::is_empty);
+    cluster.until_gone(&short, 60);
     cluster.good(&format!("scancel {long}"));
     cluster.good("scontrol update PartitionName=mesh MaxTime=INFINITE");
-    cluster.until("squeue -h -o %i", 30, str::is_empty);
+    cluster.until_empty(30);
 }
 
 /// From a requeue to the next start pass at least five seconds.
@@ -145,7 +145,7 @@ fn requeued_jobs_wait_a_while(cluster: &Cluster) {
     cluster.until(&state, 20, |text| text == "PD");
     cluster.until(&state, 60, |text| text == "R");
     assert!(requeued.elapsed().unwrap() > Duration::from_millis(4500), "not at once");
-    cluster.until("squeue -h -o %i", 30, str::is_empty);
+    cluster.until_empty(30);
 }
 
 /// While slurmctld is away nothing is changed; a job that ends meanwhile is known to have ended
@@ -157,14 +157,14 @@ fn requeued_jobs_wait_a_while(cluster: &Cluster) {
 /// until it is acknowledged.
 fn slurm_goes_away_and_comes_back(cluster: &Cluster) {
     let over = cluster.submit("4x4-over", "--comment=shape=4x4", 12.0);
-    cluster.until(&format!("squeue -h -j {over} -o %t"), 20, |text| text == "R");
+    cluster.until_runs(&over, 20);
     let pid = cluster.path().join("pid/slurmctld");
     std::thread::sleep(Duration::from_secs(8));
     cluster.good(&format!("kill -9 $(cat {})", pid.display()));
     std::thread::sleep(Duration::from_secs(6));
     cluster.start_slurmctld();
     let after = cluster.submit("4x2-after", "--comment=shape=4x2", 0.5);
-    cluster.until(&format!("squeue -h -j {after} -o %t"), 60, str::is_empty);
+    cluster.until_gone(&after, 60);
 }
 
 /// Random jobs, drains, requeues and SIGKILLs of the daemon: none is lost.

@@ -3,17 +3,12 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::{Arc, Mutex};
 
-use pavior_serve::storage::RecordStore;
 use pavior_serve::storage::disk::DiskFolder;
-use pavior_serve::storage::journal::JournalStore;
-use pavior_serve::writer::recover;
 
-use crate::client::Client;
-use crate::decisions::limits;
-use crate::kills::{Target, client};
+use crate::client::{number, until};
+use crate::disk::opened;
+use crate::kills::Load;
 use crate::server::fresh;
 
 /// The lines of the documented backup, as they stand there.
@@ -43,27 +38,15 @@ fn a_backup_under_load_is_whole() {
         setup.machine = "mesh:16x16".into();
         (setup.snapshot_every, setup.history) = (400, 4000);
     });
-    let target = Target {
-        address: Arc::new(Mutex::new(server.address.clone())),
-        stop: Arc::new(AtomicBool::new(false)),
-        answered: Arc::new(AtomicU64::new(0)),
-    };
-    let threads: Vec<_> = (0..4)
-        .map(|number| {
-            let target = target.clone();
-            std::thread::spawn(move || client(number, &target))
-        })
-        .collect();
-    let seq = || Client::new(&server.address).get("/readyz").unwrap().json()["seq"].as_u64();
-    while seq() < Some(500) {
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    let load = Load::start(&server, 4);
+    let seq = || number(&server.client().get("/readyz").json()["seq"]);
+    until("some records", || seq() >= 500);
     let (mut tried, mut failed, mut again) = (0, 0, 0);
     let copies = setup.data.with_extension("copies");
     let rounds = pavior_trials::size(15, 200);
     while tried < rounds {
         let to = copies.join(format!("{}", tried + again));
-        let before = seq().expect("a number");
+        let before = seq();
         if !copy(&setup.data, &to) {
             again += 1;
             assert!(again < rounds, "a file goes meanwhile only now and then");
@@ -72,11 +55,7 @@ fn a_backup_under_load_is_whole() {
         tried += 1;
         let restored = DiskFolder::open(&to.join("journal"))
             .map_err(|error| error.to_string())
-            .and_then(|disk| JournalStore::open(Arc::new(disk)).map_err(|error| error.to_string()))
-            .and_then(|(journal, _)| {
-                let state = recover(&*journal.history(), u64::MAX, &limits(), 1);
-                state.map_err(|error| error.to_string())
-            });
+            .and_then(|disk| opened(disk).map(|(_, state)| state));
         let whole = restored.as_ref().is_ok_and(|state| state.seq() >= before);
         if !whole {
             println!("round {tried}: {:?}, at least {before}", restored.map(|state| state.seq()));
@@ -84,10 +63,7 @@ fn a_backup_under_load_is_whole() {
         }
         fs::remove_dir_all(&to).unwrap();
     }
-    target.stop.store(true, std::sync::atomic::Ordering::Relaxed);
-    for thread in threads {
-        drop(thread.join().unwrap());
-    }
+    drop(load.end());
     println!("{again} copies done again, for a file had gone");
     pavior_trials::attacked("data", "online backups under load", tried, failed);
 }

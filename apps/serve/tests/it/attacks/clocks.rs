@@ -2,23 +2,18 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::thread::JoinHandle;
 
-use pavior_serve::clock::ServiceClock;
-use pavior_serve::core::{
-    Ask, Caller, ClockRule, Command, LeaseRequest, ServiceRecord, StateView, Written,
-};
+use pavior_serve::core::{Ask, Caller, Command, LeaseRequest, StateView, Written};
 use pavior_serve::service::written;
-use pavior_serve::storage::RecordStore;
 use pavior_serve::storage::disk::DiskFolder;
-use pavior_serve::storage::journal::JournalStore;
-use pavior_serve::writer::{Do, Health, Tuning, WriterHandle, recover, start_at};
+use pavior_serve::writer::Do;
 use pavior_trials::{attacked, size};
 use serde_json::{Value, json};
 
-use crate::client::Client;
-use crate::decisions::{begin, limits};
-use crate::random::{Random, request};
+use crate::client::{holder, until};
+use crate::decisions::limits;
+use crate::random::Random;
+use crate::running::{Running, wait};
 use crate::server::{Server, Setup};
 
 const HOUR: u64 = 3600 * 1000;
@@ -27,65 +22,47 @@ const THEN: u64 = 1_750_000_000_000;
 
 /// The folder. A process that another test is about to start holds its lock for a moment, too.
 fn locked(folder: &Path) -> DiskFolder {
-    let began = std::time::Instant::now();
-    loop {
-        match DiskFolder::open(folder) {
-            Ok(disk) => return disk,
-            Err(error) => assert!(began.elapsed().as_secs() < 20, "{error}"),
-        }
-        std::thread::sleep(std::time::Duration::from_millis(1));
-    }
-}
-
-fn wait<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+    let mut opened = None;
+    until("the lock", || {
+        opened = DiskFolder::open(folder).ok();
+        opened.is_some()
+    });
+    opened.unwrap()
 }
 
 /// A writer on a folder, under a clock.
-struct Running {
-    writer: WriterHandle,
-    thread: Option<JoinHandle<()>>,
-}
+struct Clocked(Running);
 
-impl Running {
-    fn start(folder: &Path, wall_ms: u64, confirmed: bool) -> Running {
-        let disk = Arc::new(locked(folder));
-        let (mut store, _) = JournalStore::open(disk).unwrap();
-        let mut state = recover(&*store.history(), u64::MAX, &limits(), 1).unwrap();
-        if state.seq() == 0 {
-            let (fresh, record) = begin(None);
-            let record = ServiceRecord { at_ms: wall_ms, ..record };
-            store.append(std::slice::from_ref(&record)).unwrap();
-            drop(fresh);
-            state = recover(&*store.history(), u64::MAX, &limits(), 1).unwrap();
-        }
-        let clock = ClockRule { confirmed, ..ClockRule::default() };
-        let tuning = Tuning { clock, ..Tuning::default() };
-        let clock = ServiceClock::at(wall_ms);
-        let (writer, thread) =
-            start_at(clock, state, Box::new(store), limits(), 1, tuning, Health::Ready);
-        let running = Running { writer, thread: Some(thread) };
+impl Clocked {
+    fn start(folder: &Path, wall_ms: u64, confirmed: bool) -> Clocked {
+        let running = Running::start(locked(folder), (wall_ms, confirmed), limits());
+        let running = Clocked(running.expect("the folder is sound"));
         // The doubt is found out before the first command is answered.
         running.view();
         running
     }
 
+    fn doubts(&self) -> bool {
+        self.0.writer.clock_doubt().is_some()
+    }
+
     fn ask(&self, tenant: Option<&str>, command: Command) -> (u16, Value) {
         let caller = Caller { tenant: tenant.map(str::to_string) };
-        let answer = wait(self.writer.carry_out(Do { caller, key: None, command })).unwrap();
+        let answer = wait(self.0.writer.carry_out(Do { caller, key: None, command })).unwrap();
         let Written { status, body } = written(&answer.reply);
         (status, serde_json::from_str(&body).unwrap())
     }
 
     fn lease(&self, ttl_ms: u64) -> (u64, u64) {
-        let asked = LeaseRequest { ttl_ms: Some(ttl_ms), ..request(Ask::Shape([2, 1, 1])) };
+        let asked =
+            LeaseRequest { ttl_ms: Some(ttl_ms), ..LeaseRequest::of(Ask::Shape([2, 1, 1])) };
         let (status, lease) = self.ask(None, Command::Lease(asked));
         assert_eq!(status, 201, "{lease}");
-        (lease["id"].as_u64().unwrap(), lease["epoch"].as_u64().unwrap())
+        holder(&lease)
     }
 
     fn view(&self) -> Arc<StateView> {
-        wait(self.writer.view()).unwrap()
+        wait(self.0.writer.view()).unwrap()
     }
 
     fn held(&self) -> Vec<u64> {
@@ -93,9 +70,8 @@ impl Running {
         self.view().leases.iter().map(|lease| lease.id).collect()
     }
 
-    fn stop(mut self) {
-        self.writer.stop();
-        self.thread.take().unwrap().join().unwrap();
+    fn stop(self) {
+        self.0.stop().unwrap();
     }
 }
 
@@ -105,7 +81,7 @@ fn a_start_under_a_wrong_clock_ends_no_lease() {
     for seed in 0..size(20, 400) as u64 {
         let mut random = Random(seed);
         let folder = tempfile::TempDir::new().unwrap();
-        let first = Running::start(folder.path(), THEN, false);
+        let first = Clocked::start(folder.path(), THEN, false);
         let leases: Vec<(u64, u64)> =
             (0..4).map(|hour| first.lease((hour + 1) * HOUR + random.below(HOUR))).collect();
         first.stop();
@@ -113,8 +89,8 @@ fn a_start_under_a_wrong_clock_ends_no_lease() {
         let mut later = Vec::new();
         for _ in 0..=random.below(3) {
             let wrong = THEN + 25 * HOUR + random.below(30 * YEAR);
-            let running = Running::start(folder.path(), wrong, false);
-            assert!(running.writer.clock_doubt().is_some());
+            let running = Clocked::start(folder.path(), wrong, false);
+            assert!(running.doubts());
             let (id, epoch) = leases[3];
             let renewed = running.ask(None, Command::Renew { id, epoch, ttl_ms: Some(5 * HOUR) });
             assert_eq!(renewed.0, 200);
@@ -126,8 +102,8 @@ fn a_start_under_a_wrong_clock_ends_no_lease() {
             running.stop();
         }
         // The clock is corrected: times go on from there, and leases end as they should.
-        let running = Running::start(folder.path(), THEN + 2 * HOUR + HOUR / 2, false);
-        assert!(running.writer.clock_doubt().is_none());
+        let running = Clocked::start(folder.path(), THEN + 2 * HOUR + HOUR / 2, false);
+        assert!(!running.doubts());
         let held = running.held();
         tried += 3;
         failed += usize::from(held.contains(&leases[0].0));
@@ -143,11 +119,11 @@ fn a_start_under_a_wrong_clock_ends_no_lease() {
 fn a_long_stop_is_confirmed_by_request_or_at_the_start() {
     for by_request in [true, false] {
         let folder = tempfile::TempDir::new().unwrap();
-        let first = Running::start(folder.path(), THEN, false);
+        let first = Clocked::start(folder.path(), THEN, false);
         let (old, long) = (first.lease(HOUR).0, first.lease(YEAR).0);
         first.stop();
         let now = THEN + 24 * 7 * HOUR;
-        let running = Running::start(folder.path(), now, !by_request);
+        let running = Clocked::start(folder.path(), now, !by_request);
         let mut fresh = None;
         if by_request {
             fresh = Some(running.lease(HOUR).0);
@@ -160,7 +136,7 @@ fn a_long_stop_is_confirmed_by_request_or_at_the_start() {
         expected.extend(fresh);
         let held = running.held();
         assert!(!held.contains(&old) && held == expected, "{held:?}");
-        assert!(running.writer.clock_doubt().is_none());
+        assert!(!running.doubts());
         let view = running.view();
         assert!((now..now + HOUR).contains(&view.now_ms), "{}", view.now_ms);
         // What was granted in doubt has as long as it was granted for.
@@ -168,8 +144,8 @@ fn a_long_stop_is_confirmed_by_request_or_at_the_start() {
             assert!(fresh.expires_ms.unwrap() >= now + HOUR);
         }
         running.stop();
-        let again = Running::start(folder.path(), now + HOUR / 2, false);
-        assert!(again.writer.clock_doubt().is_none());
+        let again = Clocked::start(folder.path(), now + HOUR / 2, false);
+        assert!(!again.doubts());
         assert_eq!(again.held(), expected);
         again.stop();
     }
@@ -178,15 +154,11 @@ fn a_long_stop_is_confirmed_by_request_or_at_the_start() {
 #[test]
 fn a_clock_that_is_behind_goes_on_from_the_last_record() {
     let folder = tempfile::TempDir::new().unwrap();
-    let first = Running::start(folder.path(), THEN, false);
+    let first = Clocked::start(folder.path(), THEN, false);
     first.lease(50);
     first.stop();
-    let running = Running::start(folder.path(), THEN - 10 * YEAR, false);
-    let began = std::time::Instant::now();
-    while !running.held().is_empty() {
-        assert!(began.elapsed().as_secs() < 20, "time stands still");
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
+    let running = Clocked::start(folder.path(), THEN - 10 * YEAR, false);
+    until("the end of the lease", || running.held().is_empty());
     running.stop();
 }
 
@@ -196,21 +168,21 @@ fn readyz_says_that_the_clock_is_in_doubt() {
     let mut setup = Setup::new(&folder.path().join("data"));
     setup.strategy = "tff".into();
     std::fs::create_dir(&setup.data).unwrap();
-    let first = Running::start(&setup.data.join("journal"), THEN, false);
+    let first = Clocked::start(&setup.data.join("journal"), THEN, false);
     first.lease(HOUR);
     first.stop();
     let server = Server::start(&setup);
-    let mut client = Client::new(&server.address);
-    let ready = client.get("/readyz").unwrap();
+    let mut client = server.client();
+    // The doubt is found out before the first command is answered.
+    assert_eq!(client.get("/v1/leases").json()["leases"][0]["id"], 1);
+    let ready = client.get("/readyz");
     assert_eq!((ready.status, &ready.json()["clock"]), (200, &json!("in-doubt")));
     let detail = ready.json()["detail"].to_string();
     assert!(detail.contains("--confirm-clock") && detail.contains("/v1/clock/confirm"), "{detail}");
-    assert_eq!(client.get("/v1/leases").unwrap().json()["leases"][0]["id"], 1);
-    assert!(client.get("/metrics").unwrap().text.contains("pavior_clock_in_doubt 1"));
-    let more = [("Idempotency-Key", "c")];
-    let confirmed = client.send("POST", "/v1/clock/confirm", "{}", &more).unwrap();
+    assert!(client.get("/metrics").text.contains("pavior_clock_in_doubt 1"));
+    let confirmed = client.keyed("/v1/clock/confirm", "{}", "c");
     assert_eq!((confirmed.status, &confirmed.json()["ended"]), (200, &json!(1)));
-    assert_eq!(client.send("POST", "/v1/clock/confirm", "{}", &more).unwrap(), confirmed);
-    assert!(client.get("/readyz").unwrap().json()["clock"].is_null());
-    assert_eq!(client.get("/v1/leases").unwrap().json()["leases"], json!([]));
+    assert_eq!(client.keyed("/v1/clock/confirm", "{}", "c"), confirmed);
+    assert!(client.get("/readyz").json()["clock"].is_null());
+    assert_eq!(client.get("/v1/leases").json()["leases"], json!([]));
 }

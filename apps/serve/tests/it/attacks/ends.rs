@@ -7,10 +7,8 @@ use pavior_serve::storage::disk::Disk;
 use pavior_serve::storage::frame::{self, Frame};
 use pavior_serve::storage::journal::JournalStore;
 use pavior_serve::storage::{RecordStore, StoreError};
-use pavior_serve::writer::recover;
 
-use crate::decisions::limits;
-use crate::disk::Simulated;
+use crate::disk::{Simulated, opened, state_of};
 use crate::former;
 use crate::random::Random;
 
@@ -24,20 +22,16 @@ fn stopped(seed: u64) -> (Simulated, StateSnapshot) {
         if index % 5 == 4 {
             assert!(journal.rotate().unwrap());
             let history = journal.history();
-            let state = recover(&*history, u64::MAX, &limits(), 1).unwrap();
-            history.save(&state.snapshot()).unwrap();
+            history.save(&state_of(&*history, u64::MAX).unwrap().snapshot()).unwrap();
         }
     }
     journal.close();
-    let state = recover(&*journal.history(), u64::MAX, &limits(), 1).unwrap();
-    (disk, state.snapshot())
+    let state = state_of(&*journal.history(), u64::MAX).unwrap().snapshot();
+    (disk, state)
 }
 
 fn open(disk: &Simulated) -> Result<StateSnapshot, String> {
-    let (journal, _) =
-        JournalStore::open(Arc::new(disk.clone())).map_err(|error| error.to_string())?;
-    let state = recover(&*journal.history(), u64::MAX, &limits(), 1);
-    Ok(state.map_err(|error| error.to_string())?.snapshot())
+    opened(disk.clone()).map(|(_, state)| state.snapshot())
 }
 
 fn journals(disk: &Simulated) -> Vec<String> {

@@ -1,16 +1,17 @@
 //! A tenant that pushes the kept replies of others out.
 
 use pavior_serve::core::{
-    Ask, Caller, Command, IdempotencyKey, ServiceLimits, ServiceState, StateSnapshot, Written,
+    Ask, Caller, Command, IdempotencyKey, LeaseRequest, ServiceLimits, ServiceState, StateSnapshot,
+    Written,
 };
 use pavior_serve::service::written;
 use pavior_trials::{attacked, size};
 use serde_json::{Value, json};
 
-use crate::client::Client;
+use crate::client::{Reply, batch};
 use crate::decisions::begin;
-use crate::random::{Random, request};
-use crate::server::{Server, Setup};
+use crate::random::Random;
+use crate::server::{Server, fresh};
 
 /// The bytes of the files of a folder, and of the folders in it, whose names begin with `start`.
 fn bytes(folder: &std::path::Path, start: &str) -> u64 {
@@ -25,58 +26,27 @@ fn bytes(folder: &std::path::Path, start: &str) -> u64 {
     entries.unwrap_or_default().iter().map(of).sum()
 }
 
-fn with_tokens(change: impl FnOnce(&mut Setup)) -> (tempfile::TempDir, Server, Setup) {
-    use std::os::unix::fs::PermissionsExt;
-    let folder = tempfile::TempDir::new().unwrap();
-    let tokens = folder.path().join("tokens");
-    std::fs::write(&tokens, "root\na tenant=a\nb tenant=b\n").unwrap();
-    std::fs::set_permissions(&tokens, std::fs::Permissions::from_mode(0o600)).unwrap();
-    let mut setup = Setup::new(&folder.path().join("data"));
-    setup.tokens = Some(tokens);
-    change(&mut setup);
-    (folder, Server::start(&setup), setup)
-}
-
-fn of(server: &Server, token: &str) -> Client {
-    Client::with(&server.address, "Authorization", &format!("Bearer {token}"))
-}
-
-fn keyed(client: &mut Client, path: &str, body: &str, key: &str) -> (u16, String) {
-    let more = [("Idempotency-Key", key), ("Content-Type", "application/json")];
-    let reply = client.send("POST", path, body, &more).unwrap();
-    (reply.status, reply.text)
-}
-
 #[test]
 fn large_replies_of_one_tenant_push_nobody_elses_out() {
-    let (_folder, mut server, setup) = with_tokens(|_| {});
-    let mut b = of(&server, "b");
-    let asked: Vec<String> =
-        (0..5).map(|job| json!({ "nodes": 2, "job": job }).to_string()).collect();
-    let first: Vec<(u16, String)> = asked
-        .iter()
-        .enumerate()
-        .map(|(i, body)| keyed(&mut b, "/v1/leases", body, &format!("b{i}")))
-        .collect();
-    assert!(first.iter().all(|(status, _)| *status == 201));
-    let mut a = of(&server, "a");
-    let many = vec![r#"{"lease":{"shape":[8,8]}}"#; 4096].join(",");
-    let many = format!("{{\"operations\":[{many}]}}");
+    let (mut server, setup) = fresh(|setup| setup.give_tokens(&["a", "b"]));
+    let ask = |server: &Server, job: i32| {
+        let body = json!({ "nodes": 2, "job": job });
+        server.of("b-secret").keyed("/v1/leases", body, &format!("b{job}"))
+    };
+    let first: Vec<Reply> = (0..5).map(|job| ask(&server, job)).collect();
+    assert!(first.iter().all(|reply| reply.status == 201));
+    let mut a = server.of("a-secret");
+    let many = batch(vec![r#"{"lease":{"shape":[8,8]}}"#; 4096]);
     // 111 replies of 0.8 MB were enough to push all others out.
     for round in 0..size(111, 300) {
-        assert_eq!(keyed(&mut a, "/v1/batch", &many, &format!("a{round}")).0, 200);
+        assert_eq!(a.keyed("/v1/batch", &many, &format!("a{round}")).status, 200);
     }
     let mut failed = 0;
     for restarted in [false, true] {
         if restarted {
-            server.kill();
-            server = Server::start(&setup);
-            b = of(&server, "b");
+            server.restart(&setup);
         }
-        for (index, body) in asked.iter().enumerate() {
-            let again = keyed(&mut b, "/v1/leases", body, &format!("b{index}"));
-            failed += usize::from(again != first[index]);
-        }
+        failed += (0..).zip(&first).filter(|(job, first)| ask(&server, *job) != **first).count();
     }
     // What was answered is kept compressed: the attack wrote 88 MB before.
     let journal = bytes(&setup.data, "journal-");
@@ -134,15 +104,13 @@ fn the_queue_has_places_for_others() {
     let mut records = Vec::new();
     let mut ask = |state: &mut ServiceState, tenant: &str| {
         let caller = Caller { tenant: Some(tenant.to_string()) };
-        let asked =
-            pavior_serve::core::LeaseRequest { wait: true, ..request(Ask::Shape([8, 5, 1])) };
+        let asked = LeaseRequest { wait: true, ..LeaseRequest::of(Ask::Shape([8, 5, 1])) };
         let decision = state.decide(1, &caller, None, Command::Lease(asked), &mut records);
         let Written { status, body } = written(&decision.reply);
         (status, serde_json::from_str::<Value>(&body).unwrap())
     };
-    let full = Caller::OPERATOR;
-    let whole = Command::Lease(request(Ask::Shape([8, 8, 1])));
-    state.decide(1, &full, None, whole, &mut Vec::new());
+    let whole = Command::Lease(LeaseRequest::of(Ask::Shape([8, 8, 1])));
+    state.decide(1, &Caller::OPERATOR, None, whole, &mut Vec::new());
     // Five places, and a quota of 40 nodes that one request uses up: see `limits`.
     let tenants = ["a", "b", "c", "d"];
     let statuses: Vec<u16> = tenants.iter().map(|tenant| ask(&mut state, tenant).0).collect();
@@ -157,25 +125,23 @@ fn the_queue_has_places_for_others() {
 #[test]
 fn the_journal_is_bounded_by_bytes() {
     const MOST: u64 = 1 << 20;
-    let (_folder, server, setup) = with_tokens(|setup| setup.history_bytes = MOST);
-    let mut root = of(&server, "root");
+    let (server, setup) = fresh(|setup| setup.history_bytes = MOST);
+    let mut root = server.client();
     let (mut tried, mut failed) = (0, 0);
     let changes = |name: &str| {
         let one = |i: usize| format!("{{\"{name}\":{{\"node\":[{},{}]}}}}", i % 8, i / 8 % 8);
-        format!("{{\"operations\":[{}]}}", (0..1024).map(one).collect::<Vec<_>>().join(","))
+        batch((0..1024).map(one))
     };
     let (fail, repair) = (changes("fail"), changes("repair"));
     let mut most = 0;
     for _ in 0..size(150, 1000) {
         for body in [&fail, &repair] {
-            let more = [("Content-Type", "application/json")];
-            let reply = root.send("POST", "/v1/batch", body, &more).unwrap();
-            assert_eq!(reply.status, 200);
+            assert_eq!(root.post("/v1/batch", body).status, 200);
         }
         tried += 1;
         most = most.max(bytes(&setup.data, "journal-"));
     }
-    let seq = root.get("/v1/machine").unwrap().json()["seq"].as_u64().unwrap();
+    let seq = root.seq();
     println!("{seq} records, at most {most} bytes of journal");
     // The history, what was written since the last snapshot, and what came while it was saved.
     failed += usize::from(most > 4 * MOST);

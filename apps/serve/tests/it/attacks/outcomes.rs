@@ -7,49 +7,38 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use pavior_serve::clock::ServiceClock;
 use pavior_serve::core::{
     Ask, Caller, Command, Event, IdempotencyKey, JobName, LeaseRequest, ServiceLimits, Written,
 };
 use pavior_serve::service::written;
 use pavior_serve::storage::RecordStore;
 use pavior_serve::storage::journal::JournalStore;
-use pavior_serve::writer::{Do, Health, Tuning, Unavailable, WriterHandle, recover, start_at};
+use pavior_serve::writer::{Do, Unavailable, WriterHandle};
 use pavior_trials::{attacked, size};
 use serde_json::json;
 
-use crate::client::{Client, watch_until};
-use crate::decisions::begin;
+use crate::client::{Client, holder, until, watch_until};
 use crate::disk::{Fault, Simulated};
-use crate::random::{Random, request};
+use crate::random::Random;
+use crate::running::{Running, wait};
 use crate::server::Server;
-use crate::takeover::{Database, ready, setup, until};
+use crate::takeover::{Database, ready, setup};
 
 type Outcome = Result<Written, Unavailable>;
 
 /// Starts a writer on a disk, lets it do something, and stops it.
 fn with_writer<T>(disk: &Simulated, act: impl AsyncFnOnce(&WriterHandle) -> T) -> Option<T> {
-    let (mut store, _) = JournalStore::open(Arc::new(disk.clone())).ok()?;
-    let mut state = recover(&*store.history(), u64::MAX, &ServiceLimits::default(), 1).ok()?;
-    if state.seq() == 0 {
-        let (fresh, record) = begin(None);
-        store.append(&[record]).ok()?;
-        state = fresh;
-    }
-    let (clock, tuning) = (ServiceClock::at(1_790_000_000_000), Tuning::default());
-    let (writer, thread) =
-        start_at(clock, state, Box::new(store), ServiceLimits::default(), 1, tuning, Health::Ready);
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let done = runtime.block_on(act(&writer));
-    writer.stop();
-    thread.join().unwrap();
+    let limits = ServiceLimits::default();
+    let running = Running::start(disk.clone(), (1_790_000_000_000, false), limits)?;
+    let done = wait(act(&running.writer));
+    running.stop().unwrap();
     Some(done)
 }
 
 /// A keyed request for the job of a number.
 fn ask(number: u64) -> Do {
     let job = Some(JobName::Number(number as i64));
-    let command = Command::Lease(LeaseRequest { job, ..request(Ask::Shape([1, 1, 1])) });
+    let command = Command::Lease(LeaseRequest { job, ..LeaseRequest::of(Ask::Shape([1, 1, 1])) });
     let key = Some(IdempotencyKey { key: format!("k{number}"), digest: number, write: written });
     Do { caller: Caller::OPERATOR, key, command }
 }
@@ -138,6 +127,26 @@ fn a_failing_disk_says_what_is_known() {
     attacked("data", "503 from a failing disk that says other than what was done", tried, failed);
 }
 
+#[test]
+fn a_writer_that_panics_is_not_ready() {
+    let disk = Simulated::default();
+    let running = Running::start(disk.clone(), (1, false), ServiceLimits::default()).unwrap();
+    let writer = &running.writer;
+    assert!(wait(answer(writer, 1)).is_ok() && writer.unavailable().is_none());
+    disk.fault_after(0, Fault::Panic);
+    let broken = wait(answer(writer, 2));
+    assert!(matches!(broken, Err(Unavailable::Unknown(_))), "{broken:?}");
+    until("the end of the writer", || writer.unavailable().is_some());
+    for refused in [wait(answer(writer, 3)).err(), wait(writer.view()).err()] {
+        assert!(matches!(refused, Some(Unavailable::ReadOnly(_))), "{refused:?}");
+    }
+    running.stop().expect_err("it has panicked");
+    // At the next start it goes on, and the client that asks again is answered.
+    let again = with_writer(&disk, async |writer| answer(writer, 2).await);
+    assert!(again.is_some_and(|answer| answer.is_ok()));
+    assert_eq!(granted(&disk), HashMap::from([(1, 1), (2, 1)]));
+}
+
 /// What became of the requests of a client.
 #[derive(Default)]
 struct Notes {
@@ -153,21 +162,16 @@ fn client(address: &str, number: u64, stop: &AtomicBool, notes: &Mutex<Notes>) {
     let mut client = Client::new(address);
     for count in 0.. {
         let job = number * 1_000_000 + count;
-        let key = format!("job-{job}");
-        let more = [("Idempotency-Key", key.as_str()), ("Content-Type", "application/json")];
-        let body = json!({ "nodes": 1, "job": job }).to_string();
+        let (key, body) = (format!("job-{job}"), json!({ "nodes": 1, "job": job }));
         loop {
             if stop.load(Ordering::Relaxed) {
                 return;
             }
-            let reply = client.send("POST", "/v1/leases", &body, &more).expect("it answers");
+            let reply = client.keyed("/v1/leases", &body, &key);
             let answer = reply.json();
             if reply.status == 201 {
-                let (id, epoch) =
-                    (answer["id"].as_u64().unwrap(), answer["epoch"].as_u64().unwrap());
-                notes.lock().unwrap().granted.insert(job, id);
-                let end = json!({ "epoch": epoch }).to_string();
-                let _ = client.post(&format!("/v1/leases/{id}/end"), &end);
+                notes.lock().unwrap().granted.insert(job, holder(&answer).0);
+                let _ = client.try_end(&answer);
                 break;
             }
             assert_eq!(reply.status, 503, "{answer}");
@@ -213,28 +217,21 @@ fn a_database_that_ends_in_a_commit_says_what_is_known() {
         std::thread::sleep(Duration::from_millis(200));
         stop.store(true, Ordering::Relaxed);
     });
-    let mut seq = None;
-    until("an answer", || {
-        let machine = Client::new(&server.address).get("/v1/machine").unwrap();
-        seq = machine.json()["seq"].as_u64();
-        machine.status == 200
-    });
-    let seq = seq.expect("records have numbers");
+    until("an answer", || server.client().get("/v1/machine").status == 200);
+    let seq = server.client().seq();
     // Another record, at which the watch ends.
     let mut node = 0;
     until("a record", || {
         node += 1;
-        let more = [("Content-Type", "application/json")];
-        let body = json!({ "node": [31, node % 32] }).to_string();
-        let mut client = Client::new(&server.address);
-        client.send("POST", "/v1/nodes/fail", &body, &more).unwrap().status == 200
+        let body = json!({ "node": [31, node % 32] });
+        server.client().post("/v1/nodes/fail", body).status == 200
     });
     let mut found: HashMap<u64, Vec<u64>> = HashMap::new();
     for (_, kind, event) in watch_until(&server.address, "/v1/watch?after=0", |_, id| id > seq) {
         if kind == "granted"
             && let Some(job) = event["lease"]["job"].as_u64()
         {
-            found.entry(job).or_default().push(event["lease"]["id"].as_u64().unwrap());
+            found.entry(job).or_default().push(holder(&event["lease"]).0);
         }
     }
     let notes = notes.into_inner().unwrap();

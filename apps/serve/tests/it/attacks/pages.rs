@@ -69,10 +69,7 @@ fn job(number: u32, start: f64, end: f64, columns: u16) -> pavior_viewer::Schedu
 }
 
 fn open(browser: &mut Browser, page: &str) {
-    let folder = tempfile::TempDir::new().unwrap();
-    let file = folder.path().join("page.html");
-    std::fs::write(&file, page).unwrap();
-    browser.open(&format!("file://{}", file.display()));
+    browser.open_text(page);
     browser.until("window.pavior?.page.machine && document.getElementById('counts').textContent");
     browser.picture("short-job");
 }

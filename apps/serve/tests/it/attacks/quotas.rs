@@ -9,7 +9,7 @@ use pavior_serve::core::{
 };
 use pavior_trials::{attacked, size};
 
-use crate::random::{Random, request};
+use crate::random::Random;
 
 const QUOTA: u64 = 24;
 /// Machines and strategies, most of which grant whole blocks.
@@ -51,7 +51,7 @@ fn ask(random: &mut Random) -> LeaseRequest {
         wait: !random.one_in(4),
         ttl_ms: random.one_in(2).then(|| 1 + random.below(100)),
         freedom: Freedom::ALL.get(random.below(9) as usize).copied(),
-        ..request(ask)
+        ..LeaseRequest::of(ask)
     }
 }
 

@@ -4,24 +4,23 @@ use std::time::{Duration, Instant};
 
 use pavior_trials::{attacked, size};
 
-use super::crowd::of;
+use crate::client::batch;
 use crate::server::fresh;
 
 #[test]
 fn parallel_connections_have_one_rate_together() {
     const RATE: f64 = 20.0;
     let (server, _) = fresh(|setup| {
-        *setup = setup.clone().with_tokens(&["a"]);
+        setup.give_tokens(&["a"]);
         setup.rate = Some(RATE);
     });
     let (began, lasts) = (Instant::now(), Duration::from_millis(size(1500, 10_000) as u64));
-    let address = &server.address;
     let let_through: usize = std::thread::scope(|scope| {
         let one = || {
-            let mut client = of(address, "a-secret");
+            let mut client = server.of("a-secret");
             let mut count = 0;
             while began.elapsed() < lasts {
-                count += usize::from(client.get("/v1/machine").unwrap().status == 200);
+                count += usize::from(client.get("/v1/machine").status == 200);
             }
             count
         };
@@ -38,18 +37,17 @@ fn parallel_connections_have_one_rate_together() {
 fn a_batch_counts_as_its_operations() {
     const RATE: f64 = 10.0;
     let (server, _) = fresh(|setup| {
-        *setup = setup.clone().with_tokens(&["a"]);
+        setup.give_tokens(&["a"]);
         setup.rate = Some(RATE);
     });
-    let mut a = of(&server.address, "a-secret");
-    let operations = vec![r#"{"lease":{"nodes":1}}"#; 30].join(",");
-    let batch = format!("{{\"operations\":[{operations}]}}");
+    let mut a = server.of("a-secret");
+    let batch = batch(vec![r#"{"lease":{"nodes":1}}"#; 30]);
     // One that is larger than what may come at once (20) is taken from a full bucket.
-    assert_eq!(a.post("/v1/batch", &batch).unwrap().status, 200);
+    assert_eq!(a.post("/v1/batch", &batch).status, 200);
     let tries = size(20, 200);
     let (mut failed, began) = (0, Instant::now());
     for _ in 0..tries {
-        let reply = a.post("/v1/batch", &batch).unwrap();
+        let reply = a.post("/v1/batch", &batch);
         // The debt of 10 and the bucket of 20 are three seconds' worth.
         failed += usize::from(reply.status != 429 && began.elapsed() < Duration::from_secs(2));
     }

@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use crate::client::Client;
 use crate::random::Random;
 use crate::server::fresh;
 
@@ -89,48 +88,44 @@ fn spelled(name: &str, random: &mut Random) -> String {
 /// Sends requests that must be refused with one status; counts those that were not, and states
 /// that changed.
 fn refused(
-    client: &mut Client,
-    tried: usize,
+    attack: &str,
     status: u16,
     mut request: impl FnMut() -> (&'static str, String, String, &'static str),
-) -> usize {
-    let mut failed = 0;
-    let before = client.get("/v1/state").unwrap().text;
+) {
+    let (server, _) = fresh(|_| {});
+    let mut client = server.client();
+    client.lease(r#"{"shape":[8,2]}"#);
+    let (mut failed, tried) = (0, pavior_trials::size(2000, 60_000));
+    let before = client.get("/v1/state").text;
     for _ in 0..tried {
         let (method, path, body, kind) = request();
-        let reply = client.send(method, &path, &body, &[("Content-Type", kind)]).unwrap();
+        let reply = client.send(method, &path, &body, &[("Content-Type", kind)]);
         let told = reply.kind == "application/problem+json" && reply.json()["detail"].is_string();
         if reply.status != status || !told {
             println!("{method} {path} {kind} {body}: {} {}", reply.status, reply.text);
             failed += 1;
         }
     }
-    failed + usize::from(client.get("/v1/state").unwrap().text != before)
+    failed += usize::from(client.get("/v1/state").text != before);
+    pavior_trials::attacked("http", attack, tried, failed);
 }
 
 #[test]
 fn what_is_said_twice_is_never_carried_out() {
-    let (server, _) = fresh(|_| {});
-    let mut client = Client::new(&server.address);
-    client.post("/v1/leases", r#"{"shape":[8,2]}"#).unwrap();
-    let (mut random, tried) = (Random(38), pavior_trials::size(2000, 60_000));
-    let failed = refused(&mut client, tried, 400, || {
+    let mut random = Random(38);
+    refused("members of bodies that stand twice", 400, || {
         let (path, body) = BODIES[random.below(9) as usize];
         ("POST", path.to_string(), twice(body, &mut random), "application/json")
     });
-    pavior_trials::attacked("http", "members of bodies that stand twice", tried, failed);
 }
 
 #[test]
 fn parameters_that_a_route_does_not_have_are_never_ignored() {
-    let (server, _) = fresh(|_| {});
-    let mut client = Client::new(&server.address);
-    client.post("/v1/leases", r#"{"shape":[8,2]}"#).unwrap();
-    let (mut random, tried) = (Random(39), pavior_trials::size(2000, 60_000));
+    let mut random = Random(39);
     let reads = ["/v1/leases", "/v1/state", "/v1/machine", "/v1/queue", "/v1/series", "/healthz"];
     let names =
         ["tenant", "Machine", "limit%00", "at_s", "wait%20", "=", "%ff", "__proto__", "a[]"];
-    let failed = refused(&mut client, tried, 400, || {
+    refused("parameters that a route does not have", 400, || {
         let name = names[random.below(9) as usize];
         let query = match random.below(3) {
             0 => format!("{name}=a"),
@@ -144,15 +139,11 @@ fn parameters_that_a_route_does_not_have_are_never_ignored() {
         let path = reads[random.below(6) as usize];
         ("GET", format!("{path}?{query}"), String::new(), "application/json")
     });
-    pavior_trials::attacked("http", "parameters that a route does not have", tried, failed);
 }
 
 #[test]
 fn bodies_that_pages_of_other_sites_can_send_are_never_read() {
-    let (server, _) = fresh(|_| {});
-    let mut client = Client::new(&server.address);
-    client.post("/v1/leases", r#"{"shape":[8,2]}"#).unwrap();
-    let (mut random, tried) = (Random(40), pavior_trials::size(2000, 60_000));
+    let mut random = Random(40);
     let kinds = [
         "text/plain",
         "application/x-www-form-urlencoded",
@@ -163,9 +154,8 @@ fn bodies_that_pages_of_other_sites_can_send_are_never_read() {
         "application/jsonx",
         "",
     ];
-    let failed = refused(&mut client, tried, 415, || {
+    refused("bodies that are not said to be JSON", 415, || {
         let (path, body) = BODIES[random.below(9) as usize];
         ("POST", path.to_string(), body.to_string(), kinds[random.below(8) as usize])
     });
-    pavior_trials::attacked("http", "bodies that are not said to be JSON", tried, failed);
 }

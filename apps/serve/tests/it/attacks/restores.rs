@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use pavior_trials::{attacked, size};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::client::Client;
+use crate::client::{Client, holder};
 use crate::random::Random;
-use crate::server::{Server, Setup};
+use crate::server::{Server, Setup, fresh};
 
 /// Copies the files of a folder, and of the folders in it, but for locks and sockets.
 fn copy(from: &Path, to: &Path) {
@@ -22,20 +22,12 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-fn post(client: &mut Client, path: &str, body: &Value) -> (u16, Value) {
-    let more = [("Content-Type", "application/json")];
-    let reply = client.send("POST", path, &body.to_string(), &more).unwrap();
-    (reply.status, reply.json())
-}
-
 /// Asks for leases, some of which wait; their numbers and epochs.
 fn ask(client: &mut Client, count: usize, random: &mut Random) -> Vec<(u64, u64)> {
     let mut got = Vec::new();
     for _ in 0..count {
         let body = json!({ "nodes": 1 + random.below(4), "wait": true });
-        let (status, lease) = post(client, "/v1/leases", &body);
-        assert!(status < 300, "{lease}");
-        got.push((lease["id"].as_u64().unwrap(), lease["epoch"].as_u64().unwrap()));
+        got.push(holder(&client.lease(body)));
         assert!(got.last().unwrap().1 < 1 << 53);
     }
     got
@@ -45,38 +37,33 @@ fn ask(client: &mut Client, count: usize, random: &mut Random) -> Vec<(u64, u64)
 fn an_old_holder_touches_nothing_of_a_restored_copy() {
     let (mut tried, mut failed) = (0, 0);
     for round in 0..size(2, 25) as u64 {
-        let folder = tempfile::TempDir::new().unwrap();
-        let mut setup = Setup::new(&folder.path().join("data"));
-        setup.scheduler = Some("fcfs".into());
         let mut random = Random(round);
-        let mut original = Server::start(&setup);
-        let mut client = Client::new(&original.address);
+        let (mut original, setup) = fresh(|setup| setup.scheduler = Some("fcfs".into()));
+        let mut client = original.client();
         ask(&mut client, 5, &mut random);
-        let copied = Setup { data: folder.path().join("copy"), ..setup.clone() };
+        let copied = Setup { data: setup.data.with_extension("copy"), ..setup.clone() };
         copy(&setup.data, &copied.data);
         // The original goes on: over restarts, too.
         let mut old = ask(&mut client, 20, &mut random);
         if round % 2 == 1 {
-            original.kill();
-            original = Server::start(&setup);
-            client = Client::new(&original.address);
+            original.restart(&setup);
+            client = original.client();
         }
         old.extend(ask(&mut client, 20, &mut random));
         original.stop();
         let restored = Server::start(&copied);
-        let mut client = Client::new(&restored.address);
+        let mut client = restored.client();
         let new = ask(&mut client, 40, &mut random);
         assert!(old.iter().zip(&new).all(|(old, new)| old.0 == new.0), "numbers repeat");
         failed += old.iter().zip(&new).filter(|(old, new)| new.1 <= old.1).count();
         for &(id, epoch) in &old {
-            for (what, body) in [
-                ("renew", json!({ "epoch": epoch, "ttl_s": 60 })),
-                ("end", json!({ "epoch": epoch })),
-            ] {
-                let (status, answer) = post(&mut client, &format!("/v1/leases/{id}/{what}"), &body);
+            for what in ["renew", "end"] {
+                let path = format!("/v1/leases/{id}/{what}");
+                let reply = client.post(&path, json!({ "epoch": epoch }));
                 tried += 1;
-                failed += usize::from(status < 400);
-                let known = ["stale-epoch", "unknown-lease", "still-waiting"];
+                failed += usize::from(reply.status < 400);
+                let (answer, known) =
+                    (reply.json(), ["stale-epoch", "unknown-lease", "still-waiting"]);
                 assert!(known.contains(&answer["reason"].as_str().unwrap_or("")), "{answer}");
             }
         }
@@ -86,40 +73,30 @@ fn an_old_holder_touches_nothing_of_a_restored_copy() {
 
 #[test]
 fn data_of_before_generations_go_on() {
-    let folder = tempfile::TempDir::new().unwrap();
-    let mut setup = Setup::new(&folder.path().join("data"));
-    setup.scheduler = Some("fcfs".into());
     // Written by the program before epochs had generations, and records tenants.
     let old = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/data/before-generations");
-    copy(&old, &setup.data);
-    setup.confirm_clock = true;
-    let server = Server::start(&setup);
-    let mut client = Client::new(&server.address);
-    let leases = client.get("/v1/leases").unwrap().json();
-    let known: Vec<(u64, u64)> = leases["leases"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|lease| (lease["id"].as_u64().unwrap(), lease["epoch"].as_u64().unwrap()))
-        .collect();
+    let (server, _) = fresh(|setup| {
+        setup.scheduler = Some("fcfs".into());
+        setup.confirm_clock = true;
+        copy(&old, &setup.data);
+    });
+    let mut client = server.client();
+    let leases = client.get("/v1/leases").json();
+    let known: Vec<(u64, u64)> = leases["leases"].as_array().unwrap().iter().map(holder).collect();
     assert_eq!(known, [(1, 2), (4, 5), (5, 6), (6, 7)]);
     // Another key than the first time.
-    let (status, renewed) = post(&mut client, "/v1/leases/4/renew", &json!({ "epoch": 5 }));
-    assert_eq!((status, &renewed["epoch"]), (200, &json!(5)));
-    let queue = client.get("/v1/queue").unwrap().json();
+    let renewed = client.post("/v1/leases/4/renew", json!({ "epoch": 5 }));
+    assert_eq!((renewed.status, &renewed.json()["epoch"]), (200, &json!(5)));
+    let queue = client.get("/v1/queue").json();
     assert_eq!(
         (&queue["waiting"][0]["id"], &queue["waiting"][0]["epoch"]),
         (&json!(7), &json!(null))
     );
     for (id, epoch) in known {
-        let path = format!("/v1/leases/{id}/end");
-        assert_eq!(post(&mut client, &path, &json!({ "epoch": epoch + 1 })).0, 409);
-        assert_eq!(post(&mut client, &path, &json!({ "epoch": epoch })).0, 200);
+        let mut end = |epoch| client.end(&json!({ "id": id, "epoch": epoch })).status;
+        assert_eq!((end(epoch + 1), end(epoch)), (409, 200));
     }
-    let begun = client.get("/v1/leases/7").unwrap().json();
-    assert!(begun["epoch"].as_u64().unwrap() > 1 << 40, "{begun}");
-    assert_eq!(
-        post(&mut client, "/v1/leases/3/end", &json!({ "epoch": 4 })).1["reason"],
-        "lease-ended"
-    );
+    let begun = client.get("/v1/leases/7").json();
+    assert!(holder(&begun).1 > 1 << 40, "{begun}");
+    client.end(&json!({ "id": 3, "epoch": 4 })).is(409, "lease-ended");
 }

@@ -2,11 +2,10 @@
 
 use pavior_serve::core::{ServiceRecord, ServiceState};
 use pavior_serve::storage::RecordStore;
-use pavior_serve::storage::postgres::PostgresStore;
-use pavior_serve::writer::recover;
+use pavior_serve::storage::postgres::{PostgresStore, address};
 use postgres::{Client, NoTls};
 
-use crate::decisions::limits;
+use crate::disk::state_of;
 use crate::former;
 use crate::takeover::Database;
 
@@ -36,21 +35,25 @@ const DAMAGES: [&str; 18] = [
     "UPDATE pavior_leader SET sum = sum + 1",
 ];
 
+fn store(url: &str, holder: &str, patience_s: f64) -> Result<PostgresStore, String> {
+    let opened = address(url).and_then(|config| PostgresStore::open(config, holder, patience_s));
+    opened.map_err(|error| error.to_string())
+}
+
 fn opened(url: &str) -> Result<ServiceState, String> {
-    let mut store = PostgresStore::open(url, "test", 3.0).map_err(|error| error.to_string())?;
-    let state = recover(&*store.history(), u64::MAX, &limits(), 1);
+    let mut store = store(url, "test", 3.0)?;
+    let state = state_of(&*store.history(), u64::MAX);
     store.close();
-    state.map_err(|error| error.to_string())
+    state
 }
 
 /// Keeps records, with a snapshot of the first half.
 fn fill(url: &str, records: &[ServiceRecord]) {
-    let mut store = PostgresStore::open(url, "test", 3.0).unwrap();
+    let mut store = store(url, "test", 3.0).unwrap();
     let half = records.len() / 2;
     store.append(&records[..half]).unwrap();
     let history = store.history();
-    let state = recover(&*history, u64::MAX, &limits(), 1).unwrap();
-    history.save(&state.snapshot()).unwrap();
+    history.save(&state_of(&*history, u64::MAX).unwrap().snapshot()).unwrap();
     for record in &records[half..] {
         store.append(std::slice::from_ref(record)).unwrap();
     }
@@ -114,13 +117,13 @@ fn tables_of_a_former_program_are_taken_over_and_it_inserts_no_more() {
     let half = records.len() / 2;
     former(1, &records[..half]).unwrap();
     // While the former program decides, the new one stands by, and reads.
-    let mut store = PostgresStore::open(&database.url(), "new", 2.0).unwrap();
+    let mut store = store(&database.url(), "new", 2.0).unwrap();
     assert!(!store.leads());
     former(1, &records[half..records.len() - 1]).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(2500));
     store.retry().unwrap();
     store.append(&records[records.len() - 1..]).unwrap();
-    let found = recover(&*store.history(), u64::MAX, &limits(), 1).unwrap();
+    let found = state_of(&*store.history(), u64::MAX).unwrap();
     assert_eq!(found.snapshot(), state);
     // Whatever epoch it has.
     let mut next = records[0].clone();

@@ -7,13 +7,14 @@ use std::time::Duration;
 use pavior_trials::{attacked, size};
 use serde_json::json;
 
-use super::crowd::{Crowd, of};
+use super::crowd::{Crowd, granted, request};
+use crate::client::{Client, batch};
 use crate::server::fresh;
 
 const HERE: Ipv4Addr = Ipv4Addr::LOCALHOST;
 
 fn ask(token: &str) -> String {
-    format!("GET /v1/watch HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n")
+    request("GET /v1/watch", token, "", 0)
 }
 
 /// Whether a watcher is let in, and is told of a lease that begins.
@@ -25,10 +26,7 @@ fn watches(address: &str, token: &str) -> Option<()> {
     if !lines.next()?.contains(" 200 ") {
         return None;
     }
-    let mut client = of(address, token);
-    let lease = client.post("/v1/leases", r#"{"nodes":1}"#).ok()?.json();
-    let end = json!({ "epoch": lease["epoch"] }).to_string();
-    client.post(&format!("/v1/leases/{}/end", lease["id"]), &end).ok()?;
+    granted(&mut Client::of(address, token))?;
     lines.any(|line| line == "event: ended").then_some(())
 }
 
@@ -36,10 +34,10 @@ fn watches(address: &str, token: &str) -> Option<()> {
 fn watchers_of_a_tenant_lock_nobody_out() {
     let places = size(64, 1024);
     let (server, _) = fresh(|setup| {
-        *setup = setup.clone().with_tokens(&["a", "b"]);
+        setup.give_tokens(&["a", "b"]);
         setup.watchers = Some(places);
     });
-    let _crowd = Crowd::open(&server.address, HERE, places + 20, ask("a-secret").as_bytes());
+    let _crowd = Crowd::open(&server.address, HERE, places + 20, &ask("a-secret"));
     let tries = size(4, 40);
     let tokens = ["root-secret", "b-secret"].iter().cycle().take(tries);
     let failed = tokens.filter(|token| watches(&server.address, token).is_none()).count();
@@ -49,11 +47,11 @@ fn watchers_of_a_tenant_lock_nobody_out() {
 #[test]
 fn watchers_that_do_not_read_take_bounded_memory() {
     let (server, _) = fresh(|setup| {
-        *setup = setup.clone().with_tokens(&["a", "b"]);
+        setup.give_tokens(&["a", "b"]);
         setup.machine = "mesh:64x64".into();
     });
-    let _crowd = Crowd::open(&server.address, HERE, 32, ask("root-secret").as_bytes());
-    let mut root = of(&server.address, "root-secret");
+    let _crowd = Crowd::open(&server.address, HERE, 32, &ask("root-secret"));
+    let mut root = server.of("root-secret");
     // A tenant's names of jobs are long, and its records are told to the watchers.
     let name = "x".repeat(200);
     let before = server.memory();
@@ -61,14 +59,11 @@ fn watchers_that_do_not_read_take_bounded_memory() {
     let mut failed = 0;
     for _ in 0..rounds {
         let lease = |index| json!({ "lease": { "nodes": 1, "job": format!("{name}{index}") } });
-        let operations: Vec<_> = (0..2000).map(lease).collect();
-        let reply = root.post("/v1/batch", &json!({ "operations": operations }).to_string());
-        let answers = reply.unwrap().json()["answers"].clone();
-        let ends = answers.as_array().unwrap().iter().map(|answer| {
+        let reply = root.post("/v1/batch", batch((0..2000).map(lease))).json();
+        let ends = reply["answers"].as_array().unwrap().iter().map(|answer| {
             json!({ "end": { "id": answer["body"]["id"], "epoch": answer["body"]["epoch"] } })
         });
-        let ends = json!({ "operations": ends.collect::<Vec<_>>() }).to_string();
-        failed += usize::from(root.post("/v1/batch", &ends).unwrap().status != 200);
+        failed += usize::from(root.post("/v1/batch", batch(ends)).status != 200);
     }
     let more = server.memory().saturating_sub(before);
     println!("{} records: {more} KiB more", rounds * 4000);

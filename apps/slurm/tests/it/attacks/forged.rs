@@ -111,7 +111,7 @@ fn texts_of_other_fields(cluster: &Cluster) {
         let told = attempt(cluster, &format!("{name} {options}"));
         failed += usize::from(told.is_err_and(|said| said.is_empty()));
     }
-    cluster.until("squeue -h -o %i", 60, str::is_empty);
+    cluster.until_empty(60);
     failed +=
         metric(cluster, "unreadable_total") as usize + metric(cluster, "overlaps_total") as usize;
     let attack = "names, accounts, licences, reservations and other texts that look like records";
@@ -168,7 +168,7 @@ fn comments_that_look_like_jobs(cluster: &Cluster) {
         hostile.push(attempt(cluster, &format!("-H {}", comment(text))).unwrap());
         // Others are placed all the same.
         let good = cluster.submit(&format!("2x2-good{serial}"), "--comment=shape=2x2", 0.2);
-        cluster.until(&format!("squeue -h -j {good} -o %t"), 60, str::is_empty);
+        cluster.until_gone(&good, 60);
         let shown = cluster.good(&format!("scontrol show job {victim}"));
         let kept = shown.contains("JobState=RUNNING") && shown.contains("Restarts=0");
         failed += usize::from(!kept || cluster.good(&priority) != "0");
@@ -189,7 +189,7 @@ fn comments_that_look_like_jobs(cluster: &Cluster) {
     });
     cluster.good(&format!("scancel {victim} {held} {}", hostile.join(" ")));
     metric_until(cluster, "records_unreadable", |value| value == 0);
-    cluster.until("squeue -h -o %i", 60, str::is_empty);
+    cluster.until_empty(60);
     let attack = "forged comments: another's job is requeued or released, or placing stops";
     pavior_trials::attacked("slurm", attack, attacks.len(), failed);
 }
@@ -215,10 +215,10 @@ fn a_running_job_with_a_forged_comment(cluster: &mut Cluster) {
             text.contains(&format!("by {forged};"))
         });
         let row = cluster.submit("8x1-beside", "--comment=shape=8x1 -t 1", 0.2);
-        cluster.until(&format!("squeue -h -j {row} -o %t"), 30, str::is_empty);
+        cluster.until_gone(&row, 30);
         failed += usize::from(cluster.good(&place) != format!("R {node}"));
         cluster.good(&format!("scancel {forged}"));
-        cluster.until("squeue -h -o %i", 60, str::is_empty);
+        cluster.until_empty(60);
     }
     let attack = "a running job's comment says that its nodes are free";
     pavior_trials::attacked("slurm", attack, tried, failed);

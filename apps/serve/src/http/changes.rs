@@ -1,17 +1,18 @@
-//! Leases: asked for, held, prolonged, ended.
+//! What changes something: leases, nodes and the clock.
 
 use std::sync::Arc;
 
+use axum::body::Bytes;
 use axum::extract::{Path, State};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::body::{EndBody, HoldBody, LeaseBody, RenewBody, millis, read};
+use super::body::{self, EndBody, HoldBody, LeaseBody, NodeBody, RenewBody, millis, read};
 use super::extract::{Change, ChangeHeaders, InQuery};
-use super::statuses::{Conflict, Named};
+use super::statuses::{Changed, Conflict, Named};
 use super::{App, Fault};
-use crate::core::reply::{Ended, Lease, Waiting};
-use crate::core::{Command, Problem, Reason, Reply};
+use crate::core::reply::{Clock, Ended, Lease, Node, Waiting};
+use crate::core::{Command, NodeChange, Problem, Reason, Reply};
 
 /// What an address may say about a request for nodes.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
@@ -62,7 +63,7 @@ pub(crate) async fn end(
     Path(id): Path<String>,
     change: Change,
 ) -> Result<Reply, Fault> {
-    let command = |bytes: &axum::body::Bytes| {
+    let command = |bytes: &Bytes| {
         let body: Option<EndBody> = if bytes.is_empty() { None } else { read(bytes)? };
         let EndBody { epoch } = body.unwrap_or_default();
         Ok(Command::End { id: number(&id)?, epoch })
@@ -109,4 +110,64 @@ pub(crate) async fn hold(State(app): State<Arc<App>>, change: Change) -> Result<
 pub(crate) fn number(id: &str) -> Result<u64, Problem> {
     let unknown = || Problem::new(Reason::UnknownLease, format!("there is no lease `{id}`"));
     id.parse().map_err(|_| unknown())
+}
+
+/// A node has failed: a lease that holds it keeps it; then it is unavailable until it is repaired.
+#[utoipa::path(
+    post, path = "/v1/nodes/fail", tag = "nodes",
+    request_body = NodeBody, params(ChangeHeaders),
+    responses((status = 200, description = "its state now", body = Node), Named)
+)]
+pub(crate) async fn fail(State(app): State<Arc<App>>, change: Change) -> Result<Reply, Fault> {
+    node(&app, change, NodeChange::Fail).await
+}
+
+/// A node is available again, whether it had failed or was drained.
+#[utoipa::path(
+    post, path = "/v1/nodes/repair", tag = "nodes",
+    request_body = NodeBody, params(ChangeHeaders),
+    responses((status = 200, description = "its state now", body = Node), Named)
+)]
+pub(crate) async fn repair(State(app): State<Arc<App>>, change: Change) -> Result<Reply, Fault> {
+    node(&app, change, NodeChange::Repair).await
+}
+
+/// A node is to be free for maintenance: as a failure, but under another name.
+#[utoipa::path(
+    post, path = "/v1/nodes/drain", tag = "nodes",
+    request_body = NodeBody, params(ChangeHeaders),
+    responses((status = 200, description = "its state now", body = Node), Named)
+)]
+pub(crate) async fn drain(State(app): State<Arc<App>>, change: Change) -> Result<Reply, Fault> {
+    node(&app, change, NodeChange::Drain).await
+}
+
+async fn node(app: &App, asked: Change, change: NodeChange) -> Result<Reply, Fault> {
+    let command = |bytes: &_| {
+        let NodeBody { node, machine } = read(bytes)?;
+        let node = body::node(&node, app.grid(machine.as_deref()))?;
+        Ok(Command::Node { machine, node, change })
+    };
+    asked.carry_out(app, &format!("node/{change:?}"), command).await
+}
+
+/// Confirms the clock: times go on from it, and leases end by time again (operator).
+///
+/// A clock that is far after the last record at a start is in doubt (`/readyz`). Leases that were
+/// granted or renewed in doubt keep the time that they had left; others end if their time has
+/// passed. A clock that is not in doubt stays as it is.
+#[utoipa::path(
+    post, path = "/v1/clock/confirm", tag = "service",
+    params(ChangeHeaders),
+    responses((status = 200, description = "the time before and now", body = Clock), Changed)
+)]
+pub(crate) async fn confirm(State(app): State<Arc<App>>, change: Change) -> Result<Reply, Fault> {
+    let command = |bytes: &Bytes| {
+        let text = bytes.trim_ascii();
+        if text.is_empty() || text == b"{}" {
+            return Ok(Command::ConfirmClock);
+        }
+        Err(Problem::new(Reason::BadValue, "this request has no body, or an empty object"))
+    };
+    change.carry_out(&app, "clock/confirm", command).await
 }

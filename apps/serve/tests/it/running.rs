@@ -1,0 +1,49 @@
+//! A writer without a server around it.
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use pavior_serve::clock::ServiceClock;
+use pavior_serve::core::{ClockRule, ServiceLimits, ServiceRecord};
+use pavior_serve::storage::RecordStore;
+use pavior_serve::storage::disk::Disk;
+use pavior_serve::storage::journal::JournalStore;
+use pavior_serve::writer::{Tuning, WriterHandle, recover, start};
+
+use crate::decisions::begin;
+
+/// A writer and its thread, which ends without a panic when it is stopped.
+pub(crate) struct Running {
+    pub(crate) writer: WriterHandle,
+    thread: JoinHandle<()>,
+}
+
+impl Running {
+    /// Starts on a disk, under a clock; a fresh journal gets a machine. `None` if the disk fails.
+    pub(crate) fn start(
+        disk: impl Disk + 'static,
+        (wall_ms, confirmed): (u64, bool),
+        limits: ServiceLimits,
+    ) -> Option<Running> {
+        let (mut store, _) = JournalStore::open(Arc::new(disk)).ok()?;
+        let mut state = recover(&*store.history(), u64::MAX, &limits, 1).ok()?;
+        if state.seq() == 0 {
+            let (_, record) = begin(None);
+            store.append(&[ServiceRecord { at_ms: wall_ms, ..record }]).ok()?;
+            state = recover(&*store.history(), u64::MAX, &limits, 1).ok()?;
+        }
+        let clock = ClockRule { confirmed, ..ClockRule::default() };
+        let (tuning, clock) = (Tuning { clock, ..Tuning::default() }, ServiceClock::at(wall_ms));
+        let (writer, thread) = start(clock, state, Box::new(store), limits, 1, tuning, None);
+        Some(Running { writer, thread })
+    }
+
+    pub(crate) fn stop(self) -> std::thread::Result<()> {
+        self.writer.stop();
+        self.thread.join()
+    }
+}
+
+pub(crate) fn wait<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+}
