@@ -140,12 +140,19 @@ async fn serve(options: &ServiceOptions, output: &mut dyn Write) -> Result<(), S
     let bounds = HttpBounds { connections, ..options.bounds.clone() };
     let app = App::new(writer.clone(), access, bounds, machines, stopping, options.seed);
     let app = Arc::new(app);
+    // Before anybody knows the address: a stop is no failure from then on.
+    let caught = |kind| signal(kind).map_err(|error| io_error("signals", error));
+    let mut terminate = caught(SignalKind::terminate())?;
+    let mut interrupt = caught(SignalKind::interrupt())?;
     let told = writeln!(output, "{listener}").and_then(|()| output.flush());
     told.map_err(|error| io_error("standard output", error))?;
     tracing::info!(address = %listener, seq = writer.seq(), "serving");
     tokio::spawn(sample(app.clone()));
     let serving = tokio::spawn(listener.serve(app.clone(), router(app)));
-    wait_for_a_signal().await?;
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
     tracing::info!("stopping");
     // Watchers and the listener are told first; what waits for the writer is still answered.
     let _ = stop.send(true);
@@ -156,17 +163,6 @@ async fn serve(options: &ServiceOptions, output: &mut dyn Write) -> Result<(), S
     })
     .await
     .map_err(|error| io_error("the writer", io::Error::other(error)))
-}
-
-async fn wait_for_a_signal() -> Result<(), ServiceError> {
-    let failed = |error| io_error("signals", error);
-    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
-    }
-    Ok(())
 }
 
 /// A store, and why this server does not decide, if so.

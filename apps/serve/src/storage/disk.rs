@@ -98,7 +98,7 @@ impl DiskFolder {
     }
 
     /// Takes from others what a former program let them read.
-    fn tighten_files(&self) -> io::Result<()> {
+    pub(super) fn tighten_files(&self) -> io::Result<()> {
         let mut tightened = 0;
         for entry in fs::read_dir(&self.path)? {
             let entry = entry?;

@@ -64,16 +64,14 @@ impl Layout {
         let _former = self.lock_former()?;
         self.make()?;
         // From here on no other process has the records.
-        let mut opened = DiskFolder::open(&self.records())?;
+        let opened = DiskFolder::open(&self.records())?;
         let mut moved = 0;
         while let Some(file) = self.step()? {
             moved += u64::from(file);
         }
         let records = self.records().display().to_string();
         if moved > 0 {
-            drop(opened);
-            // Opened anew: what was moved is closed to others, too.
-            opened = DiskFolder::open(&self.records())?;
+            opened.tighten_files()?;
             tracing::warn!(files = moved, to = records, "records of a former program are moved");
         }
         if self.is_noted()? && !opened.list()?.iter().any(|name| name.starts_with("journal-")) {
