@@ -129,7 +129,7 @@ fn close(
         let old = memory.priorities.get(&key(job)).copied();
         changes.push(Change::Close {
             job: job.name,
-            licences: job.licences.others(),
+            licences: job.licences.with_gate(&config.licence),
             wait_s,
             priority: match state.roles[index] {
                 Role::Ungated => Some(job.priority),
@@ -170,7 +170,7 @@ fn open(
         changes.push(Change::Open {
             job: slurm.name,
             nodes: reason::ranks(config, cuboid),
-            licences: slurm.licences.others(),
+            licences: slurm.licences.others(&config.licence),
             comment: reason::placed(config, cuboid),
         });
         memory.priorities.insert(key(slurm), slurm.priority);

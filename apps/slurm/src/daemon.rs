@@ -8,14 +8,14 @@ use pavior_workload::Shaper;
 use serde_json::json;
 
 use crate::ask::capture;
-use crate::check::try_gate;
 use crate::command::{self, Change};
 use crate::cycle::{Decision, Memory, decide};
 use crate::ledger::Ledger;
 use crate::metrics::{self, Metrics, log};
 use crate::names::NodeName;
+use crate::question::try_gate;
 use crate::troubles::{self, Say, Trouble, Troubles};
-use crate::{Config, LICENCE, SlurmError};
+use crate::{Config, SlurmError};
 
 /// How the daemon is run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -171,7 +171,7 @@ impl Daemon<'_> {
         let objections = if self.options.dry_run || decision.changes.is_empty() {
             Vec::new()
         } else {
-            command::carry_out(&decision.changes)?
+            command::carry_out(&decision.changes, self.config.tell)?
         };
         for objection in &objections {
             log(time, "warn", "slurm objects", json!({ "message": objection }));
@@ -209,13 +209,14 @@ impl Daemon<'_> {
     /// Sees to it that the licence is reserved for root for a while yet.
     fn keep_reservation(&self, time: u64) -> Result<(), SlurmError> {
         let shown = capture("scontrol", &["show", "reservation", "-o"])?;
-        let own = format!("ReservationName={LICENCE} ");
+        let licence = &self.config.licence;
+        let own = format!("ReservationName={licence} ");
         let end = shown.lines().find(|line| line.starts_with(&own)).map(|line| {
             let end = line.split(' ').find_map(|word| word.strip_prefix("EndTime="));
             end.and_then(|end| end.parse::<u64>().ok()).unwrap_or(0)
         });
-        let licences = format!("Licenses={LICENCE}:1");
-        let name = format!("ReservationName={LICENCE}");
+        let licences = format!("Licenses={licence}:1");
+        let name = format!("ReservationName={licence}");
         let arguments: &[&str] = match end {
             Some(end) if end > time + RENEW => return Ok(()),
             Some(_) => &["update", &name, "Duration=UNLIMITED"],

@@ -15,12 +15,15 @@ pub(crate) fn ranks(config: &Config, cuboid: &Cuboid) -> Vec<NodeName> {
     cuboid.nodes(&config.grid).map(|node| config.name(node).clone()).collect()
 }
 
-/// What an opened job is told.
+/// What an opened job is told, as one word: `pavior:box=4x4@0,8;ranks=n00,n01,...`. A job makes its
+/// hostfile of what stands behind `ranks=`.
 pub(crate) fn placed(config: &Config, cuboid: &Cuboid) -> Note {
-    let at = explain::words(&config.grid, cuboid);
+    let base = cuboid.base[..config.grid.axes()].iter().map(u16::to_string);
+    let base = base.collect::<Vec<_>>().join(",");
     let ranks = ranks(config, cuboid);
     let ranks: Vec<&str> = ranks.iter().map(NodeName::as_str).collect();
-    Note::new(&format!("pavior: box {at}; ranks {}", ranks.join(",")))
+    let sides = size(config, cuboid.sides);
+    Note::new(&format!("pavior:box={sides}@{base};ranks={}", ranks.join(",")))
 }
 
 /// What a job is told that waits for ever.

@@ -1,15 +1,15 @@
 //! The machine as Slurm says it is, and what each job is to the daemon.
 
 use pavior_allocation::{Machine, Placement};
-use pavior_kernel::{Time, shown};
+use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, JobId, NodeId, Request, Sides, orientations, tile, volume};
 use pavior_scheduling::Dispatcher;
 use pavior_workload::{Job, Service, Shaper};
 
 use crate::ledger::{Condition, Ledger, Phase, SlurmJob};
-use crate::names::{NodeName, number};
+use crate::names::NodeName;
 use crate::records::CONTROL_CHARACTERS;
-use crate::{Config, SlurmError};
+use crate::{Config, SlurmError, shape};
 
 /// What a job is to the daemon in this cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -166,7 +166,7 @@ impl<'a> Building<'a> {
         let now = self.now;
         let waits_for_time =
             job.reason == "BeginTime" && job.start.is_some_and(|start| start > now);
-        if !job.licences.gated() {
+        if !job.licences.gated(&self.config.licence) {
             return match (job.named.is_empty(), waits_for_time) {
                 (true, _) => Role::Ungated,
                 (false, true) => Role::Requeued,
@@ -234,40 +234,26 @@ pub(crate) fn request(
     if job.bad_comment {
         return Err(format!("{CONTROL_CHARACTERS}; submit it anew without them"));
     }
-    let Some(text) = shape_text(&job.comment) else {
+    let Some(sides) =
+        shape::read(&job.comment, config.grid.axes()).map_err(|bad| bad.to_string())?
+    else {
         let request = shaper.request(job.nodes.max(1));
         return match request.shape.map(volume) {
             Some(nodes) if nodes == u64::from(job.nodes) => Ok(request),
             _ => Err(format!("{} nodes are no box of the machine", job.nodes)),
         };
     };
-    let sides =
-        sides(text, config.grid.axes()).ok_or_else(|| format!("bad shape {}", shown(text)))?;
     if !orientations(sides).any(|turned| config.grid.fits(turned)) {
-        return Err(format!("{} does not fit {}", shown(text), config.grid));
+        return Err(format!("its shape does not fit {}", config.grid));
     }
     if volume(sides) != u64::from(job.nodes) {
-        return Err(format!("{} is not {} nodes", shown(text), job.nodes));
+        return Err(format!(
+            "its shape has {} nodes, but it asks for {}",
+            volume(sides),
+            job.nodes
+        ));
     }
     Ok(Request::shape(sides))
-}
-
-/// What stands behind `shape=` in a comment, whose words are separated by spaces, commas or
-/// semicolons.
-pub(crate) fn shape_text(comment: &str) -> Option<&str> {
-    let mut words = comment.split([' ', ',', ';']);
-    words.find_map(|word| word.strip_prefix("shape="))
-}
-
-fn sides(text: &str, axes: usize) -> Option<Sides> {
-    let mut sides = [1; 3];
-    let mut count = 0;
-    for part in text.split('x') {
-        let side = number::<u16>(part).filter(|side| *side > 0)?;
-        *sides.get_mut(count)? = side;
-        count += 1;
-    }
-    (count == axes).then_some(sides)
 }
 
 /// The box that a set of nodes (ascending) is, if it is one of these sides, turned or not.

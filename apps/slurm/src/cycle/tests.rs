@@ -183,7 +183,7 @@ fn requeued_and_ungated_jobs_are_gated() {
     let changes = Run::new("easy").at(&ledger(vec![ungated]), 1000);
     let close = Change::Close {
         job: called("2"),
-        licences: "matlab:1".parse().unwrap(),
+        licences: "matlab:1,pavior:1".parse().unwrap(),
         wait_s: None,
         priority: Some(77),
     };
