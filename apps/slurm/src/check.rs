@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
-use crate::ask::capture;
+use pavior_kernel::shown_bytes;
+
+use crate::ask::{Call, LIMITS, capture};
 use crate::config::Tell;
 use crate::ledger::Ledger;
 use crate::names::{NodeName, number};
@@ -28,7 +30,7 @@ pub fn check(config: &Config) -> Result<Findings, SlurmError> {
     let ledger = Ledger::read(config)?;
     let mut found = judge(config, &shown, &reservations, &ledger);
     for name in &config.partitions {
-        found.faults.extend(judge_partition(config, name, &partition(name)?));
+        found.faults.extend(judge_partition(config, name, partition(name)?.as_deref()));
     }
     let gate = try_gate(config)?;
     found.faults.extend(gate.faults);
@@ -36,13 +38,20 @@ pub fn check(config: &Config) -> Result<Findings, SlurmError> {
     Ok(found)
 }
 
-/// What Slurm says of a partition; nothing if there is none of this name.
-pub(crate) fn partition(name: &str) -> Result<String, SlurmError> {
-    match capture("scontrol", &["show", "partition", name, "-o"]) {
-        Err(SlurmError::Failed { message, .. }) if message.contains("not found") => {
-            Ok(String::new())
+/// What Slurm says of a partition; `None` if there is none of this name.
+pub(crate) fn partition(name: &str) -> Result<Option<String>, SlurmError> {
+    let arguments = ["show", "partition", name, "-o"];
+    let call =
+        Call { program: "scontrol", arguments: &arguments, environment: &[], input: String::new() };
+    let said = call.run(LIMITS)?;
+    let output = String::from_utf8_lossy(&said.output);
+    match (said.status.success(), output.contains("not found")) {
+        (true, _) => Ok(Some(output.into_owned())),
+        (false, true) => Ok(None),
+        (false, false) => {
+            let message = shown_bytes(said.complaints.trim_ascii());
+            Err(SlurmError::Failed { command: "scontrol", message })
         }
-        answer => answer,
     }
 }
 
@@ -102,11 +111,11 @@ fn release(text: &str) -> (u32, u32) {
     (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
 }
 
-fn judge_partition(config: &Config, name: &str, partition: &str) -> Vec<String> {
-    let word = |text: &str| partition.split_whitespace().any(|word| word == text);
-    if partition.is_empty() {
+fn judge_partition(config: &Config, name: &str, partition: Option<&str>) -> Vec<String> {
+    let Some(partition) = partition else {
         return vec![format!("slurm.conf: there is no partition {name}")];
-    }
+    };
+    let word = |text: &str| partition.split_whitespace().any(|word| word == text);
     let mut faults = Vec::new();
     // The first up to 25.11, the second from 26.05 on.
     if !word("OverSubscribe=EXCLUSIVE") && !word("Exclusive=NODE") {
@@ -201,11 +210,11 @@ mod tests {
 
     #[test]
     fn partitions_as_each_release_shows_them() {
-        let faults = |text: &str| judge_partition(&config(""), "p", text).join("; ");
+        let faults = |text: &str| judge_partition(&config(""), "p", Some(text)).join("; ");
         assert_eq!(faults("PartitionName=p OverSubscribe=EXCLUSIVE TotalCPUs=2 TotalNodes=2"), "");
         assert_eq!(faults("PartitionName=p Exclusive=NODE TotalCPUs=2 TotalNodes=2"), "");
         let wrong = faults("PartitionName=p OverSubscribe=NO Exclusive=NO TotalNodes=20");
         assert!(wrong.contains("EXCLUSIVE") && wrong.contains("has not the 2 nodes"), "{wrong}");
-        assert!(faults("").contains("no partition p"));
+        assert!(judge_partition(&config(""), "p", None)[0].contains("no partition p"));
     }
 }

@@ -36,6 +36,7 @@ mod question;
 mod reason;
 mod records;
 mod shape;
+mod start;
 mod state;
 mod troubles;
 mod why;
