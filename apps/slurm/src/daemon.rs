@@ -140,6 +140,14 @@ impl Daemon<'_> {
             Say::End => log(time, "info", "all records can be read", json!({})),
             Say::Nothing => {}
         }
+        let count = decision.boxless.len();
+        if self.troubles.note(Trouble::Boxless, count > 0, time) == Say::Trouble {
+            let jobs = decision.boxless.iter().take(8);
+            let jobs: Vec<String> =
+                jobs.map(|(job, why)| format!("{job}: {}", why.as_str())).collect();
+            let more = json!({ "count": count, "first": jobs });
+            log(time, "warn", "jobs without a box", more);
+        }
         let twice = !decision.overlaps.is_empty();
         if self.troubles.note(Trouble::Overlap, twice, time) == Say::Trouble {
             let nodes = decision.overlaps.iter().map(|&node| self.config.name(node).as_str());

@@ -7,7 +7,6 @@ use pavior_planning::{Shape, Snapshot, Weights, blockers, earliest, nearest};
 use crate::Config;
 use crate::ledger::Ledger;
 use crate::names::{NodeName, Note};
-use crate::records::CONTROL_CHARACTERS;
 use crate::state::State;
 
 /// The nodes of a box in its own order, x fastest: rank i runs on the i-th.
@@ -26,9 +25,14 @@ pub(crate) fn placed(config: &Config, cuboid: &Cuboid) -> Note {
     Note::new(&format!("pavior:box={sides}@{base};ranks={}", ranks.join(",")))
 }
 
-/// What a job is told that waits for ever.
-pub(crate) fn unplaced() -> Note {
-    Note::new(&format!("pavior: not placed: {CONTROL_CHARACTERS}; submit it anew without them"))
+/// What a job is told that waits for ever: what is wrong with it, in words of the daemon's own.
+pub(crate) fn unplaced(fault: &str) -> Note {
+    Note::new(&format!("pavior: not placed: {fault}; submit it anew"))
+}
+
+/// What a job is told that runs on other nodes than a box of its shape, and is left alone.
+pub(crate) fn elsewhere() -> Note {
+    Note::new("pavior: runs on nodes that are no box of its shape, and is left there")
 }
 
 /// What a waiting job is told: the nearest boxes, who is in its way, and when that ends.

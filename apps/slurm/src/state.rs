@@ -42,6 +42,8 @@ pub(crate) struct State {
     pub(crate) overlaps: Vec<NodeId>,
     /// Jobs that hold something else than a box of their shape.
     pub(crate) misplaced: Vec<usize>,
+    /// Waiting jobs that can never be placed, each with what is wrong with it.
+    pub(crate) unplaceable: Vec<(usize, String)>,
 }
 
 impl State {
@@ -86,6 +88,7 @@ struct Building<'a> {
     owners: Vec<Option<usize>>,
     overlaps: Vec<NodeId>,
     misplaced: Vec<usize>,
+    unplaceable: Vec<(usize, String)>,
 }
 
 impl<'a> Building<'a> {
@@ -108,8 +111,16 @@ impl<'a> Building<'a> {
                 conditions[id.index()] = Condition::Unavailable;
             }
         }
-        let (owners, overlaps, misplaced) = (vec![None; nodes], Vec::new(), Vec::new());
-        Ok(Building { config, now, dispatcher, conditions, owners, overlaps, misplaced })
+        Ok(Building {
+            config,
+            now,
+            dispatcher,
+            conditions,
+            owners: vec![None; nodes],
+            overlaps: Vec::new(),
+            misplaced: Vec::new(),
+            unplaceable: Vec::new(),
+        })
     }
 
     /// The nodes of these names; those of no name that is known are left out.
@@ -124,11 +135,12 @@ impl<'a> Building<'a> {
     /// A job that runs or ends keeps its nodes, whatever they are.
     fn hold(&mut self, index: usize, job: &SlurmJob, shaper: &mut Shaper) {
         let mut ids = self.ids(&job.held);
-        if let Ok(request) = request(self.config, job, shaper) {
-            let sides = request.shape.unwrap_or([1; 3]);
-            if job.phase == Phase::Running && box_of(self.config, &ids, sides).is_none() {
-                self.misplaced.push(index);
-            }
+        // One that asks for no box of the machine has none: it started before there was a gate.
+        let is_box = request(self.config, job, shaper).is_ok_and(|request| {
+            box_of(self.config, &ids, request.shape.unwrap_or([1; 3])).is_some()
+        });
+        if job.phase == Phase::Running && !is_box && !job.bad_comment {
+            self.misplaced.push(index);
         }
         let taken = |id: &NodeId| self.owners[id.index()].is_some();
         let twice: Vec<NodeId> = ids.iter().copied().filter(taken).collect();
@@ -181,7 +193,11 @@ impl<'a> Building<'a> {
         };
         match request(self.config, job, shaper) {
             Ok(request) if eligible => Role::Waits(request),
-            _ => Role::Apart,
+            Ok(_) => Role::Apart,
+            Err(fault) => {
+                self.unplaceable.push((index, fault));
+                Role::Apart
+            }
         }
     }
 
@@ -212,8 +228,8 @@ impl<'a> Building<'a> {
                 let _ = self.dispatcher.machine_mut().fail(NodeId(index as u32));
             }
         }
-        let Building { dispatcher, overlaps, misplaced, .. } = self;
-        State { dispatcher, roles, overlaps, misplaced }
+        let Building { dispatcher, overlaps, misplaced, unplaceable, .. } = self;
+        State { dispatcher, roles, overlaps, misplaced, unplaceable }
     }
 }
 
@@ -232,7 +248,7 @@ pub(crate) fn request(
     shaper: &mut Shaper,
 ) -> Result<Request, String> {
     if job.bad_comment {
-        return Err(format!("{CONTROL_CHARACTERS}; submit it anew without them"));
+        return Err(CONTROL_CHARACTERS.into());
     }
     let Some(sides) =
         shape::read(&job.comment, config.grid.axes()).map_err(|bad| bad.to_string())?

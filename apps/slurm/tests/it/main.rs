@@ -6,6 +6,7 @@
 
 mod attacks;
 mod cluster;
+mod gate;
 mod races;
 mod records;
 mod story;
