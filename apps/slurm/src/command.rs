@@ -22,8 +22,8 @@ const MOST: usize = 64;
 pub(crate) enum Change {
     /// Names exactly its nodes and takes the licence away, in one update.
     Open { job: JobName, nodes: Vec<NodeName>, licences: Licences, comment: Note },
-    /// Takes the nodes back and sets the licences, the gate's among them, in one update that Slurm refuses if the
-    /// job has started. Then its priority is the one that Slurm gives it.
+    /// Takes the nodes back and sets the licences, the gate's among them, in one update that Slurm
+    /// refuses if the job has started. Then its priority is the one that Slurm gives it.
     Close { job: JobName, licences: Licences, wait_s: Option<u64>, priority: Option<u64> },
     /// Ends a job that started elsewhere than it was told, and queues it again.
     Requeue { job: JobName },

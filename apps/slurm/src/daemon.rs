@@ -34,9 +34,9 @@ const LOOK: u64 = 3600;
 /// Places jobs until it is told to end (SIGTERM or SIGINT).
 ///
 /// # Errors
-/// If the configuration is wrong or of another Slurm, the daemon has no rights, or metrics cannot be
-/// served. While Slurm does not answer, cycles are skipped; if there is to be only one, that is an
-/// error.
+/// If the configuration is wrong or of another Slurm, the daemon has no rights, or metrics cannot
+/// be served. While Slurm does not answer, cycles are skipped; if there is to be only one, that is
+/// an error.
 pub fn run(config: &Config, options: DaemonOptions) -> Result<(), SlurmError> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {

@@ -9,6 +9,9 @@ use std::path::Path;
 
 use crate::{Config, SlurmError, gate};
 
+/// How the gate began when it was no module.
+const OLDER: &str = "-- Written by `pavior slurm install` for ";
+
 /// The lines that slurm.conf needs.
 fn lines(config: &Config) -> String {
     gate::sealed(&format!(
@@ -91,10 +94,16 @@ fn job_submit(config: &Config, folder: &Path, module: &str) -> Result<String, Sl
     let standing = standing(&path)?;
     if let Some(text) = standing.as_deref().filter(|text| !gate::is_sealed(text)) {
         let path = path.display();
+        if text.starts_with(OLDER) {
+            return Err(SlurmError::Config(format!(
+                "{path} is the gate of an earlier version, perhaps edited: move it away, and \
+                 install again"
+            )));
+        }
         if text.contains(module) {
             return Ok(format!(
-                "  job_submit.lua        is the site's own, names {module}, and is left as it is.\n  \
-                 Slurm reads the gate again when it changes: touch {path}\n"
+                "  job_submit.lua        is the site's own, names {module}, and is left as it \
+                 is.\n  Slurm reads the gate again when it changes: touch {path}\n"
             ));
         }
         return Ok(format!(
@@ -165,6 +174,8 @@ mod tests {
             let line = format!("dofile(\"{}\")", file("pavior.lua").display());
             assert!(told.contains(&line) != own.contains("pavior.lua"), "{told}");
         }
+        std::fs::write(file("job_submit.lua"), format!("{OLDER}mesh:4x2.\n")).unwrap();
+        assert!(put(CONFIG, folder.path()).unwrap_err().to_string().contains("earlier version"));
         std::fs::write(file("pavior.lua"), first.replace("{ 4, 2 }", "{ 4, 4 }")).unwrap();
         let fault = put(CONFIG, folder.path()).unwrap_err().to_string();
         assert!(fault.contains("pavior.lua has been edited"), "{fault}");

@@ -2,8 +2,9 @@
 //!
 //! One grammar, which `gate/pavior.lua` has as well; `gate/shapes.txt` is the table of cases that
 //! both are held against. The word `shape` stands anywhere in the comment, behind no letter, digit
-//! or underscore, and before no letter. Behind it come an equals sign, with spaces around it or not, and the sides,
-//! joined by `x`, up to a space, a comma or a semicolon. Capital letters are as good as small ones.
+//! or underscore, and before no letter. Behind it come an equals sign, with spaces around it or
+//! not, and the sides, joined by `x`, up to a space, a comma or a semicolon. Capital letters are as
+//! good as small ones.
 //!
 //! What nearly looks like that is a fault, never a comment without a shape: a job of one node in
 //! place of a box would run, and nobody would be told.

@@ -182,11 +182,14 @@ local NUMBERS = {
   { "boards_per_node", "--boards-per-node", 1 },
   { "ntasks_per_socket", "--ntasks-per-socket", 0 },
   { "ntasks_per_tres", "--ntasks-per-gpu", 0 },
-  { "contiguous", "--contiguous", 0 },
-  { "req_switch", "--switches", 0 },
-  { "segment_size", "--segment", 0 },
   { "core_spec", "--core-spec", 0 },
   { "thread_spec", "--thread-spec", 0 },
+}
+-- Other wishes for where nodes lie.
+local PLACES = {
+  { "contiguous", "--contiguous" },
+  { "req_switch", "--switches" },
+  { "segment_size", "--segment" },
 }
 
 -- What of a job, or of a change of one, the daemon could not know.
@@ -199,6 +202,11 @@ local function unknowable(job)
     local value = job[field[1]]
     if not unset(value) and value > field[3] then
       return field[2] .. " is not known to the daemon" .. instead
+    end
+  end
+  for _, field in ipairs(PLACES) do
+    if not unset(job[field[1]]) and job[field[1]] > 0 then
+      return "the nodes of a box lie as its shape says; leave " .. field[2] .. " out"
     end
   end
   -- From 23.11 on --cpus-per-task is written here as well.
