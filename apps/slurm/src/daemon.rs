@@ -8,14 +8,14 @@ use pavior_workload::Shaper;
 use serde_json::json;
 
 use crate::ask::capture;
-use crate::check::try_gate;
 use crate::command::{self, Change};
 use crate::cycle::{Decision, Memory, decide};
 use crate::ledger::Ledger;
 use crate::metrics::{self, Metrics, log};
 use crate::names::NodeName;
+use crate::question::try_gate;
 use crate::troubles::{self, Say, Trouble, Troubles};
-use crate::{Config, LICENCE, SlurmError};
+use crate::{Config, SlurmError, start};
 
 /// How the daemon is run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,8 +34,9 @@ const LOOK: u64 = 3600;
 /// Places jobs until it is told to end (SIGTERM or SIGINT).
 ///
 /// # Errors
-/// If the configuration is wrong, or metrics cannot be served. While Slurm does not answer, cycles
-/// are skipped.
+/// If the configuration is wrong or of another Slurm, the daemon has no rights, or metrics cannot
+/// be served. While Slurm does not answer, cycles are skipped; if there is to be only one, that is
+/// an error.
 pub fn run(config: &Config, options: DaemonOptions) -> Result<(), SlurmError> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {
@@ -53,6 +54,7 @@ pub fn run(config: &Config, options: DaemonOptions) -> Result<(), SlurmError> {
         memory: Memory::default(),
         metrics,
         basic: None,
+        fit: false,
         looked: 0,
         troubles: Troubles::default(),
     };
@@ -63,9 +65,9 @@ pub fn run(config: &Config, options: DaemonOptions) -> Result<(), SlurmError> {
         json!({ "machine": config.grid.to_string(), "partition": config.partition }),
     );
     loop {
-        daemon.cycle();
-        if options.once {
-            return Ok(());
+        let outcome = daemon.cycle();
+        if options.once || matches!(outcome, Err(SlurmError::Unfit(_))) {
+            return outcome;
         }
         let mut left = config.poll_ms;
         while left > 0 && !stop.load(Ordering::Relaxed) {
@@ -100,12 +102,14 @@ struct Daemon<'a> {
     metrics: Arc<Metrics>,
     /// Whether Slurm's priorities are first come, first served; asked once.
     basic: Option<bool>,
+    /// Whether the first look was taken.
+    fit: bool,
     looked: u64,
     troubles: Troubles,
 }
 
 impl Daemon<'_> {
-    fn cycle(&mut self) {
+    fn cycle(&mut self) -> Result<(), SlurmError> {
         let begun = SystemTime::now();
         let outcome = self.look_and_change();
         let seconds = begun.elapsed().map_or(0.0, |length| length.as_secs_f64());
@@ -121,6 +125,7 @@ impl Daemon<'_> {
         self.metrics.cycle_seconds.set(seconds);
         self.metrics.up.set(i64::from(outcome.is_ok()));
         self.metrics.failures.inc_by(u64::from(outcome.is_err()));
+        outcome
     }
 
     /// Says which records cannot be read, and which nodes are held twice.
@@ -135,6 +140,14 @@ impl Daemon<'_> {
             Say::End => log(time, "info", "all records can be read", json!({})),
             Say::Nothing => {}
         }
+        let count = decision.boxless.len();
+        if self.troubles.note(Trouble::Boxless, count > 0, time) == Say::Trouble {
+            let jobs = decision.boxless.iter().take(8);
+            let jobs: Vec<String> =
+                jobs.map(|(job, why)| format!("{job}: {}", why.as_str())).collect();
+            let more = json!({ "count": count, "first": jobs });
+            log(time, "warn", "jobs without a box", more);
+        }
         let twice = !decision.overlaps.is_empty();
         if self.troubles.note(Trouble::Overlap, twice, time) == Say::Trouble {
             let nodes = decision.overlaps.iter().map(|&node| self.config.name(node).as_str());
@@ -145,6 +158,21 @@ impl Daemon<'_> {
 
     fn look_and_change(&mut self) -> Result<(), SlurmError> {
         let time = now();
+        if !self.fit {
+            start::look(self.config, !self.options.dry_run)?;
+        }
+        let ledger = Ledger::read(self.config)?;
+        if !self.fit {
+            for fault in start::names(self.config, &ledger)? {
+                log(
+                    time,
+                    "warn",
+                    "the configuration differs from Slurm",
+                    json!({ "error": fault }),
+                );
+            }
+            self.fit = true;
+        }
         if time >= self.looked + LOOK {
             self.keep_reservation(time)?;
             self.look_at_gate(time);
@@ -157,7 +185,6 @@ impl Daemon<'_> {
                     |line| line.starts_with("PriorityType") && line.ends_with("priority/basic"),
                 )),
             };
-        let ledger = Ledger::read(self.config)?;
         let decision =
             decide(self.config, &ledger, &mut self.shaper, &mut self.memory, (time, basic))?;
         self.complain(&ledger, &decision, time);
@@ -171,7 +198,7 @@ impl Daemon<'_> {
         let objections = if self.options.dry_run || decision.changes.is_empty() {
             Vec::new()
         } else {
-            command::carry_out(&decision.changes)?
+            command::carry_out(&decision.changes, self.config.tell)?
         };
         for objection in &objections {
             log(time, "warn", "slurm objects", json!({ "message": objection }));
@@ -209,13 +236,14 @@ impl Daemon<'_> {
     /// Sees to it that the licence is reserved for root for a while yet.
     fn keep_reservation(&self, time: u64) -> Result<(), SlurmError> {
         let shown = capture("scontrol", &["show", "reservation", "-o"])?;
-        let own = format!("ReservationName={LICENCE} ");
+        let licence = &self.config.licence;
+        let own = format!("ReservationName={licence} ");
         let end = shown.lines().find(|line| line.starts_with(&own)).map(|line| {
             let end = line.split(' ').find_map(|word| word.strip_prefix("EndTime="));
             end.and_then(|end| end.parse::<u64>().ok()).unwrap_or(0)
         });
-        let licences = format!("Licenses={LICENCE}:1");
-        let name = format!("ReservationName={LICENCE}");
+        let licences = format!("Licenses={licence}:1");
+        let name = format!("ReservationName={licence}");
         let arguments: &[&str] = match end {
             Some(end) if end > time + RENEW => return Ok(()),
             Some(_) => &["update", &name, "Duration=UNLIMITED"],

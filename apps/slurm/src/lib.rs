@@ -25,14 +25,18 @@ mod config;
 mod cycle;
 mod daemon;
 mod error;
+mod gate;
 mod hosts;
 mod http;
 mod install;
 mod ledger;
 mod metrics;
 mod names;
+mod question;
 mod reason;
 mod records;
+mod shape;
+mod start;
 mod state;
 mod troubles;
 mod why;
@@ -44,5 +48,6 @@ pub use error::SlurmError;
 pub use install::install;
 pub use why::why;
 
-/// The licence that every job of the partition waits for, and the reservation that keeps it.
-pub const LICENCE: &str = "pavior";
+/// The licence that every job of the partition waits for, and the reservation that keeps it, unless
+/// the configuration names another.
+pub(crate) const LICENCE: &str = "pavior";

@@ -7,6 +7,7 @@
 
 mod attacks;
 mod cluster;
+mod gate;
 mod laboratory;
 mod races;
 mod records;
