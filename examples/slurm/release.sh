@@ -131,7 +131,7 @@ run_within() {
   shift 2
   cp "$here/cluster.sh" "$dir/cluster.sh"
   # Two ordinary users for what is counted by user.
-  { cat "${root%/}/etc/passwd"; printf '%s:x:%d:65534::/tmp:/bin/sh\n' alice 6001 bob 6002; } \
+  { cat "${root%/}/etc/passwd"; printf '%s:*:%d:65534::/tmp:/bin/sh\n' alice 6001 bob 6002; } \
     >"$dir/passwd"
   if [ "$root" != / ]; then
     # What is written to the chroot goes to memory.
