@@ -148,8 +148,8 @@ pub mod names {
     //! What all registries share, of strategies, schedulers, shape rules and patterns: names, the
     //! options behind them, and what is said of bad ones.
     //!
-    //! An entry declares its options as [`OptionSpec`]s, and is built from the [`Options`] that were
-    //! given: `own_scheduler` among the examples has one.
+    //! An entry declares its options as [`OptionSpec`]s, and is built from the [`Options`] that
+    //! were given: `own_scheduler` among the examples has one.
 
     pub use pavior_kernel::{
         BadEntry, BadName, CallerError, EntryHandle, OptionSpec, Options, Values, unknown_name,
