@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use pavior::BadName;
 use pavior::experiments::Formula;
-use pavior::strategies::BadName;
 
 use super::evidence::{Observed, Pair};
 use super::points::{Combination, Side, combinations};
