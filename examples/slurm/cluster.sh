@@ -103,6 +103,7 @@ SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
 AuthInfo=socket=$dir/munge/socket
+MpiDefault=none
 ProctrackType=proctrack/pgid
 TaskPlugin=task/none
 JobCompType=jobcomp/filetxt

@@ -1,9 +1,10 @@
 //! A toy cluster in a temporary directory, and the daemon beside it.
 
+use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Output};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use tempfile::TempDir;
@@ -49,7 +50,7 @@ impl Options {
         self
     }
 
-    /// With slurmdbd and MariaDB. Alice and Bob have the account toy; nobody has none.
+    /// With slurmdbd and MariaDB. Alice and Bob have the account toy.
     pub(crate) fn accounting(mut self) -> Options {
         self.accounting = true;
         self
@@ -66,7 +67,6 @@ impl Options {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum User {
     Root,
-    Nobody,
     Alice,
     Bob,
 }
@@ -75,7 +75,6 @@ impl User {
     fn number(self) -> u32 {
         match self {
             User::Root => 0,
-            User::Nobody => 65_534,
             User::Alice => 6001,
             User::Bob => 6002,
         }
@@ -85,22 +84,42 @@ impl User {
 pub(crate) struct Cluster {
     // Ends before its folder does.
     place: Place,
-    daemon: Option<Child>,
+    /// By the name of its configuration.
+    daemons: BTreeMap<String, Child>,
     folder: TempDir,
     release: Release,
     nodes: u16,
     port: u16,
-    _alone: MutexGuard<'static, ()>,
+    _turn: Turn,
 }
 
-/// One cluster at a time: 64 nodes are much for a small machine.
-static ALONE: Mutex<()> = Mutex::new(());
+/// Two clusters at a time: more of 64 nodes are much for a small machine.
+struct Turn;
+
+static RUNNING: Mutex<u32> = Mutex::new(0);
+static ENDED: Condvar = Condvar::new();
+
+impl Turn {
+    fn wait() -> Turn {
+        let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+        let full = |running: &mut u32| *running == 2;
+        *ENDED.wait_while(running, full).unwrap_or_else(PoisonError::into_inner) += 1;
+        Turn
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        *RUNNING.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        ENDED.notify_one();
+    }
+}
 
 impl Cluster {
     /// Starts one to try something; `None`, told to the runner, where the release or the right to
     /// start it is missing, unless `PAVIOR_REQUIRE_SLURM` is set.
     pub(crate) fn start(what: &str, release: Release, options: Options) -> Option<Cluster> {
-        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let turn = Turn::wait();
         let folder = tempfile::Builder::new().prefix("pavior-slurm-").tempdir().unwrap();
         let place = match Place::open(release, options.accounting, folder.path()) {
             Ok(place) => place,
@@ -114,7 +133,8 @@ impl Cluster {
         let sides = machine.split_once(':').unwrap().1;
         let nodes = sides.split('x').map(|side| side.parse::<u16>().unwrap()).product();
         let port = free_ports(nodes + 3);
-        let cluster = Cluster { place, daemon: None, folder, release, nodes, port, _alone: alone };
+        let cluster =
+            Cluster { place, daemons: BTreeMap::new(), folder, release, nodes, port, _turn: turn };
         let program = cluster.program();
         let own = env!("CARGO_BIN_EXE_pavior-slurm");
         // A link where it is the same file system.
@@ -157,7 +177,7 @@ impl Cluster {
 
     /// Runs a line of the shell as root, or as an ordinary user.
     pub(crate) fn shell(&self, line: &str, ordinary: bool) -> Output {
-        self.shell_as(if ordinary { User::Nobody } else { User::Root }, line)
+        self.shell_as(if ordinary { User::Alice } else { User::Root }, line)
     }
 
     /// Runs a line of the shell as somebody.
@@ -222,7 +242,7 @@ impl Cluster {
             let lines: Vec<&str> = text.lines().collect();
             lines[lines.len().saturating_sub(count)..].join("\n")
         };
-        let (own, slurmctld) = (end("daemon.log", 40), end("log/slurmctld.log", 20));
+        let (own, slurmctld) = (end("pavior.log", 40), end("log/slurmctld.log", 20));
         format!("release {}, log:\n{own}\nslurmctld:\n{slurmctld}\n", self.release.name())
     }
 
@@ -248,48 +268,58 @@ impl Cluster {
     }
 
     pub(crate) fn start_daemon(&mut self) {
-        self.kill_daemon();
+        self.start_daemon_of("pavior");
+    }
+
+    /// Starts the daemon of `NAME.toml`, which logs to `NAME.log`.
+    pub(crate) fn start_daemon_of(&mut self, name: &str) {
+        self.kill_daemon_of(name);
         let log = std::fs::OpenOptions::new()
             .create(true)
             .append(true)
-            .open(self.path().join("daemon.log"))
+            .open(self.path().join(format!("{name}.log")))
             .unwrap();
         let mut command = self.place.command(0, "sh");
         command.env("SLURM_CONF", self.path().join("slurm.conf"));
         let folder = self.path().display();
         let line =
-            format!("echo $$ >{folder}/daemon.pid; exec {} {folder}/pavior.toml", self.program());
-        self.daemon = Some(command.args(["-c", &line]).stderr(log).spawn().unwrap());
+            format!("echo $$ >{folder}/{name}.pid; exec {} {folder}/{name}.toml", self.program());
+        let daemon = command.args(["-c", &line]).stderr(log).spawn().unwrap();
+        self.daemons.insert(name.to_string(), daemon);
     }
 
-    /// Sends the daemon a signal.
-    fn signal_daemon(&self, signal: &str) {
-        let pid = self.path().join("daemon.pid");
+    /// Sends a daemon a signal.
+    fn signal(&self, name: &str, signal: &str) {
+        let file = self.path().join(format!("{name}.pid"));
         // Written when it starts.
         for _ in 0..100 {
-            if std::fs::metadata(&pid).is_ok_and(|file| file.len() > 1) {
+            if std::fs::metadata(&file).is_ok_and(|file| file.len() > 1) {
                 break;
             }
             std::thread::sleep(Duration::from_millis(20));
         }
-        self.shell(&format!("kill -{signal} $(cat {})", pid.display()), false);
+        self.shell(&format!("kill -{signal} $(cat {})", file.display()), false);
     }
 
     /// SIGKILL.
     pub(crate) fn kill_daemon(&mut self) {
-        if let Some(mut daemon) = self.daemon.take() {
-            if daemon.try_wait().is_ok_and(|ended| ended.is_none()) {
-                self.signal_daemon("KILL");
-            }
-            let _ = daemon.wait();
-            let _ = std::fs::remove_file(self.path().join("daemon.pid"));
+        self.kill_daemon_of("pavior");
+    }
+
+    /// SIGKILL.
+    pub(crate) fn kill_daemon_of(&mut self, name: &str) {
+        let Some(mut daemon) = self.daemons.remove(name) else { return };
+        if daemon.try_wait().is_ok_and(|ended| ended.is_none()) {
+            self.signal(name, "KILL");
         }
+        let _ = daemon.wait();
+        let _ = std::fs::remove_file(self.path().join(format!("{name}.pid")));
     }
 
     /// SIGTERM; returns whether it ended well.
     pub(crate) fn end_daemon(&mut self) -> bool {
-        let Some(mut daemon) = self.daemon.take() else { return false };
-        self.signal_daemon("TERM");
+        let Some(mut daemon) = self.daemons.remove("pavior") else { return false };
+        self.signal("pavior", "TERM");
         daemon.wait().is_ok_and(|status| status.success())
     }
 }

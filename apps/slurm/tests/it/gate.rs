@@ -283,8 +283,7 @@ fn two_machines_in_one_cluster(cluster: &mut Cluster) {
     cluster.kill_slurmctld();
     cluster.start_slurmctld();
     cluster.start_daemon();
-    let line = format!("{program} {folder}/upper.toml >{folder}/upper.log 2>&1 & echo $!");
-    let daemon = cluster.good(&line);
+    cluster.start_daemon_of("upper");
     cluster.until("scontrol show reservation -o", 30, |text| {
         text.contains("ReservationName=upper ") && text.contains("ReservationName=pavior ")
     });
@@ -301,5 +300,5 @@ fn two_machines_in_one_cluster(cluster: &mut Cluster) {
     let (passes, said) = tested(cluster, "-p mesh,upper -N2");
     assert!(!passes && said.contains("cannot name other partitions"), "{said}");
     cluster.until_empty(30);
-    cluster.good(&format!("kill {daemon}"));
+    cluster.kill_daemon_of("upper");
 }

@@ -33,13 +33,13 @@ fn a_small_cluster_of_unlike_nodes(release: Release) {
     assert!(toml.contains("patience_s = 7") && !toml.contains("patience_s = 10"), "{toml}");
     cluster.start_daemon();
     let line = "sbatch --parsable -o /dev/null --comment=shape=2x1 --wrap 'sleep 0.2'";
-    for user in [User::Root, User::Nobody, User::Alice, User::Bob] {
+    for user in [User::Root, User::Alice, User::Bob] {
         assert!(cluster.shell_as(user, line).status.success(), "{user:?}");
     }
     cluster.until_empty(60);
     let line =
         "sacct -X -n -a -P -s CD -S now-1hour -E now+1hour -o user,account,nnodes | sort | xargs";
-    let all = "alice|toy|2 bob|toy|2 nobody||2 root|root|2";
+    let all = "alice|toy|2 bob|toy|2 root|root|2";
     cluster.until(line, 20, |text| text == all);
     assert!(cluster.end_daemon(), "SIGTERM ends it well");
     let folder = cluster.path().to_path_buf();

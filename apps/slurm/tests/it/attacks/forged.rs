@@ -133,7 +133,7 @@ fn an_older_gate(cluster: &mut Cluster) {
     cluster.until(&check, 30, |text| text.contains("older than this program"));
     // The daemon looks when it starts, and every hour.
     cluster.start_daemon();
-    let log = format!("cat {}/daemon.log", cluster.path().display());
+    let log = format!("cat {}/pavior.log", cluster.path().display());
     cluster.until(&log, 30, |text| text.contains("the gate is old"));
 }
 
