@@ -2,7 +2,7 @@
 
 use pavior_kernel::shown_bytes;
 
-use crate::ask::{Call, LIMITS, capture};
+use crate::ask::{Call, LIMITS, Question, capture};
 use crate::ledger::Ledger;
 use crate::names::NodeName;
 use crate::{Config, LICENCE, SlurmError};
@@ -21,9 +21,9 @@ pub struct Findings {
 /// # Errors
 /// If Slurm does not answer.
 pub fn check(config: &Config) -> Result<Findings, SlurmError> {
-    let shown = capture("scontrol", &["show", "config"])?;
-    let partition = capture("scontrol", &["show", "partition", &config.partition, "-o"])?;
-    let reservations = capture("scontrol", &["show", "reservation", "-o"])?;
+    let shown = capture(Question::Show, &["config"])?;
+    let partition = capture(Question::Show, &["partition", &config.partition, "-o"])?;
+    let reservations = capture(Question::Show, &["reservation", "-o"])?;
     let ledger = Ledger::read(config)?;
     let mut found = judge(config, &shown, &partition, &reservations, &ledger);
     let gate = try_gate(config)?;
@@ -36,16 +36,9 @@ pub fn check(config: &Config) -> Result<Findings, SlurmError> {
 /// has a line break. Slurm only tests the job, and queues nothing.
 pub(crate) fn try_gate(config: &Config) -> Result<Findings, SlurmError> {
     let partition = format!("--partition={}", config.partition);
-    let arguments = [
-        "--test-only",
-        &partition,
-        "--comment=pavior check\ngate",
-        "-o",
-        "/dev/null",
-        "--wrap=true",
-    ];
-    let (environment, input) = (&[], String::new());
-    let said = Call { program: "sbatch", arguments: &arguments, environment, input }.run(LIMITS)?;
+    let arguments = [&partition, "--comment=pavior check\ngate", "-o", "/dev/null", "--wrap=true"];
+    let call = Call { question: Question::Test, arguments: &arguments, environment: &[] };
+    let said = call.run(LIMITS)?;
     Ok(judge_gate(said.status.success(), &said.complaints))
 }
 

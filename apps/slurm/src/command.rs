@@ -5,7 +5,7 @@
 use pavior_kernel::shown;
 
 use crate::SlurmError;
-use crate::ask::{Call, LIMITS};
+use crate::ask::Operator;
 use crate::names::{JobName, Licences, NodeName, Note};
 
 /// Above what any plugin computes, below Slurm's special values.
@@ -85,10 +85,11 @@ impl Change {
 
 /// Carries changes out, in order; returns what Slurm objected to. Objections are expected (a job
 /// ended or started meanwhile): the next cycle reads what is.
-pub(crate) fn carry_out(changes: &[Change]) -> Result<Vec<String>, SlurmError> {
-    let input: String = changes.iter().map(Change::lines).collect();
-    let call = Call { program: "scontrol", arguments: &[], environment: &[], input };
-    let said = call.run(LIMITS)?;
+pub(crate) fn carry_out(
+    operator: &Operator,
+    changes: &[Change],
+) -> Result<Vec<String>, SlurmError> {
+    let said = operator.change(changes.iter().map(Change::lines).collect())?;
     let said = String::from_utf8_lossy(&said.complaints);
     let lines = said.lines().filter(|line| !line.trim().is_empty());
     Ok(lines.take(MOST).map(|line| shown(line).to_string()).collect())

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use pavior_workload::Shaper;
 use serde_json::json;
 
-use crate::ask::capture;
+use crate::ask::{Operator, Question, capture};
 use crate::check::try_gate;
 use crate::command::{self, Change};
 use crate::cycle::{Decision, Memory, decide};
@@ -48,7 +48,7 @@ pub fn run(config: &Config, options: DaemonOptions) -> Result<(), SlurmError> {
     }
     let mut daemon = Daemon {
         config,
-        options,
+        operator: (!options.dry_run).then(Operator::new),
         shaper: shaper(config)?,
         memory: Memory::default(),
         metrics,
@@ -94,7 +94,8 @@ pub(crate) fn now() -> u64 {
 
 struct Daemon<'a> {
     config: &'a Config,
-    options: DaemonOptions,
+    /// None in a dry run, which changes nothing.
+    operator: Option<Operator>,
     shaper: Shaper,
     memory: Memory,
     metrics: Arc<Metrics>,
@@ -150,13 +151,14 @@ impl Daemon<'_> {
             self.look_at_gate(time);
             self.looked = time;
         }
-        let basic =
-            match self.basic {
-                Some(basic) => basic,
-                None => *self.basic.insert(capture("scontrol", &["show", "config"])?.lines().any(
-                    |line| line.starts_with("PriorityType") && line.ends_with("priority/basic"),
-                )),
-            };
+        let basic = match self.basic {
+            Some(basic) => basic,
+            None => {
+                *self.basic.insert(capture(Question::Show, &["config"])?.lines().any(|line| {
+                    line.starts_with("PriorityType") && line.ends_with("priority/basic")
+                }))
+            }
+        };
         let ledger = Ledger::read(self.config)?;
         let decision =
             decide(self.config, &ledger, &mut self.shaper, &mut self.memory, (time, basic))?;
@@ -164,14 +166,16 @@ impl Daemon<'_> {
         self.count(&ledger, &decision);
         for change in &decision.changes {
             let level = if matches!(change, Change::Tell { .. }) { "debug" } else { "info" };
-            if level == "info" || self.options.dry_run {
-                log(time, level, change.word(), told(change, self.options.dry_run));
+            let dry_run = self.operator.is_none();
+            if level == "info" || dry_run {
+                log(time, level, change.word(), told(change, dry_run));
             }
         }
-        let objections = if self.options.dry_run || decision.changes.is_empty() {
-            Vec::new()
-        } else {
-            command::carry_out(&decision.changes)?
+        let objections = match &self.operator {
+            Some(operator) if !decision.changes.is_empty() => {
+                command::carry_out(operator, &decision.changes)?
+            }
+            _ => Vec::new(),
         };
         for objection in &objections {
             log(time, "warn", "slurm objects", json!({ "message": objection }));
@@ -208,7 +212,7 @@ impl Daemon<'_> {
 
     /// Sees to it that the licence is reserved for root for a while yet.
     fn keep_reservation(&self, time: u64) -> Result<(), SlurmError> {
-        let shown = capture("scontrol", &["show", "reservation", "-o"])?;
+        let shown = capture(Question::Show, &["reservation", "-o"])?;
         let own = format!("ReservationName={LICENCE} ");
         let end = shown.lines().find(|line| line.starts_with(&own)).map(|line| {
             let end = line.split(' ').find_map(|word| word.strip_prefix("EndTime="));
@@ -231,10 +235,7 @@ impl Daemon<'_> {
             ],
         };
         log(time, "info", "reservation", json!({ "command": arguments.join(" ") }));
-        if self.options.dry_run {
-            return Ok(());
-        }
-        capture("scontrol", arguments).map(drop)
+        self.operator.as_ref().map_or(Ok(()), |operator| operator.scontrol(arguments))
     }
 }
 
