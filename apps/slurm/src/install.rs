@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{Config, LICENCE, SlurmError};
+use crate::{Config, LICENCE, SlurmError, unit};
 
 const LUA: &str = include_str!("job_submit.lua");
 
@@ -31,16 +31,6 @@ fn lua(config: &Config) -> String {
         .replace("@LICENCE@", LICENCE)
 }
 
-fn unit(config_path: &Path, program: &Path) -> String {
-    format!(
-        "[Unit]\nDescription=Boxes of nodes for Slurm's jobs\nAfter=slurmctld.service\n\n\
-         [Service]\nExecStart={} slurm --config {}\nRestart=always\nRestartSec=2\n\n\
-         [Install]\nWantedBy=multi-user.target\n",
-        program.display(),
-        config_path.display()
-    )
-}
-
 /// Writes `job_submit.lua`, `slurm.conf.lines` and `pavior-slurm.service` into a directory, and
 /// returns what to do with them.
 ///
@@ -61,7 +51,7 @@ pub fn install(
         .map_err(|error| SlurmError::Io { what: folder.display().to_string(), error })?;
     write("job_submit.lua", lua(config))?;
     write("slurm.conf.lines", lines(config))?;
-    write("pavior-slurm.service", unit(config_path, program))?;
+    write("pavior-slurm.service", unit::placing(config_path, program))?;
     Ok(format!(
         "written to {}:\n  job_submit.lua        goes beside slurm.conf\n  \
          slurm.conf.lines      lines to add to slurm.conf, then restart slurmctld\n  \

@@ -35,6 +35,7 @@ mod reason;
 mod records;
 mod state;
 mod troubles;
+mod unit;
 mod why;
 
 pub use check::{Findings, check};
