@@ -29,12 +29,14 @@ mod hosts;
 mod http;
 mod install;
 mod ledger;
+mod manager;
 mod metrics;
 mod names;
 mod reason;
 mod records;
 mod state;
 mod troubles;
+mod turn;
 mod unit;
 mod why;
 

@@ -19,6 +19,8 @@ pub(crate) enum Trouble {
     Unreadable,
     /// Nodes are held twice.
     Overlap,
+    /// The lock cannot be taken or tried.
+    Lock,
 }
 
 /// When each trouble that lasts was last logged.
