@@ -30,6 +30,7 @@ mod hosts;
 mod http;
 mod install;
 mod ledger;
+mod manager;
 mod metrics;
 mod names;
 mod question;
@@ -39,6 +40,8 @@ mod shape;
 mod start;
 mod state;
 mod troubles;
+mod turn;
+mod unit;
 mod why;
 
 pub use check::{Findings, check};
