@@ -25,16 +25,23 @@ mod config;
 mod cycle;
 mod daemon;
 mod error;
+mod gate;
 mod hosts;
 mod http;
 mod install;
 mod ledger;
+mod manager;
 mod metrics;
 mod names;
+mod question;
 mod reason;
 mod records;
+mod shape;
+mod start;
 mod state;
 mod troubles;
+mod turn;
+mod unit;
 mod why;
 
 pub use check::{Findings, check};
@@ -44,5 +51,6 @@ pub use error::SlurmError;
 pub use install::install;
 pub use why::why;
 
-/// The licence that every job of the partition waits for, and the reservation that keeps it.
-pub const LICENCE: &str = "pavior";
+/// The licence that every job of the partition waits for, and the reservation that keeps it, unless
+/// the configuration names another.
+pub(crate) const LICENCE: &str = "pavior";

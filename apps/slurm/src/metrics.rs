@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicU64;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Metric, Registry};
 use serde_json::{Map, Value};
 
@@ -30,6 +31,10 @@ pub(crate) struct Metrics {
     pub(crate) cycle_seconds: Gauge<f64, AtomicU64>,
     /// Whether Slurm answered in the last cycle.
     pub(crate) up: Gauge,
+    /// When the last cycle ended that Slurm answered in, in seconds since 1970.
+    pub(crate) last_success: Gauge,
+    /// Whether this daemon acts, of several.
+    pub(crate) active: Gauge,
     /// Records that could not be read in the last cycle that Slurm answered in.
     pub(crate) unreadable: Gauge,
     pub(crate) waiting: Gauge,
@@ -44,6 +49,8 @@ impl Metrics {
     pub(crate) fn new() -> Metrics {
         let mut registry = Registry::with_prefix("pavior_slurm");
         let all = &mut registry;
+        let build = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
+        all.register("build", "The program", build);
         Metrics {
             cycles: named(all, "cycles", "Cycles carried out"),
             failures: named(all, "failures", "Cycles skipped because Slurm did not answer"),
@@ -55,6 +62,12 @@ impl Metrics {
             overlaps_total: named(all, "overlaps", "Nodes seen to be held twice"),
             cycle_seconds: named(all, "cycle_seconds", "How long the last cycle took"),
             up: named(all, "up", "Whether Slurm answered in the last cycle"),
+            last_success: named(
+                all,
+                "last_success_timestamp_seconds",
+                "When Slurm last answered in a whole cycle",
+            ),
+            active: named(all, "active", "Whether this daemon acts, of several"),
             unreadable: named(all, "records_unreadable", "Records that cannot be read now"),
             waiting: named(all, "jobs_waiting", "Jobs that could be placed"),
             opened: named(all, "jobs_opened", "Jobs whose gate is open"),
@@ -115,6 +128,8 @@ mod tests {
             "pavior_slurm_unreadable_total 5",
             "pavior_slurm_records_unreadable 2",
             "pavior_slurm_up 0",
+            "pavior_slurm_last_success_timestamp_seconds 0",
+            concat!("pavior_slurm_build_info{version=\"", env!("CARGO_PKG_VERSION"), "\"} 1"),
         ] {
             assert!(text.lines().any(|one| one == line), "{line}: {text}");
         }

@@ -19,7 +19,7 @@ pub(crate) fn run(args: &SlurmArgs) -> Result<(), Failure> {
     match &args.command {
         None => {
             let options = DaemonOptions { dry_run: args.dry_run, once: args.once };
-            pavior_slurm::run(&config, options).map_err(failure)
+            pavior_slurm::run(path, config, options).map_err(failure)
         }
         Some(SlurmCommand::Check) => check(&config),
         Some(SlurmCommand::Install { dir }) => install(&config, path, dir),
@@ -59,6 +59,7 @@ fn install(config: &Config, path: &Path, folder: &Path) -> Result<(), Failure> {
 fn failure(error: SlurmError) -> Failure {
     match error {
         SlurmError::Config(_) | SlurmError::UnknownJob(_) => Failure::usage(error.to_string()),
+        SlurmError::Unfit(_) => Failure::Unfit(error.to_string()),
         _ => Failure::Other(error.to_string()),
     }
 }
