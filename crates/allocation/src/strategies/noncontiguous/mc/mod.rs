@@ -22,8 +22,9 @@
 //! they cannot be the cheapest, and ends at a centre around which no node is missing. It takes the
 //! nodes row by row from the box of the last shell.
 //!
-//! Cost: O(N) for prefix sums, then O(N r / 8) for r shells a centre. `plain` takes O(1) a shell and
-//! centre, O(F r) for F free centres, and looks at all free nodes for those that it takes.
+//! Cost: O(N) for prefix sums, then O(N r / 8) for r shells a centre; on a line or ring O(log N) a
+//! centre. `plain` takes O(1) a shell and centre, O(F r) for F free centres, and looks at all free
+//! nodes for those that it takes.
 //!
 //! Source: Mache, Lo & Windisch, "Minimizing message-passing contention in fragmentation-free
 //! processor allocation", PDCS 1997. The rule is known from its restatements only (Bender et al.
@@ -32,20 +33,22 @@
 //! Departures: the rounding of even sides, the order in the last shell, 3D and wraps are the
 //! project's own.
 
+mod line_shells;
 pub(crate) mod mc1x1;
 mod plain;
 mod shell_costs;
 mod shells;
 
 use pavior_kernel::{Options, Stream};
-use pavior_mesh::{Grid, Occupancy, Request};
+use pavior_mesh::{Grid, Occupancy, Request, Sides};
 
 use crate::kind::{Entry, StrategyKind};
 use crate::strategies::shared::base_search::{ENGINE, is_plain};
 use crate::{Placement, Strategy, Work};
+use line_shells::LineShells;
 use plain::PlainSearch;
 use shell_costs::ShellCosts;
-use shells::least_cost;
+use shells::{Core, Offer, least_cost};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "mc",
@@ -70,16 +73,46 @@ enum Around {
 }
 
 fn build_around(grid: &Grid, options: &Options, around: Around) -> Box<dyn Strategy> {
-    let engine = (!is_plain(options)).then(|| ShellCosts::new(*grid));
+    let engine = (!is_plain(options)).then(|| Engine::new(*grid));
     Box::new(MinimisingContention { around, engine, plain: PlainSearch::new(*grid) })
 }
 
 #[derive(Clone)]
 struct MinimisingContention {
     around: Around,
-    engine: Option<ShellCosts>,
+    engine: Option<Engine>,
     /// Answers where there is no engine, and where the numbers are too large for it.
     plain: PlainSearch,
+}
+
+/// The search for the cheapest centre, as the machine allows.
+#[derive(Clone)]
+enum Engine {
+    /// Of machines with one axis.
+    Line(LineShells),
+    /// Of all others.
+    Lanes(ShellCosts),
+}
+
+impl Engine {
+    fn new(grid: Grid) -> Engine {
+        LineShells::of(grid).map_or_else(|| Engine::Lanes(ShellCosts::new(grid)), Engine::Line)
+    }
+
+    /// The cheapest centre, and what it offers; none if the numbers are too large.
+    fn cheapest(&mut self, free: &Occupancy, shape: Sides, nodes: u32) -> Option<(Core, Offer)> {
+        match self {
+            Engine::Line(line) => line.cheapest(free, shape, nodes),
+            Engine::Lanes(costs) => costs.cheapest(free, shape, nodes),
+        }
+    }
+
+    fn work(&self) -> Work {
+        match self {
+            Engine::Line(line) => line.work(),
+            Engine::Lanes(costs) => Work::of_words(costs.words_touched()),
+        }
+    }
 }
 
 impl Strategy for MinimisingContention {
@@ -107,8 +140,7 @@ impl Strategy for MinimisingContention {
     }
 
     fn work(&self) -> Work {
-        let words = self.engine.as_ref().map_or(0, ShellCosts::words_touched);
-        self.plain.work() + Work::of_words(words)
+        self.plain.work() + self.engine.as_ref().map(Engine::work).unwrap_or_default()
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

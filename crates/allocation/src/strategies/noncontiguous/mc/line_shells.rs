@@ -1,0 +1,130 @@
+//! MC's engine for machines with one axis: the cost of a centre in O(log n).
+//!
+//! Let n nodes be wanted, and F(k) nodes be free within k shells. The cost is the sum of n - F(k)
+//! over the shells before the first in which F(k) >= n. Bisection finds that shell. F(k) is the
+//! difference of two prefix counts, whose places move by one a shell. So the sum of F(k) is a
+//! difference of sums of prefix counts, and these are kept.
+//!
+//! Invariant: `sums[i]` is the sum of `below[..i]`. On a ring both go round three times, so that no
+//! box passes an end.
+//!
+//! Cost: O(n) a state, O(log n) a centre.
+
+use pavior_mesh::{Coordinates, Grid, Occupancy, Sides};
+
+use super::shells::{Core, Offer, least_cost};
+use crate::Work;
+
+/// The free nodes of a machine with one axis, summed twice; on a ring over three turns.
+#[derive(Clone, Debug)]
+pub(super) struct LineShells {
+    grid: Grid,
+    axis: usize,
+    side: usize,
+    ring: bool,
+    /// Free nodes below each coordinate.
+    below: Vec<u32>,
+    /// The sum of `below` before each entry.
+    sums: Vec<u64>,
+    /// Centres looked at.
+    tested: u64,
+}
+
+impl LineShells {
+    /// For a grid of which one axis alone has more than one node.
+    pub(super) fn of(grid: Grid) -> Option<LineShells> {
+        let mut long = (0..3).filter(|&axis| grid.side(axis) > 1);
+        let axis = long.next().filter(|_| long.next().is_none())?;
+        let (side, ring) = (usize::from(grid.side(axis)), grid.wraps(axis));
+        let (below, sums) = (Vec::new(), Vec::new());
+        Some(LineShells { grid, axis, side, ring, below, sums, tested: 0 })
+    }
+
+    /// The cheapest of the free centres, the first of equals. Enough nodes are free.
+    pub(super) fn cheapest(
+        &mut self,
+        free: &Occupancy,
+        shape: Sides,
+        nodes: u32,
+    ) -> Option<(Core, Offer)> {
+        self.load(free);
+        let least = least_cost(&self.grid, shape, nodes);
+        let mut best: Option<(Core, Offer)> = None;
+        for node in free.iter() {
+            self.tested += 1;
+            let core = Core::new(self.grid, self.grid.point(node), shape);
+            let offer = self.offer(core.low(self.axis), core.sides[self.axis], nodes);
+            if best.as_ref().is_none_or(|(_, found)| offer.cost < found.cost) {
+                best = Some((core, offer));
+                if offer.cost == least {
+                    break;
+                }
+            }
+        }
+        best
+    }
+
+    pub(super) fn work(&self) -> Work {
+        Work::of_boxes(self.tested)
+    }
+
+    /// Takes note of the free nodes. O(n).
+    fn load(&mut self, free: &Occupancy) {
+        let length = if self.ring { 3 * self.side } else { self.side };
+        self.below.clear();
+        self.sums.clear();
+        self.sums.push(0);
+        let (mut below, mut sum) = (0, 0);
+        for at in 0..=length {
+            self.below.push(below);
+            sum += u64::from(below);
+            self.sums.push(sum);
+            let mut point: Coordinates = [0; 3];
+            point[self.axis] = (at % self.side) as u16;
+            below += u32::from(free.is_node_free(free.grid().id(point)));
+        }
+    }
+
+    /// The free nodes within a number of shells around a box from `low` to `end`.
+    fn within(&self, low: i64, end: i64, shells: i64) -> u32 {
+        let n = self.side as i64;
+        let (low, end) = (low - shells, end + shells);
+        if !self.ring {
+            let place = |at: i64| self.below[at.clamp(0, n) as usize];
+            return place(end) - place(low);
+        }
+        if end - low >= n {
+            return self.below[self.side];
+        }
+        self.below[(end + n) as usize] - self.below[(low + n) as usize]
+    }
+
+    /// What the box offers that begins at `low`, which may lie off the line. Enough nodes are free.
+    /// O(log n).
+    fn offer(&self, low: i32, side: u16, nodes: u32) -> Offer {
+        let (low, n) = (i64::from(low), self.side as i64);
+        let end = low + i64::from(side);
+        let (mut few, mut enough) = (-1, n);
+        while enough - few > 1 {
+            let middle = i64::midpoint(few, enough);
+            if self.within(low, end, middle) >= nodes { enough = middle } else { few = middle }
+        }
+        let last = enough;
+        let sum = |from: i64, to: i64| self.sums[to as usize] - self.sums[from as usize];
+        let (ends, lows) = if self.ring {
+            let (low, end) = (low + n, end + n);
+            (sum(end, end + last), sum(low + 1 - last, low + 1))
+        } else {
+            // Shells that still grow at the upper end, and at the lower.
+            let up = (n - end).clamp(0, last);
+            let down = (low + 1).clamp(0, last);
+            let whole = u64::from(self.below[self.side]);
+            let grows = if up > 0 { sum(end, end + up) } else { 0 };
+            let shrinks = if down > 0 { sum(low + 1 - down, low + 1) } else { 0 };
+            (grows + (last - up) as u64 * whole, shrinks)
+        };
+        let cost = last as u64 * u64::from(nodes) - (ends - lows);
+        let inner = if last == 0 { 0 } else { self.within(low, end, last - 1) };
+        Offer { cost, last: last as u32, inner }
+    }
+}
