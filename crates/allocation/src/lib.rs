@@ -36,7 +36,6 @@ mod strategies;
 mod strategy;
 mod work;
 
-pub use allowed::boxes as allowed_boxes;
 pub use errors::{
     AllocateError, BadProposal, BuildError, PlacementError, RelocateError, UnknownJob, UnknownNode,
 };
