@@ -126,20 +126,21 @@ impl Worm {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn catch_up(&mut self, since: Time, run: impl FnOnce(&mut Worm)) {
-        let past = Clock { elsewhere: self.slab.len(), ..Clock::new(since.0, self.pace) };
+        let past = Clock { in_other_clock: self.slab.len(), ..Clock::new(since.0, self.pace) };
         let present = std::mem::replace(&mut self.clock, past);
         run(self);
         let past = std::mem::replace(&mut self.clock, present);
         self.clock.join(past);
     }
 
+    /// Takes in a message that requests its injection channel in the open cycle.
     fn admit(&mut self, message: &Message) {
         self.clock.wheel.reserve(self.clock.now, u64::from(message.flits));
-        self.clock.fresh.push(self.slab.insert(message, &self.channels, self.buffer));
+        self.clock.new_requests.push(self.slab.insert(message, &self.channels, self.buffer));
     }
 
     /// Enters the cycle `now`: creations that were announced, and deliveries.
-    fn open(&mut self, events: &mut NetworkEvents) {
+    fn open_cycle(&mut self, events: &mut NetworkEvents) {
         while self
             .clock
             .later
@@ -206,14 +207,14 @@ impl Engine for Worm {
                 }
                 break;
             }
-            self.close();
+            self.close_cycle();
             let next = match self.next_event() {
                 _ if !self.clock.entered.is_empty() => self.clock.now + 1,
                 Some(next) => next.0,
                 None => return Err(self.deadlock()),
             };
             self.clock.now = next.min(until.0);
-            self.open(events);
+            self.open_cycle(events);
             if !events.is_empty() {
                 break;
             }
@@ -222,7 +223,7 @@ impl Engine for Worm {
     }
 
     fn next_event(&self) -> Option<Time> {
-        if !self.clock.fresh.is_empty() {
+        if !self.clock.new_requests.is_empty() {
             return Some(Time(self.clock.now));
         }
         let later = self.clock.later.peek().map(|Reverse(later)| later.0.created);
@@ -234,6 +235,6 @@ impl Engine for Worm {
     }
 
     fn undelivered(&self) -> usize {
-        self.slab.len() - self.clock.elsewhere + self.clock.later.len()
+        self.slab.len() - self.clock.in_other_clock + self.clock.later.len()
     }
 }

@@ -1,5 +1,10 @@
 //! The plain search of RBS: it subtracts every busy box from every right border line. Short busy
 //! lists are searched by it, too.
+//!
+//! Invariant: `low..=high` is the highest clear segment of a line between the boxes seen so far.
+//! Boxes come from the highest top row down, so that it only shrinks.
+//!
+//! Cost: O(B) a line, O(B^2) in all for B boxes.
 
 use pavior_mesh::{Cuboid, Sides};
 
