@@ -23,7 +23,7 @@ pub(super) struct Clock {
     pub(super) entered: Vec<Entered>,
     /// Messages in flight that belong to another clock: those of the present, while others catch up
     /// ([`Worm::catch_up`](super::Worm::catch_up)).
-    pub(super) in_other_clock: usize,
+    pub(super) foreign: usize,
 }
 
 impl Clock {
@@ -35,7 +35,7 @@ impl Clock {
             new_requests: Vec::new(),
             later: BinaryHeap::new(),
             entered: Vec::new(),
-            in_other_clock: 0,
+            foreign: 0,
         }
     }
 

@@ -126,7 +126,7 @@ impl Worm {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn catch_up(&mut self, since: Time, run: impl FnOnce(&mut Worm)) {
-        let past = Clock { in_other_clock: self.slab.len(), ..Clock::new(since.0, self.pace) };
+        let past = Clock { foreign: self.slab.len(), ..Clock::new(since.0, self.pace) };
         let present = std::mem::replace(&mut self.clock, past);
         run(self);
         let past = std::mem::replace(&mut self.clock, present);
@@ -235,6 +235,6 @@ impl Engine for Worm {
     }
 
     fn undelivered(&self) -> usize {
-        self.slab.len() - self.clock.in_other_clock + self.clock.later.len()
+        self.slab.len() - self.clock.foreign + self.clock.later.len()
     }
 }
