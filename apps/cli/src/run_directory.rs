@@ -1,5 +1,5 @@
-//! The directory of an experiment, as commands use it: faults become failures of a command, and what
-//! happens to files is told.
+//! The directory of an experiment, as commands use it: faults become failures of a command, and
+//! what happens to files is told.
 
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,8 @@
-//! `pavior sweep`: tells which replications an experiment wants, and runs some of them. Engines that
-//! hand out work themselves use it.
+//! `pavior sweep`: tells which replications an experiment wants, and runs some of them. Engines
+//! that hand out work themselves use it.
 //!
-//! Invariant: what is wanted is a function of the replications that are known. So neither the engine
-//! nor lost workers can change a result.
+//! Invariant: what is wanted is a function of the replications that are known. So neither the
+//! engine nor lost workers can change a result.
 
 use std::collections::HashSet;
 use std::io;
