@@ -7,9 +7,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::by_creation::ByCreation;
+use pavior_kernel::Time;
+
 use super::wheel::Wheel;
-use crate::message::Entered;
+use crate::message::{Entered, Message};
 
 #[derive(Debug)]
 pub(super) struct Clock {
@@ -17,8 +18,8 @@ pub(super) struct Clock {
     pub(super) wheel: Wheel,
     /// Messages whose request falls on the open cycle.
     pub(super) new_requests: Vec<u32>,
-    /// Messages of later cycles.
-    pub(super) later: BinaryHeap<Reverse<ByCreation>>,
+    /// Messages of later cycles, by the cycle of their creation and their id.
+    pub(super) later: BinaryHeap<Reverse<(Time, u64, Message)>>,
     /// Followed messages that entered in the cycle before the open one.
     pub(super) entered: Vec<Entered>,
     /// Messages in flight that belong to another clock: those of the present, while others catch up

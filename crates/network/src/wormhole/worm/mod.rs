@@ -29,7 +29,6 @@
 //! Memory is O(messages in flight * min(A, hops) + channels). All events but those of very long
 //! messages lie in a timing wheel.
 
-mod by_creation;
 mod clock;
 mod grant;
 mod slab;
@@ -45,7 +44,6 @@ use crate::deadlock::Deadlock;
 use crate::engine::{BadSettings, Engine, EngineKind, Settings};
 use crate::message::{Message, NetworkEvents};
 use crate::path::Path;
-use by_creation::ByCreation;
 use clock::Clock;
 use slab::{NONE, Slab};
 
@@ -141,14 +139,10 @@ impl Worm {
 
     /// Enters the cycle `now`: creations that were announced, and deliveries.
     fn open_cycle(&mut self, events: &mut NetworkEvents) {
-        while self
-            .clock
-            .later
-            .peek()
-            .is_some_and(|Reverse(later)| later.0.created.0 <= self.clock.now)
-        {
-            let Reverse(later) = self.clock.later.pop().expect("just peeked");
-            self.admit(&later.0);
+        let now = Time(self.clock.now);
+        while self.clock.later.peek().is_some_and(|first| first.0.0 <= now) {
+            let Reverse((.., message)) = self.clock.later.pop().expect("just peeked");
+            self.admit(&message);
         }
         let slab = &mut self.slab;
         let Clock { now, wheel, entered, .. } = &mut self.clock;
@@ -194,7 +188,7 @@ impl Engine for Worm {
         if message.created.0 <= self.clock.now {
             self.admit(&message);
         } else {
-            self.clock.later.push(Reverse(ByCreation(message)));
+            self.clock.later.push(Reverse((message.created, message.id, message)));
         }
     }
 
@@ -226,7 +220,7 @@ impl Engine for Worm {
         if !self.clock.new_requests.is_empty() {
             return Some(Time(self.clock.now));
         }
-        let later = self.clock.later.peek().map(|Reverse(later)| later.0.created);
+        let later = self.clock.later.peek().map(|Reverse((created, ..))| *created);
         let wheel = self.clock.wheel.next(self.clock.now).map(Time);
         match (later, wheel) {
             (Some(later), Some(wheel)) => Some(later.min(wheel)),

@@ -51,6 +51,17 @@ impl Pieces {
     }
 }
 
+/// The x of a box's right border, if it is a base of the side at all.
+pub(super) fn right_border(grid: &Grid, held: &Cuboid, side: u16) -> Option<u16> {
+    let (n, starts) = (grid.side(0), grid.starts(0, side));
+    let right = u32::from(held.base[0]) + u32::from(held.sides[0]);
+    if !grid.wraps(0) {
+        return (right < u32::from(starts)).then_some(right as u16);
+    }
+    // A side that closes the ring has the one base 0, which the left face is.
+    (side < n).then_some((right % u32::from(n)) as u16)
+}
+
 /// The bases of a shape on one axis that a box covers.
 #[inline]
 pub(super) fn covered_on(grid: &Grid, held: &Cuboid, shape: Sides, axis: usize) -> [AxisRange; 2] {

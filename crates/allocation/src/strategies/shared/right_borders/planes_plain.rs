@@ -7,7 +7,7 @@
 
 use pavior_mesh::{Cuboid, Grid, Sides};
 
-use super::pieces::{Piece, Pieces, covered_on, subtract};
+use super::pieces::{Piece, Pieces, covered_on, right_border, subtract};
 use crate::Work;
 use crate::strategies::shared::coverage::AxisRange;
 
@@ -30,15 +30,8 @@ impl Plane {
 
     /// A box's right border plane, if it has bases of the shape at all.
     fn right_of(grid: &Grid, held: &Cuboid, shape: Sides) -> Option<Plane> {
-        let (n, starts) = (grid.side(0), grid.starts(0, shape[0]));
-        let right = u32::from(held.base[0]) + u32::from(held.sides[0]);
-        let x = if grid.wraps(0) {
-            // A side that closes the ring has the one base 0, which the left face is.
-            (shape[0] < n).then_some((right % u32::from(n)) as u16)
-        } else {
-            (right < u32::from(starts)).then_some(right as u16)
-        };
-        Some(Plane { x: x?, pieces: Pieces::beside(grid, held, shape) })
+        let x = right_border(grid, held, shape[0])?;
+        Some(Plane { x, pieces: Pieces::beside(grid, held, shape) })
     }
 }
 
