@@ -53,6 +53,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "pavior-planning",
             "pavior-workload",
             "pavior-scheduling",
+            "pavior-viewer",
         ],
     ),
     (
