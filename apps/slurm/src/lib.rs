@@ -30,8 +30,10 @@ mod hosts;
 mod http;
 mod install;
 mod ledger;
+mod manager;
 mod metrics;
 mod names;
+mod observe;
 mod question;
 mod reason;
 mod records;
@@ -39,6 +41,8 @@ mod shape;
 mod start;
 mod state;
 mod troubles;
+mod turn;
+mod unit;
 mod why;
 
 pub use check::{Findings, check};
@@ -46,6 +50,7 @@ pub use config::Config;
 pub use daemon::{DaemonOptions, run};
 pub use error::SlurmError;
 pub use install::install;
+pub use observe::{ADDRESS, observe};
 pub use why::why;
 
 /// The licence that every job of the partition waits for, and the reservation that keeps it, unless
