@@ -246,10 +246,10 @@ impl Cluster {
         format!("release {}, log:\n{own}\nslurmctld:\n{slurmctld}\n", self.release.name())
     }
 
-    /// Starts slurmctld again, and waits until all nodes are idle.
+    /// Starts slurmctld again, and waits until it answers.
     pub(crate) fn start_slurmctld(&self) {
         self.good(&format!("{0}/cluster.sh slurmctld {0}", self.path().display()));
-        self.until_idle(90);
+        self.until("scontrol ping", 60, |text| text.contains("UP"));
     }
 
     /// SIGKILL.

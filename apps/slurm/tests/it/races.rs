@@ -89,6 +89,7 @@ pub(crate) fn numbers_are_used_again(cluster: &Cluster) {
     let forgotten = cluster.submit("2x2-forgotten", "--comment=shape=2x2 -t 1 --begin=now+60", 0.5);
     cluster.kill_slurmctld();
     cluster.start_slurmctld();
+    cluster.until_idle(90);
     let next = cluster.submit("3x3-next", "--comment=shape=3x3", 0.5);
     if next != forgotten {
         eprintln!("note: slurmctld wrote its state before it died; number {next} is new");

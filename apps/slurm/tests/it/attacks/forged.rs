@@ -231,6 +231,7 @@ fn slurm_is_away(cluster: &mut Cluster) {
     metric_until(cluster, "failures_total", |value| value > 0);
     assert_eq!(metric(cluster, "up"), 0);
     cluster.start_slurmctld();
+    cluster.until_idle(90);
     metric_until(cluster, "up", |value| value == 1);
     assert_eq!(metric(cluster, "unreadable_total"), unreadable);
     assert!(cluster.log().contains("slurm is back"));
