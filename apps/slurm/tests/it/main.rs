@@ -10,6 +10,7 @@ mod cluster;
 mod gate;
 mod laboratory;
 mod races;
+mod recorded;
 mod records;
 mod release;
 mod storm;
