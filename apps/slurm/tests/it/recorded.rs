@@ -82,6 +82,6 @@ fn jobs_of_every_kind(cluster: &Cluster) -> usize {
     let later = format!("--begin=now+1000000 -t 1 {licence} --comment=shape=1x1");
     cluster.submit("later", &later, 0.0);
     cluster.submit("after", &format!("-d afterok:{first} {licence} --comment="), 0.0);
-    cluster.good(&format!("sbatch -H -N1 {licence} : -N1 {licence} --wrap true"));
+    cluster.good(&format!("sbatch -H -N1 {licence} : -N1 --wrap true"));
     2 + comments.len() + 4 + 2 + 2
 }
