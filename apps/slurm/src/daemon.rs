@@ -9,11 +9,13 @@ use serde_json::json;
 
 use crate::ask::capture;
 use crate::command::{self, Change};
-use crate::cycle::{Decision, Memory, decide};
+use crate::cycle::{Decision, Memory, View, decide};
 use crate::ledger::Ledger;
+use crate::limits::Reader;
 use crate::metrics::{self, Metrics, log};
 use crate::names::NodeName;
 use crate::question::try_gate;
+use crate::site::Site;
 use crate::troubles::{self, Say, Trouble, Troubles};
 use crate::{Config, SlurmError, start};
 
@@ -30,6 +32,8 @@ pub struct DaemonOptions {
 const RENEW: u64 = 30 * 86_400;
 /// Between two looks at the reservation, in seconds.
 const LOOK: u64 = 3600;
+/// Between two looks at the site's configuration, in seconds.
+const SITE_LOOK: u64 = 60;
 
 /// Places jobs until it is told to end (SIGTERM or SIGINT).
 ///
@@ -53,7 +57,9 @@ pub fn run(config: &Config, options: DaemonOptions) -> Result<(), SlurmError> {
         shaper: shaper(config)?,
         memory: Memory::default(),
         metrics,
-        basic: None,
+        site: Site::default(),
+        site_looked: 0,
+        reader: Reader::default(),
         fit: false,
         looked: 0,
         troubles: Troubles::default(),
@@ -100,8 +106,9 @@ struct Daemon<'a> {
     shaper: Shaper,
     memory: Memory,
     metrics: Arc<Metrics>,
-    /// Whether Slurm's priorities are first come, first served; asked once.
-    basic: Option<bool>,
+    site: Site,
+    site_looked: u64,
+    reader: Reader,
     /// Whether the first look was taken.
     fit: bool,
     looked: u64,
@@ -178,15 +185,11 @@ impl Daemon<'_> {
             self.look_at_gate(time);
             self.looked = time;
         }
-        let basic =
-            match self.basic {
-                Some(basic) => basic,
-                None => *self.basic.insert(capture("scontrol", &["show", "config"])?.lines().any(
-                    |line| line.starts_with("PriorityType") && line.ends_with("priority/basic"),
-                )),
-            };
-        let decision =
-            decide(self.config, &ledger, &mut self.shaper, &mut self.memory, (time, basic))?;
+        self.look_at_site(time)?;
+        let site = &self.site;
+        let said = self.reader.read(self.config, site, &ledger, time)?;
+        let view = View { now: time, site, said: &said };
+        let decision = decide(self.config, &ledger, &mut self.shaper, &mut self.memory, &view)?;
         self.complain(&ledger, &decision, time);
         self.count(&ledger, &decision);
         for change in &decision.changes {
@@ -204,6 +207,23 @@ impl Daemon<'_> {
             log(time, "warn", "slurm objects", json!({ "message": objection }));
         }
         self.metrics.objections.inc_by(objections.len() as u64);
+        Ok(())
+    }
+
+    /// Reads the site's configuration again, now and then.
+    fn look_at_site(&mut self, time: u64) -> Result<(), SlurmError> {
+        if time < self.site_looked + SITE_LOOK {
+            return Ok(());
+        }
+        self.site = Site::read(Some(&self.site))?;
+        self.site_looked = time;
+        if let Some(error) = &self.site.unknown {
+            log(time, "warn", "QOS cannot be read", json!({ "error": error }));
+        }
+        if self.reader.unreadable > 0 {
+            let more = json!({ "count": self.reader.unreadable });
+            log(time, "warn", "limits cannot be read", more);
+        }
         Ok(())
     }
 

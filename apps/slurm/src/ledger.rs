@@ -38,6 +38,12 @@ pub(crate) struct SlurmJob {
     pub(crate) start: Option<u64>,
     /// Its time limit in seconds; `None` without one.
     pub(crate) limit: Option<u64>,
+    pub(crate) partition: String,
+    /// Empty where Slurm keeps no accounts.
+    pub(crate) qos: String,
+    pub(crate) account: String,
+    /// The number of its user.
+    pub(crate) user: u32,
     pub(crate) comment: String,
     /// The comment has control characters, which the gate refuses: the job is not placed.
     pub(crate) bad_comment: bool,
@@ -165,7 +171,9 @@ mod tests {
 
     /// A job that runs on a node.
     fn runs(node: &str) -> SlurmJob {
-        let fields = ["7", "R", "None", "1", "1", node, "", "1", "1:00", "1", "(null)", "(null)"];
+        let fields = [
+            "7", "R", "None", "1", "1", node, "", "1", "1:00", "1", "(null)", "p", "", "", "1", "",
+        ];
         let text = format!("M{}M\n", fields.join("M"));
         records::read(&text, &Mark::of("M")).unwrap().0.remove(0)
     }

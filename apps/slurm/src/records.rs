@@ -11,8 +11,10 @@ use crate::names::{JobName, NodeName, is_several, number};
 use crate::{SlurmError, hosts};
 
 /// The fields, as `squeue` calls them: identifier, state, reason, priority, number of nodes, nodes,
-/// nodes asked for, start, time limit, time of submission, licences, comment.
-const FIELDS: [char; 12] = ['i', 't', 'r', 'Q', 'D', 'N', 'n', 'S', 'l', 'V', 'W', 'k'];
+/// nodes asked for, start, time limit, time of submission, licences, partition, QOS, account, user,
+/// comment.
+const FIELDS: [char; 16] =
+    ['i', 't', 'r', 'Q', 'D', 'N', 'n', 'S', 'l', 'V', 'W', 'P', 'q', 'a', 'U', 'k'];
 
 /// A time limit is shorter than this, in seconds: more than Slurm can say.
 const LONGEST: u64 = 1 << 40;
@@ -82,7 +84,7 @@ pub(crate) fn read(
     let mut parts = text.split(mark.0.as_str());
     stranger(parts.next().unwrap_or(""), "");
     let parts: Vec<&str> = parts.collect();
-    let (records, rest) = parts.as_chunks::<13>();
+    let (records, rest) = parts.as_chunks::<17>();
     if !rest.is_empty() || text.chars().next_back().is_some_and(|last| last != '\n') {
         return Err(SlurmError::Unreadable { command: "squeue", fault: "it ends too early" });
     }
@@ -113,7 +115,7 @@ pub(crate) fn read(
 }
 
 /// A job of its fields, or what is wrong with them.
-fn job(fields: &[&str; 12]) -> Result<SlurmJob, &'static str> {
+fn job(fields: &[&str; 16]) -> Result<SlurmJob, &'static str> {
     let [
         name,
         state,
@@ -126,6 +128,10 @@ fn job(fields: &[&str; 12]) -> Result<SlurmJob, &'static str> {
         limit,
         submitted,
         licences,
+        partition,
+        qos,
+        account,
+        user,
         comment,
     ] = *fields;
     let phase = match state {
@@ -151,6 +157,10 @@ fn job(fields: &[&str; 12]) -> Result<SlurmJob, &'static str> {
         licences: licences.parse().map_err(|_| "its licences cannot be read")?,
         start: time(start)?,
         limit: time_limit(limit)?,
+        partition: partition.to_string(),
+        qos: qos.to_string(),
+        account: account.to_string(),
+        user: number(user).ok_or("its user cannot be read")?,
         bad_comment: comment.contains(char::is_control),
         comment: comment.to_string(),
     })
@@ -179,7 +189,7 @@ fn time(text: &str) -> Result<Option<u64>, &'static str> {
 }
 
 /// Seconds of `days-hours:minutes:seconds`, its shorter forms included; `None` for a word.
-fn time_limit(text: &str) -> Result<Option<u64>, &'static str> {
+pub(crate) fn time_limit(text: &str) -> Result<Option<u64>, &'static str> {
     if is_word(text) {
         return Ok(None);
     }

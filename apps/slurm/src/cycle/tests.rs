@@ -37,6 +37,10 @@ fn job(name: &str, nodes: u32, priority: u64) -> SlurmJob {
         start: None,
         limit: Some(60),
         comment: String::new(),
+        partition: "p".into(),
+        qos: "normal".into(),
+        account: "acc".into(),
+        user: 1001,
         bad_comment: false,
     }
 }
@@ -71,16 +75,20 @@ fn opened(name: &str, shape: &str, nodes: u32, named: &[u32]) -> SlurmJob {
 struct Run {
     config: Config,
     memory: Memory,
+    site: Site,
+    said: Said,
 }
 
 impl Run {
     fn new(order: &str) -> Run {
-        Run { config: config(order), memory: Memory::default() }
+        let site = Site { basic: true, ..Site::default() };
+        Run { config: config(order), memory: Memory::default(), site, said: Said::default() }
     }
 
     fn decide(&mut self, ledger: &Ledger, now: u64) -> Decision {
         let mut shaper = shaper(&self.config).unwrap();
-        decide(&self.config, ledger, &mut shaper, &mut self.memory, (now, true)).unwrap()
+        let view = View { now, site: &self.site, said: &self.said };
+        decide(&self.config, ledger, &mut shaper, &mut self.memory, &view).unwrap()
     }
 
     /// What a cycle changes, without what users are told.
@@ -185,7 +193,7 @@ fn requeued_and_ungated_jobs_are_gated() {
         job: called("2"),
         licences: "matlab:1,pavior:1".parse().unwrap(),
         wait_s: None,
-        priority: Some(77),
+        priority: Priority::Is(77),
     };
     assert_eq!(changes, [close]);
 }
@@ -304,3 +312,6 @@ fn jobs_without_a_box_are_told_so() {
     assert_eq!(decision.changes, [told("2", elsewhere), told("1", never)]);
     assert_eq!(decision.boxless.len(), 2);
 }
+
+mod held_back;
+mod preempting;

@@ -5,7 +5,7 @@ use super::*;
 pub(super) const MARK: &str = "0123456789abcdef0123456789abcdef";
 
 /// The fields of a job as `squeue` prints them, but for its comment.
-pub(super) const WAITS: [&str; 11] = [
+pub(super) const WAITS: [&str; 15] = [
     "3_1",
     "PD",
     "Licenses",
@@ -17,10 +17,14 @@ pub(super) const WAITS: [&str; 11] = [
     "1-00:00:00",
     "1795311390",
     "matlab:2,pavior:1",
+    "mesh",
+    "normal",
+    "acc",
+    "1001",
 ];
 
 /// What `squeue` prints of a job: the format with the fields in it.
-pub(super) fn line(fields: &[&str; 11], comment: &str) -> String {
+pub(super) fn line(fields: &[&str; 15], comment: &str) -> String {
     let mut text = MARK.to_string();
     for field in fields.iter().chain([&comment]) {
         text = text + field + MARK;
@@ -28,7 +32,7 @@ pub(super) fn line(fields: &[&str; 11], comment: &str) -> String {
     text + "\n"
 }
 
-fn with(at: usize, field: &'static str) -> [&'static str; 11] {
+fn with(at: usize, field: &'static str) -> [&'static str; 15] {
     let mut fields = WAITS;
     fields[at] = field;
     fields
@@ -43,7 +47,7 @@ fn marks_are_long_and_never_the_same() {
     let (one, other) = (Mark::new().unwrap(), Mark::new().unwrap());
     assert!(one.0.len() == 32 && one.0 != other.0);
     let format = Mark::of("M").format();
-    assert_eq!(format, "M%iM%tM%rM%QM%DM%NM%nM%SM%lM%VM%WM%kM");
+    assert_eq!(format, "M%iM%tM%rM%QM%DM%NM%nM%SM%lM%VM%WM%PM%qM%aM%UM%kM");
 }
 
 #[test]
@@ -87,6 +91,7 @@ fn a_record_that_cannot_be_read_costs_itself_alone() {
         (8, "1:2:3:4", "time limit", true),
         (9, "N/A", "submission", true),
         (10, "a|b", "licences", true),
+        (14, "joe", "user", true),
     ] {
         let (jobs, unreadable) = of(&(good.clone() + &line(&with(at, field), "x") + &good));
         let [found] = &unreadable[..] else { panic!("{field}: {unreadable:?}") };
