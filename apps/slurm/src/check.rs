@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use pavior_kernel::shown_bytes;
 
-use crate::ask::{Call, LIMITS, capture};
+use crate::ask::{Call, LIMITS, Question, capture};
 use crate::config::Tell;
 use crate::ledger::Ledger;
 use crate::names::{NodeName, number};
@@ -26,8 +26,8 @@ pub struct Findings {
 /// # Errors
 /// If Slurm does not answer.
 pub fn check(config: &Config) -> Result<Findings, SlurmError> {
-    let shown = capture("scontrol", &["show", "config"])?;
-    let reservations = capture("scontrol", &["show", "reservation", "-o"])?;
+    let shown = capture(Question::Show, &["config"])?;
+    let reservations = capture(Question::Show, &["reservation", "-o"])?;
     let ledger = Ledger::read(config)?;
     let mut found = judge(config, &shown, &reservations, &ledger);
     for name in &config.partitions {
@@ -43,10 +43,8 @@ pub fn check(config: &Config) -> Result<Findings, SlurmError> {
 
 /// What Slurm says of a partition; `None` if there is none of this name.
 pub(crate) fn partition(name: &str) -> Result<Option<String>, SlurmError> {
-    let arguments = ["show", "partition", name, "-o"];
-    let call =
-        Call { program: "scontrol", arguments: &arguments, environment: &[], input: String::new() };
-    let said = call.run(LIMITS)?;
+    let (question, arguments) = (Question::Show, &["partition", name, "-o"]);
+    let said = Call { question, arguments, environment: &[] }.run(LIMITS)?;
     let output = String::from_utf8_lossy(&said.output);
     match (said.status.success(), output.contains("not found")) {
         (true, _) => Ok(Some(output.into_owned())),

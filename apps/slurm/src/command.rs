@@ -7,7 +7,7 @@
 use pavior_kernel::shown;
 
 use crate::SlurmError;
-use crate::ask::{Call, LIMITS};
+use crate::ask::Operator;
 use crate::config::Tell;
 use crate::names::{JobName, Licences, NodeName, Note};
 
@@ -99,21 +99,23 @@ impl Change {
 
 /// Carries changes out, in order, and tells at last; returns what Slurm objected to. Objections are
 /// expected (a job ended or started meanwhile): the next cycle reads what is.
-pub(crate) fn carry_out(changes: &[Change], tell: Tell) -> Result<Vec<String>, SlurmError> {
+pub(crate) fn carry_out(
+    operator: &Operator,
+    changes: &[Change],
+    tell: Tell,
+) -> Result<Vec<String>, SlurmError> {
     let input: String = changes.iter().map(|change| change.lines(tell)).collect();
-    let mut complaints = if input.is_empty() { Vec::new() } else { scontrol(&[], input)? };
+    let mut complaints = Vec::new();
+    if !input.is_empty() {
+        complaints = operator.change(input)?.complaints;
+    }
     for arguments in changes.iter().filter_map(|change| change.arguments(tell)) {
-        complaints.extend(scontrol(&arguments.each_ref().map(String::as_str), String::new())?);
+        let told = operator.try_scontrol(&arguments.each_ref().map(String::as_str))?;
+        complaints.extend(told.complaints);
     }
     let complaints = String::from_utf8_lossy(&complaints);
     let lines = complaints.lines().filter(|line| !line.trim().is_empty());
     Ok(lines.take(MOST).map(|line| shown(line).to_string()).collect())
-}
-
-/// What it complains of.
-fn scontrol(arguments: &[&str], input: String) -> Result<Vec<u8>, SlurmError> {
-    let call = Call { program: "scontrol", arguments, environment: &[], input };
-    Ok(call.run(LIMITS)?.complaints)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pavior_allocation::claim::{Claim, Grants, Recognition};
 use pavior_allocation::{Machine, Selection};
@@ -44,6 +44,8 @@ pub struct Config {
     pub cooldown_s: u64,
     /// Where metrics are served, if anywhere.
     pub metrics: Option<String>,
+    /// A file whose lock decides which of several daemons acts, if there are several.
+    pub lock: Option<PathBuf>,
 }
 
 #[derive(Deserialize)]
@@ -63,6 +65,7 @@ struct Written {
     patience_s: Option<u64>,
     cooldown_s: Option<u64>,
     metrics: Option<String>,
+    lock: Option<PathBuf>,
 }
 
 /// The field of a job that says why it waits and where it runs.
@@ -170,6 +173,9 @@ impl Config {
         if !is_plain(&licence) {
             return Err(format!("licence = \"{}\": not a name of Slurm's", shown(&licence)));
         }
+        if written.lock.as_ref().is_some_and(|path| !path.is_absolute()) {
+            return Err("lock: not an absolute path".into());
+        }
         let numbered = names.iter().enumerate();
         let nodes = numbered.map(|(id, name)| (name.clone(), NodeId(id as u32))).collect();
         Ok(Config {
@@ -187,6 +193,7 @@ impl Config {
             patience_s,
             cooldown_s,
             metrics: written.metrics,
+            lock: written.lock,
         })
     }
 
@@ -337,6 +344,7 @@ mod tests {
         }
         assert!(fault(&format!("{GOOD}order = \"best\"\n")).contains("order"));
         assert!(fault(&format!("{GOOD}polls = 3\n")).contains("polls"));
+        assert!(fault(&format!("{GOOD}lock = \"a\"\n")).contains("lock"));
         assert!(fault(&format!("{GOOD}cooldown_s = 1\n")).contains("from 5"));
         assert!(fault(&format!("{GOOD}patience_s = {}\n", i64::MAX)).contains("patience_s"));
     }

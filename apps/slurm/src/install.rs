@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use crate::{Config, SlurmError, gate};
+use crate::{Config, SlurmError, gate, unit};
 
 /// How the gate began when it was no module.
 const OLDER: &str = "-- Written by `pavior slurm install` for ";
@@ -29,15 +29,10 @@ fn lines(config: &Config) -> String {
     ))
 }
 
+/// The unit for systemd.
 fn unit(config_path: &Path, program: &Path) -> String {
-    gate::sealed(&format!(
-        "# Written by pavior slurm install, checksum @CHECKSUM@.\n\
-         [Unit]\nDescription=Boxes of nodes for Slurm's jobs\nAfter=slurmctld.service\n\n\
-         [Service]\nExecStart={} slurm --config {}\nRestart=always\nRestartSec=2\n\n\
-         [Install]\nWantedBy=multi-user.target\n",
-        program.display(),
-        config_path.display()
-    ))
+    let seal = "# Written by pavior slurm install, checksum @CHECKSUM@.\n";
+    gate::sealed(&(seal.to_string() + &unit::placing(config_path, program)))
 }
 
 /// The lines with which a site's own job_submit.lua calls a machine's module.

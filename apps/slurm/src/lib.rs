@@ -31,8 +31,10 @@ mod http;
 mod install;
 mod ledger;
 mod limits;
+mod manager;
 mod metrics;
 mod names;
+mod observe;
 mod preempt;
 mod question;
 mod reason;
@@ -42,6 +44,8 @@ mod site;
 mod start;
 mod state;
 mod troubles;
+mod turn;
+mod unit;
 mod why;
 
 pub use check::{Findings, check};
@@ -49,6 +53,7 @@ pub use config::Config;
 pub use daemon::{DaemonOptions, run};
 pub use error::SlurmError;
 pub use install::install;
+pub use observe::{ADDRESS, observe};
 pub use why::why;
 
 /// The licence that every job of the partition waits for, and the reservation that keeps it, unless

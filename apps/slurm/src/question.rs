@@ -5,7 +5,7 @@ use std::path::Path;
 
 use pavior_kernel::shown_bytes;
 
-use crate::ask::{Call, LIMITS};
+use crate::ask::{Call, LIMITS, Question};
 use crate::check::Findings;
 use crate::{Config, SlurmError, gate, install};
 
@@ -14,9 +14,9 @@ use crate::{Config, SlurmError, gate, install};
 pub(crate) fn try_gate(config: &Config) -> Result<Findings, SlurmError> {
     let partition = format!("--partition={}", config.partitions[0]);
     let comment = format!("--comment=pavior-check {}\n", config.licence);
-    let arguments = ["--test-only", &partition, &comment, "-o", "/dev/null", "--wrap=true"];
-    let (environment, input) = (&[], String::new());
-    let said = Call { program: "sbatch", arguments: &arguments, environment, input }.run(LIMITS)?;
+    let arguments = [&partition, &comment, "-o", "/dev/null", "--wrap=true"];
+    let (question, environment) = (Question::Test, &[]);
+    let said = Call { question, arguments: &arguments, environment }.run(LIMITS)?;
     Ok(judge(config, said.status.success(), &said.complaints))
 }
 

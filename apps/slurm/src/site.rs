@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use crate::SlurmError;
-use crate::ask::{Call, Limits, capture};
+use crate::ask::{Call, Limits, Question, capture};
 use crate::check::value;
 use crate::names::number;
 use crate::records::time_limit;
@@ -115,8 +115,8 @@ impl Site {
     /// If slurmctld does not answer.
     pub(crate) fn read(last: Option<&Site>) -> Result<Site, SlurmError> {
         let mut site = Site::of(
-            &capture("scontrol", &["show", "config"])?,
-            &capture("scontrol", &["show", "partition", "-o"])?,
+            &capture(Question::Show, &["config"])?,
+            &capture(Question::Show, &["partition", "-o"])?,
         );
         if site.enforced != Enforced::Nothing || site.preemption == Preemption::ByQos {
             match accounts() {
@@ -173,8 +173,8 @@ impl Site {
 fn accounts() -> Result<String, SlurmError> {
     let format =
         "format=Name,Flags,Preempt,PreemptMode,PreemptExemptTime,GraceTime,UsageFactor,LimitFactor";
-    let arguments = &["-n", "-P", "show", "qos", format];
-    let call = Call { program: "sacctmgr", arguments, environment: &[], input: String::new() };
+    let arguments = &["qos", "-n", "-P", format];
+    let call = Call { question: Question::Accounts, arguments, environment: &[] };
     call.answer(ACCOUNTS)
 }
 

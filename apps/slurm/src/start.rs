@@ -3,7 +3,7 @@
 //! What is found here is no passing trouble, so the daemon ends with a status of its own. A Slurm
 //! that does not answer is one: that is tried again.
 
-use crate::ask::capture;
+use crate::ask::{Question, capture};
 use crate::check::{Unmatched, partition, value};
 use crate::ledger::Ledger;
 use crate::names::number;
@@ -12,7 +12,7 @@ use crate::{Config, SlurmError};
 /// Looks for the partitions, and for rights if anything is to be changed.
 pub(crate) fn look(config: &Config, changes: bool) -> Result<(), SlurmError> {
     if changes {
-        let shown = capture("scontrol", &["show", "config"])?;
+        let shown = capture(Question::Show, &["config"])?;
         rights(rustix::process::geteuid().as_raw(), value(&shown, "SlurmUser"))?;
     }
     for name in &config.partitions {

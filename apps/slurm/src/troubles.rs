@@ -21,6 +21,8 @@ pub(crate) enum Trouble {
     Overlap,
     /// Jobs have no box, and get none.
     Boxless,
+    /// The lock cannot be taken or tried.
+    Lock,
 }
 
 /// When each trouble that lasts was last logged.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{Association, Member, Said, grammar};
-use crate::ask::{Call, LIMITS, capture};
+use crate::ask::{Call, LIMITS, Question, capture};
 use crate::ledger::{Ledger, Phase};
 use crate::site::{Enforced, Site};
 use crate::{Config, SlurmError};
@@ -46,13 +46,13 @@ impl Reader {
         if site.enforced == Enforced::Nothing {
             return Ok(said);
         }
-        let shown = capture("scontrol", &["-o", "show", "assoc_mgr", "flags=qos"])?;
+        let shown = capture(Question::Show, &["assoc_mgr", "flags=qos", "-o"])?;
         let (qos, unreadable) = grammar::qos(&shown);
         said.qos = qos;
         let limited = |one: &Association| one.limits.iter().any(|limit| limit.most.is_some());
         let matter = self.associations.values().any(limited);
         if matter || !(self.looked..self.looked + LOOK).contains(&now) {
-            let shown = capture("scontrol", &["-o", "show", "assoc_mgr", "flags=assoc"])?;
+            let shown = capture(Question::Show, &["assoc_mgr", "flags=assoc", "-o"])?;
             let (associations, torn) = grammar::associations(&shown);
             (self.associations, self.looked) = (associations, now);
             self.unreadable = unreadable + torn;
@@ -77,7 +77,7 @@ impl Reader {
             return Ok(HashMap::new());
         }
         let arguments = ["-h", "-t", "PENDING", "-p", &config.partition, "-o", "%i"];
-        let said = grammar::throttles(&capture("squeue", &arguments)?);
+        let said = grammar::throttles(&capture(Question::Jobs, &arguments)?);
         let mut asked = 0;
         for &array in &arrays {
             if let Some(&most) = said.get(&array) {
@@ -100,8 +100,8 @@ impl Reader {
 /// An array that has ended meanwhile has no throttle.
 fn ask(array: u32) -> Result<Option<u64>, SlurmError> {
     let number = array.to_string();
-    let arguments = &["-o", "show", "job", &number];
-    let call = Call { program: "scontrol", arguments, environment: &[], input: String::new() };
+    let arguments = &["job", &number, "-o"];
+    let call = Call { question: Question::Show, arguments, environment: &[] };
     let said = call.run(LIMITS)?;
     Ok(grammar::throttle_of(&String::from_utf8_lossy(&said.output), array))
 }
