@@ -6,7 +6,6 @@ use std::collections::{HashMap, HashSet};
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, JobId, NodeId, Request};
-use pavior_planning::Snapshot;
 use pavior_scheduling::Started;
 use pavior_workload::Shaper;
 
@@ -388,7 +387,6 @@ fn tell(
     (memory, now): (&mut Memory, u64),
     changes: &mut Vec<Change>,
 ) {
-    let snapshot = Snapshot::of(state.machine());
     let noted: HashSet<usize> = notes.iter().map(|(index, _)| *index).collect();
     let still = waits.iter().filter(|(index, _)| {
         matches!(state.roles[*index], Role::Waits(_)) && !noted.contains(index)
@@ -403,7 +401,7 @@ fn tell(
             continue;
         }
         let comment = match why {
-            Err(request) => reason::waiting(config, ledger, &snapshot, request, now),
+            Err(request) => reason::waiting(config, ledger, &state.snapshot(request), request, now),
             Ok(why) => why.clone(),
         };
         let new = last.is_none_or(|(_, text)| *text != comment);

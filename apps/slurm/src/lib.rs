@@ -19,11 +19,13 @@
 //! is.
 
 mod ask;
+mod candidates;
 mod check;
 mod command;
 mod config;
 mod cycle;
 mod daemon;
+mod demands;
 mod error;
 mod gate;
 mod hosts;
@@ -39,6 +41,7 @@ mod preempt;
 mod question;
 mod reason;
 mod records;
+mod reservations;
 mod shape;
 mod site;
 mod start;

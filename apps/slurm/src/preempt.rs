@@ -86,11 +86,11 @@ pub(crate) fn choose(
     if site.preemption == Preemption::Off || state.roles.contains(&Role::Preempting) {
         return None;
     }
-    let whole = Snapshot::of(state.machine());
     let mut first = None;
     for (place, (index, request)) in waits.take(LOOKED_AT).enumerate() {
         let job = &ledger.jobs[index];
         let Some(shape) = request.shape.map(Shape::new) else { continue };
+        let whole = state.snapshot(&request);
         if place == 0 {
             first = earliest(&whole, shape, |job| State::end(ledger, job, now));
         }

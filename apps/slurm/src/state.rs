@@ -4,10 +4,12 @@ use std::collections::HashSet;
 
 use pavior_allocation::{Machine, Placement};
 use pavior_kernel::Time;
-use pavior_mesh::{Cuboid, JobId, NodeId, Request, Sides, orientations, tile, volume};
+use pavior_mesh::{Cuboid, JobId, NodeId, Occupancy, Request, Sides, orientations, tile, volume};
+use pavior_planning::Snapshot;
 use pavior_scheduling::Dispatcher;
 use pavior_workload::{Job, Service, Shaper};
 
+use crate::candidates::Candidates;
 use crate::ledger::{Condition, Ledger, Phase, SlurmJob};
 use crate::names::{JobName, NodeName};
 use crate::records::CONTROL_CHARACTERS;
@@ -37,6 +39,9 @@ pub(crate) enum Role {
     Apart,
 }
 
+/// Why a job is not placed whose candidates have no box of its shape.
+const NO_CANDIDATES: &str = "no box of its shape has only nodes that satisfy what it demands";
+
 /// An estimate for jobs without a time limit: a year.
 const ENDLESS: u64 = 365 * 86_400;
 
@@ -49,6 +54,8 @@ pub(crate) struct State {
     pub(crate) overlaps: Vec<NodeId>,
     /// Jobs that hold something else than a box of their shape.
     pub(crate) misplaced: Vec<usize>,
+    /// The nodes of the machine's pools, by number.
+    pools: Vec<Occupancy>,
     /// Waiting jobs that can never be placed, each with what is wrong with it.
     pub(crate) unplaceable: Vec<(usize, String)>,
 }
@@ -58,6 +65,15 @@ impl State {
         self.dispatcher.machine()
     }
 
+    /// The machine as it is for a request: nodes outside its pool count as failed.
+    pub(crate) fn snapshot(&self, request: &Request) -> Snapshot {
+        let whole = Snapshot::of(self.machine());
+        match request.pool.and_then(|pool| self.pools.get(pool.0 as usize)) {
+            Some(nodes) => whole.within(nodes),
+            None => whole,
+        }
+    }
+
     pub(crate) fn of(
         config: &Config,
         ledger: &Ledger,
@@ -65,9 +81,13 @@ impl State {
         seen: &Seen<'_>,
     ) -> Result<State, SlurmError> {
         let mut building = Building::new(config, ledger, seen)?;
-        for (index, job) in ledger.jobs.iter().enumerate() {
-            if job.phase != Phase::Pending {
-                building.hold(index, job, shaper);
+        // Slurm may start a job where the one that it preempts has not ended altogether: the node
+        // is the one's that runs.
+        for phase in [Phase::Running, Phase::Completing] {
+            for (index, job) in ledger.jobs.iter().enumerate() {
+                if job.phase == phase {
+                    building.hold(index, job, shaper);
+                }
             }
         }
         let mut roles = vec![Role::Holds; ledger.jobs.len()];
@@ -106,6 +126,7 @@ struct Building<'a> {
     overlaps: Vec<NodeId>,
     misplaced: Vec<usize>,
     unplaceable: Vec<(usize, String)>,
+    candidates: Candidates<'a>,
 }
 
 impl<'a> Building<'a> {
@@ -143,6 +164,7 @@ impl<'a> Building<'a> {
             overlaps: Vec::new(),
             misplaced: Vec::new(),
             unplaceable: Vec::new(),
+            candidates: Candidates::new(config, ledger, seen.now),
         })
     }
 
@@ -162,13 +184,16 @@ impl<'a> Building<'a> {
         let is_box = request(self.config, job, shaper).is_ok_and(|request| {
             box_of(self.config, &ids, request.shape.unwrap_or([1; 3])).is_some()
         });
-        if job.phase == Phase::Running && !is_box && !job.bad_comment {
+        let ours = self.config.partitions.contains(&job.partition);
+        if job.phase == Phase::Running && !is_box && !job.bad_comment && ours {
             self.misplaced.push(index);
         }
         let taken = |id: &NodeId| self.owners[id.index()].is_some();
         let twice: Vec<NodeId> = ids.iter().copied().filter(taken).collect();
         ids.retain(|id| !twice.contains(id));
-        self.overlaps.extend(twice);
+        if job.phase == Phase::Running {
+            self.overlaps.extend(twice);
+        }
         self.take(index, job, &ids, None);
     }
 
@@ -197,7 +222,7 @@ impl<'a> Building<'a> {
         }
     }
 
-    fn pending(&mut self, index: usize, job: &SlurmJob, shaper: &mut Shaper) -> Role {
+    fn pending(&mut self, index: usize, job: &'a SlurmJob, shaper: &mut Shaper) -> Role {
         let now = self.now;
         let waits_for_time =
             job.reason == "BeginTime" && job.start.is_some_and(|start| start > now);
@@ -217,7 +242,7 @@ impl<'a> Building<'a> {
             "None" | "BeginTime" => job.start.is_none_or(|start| start <= now),
             reason => matches!(reason, "Licenses" | "Priority" | "Resources"),
         };
-        match request(self.config, job, shaper) {
+        match self.confined(job, shaper) {
             Ok(request) if eligible => Role::Waits(request),
             Ok(_) => Role::Apart,
             Err(fault) => {
@@ -227,7 +252,18 @@ impl<'a> Building<'a> {
         }
     }
 
-    fn opened(&mut self, index: usize, job: &SlurmJob, shaper: &mut Shaper) -> Role {
+    /// What a job asks for, confined to the nodes that it may have.
+    fn confined(&mut self, job: &'a SlurmJob, shaper: &mut Shaper) -> Result<Request, String> {
+        let request = request(self.config, job, shaper)?;
+        let machine = self.dispatcher.machine_mut();
+        let request = request.within(self.candidates.pool_of(job, machine)?);
+        match machine.could_ever_fit(&request) {
+            Err(_) if request.pool.is_some() => Err(NO_CANDIDATES.into()),
+            _ => Ok(request),
+        }
+    }
+
+    fn opened(&mut self, index: usize, job: &'a SlurmJob, shaper: &mut Shaper) -> Role {
         let ids = self.ids(&job.named);
         let Ok(request) = request(self.config, job, shaper) else {
             return Role::Obstructed("its shape cannot be read");
@@ -236,6 +272,11 @@ impl<'a> Building<'a> {
         let Some(cuboid) = box_of(self.config, &ids, sides) else {
             return Role::Obstructed("its nodes are not a box of its shape");
         };
+        let machine = self.dispatcher.machine_mut();
+        match self.candidates.pool_of(job, machine) {
+            Ok(pool) if self.candidates.has_all(pool, &ids) => {}
+            _ => return Role::Obstructed("a node is none that it may have now"),
+        }
         if ids.iter().any(|id| self.owners[id.index()].is_some())
             || self.seen.preempting.contains(&(job.name, job.submitted))
         {
@@ -247,7 +288,13 @@ impl<'a> Building<'a> {
                 return Role::Obstructed("a node is taken");
             }
         }
-        if ids.iter().any(|id| self.conditions[id.index()] != Condition::Idle) {
+        let reserved = !job.reservation.is_empty();
+        let free = |id: &NodeId| match self.conditions[id.index()] {
+            Condition::Idle => true,
+            Condition::Reserved => reserved,
+            Condition::Taken | Condition::Unavailable => false,
+        };
+        if !ids.iter().all(free) {
             return Role::Obstructed("a node is not available");
         }
         self.take(index, job, &ids, Some(cuboid));
@@ -263,7 +310,7 @@ impl<'a> Building<'a> {
         for id in ids {
             let owner = self.owners[id.index()].map(|owner| &self.ledger.jobs[owner]);
             match (self.conditions[id.index()], owner) {
-                (Condition::Unavailable, _) => return None,
+                (Condition::Unavailable, _) | (Condition::Reserved, None) => return None,
                 (_, Some(owner)) => {
                     let ends = owner.phase == Phase::Completing;
                     if !ends && !preempt::may(site, job, owner, *now) {
@@ -286,8 +333,9 @@ impl<'a> Building<'a> {
                 let _ = self.dispatcher.machine_mut().fail(NodeId(index as u32));
             }
         }
-        let Building { dispatcher, overlaps, misplaced, unplaceable, .. } = self;
-        State { dispatcher, roles, overlaps, misplaced, unplaceable }
+        let Building { dispatcher, overlaps, misplaced, unplaceable, candidates, .. } = self;
+        let pools = candidates.into_pools();
+        State { dispatcher, roles, overlaps, misplaced, pools, unplaceable }
     }
 }
 

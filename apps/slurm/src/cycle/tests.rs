@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::daemon::shaper;
+use crate::demands::{Demands, Offer};
 use crate::ledger::{Condition, Phase, SlurmNode};
 use crate::names::{Licences, NodeName};
 use crate::records::Unreadable;
@@ -19,8 +20,10 @@ fn ledger(jobs: Vec<SlurmJob>) -> Ledger {
         if held.contains(&name) { Condition::Taken } else { Condition::Idle }
     };
     let nodes = names(&[0, 1, 2, 3, 4, 5, 6, 7]).into_iter();
-    let nodes = nodes.map(|name| SlurmNode { condition: condition(&name), name }).collect();
-    Ledger { nodes, jobs, unreadable: Vec::new() }
+    let nodes = nodes
+        .map(|name| SlurmNode { condition: condition(&name), name, offer: Offer::default() })
+        .collect();
+    Ledger { nodes, jobs, ..Ledger::default() }
 }
 
 fn job(name: &str, nodes: u32, priority: u64) -> SlurmJob {
@@ -41,6 +44,8 @@ fn job(name: &str, nodes: u32, priority: u64) -> SlurmJob {
         qos: "normal".into(),
         account: "acc".into(),
         user: 1001,
+        reservation: String::new(),
+        demands: Ok(Demands::default()),
         bad_comment: false,
     }
 }
@@ -251,6 +256,10 @@ fn nodes_held_twice_are_reported() {
     let jobs = vec![running("1", "2x1", &[0, 1], 60), running("2", "2x1", &[1, 2], 60)];
     let decision = Run::new("easy").decide(&ledger(jobs), 5000);
     assert_eq!(decision.overlaps, [NodeId(1)]);
+    // Slurm lets a job start where the one that it preempts is not gone altogether.
+    let ends = SlurmJob { phase: Phase::Completing, ..running("1", "2x1", &[0, 1], 60) };
+    let jobs = vec![ends, running("2", "2x1", &[1, 2], 60)];
+    assert!(Run::new("easy").decide(&ledger(jobs), 5000).overlaps.is_empty());
 }
 
 #[test]

@@ -32,6 +32,8 @@ fn job(name: &str, nodes: u32) -> SlurmJob {
         qos: "q".into(),
         account: "acc".into(),
         user: 1001,
+        reservation: String::new(),
+        demands: Ok(crate::demands::Demands::default()),
         comment: String::new(),
         bad_comment: false,
     }

@@ -83,7 +83,7 @@ impl View {
             let node = NodeId(node as u32);
             match (owner, condition) {
                 (Some(job), _) => by_owner.entry(Some(*job)).or_default().push(node),
-                (None, Condition::Taken) => {
+                (None, Condition::Taken | Condition::Reserved) => {
                     by_owner.entry(None).or_default().push(node);
                 }
                 (None, Condition::Unavailable) => failed.push(node),

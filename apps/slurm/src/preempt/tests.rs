@@ -18,6 +18,8 @@ fn job(qos: &str, partition: &str) -> SlurmJob {
         qos: qos.into(),
         account: String::new(),
         user: 1,
+        reservation: String::new(),
+        demands: Ok(crate::demands::Demands::default()),
         comment: String::new(),
         bad_comment: false,
     }
