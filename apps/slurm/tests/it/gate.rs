@@ -282,6 +282,7 @@ fn two_machines_in_one_cluster(cluster: &mut Cluster) {
     }
     cluster.kill_slurmctld();
     cluster.start_slurmctld();
+    cluster.until_idle(90);
     cluster.start_daemon();
     cluster.start_daemon_of("upper");
     cluster.until("scontrol show reservation -o", 30, |text| {
