@@ -145,6 +145,7 @@ fn what_the_daemon_cannot_know_is_refused() {
         ("min_nodes = 4, contiguous = 1", "--contiguous"),
         ("min_nodes = 4, req_switch = 1", "--switches"),
         ("min_nodes = 4, segment_size = 2", "--segment"),
+        ("min_nodes = 4, shared = 4", "--exclusive=topo"),
         ("min_nodes = 4, req_nodes = 'n01'", "nodes are chosen"),
         ("min_nodes = 4, exc_nodes = 'n01;'", "--exclude"),
         ("min_nodes = 3, max_nodes = 11", "no box has 11"),
@@ -166,7 +167,10 @@ fn what_every_node_must_have_is_allowed() {
             "0\t4",
         ),
         ("tres_per_task = 'cpu=2', threads_per_core = 1, sockets_per_node = 65535", "0\t4"),
-        ("cores_per_socket = 65534, contiguous = 65534, req_switch = 4294967294", "0\t4"),
+        (
+            "cores_per_socket = 65534, contiguous = 65534, req_switch = 4294967294, shared = 1",
+            "0\t4",
+        ),
         ("licenses = 'matlab:2'", "0\t4\tmatlab:2,pavior:1"),
         // Each of four nodes must have its part of ten CPUs.
         ("min_cpus = 10", "0\t4\tpavior:1\t3"),
@@ -201,10 +205,12 @@ print(modify({ comment = "a" }, { partition = "mesh" }, parts, 0))
 print(modify({ comment = "a" }, { partition = "other" }, parts, 7))
 print(modify({ exc_nodes = "n01" }, { partition = "mesh" }, parts, 7))
 print(modify({ features = "[a|b]" }, { partition = "mesh" }, parts, 7))
+print(modify({ min_cpus = 9 }, { partition = "mesh" }, parts, 7))
+print(modify({ min_cpus = 4294967294, time_limit = 3 }, { partition = "mesh" }, parts, 7))
 "#;
     let Some(said) = lua(&config(), script, String::new()) else { return };
     let expected = "plain\t0\tpavior:1\nno\t-7\tnil\nbroken\t-1\tnil\nbroken\tfalse\tnil\n\
-                    moved\t0\tnil\n-7\n-1\n0\n0\n0\n-1\n";
+                    moved\t0\tnil\n-7\n-1\n0\n0\n0\n-1\n-1\n0\n";
     assert_eq!(said, expected);
 }
 

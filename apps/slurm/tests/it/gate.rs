@@ -23,6 +23,7 @@ fn a_gate_in_slurmctld(release: Release) {
     }
     ranks_follow_the_box(&mut cluster);
     time_min_is_no_hindrance(&cluster);
+    told_elsewhere_or_not_at_all(&mut cluster);
     two_machines_in_one_cluster(&mut cluster);
 }
 
@@ -38,8 +39,8 @@ struct Before {
     whole: String,
 }
 
-/// Whether the gate lets a job pass, and what is said. Slurm tests the job, as an ordinary user, and
-/// queues nothing. Newer releases refuse it then: there is no licence for it.
+/// Whether the gate lets a job pass, and what is said. Slurm tests the job, as an ordinary user,
+/// and queues nothing. Newer releases refuse it then: there is no licence for it.
 fn tested(cluster: &Cluster, options: &str) -> (bool, String) {
     let line = format!("sbatch --test-only -o /dev/null {options} --wrap true");
     let said = cluster.shell(&line, true).stderr;
@@ -139,6 +140,7 @@ fn the_first_look_says_what_is_wrong(cluster: &Cluster) {
     let line = format!("SLURM_CONF={away} timeout 100 {program} {own} --dry-run");
     let output = cluster.shell(&line, false);
     assert_eq!(output.status.code(), Some(1), "{}", log(&output));
+    assert!(log(&output).contains("cycle skipped"), "{}", log(&output));
 }
 
 fn check_knows_which_gate_is_loaded(cluster: &Cluster) {
@@ -256,6 +258,34 @@ fn ranks_follow_the_box(cluster: &mut Cluster) {
 fn time_min_is_no_hindrance(cluster: &Cluster) {
     cluster.submit("4x2-least", "--comment=shape=4x2 -t 10 --time-min=2", 0.5);
     cluster.until_empty(30);
+}
+
+/// A site that keeps other things in AdminComment.
+fn told_elsewhere_or_not_at_all(cluster: &mut Cluster) {
+    let file = cluster.path().join("pavior.toml");
+    let own = own_config(cluster);
+    let program = format!("{} {}", cluster.program(), file.display());
+    for (tell, field) in [("extra", "Extra"), ("none", "AdminComment")] {
+        std::fs::write(&file, format!("{own}tell = \"{tell}\"\n")).unwrap();
+        let found = cluster.good(&format!("{program} check"));
+        let old = tell == "extra" && cluster.release() == Release::Slurm22_05;
+        assert_eq!(found.contains("needs Slurm 23.02"), old, "{found}");
+        if old {
+            continue;
+        }
+        cluster.start_daemon();
+        let job = cluster.submit("8x8-told", "--comment=shape=8x8", 3.0);
+        cluster.good(&format!("scontrol update JobId={job} AdminComment=kept"));
+        cluster.until_runs(&job, 20);
+        let shown = cluster.good(&format!("scontrol show job {job}"));
+        assert!(shown.contains("AdminComment=kept"), "{shown}");
+        assert_eq!(
+            shown.contains(&format!("{field}=pavior:box=8x8@0,0;ranks=n00,")),
+            tell == "extra"
+        );
+        cluster.until_empty(30);
+    }
+    std::fs::write(&file, own).unwrap();
 }
 
 /// Two halves of the cluster are two machines, with a partition, a licence and a daemon each.
