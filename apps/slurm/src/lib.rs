@@ -33,6 +33,7 @@ mod ledger;
 mod manager;
 mod metrics;
 mod names;
+mod observe;
 mod question;
 mod reason;
 mod records;
@@ -49,6 +50,7 @@ pub use config::Config;
 pub use daemon::{DaemonOptions, run};
 pub use error::SlurmError;
 pub use install::install;
+pub use observe::{ADDRESS, observe};
 pub use why::why;
 
 /// The licence that every job of the partition waits for, and the reservation that keeps it, unless

@@ -4,6 +4,9 @@ use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use axum::Router;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
@@ -43,6 +46,23 @@ pub(crate) struct Metrics {
     pub(crate) free: Gauge,
     pub(crate) failed: Gauge,
     registry: Registry,
+}
+
+/// What an observer counts besides.
+#[derive(Debug)]
+pub(crate) struct Observed {
+    pub(crate) boxes: Gauge,
+    pub(crate) largest_free: Gauge,
+}
+
+impl Observed {
+    pub(crate) fn new(metrics: &mut Metrics) -> Observed {
+        let all = &mut metrics.registry;
+        Observed {
+            boxes: named(all, "jobs_in_boxes", "Jobs whose nodes are one box"),
+            largest_free: named(all, "largest_free_nodes", "Nodes of the largest free box"),
+        }
+    }
 }
 
 impl Metrics {
@@ -93,10 +113,16 @@ fn named<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, help:
     metric
 }
 
+/// The metrics, as an answer.
+pub(crate) fn answer(metrics: &Metrics) -> Response {
+    ([(CONTENT_TYPE, KIND)], metrics.text()).into_response()
+}
+
 /// Serves the metrics, whatever is asked for.
 pub(crate) fn serve(address: &str, metrics: &Arc<Metrics>) -> Result<(), SlurmError> {
     let metrics = Arc::clone(metrics);
-    http::serve(address, KIND, Arc::new(move || metrics.text()))
+    let site = Router::new().fallback(move || async move { answer(&metrics) });
+    http::serve("metrics:", address, site).map(drop)
 }
 
 /// Writes a line of the log.

@@ -82,7 +82,8 @@ fn waits(
     text
 }
 
-fn size(config: &Config, sides: Sides) -> String {
+/// Sides in words, such as 2x3.
+pub(crate) fn size(config: &Config, sides: Sides) -> String {
     let sides = sides[..config.grid.axes()].iter().map(u16::to_string);
     sides.collect::<Vec<_>>().join("x")
 }

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use pavior_slurm::{Config, DaemonOptions, SlurmError, check, install, run, why};
+use pavior_slurm::{Config, DaemonOptions, SlurmError, check, install, observe, run, why};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -31,6 +31,7 @@ fn act(rest: &[&str]) -> Result<(), SlurmError> {
     match rest {
         [] => run(path, config, DaemonOptions::default()),
         ["--dry-run"] => run(path, config, DaemonOptions { dry_run: true, once: true }),
+        ["--observe", address] => observe(path, config, address),
         ["install", folder] => {
             let text = install(&config, path, Path::new("pavior"), Path::new(folder))?;
             println!("{text}");
