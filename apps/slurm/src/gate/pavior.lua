@@ -184,9 +184,6 @@ local TEXTS = {
 }
 local NUMBERS = {
   { "min_mem_per_cpu", "--mem-per-cpu", 0 },
-  { "sockets_per_node", "--sockets-per-node", 1 },
-  { "cores_per_socket", "--cores-per-socket", 1 },
-  { "threads_per_core", "--threads-per-core", 1 },
   { "sockets_per_board", "--sockets-per-board", 1 },
   { "boards_per_node", "--boards-per-node", 1 },
   { "ntasks_per_socket", "--ntasks-per-socket", 0 },
@@ -224,7 +221,7 @@ local function unknowable(job)
   if task ~= "" and not string.find(task, "^cpu[=:][0-9]+$") then
     return "--gpus-per-task and --tres-per-task are not known to the daemon" .. instead
   end
-  if string.find(job.features or "", "[^0-9A-Za-z_.:=/+&|(),-]") then
+  if string.find(job.features or "", "[^0-9A-Za-z_.:=/+%%@&|(),-]") then
     return "a constraint is made of features, &, |, commas and parentheses: "
       .. "all nodes of a box are chosen alike"
   end
@@ -305,9 +302,6 @@ local function submit(job, parts)
   job.min_nodes = nodes
   job.max_nodes = nodes
   job.licenses = licences
-  -- Tasks are spread evenly: what each node must have can be known, what all have together cannot.
-  local each = not unset(job.min_cpus) and math.ceil(job.min_cpus / nodes) or 1
-  if each > 1 and (unset(job.pn_min_cpus) or job.pn_min_cpus < each) then job.pn_min_cpus = each end
   return slurm.SUCCESS
 end
 

@@ -123,7 +123,7 @@ fn attack_gate_and_daemon_read_all_comments_alike() {
 fn verdict(job: &str) -> Option<String> {
     let script = format!(
         "local job = {job}\nlocal rc = pavior.submit(nil)(job, parts, 7)\n\
-         print(rc, job.min_nodes, job.licenses, job.pn_min_cpus, slurm.said)"
+         print(rc, job.min_nodes, job.licenses, slurm.said)"
     );
     lua(&config(), &script, String::new())
 }
@@ -140,8 +140,8 @@ fn what_the_daemon_cannot_know_is_refused() {
         ("min_nodes = 4, tres_per_task = 'cpu=2,gres/gpu=1'", "--gpus-per-task"),
         ("min_nodes = 4, mem_per_tres = 'gres/gpu:1'", "--mem-per-gpu"),
         ("min_nodes = 4, min_mem_per_cpu = 100", "--mem-per-cpu"),
-        ("min_nodes = 4, sockets_per_node = 2", "--sockets-per-node"),
-        ("min_nodes = 4, cores_per_socket = 8", "--cores-per-socket"),
+        ("min_nodes = 4, ntasks_per_socket = 2", "--ntasks-per-socket"),
+        ("min_nodes = 4, features = '!a'", "a constraint is"),
         ("min_nodes = 4, contiguous = 1", "--contiguous"),
         ("min_nodes = 4, req_switch = 1", "--switches"),
         ("min_nodes = 4, segment_size = 2", "--segment"),
@@ -172,9 +172,7 @@ fn what_every_node_must_have_is_allowed() {
             "0\t4",
         ),
         ("licenses = 'matlab:2'", "0\t4\tmatlab:2,pavior:1"),
-        // Each of four nodes must have its part of ten CPUs.
-        ("min_cpus = 10", "0\t4\tpavior:1\t3"),
-        ("min_cpus = 10, pn_min_cpus = 8", "0\t4\tpavior:1\t8"),
+        ("features = 'a@1%', sockets_per_node = 2, cores_per_socket = 8, min_cpus = 10", "0\t4"),
         ("partition = 'other', tres_per_job = 'gres:gpu:4'", "0\t4\tnil"),
     ] {
         let Some(said) = verdict(&format!("{{ min_nodes = 4, {job} }}")) else { return };
