@@ -34,6 +34,7 @@ mod names;
 mod reason;
 mod records;
 mod state;
+pub mod torus3d;
 mod troubles;
 mod why;
 
