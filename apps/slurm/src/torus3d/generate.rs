@@ -39,7 +39,7 @@ pub struct Generated {
 /// The most placements that are written.
 const MOST: usize = 1000;
 
-/// The longest side that Slurm reads is beyond that of any machine: 16 bits.
+/// Three sides, x first; Slurm's numbers have 16 bits, as those of a machine.
 type Sides = [u16; 3];
 
 /// A topology.yaml for a machine and a mix.
@@ -233,7 +233,7 @@ fn head(
             let names = names.join(" or ");
             let _ = writeln!(
                 text,
-                "# - Shapes of equal size cannot be told apart: a job of {nodes} nodes gets {names}."
+                "# - Shapes of one size cannot be told apart: a job of {nodes} nodes gets {names}."
             );
         } else if forms.len() > 1 && asked.contains_key(nodes) {
             let _ = writeln!(text, "# - A job of {nodes} nodes cannot say which way it is turned.");
@@ -253,8 +253,8 @@ fn head(
     if !flat.is_empty() {
         let _ = writeln!(
             text,
-            "# - It knows no axis without wrap links ({}); the anchors here are chosen so that no box\n\
-             #   wraps around there.",
+            "# - It knows no axis without wrap links ({}); the anchors here are chosen so that no\n\
+             #   box wraps around there.",
             flat.join(", ")
         );
     }
@@ -322,5 +322,43 @@ impl Generated {
                 names.join(", ")
             )
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The anchors that Slurm makes of steps, in order.
+    fn positions(steps: &[Steps], side: u16) -> BTreeSet<u16> {
+        let of = |&(first, step): &Steps| {
+            let step = gcd(step, side);
+            (first % step..side).step_by(usize::from(step))
+        };
+        steps.iter().flat_map(of).collect()
+    }
+
+    #[test]
+    fn boxes_do_not_wrap_around_a_mesh_and_reach_all_of_it() {
+        for side in 1..=9 {
+            for length in 1..=side {
+                for anchors in [Anchors::Aligned, Anchors::Any] {
+                    let mesh = Grid::mesh(&[side]).unwrap();
+                    let found = positions(&along(length, &mesh, 0, anchors), side);
+                    assert!(
+                        found.iter().all(|at| at + length <= side),
+                        "{side} {length} {found:?}"
+                    );
+                    let reached = |cell| found.iter().any(|&at| (at..at + length).contains(&cell));
+                    assert!((0..side).all(reached), "{side} {length} {found:?}");
+                    let torus = Grid::torus(&[side]).unwrap();
+                    let around = positions(&along(length, &torus, 0, anchors), side);
+                    if anchors == Anchors::Any && length < side {
+                        assert_eq!(found.len(), usize::from(side - length) + 1);
+                        assert_eq!(around.len(), usize::from(side));
+                    }
+                }
+            }
+        }
     }
 }

@@ -11,6 +11,9 @@ use super::{Demand, Effect, Finding, Mix, Unreadable, count, shape_text, turned,
 use crate::hosts;
 use crate::names::NodeName;
 
+/// The most findings that are told.
+const MOST: usize = 1000;
+
 /// What was found in a topology.yaml.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
@@ -80,7 +83,8 @@ pub fn lint(text: &str, nodes: Option<&str>, mix: Option<&Mix>) -> Result<Report
         let message = "another document begins: Slurm reads the first alone".to_string();
         findings.push(Finding { place, effect: Effect::Ignored, rule: "documents", message });
     }
-    let topologies = document.root.map_or(Vec::new(), |root| topologies(&root, &mut findings));
+    let nothing = || Value { place: Place { line: 1, column: 1 }, kind: Kind::Text(String::new()) };
+    let topologies = topologies(&document.root.unwrap_or_else(nothing), &mut findings);
     let mut sizes = Vec::new();
     for topology in &topologies {
         let judged = Judged::new(topology);
@@ -99,6 +103,12 @@ pub fn lint(text: &str, nodes: Option<&str>, mix: Option<&Mix>) -> Result<Report
     }
     findings.sort();
     findings.dedup();
+    if let Some(Finding { place, .. }) = findings.get(MOST) {
+        let (place, effect, rest) = (*place, Effect::Note, findings.len() - MOST);
+        findings.truncate(MOST);
+        let message = format!("{} from here on are left out", count(rest, "finding"));
+        findings.push(Finding { place, effect, rule: "not-examined", message });
+    }
     Ok(Report { findings, sizes })
 }
 
@@ -114,8 +124,16 @@ fn topologies(root: &Value, findings: &mut Vec<Finding>) -> Vec<Topology> {
             return Vec::new();
         }
     };
-    let mut reader = Reader::new(findings);
-    entries.iter().filter_map(|entry| reader.topology(entry)).collect()
+    if entries.is_empty() {
+        let message = "no topology: slurmctld ends at once".to_string();
+        findings.push(Finding {
+            place: root.place,
+            effect: Effect::Refused,
+            rule: "type",
+            message,
+        });
+    }
+    Reader::new(findings).topologies(entries)
 }
 
 /// A topology with what its placements reach.
@@ -186,8 +204,8 @@ impl<'t> Judged<'t> {
             own.extend(names);
             if !strange.is_empty() {
                 let message = format!(
-                    "not among the nodes of the partition: {}. Boxes with cells of theirs are never \
-                     used",
+                    "not among the nodes of the partition: {}. No box with a cell of theirs is \
+                     ever used",
                     some(&strange)
                 );
                 let (place, effect) = (torus.torus.place, Effect::Unplaced);

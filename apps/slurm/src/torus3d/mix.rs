@@ -55,9 +55,9 @@ pub struct BadMix {
 const MOST: usize = 10_000;
 
 impl Mix {
-    /// Reads entries, with commas or white space between: a number of nodes or a box of two or three
-    /// sides, each with a weight behind a colon if it is not 1. Equal entries add up. `#` begins a
-    /// comment that ends with the line.
+    /// Reads entries, with commas or white space between: a number of nodes or a box of two or
+    /// three sides, each with a weight behind a colon if it is not 1. Equal entries add up. `#`
+    /// begins a comment that ends with the line.
     ///
     /// ```
     /// use pavior_slurm::torus3d::{Demand, Mix};

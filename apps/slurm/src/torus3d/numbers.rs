@@ -35,12 +35,13 @@ fn plain(text: &str, radix: u32) -> Option<&str> {
     (!text.is_empty() && text.chars().all(|letter| letter.is_digit(radix))).then_some(text)
 }
 
-/// A truth value, or none where Slurm refuses the text.
-pub(super) fn boolean(text: &str) -> Option<bool> {
+/// A truth value as Slurm makes it of a text, and whether the text is a word for it.
+pub(super) fn boolean(text: &str) -> (bool, bool) {
     match text.to_ascii_lowercase().as_str() {
-        "y" | "yes" | "t" | "true" | "on" => Some(true),
-        "n" | "no" | "f" | "false" | "off" => Some(false),
-        _ => None,
+        "y" | "yes" | "t" | "true" | "on" | "1" => (true, true),
+        "n" | "no" | "f" | "false" | "off" | "0" | "null" | "~" | "" => (false, true),
+        // Slurm takes any other text for true.
+        other => (!other.starts_with('~') && other.parse() != Ok(0.0), false),
     }
 }
 
@@ -58,6 +59,17 @@ mod tests {
         }
         for text in ["", "~", "four", "4.0", "4k", "4 ", "0x", "0xg", "+-4", "- 4", "null", "٤"] {
             assert_eq!(read(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn any_other_text_is_true() {
+        for (text, value) in [("yes", true), ("ON", true), ("f", false), ("0", false), ("", false)]
+        {
+            assert_eq!(boolean(text), (value, true), "{text}");
+        }
+        for (text, value) in [("perhaps", true), ("0.0", false), ("~x", false), ("2", true)] {
+            assert_eq!(boolean(text), (value, false), "{text}");
         }
     }
 }

@@ -129,8 +129,8 @@ mod tests {
             let within = |given: [u16; 3], least: u16| {
                 [0, 1, 2].map(|axis| given[axis].clamp(least, torus[axis] - 1 + least))
             };
-            let boxes =
-                Boxes { sides: within(sides, 1), seed: within(seed, 0), spacing: within(spacing, 1) };
+            let (sides, seed) = (within(sides, 1), within(seed, 0));
+            let boxes = Boxes { sides, seed, spacing: within(spacing, 1) };
             let [x, y, z] = torus.map(usize::from);
             let filled = &holes[..x * y * z];
             let reach = boxes.reach(torus, filled);

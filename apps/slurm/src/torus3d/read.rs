@@ -15,6 +15,8 @@ use crate::names::NodeName;
 const MOST_CELLS: u64 = 1 << 17;
 /// More placements than anybody means: those behind are not looked at.
 const MOST_PLACEMENTS: usize = 1000;
+/// The cells of all placements' toruses together, which bounds time and memory.
+const MOST_WORK: u64 = 1 << 26;
 
 /// A topology of `torus3d`.
 #[derive(Debug)]
@@ -50,34 +52,90 @@ pub(super) struct Placement {
 
 /// Reads topologies out of a document.
 pub(super) struct Reader<'f> {
-    pub(super) found: &'f mut Vec<Finding>,
-    /// The placements that may still be read.
-    pub(super) placements_left: usize,
+    found: &'f mut Vec<Finding>,
+    /// The placements that may still be read, and the cells of their toruses.
+    placements_left: usize,
+    work_left: u64,
     /// The cells that may still be read.
-    pub(super) cells_left: u64,
+    cells_left: u64,
 }
 
 impl<'f> Reader<'f> {
     pub(super) fn new(found: &'f mut Vec<Finding>) -> Reader<'f> {
-        Reader { found, placements_left: MOST_PLACEMENTS, cells_left: MOST_CELLS }
+        Reader {
+            found,
+            placements_left: MOST_PLACEMENTS,
+            work_left: MOST_WORK,
+            cells_left: MOST_CELLS,
+        }
     }
 
     fn find(&mut self, place: Place, effect: Effect, rule: &'static str, message: String) {
         self.found.push(Finding { place, effect, rule, message });
     }
 
+    /// The topologies of torus3d among all.
+    pub(super) fn topologies(&mut self, entries: &[Value]) -> Vec<Topology> {
+        let mut all = Vec::new();
+        let mut defaults = 0;
+        let mut names: HashMap<String, usize> = HashMap::new();
+        for entry in entries {
+            let Some(fields) = schema::TOPOLOGY.fields(entry, self.found) else { continue };
+            if fields.get("cluster_default").is_some_and(|value| self.truth(value)) {
+                defaults += 1;
+                if defaults == 2 {
+                    let message =
+                        "another topology is cluster_default, too: Slurm takes one of them";
+                    let message = message.to_string();
+                    self.find(entry.place, Effect::Ignored, "cluster-default", message);
+                }
+            }
+            let name = match fields.get("topology") {
+                Some(Value { kind: Kind::Text(name), .. }) => name.clone(),
+                Some(Value { place, .. }) => {
+                    let message = "the name of a topology is a word".to_string();
+                    self.find(*place, Effect::Refused, "type", message);
+                    String::new()
+                }
+                None => String::new(),
+            };
+            if let Some(line) = names.insert(name.clone(), entry.place.line) {
+                let message =
+                    format!("the topology on line {line} has this name, too: a partition gets one");
+                self.find(entry.place, Effect::Ignored, "topology-name", message);
+            }
+            all.extend(self.topology(entry, &fields, name));
+        }
+        if let ([first, _, ..], 0) = (entries, defaults) {
+            let message = "no topology is cluster_default: partitions without Topology= get this, \
+                           the first"
+                .to_string();
+            self.find(first.place, Effect::Ignored, "cluster-default", message);
+        }
+        all
+    }
+
+    /// What Slurm makes of a truth value.
+    fn truth(&mut self, value: &Value) -> bool {
+        let Kind::Text(text) = &value.kind else {
+            self.find(value.place, Effect::Refused, "type", "true or false".to_string());
+            return false;
+        };
+        let (truth, is_word) = numbers::boolean(text);
+        if !is_word {
+            let message = format!("Slurm takes this for {truth}");
+            self.find(value.place, Effect::Ignored, "boolean", message);
+        }
+        truth
+    }
+
     /// A topology of torus3d; `None` if it is of another kind, or cannot be read.
-    pub(super) fn topology(&mut self, value: &Value) -> Option<Topology> {
-        let fields = schema::TOPOLOGY.fields(value, self.found)?;
-        self.plugins(value, &fields);
+    fn topology(&mut self, value: &Value, fields: &Fields<'_>, name: String) -> Option<Topology> {
+        self.plugins(value, fields);
         let torus3d = fields.get("torus3d")?;
         if torus3d.kind == Kind::Map(Vec::new()) {
             return None;
         }
-        let name = match fields.get("topology").map(|name| &name.kind) {
-            Some(Kind::Text(name)) => name.clone(),
-            _ => String::new(),
-        };
         let inner = schema::TORUS3D.fields(torus3d, self.found)?;
         let Some(list) = inner.get("toruses") else {
             let message = "torus3d without toruses".to_string();
@@ -103,9 +161,7 @@ impl<'f> Reader<'f> {
             let is_one = match (&given.kind, key) {
                 (Kind::Map(_), "flat") => true,
                 (Kind::Map(map), _) => !map.is_empty(),
-                (Kind::Text(text), "flat") if numbers::boolean(text).is_some() => {
-                    numbers::boolean(text) == Some(true)
-                }
+                (Kind::Text(_), "flat") => self.truth(given),
                 (Kind::Text(_) | Kind::List(_), _) => {
                     let message = format!("{key} is a map");
                     self.find(given.place, Effect::Refused, "type", message);
@@ -183,8 +239,13 @@ impl<'f> Reader<'f> {
 
     /// Three numbers, 0 where none is given.
     fn triple(&mut self, value: &Value) -> Option<[u16; 3]> {
+        self.given(value).map(|triple| triple.map(Option::unwrap_or_default))
+    }
+
+    /// Three numbers, as far as they are given.
+    fn given(&mut self, value: &Value) -> Option<[Option<u16>; 3]> {
         let fields = schema::SIDES.fields(value, self.found)?;
-        let mut triple = [0; 3];
+        let mut triple = [None; 3];
         let mut right = true;
         for (number, axis) in triple.iter_mut().zip(AXES) {
             let Some(given) = fields.get(axis) else { continue };
@@ -202,7 +263,7 @@ impl<'f> Reader<'f> {
                 let message = format!("Slurm makes {} of {whole}, without a word", read.kept);
                 self.find(given.place, Effect::Ignored, "number", message);
             }
-            *number = read.kept;
+            *number = Some(read.kept);
         }
         right.then_some(triple)
     }
@@ -222,14 +283,14 @@ impl<'f> Reader<'f> {
     fn placements(&mut self, value: &Value, torus: [u16; 3]) -> Vec<Placement> {
         let mut all = Vec::new();
         for entry in self.entries(value, "placements") {
-            if self.placements_left == 0 {
-                let message = format!(
-                    "more than {MOST_PLACEMENTS} placements: those from here on were not looked at"
-                );
-                self.find(entry.place, Effect::Note, "not-examined", message);
+            let work = volume(torus).min(MOST_CELLS);
+            if self.placements_left == 0 || self.work_left < work {
+                let message = "too many placements: those from here on were not looked at";
+                self.find(entry.place, Effect::Note, "not-examined", message.to_string());
                 break;
             }
             self.placements_left -= 1;
+            self.work_left -= work;
             all.extend(self.placement(entry, torus));
         }
         all
@@ -241,18 +302,16 @@ impl<'f> Reader<'f> {
         let seed_value = fields.get("anchor_seed");
         let seed = seed_value.map_or(Some([0; 3]), |value| self.triple(value))?;
         let spacing_value = fields.get("anchor_spacing");
-        let written = spacing_value.map_or(Some([0; 3]), |value| self.triple(value))?;
-        let spacing = [0, 1, 2].map(|axis| match written[axis] {
-            0 => sides[axis],
-            given => given,
-        });
+        let written = spacing_value.map_or(Some([None; 3]), |value| self.given(value))?;
+        let used = |axis: usize| written[axis].filter(|&given| given > 0).unwrap_or(sides[axis]);
+        let spacing = [0, 1, 2].map(used);
         self.within(value.place, "dims", sides, torus, 0)?;
         if let Some(value) = seed_value {
             self.within(value.place, "anchor_seed", seed, torus, 1)?;
         }
         if let Some(value) = spacing_value {
             self.within(value.place, "anchor_spacing", spacing, torus, 0)?;
-            self.spacing(value, sides, spacing, torus);
+            self.spacing(value.place, sides, written, torus);
         }
         let boxes = Boxes { sides, seed, spacing };
         Some(Placement { place: value.place, boxes, spacing: spacing_value.map(|v| v.place) })
@@ -281,34 +340,35 @@ impl<'f> Reader<'f> {
     }
 
     /// What a written spacing is in fact.
-    fn spacing(&mut self, value: &Value, sides: [u16; 3], used: [u16; 3], torus: [u16; 3]) {
-        let Kind::Map(map) = &value.kind else { return };
+    fn spacing(
+        &mut self,
+        place: Place,
+        sides: [u16; 3],
+        written: [Option<u16>; 3],
+        torus: [u16; 3],
+    ) {
         for axis in 0..3 {
-            let name = AXES[axis];
-            let given = map.iter().any(|member| member.key == name);
-            let zero = given
-                && {
-                    let read = map.iter().rfind(|member| member.key == name);
-                    let text = read.map(|member| &member.value.kind);
-                    matches!(text, Some(Kind::Text(text)) if numbers::read(text).is_some_and(|n| n.kept == 0))
-                };
-            if zero || (!given && sides[axis] > 1) {
-                let why = if zero { "is 0" } else { "is missing" };
-                let message = format!(
-                    "anchor_spacing: {name} {why}, and Slurm takes that of dims, {}",
-                    sides[axis]
-                );
-                self.find(value.place, Effect::Ignored, "spacing-of-dims", message);
-            }
-            let step = gcd(used[axis], torus[axis]);
-            if given && !zero && step != used[axis] {
-                let message = format!(
-                    "anchor_spacing: {name} is {}, but Slurm steps around the torus of {} until it \
-                     is back: the anchors are {step} apart",
-                    used[axis], torus[axis]
-                );
-                self.find(value.place, Effect::Ignored, "spacing-around", message);
-            }
+            let (name, side) = (AXES[axis], torus[axis]);
+            let (rule, message) = match written[axis] {
+                None if sides[axis] == 1 => continue,
+                None | Some(0) => {
+                    let (word, dims) = (written[axis].map_or("missing", |_| "0"), sides[axis]);
+                    let message = format!("{name} is {word}, and Slurm takes that of dims, {dims}");
+                    ("spacing-of-dims", message)
+                }
+                Some(given) => {
+                    let step = gcd(given, side);
+                    if step == given {
+                        continue;
+                    }
+                    let message = format!(
+                        "{name} is {given}, but Slurm steps around the torus of {side} until it is \
+                         back: the anchors are {step} apart"
+                    );
+                    ("spacing-around", message)
+                }
+            };
+            self.find(place, Effect::Ignored, rule, format!("anchor_spacing: {message}"));
         }
     }
 

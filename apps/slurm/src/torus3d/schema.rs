@@ -1,5 +1,7 @@
 //! The keys that Slurm 26.05 knows in a topology.yaml, and what it does with others.
 
+use std::collections::HashMap;
+
 use pavior_kernel::shown;
 
 use super::yaml::{Kind, Member, Value};
@@ -57,14 +59,17 @@ impl Level {
             found.push(Finding { place, effect, rule: "type", message });
             return None;
         };
-        for (at, member) in map.iter().enumerate() {
-            let (place, shown_key) = (member.place, shown(&member.key));
-            if !self.keys.contains(&member.key.as_str()) {
-                let message = format!("Slurm ignores `{shown_key}` here{}", self.hint(&member.key));
+        let mut first: HashMap<&str, &Member> = HashMap::new();
+        for member in map {
+            let (place, key) = (member.place, member.key.as_str());
+            if !self.keys.contains(&key) {
+                let message = format!("Slurm ignores `{}` here{}", shown(key), self.hint(key));
                 let effect = Effect::Ignored;
                 found.push(Finding { place, effect, rule: "unknown-key", message });
-            } else if let Some(first) = map[..at].iter().find(|other| other.key == member.key) {
+            } else if let Some(first) = first.get(key) {
                 found.push(repeated(first, member));
+            } else {
+                first.insert(key, member);
             }
         }
         Some(Fields { map })

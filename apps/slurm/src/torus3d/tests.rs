@@ -41,8 +41,9 @@ const NODES: &str = "        nodes: n[0-7]\n";
 fn a_good_file_is_clean() {
     assert_eq!(found(GOOD), [""; 0]);
     // One map in place of a list of one, as Slurm takes it, and in the words of YAML 1.1.
-    let map = "%YAML 1.1\n---\ntopology: t\ntorus3d: {toruses: {name: p, dims: {x: '0x4', y: +2, z: 01}, \
-               nodes: 'n0,n[1-7]', placements: {dims: {x: 2, y: 2, z: 1}}}}\n...\n";
+    let map = "%YAML 1.1\n---\ntopology: t\ntorus3d: {toruses: {name: p, \
+               dims: {x: '0x4', y: +2, z: 01}, nodes: 'n0,n[1-7]', \
+               placements: {dims: {x: 2, y: 2, z: 1}}}}\n...\n";
     assert_eq!(found(map), [""; 0]);
 }
 
@@ -134,9 +135,30 @@ fn what_slurmctld_refuses_is_found() {
         "{all:?}"
     );
     assert!(found(&format!("{GOOD}---\n{GOOD}")).contains(&"10 ignored documents".to_string()));
-    assert_eq!(found("torus3d\n"), ["1 refused type"]);
+    for text in ["", "# empty\n", "torus3d\n", "[]"] {
+        assert_eq!(found(text), ["1 refused type"], "{text}");
+    }
     assert_eq!(found("- topology: t\n  flat: true\n"), ["1 ignored no-torus3d"]);
     assert!(lint("a: &b 1\nc: *b\n", None, None).unwrap_err().reason.contains("alias"));
+}
+
+#[test]
+fn several_topologies_are_told_apart() {
+    let two = |first: &str, second: &str| {
+        found(&format!(
+            "- topology: f\n  flat: true\n{first}{}",
+            GOOD.replace("  cluster_default: true\n", second)
+        ))
+    };
+    assert_eq!(two("", "  cluster_default: true\n"), [""; 0]);
+    assert_eq!(two("", ""), ["1 ignored cluster-default"]);
+    let both = two("  cluster_default: 1\n", "  cluster_default: perhaps\n");
+    assert_eq!(both, ["4 ignored cluster-default", "5 ignored boolean"]);
+    let named = found(&format!(
+        "- topology: pod\n  flat: true\n{}",
+        GOOD.replace("topology: t", "topology: pod")
+    ));
+    assert_eq!(named, ["3 ignored topology-name"]);
 }
 
 #[test]
@@ -144,7 +166,8 @@ fn nodes_that_hold_no_job_are_found() {
     let spaced = format!("{BOX}\n            anchor_spacing: {{x: 4, y: 2, z: 1}}");
     assert_eq!(changed(BOX, &spaced), ["5 unplaced left-out"]);
     let ones = format!(
-        "{BOX}\n          - dims: {{x: 1, y: 1, z: 1}}\n            anchor_spacing: {{x: 2, y: 2, z: 1}}"
+        "{BOX}\n          - dims: {{x: 1, y: 1, z: 1}}\n            \
+         anchor_spacing: {{x: 2, y: 2, z: 1}}"
     );
     assert_eq!(changed(BOX, &ones), ["10 unplaced size-left-out"]);
     // A region leaves the other half of the torus without nodes.
@@ -197,9 +220,11 @@ fn hostile_text_is_bounded_and_shown_harmless() {
     let report = lint(&format!("{GOOD}  \"{key}\": 1\n"), None, None).unwrap();
     let message = &report.findings[0].message;
     assert!(!message.contains('\u{1b}') && message.len() < 600, "{message}");
+    let report = lint(&format!("{GOOD}{}", "  x: 1\n".repeat(3000)), None, None).unwrap();
+    assert_eq!((report.findings.len(), report.findings[1000].rule), (1001, "not-examined"));
     let huge = GOOD.replace("x: 4", "x: 65535").replace("y: 2", "y: 65535");
     assert!(found(&huge).iter().any(|one| one.ends_with("not-examined")), "{:?}", found(&huge));
-    let many = format!("{BOX}\n{}", format!("          - {BOX}\n").repeat(2000));
+    let many = format!("{BOX}\n{}", format!("          - {BOX}\n").repeat(1500));
     assert!(changed(BOX, &many).contains(&"1009 note not-examined".to_string()));
 }
 
@@ -254,8 +279,7 @@ fn nodes_are_listed_in_the_machine_s_order() {
 }
 
 proptest! {
-    /// Each size that is not said to be impossible is placed by the file, all nodes are reached, and
-    /// no box wraps around an axis without wrap links.
+    /// Each size that is not said to be impossible is placed, and all nodes are reached.
     #[test]
     fn generated_files_place_each_size(
         sides in [1u16..7, 1u16..6, 1u16..5],
@@ -274,10 +298,12 @@ proptest! {
         if let Ok(made) = generate(&config, &mix, choice(any, turn)) {
             let report = lint(&made.yaml, None, Some(&mix)).unwrap();
             for size in &report.sizes {
-                prop_assert!((size.fate == Fate::Placed) != made.cannot.contains(&size.demand), "{:?}", made);
+                let impossible = made.cannot.contains(&size.demand);
+                prop_assert!((size.fate == Fate::Placed) != impossible, "{:?}", made);
             }
             let allowed = ["never-placed", "other-shape"];
-            let is_right = |one: &Finding| one.effect == Effect::Note || allowed.contains(&one.rule);
+            let is_right =
+                |one: &Finding| one.effect == Effect::Note || allowed.contains(&one.rule);
             prop_assert!(report.findings.iter().all(is_right), "{:?} {:?}", report, made);
         }
     }
