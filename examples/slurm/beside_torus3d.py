@@ -1,6 +1,7 @@
 """The same jobs on Slurm's topology/torus3d and on `pavior slurm`: who waits, who is refused, what fits.
 
     python3 examples/slurm/beside_torus3d.py ROOT PAVIOR OUT.csv [4x4x4,8x8x4] [1,2,3]
+    python3 examples/slurm/beside_torus3d.py table OUT.csv ...
 
 ROOT is a chroot with Debian's slurm-wlm, slurm-wlm-basic-plugins, slurm-client, slurmctld, slurmd and
 munge of 26.05 or later, with /dev and /proc bound; PAVIOR is the program, built with the feature `slurm`.
@@ -13,14 +14,16 @@ node, and get the same jobs at the same moments:
 
 A row of OUT.csv is a job: of the stream (kind `stream`), or of the test of what fits (`fill`: on an
 empty machine, one after the other; `refill`: after every second one was ended). What ran where is
-read from Slurm's own log of completed jobs.
+read from Slurm's own log of completed jobs. The second form prints the tables of results/torus3d.md.
 """
 
 import csv
+import datetime
 import os
 import random
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import threading
@@ -37,6 +40,8 @@ MIXES = {
     "6x4x2:1 8x4x4:0.5 13:1 20:1",
 }
 FILLS = {"4x4x4": (20, 10), "8x8x4": (22, 12)}
+PORTS = {"4x4x4": 20000, "8x8x4": 23000}
+PROGRAM = f"/beside/pavior-{os.getpid()}"
 SYSTEMS = ("aligned", "any", "pavior")
 
 
@@ -83,7 +88,7 @@ class Cluster:
         self.pavior = pavior
         self.nodes = volume(machine)
         self.names = f"n[000-{self.nodes - 1:03}]"
-        self.folder = f"/beside/{system}"
+        self.folder = f"/beside/{machine}-{system}"
         self.env = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "SLURM_CONF": f"{self.folder}/slurm.conf"}
         self.daemon = None
 
@@ -125,7 +130,7 @@ class Cluster:
             )
             log = open(self.host("log/pavior"), "w")
             self.daemon = subprocess.Popen(
-                ["chroot", self.root, "/beside/bin", "slurm", "--config", f"{self.folder}/pavior.toml"],
+                ["chroot", self.root, PROGRAM, "slurm", "--config", f"{self.folder}/pavior.toml"],
                 env=self.env, stdout=log, stderr=log,
             )
 
@@ -145,6 +150,7 @@ JobCompType=jobcomp/filetxt
 JobCompLoc={self.folder}/jobs
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
+PriorityType=priority/basic
 SchedulerType=sched/backfill
 SchedulerParameters=bf_interval=1,batch_sched_delay=1
 ReturnToService=2
@@ -163,7 +169,7 @@ PartitionName=mesh Nodes={self.names} Default=YES OverSubscribe=EXCLUSIVE MaxTim
             file.write("CgroupPlugin=disabled\n")
         with open(self.host("pavior.toml"), "w") as file:
             file.write(f'machine = "torus:{self.machine}"\nnodes = "n{{:03}}"\npartition = "mesh"\n')
-        pavior = ["chroot", self.root, "/beside/bin", "slurm", "--config", f"{self.folder}/pavior.toml"]
+        pavior = ["chroot", self.root, PROGRAM, "slurm", "--config", f"{self.folder}/pavior.toml"]
         if self.system == "pavior":
             subprocess.run([*pavior, "install", self.folder], check=True, stdout=subprocess.DEVNULL)
             lines += "Licenses=pavior:1\nJobSubmitPlugins=lua\nSlurmctldParameters=disable_job_shrink\n"
@@ -294,12 +300,63 @@ def fill(cluster, fills, rows, seed):
             rows.append([*row, int(refused), "does not fit", "", "", "", "", ""])
 
 
+def wait_of(row):
+    start, submit = (datetime.datetime.fromisoformat(row[key]) for key in ("start", "submit"))
+    return (start - submit).total_seconds()
+
+
+def other_shape(row):
+    """Whether a job that asked for a shape got another."""
+    asked = sorted(map(int, row["asks"].split("x")), reverse=True)
+    return len(asked) > 1 and row["got_box"] != "x".join(map(str, asked))
+
+
+def table(paths):
+    """Prints who waited how long, and what fitted at the end."""
+    rows = [row for path in paths for row in csv.DictReader(open(path))]
+    machines = sorted({row["machine"] for row in rows})
+    print("| machine | system | jobs | refused | other shape | wait: mean | median | p90 | longest | mean of "
+          "large | mean of small |\n|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
+    for machine in machines:
+        for system in SYSTEMS:
+            own = [row for row in rows if (row["machine"], row["system"]) == (machine, system)]
+            jobs = [row for row in own if row["kind"] == "stream"]
+            done = [row for row in jobs if row["outcome"] == "completed"]
+            assert len(done) == len(jobs), [row for row in jobs if row not in done]
+            nodes = volume(machine)
+            waits = sorted(map(wait_of, done))
+            large = [wait_of(row) for row in done if int(row["nodes"]) * 4 >= nodes]
+            small = [wait_of(row) for row in done if int(row["nodes"]) * 16 < nodes]
+            means = [statistics.mean(waits), statistics.median(waits), waits[len(waits) * 9 // 10], waits[-1],
+                     statistics.mean(large), statistics.mean(small)]
+            print(f"| {machine} | {system} | {len(jobs)} | {sum(int(row['refused']) for row in jobs)} | "
+                  f"{sum(map(other_shape, done))} | {' | '.join(f'{mean:.1f} s' for mean in means)} |")
+    print("\n| machine | system | filled: nodes held, jobs | after every second job ended: nodes held, jobs | "
+          "other shape |\n|---|---|---|---|---:|")
+    for machine in machines:
+        for system in SYSTEMS:
+            own = [row for row in rows if (row["machine"], row["system"]) == (machine, system)]
+            cells = [[], []]
+            for seed in sorted({row["seed"] for row in own}):
+                fits = [row for row in own if row["seed"] == seed and row["outcome"] == "fits"]
+                fill = [row for row in fits if row["kind"] == "fill"]
+                again = [row for row in fits if row["kind"] == "refill"]
+                kept = [row for row in fill if int(row["job"]) % 2]
+                held = [sum(int(row["nodes"]) for row in some) for some in (fill, kept + again)]
+                cells[0].append(f"{held[0]} ({len(fill)})")
+                cells[1].append(f"{held[1]} ({len(again)})")
+            wrong = sum(other_shape(row) for row in own if row["outcome"] == "fits")
+            print(f"| {machine} | {system} | {', '.join(cells[0])} | {', '.join(cells[1])} | {wrong} |")
+
+
 def main():
+    if sys.argv[1] == "table":
+        return table(sys.argv[2:])
     root, pavior, out = sys.argv[1:4]
     machines = (sys.argv[4] if len(sys.argv) > 4 else "4x4x4,8x8x4").split(",")
     seeds = (sys.argv[5] if len(sys.argv) > 5 else "1,2,3").split(",")
     os.makedirs(f"{root}/beside", exist_ok=True)
-    shutil.copy(pavior, f"{root}/beside/bin")
+    shutil.copy(pavior, root + PROGRAM)
     header = ["machine", "seed", "system", "kind", "job", "asks", "nodes", "run_s", "refused", "outcome",
               "submit", "start", "end", "got_nodes", "got_box"]
     rows = []
@@ -307,7 +364,7 @@ def main():
         for seed in seeds:
             jobs, fills = jobs_of(machine, seed)
             clusters = [
-                Cluster(root, pavior, machine, system, 20000 + 1000 * at)
+                Cluster(root, pavior, machine, system, PORTS[machine] + 1000 * at)
                 for at, system in enumerate(SYSTEMS)
             ]
 

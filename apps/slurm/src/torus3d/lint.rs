@@ -1,6 +1,6 @@
 //! `pavior slurm lint`: the rules.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use pavior_kernel::shown;
 
@@ -87,7 +87,7 @@ pub fn lint(text: &str, nodes: Option<&str>, mix: Option<&Mix>) -> Result<Report
     let topologies = topologies(&document.root.unwrap_or_else(nothing), &mut findings);
     let mut sizes = Vec::new();
     for topology in &topologies {
-        let judged = Judged::new(topology);
+        let judged = Judged::new(topology, nodes.as_deref());
         judged.places(&mut findings);
         if let Some(nodes) = &nodes {
             judged.compare(nodes, &mut findings);
@@ -144,22 +144,25 @@ struct Judged<'t> {
 
 struct JudgedTorus<'t> {
     torus: &'t Torus,
-    cells: &'t [Option<NodeName>],
+    /// Its nodes; none in cells whose nodes Slurm does not know.
+    cells: Vec<Option<&'t NodeName>>,
     reached: Vec<(&'t Placement, Reach)>,
 }
 
 impl<'t> Judged<'t> {
-    fn new(topology: &'t Topology) -> Judged<'t> {
+    /// Slurm takes the cells of nodes that it does not know for empty.
+    fn new(topology: &'t Topology, nodes: Option<&[NodeName]>) -> Judged<'t> {
+        let known: Option<HashSet<&NodeName>> = nodes.map(|nodes| nodes.iter().collect());
+        let is_known = |name: &NodeName| known.as_ref().is_none_or(|known| known.contains(name));
         let judge = |torus: &'t Torus| {
-            let cells = torus.cells.as_deref()?;
+            let cells = torus.cells.as_deref()?.iter();
+            let cells: Vec<Option<&NodeName>> =
+                cells.map(|cell| cell.as_ref().filter(|name| is_known(name))).collect();
             let filled: Vec<bool> = cells.iter().map(Option::is_some).collect();
             let reach =
                 |placement: &'t Placement| (placement, placement.boxes.reach(torus.sides, &filled));
-            Some(JudgedTorus {
-                torus,
-                cells,
-                reached: torus.placements.iter().map(reach).collect(),
-            })
+            let reached = torus.placements.iter().map(reach).collect();
+            Some(JudgedTorus { torus, cells, reached })
         };
         let toruses = topology.toruses.iter().filter_map(judge).collect();
         Judged { topology, toruses }
@@ -198,7 +201,7 @@ impl<'t> Judged<'t> {
         let known: BTreeSet<&NodeName> = nodes.iter().collect();
         let mut own = BTreeSet::new();
         for torus in &self.toruses {
-            let names: Vec<&NodeName> = torus.cells.iter().flatten().collect();
+            let names: Vec<&NodeName> = torus.torus.cells.iter().flatten().flatten().collect();
             let strange: Vec<&NodeName> =
                 names.iter().copied().filter(|name| !known.contains(name)).collect();
             own.extend(names);
@@ -369,7 +372,7 @@ impl JudgedTorus<'_> {
             .cells
             .iter()
             .zip(&all)
-            .filter_map(|(cell, covered)| cell.as_ref().filter(|_| !covered))
+            .filter_map(|(cell, covered)| cell.filter(|_| !covered))
             .collect();
         if !left.is_empty() {
             let message = format!("in no box of any placement: {}. They hold no job", some(&left));

@@ -473,7 +473,12 @@ impl<'f> Reader<'f> {
     /// The names of a list of nodes.
     fn names(&mut self, value: &Value) -> Option<Vec<NodeName>> {
         let names = match &value.kind {
-            Kind::Text(text) => hosts::expand(text),
+            // Slurm takes white space between names for commas, and several for one.
+            Kind::Text(text) => {
+                let words = text.split_whitespace().map(|word| word.trim_matches(','));
+                let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+                hosts::expand(&words.join(","))
+            }
             Kind::List(_) | Kind::Map(_) => None,
         };
         if names.is_none() {
