@@ -19,11 +19,13 @@
 //! is.
 
 mod ask;
+mod candidates;
 mod check;
 mod command;
 mod config;
 mod cycle;
 mod daemon;
+mod demands;
 mod error;
 mod gate;
 mod hosts;
@@ -37,6 +39,7 @@ mod observe;
 mod question;
 mod reason;
 mod records;
+mod reservations;
 mod shape;
 mod start;
 mod state;

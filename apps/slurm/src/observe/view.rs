@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 use crate::ledger::{Condition, Ledger, Phase, SlurmJob};
 use crate::names::JobName;
 use crate::reason::date;
-use crate::state::{request, shape_text};
+use crate::shape;
+use crate::state::request;
 use crate::{Config, SlurmError};
 
 /// The longest of Slurm's words that is shown, in characters.
@@ -82,7 +83,9 @@ impl View {
             let node = NodeId(node as u32);
             match (owner, condition) {
                 (Some(job), _) => by_owner.entry(Some(*job)).or_default().push(node),
-                (None, Condition::Taken) => by_owner.entry(None).or_default().push(node),
+                (None, Condition::Taken | Condition::Reserved) => {
+                    by_owner.entry(None).or_default().push(node);
+                }
                 (None, Condition::Unavailable) => failed.push(node),
                 (None, Condition::Idle) => {}
             }
@@ -192,14 +195,15 @@ impl View {
     }
 
     fn request(&self, job: &SlurmJob) -> Value {
-        let shape = shape_text(&job.comment).and(wish(&self.config, job).ok());
         let axes = self.config.grid.axes();
+        let wish =
+            if says_no_shape(&self.config, job) { None } else { wish(&self.config, job).ok() };
         json!({
             "id": job.name.to_string(),
             "state": "waiting",
             "machine": self.config.partition,
             "requested": job.nodes,
-            "shape": shape.and_then(|wish| wish.shape).map(|sides| sides[..axes].to_vec()),
+            "shape": wish.and_then(|wish| wish.shape).map(|sides| sides[..axes].to_vec()),
             "asked": date(job.submitted),
             "tenant": Value::Null,
             "job": job.name.to_string(),
@@ -218,13 +222,17 @@ pub(crate) fn wish(config: &Config, job: &SlurmJob) -> Result<Request, String> {
     let shaper: Result<Shaper, SlurmError> = crate::daemon::shaper(config);
     let mut shaper = shaper.map_err(|error| error.to_string())?;
     match request(config, job, &mut shaper) {
-        Err(_) if shape_text(&job.comment).is_none() && !job.bad_comment => {
+        Err(_) if says_no_shape(config, job) && !job.bad_comment => {
             let wish = shaper.request(job.nodes.max(1));
             let none = || format!("{} nodes are no box of the machine", job.nodes);
             wish.shape.map(|_| wish).ok_or_else(none)
         }
         wish => wish,
     }
+}
+
+fn says_no_shape(config: &Config, job: &SlurmJob) -> bool {
+    matches!(shape::read(&job.comment, config.grid.axes()), Ok(None))
 }
 
 /// Slurm's word for why a job waits, harmless and short.
