@@ -43,6 +43,7 @@ mod reservations;
 mod shape;
 mod start;
 mod state;
+pub mod torus3d;
 mod troubles;
 mod turn;
 mod unit;

@@ -15,3 +15,4 @@ mod records;
 mod release;
 mod storm;
 mod story;
+mod torus3d;
