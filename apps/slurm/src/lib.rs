@@ -38,6 +38,7 @@ mod records;
 mod state;
 mod troubles;
 mod turn;
+mod uninstall;
 mod unit;
 mod why;
 
@@ -47,6 +48,7 @@ pub use daemon::{DaemonOptions, run};
 pub use error::SlurmError;
 pub use install::install;
 pub use observe::{ADDRESS, observe};
+pub use uninstall::{Removal, uninstall};
 pub use why::why;
 
 /// The licence that every job of the partition waits for, and the reservation that keeps it.
