@@ -4,127 +4,43 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
-/// What each crate may depend on, in the order in which the crates are best read.
-const ALLOWED: &[(&str, &[&str])] = &[
-    ("pavior-kernel", &[]),
-    ("pavior-mesh", &["pavior-kernel"]),
-    ("pavior-files", &["pavior-kernel"]),
-    ("pavior-allocation", &["pavior-kernel", "pavior-mesh"]),
-    ("pavior-planning", &["pavior-kernel", "pavior-mesh", "pavior-allocation"]),
-    ("pavior-workload", &["pavior-kernel", "pavior-mesh"]),
-    ("pavior-network", &["pavior-kernel", "pavior-mesh"]),
-    (
-        "pavior-scheduling",
-        &["pavior-kernel", "pavior-mesh", "pavior-allocation", "pavior-workload"],
-    ),
-    (
-        "pavior-simulation",
-        &[
-            "pavior-kernel",
-            "pavior-mesh",
-            "pavior-allocation",
-            "pavior-workload",
-            "pavior-network",
-            "pavior-planning",
-            "pavior-scheduling",
-        ],
-    ),
-    ("pavior-draw", &["pavior-kernel", "pavior-mesh", "pavior-allocation", "pavior-network"]),
-    (
-        "pavior-experiments",
-        &[
-            "pavior-kernel",
-            "pavior-mesh",
-            "pavior-allocation",
-            "pavior-workload",
-            "pavior-network",
-            "pavior-scheduling",
-            "pavior-simulation",
-            "pavior-draw",
-            "pavior-files",
-        ],
-    ),
-    (
-        "pavior-slurm",
-        &[
-            "pavior-kernel",
-            "pavior-mesh",
-            "pavior-allocation",
-            "pavior-planning",
-            "pavior-workload",
-            "pavior-scheduling",
-            "pavior-viewer",
-        ],
-    ),
+/// What each crate may depend on, in the order in which the crates are best read. Names stand
+/// without `pavior-`.
+const ALLOWED: &[(&str, &str)] = &[
+    ("kernel", ""),
+    ("mesh", "kernel"),
+    ("files", "kernel"),
+    ("allocation", "kernel mesh"),
+    ("planning", "kernel mesh allocation"),
+    ("workload", "kernel mesh"),
+    ("network", "kernel mesh"),
+    ("scheduling", "kernel mesh allocation workload"),
+    ("simulation", "kernel mesh allocation workload network planning scheduling"),
+    ("draw", "kernel mesh allocation network"),
+    ("experiments", "kernel mesh allocation workload network scheduling simulation draw files"),
+    ("slurm", "kernel mesh allocation planning workload scheduling viewer"),
     (
         "pavior",
-        &[
-            "pavior-kernel",
-            "pavior-mesh",
-            "pavior-allocation",
-            "pavior-planning",
-            "pavior-workload",
-            "pavior-network",
-            "pavior-scheduling",
-            "pavior-simulation",
-            "pavior-experiments",
-        ],
+        "kernel mesh allocation planning workload network scheduling simulation experiments",
     ),
-    ("pavior-studies", &["pavior"]),
+    ("studies", "pavior"),
     (
-        "pavior-cli",
-        &[
-            "pavior-kernel",
-            "pavior-mesh",
-            "pavior-allocation",
-            "pavior-workload",
-            "pavior-network",
-            "pavior-scheduling",
-            "pavior-simulation",
-            "pavior-draw",
-            "pavior-experiments",
-            "pavior-files",
-            "pavior-studies",
-            "pavior-planning",
-            "pavior-slurm",
-            "pavior-serve",
-            "pavior-viewer",
-        ],
+        "cli",
+        "kernel mesh allocation workload network scheduling simulation draw experiments files \
+         studies planning slurm serve viewer",
     ),
+    ("serve", "kernel mesh allocation planning workload scheduling viewer"),
+    ("viewer", ""),
+    (TRIALS, ""),
+    ("xtask", "mesh allocation"),
     (
-        "pavior-serve",
-        &[
-            "pavior-kernel",
-            "pavior-mesh",
-            "pavior-allocation",
-            "pavior-planning",
-            "pavior-workload",
-            "pavior-scheduling",
-            "pavior-viewer",
-        ],
-    ),
-    ("pavior-viewer", &[]),
-    (TRIALS, &[]),
-    ("xtask", &["pavior-mesh", "pavior-allocation"]),
-    (
-        "pavior-python",
-        &[
-            "pavior-kernel",
-            "pavior-mesh",
-            "pavior-allocation",
-            "pavior-workload",
-            "pavior-network",
-            "pavior-scheduling",
-            "pavior-simulation",
-            "pavior-draw",
-            "pavior-experiments",
-            "pavior-files",
-        ],
+        "python",
+        "kernel mesh allocation workload network scheduling simulation draw experiments files",
     ),
 ];
 
 /// What the tests of every crate may use, and nothing but tests.
-const TRIALS: &str = "pavior-trials";
+const TRIALS: &str = "trials";
 
 /// Every edge that ARCHITECTURE.md does not list.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
@@ -157,15 +73,17 @@ fn of_manifest(path: &str, text: &str) -> Vec<String> {
     let Some(name) = name.and_then(Value::as_str) else {
         return vec![format!("{path}: no package name")];
     };
-    let Some((_, allowed)) = ALLOWED.iter().find(|(known, _)| *known == name) else {
+    let short = |name: &'_ str| name.strip_prefix("pavior-").unwrap_or(name).to_string();
+    let Some((_, allowed)) = ALLOWED.iter().find(|(known, _)| *known == short(name)) else {
         return vec![format!("{path}: {name} is not listed in xtask/src/layers.rs")];
     };
     let mut problems = Vec::new();
     for section in ["dependencies", "dev-dependencies", "build-dependencies"] {
         let Some(dependencies) = manifest.get(section).and_then(Value::as_table) else { continue };
         for dependency in dependencies.keys().filter(|key| key.starts_with("pavior")) {
-            let for_tests = dependency == TRIALS && section == "dev-dependencies";
-            if !for_tests && !allowed.contains(&dependency.as_str()) {
+            let other = short(dependency);
+            let for_tests = other == TRIALS && section == "dev-dependencies";
+            if !for_tests && !allowed.split_whitespace().any(|allowed| allowed == other) {
                 problems.push(format!("{path}: {name} must not depend on {dependency}"));
             }
         }

@@ -1,5 +1,6 @@
 //! Plans to move leases, as callers see them.
 
+use pavior_allocation::Machine;
 use pavior_mesh::{Freedom, Grid, JobId, Request};
 use pavior_planning::{self as planning, Planned, SearchLimits, Shape, Snapshot, Weights};
 use serde::Serialize;
@@ -7,25 +8,24 @@ use serde::Serialize;
 use crate::core::JobName;
 use crate::core::reply::{Part, parts};
 
-/// The cheapest way to make room for a request, in whichever of the boxes that its freedom allows;
-/// without a freedom in its box, turned if the limits say so. Of boxes that cost the same the first
-/// is taken.
+/// The cheapest way to make room for a request on a machine whose jobs weigh their nodes. It goes
+/// into whichever of the boxes that its freedom allows, without one into its box, turned if the
+/// limits say so. Of boxes that cost the same the first is taken.
 ///
 /// # Errors
 /// If sets that are no boxes are allowed: plans are for boxes.
 pub(crate) fn unblocked(
-    grid: &Grid,
-    snapshot: &Snapshot,
+    machine: &Machine,
     request: &Request,
-    weights: &Weights,
     limits: &SearchLimits,
 ) -> Result<Planned, String> {
-    let shapes = Shape::allowed(request, grid, limits.turn).ok_or_else(|| {
+    let shapes = Shape::all_for(request, machine, limits.turn).ok_or_else(|| {
         let words = [Freedom::Box, Freedom::Turned, Freedom::AnyBox].map(Freedom::word);
         let (known, freedom) = (words.join(", "), request.freedom.map_or("", Freedom::word));
         format!("a plan is for boxes: \"freedom\" is one of {known}, not {freedom}")
     })?;
-    Ok(planning::unblock_any(snapshot, &shapes, weights, limits))
+    let snapshot = Snapshot::of(machine);
+    Ok(planning::unblock_any(&snapshot, &shapes, &Weights::nodes(&snapshot), limits))
 }
 
 /// Which leases to move.

@@ -95,6 +95,15 @@ impl Operator {
         Process { program, word: None, arguments, environment: &[], input }.run(self.limits)
     }
 
+    /// Runs one `scontrol` with arguments, which may object.
+    ///
+    /// # Errors
+    /// If it cannot be run, or gives no answer.
+    pub(crate) fn try_scontrol(&self, arguments: &[&str]) -> Result<Said, SlurmError> {
+        let (program, input) = ("scontrol", String::new());
+        Process { program, word: None, arguments, environment: &[], input }.run(self.limits)
+    }
+
     /// Runs one `scontrol` with arguments, which must succeed.
     ///
     /// # Errors

@@ -8,16 +8,16 @@ use pavior_workload::Shaper;
 use serde_json::json;
 
 use crate::ask::{Operator, Question, capture};
-use crate::check::try_gate;
 use crate::command::{self, Change};
 use crate::cycle::{Decision, Memory, decide};
 use crate::ledger::Ledger;
 use crate::manager::{Manager, Signals};
 use crate::metrics::{self, Metrics, log};
 use crate::names::NodeName;
+use crate::question::try_gate;
 use crate::troubles::{self, Say, Trouble, Troubles};
 use crate::turn::Turn;
-use crate::{Config, LICENCE, SlurmError};
+use crate::{Config, SlurmError, start};
 
 /// How the daemon is run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,8 +37,9 @@ const LOOK: u64 = 3600;
 /// from `path` again.
 ///
 /// # Errors
-/// If the configuration is wrong, or metrics cannot be served. While Slurm does not answer, cycles
-/// are skipped.
+/// If the configuration is wrong or of another Slurm, the daemon has no rights, or metrics cannot
+/// be served. While Slurm does not answer, cycles are skipped; if there is to be only one, that is
+/// an error.
 pub fn run(path: &Path, config: Config, options: DaemonOptions) -> Result<(), SlurmError> {
     let signals = Signals::listen()?;
     let metrics = Arc::new(Metrics::new());
@@ -53,6 +54,7 @@ pub fn run(path: &Path, config: Config, options: DaemonOptions) -> Result<(), Sl
         memory: Memory::default(),
         metrics,
         basic: None,
+        fit: false,
         looked: 0,
         troubles: Troubles::default(),
         manager: Manager::default(),
@@ -61,14 +63,18 @@ pub fn run(path: &Path, config: Config, options: DaemonOptions) -> Result<(), Sl
     Manager::ready();
     loop {
         let acts = daemon.is_its_turn();
-        if acts {
-            daemon.cycle();
+        let outcome = if acts {
+            daemon.cycle()
         } else {
             daemon.manager.alive("stands by: another daemon has the lock".into());
+            Ok(())
+        };
+        if options.once && !acts {
+            let reason = "another daemon has the lock, and acts";
+            return Err(SlurmError::Config(reason.into()));
         }
-        if options.once {
-            let reason = || SlurmError::Config("another daemon has the lock, and acts".into());
-            return if acts { Ok(()) } else { Err(reason()) };
+        if options.once || matches!(outcome, Err(SlurmError::Unfit(_))) {
+            return outcome;
         }
         signals.wait(daemon.config.poll_ms);
         if signals.stopped() {
@@ -111,6 +117,8 @@ struct Daemon {
     metrics: Arc<Metrics>,
     /// Whether Slurm's priorities are first come, first served; asked once.
     basic: Option<bool>,
+    /// Whether the first look was taken.
+    fit: bool,
     looked: u64,
     troubles: Troubles,
     manager: Manager,
@@ -125,7 +133,11 @@ impl Daemon {
     /// Reads the configuration again. One that is wrong changes nothing.
     fn read_again(&mut self, path: &Path) {
         Manager::reloading();
-        let read = Config::read(path).and_then(|config| Ok((shaper(&config)?, config)));
+        let read = Config::read(path).and_then(|config| {
+            start::look(&config, self.operator.is_some())?;
+            start::names(&config, &Ledger::read(&config)?)?;
+            Ok((shaper(&config)?, config))
+        });
         match read {
             Ok((shaper, config)) => {
                 if config.metrics != self.config.metrics {
@@ -165,7 +177,7 @@ impl Daemon {
         acts
     }
 
-    fn cycle(&mut self) {
+    fn cycle(&mut self) -> Result<(), SlurmError> {
         let begun = SystemTime::now();
         let outcome = self.look_and_change();
         let seconds = begun.elapsed().map_or(0.0, |length| length.as_secs_f64());
@@ -184,11 +196,12 @@ impl Daemon {
         if outcome.is_ok() {
             self.metrics.last_success.set(now() as i64);
         }
-        let status = match outcome {
-            Ok(status) => status,
-            Err(_) => "Slurm does not answer; cycles are skipped".to_string(),
+        let (status, outcome) = match outcome {
+            Ok(status) => (status, Ok(())),
+            Err(error) => ("Slurm does not answer; cycles are skipped".to_string(), Err(error)),
         };
         self.manager.alive(status);
+        outcome
     }
 
     /// Says which records cannot be read, and which nodes are held twice.
@@ -203,6 +216,14 @@ impl Daemon {
             Say::End => log(time, "info", "all records can be read", json!({})),
             Say::Nothing => {}
         }
+        let count = decision.boxless.len();
+        if self.troubles.note(Trouble::Boxless, count > 0, time) == Say::Trouble {
+            let jobs = decision.boxless.iter().take(8);
+            let jobs: Vec<String> =
+                jobs.map(|(job, why)| format!("{job}: {}", why.as_str())).collect();
+            let more = json!({ "count": count, "first": jobs });
+            log(time, "warn", "jobs without a box", more);
+        }
         let twice = !decision.overlaps.is_empty();
         if self.troubles.note(Trouble::Overlap, twice, time) == Say::Trouble {
             let nodes = decision.overlaps.iter().map(|&node| self.config.name(node).as_str());
@@ -214,6 +235,21 @@ impl Daemon {
     /// A cycle; returns how things are, in a line.
     fn look_and_change(&mut self) -> Result<String, SlurmError> {
         let time = now();
+        if !self.fit {
+            start::look(&self.config, self.operator.is_some())?;
+        }
+        let ledger = Ledger::read(&self.config)?;
+        if !self.fit {
+            for fault in start::names(&self.config, &ledger)? {
+                log(
+                    time,
+                    "warn",
+                    "the configuration differs from Slurm",
+                    json!({ "error": fault }),
+                );
+            }
+            self.fit = true;
+        }
         if time >= self.looked + LOOK {
             self.keep_reservation(time)?;
             self.look_at_gate(time);
@@ -223,7 +259,6 @@ impl Daemon {
             Some(basic) => basic,
             None => *self.basic.insert(is_basic()?),
         };
-        let ledger = Ledger::read(&self.config)?;
         let decision =
             decide(&self.config, &ledger, &mut self.shaper, &mut self.memory, (time, basic))?;
         self.complain(&ledger, &decision, time);
@@ -237,7 +272,7 @@ impl Daemon {
         }
         let objections = match &self.operator {
             Some(operator) if !decision.changes.is_empty() => {
-                command::carry_out(operator, &decision.changes)?
+                command::carry_out(operator, &decision.changes, self.config.tell)?
             }
             _ => Vec::new(),
         };
@@ -281,13 +316,14 @@ impl Daemon {
     /// Sees to it that the licence is reserved for root for a while yet.
     fn keep_reservation(&self, time: u64) -> Result<(), SlurmError> {
         let shown = capture(Question::Show, &["reservation", "-o"])?;
-        let own = format!("ReservationName={LICENCE} ");
+        let licence = &self.config.licence;
+        let own = format!("ReservationName={licence} ");
         let end = shown.lines().find(|line| line.starts_with(&own)).map(|line| {
             let end = line.split(' ').find_map(|word| word.strip_prefix("EndTime="));
             end.and_then(|end| end.parse::<u64>().ok()).unwrap_or(0)
         });
-        let licences = format!("Licenses={LICENCE}:1");
-        let name = format!("ReservationName={LICENCE}");
+        let licences = format!("Licenses={licence}:1");
+        let name = format!("ReservationName={licence}");
         let arguments: &[&str] = match end {
             Some(end) if end > time + RENEW => return Ok(()),
             Some(_) => &["update", &name, "Duration=UNLIMITED"],

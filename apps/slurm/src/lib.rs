@@ -25,6 +25,7 @@ mod config;
 mod cycle;
 mod daemon;
 mod error;
+mod gate;
 mod hosts;
 mod http;
 mod install;
@@ -33,8 +34,11 @@ mod manager;
 mod metrics;
 mod names;
 mod observe;
+mod question;
 mod reason;
 mod records;
+mod shape;
+mod start;
 mod state;
 mod troubles;
 mod turn;
@@ -51,5 +55,6 @@ pub use observe::{ADDRESS, observe};
 pub use uninstall::{Removal, uninstall};
 pub use why::why;
 
-/// The licence that every job of the partition waits for, and the reservation that keeps it.
-pub const LICENCE: &str = "pavior";
+/// The licence that every job of the partition waits for, and the reservation that keeps it, unless
+/// the configuration names another.
+pub(crate) const LICENCE: &str = "pavior";

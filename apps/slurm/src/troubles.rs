@@ -19,6 +19,8 @@ pub(crate) enum Trouble {
     Unreadable,
     /// Nodes are held twice.
     Overlap,
+    /// Jobs have no box, and get none.
+    Boxless,
     /// The lock cannot be taken or tried.
     Lock,
 }

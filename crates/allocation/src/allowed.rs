@@ -9,7 +9,7 @@ use crate::strategies::shared::factor_shapes::factor_shapes;
 /// in the order of [`orientations`]. Then all others of as many nodes as the request counts, and of
 /// as many as that box has, compact ones first. All fit the grid. None where sets that are no boxes
 /// are allowed too.
-pub fn boxes(request: &Request, freedom: Freedom, grid: &Grid) -> Vec<Sides> {
+pub(crate) fn boxes(request: &Request, freedom: Freedom, grid: &Grid) -> Vec<Sides> {
     let mut shapes: Vec<Sides> = Vec::new();
     let asked = request.shape.into_iter();
     match freedom {

@@ -36,7 +36,6 @@ mod strategies;
 mod strategy;
 mod work;
 
-pub use allowed::boxes as allowed_boxes;
 pub use errors::{
     AllocateError, BadProposal, BuildError, PlacementError, RelocateError, UnknownJob, UnknownNode,
 };
@@ -49,8 +48,8 @@ pub use pavior_kernel::{
     BadEntry, BadName, CallerError, EntryHandle, OptionSpec, Options, Stream, Values,
 };
 pub use pavior_mesh::{
-    Coordinates, Cuboid, Freedom, Grid, JobId, NodeId, Occupancy, Request, Scan, Sides,
-    UnknownFreedom,
+    Coordinates, Cuboid, Freedom, Grid, JobId, NodeId, Occupancy, OccupancyError, Pool, Request,
+    Scan, Sides, UnknownFreedom,
 };
 pub use placement::Placement;
 pub use refusal::Refusal;

@@ -6,7 +6,6 @@
 //! | what | drawn by |
 //! |---|---|
 //! | series of numbers with axes ([`Chart`]) | [`svg`], [`vega`]; [`cdf`] makes one of samples |
-//! | measured times side by side ([`TimesChart`]) | [`times`] |
 //! | a schedule over time ([`Placed`]) | [`schedule`], [`instant`], [`animation`] |
 //! | a machine as it is | [`state`] |
 //! | what strategies would do in a state | [`explanation`] |
@@ -55,7 +54,6 @@ mod plan;
 mod schedule;
 mod state;
 mod text;
-mod times;
 mod vega;
 mod xml;
 
@@ -71,6 +69,5 @@ pub use placements::{DrawError, Placed};
 pub use plan::{PlannedMove, plan};
 pub use schedule::schedule;
 pub use state::state;
-pub use times::{TimesChart, TimesGroup, times};
 pub use vega::vega;
 pub use xml::escape;

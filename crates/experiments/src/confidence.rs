@@ -142,20 +142,22 @@ pub fn median(sample: &[f64]) -> Option<(f64, Option<f64>)> {
     Some((value, width.or_else(|| half_width(sample, 0.95))))
 }
 
-/// The median with the ends of its interval, to four significant digits of the median.
+/// The median with the ends of its interval, to four significant digits of the median. The
+/// precision of the format is the most decimals, six if it has none.
 impl fmt::Display for Median {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let decimals = decimals(self.value);
+        let decimals = decimals(self.value, f);
         write!(f, "{:.decimals$}", self.value)?;
         let Some([low, high]) = self.interval else { return Ok(()) };
         write!(f, " [{low:.decimals$}, {high:.decimals$}]")
     }
 }
 
-/// How many decimals four significant digits of a number have; six at most.
-pub(crate) fn decimals(number: f64) -> usize {
+/// How many decimals four significant digits of a number have, as far as the format allows.
+pub(crate) fn decimals(number: f64, format: &fmt::Formatter<'_>) -> usize {
+    let most = format.precision().unwrap_or(6);
     let digits = if number == 0.0 { 0.0 } else { libm::floor(libm::log10(number.abs())) };
-    (3.0 - digits).clamp(0.0, 6.0) as usize
+    ((3.0 - digits).max(0.0) as usize).min(most)
 }
 
 #[cfg(test)]
@@ -178,6 +180,15 @@ mod tests {
         assert_eq!(median(&few), Some((2.0, half_width(&few, 0.95))));
         assert_eq!(median(&[4.0]), Some((4.0, None)));
         assert_eq!(median(&[]), None);
+    }
+
+    #[test]
+    fn estimates_have_four_digits_in_at_most_so_many_decimals() {
+        let small = crate::Summary { mean: Some(0.001_234_56), ci95: Some(0.0001) };
+        assert_eq!(small.to_string(), "0.001235 ± 0.000100");
+        assert_eq!(format!("{small:.4}"), "0.0012 ± 0.0001");
+        let large = Median { value: 12_345.6, interval: Some([12_000.0, 13_000.4]) };
+        assert_eq!(format!("{large:.4}"), "12346 [12000, 13000]");
     }
 
     #[test]

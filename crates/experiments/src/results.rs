@@ -58,11 +58,12 @@ impl Summary {
     }
 }
 
-/// The mean with its half-width, to four significant digits of the mean.
+/// The mean with its half-width, to four significant digits of the mean. The precision of the format
+/// is the most decimals, six if it has none.
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(mean) = self.mean else { return f.write_str("-") };
-        let decimals = decimals(mean);
+        let decimals = decimals(mean, f);
         match self.ci95 {
             Some(ci95) => write!(f, "{mean:.decimals$} ± {ci95:.decimals$}"),
             None => write!(f, "{mean:.decimals$}"),

@@ -25,12 +25,6 @@ pub trait Family: Sized + Send + Sync + 'static {
     fn aliases() -> &'static [(&'static str, &'static str)] {
         &[]
     }
-
-    /// Former options that are entries of their own by now: the name, the option behind it, and the
-    /// name of today, which a refusal says.
-    fn former_options() -> &'static [(&'static str, &'static str, &'static str)] {
-        &[]
-    }
 }
 
 /// A family whose entries build something. [`Selection::supports`] and [`Selection::build`] call
@@ -295,15 +289,7 @@ impl<F: Family> Registry<F> {
             let known: Vec<&str> = self.names().collect();
             return Err(unknown_name(F::NOUN, name, &known));
         };
-        let options = Options::parse(name, text, entry.options).map_err(|bad| {
-            let is_given = |option: &str| text.split(':').any(|part| part == option);
-            let mut former = F::former_options().iter();
-            let moved = former.find(|(entry, option, _)| *entry == name && is_given(option));
-            moved.map_or(bad.clone(), |(entry, option, now)| BadName {
-                reason: format!("`{entry}:{option}` is called `{now}` now"),
-                ..bad
-            })
-        })?;
+        let options = Options::parse(name, text, entry.options)?;
         Ok(Selection { entry, options })
     }
 }

@@ -1,6 +1,6 @@
 //! Who holds what, and what it weighs.
 
-use pavior_allocation::{Machine, allowed_boxes};
+use pavior_allocation::Machine;
 use pavior_mesh::{Cuboid, Freedom, Grid, JobId, Occupancy, Request, Sides, orientations};
 use thiserror::Error;
 
@@ -24,6 +24,18 @@ impl Snapshot {
             healthy: machine.healthy().clone(),
             jobs: held.map(|(job, placement)| (job, placement.parts().to_vec())).collect(),
         }
+    }
+
+    /// The same state in which only some nodes (those free in `nodes`) are healthy. Nodes of another
+    /// grid are none.
+    #[must_use]
+    pub fn within(mut self, nodes: &Occupancy) -> Snapshot {
+        let same_grid = self.free.keep(nodes).and_then(|()| self.healthy.keep(nodes)).is_ok();
+        if !same_grid {
+            (self.free, self.healthy) =
+                (Occupancy::all_busy(self.grid), Occupancy::all_busy(self.grid));
+        }
+        self
     }
 
     /// The same state in which some jobs, of so many nodes, stay where they are, as if their nodes
@@ -106,13 +118,14 @@ impl Shape {
         Shape { sides, turn: false }
     }
 
-    /// The boxes that a request allows: those of its freedom, else its box, turned if `turn` says
-    /// so; none if it has none. `None` if it allows sets that are no boxes.
-    pub fn allowed(request: &Request, grid: &Grid, turn: bool) -> Option<Vec<Shape>> {
+    /// The boxes that a request may be moved into on a machine: those of its freedom
+    /// ([`Machine::some_boxes_for`]), else its box, turned if `turn` says so. None if it has no box;
+    /// `None` if its freedom allows sets that are no boxes.
+    pub fn all_for(request: &Request, machine: &Machine, turn: bool) -> Option<Vec<Shape>> {
         match request.freedom {
             Some(Freedom::Connected | Freedom::Any) => None,
-            Some(freedom) => {
-                Some(allowed_boxes(request, freedom, grid).into_iter().map(Shape::fixed).collect())
+            Some(_) => {
+                Some(machine.some_boxes_for(request).into_iter().map(Shape::fixed).collect())
             }
             None => Some(request.shape.map(|sides| Shape { sides, turn }).into_iter().collect()),
         }

@@ -88,10 +88,6 @@ impl Family for SchedulerKind {
     fn builtin() -> &'static [&'static Entry] {
         ALL
     }
-
-    fn former_options() -> &'static [(&'static str, &'static str, &'static str)] {
-        &[("easy", "tear=pays", "easy-freedom")]
-    }
 }
 
 impl Buildable for SchedulerKind {

@@ -1,33 +1,37 @@
 //! The judge of statements: it knows rules, and no paper.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
+use pavior::BadName;
 use pavior::experiments::Formula;
-use pavior::strategies::BadName;
 
 use super::evidence::{Observed, Pair};
 use super::points::{Combination, Side, combinations};
 use super::statement::Claim;
-use super::statements::{Growth, Row, Rule, Stated, Statements};
+use super::statements::{Fault, Growth, Part, Row, Rule, Stated, Statements, Word};
 use super::{Estimate, Evidence, Statement};
 
 /// Judges every row.
 ///
 /// # Errors
-/// The statement whose row names what is not there, and why.
+/// Where the row stands that names what is not there, and why.
 pub(super) fn judge(
     statements: &Statements,
     evidence: &Evidence<'_>,
-) -> Result<Vec<Statement>, String> {
+) -> Result<Vec<Statement>, Fault> {
     let judge = Judge { evidence, names: &statements.names };
     let mut all = Vec::new();
     for claim in &statements.statement {
-        let wrong = |reason: String| format!("statement {}: {reason}", claim.id);
-        for row in claim.rows().map_err(wrong)? {
-            judge.rows(&claim.id, &row, &mut all).map_err(wrong)?;
+        let wrong = |span: Range<usize>| {
+            move |reason: String| Fault::new(span, format!("statement {}: {reason}", claim.id))
+        };
+        for (span, row) in claim.rows()? {
+            judge.rows(&claim.id, &row, &mut all).map_err(wrong(span))?;
         }
         for worked in &claim.worked {
-            all.extend(worked.judge(&claim.id, evidence).map_err(wrong)?);
+            let judged = worked.get_ref().judge(&claim.id, evidence);
+            all.extend(judged.map_err(wrong(worked.span()))?);
         }
     }
     Ok(all)
@@ -43,8 +47,11 @@ impl Judge<'_, '_> {
     fn rows(&self, claim: &str, row: &Row, all: &mut Vec<Statement>) -> Result<(), String> {
         let mut named: Vec<(String, Vec<Combination>)> = Vec::new();
         for one in combinations(row, self.evidence)? {
-            let word = |word: &String| self.named(one.value(word).unwrap_or(word)).to_string();
-            let words: Vec<String> = row.id.iter().map(word).collect();
+            let word = |part: &Part| match part {
+                Part::Word(Word { word }) => Ok(word.clone()),
+                Part::Parameter(name) => Ok(self.named(one.value(name)?).to_string()),
+            };
+            let words: Vec<String> = row.id.iter().map(word).collect::<Result<_, String>>()?;
             let id = match &words[..] {
                 [] => claim.to_string(),
                 words => format!("{claim}@{}", words.join("-")),

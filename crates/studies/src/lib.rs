@@ -173,7 +173,11 @@ impl Paper {
         samples: &Samples,
     ) -> Result<Vec<Statement>, PaperError> {
         let judged = judge::judge(&self.statements, &Evidence::new(specification, samples));
-        judged.map_err(|reason| PaperError::new(folder::STATEMENTS, reason))
+        judged.map_err(|fault| PaperError {
+            file: folder::STATEMENTS,
+            reason: fault.reason,
+            place: Some((self.folder.statements.clone(), fault.span)),
+        })
     }
 
     /// The rows of each statement, counted.

@@ -14,7 +14,7 @@ pub(super) fn table(header: &[String], rows: &[Vec<String>], words: usize, end: 
     format!("{}|{rule}\n{lines}", line(header))
 }
 
-/// Statements: how many rows of each hold, then the rows.
+/// Statements: how many rows of each hold, then the rows that differ.
 pub(super) fn statements(counts: &[StatementCount], all: &[Statement]) -> String {
     let words = |words: &[&str]| -> Vec<String> { words.iter().map(ToString::to_string).collect() };
     let summary: Vec<Vec<String>> = counts
@@ -30,7 +30,11 @@ pub(super) fn statements(counts: &[StatementCount], all: &[Statement]) -> String
         .collect();
     let mut text =
         table(&words(&["statement", "what the paper says", "verdict", "rows"]), &summary, 4, 4);
-    let rows: Vec<Vec<String>> = all.iter().map(Statement::cells).collect();
-    text += "\n";
-    text + &table(&words(&Statement::COLUMNS), &rows, 2, 4)
+    let differ = all.iter().filter(|one| !one.verdict.is_good());
+    let rows: Vec<Vec<String>> = differ.map(Statement::cells).collect();
+    if !rows.is_empty() {
+        text += "\n";
+        text += &table(&words(&Statement::COLUMNS), &rows, 2, 4);
+    }
+    text
 }

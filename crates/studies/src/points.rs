@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use pavior::strategies::unknown_name;
 use toml::Value;
 
 use super::Evidence;
-use super::statements::{Found, Pick, Picks, Row, Take};
+use super::statements::{Found, Part, Pick, Picks, Row, Take};
 
 /// Where a value is picked: for both points, for one of them, or for where growth is counted from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,11 +35,24 @@ impl Combination {
         own.map(|(.., value)| value.as_str())
     }
 
-    /// The value that a word of a row's name stands for; none if it stands for itself.
-    pub(super) fn value(&self, word: &str) -> Option<&str> {
-        let (side, name) = sided(word);
-        let found = self.0.iter().find(|(own, parameter, _)| *own == side && parameter == name);
-        found.map(|(.., value)| value.as_str())
+    /// The value of a parameter that a row's name names.
+    ///
+    /// # Errors
+    /// If the row picks no such parameter.
+    pub(super) fn value(&self, name: &str) -> Result<&str, String> {
+        let known = |(side, parameter, _): &(Side, String, String)| match side {
+            Side::At => Some(parameter.clone()),
+            Side::A => Some(format!("a.{parameter}")),
+            Side::B => Some(format!("b.{parameter}")),
+            Side::From => None,
+        };
+        let names: Vec<Option<String>> = self.0.iter().map(known).collect();
+        if let Some(at) = names.iter().position(|known| known.as_deref() == Some(name)) {
+            return Ok(&self.0[at].2);
+        }
+        let names: Vec<&str> = names.iter().flatten().map(String::as_str).collect();
+        let unknown = unknown_name("parameter", name, &names).reason;
+        Err(format!("`id`: {unknown} (a word of its own: {{ word = \"{name}\" }})"))
     }
 }
 
@@ -64,7 +78,10 @@ pub(super) fn combinations(row: &Row, evidence: &Evidence<'_>) -> Result<Vec<Com
     let mut slots: Vec<(Side, String, Pick)> = sides.into_iter().flat_map(slots).collect();
     // What is fixed comes first, for it says which points are looked at for the rest.
     slots.sort_by_key(|(side, name, pick)| {
-        let named = row.id.iter().position(|word| sided(word) == (*side, name));
+        let is_named = |part: &Part| {
+            matches!(part, Part::Parameter(word) if sided(word) == (*side, name.as_str()))
+        };
+        let named = row.id.iter().position(is_named);
         (!matches!(pick, Pick::One(_)), named.unwrap_or(usize::MAX))
     });
     let mut all = vec![Combination::default()];

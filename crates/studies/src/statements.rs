@@ -2,12 +2,15 @@
 //!
 //! A statement has rows. A row has a rule, and the values of parameters that pick its points. Where
 //! a parameter has several values and its name stands in the row's `id`, each value makes a row of
-//! its own. Where it does not stand there, the one row must hold for all of them.
+//! its own. Where it does not stand there, the one row must hold for all of them. A word of the
+//! `id` that is no parameter of the row says so (`{ word = "fast" }`), so that a misspelt parameter
+//! is found.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use serde::Deserialize;
-use toml::{Table, Value};
+use toml::{Spanned, Table, Value};
 
 use super::worked::Worked;
 
@@ -35,20 +38,19 @@ pub(super) struct PaperStatement {
     #[serde(default)]
     common: Table,
     #[serde(default)]
-    row: Vec<Table>,
+    row: Vec<Spanned<Table>>,
     /// Its worked examples.
     #[serde(default)]
-    pub(super) worked: Vec<Worked>,
+    pub(super) worked: Vec<Spanned<Worked>>,
 }
 
 /// A row, or several that differ in values of parameters.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Row {
-    /// The parts of its name behind the statement's: a parameter stands for its value, any other
-    /// word for itself.
+    /// The parts of its name behind the statement's.
     #[serde(default)]
-    pub(super) id: Vec<String>,
+    pub(super) id: Vec<Part>,
     /// How it is judged.
     pub(super) rule: Rule,
     /// What the paper states. An order that says nothing is told by the values of `a` and `b`.
@@ -79,6 +81,23 @@ pub(super) struct Row {
     pub(super) from: Picks,
     /// Two formulas of the values in `at` that are compared, instead of points.
     pub(super) formulas: Option<[String; 2]>,
+}
+
+/// A part of a row's name.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Part {
+    /// The value of a parameter that the row picks: `load`, `a.load` or `b.load`.
+    Parameter(String),
+    /// A word.
+    Word(Word),
+}
+
+/// A word that stands for itself.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Word {
+    pub(super) word: String,
 }
 
 /// The values of parameters that pick points.
@@ -158,18 +177,34 @@ pub(super) enum Growth {
     Difference,
 }
 
+/// What is wrong with a row, and where the row stands.
+#[derive(Debug)]
+pub(super) struct Fault {
+    pub(super) span: Range<usize>,
+    pub(super) reason: String,
+}
+
+impl Fault {
+    pub(super) fn new(span: Range<usize>, reason: String) -> Fault {
+        Fault { span, reason }
+    }
+}
+
 impl PaperStatement {
-    /// Its rows, each with what all have in common and it does not say itself.
-    pub(super) fn rows(&self) -> Result<Vec<Row>, String> {
-        let row = |own: &Table| {
+    /// Its rows, each with where it stands, and with what all have in common and it does not say
+    /// itself.
+    pub(super) fn rows(&self) -> Result<Vec<(Range<usize>, Row)>, Fault> {
+        let row = |own: &Spanned<Table>| {
             let mut whole = self.common.clone();
-            for (key, value) in own {
+            for (key, value) in own.get_ref() {
                 match (whole.get_mut(key), value) {
                     (Some(Value::Table(common)), Value::Table(own)) => common.extend(own.clone()),
                     _ => drop(whole.insert(key.clone(), value.clone())),
                 }
             }
-            whole.try_into().map_err(|error: toml::de::Error| error.message().replace('\n', ", "))
+            let wrong = |error: toml::de::Error| error.message().replace('\n', ", ");
+            let row = whole.try_into().map_err(|error| Fault::new(own.span(), wrong(error)))?;
+            Ok((own.span(), row))
         };
         self.row.iter().map(row).collect()
     }
@@ -185,10 +220,11 @@ mod tests {
             common = { rule = 'close', metric = 'waiting', at = { load = 1, flits = 8 } }\n\
             row = [{ rule = 'below', at = { load = [2, 3] } }, { rules = 'below' }]";
         let claim = |text: &str| toml::from_str::<Statements>(text).unwrap().statement.remove(0);
-        let reason = claim(text).rows().unwrap_err();
-        assert!(reason.contains("unknown field `rules`"), "{reason}");
+        let fault = claim(text).rows().unwrap_err();
+        assert!(fault.reason.contains("unknown field `rules`"), "{}", fault.reason);
+        assert_eq!(&text[fault.span], "{ rules = 'below' }");
         let (good, _) = text.split_once(", { rules").unwrap();
-        let [row] = &claim(&format!("{good}]")).rows().unwrap()[..] else { panic!() };
+        let [(_, row)] = &claim(&format!("{good}]")).rows().unwrap()[..] else { panic!() };
         assert_eq!((row.rule, row.metric.as_deref()), (Rule::Below, Some("waiting")));
         assert!(matches!(&row.at["load"], Pick::Each(loads) if loads.len() == 2));
         assert!(matches!(&row.at["flits"], Pick::One(Value::Integer(8))));

@@ -1,7 +1,7 @@
 //! `pavior bench`: how long an allocation takes.
 
 use pavior_allocation::Selection;
-use pavior_draw::{TimesChart, TimesGroup};
+use pavior_draw::{Chart, ChartAxis, Mark, Marks, Series};
 use pavior_experiments::Setting;
 use pavior_experiments::bench::{Answers, BATCH, Bench, BenchResults, BenchRow, Times};
 use pavior_mesh::Request;
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     bar.finish();
     let report = Report { bench, stream, results: results? };
     if let Some(path) = &args.results.chart {
-        let svg = pavior_draw::times(&report.chart());
+        let svg = pavior_draw::svg(&report.chart());
         files::write_whole(path, |out| out.write_all(svg.as_bytes()))?;
     }
     match Format::or_default(args.results.format) {
@@ -209,17 +209,31 @@ impl Report {
         notes
     }
 
-    fn chart(&self) -> TimesChart {
-        let bar = |answers: &Answers| answers.times.map(|times| (times.median_ns, times.p99_ns));
-        let group = |row: &BenchRow| TimesGroup {
-            name: row.strategy.to_string(),
-            bars: vec![bar(&row.granted), bar(&row.refused)],
+    /// Bars of the medians; what stands for an interval reaches to the 99th percentile.
+    fn chart(&self) -> Chart {
+        let rows = &self.results.rows;
+        let series = |name: &str, of: fn(&BenchRow) -> &Answers| {
+            let mark = |(place, row): (usize, &BenchRow)| {
+                let times = of(row).times?;
+                // A time below the clock's resolution has a bar, too.
+                let y = times.median_ns.max(0.1);
+                Some(Mark { x: place as f64, y, interval: Some([y, times.p99_ns]) })
+            };
+            Series { name: name.into(), points: rows.iter().enumerate().filter_map(mark).collect() }
         };
         let of = format!("{} attempts each", self.bench.attempts);
-        TimesChart {
+        let y = "median to 99th percentile (ns)".into();
+        Chart {
             title: format!("Time of an allocation attempt, {}", self.bench.grid),
-            kinds: vec!["granted".into(), "refused".into()],
-            groups: self.results.rows.iter().map(group).collect(),
+            x: ChartAxis { label: String::new(), logarithmic: false },
+            y: ChartAxis { label: y, logarithmic: true },
+            categories: rows.iter().map(|row| row.strategy.to_string()).collect(),
+            marks: Marks::Bars,
+            series: vec![
+                series("granted", |row| &row.granted),
+                series("refused", |row| &row.refused),
+            ],
+            stated: Vec::new(),
             note: self.heading().replace("nanoseconds an attempt", &of),
         }
     }

@@ -171,9 +171,10 @@ impl Results<'_> {
             for column in &columns {
                 let found = self.metrics(row).find(|(name, ..)| name == column);
                 let time = row.allocation_ns.filter(|_| *column == ALLOCATION_NS);
+                // A table is read at a glance: four decimals are enough.
                 cells.push(match (time, found) {
-                    (Some(time), _) => time.median.to_string(),
-                    (None, Some((_, _, summary))) => summary.to_string(),
+                    (Some(time), _) => format!("{:.4}", time.median),
+                    (None, Some((_, _, summary))) => format!("{summary:.4}"),
                     (None, None) => String::new(),
                 });
             }

@@ -72,6 +72,7 @@ fn install(config: &Config, path: &Path, folder: &Path) -> Result<(), Failure> {
 fn failure(error: SlurmError) -> Failure {
     match error {
         SlurmError::Config(_) | SlurmError::UnknownJob(_) => Failure::usage(error.to_string()),
+        SlurmError::Unfit(_) => Failure::Unfit(error.to_string()),
         _ => Failure::Other(error.to_string()),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pavior_allocation::explain;
+use pavior_allocation::{Machine, explain};
 use pavior_draw::PlannedMove;
 use pavior_kernel::{BadName, Time, shown};
 use pavior_mesh::{Cuboid, Freedom, Grid, JobId, NodeId, Request};
@@ -25,7 +25,6 @@ pub(crate) fn run(args: &UnblockArgs) -> Result<(), Failure> {
     let request = args.drain.is_empty().then(request).transpose()?;
     let turn = args.turn == Turning::All;
     let shape = request.and_then(|request| request.shape).map(|sides| Shape { sides, turn });
-    let shapes = shapes(request, &grid, turn)?;
     let drained: Vec<NodeId> =
         args.drain.iter().map(|typed| node(typed, &grid)).collect::<Result<_, _>>()?;
     if let Some(path) = &args.svg {
@@ -36,6 +35,7 @@ pub(crate) fn run(args: &UnblockArgs) -> Result<(), Failure> {
     let first_fit = "ff".parse().map_err(|bad: BadName| Failure::Other(bad.reason))?;
     let machine = busy.state.machine(&first_fit, 1);
     let machine = machine.map_err(|error| Failure::usage(error.to_string()))?;
+    let shapes = shapes(request, &machine, turn)?;
     let snapshot = Snapshot::of(&machine);
     let (weights, scale) = match &args.weights {
         None => (Weights::nodes(&snapshot), 1.0),
@@ -58,9 +58,9 @@ pub(crate) fn run(args: &UnblockArgs) -> Result<(), Failure> {
 }
 
 /// The boxes that a request allows; none if it has no box.
-fn shapes(request: Option<Request>, grid: &Grid, turn: bool) -> Result<Vec<Shape>, Failure> {
+fn shapes(request: Option<Request>, machine: &Machine, turn: bool) -> Result<Vec<Shape>, Failure> {
     let Some(request) = request else { return Ok(Vec::new()) };
-    Shape::allowed(&request, grid, turn).ok_or_else(|| {
+    Shape::all_for(&request, machine, turn).ok_or_else(|| {
         let typed = request.freedom.map_or("", Freedom::word);
         let reason = "a plan is for boxes: box, turned or any-box".to_string();
         Failure::option("--freedom", typed, 0, &BadName { reason, span: 0..typed.len() })

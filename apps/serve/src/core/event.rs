@@ -89,9 +89,8 @@ pub enum Event {
         id: u64,
         /// When it ends now.
         expires_ms: Option<u64>,
-        /// Whose it is, the operator's if the name is empty; old journals do not say it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        tenant: Option<String>,
+        /// Whose it is, the operator's if the name is empty.
+        tenant: String,
     },
     /// A lease, or a waiting request, is no more.
     Ended {
@@ -99,9 +98,8 @@ pub enum Event {
         id: u64,
         /// Why.
         why: Why,
-        /// Whose it was, the operator's if the name is empty; old journals do not say it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        tenant: Option<String>,
+        /// Whose it was, the operator's if the name is empty.
+        tenant: String,
     },
     /// A node has changed.
     Node {

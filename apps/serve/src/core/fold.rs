@@ -76,11 +76,9 @@ impl ServiceState {
         Ok(())
     }
 
-    /// Whether a record that says whose a lease is says it rightly.
+    /// Whether a record says rightly whose a lease is.
     fn own(&self, event: &Event) -> Result<(), String> {
-        let (Event::Renewed { id, tenant: Some(tenant), .. }
-        | Event::Ended { id, tenant: Some(tenant), .. }) = event
-        else {
+        let (Event::Renewed { id, tenant, .. } | Event::Ended { id, tenant, .. }) = event else {
             return Ok(());
         };
         match self.tenant_of(*id) {

@@ -96,19 +96,13 @@ impl Lease {
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
-}
-
 /// A request that waits in the queue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WaitingRequest {
     /// The number that its lease will bear.
     pub id: u64,
-    /// Its own fencing token, which its lease will not bear; 0 in old journals.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    /// Its own fencing token, which its lease will not bear.
     pub epoch: u64,
     /// The machine.
     pub machine: String,

@@ -130,9 +130,9 @@ pub struct Waiting {
     pub(crate) id: u64,
     /// `waiting`.
     pub(crate) state: &'static str,
-    /// Its own fencing token, with which it can be taken out of the queue; none in old data. Its
-    /// lease bears a greater one.
-    pub(crate) epoch: Option<u64>,
+    /// Its own fencing token, with which it can be taken out of the queue. Its lease bears a greater
+    /// one.
+    pub(crate) epoch: u64,
     pub(crate) machine: String,
     pub(crate) requested: u64,
     pub(crate) shape: Option<Vec<u16>>,
@@ -154,7 +154,7 @@ impl Waiting {
         Waiting {
             id: waiting.id,
             state: "waiting",
-            epoch: (waiting.epoch > 0).then_some(waiting.epoch),
+            epoch: waiting.epoch,
             machine: waiting.machine.clone(),
             requested: waiting.requested.into(),
             shape: waiting.shape.map(|shape| point(grid, shape)),

@@ -19,8 +19,7 @@ pub struct StateSnapshot {
     pub now_ms: u64,
     /// The number of the next lease.
     pub next_id: u64,
-    /// The last epoch; 0 in old snapshots, whose epochs are numbers of records.
-    #[serde(default)]
+    /// The last epoch.
     pub epoch: u64,
     /// While the clock is in doubt: the leases that were granted or renewed since.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -155,14 +155,7 @@ impl ServiceState {
     /// Lets epochs go on from the wall clock. A server does so whenever it begins to decide;
     /// `random` differs each time.
     pub fn begin_epochs(&mut self, wall_ms: u64, random: u64) {
-        self.epoch = epoch::begin(self.epoch.max(self.seq), wall_ms, random);
-    }
-
-    /// Whose all leases and waiting requests are.
-    pub fn owners(&self) -> HashMap<u64, String> {
-        let held = self.leases.values().map(|lease| (lease.id, lease.tenant.clone()));
-        let waiting = self.waiting.values().map(|waiting| (waiting.id, waiting.tenant.clone()));
-        held.chain(waiting).collect()
+        self.epoch = epoch::begin(self.epoch, wall_ms, random);
     }
 
     /// Whose a lease or a waiting request is.

@@ -131,8 +131,7 @@ impl Change {
             let detail = "an Idempotency-Key has 1 to 255 visible ASCII characters";
             return Err(Problem::new(Reason::BadValue, detail));
         };
-        // Neither a query nor what stands for the path has a line break. Without a query it is the
-        // digest of earlier versions, whose keys are kept.
+        // Neither a query nor what stands for the path has a line break.
         let query = self.query.as_ref().map(|query| format!("?{query}")).unwrap_or_default();
         let digest = sum(&[what.as_bytes(), query.as_bytes(), b"\n", &self.bytes].concat());
         Ok(Some(IdempotencyKey { key: text.to_string(), digest, write: written }))

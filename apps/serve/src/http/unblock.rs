@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::{Extension, State};
 use pavior_allocation::Selection;
 use pavior_mesh::JobId;
-use pavior_planning::{SearchLimits, Snapshot, Weights};
+use pavior_planning::SearchLimits;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -74,11 +74,9 @@ fn planned(view: &StateView, body: &UnblockBody, seed: u64) -> Result<Plan, Prob
         board.spec.strategy.parse().map_err(|error: pavior_kernel::BadName| bad(error.reason))?;
     let state = diagnose::state(view, board, &Changes::default());
     let machine = state.machine(&strategy, seed).map_err(|error| bad(error.to_string()))?;
-    let snapshot = Snapshot::of(&machine);
-    let weights = Weights::nodes(&snapshot);
     let limits = SearchLimits::jobs(max_jobs as usize);
     let freedom = freedom(body.freedom.as_deref())?;
     let request = request(asked, &board.spec.shape_rule, grid, seed).with_freedom(freedom);
-    let answer = plan::unblocked(grid, &snapshot, &request, &weights, &limits).map_err(bad)?;
+    let answer = plan::unblocked(&machine, &request, &limits).map_err(bad)?;
     Ok(Plan::of(grid, &answer, |JobId(id)| JobName::Large(id)))
 }

@@ -1,6 +1,6 @@
 //! Records as they become durable, as server-sent events.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,9 +22,9 @@ use super::places::{Party, Place};
 use super::statuses::{Gone, Guarded};
 use super::{App, Fault};
 use crate::core::reply;
-use crate::core::{Caller, Event, Instant, ServiceLimits, ServiceRecord, Why};
+use crate::core::{Caller, Event, Instant, ServiceRecord, Why};
 use crate::storage::{History, StoreError};
-use crate::writer::{Next, RecoveryError, Unavailable, recover, weight};
+use crate::writer::{Next, Unavailable, weight};
 
 /// Records that are read from the history at a time, and about how many bytes of them.
 const CHUNK: usize = 1000;
@@ -51,7 +51,6 @@ struct Watcher {
     live: signal::Receiver<u64>,
     /// Whether everything up to `last` is all that was durable when the live records began.
     behind: bool,
-    owners: Owners,
     stopping: signal::Receiver<bool>,
     place: Arc<Place>,
 }
@@ -103,17 +102,8 @@ pub(crate) async fn watch(
     }
     let stopping = app.stopping.clone();
     let behind = last < view.seq;
-    let watcher = Watcher {
-        app,
-        caller,
-        last,
-        ready: VecDeque::new(),
-        live,
-        behind,
-        owners: None,
-        stopping,
-        place,
-    };
+    let watcher =
+        Watcher { app, caller, last, ready: VecDeque::new(), live, behind, stopping, place };
     let events = stream::unfold(watcher, async |mut watcher| {
         let event = watcher.next().await?;
         Some((Ok::<_, Infallible>(event), watcher))
@@ -144,26 +134,16 @@ async fn read_back<T: Send + 'static>(
     tokio::task::spawn_blocking(read).await.ok()
 }
 
-/// Whose leases and waiting requests are, as a watcher has to know it for records of old journals,
-/// which do not say it. Nothing is known until there is such a record.
-type Owners = Option<HashMap<u64, String>>;
-
 /// Records of the history.
 struct Part {
     records: Vec<ServiceRecord>,
     /// Whether there are more.
     more: bool,
-    owners: Owners,
 }
 
 /// Some records after one that is known, none of them after `durable`: what is not durable yet must
 /// not be told.
-fn part(
-    history: &dyn History,
-    (after, durable): (u64, u64),
-    mut owners: Owners,
-    seed: u64,
-) -> Result<Part, RecoveryError> {
+fn part(history: &dyn History, (after, durable): (u64, u64)) -> Result<Part, StoreError> {
     let (mut records, mut bytes, mut more) = (Vec::new(), 0, false);
     history.scan(after, &mut |record| {
         let tell = record.seq <= durable;
@@ -174,39 +154,7 @@ fn part(
         }
         Ok(tell && !more)
     })?;
-    let nameless = |record: &ServiceRecord| {
-        matches!(
-            record.event,
-            Event::Renewed { tenant: None, .. } | Event::Ended { tenant: None, .. }
-        )
-    };
-    if owners.is_none() && records.iter().any(nameless) {
-        // The state before the records knows it, whatever has become of the leases since.
-        let state = recover(history, after, &ServiceLimits::default(), seed)?;
-        owners = Some(state.owners());
-    }
-    if let Some(owners) = &mut owners {
-        for record in &mut records {
-            follow(owners, &mut record.event);
-        }
-    }
-    Ok(Part { records, more, owners })
-}
-
-/// Enters whose the lease of a record is, and what changes by it.
-fn follow(owners: &mut HashMap<u64, String>, event: &mut Event) {
-    match event {
-        Event::Granted { lease } => drop(owners.insert(lease.id, lease.tenant.clone())),
-        Event::Queued { waiting } => drop(owners.insert(waiting.id, waiting.tenant.clone())),
-        Event::Renewed { id, tenant, .. } => {
-            *tenant = tenant.take().or_else(|| owners.get(id).cloned());
-        }
-        Event::Ended { id, tenant, .. } => {
-            let known = owners.remove(id);
-            *tenant = tenant.take().or(known);
-        }
-        _ => {}
-    }
+    Ok(Part { records, more })
 }
 
 impl Watcher {
@@ -240,18 +188,17 @@ impl Watcher {
     async fn catch_up(&mut self) -> Option<()> {
         let (history, after) = (self.app.writer.history().clone(), self.last);
         let durable = self.app.writer.seq();
-        let (owners, seed) = (self.owners.take(), self.app.seed);
-        let read = read_back(&self.app, move || part(&*history, (after, durable), owners, seed));
+        let read = read_back(&self.app, move || part(&*history, (after, durable)));
         match read.await? {
-            Ok(Part { records, more, owners }) => {
-                (self.owners, self.behind) = (owners, more);
+            Ok(Part { records, more }) => {
+                self.behind = more;
                 for record in &records {
                     self.take(record);
                 }
                 Some(())
             }
             // The end of the stream: the client comes again, and is told where to begin.
-            Err(RecoveryError::Store(StoreError::Compacted(_))) => None,
+            Err(StoreError::Compacted(_)) => None,
             Err(error) => {
                 tracing::error!(%error, "a watcher cannot be served");
                 None
@@ -286,7 +233,7 @@ impl Watcher {
             }
             Event::Renewed { id, expires_ms, tenant } => {
                 let data = json!({ "id": id, "expires": expires_ms.map(Instant) });
-                ("renewed", Some(tenant.clone().unwrap_or_default()), data)
+                ("renewed", Some(tenant.clone()), data)
             }
             Event::Ended { id, why, tenant } => {
                 let why = match why {
@@ -294,8 +241,7 @@ impl Watcher {
                     Why::Expired => "expired",
                     Why::Cancelled => "cancelled",
                 };
-                let tenant = tenant.clone().unwrap_or_default();
-                ("ended", Some(tenant), json!({ "id": id, "why": why }))
+                ("ended", Some(tenant.clone()), json!({ "id": id, "why": why }))
             }
             Event::Node { machine, node, state } => {
                 ("node", None, json!({ "machine": machine, "node": node, "state": state }))

@@ -64,9 +64,7 @@ impl LineSession {
         let (ask, freedom) = (self.ask(message)?, freedom(message)?);
         let limits = limits(message)?;
         let request = self.state.request(MACHINE, ask).with_freedom(freedom);
-        let snapshot = Snapshot::of(self.state.machine(MACHINE));
-        let weights = Weights::nodes(&snapshot);
-        let answer = plan::unblocked(self.grid(), &snapshot, &request, &weights, &limits)?;
+        let answer = plan::unblocked(self.state.machine(MACHINE), &request, &limits)?;
         Ok(json!(Plan::of(self.grid(), &answer, |job| self.name(job))))
     }
 

@@ -97,8 +97,8 @@ impl DiskFolder {
         Ok(opened)
     }
 
-    /// Takes from others what a former program let them read.
-    pub(super) fn tighten_files(&self) -> io::Result<()> {
+    /// Takes from others what they could read.
+    fn tighten_files(&self) -> io::Result<()> {
         let mut tightened = 0;
         for entry in fs::read_dir(&self.path)? {
             let entry = entry?;

@@ -59,14 +59,13 @@ impl Files {
         Ok((file, name, format.len() as u64))
     }
 
-    /// Reads a file that others follow; returns the number of the next record, and whether the file
-    /// says its format.
+    /// Reads a file that others follow; returns the number of the next record.
     pub(super) fn check(
         &self,
         start: u64,
         next: u64,
         mark: Option<Mark>,
-    ) -> Result<(u64, bool), StoreError> {
+    ) -> Result<u64, StoreError> {
         let name = journal_name(start);
         if start != next {
             return Err(misplaced(start, next));
@@ -74,8 +73,8 @@ impl Files {
         let bytes = self.disk.read(&name).map_err(failed)?;
         let mut next = next;
         let segment = Segment { name: &name, bytes: &bytes, last: false, mark };
-        let end = segment.frames(&mut next, None)?;
-        Ok((next, end.formed))
+        segment.frames(&mut next, None)?;
+        Ok(next)
     }
 
     /// Keeps what is to be cut off the end of a file, and removes the oldest of such cuts.

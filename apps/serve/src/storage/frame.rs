@@ -13,12 +13,10 @@
 //! that was never acknowledged, if it is no longer than one write ([`Tail`]). By chance 64 bits
 //! agree with a probability of at most 2^-40, even for a tail of 1 MiB. The file is then refused.
 //!
-//! Three kinds of frame hold no records:
+//! Two kinds of frame hold no records:
 //!
-//! - the **format**, the first frame of a file. Its number is one that no record has, so that
-//!   programs that do not know of formats refuse the file;
-//! - an **announcement** of the next frame's bytes, if these are more than [`GROUP`];
-//! - a **seal** of a former program, which says that all before it was acknowledged.
+//! - the **format**, the first frame of a file. Its number is one that no record has;
+//! - an **announcement** of the next frame's bytes, if these are more than [`GROUP`].
 
 const MAGIC: [u8; 4] = *b"pvj1";
 /// What the magics of all formats begin with; a digit follows.
@@ -27,7 +25,7 @@ const FAMILY: &[u8] = b"pvj";
 const NO_RECORD: u64 = u64::MAX;
 /// The body of the format's frame, before and after the number of the format.
 const NAMED: &str = "pavior journal, format ";
-/// The format that is written. Format 1 had no frame of its own, and no mark beside the journal.
+/// The format. Number 1, of builds from before 0.1.0, had no frame that says it.
 const FORMAT: u32 = 2;
 /// The most bytes of a frame that is not announced.
 pub const GROUP: usize = 1 << 20;
@@ -55,7 +53,7 @@ pub struct Frame<'a> {
 /// What a frame is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
-    /// It has records, or is a seal.
+    /// It has records.
     Records,
     /// The file is of the format that this program writes.
     Format,
@@ -107,7 +105,7 @@ impl Frame<'_> {
                 _ => Meaning::OtherFormat,
             };
         }
-        if self.count > 0 || self.body.is_empty() {
+        if self.count > 0 {
             return Meaning::Records;
         }
         let bytes = text().and_then(|text| text.parse().ok());
@@ -181,16 +179,15 @@ pub struct Tail {
 impl Tail {
     /// The most bytes that one write can have left where these bytes lie.
     pub fn most(self, bytes: &[u8]) -> usize {
+        if self.at_the_start {
+            return format().len();
+        }
         if let Some((header, _)) = bytes.split_at_checked(HEADER) {
             let (fields, stored) = header.split_at(HEADER - SUM);
             if sum(fields) == number(stored) && fields[..4] == MAGIC {
                 // The header is whole, and says it.
                 return HEADER + number(&fields[4..8]) as usize + SUM;
             }
-        }
-        // Files of the former format begin with records, those of today with a short frame.
-        if self.at_the_start && !bytes.starts_with(&MAGIC) {
-            return format().len();
         }
         self.announced.unwrap_or(GROUP)
     }

@@ -61,10 +61,9 @@ impl JournalStore {
             return Ok((JournalStore::fresh(files, marks)?, Opened::default()));
         };
         let mark_of = |start| marks.last().filter(|mark| mark.file == start);
-        let (mut next, mut formed) = (starts[0], false);
+        let mut next = starts[0];
         for &start in before {
-            let (after, has_format) = files.check(start, next, mark_of(start))?;
-            (next, formed) = (after, formed || has_format);
+            next = files.check(start, next, mark_of(start))?;
         }
         if last != next {
             return Err(misplaced(last, next));
@@ -73,7 +72,7 @@ impl JournalStore {
         let bytes = files.disk.read(&name).map_err(failed)?;
         let segment = Segment { name: &name, bytes: &bytes, last: true, mark: mark_of(last) };
         let end = segment.frames(&mut next, None)?;
-        if (formed || end.formed) && marks.last().is_none() {
+        if marks.last().is_none() {
             let reason = "it is missing or spoilt, and says how far the journal reaches: an older \
                           one, of a backup, serves";
             return Err(damaged(MARK, reason.to_string()));
@@ -87,7 +86,7 @@ impl JournalStore {
         Ok((journal, opened))
     }
 
-    /// Begins a journal. The mark comes first: without one, a file that says its format is refused.
+    /// Begins a journal. The mark comes first: a file without one is refused.
     fn fresh(files: Files, mut marks: Marks) -> Result<JournalStore, StoreError> {
         marks.set(Mark { file: 1, length: 0, next: 1 }).map_err(failed)?;
         let (file, name, length) = files.begin(1)?;
@@ -99,13 +98,12 @@ impl JournalStore {
         Ok(journal)
     }
 
-    /// Marks what was found, and lets records follow in a file that says its format.
+    /// Marks what was found, and begins a file anew that was being begun.
     fn take_over(&mut self, end: &End) -> Result<(), StoreError> {
         self.mark()?;
-        if end.formed {
+        if end.length > 0 {
             return Ok(());
         }
-        // A file of the former format, or one that was being begun.
         let (file, name, length) = self.files.begin(self.next)?;
         (self.file, self.name, self.length, self.start) = (file, name, length, self.next);
         self.mark()

@@ -62,6 +62,9 @@ pub enum StoreError {
         /// What this program does not know.
         what: String,
     },
+    /// A build from before 0.1.0 wrote it.
+    #[error("{0}: a build from before 0.1.0 wrote it, and its records are not read: begin anew")]
+    Former(String),
     /// The records before this one are no longer kept.
     #[error("records up to {0} are compacted")]
     Compacted(u64),

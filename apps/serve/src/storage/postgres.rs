@@ -8,15 +8,15 @@
 //!
 //! Each row has a sum that covers its record and the sum of the row before it, and the leader's row
 //! has the number and the sum of the last one. A row that was changed or removed is found by that,
-//! wherever it is. The first server of this version that decides adds the sums to a table that has
-//! none: it takes the rows as it finds them, and former programs can insert no more.
+//! wherever it is. Tables without sums, of builds from before 0.1.0, are refused.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use postgres::error::SqlState;
 use postgres::{Client, Config, NoTls, Row};
 
-use super::chain::{self, Chain, SUMS};
+use super::chain::Chain;
 use super::disk::DiskFolder;
 use super::{Each, History, RecordStore, StoreError, unread};
 use crate::clock::ServiceClock;
@@ -31,12 +31,19 @@ const SCHEMA: &str = "
     SELECT pg_advisory_xact_lock(8087651234);
     CREATE TABLE IF NOT EXISTS pavior_leader (
         one boolean PRIMARY KEY DEFAULT true CHECK (one),
-        epoch bigint NOT NULL, holder text NOT NULL, beat timestamptz NOT NULL);
+        epoch bigint NOT NULL, holder text NOT NULL, beat timestamptz NOT NULL,
+        seq bigint NOT NULL, sum bigint NOT NULL);
     CREATE TABLE IF NOT EXISTS pavior_journal (
-        seq bigint PRIMARY KEY, epoch bigint NOT NULL, record text NOT NULL);
-    CREATE TABLE IF NOT EXISTS pavior_snapshot (seq bigint PRIMARY KEY, body text NOT NULL);
-    INSERT INTO pavior_leader (one, epoch, holder, beat)
-    VALUES (true, 0, '', 'epoch') ON CONFLICT DO NOTHING;";
+        seq bigint PRIMARY KEY, epoch bigint NOT NULL, record text NOT NULL, sum bigint NOT NULL);
+    CREATE TABLE IF NOT EXISTS pavior_snapshot (
+        seq bigint PRIMARY KEY, body text NOT NULL, chain bigint NOT NULL, sum bigint NOT NULL);";
+
+/// Fails where a build from before 0.1.0 made the tables.
+const CURRENT: &str = "SELECT seq, sum FROM pavior_leader LIMIT 0";
+
+const LEADER: &str = "
+    INSERT INTO pavior_leader (one, epoch, holder, beat, seq, sum)
+    VALUES (true, 0, '', 'epoch', 0, 0) ON CONFLICT DO NOTHING";
 
 /// The insert takes the leader's row and is one with it: no row, no records.
 const INSERT: &str = "
@@ -108,7 +115,11 @@ impl PostgresStore {
         };
         let mut transaction = store.client()?.transaction().map_err(|error| failed(&error))?;
         transaction.batch_execute(SCHEMA).map_err(|error| failed(&error))?;
-        transaction.batch_execute(SUMS).map_err(|error| failed(&error))?;
+        transaction.batch_execute(CURRENT).map_err(|error| match error.code() {
+            Some(&SqlState::UNDEFINED_COLUMN) => StoreError::Former("pavior_leader".to_string()),
+            _ => failed(&error),
+        })?;
+        transaction.batch_execute(LEADER).map_err(|error| failed(&error))?;
         transaction.commit().map_err(|error| failed(&error))?;
         // All that is kept, and not only what the state needs; before the lead is taken, which a
         // server keeps by signs of life.
@@ -250,10 +261,6 @@ impl RecordStore for PostgresStore {
         match taken {
             Ok(Some(row)) => {
                 let epoch: i64 = row.get(0);
-                if let Err(error) = chain::begin(self.client()?, epoch) {
-                    self.client = None;
-                    return Err(failed(&error));
-                }
                 (self.epoch, self.last) = (Some(epoch), None);
                 self.beat_ms = self.clock.now_ms();
                 Ok(())
@@ -315,22 +322,16 @@ impl Rows {
         Ok(row.get::<_, Option<i64>>(0).map(Chain))
     }
 
-    /// The number and the sum of the last row, as the leader's row has them; `None` before the
-    /// first server of this version decides.
-    fn head(&self) -> Result<Option<(u64, Chain)>, StoreError> {
+    /// The number and the sum of the last row, as the leader's row has them.
+    fn head(&self) -> Result<(u64, Chain), StoreError> {
         let query = "SELECT seq, sum FROM pavior_leader";
         let row = self.with(|client| client.query_opt(query, &[]))?;
         let row = row.ok_or_else(|| damaged("pavior_leader", 0, "it has no row".to_string()))?;
-        let (seq, sum): (Option<i64>, Option<i64>) = (row.get(0), row.get(1));
-        Ok(seq.zip(sum).map(|(seq, sum)| (seq as u64, Chain(sum))))
+        Ok((row.get::<_, i64>(0) as u64, Chain(row.get(1))))
     }
 
     /// Holds every row and snapshot against its sum.
     fn verify(&self) -> Result<(), StoreError> {
-        if self.head()?.is_none() {
-            // A former program decides. The server that takes over from it adds the sums.
-            return Ok(());
-        }
         let query = "SELECT seq, body, chain, sum FROM pavior_snapshot";
         for row in self.with(|client| client.query(query, &[]))? {
             whole(&row)?;
@@ -362,11 +363,9 @@ impl Rows {
         // The head first: what is added meanwhile lies behind it.
         let head = self.head()?;
         let mut chain = self.chain_at(after)?;
-        if let (Some((seq, sum)), Some(chain)) = (head, chain)
-            && seq == after
-            && sum != chain
-        {
-            return Err(damaged(table, seq, "it is not the last row that was written".to_string()));
+        let not_last = "it is not the last row that was written";
+        if head.0 == after && chain.is_some_and(|chain| chain != head.1) {
+            return Err(damaged(table, after, not_last.to_string()));
         }
         let mut last = after;
         loop {
@@ -375,23 +374,17 @@ impl Rows {
             let rows = self.with(|client| client.query(query, &[&(last as i64), &ROWS]))?;
             for row in &rows {
                 let (seq, text): (i64, String) = (row.get(0), row.get(1));
-                let (seq, stored) = (seq as u64, row.get::<_, Option<i64>>(2).map(Chain));
+                let (seq, stored) = (seq as u64, Chain(row.get(2)));
                 if seq != last + 1 {
                     return Err(damaged(table, seq, format!("record {seq} follows {last}")));
                 }
-                let computed = chain.map(|chain| chain.then(seq, &text));
-                if let (Some(stored), Some(computed)) = (stored, computed)
-                    && stored != computed
-                {
+                if chain.is_some_and(|chain| chain.then(seq, &text) != stored) {
                     let reason = "the row is not the one that was written".to_string();
                     return Err(damaged(table, seq, reason));
                 }
-                (last, chain) = (seq, stored.or(computed));
-                if head == chain.map(|chain| (seq, chain)) || head.is_none_or(|(at, _)| at != seq) {
-                    // As the leader's row has it, or before or after that.
-                } else {
-                    let reason = "it is not the last row that was written".to_string();
-                    return Err(damaged(table, seq, reason));
+                (last, chain) = (seq, Some(stored));
+                if head.0 == seq && head.1 != stored {
+                    return Err(damaged(table, seq, not_last.to_string()));
                 }
                 if !each(seq, &text)? {
                     return Ok(());
@@ -401,12 +394,11 @@ impl Rows {
                 break;
             }
         }
-        match head {
-            Some((seq, _)) if last < seq && after <= seq => {
-                Err(damaged(table, last, format!("the rows after it, up to {seq}, are missing")))
-            }
-            _ => Ok(()),
+        if last < head.0 && after <= head.0 {
+            let reason = format!("the rows after it, up to {}, are missing", head.0);
+            return Err(damaged(table, last, reason));
         }
+        Ok(())
     }
 }
 
@@ -463,13 +455,14 @@ impl History for Rows {
 
     fn save(&self, snapshot: &StateSnapshot) -> Result<(), StoreError> {
         let body = serde_json::to_string(snapshot).expect("a snapshot can be written");
-        let chain = self.chain_at(snapshot.seq)?;
-        let sum = chain.map(|chain| chain.then(snapshot.seq, &body).0);
-        let chain = chain.map(|chain| chain.0);
+        let chain = self.chain_at(snapshot.seq)?.ok_or_else(|| {
+            damaged("pavior_journal", snapshot.seq, "the row of the snapshot has gone".to_string())
+        })?;
+        let sum = chain.then(snapshot.seq, &body).0;
         let query = "INSERT INTO pavior_snapshot (seq, body, chain, sum) VALUES ($1, $2, $3, $4)
             ON CONFLICT DO NOTHING";
         let seq = snapshot.seq as i64;
-        self.with(|client| client.execute(query, &[&seq, &body, &chain, &sum])).map(drop)
+        self.with(|client| client.execute(query, &[&seq, &body, &chain.0, &sum])).map(drop)
     }
 
     fn compact(&self, seq: u64) -> Result<(), StoreError> {
@@ -486,13 +479,11 @@ impl History for Rows {
     }
 }
 
-/// Holds a snapshot (number, body, sum of the record, own sum) against its own sum. A standby of a
-/// former program finds none.
+/// Holds a snapshot (number, body, sum of the record, own sum) against its own sum.
 fn whole(row: &Row) -> Result<(), StoreError> {
     let (seq, body): (i64, String) = (row.get(0), row.get(1));
-    let (chain, sum): (Option<i64>, Option<i64>) = (row.get(2), row.get(3));
-    let right = chain.map(|chain| Chain(chain).then(seq as u64, &body).0);
-    if sum == right {
+    let (chain, sum): (i64, i64) = (row.get(2), row.get(3));
+    if sum == Chain(chain).then(seq as u64, &body).0 {
         return Ok(());
     }
     Err(damaged("pavior_snapshot", seq as u64, "its sum is wrong".to_string()))

@@ -28,8 +28,6 @@ pub(super) struct End {
     pub(super) length: usize,
     /// Where the last of them begins.
     pub(super) last: usize,
-    /// Whether the file begins with the frame of its format.
-    pub(super) formed: bool,
 }
 
 impl Segment<'_> {
@@ -40,7 +38,7 @@ impl Segment<'_> {
         next: &mut u64,
         mut each: Option<Each<'_>>,
     ) -> Result<End, StoreError> {
-        let mut end = End { length: 0, last: 0, formed: false };
+        let mut end = End { length: 0, last: 0 };
         let (mut reached, mut announced) = (self.mark.is_none(), None);
         loop {
             let offset = end.length;
@@ -62,8 +60,9 @@ impl Segment<'_> {
             };
             announced = None;
             match frame.meaning() {
-                Meaning::Format if offset == 0 => end.formed = true,
+                Meaning::Format if offset == 0 => {}
                 Meaning::OtherFormat if offset == 0 => return Err(self.foreign(offset)),
+                _ if offset == 0 => return Err(StoreError::Former(self.name.to_string())),
                 Meaning::Records | Meaning::Announcement(_) if frame.first != *next => {
                     let reason = format!("record {} stands where {next} belongs", frame.first);
                     return Err(self.damaged(offset, &reason));

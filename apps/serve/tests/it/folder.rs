@@ -1,16 +1,15 @@
-//! The folder under a running service, and the folder of a former program.
+//! The folder under a running service, and folders that are not served.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use pavior_serve::storage::disk::{Disk, DiskFolder};
+use pavior_serve::storage::disk::DiskFolder;
 use pavior_serve::storage::journal::JournalStore;
 use pavior_serve::storage::layout::Layout;
 use pavior_serve::storage::{RecordStore, StoreError};
 
-use crate::disk::{Simulated, opened, state_of};
-use crate::former;
+use crate::records;
 use crate::server::{Server, Setup, fresh};
 
 /// A lease that the server grants.
@@ -39,7 +38,7 @@ fn a_folder_that_was_removed_or_replaced_stops_the_service() {
         ("the data are removed", |data| fs::remove_dir_all(data).unwrap()),
         ("the records are removed", |data| fs::remove_dir_all(data.join("journal")).unwrap()),
         ("the journal is removed", |data| {
-            fs::remove_file(data.join("journal").join(former::FIRST)).unwrap();
+            fs::remove_file(data.join("journal").join(records::FIRST)).unwrap();
         }),
         ("the data are moved", |data| fs::rename(data, data.with_extension("moved")).unwrap()),
         ("a copy takes the place of the data", |data| {
@@ -107,103 +106,18 @@ fn nobody_else_may_read_the_records() {
     assert!(log.contains("others could read files"), "{log}");
 }
 
-/// A folder as a former program left it, with a first file or without.
-fn former_folder(at: &Path, with_first: bool) -> u64 {
-    let (groups, state) = former::groups(3, 30);
-    let disk = Simulated::default();
-    let (mut journal, _) = JournalStore::open(std::sync::Arc::new(disk.clone())).unwrap();
-    journal.append(&groups.concat()).unwrap();
-    fs::create_dir_all(at).unwrap();
-    fs::write(at.join("lock"), "").unwrap();
-    let name = |seq: u64| at.join(format!("journal-{seq:020}.log"));
-    if with_first {
-        fs::write(name(1), former::file(&groups, true)).unwrap();
-    }
-    let history = journal.history();
-    let snapshot = state_of(&*history, u64::MAX).unwrap().snapshot();
-    history.save(&snapshot).unwrap();
-    let saved = format!("snapshot-{:020}.json", snapshot.seq);
-    fs::write(at.join(&saved), disk.read(&saved).unwrap()).unwrap();
-    fs::write(name(snapshot.seq + 1), "").unwrap();
-    state.seq
-}
-
-/// A former program's view of a folder.
-fn former_opens(data: &Path) -> Result<u64, String> {
-    struct Flat(PathBuf);
-    impl Disk for Flat {
-        fn list(&self) -> std::io::Result<Vec<String>> {
-            let names = fs::read_dir(&self.0)?;
-            Ok(names.map(|one| one.unwrap().file_name().into_string().unwrap()).collect())
-        }
-        fn read(&self, name: &str) -> std::io::Result<Vec<u8>> {
-            fs::read(self.0.join(name))
-        }
-        fn open(&self, _: &str) -> std::io::Result<Box<dyn pavior_serve::storage::disk::DiskFile>> {
-            Err(std::io::ErrorKind::Unsupported.into())
-        }
-        fn rename(&self, _: &str, _: &str) -> std::io::Result<()> {
-            Err(std::io::ErrorKind::Unsupported.into())
-        }
-        fn remove(&self, _: &str) -> std::io::Result<()> {
-            Err(std::io::ErrorKind::Unsupported.into())
-        }
-        fn sync_names(&self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-    former::opens(&Flat(data.to_path_buf()))
-}
-
 #[test]
-fn a_former_folder_is_moved_whole_wherever_the_move_is_cut_short() {
-    for with_first in [true, false] {
-        let mut done = false;
-        for cut_after in 0.. {
-            if done {
-                break;
-            }
-            let folder = tempfile::TempDir::new().unwrap();
-            let data = folder.path().join("data");
-            let last = former_folder(&data, with_first);
-            let layout = Layout::new(&data).unwrap();
-            let mut left = false;
-            for step in 0..cut_after {
-                if step == 0 {
-                    layout.make().unwrap();
-                    continue;
-                }
-                let Some(moved) = layout.step().unwrap() else {
-                    done = true;
-                    break;
-                };
-                left |= moved;
-                // What has left is not taken for what was never there.
-                if left {
-                    former_opens(&data).expect_err("a former program reads what is left");
-                }
-            }
-            let disk = layout.open().unwrap_or_else(|error| panic!("after {cut_after}: {error}"));
-            assert!(!data.join("lock").exists() && layout.is_noted().unwrap());
-            let (_, state) = opened(disk).unwrap();
-            assert_eq!(state.seq(), last, "after {cut_after} steps");
-            let said = former_opens(&data).expect_err("it is refused");
-            assert!(said.contains("a newer pavior keeps the records in the folder"), "{said}");
-            former_opens(&data.join("journal")).expect_err("it is refused there, too");
-        }
-    }
-}
-
-#[test]
-fn a_former_program_that_still_runs_keeps_its_records() {
+fn a_folder_of_a_build_before_the_first_release_is_refused_and_stays() {
     let folder = tempfile::TempDir::new().unwrap();
-    let data = folder.path().join("data");
-    former_folder(&data, true);
-    let lock = fs::OpenOptions::new().append(true).open(data.join("lock")).unwrap();
-    lock.try_lock().unwrap();
-    let error = Layout::new(&data).unwrap().open().err().expect("it is in use");
-    assert!(error.to_string().contains("another process serves"), "{error}");
-    assert!(data.join(former::FIRST).exists() && !data.join("journal").exists());
+    let setup = Setup::new(&folder.path().join("data"));
+    fs::create_dir(&setup.data).unwrap();
+    for name in ["lock", records::FIRST] {
+        fs::write(setup.data.join(name), name).unwrap();
+    }
+    let said = Server::refused(&setup);
+    assert!(said.contains("a build from before 0.1.0 are not read"), "{said}");
+    assert_eq!(fs::read_dir(&setup.data).unwrap().count(), 2);
+    assert!(!Layout::is_fresh(&setup.data));
 }
 
 #[test]
@@ -227,7 +141,7 @@ fn the_folder_stays_open_and_locked() {
     let error = DiskFolder::open(folder.path()).err().expect("it is locked");
     assert!(error.to_string().contains("another process"), "{error}");
     let (mut journal, _) = JournalStore::open(std::sync::Arc::new(disk)).unwrap();
-    fs::remove_file(folder.path().join(former::FIRST)).unwrap();
+    fs::remove_file(folder.path().join(records::FIRST)).unwrap();
     let error = journal.idle().expect_err("its file has gone");
     assert!(matches!(error, StoreError::Failed(_)), "{error}");
 }

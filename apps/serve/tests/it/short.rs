@@ -6,11 +6,11 @@ use pavior_serve::storage::RecordStore;
 use pavior_serve::storage::journal::JournalStore;
 
 use crate::disk::{Fault, Simulated, opened, state_of};
-use crate::former;
+use crate::records;
 
 #[test]
 fn without_descriptors_records_are_kept_and_files_begin_later() {
-    let (groups, state) = former::groups(4, 40);
+    let (groups, state) = records::groups(4, 40);
     let (mut put_off, mut unsaved) = (0, 0);
     for operation in 0..150 {
         let disk = Simulated::default();

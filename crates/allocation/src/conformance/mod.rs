@@ -1,15 +1,15 @@
 //! Holds a strategy to what it claims. For tests; an author of a new strategy gets all of it for
 //! one line in the registry.
 //!
-//! - [`judge`] holds one answer against the [`oracle`](crate::oracle).
+//! - [`judge()`] holds one answer against the [`oracle`](crate::oracle).
 //! - [`every_occupancy`] walks through every set of busy nodes of a small grid, one node at a time,
 //!   and judges every request in each.
 //! - [`random_boxes`] fills machines with random boxes, as a busy list sees them.
-//! - [`history`] drives a [`Machine`](crate::Machine) through allocations, releases, reservations,
+//! - [`history()`] drives a [`Machine`](crate::Machine) through allocations, releases, reservations,
 //!   failures and repairs, and validates every index after every step.
-//! - [`lock_step`] holds two searches of one strategy to the same answers.
-//! - [`freedoms`] asks requests with every freedom in every occupancy of a small grid.
-//! - [`suite`] does all of this for one selection; `cargo xtask conformance NAME` runs it.
+//! - [`lock_step()`] holds two searches of one strategy to the same answers.
+//! - [`freedoms()`] asks requests with every freedom in every occupancy of a small grid.
+//! - [`suite()`] does all of this for one selection; `cargo xtask conformance NAME` runs it.
 
 mod freedoms;
 mod history;

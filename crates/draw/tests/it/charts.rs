@@ -98,20 +98,6 @@ proptest! {
             prop_assert!(drawn[1].is_err());
         }
     }
-
-    #[test]
-    fn no_times_break_bars(
-        bars in prop::collection::vec(prop::option::of((number(), number())), 3)
-    ) {
-        let group = TimesGroup { name: "ff".into(), bars };
-        let chart = TimesChart {
-            title: "Times".into(),
-            kinds: ["granted", "refused", "all"].map(String::from).to_vec(),
-            groups: vec![group],
-            note: String::new(),
-        };
-        assert_well_formed(&times(&chart));
-    }
 }
 
 #[test]

@@ -34,14 +34,6 @@ fn no_name_breaks_a_drawing() {
             };
             assert_well_formed(&svg(&chart));
         }
-        let group = TimesGroup { name: name.clone(), bars: vec![Some((1.0, 2.0))] };
-        let chart = TimesChart {
-            title: name.clone(),
-            kinds: vec![name.clone()],
-            groups: vec![group],
-            note: name.clone(),
-        };
-        assert_well_formed(&times(&chart));
         let parts = vec![Cuboid::new([0; 3], [4, 4, 1])];
         let placed = [Placed { job: name.clone(), start: 0.0, end: Some(1.0), parts }];
         assert_well_formed(&schedule(&name, &grid, &placed, (None, None), &name).unwrap());

@@ -158,6 +158,31 @@ fn a_folder_is_read_as_one_that_is_built_in() {
 }
 
 #[test]
+fn faults_in_rows_are_refused_where_they_stand() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/papers/tbl/");
+    for (from, to, reason) in [
+        // In a row, and in what the rows of a statement have in common.
+        ("\"load\", \"b.strategy\"]", "\"load\", \"b.stratgy\"]", "did you mean `b.strategy`?"),
+        ("id = [\"load\"]", "id = [\"laod\"]", "unknown parameter `laod`; did you mean `load`?"),
+        ("{ word = \"fast\" }", "{ words = \"fast\" }", "data did not match"),
+        ("at = { load = 3.8 }", "at = { laod = 3.8 }", "unknown parameter `laod`; did you mean"),
+        ("paper = 0.53", "papers = 0.53", "unknown field `papers`"),
+        ("paper = 0.53", "paper = \"half\"", "statement T2: row T2@4.2: `paper` is to be a number"),
+    ] {
+        let read = |name: &str| {
+            let text = std::fs::read_to_string(format!("{folder}{name}")).ok();
+            Ok(text.map(
+                |text| if name == "statements.toml" { text.replacen(from, to, 1) } else { text },
+            ))
+        };
+        let error = Paper::open("tbl", &read).err().expect("it is refused");
+        assert!(error.reason.contains(reason), "{error}");
+        let (text, span) = error.place.expect("it has a place");
+        assert!(text[span.clone()].starts_with("[[statement.row]]"), "{from}: {}", &text[span]);
+    }
+}
+
+#[test]
 fn the_short_runs_about_slices_are_judged() {
     let paper = paper("slices");
     let mut text = paper.experiment(true).unwrap();

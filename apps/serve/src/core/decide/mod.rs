@@ -150,13 +150,13 @@ impl Deciding<'_> {
 
     /// Records that a lease or a waiting request is no more.
     fn record_end(&mut self, id: u64, why: Why) {
-        let tenant = self.state.tenant_of(id).map(str::to_string);
+        let tenant = self.state.tenant_of(id).unwrap_or_default().to_string();
         self.record(Event::Ended { id, why, tenant });
     }
 
     /// Records when a lease ends now.
     fn record_renewal(&mut self, id: u64, expires_ms: Option<u64>) {
-        let tenant = self.state.tenant_of(id).map(str::to_string);
+        let tenant = self.state.tenant_of(id).unwrap_or_default().to_string();
         self.record(Event::Renewed { id, expires_ms, tenant });
     }
 

@@ -9,13 +9,13 @@ use pavior_serve::storage::journal::JournalStore;
 use pavior_serve::storage::{RecordStore, StoreError};
 
 use crate::disk::{Simulated, opened, state_of};
-use crate::former;
 use crate::random::Random;
+use crate::records::{self, folder, mark};
 
 /// A folder with several files and a snapshot, left by a service that was stopped.
 fn stopped(seed: u64) -> (Simulated, StateSnapshot) {
     let disk = Simulated::default();
-    let (groups, _) = former::groups(seed, 16);
+    let (groups, _) = records::groups(seed, 16);
     let (mut journal, _) = JournalStore::open(Arc::new(disk.clone())).unwrap();
     for (index, group) in groups.iter().enumerate() {
         journal.append(group).unwrap();
@@ -61,7 +61,7 @@ fn damages(disk: &Simulated, state: &StateSnapshot) -> Vec<(&'static str, usize,
         let copy = disk.copy();
         copy.change(name, |_| bytes);
         counts[kind].1 += 1;
-        let oldest = kind == 2 && name == former::FIRST && open(&copy).as_ref() == Ok(state);
+        let oldest = kind == 2 && name == records::FIRST && open(&copy).as_ref() == Ok(state);
         counts[kind].2 += usize::from(!oldest && !refused(&copy));
     };
     let mut random = Random(9);
@@ -126,31 +126,26 @@ fn other_magic(bytes: &[u8]) -> Vec<u8> {
 fn another_format_and_noise_are_no_tail() {
     let (mut tried, mut failed) = (0, 0);
     for seed in 0..pavior_trials::size(3, 60) as u64 {
-        let (groups, _) = former::groups(seed, 40);
-        let former = former::file(&groups, true);
+        let (groups, _) = records::groups(seed, 40);
+        let whole = records::file(&groups);
         let mut random = Random(seed);
         let noise: Vec<u8> = (0..20 << 10).map(|_| random.below(256) as u8).collect();
-        let folder = |bytes: &[u8]| {
-            let disk = Simulated::default();
-            disk.put(former::FIRST, bytes);
-            disk
-        };
         let mut judge = |disk: Simulated, newer: bool| {
-            let before = disk.read(former::FIRST).unwrap();
+            let before = disk.read(records::FIRST).unwrap();
             let opened = JournalStore::open(Arc::new(disk.clone())).map(drop);
             let right = match opened {
-                Err(StoreError::Newer { file, .. }) => newer && file == former::FIRST,
-                Err(StoreError::Damaged { file, .. }) => !newer && file == former::FIRST,
+                Err(StoreError::Newer { file, .. }) => newer && file == records::FIRST,
+                Err(StoreError::Damaged { file, .. }) => !newer && file == records::FIRST,
                 _ => false,
             };
-            let kept = disk.read(former::FIRST).unwrap() == before;
+            let kept = disk.read(records::FIRST).unwrap() == before;
             tried += 1;
             failed += usize::from(!right || !kept);
         };
         // The whole file, or what follows its first frames.
-        judge(folder(&other_magic(&former)), true);
-        let some = former::file(&groups[..20], false);
-        judge(folder(&[&some[..], &other_magic(&former[some.len()..])].concat()), true);
+        judge(folder(&other_magic(&whole)), true);
+        let some = records::file(&groups[..20]);
+        judge(folder(&[&some[..], &other_magic(&whole[some.len()..])].concat()), true);
         judge(folder(&noise), false);
         judge(folder(&vec![0; 20 << 10]), false);
         let long = noise.repeat(60);
@@ -158,9 +153,9 @@ fn another_format_and_noise_are_no_tail() {
         // Beside a mark.
         let marked = Simulated::default();
         drop(JournalStore::open(Arc::new(marked.clone())).unwrap());
-        marked.change(former::FIRST, |bytes| Some(other_magic(&bytes)));
+        marked.change(records::FIRST, |bytes| Some(other_magic(&bytes)));
         judge(marked.copy(), true);
-        marked.change(former::FIRST, |_| Some(noise.clone()));
+        marked.change(records::FIRST, |_| Some(noise.clone()));
         judge(marked, false);
     }
     pavior_trials::attacked("data", "another format or noise in a journal", tried, failed);
@@ -169,12 +164,12 @@ fn another_format_and_noise_are_no_tail() {
 #[test]
 fn what_is_cut_is_at_most_one_write() {
     let disk = Simulated::default();
-    let (groups, _) = former::groups(5, 3);
+    let (groups, _) = records::groups(5, 3);
     let (mut journal, _) = JournalStore::open(Arc::new(disk.clone())).unwrap();
     for group in &groups {
         journal.append(group).unwrap();
     }
-    let acknowledged = disk.read(former::FIRST).unwrap().len();
+    let acknowledged = disk.read(records::FIRST).unwrap().len();
     // A group that is larger than what is cut unannounced.
     let seq = groups.last().unwrap().last().unwrap().seq + 1;
     let mut large = groups[0][0].clone();
@@ -182,7 +177,7 @@ fn what_is_cut_is_at_most_one_write() {
     let large: Vec<ServiceRecord> =
         (0..9000).map(|index| ServiceRecord { seq: seq + index, ..large.clone() }).collect();
     journal.append(&large).unwrap();
-    let whole = disk.read(former::FIRST).unwrap();
+    let whole = disk.read(records::FIRST).unwrap();
     assert!(whole.len() - acknowledged > frame::GROUP, "{} bytes", whole.len() - acknowledged);
     // Its first sectors never came: it was announced, so that it is a tail.
     let announced = frame::announcement(seq, whole.len()).len();
@@ -190,7 +185,7 @@ fn what_is_cut_is_at_most_one_write() {
     let (mut tried, mut failed) = (0, 0);
     let mut judge = |bytes: Vec<u8>, cut: bool| {
         let copy = disk.copy();
-        copy.change(former::FIRST, |_| Some(bytes));
+        copy.change(records::FIRST, |_| Some(bytes));
         let opened = JournalStore::open(Arc::new(copy)).map(|(_, opened)| opened.cut > 0);
         tried += 1;
         failed += usize::from(opened.unwrap_or(false) != cut);
@@ -228,7 +223,7 @@ fn with_members(text: &str) -> Vec<String> {
 
 #[test]
 fn members_and_kinds_that_are_not_known_are_refused() {
-    let (groups, state) = former::groups(11, pavior_trials::size(60, 600));
+    let (groups, state) = records::groups(11, pavior_trials::size(60, 600));
     let records: Vec<ServiceRecord> = groups.into_iter().flatten().collect();
     let (mut tried, mut failed) = (0, 0);
     let mut judge = |disk: &Simulated| {
@@ -241,14 +236,12 @@ fn members_and_kinds_that_are_not_known_are_refused() {
         let mut others = with_members(&text);
         others.push(text.replacen("\"event\":{\"", "\"event\":{\"novel-", 1));
         for other in others.iter().filter(|other| **other != text) {
-            let disk = Simulated::default();
             let before: Vec<_> = records[..record.seq as usize - 1].to_vec();
-            let mut bytes =
-                if before.is_empty() { Vec::new() } else { former::file(&[before], false) };
+            let groups = if before.is_empty() { Vec::new() } else { vec![before] };
+            let mut bytes = records::file(&groups);
             let body = format!("{other}\n");
             bytes.extend(Frame { first: record.seq, count: 1, body: body.as_bytes() }.bytes());
-            disk.put(former::FIRST, &bytes);
-            judge(&disk);
+            judge(&folder(&bytes));
         }
     }
     for other in with_members(&serde_json::to_string(&state).unwrap()) {
@@ -257,16 +250,8 @@ fn members_and_kinds_that_are_not_known_are_refused() {
         let seq = state.seq;
         disk.put(&format!("snapshot-{seq:020}.json"), format!("{other}{sum:016x}\n").as_bytes());
         disk.put(&format!("journal-{:020}.log", seq + 1), &frame::format());
-        disk.put("mark", &mark(seq + 1));
+        disk.put("mark", &mark(seq + 1, frame::format().len(), seq + 1));
         judge(&disk);
     }
     pavior_trials::attacked("data", "unknown members and kinds of records", tried, failed);
-}
-
-/// A mark of a file that has nothing but its format.
-fn mark(next: u64) -> Vec<u8> {
-    let body = format!("0 {next} {}\n", frame::format().len());
-    let mut bytes = Frame { first: next, count: 0, body: body.as_bytes() }.bytes();
-    bytes.resize(8192, 0);
-    bytes
 }

@@ -70,33 +70,3 @@ fn an_old_holder_touches_nothing_of_a_restored_copy() {
     }
     attacked("data", "old holders against a restored copy", tried, failed);
 }
-
-#[test]
-fn data_of_before_generations_go_on() {
-    // Written by the program before epochs had generations, and records tenants.
-    let old = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/data/before-generations");
-    let (server, _) = fresh(|setup| {
-        setup.scheduler = Some("fcfs".into());
-        setup.confirm_clock = true;
-        copy(&old, &setup.data);
-    });
-    let mut client = server.client();
-    let leases = client.get("/v1/leases").json();
-    let known: Vec<(u64, u64)> = leases["leases"].as_array().unwrap().iter().map(holder).collect();
-    assert_eq!(known, [(1, 2), (4, 5), (5, 6), (6, 7)]);
-    // Another key than the first time.
-    let renewed = client.post("/v1/leases/4/renew", json!({ "epoch": 5 }));
-    assert_eq!((renewed.status, &renewed.json()["epoch"]), (200, &json!(5)));
-    let queue = client.get("/v1/queue").json();
-    assert_eq!(
-        (&queue["waiting"][0]["id"], &queue["waiting"][0]["epoch"]),
-        (&json!(7), &json!(null))
-    );
-    for (id, epoch) in known {
-        let mut end = |epoch| client.end(&json!({ "id": id, "epoch": epoch })).status;
-        assert_eq!((end(epoch + 1), end(epoch)), (409, 200));
-    }
-    let begun = client.get("/v1/leases/7").json();
-    assert!(holder(&begun).1 > 1 << 40, "{begun}");
-    client.end(&json!({ "id": 3, "epoch": 4 })).is(409, "lease-ended");
-}

@@ -6,7 +6,7 @@ use pavior_serve::storage::postgres::{PostgresStore, address};
 use postgres::{Client, NoTls};
 
 use crate::disk::state_of;
-use crate::former;
+use crate::records;
 use crate::takeover::Database;
 
 /// What is done to a database that is at rest.
@@ -63,7 +63,7 @@ fn fill(url: &str, records: &[ServiceRecord]) {
 #[test]
 fn changed_and_missing_rows_are_found() {
     let Some(database) = Database::start() else { return };
-    let (groups, state) = former::groups(8, 30);
+    let (groups, state) = records::groups(8, 30);
     let mut admin = Client::connect(&database.url(), NoTls).unwrap();
     admin.batch_execute("CREATE DATABASE whole").unwrap();
     fill(&database.url_of("whole"), &groups.concat());
@@ -85,7 +85,7 @@ fn changed_and_missing_rows_are_found() {
     pavior_trials::attacked("data", "rows of PostgreSQL changed or removed", tried, failed);
 }
 
-/// The tables of a former program.
+/// The tables of a build from before 0.1.0.
 const FORMER: &str = "
     CREATE TABLE pavior_leader (one boolean PRIMARY KEY DEFAULT true CHECK (one),
         epoch bigint NOT NULL, holder text NOT NULL, beat timestamptz NOT NULL);
@@ -94,48 +94,10 @@ const FORMER: &str = "
     CREATE TABLE pavior_snapshot (seq bigint PRIMARY KEY, body text NOT NULL);
     INSERT INTO pavior_leader VALUES (true, 1, 'former', clock_timestamp());";
 
-/// The insert of a former program.
-const INSERT: &str = "
-    WITH leader AS (
-        UPDATE pavior_leader SET beat = clock_timestamp() WHERE epoch = $1 RETURNING epoch)
-    INSERT INTO pavior_journal (seq, epoch, record)
-    SELECT item.seq, leader.epoch, item.record
-    FROM leader, unnest($2::bigint[], $3::text[]) AS item (seq, record)";
-
 #[test]
-fn tables_of_a_former_program_are_taken_over_and_it_inserts_no_more() {
+fn tables_of_a_build_before_the_first_release_are_refused() {
     let Some(database) = Database::start() else { return };
-    let (groups, state) = former::groups(9, 30);
-    let records = groups.concat();
-    let mut client = Client::connect(&database.url(), NoTls).unwrap();
-    client.batch_execute(FORMER).unwrap();
-    let mut former = |epoch: i64, records: &[ServiceRecord]| {
-        let numbers: Vec<i64> = records.iter().map(|record| record.seq as i64).collect();
-        let texts = records.iter().map(|record| serde_json::to_string(record).unwrap());
-        client.execute(INSERT, &[&epoch, &numbers, &texts.collect::<Vec<_>>()])
-    };
-    let half = records.len() / 2;
-    former(1, &records[..half]).unwrap();
-    // While the former program decides, the new one stands by, and reads.
-    let mut store = store(&database.url(), "new", 2.0).unwrap();
-    assert!(!store.leads());
-    former(1, &records[half..records.len() - 1]).unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(2500));
-    store.retry().unwrap();
-    store.append(&records[records.len() - 1..]).unwrap();
-    let found = state_of(&*store.history(), u64::MAX).unwrap();
-    assert_eq!(found.snapshot(), state);
-    // Whatever epoch it has.
-    let mut next = records[0].clone();
-    next.seq = state.seq + 1;
-    for epoch in [1, 2] {
-        let rows = former(epoch, std::slice::from_ref(&next));
-        assert!(rows.as_ref().is_err() || rows.is_ok_and(|rows| rows == 0), "epoch {epoch}");
-    }
-    store.close();
-    drop(store);
-    assert_eq!(opened(&database.url()).map(|found| found.snapshot()), Ok(state));
-    let mut other = Client::connect(&database.url(), NoTls).unwrap();
-    other.batch_execute(DAMAGES[0]).unwrap();
-    opened(&database.url()).err().expect("a row of the former program is covered, too");
+    Client::connect(&database.url(), NoTls).unwrap().batch_execute(FORMER).unwrap();
+    let said = opened(&database.url()).err().expect("it is refused");
+    assert!(said.contains("a build from before 0.1.0"), "{said}");
 }

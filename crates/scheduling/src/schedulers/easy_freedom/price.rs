@@ -3,7 +3,7 @@
 use pavior_kernel::Time;
 
 /// How long a machine of which two thirds are in use takes to make up for lost time, as a multiple
-/// of that time. Chosen by trial on seven logs: results/contiguity-on-logs.md.
+/// of that time: 1 / (1 - 2/3).
 const RECOVERY: f64 = 3.0;
 
 /// The price of added time.

@@ -1,0 +1,110 @@
+//! Random records, the files that have them, and what becomes of the end of such a file.
+
+use std::sync::Arc;
+
+use pavior_serve::core::{ServiceRecord, StateSnapshot};
+use pavior_serve::storage::disk::Disk;
+use pavior_serve::storage::frame::{self, Frame};
+use pavior_serve::storage::journal::JournalStore;
+use pavior_serve::storage::{RecordStore, StoreError};
+
+use crate::decisions::begin;
+use crate::disk::Simulated;
+use crate::random::{Random, command};
+
+pub(crate) const FIRST: &str = "journal-00000000000000000001.log";
+
+/// The bytes of a first file: its format, and a frame a group.
+pub(crate) fn file(groups: &[Vec<ServiceRecord>]) -> Vec<u8> {
+    [frame::format(), frames(groups)].concat()
+}
+
+fn frames(groups: &[Vec<ServiceRecord>]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for group in groups {
+        let lines = group.iter().map(|record| serde_json::to_string(record).unwrap() + "\n");
+        let body: String = lines.collect();
+        let (first, count) = (group[0].seq, group.len() as u32);
+        bytes.extend(Frame { first, count, body: body.as_bytes() }.bytes());
+    }
+    bytes
+}
+
+/// The bytes of a mark.
+pub(crate) fn mark(file: u64, length: usize, next: u64) -> Vec<u8> {
+    let body = format!("0 {file} {length}\n");
+    let mut bytes = Frame { first: next, count: 0, body: body.as_bytes() }.bytes();
+    bytes.resize(8192, 0);
+    bytes
+}
+
+/// A folder with a first file of these bytes, and the mark of a journal that was just begun.
+pub(crate) fn folder(bytes: &[u8]) -> Simulated {
+    let disk = Simulated::default();
+    disk.put(FIRST, bytes);
+    disk.put("mark", &mark(1, 0, 1));
+    disk
+}
+
+/// Groups of random records, and the state after them.
+pub(crate) fn groups(seed: u64, many: usize) -> (Vec<Vec<ServiceRecord>>, StateSnapshot) {
+    let (mut state, first) = begin(Some("fcfs"));
+    let (mut groups, mut random, mut now) = (vec![vec![first]], Random(seed), 0);
+    while groups.len() < many {
+        let mut records = Vec::new();
+        for _ in 0..=random.below(4) {
+            now += random.below(50);
+            let (caller, key, command) = command(&mut random, &state);
+            state.decide(now, &caller, key.as_ref(), command, &mut records);
+        }
+        if !records.is_empty() {
+            groups.push(records);
+        }
+    }
+    (groups, state.snapshot())
+}
+
+#[test]
+fn a_journal_of_a_build_before_the_first_release_is_refused_and_stays() {
+    let (groups, _) = groups(3, 12);
+    let bytes = frames(&groups);
+    // With a mark, as it was left by a build that went on in a file of today's format.
+    for disk in [folder(&bytes), Simulated::default()] {
+        disk.put(FIRST, &bytes);
+        let refused = JournalStore::open(Arc::new(disk.clone())).err();
+        assert_eq!(refused, Some(StoreError::Former(FIRST.to_string())));
+        assert_eq!(disk.read(FIRST).unwrap(), bytes);
+    }
+}
+
+#[test]
+fn a_tail_is_cut_and_kept() {
+    let (groups, _) = groups(1, 12);
+    let whole = file(&groups);
+    let before = file(&groups[..11]).len();
+    for length in before + 1..whole.len() {
+        let disk = folder(&whole[..length]);
+        let (_, opened) = JournalStore::open(Arc::new(disk.clone())).unwrap();
+        assert_eq!(opened.cut, (length - before) as u64);
+        let kept = opened.kept.expect("it is kept");
+        assert_eq!(kept, format!("{FIRST}.cut-{before:012}"));
+        assert_eq!(disk.read(&kept).unwrap(), &whole[before..length]);
+    }
+}
+
+#[test]
+fn cuts_are_bounded() {
+    let disk = Simulated::default();
+    let (groups, _) = groups(2, 40);
+    let (mut journal, _) = JournalStore::open(Arc::new(disk.clone())).unwrap();
+    for group in groups {
+        journal.append(&group).unwrap();
+        disk.change(FIRST, |mut bytes| {
+            bytes.extend([7; 99]);
+            Some(bytes)
+        });
+        journal = JournalStore::open(Arc::new(disk.clone())).unwrap().0;
+    }
+    let cuts = disk.list().unwrap().into_iter().filter(|name| name.contains(".cut-"));
+    assert_eq!(cuts.count(), 8);
+}
