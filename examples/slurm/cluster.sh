@@ -3,16 +3,28 @@
 # interface, everything in one directory. Needs root and Debian's packages:
 #   apt-get install --no-install-recommends slurm-wlm slurm-wlm-basic-plugins slurm-client \
 #     slurmctld slurmd munge
+# Other releases of Slurm than this machine has are run by release.sh.
 #
 #   examples/slurm/cluster.sh start DIR [PORT] [PAVIOR]   # DIR is made; 70 ports from PORT on (26800)
 #   examples/slurm/cluster.sh stop DIR
+#   examples/slurm/cluster.sh slurmctld DIR               # starts it again
+#   examples/slurm/cluster.sh slurmd DIR NODE             # starts one again
 #
-# Options for slurm.conf may be given in the variable SLURM_EXTRA (lines). With SLURM_PLAIN=N it is a
-# cluster of N nodes (2 to 64) without Pavior's daemon.
-set -euo pipefail
+# What may be set in the environment:
+#   SLURM_EXTRA       lines of slurm.conf; they replace the script's own of the same key
+#   SLURM_NODES       lines of node names and what they have besides: n[00-07] Feature=fast Gres=gpu:2
+#   SLURM_MACHINE     the machine, mesh:8x8, with as many nodes; SLURM_TOML more lines of pavior.toml
+#   SLURM_PLAIN       a cluster of so many nodes (2 to 1000) without Pavior's daemon
+#   SLURM_ACCOUNTING  if not empty: slurmdbd with MariaDB (packages slurmdbd, mariadb-server-core, and
+#                     slurm-wlm-mysql-plugin); the users alice and bob, if they exist, have the
+#                     account toy
+set -Eeuo pipefail
+trap 'echo "cluster.sh: failed in line $LINENO" >&2' ERR
+PATH=$PATH:/usr/sbin:/sbin
 
 start() {
-  local dir=$1 port=${2:-26800} pavior=${3:-pavior} nodes=${SLURM_PLAIN:-64}
+  local dir=$1 port=${2:-26800} pavior=${3:-pavior} nodes=${SLURM_PLAIN:-}
+  [ -n "$nodes" ] || nodes=$(count "${SLURM_MACHINE:-mesh:8x8}")
   mkdir -p "$dir"/{log,state,spool,pid}
   dir=$(cd "$dir" && pwd)
   chmod 755 "$dir"
@@ -22,33 +34,67 @@ start() {
   chmod 400 "$dir/munge/key"
   munged --key-file "$dir/munge/key" --socket "$dir/munge/socket" --log-file "$dir/munge/log" \
     --pid-file "$dir/munge/pid" --seed-file "$dir/munge/seed" --num-threads 4 --force 2>/dev/null
-  conf "$dir" "$port" "$nodes" >"$dir/slurm.conf"
-  if [ -z "${SLURM_PLAIN:-}" ]; then
-    toml >"$dir/pavior.toml"
-    "$pavior" slurm --config "$dir/pavior.toml" install "$dir" >/dev/null
-    grep -v '^#' "$dir/slurm.conf.lines" | grep -v '^NodeName\|^PartitionName' >>"$dir/slurm.conf"
-  fi
+  # Newer releases look for control groups, which a container need not have.
+  is_22_05 || echo CgroupPlugin=disabled >"$dir/cgroup.conf"
+  {
+    conf "$dir" "$port" "$nodes"
+    [ -z "${SLURM_ACCOUNTING:-}" ] || accounting_conf "$dir" $((port + nodes + 1))
+    if [ -z "${SLURM_PLAIN:-}" ]; then
+      toml >"$dir/pavior.toml"
+      "$pavior" slurm --config "$dir/pavior.toml" install "$dir" >/dev/null
+      grep -v '^#' "$dir/slurm.conf.lines"
+    fi
+  } | replaced "${SLURM_EXTRA:-}" >"$dir/slurm.conf"
+  node_lines "$port" "$nodes" >>"$dir/slurm.conf"
   export SLURM_CONF=$dir/slurm.conf
-  slurmctld -f "$dir/slurm.conf" -L "$dir/log/slurmctld.log"
-  local node
-  for node in $(seq -f 'n%02g' 0 $((nodes - 1))); do
-    slurmd -N "$node" -f "$dir/slurm.conf" -L "$dir/log/$node.log"
+  [ -z "${SLURM_ACCOUNTING:-}" ] || accounting "$dir" $((port + nodes + 1))
+  slurmctld_start "$dir"
+  local node started=0
+  for node in $(names "$nodes"); do
+    # Cloud and future nodes are started by others, later.
+    grep -q "^NodeName=$node .*State=" "$dir/slurm.conf" && continue
+    slurmd_start "$dir" "$node"
+    started=$((started + 1))
   done
-  local try
-  for try in $(seq 300); do
-    [ "$(sinfo -h -t idle -o %D 2>/dev/null || true)" = "$nodes" ] && break
-    [ "$try" = 300 ] && { echo "the cluster did not start; see $dir/log" >&2; exit 1; }
-    sleep 0.2
-  done
+  until_answers 300 idle "$started" || { echo "no cluster; see $dir/log" >&2; exit 1; }
   [ -n "${SLURM_PLAIN:-}" ] || scontrol create reservation ReservationName=pavior Licenses=pavior:1 Users=root \
     StartTime=now Duration=UNLIMITED Flags=LICENSE_ONLY >/dev/null
   echo "export SLURM_CONF=$dir/slurm.conf"
 }
 
+slurmctld_start() {
+  slurmctld -f "$1/slurm.conf" -L "$1/log/slurmctld.log"
+}
+
+slurmd_start() {
+  slurmd -N "$2" -f "$1/slurm.conf" -L "$1/log/$2.log"
+}
+
+is_22_05() {
+  [[ $(slurmctld -V) == *" 22.05."* ]]
+}
+
+# The number of nodes of a machine: kind:4x4 or kind:4x4x4.
+count() {
+  local sides=${1#*:}
+  echo $((${sides//x/*}))
+}
+
+# The names of the nodes: n00, n01, ...; three digits where two are too few.
+names() {
+  seq -f "n%0$(width "$1")g" 0 $(($1 - 1))
+}
+
+width() {
+  [ "$1" -gt 100 ] && echo 3 || echo 2
+}
+
+# What every release from 22.05 to 26.05 takes; the rest is as Slurm has it by default.
 conf() {
-  local dir=$1 port=$2 nodes=$3 names
-  names=n[00-$(printf %02d $((nodes - 1)))]
-  cat <<EOF
+  local dir=$1 port=$2 nodes=$3 select=cons_tres
+  # As sites of that time had it.
+  is_22_05 && select=linear
+  cat <<CONF
 ClusterName=toy
 SlurmctldHost=localhost(127.0.0.1)
 SlurmctldPort=$port
@@ -57,16 +103,14 @@ SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
 AuthInfo=socket=$dir/munge/socket
-CredType=cred/munge
 MpiDefault=none
 ProctrackType=proctrack/pgid
 TaskPlugin=task/none
-SwitchType=switch/none
-JobAcctGatherType=jobacct_gather/none
 JobCompType=jobcomp/filetxt
 JobCompLoc=$dir/jobs.txt
-SelectType=select/linear
+SelectType=select/$select
 SchedulerType=sched/backfill
+SlurmdParameters=config_overrides
 ReturnToService=2
 SlurmctldTimeout=300
 SlurmdTimeout=300
@@ -79,23 +123,138 @@ SlurmdSpoolDir=$dir/spool/%n
 SlurmctldPidFile=$dir/pid/slurmctld
 SlurmdPidFile=$dir/pid/%n
 PluginDir=/usr/lib/$(uname -m)-linux-gnu/slurm-wlm
-NodeName=$names NodeHostname=localhost NodeAddr=127.0.0.1 Port=[$((port + 1))-$((port + nodes))] CPUs=1 RealMemory=100
-PartitionName=mesh Nodes=$names Default=YES OverSubscribe=EXCLUSIVE MaxTime=INFINITE State=UP
-${SLURM_EXTRA:-}
-EOF
+PartitionName=mesh Nodes=ALL Default=YES OverSubscribe=EXCLUSIVE MaxTime=INFINITE State=UP
+CONF
+}
+
+# Puts lines in the place of those with the same key; a partition's key is its name.
+replaced() {
+  MORE=$1 awk '
+    function key(line) {
+      if (line ~ /^PartitionName=/) { sub(/ .*/, "", line); return line }
+      sub(/ *=.*/, "", line)
+      return line
+    }
+    BEGIN {
+      count = split(ENVIRON["MORE"], more, "\n")
+      for (at = 1; at <= count; at++) has[key(more[at])] = 1
+    }
+    !has[key($0)]
+    END { for (at = 1; at <= count; at++) print more[at] }'
+}
+
+# A line for each node: what SLURM_NODES says of it replaces what it has by default.
+node_lines() {
+  local port=$1 names node range all has
+  declare -A given
+  while read -r range all; do
+    [ -n "$range" ] || continue
+    for node in $(expanded "$range"); do given[$node]+=" $all"; done
+  done <<<"${SLURM_NODES:-}"
+  for node in $(names "$2"); do
+    port=$((port + 1))
+    has=${given[$node]:-}
+    [[ $has == *CPUs=* ]] || has+=" CPUs=1"
+    [[ $has == *RealMemory=* ]] || has+=" RealMemory=100"
+    echo "NodeName=$node NodeHostname=localhost NodeAddr=127.0.0.1 Port=$port$has"
+  done
+}
+
+# The names of n[00-07,12] or n03.
+expanded() {
+  local part parts first last
+  [[ $1 == *'['* ]] || { echo "$1"; return; }
+  parts=${1#*[}
+  for part in ${parts%]}; do
+    for part in ${part//,/ }; do
+      first=${part%-*} last=${part#*-}
+      seq -f "${1%%[*}%0${#first}g" "$first" "$last"
+    done
+  done
+}
+
+accounting_conf() {
+  cat <<CONF
+AccountingStorageType=accounting_storage/slurmdbd
+AccountingStorageHost=127.0.0.1
+AccountingStoragePort=$2
+AccountingStoragePass=$1/munge/socket
+JobAcctGatherType=jobacct_gather/none
+CONF
+}
+
+# MariaDB without a network, and slurmdbd; the accounts that jobs need.
+accounting() {
+  local dir=$1 port=$2 user tables
+  mkdir -p "$dir/mariadb/data"
+  # For the owner alone: the server asks nobody who he is.
+  chmod 700 "$dir/mariadb"
+  local server=(mariadbd --no-defaults --user=root "--datadir=$dir/mariadb/data")
+  for tables in /usr/share/{mariadb,mysql}/{mariadb,mysql}_system_tables.sql; do
+    [ -e "$tables" ] && break
+  done
+  # slurmdbd would make its own, but some releases of MariaDB's library fail then.
+  { printf '%s\n' 'CREATE DATABASE slurm;' 'CREATE DATABASE mysql;' 'USE mysql;'; cat "$tables"; } |
+    "${server[@]}" --bootstrap >"$dir/log/mariadb-tables.log" 2>&1
+  "${server[@]}" --skip-grant-tables --skip-networking --socket="$dir/mariadb/socket" \
+    --pid-file="$dir/pid/mariadbd" --innodb-flush-log-at-trx-commit=0 \
+    --innodb-buffer-pool-size=64M --innodb-lock-wait-timeout=900 \
+    --loose-innodb-snapshot-isolation=OFF >"$dir/log/mariadbd.log" 2>&1 </dev/null &
+  until_answers 150 test -S "$dir/mariadb/socket" || { echo "no MariaDB; see $dir/log" >&2; exit 1; }
+  cat >"$dir/slurmdbd.conf" <<CONF
+AuthType=auth/munge
+AuthInfo=socket=$dir/munge/socket
+DbdHost=localhost
+DbdAddr=127.0.0.1
+DbdPort=$port
+SlurmUser=root
+LogFile=$dir/log/slurmdbd.log
+PidFile=$dir/pid/slurmdbd
+PluginDir=/usr/lib/$(uname -m)-linux-gnu/slurm-wlm
+StorageType=accounting_storage/mysql
+StorageHost=localhost
+StorageUser=root
+StorageLoc=slurm
+CONF
+  chmod 600 "$dir/slurmdbd.conf"
+  MYSQL_UNIX_PORT=$dir/mariadb/socket SLURM_CONF=$dir/slurmdbd.conf slurmdbd
+  until_answers 150 sacctmgr -n show cluster || { echo "no slurmdbd; see $dir/log" >&2; exit 1; }
+  {
+    sacctmgr -i add cluster toy
+    sacctmgr -i add account toy cluster=toy
+    for user in alice bob; do
+      id "$user" >/dev/null 2>&1 && sacctmgr -i add user "$user" account=toy
+    done
+  } >"$dir/log/sacctmgr.log" 2>&1
+}
+
+# Whether so many nodes are idle.
+idle() {
+  [ "$(sinfo -h -N -t idle -o %N | sort -u | wc -l)" -ge "$1" ]
+}
+
+# Whether a command succeeds within so many fifths of a second.
+until_answers() {
+  local try
+  for try in $(seq "$1"); do
+    "${@:2}" >/dev/null 2>&1 && return 0
+    sleep 0.2
+  done
+  return 1
 }
 
 toml() {
-  cat <<'EOF'
-machine = "mesh:8x8"
-nodes = "n{:02}"
+  local machine=${SLURM_MACHINE:-mesh:8x8}
+  replaced "${SLURM_TOML:-}" <<TOML
+machine = "$machine"
+nodes = "n{:0$(width "$(count "$machine")")}"
 partition = "mesh"
 strategy = "tff"
 order = "easy"
 poll_ms = 200
 patience_s = 10
 cooldown_s = 5
-EOF
+TOML
 }
 
 stop() {
@@ -116,5 +275,7 @@ stop() {
 case ${1:-} in
   start) start "${2:?a directory}" "${3:-26800}" "${4:-pavior}" ;;
   stop) stop "${2:?a directory}" ;;
-  *) sed -n '2,12s/^# \{0,1\}//p' "$0"; exit 2 ;;
+  slurmctld) slurmctld_start "${2:?a directory}" ;;
+  slurmd) slurmd_start "${2:?a directory}" "${3:?a node}" ;;
+  *) sed -n '2,20s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac

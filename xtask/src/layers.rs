@@ -18,7 +18,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("simulation", "kernel mesh allocation workload network planning scheduling"),
     ("draw", "kernel mesh allocation network"),
     ("experiments", "kernel mesh allocation workload network scheduling simulation draw files"),
-    ("slurm", "kernel mesh allocation planning workload scheduling"),
+    ("slurm", "kernel mesh allocation planning workload scheduling viewer"),
     (
         "pavior",
         "kernel mesh allocation planning workload network scheduling simulation experiments",

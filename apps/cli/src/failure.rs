@@ -16,6 +16,9 @@ pub(crate) enum Failure {
     Usage { message: String, place: Option<Place> },
     /// Anything else: exit status 1.
     Other(String),
+    /// What is there is not what the configuration says: exit status 3.
+    #[cfg(feature = "slurm")]
+    Unfit(String),
     /// The output is no longer read (`| head`): a quiet end.
     ClosedPipe,
 }
@@ -83,6 +86,8 @@ impl Failure {
         match self {
             Failure::Usage { message, place: Some(place) } => format!("{} {message}", place.from),
             Failure::Usage { message, place: None } | Failure::Other(message) => message.clone(),
+            #[cfg(feature = "slurm")]
+            Failure::Unfit(message) => message.clone(),
             Failure::ClosedPipe => "the reader has closed the pipe".to_string(),
         }
     }
@@ -93,6 +98,11 @@ impl Failure {
             Failure::Other(message) => {
                 eprintln!("error: {message}");
                 ExitCode::from(1)
+            }
+            #[cfg(feature = "slurm")]
+            Failure::Unfit(message) => {
+                eprintln!("error: {message}");
+                ExitCode::from(3)
             }
             Failure::Usage { message, place } => {
                 eprintln!("error: {message}");

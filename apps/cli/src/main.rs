@@ -16,7 +16,7 @@ mod logs;
 mod output;
 mod pool;
 mod progress;
-mod store;
+mod run_directory;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -79,7 +79,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Bench(args) => commands::bench::run(&args),
         Command::Network(args) => commands::network::run(&args),
         Command::Experiment(args) => commands::experiment::run(&args),
-        Command::Merge(args) => commands::experiment::merge(&args),
+        Command::Merge(args) => commands::merge::run(&args),
         Command::Sweep(args) => commands::sweep::run(&args),
         Command::Plot(args) => commands::plot::run(&args),
         Command::Reproduce(args) => commands::reproduce::run(&args),

@@ -34,7 +34,7 @@ impl Directory {
         let run = Run {
             name: experiment.name.clone(),
             fingerprint: specification.fingerprint.clone(),
-            paper: None,
+            reproduced: None,
             shard: "1/1".to_string(),
             command: "python".to_string(),
         };

@@ -1,11 +1,11 @@
 //! Experiments, and the replications that they want: pure functions that any engine can call.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use pavior_experiments::{Span as Wanted, Specification as Experiment};
-use pavior_simulation::Stop;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
@@ -16,48 +16,8 @@ use crate::inputs::Inputs;
 use crate::interrupt::{interruptible, interruptible_own};
 use crate::journal::{Journal, Span};
 use crate::own::Own;
+use crate::progress::{Cancel, Progress};
 use crate::results::Results;
-
-/// Asks `replicate` in another thread to end.
-#[pyclass(frozen, module = "pavior")]
-#[derive(Default)]
-pub(crate) struct Cancel {
-    stop: Stop,
-}
-
-#[pymethods]
-impl Cancel {
-    #[new]
-    fn new() -> Cancel {
-        Cancel::default()
-    }
-
-    /// Asks for the end.
-    fn cancel(&self) {
-        self.stop.set();
-    }
-
-    /// Whether it was asked for.
-    #[getter]
-    fn cancelled(&self) -> bool {
-        self.stop.is_set()
-    }
-}
-
-/// How far a sweep is.
-#[pyclass(frozen, get_all, module = "pavior")]
-pub(crate) struct Progress {
-    /// Replications that are known.
-    done: u64,
-    /// Replications that are known or wanted.
-    planned: u64,
-    /// Points that want nothing more.
-    points_done: usize,
-    /// All points.
-    points: usize,
-    /// Seconds since the beginning.
-    seconds: f64,
-}
 
 /// An experiment: its points, and the rule that says how often each is replicated.
 #[pyclass(frozen, module = "pavior")]
@@ -92,8 +52,8 @@ impl Specification {
         own.settle(&experiment)?;
         let inputs = Inputs::new(&folder);
         let shared = Arc::new(Definition::new(experiment, inputs));
-        let own = shared.clone();
-        let read = move || own.fingerprint();
+        let read = shared.clone();
+        let read = move || read.fingerprint();
         let fingerprint = interruptible(py, || (), read)?.map_err(|reason| other(py, reason))?;
         Ok(Specification { shared, text, folder, fingerprint, classes })
     }
@@ -150,19 +110,11 @@ impl Specification {
         let known = journal.entries()?;
         let spans = py.detach(|| self.shared.experiment.wanted(known));
         let mut wanted = Vec::new();
-        for Wanted { point, first: mut from, end } in spans {
+        for Wanted { point, first, end } in spans {
             let under_way = without.iter().filter(|span| span.point == point);
-            let mut taken: Vec<(u64, u64)> = under_way.map(|span| (span.first, span.end)).collect();
-            taken.sort_unstable();
-            for (begin, behind) in taken {
-                if from < begin.min(end) {
-                    wanted.push(Span { point, first: from, end: begin.min(end) });
-                }
-                from = from.max(behind);
-            }
-            if from < end {
-                wanted.push(Span { point, first: from, end });
-            }
+            let under_way = under_way.map(|span| span.first..span.end).collect();
+            let left = subtract(first..end, under_way).into_iter();
+            wanted.extend(left.map(|Range { start, end }| Span { point, first: start, end }));
         }
         Ok(wanted)
     }
@@ -177,8 +129,8 @@ impl Specification {
         cancelled: Option<&Cancel>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let stop = cancelled.map(|cancel| cancel.stop.clone()).unwrap_or_default();
-        let (shared, own, span) = (self.shared.clone(), stop.clone(), *span);
-        let (stops, lines) = (|| stop.set(), move || shared.lines(span, &own));
+        let (shared, stopped, span) = (self.shared.clone(), stop.clone(), *span);
+        let (stops, lines) = (|| stop.set(), move || shared.lines(span, &stopped));
         let lines = if self.classes.is_empty() {
             interruptible(py, stops, lines)
         } else {
@@ -223,4 +175,18 @@ impl Specification {
         let rebuild = py.import("functools")?.call_method("partial", again, Some(&named))?;
         Ok((rebuild, PyTuple::empty(py)))
     }
+}
+
+/// What is left of a range without some others, in order.
+fn subtract(from: Range<u64>, mut others: Vec<Range<u64>>) -> Vec<Range<u64>> {
+    others.sort_unstable_by_key(|other| (other.start, other.end));
+    let (mut left, mut start) = (Vec::new(), from.start);
+    for other in others.into_iter().chain(std::iter::once(from.end..from.end)) {
+        let end = other.start.min(from.end);
+        if start < end {
+            left.push(start..end);
+        }
+        start = start.max(other.end);
+    }
+    left
 }

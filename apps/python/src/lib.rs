@@ -20,6 +20,7 @@ mod jobs;
 mod journal;
 mod machine;
 mod own;
+mod progress;
 mod records;
 mod results;
 mod schedulers;
@@ -40,7 +41,7 @@ mod _native {
     #[pymodule_export]
     use crate::episode::{Episode, Episodes};
     #[pymodule_export]
-    use crate::experiment::{Cancel, Progress, Specification};
+    use crate::experiment::Specification;
     #[pymodule_export]
     use crate::explain::Explanation;
     #[pymodule_export]
@@ -49,6 +50,8 @@ mod _native {
     use crate::journal::{Journal, Span};
     #[pymodule_export]
     use crate::machine::{Allocation, Machine};
+    #[pymodule_export]
+    use crate::progress::{Cancel, Progress};
     #[pymodule_export]
     use crate::results::Results;
     #[pymodule_export]

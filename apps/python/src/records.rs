@@ -1,4 +1,4 @@
-//! What happened to every job, as columns.
+//! What happened to every job, as Arrow columns: a row a job, or a row a box.
 
 use std::sync::Arc;
 
@@ -38,6 +38,7 @@ pub(crate) fn parts(record: &JobRecord) -> &[Cuboid] {
     }
 }
 
+/// A column of times in units; null where there is none.
 fn times(records: &[JobRecord], unit: TimeUnit, of: fn(&JobRecord) -> Option<Time>) -> ArrayRef {
     let time = |record: &JobRecord| of(record).map(|time| unit.units(time));
     Arc::new(records.iter().map(time).collect::<Float64Array>())
@@ -65,7 +66,7 @@ pub(crate) fn jobs(records: &[JobRecord], unit: TimeUnit) -> PyResult<Table> {
         ("end", times(records, unit, |record| span(record)?.1)),
         ("nodes", Arc::new(UInt32Array::from_iter_values(jobs().map(|job| job.request.nodes)))),
         ("granted_nodes", Arc::new(UInt32Array::from_iter_values(records.iter().map(granted)))),
-        ("fate", words(records.iter().map(|record| Some(fate(record))), &FATES)?),
+        ("fate", word_column(records.iter().map(|record| Some(fate(record))), &FATES)?),
         ("reason", reasons(records)?),
         ("boxes", boxes(records)?),
     ];
@@ -103,8 +104,8 @@ pub(crate) fn placements(records: &[JobRecord], unit: TimeUnit) -> PyResult<Tabl
     Table::new(columns, unit.name)
 }
 
-/// A column of a few words.
-fn words(keys: impl Iterator<Item = Option<u8>>, words: &[&str]) -> PyResult<ArrayRef> {
+/// A column of a few words, each by its index in the list.
+fn word_column(keys: impl Iterator<Item = Option<u8>>, words: &[&str]) -> PyResult<ArrayRef> {
     let values = Arc::new(StringArray::from(words.to_vec()));
     let keys: UInt8Array = keys.collect();
     Ok(Arc::new(DictionaryArray::<UInt8Type>::try_new(keys, values).map_err(value)?))
@@ -119,7 +120,7 @@ fn reasons(records: &[JobRecord]) -> PyResult<ArrayRef> {
         }
         _ => None,
     };
-    words(records.iter().map(key), &known)
+    word_column(records.iter().map(key), &known)
 }
 
 /// The boxes of each job.

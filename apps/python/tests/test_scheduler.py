@@ -189,7 +189,7 @@ class Answers(Scheduler):
         ((0, Box((7, 7), (2, 2))), pavior.Broken, "cannot have"),
         ((0, Box((0, 0, 0), (1, 1, 1))), ValueError, "mesh:8x8"),
         ((0, []), pavior.Broken, "cannot have"),
-        (10_000, pavior.Broken, "job 10000 of a queue of"),
+        (10_000, pavior.Broken, "place 10000 of a queue of"),
         (ZeroDivisionError("of its own"), ZeroDivisionError, "of its own"),
         (SystemExit(3), SystemExit, "3"),
     ],

@@ -227,7 +227,7 @@ fn connection(url: &str, file: Option<&Path>) -> Result<postgres::Config, Servic
              PGPASSWORD or PGPASSFILE"
         );
     }
-    password::password(&mut config, file, |name| std::env::var(name).ok())
+    password::set_password(&mut config, file, |name| std::env::var(name).ok())
         .map_err(|error| ServiceError::Usage(format!("the password of --store: {error}")))?;
     Ok(config)
 }

@@ -1,5 +1,8 @@
 //! Slurm's commands: how they are run, and what they may cost.
 //!
+//! A [`Call`] asks one of the [`Question`]s and cannot change anything, whatever its arguments are.
+//! Changes need an [`Operator`], which the placing daemon and the removal have, and nothing else.
+//!
 //! A command has a time limit and prints no more than a bound; beyond either it is killed and the
 //! cycle is skipped. What it printed counts only if it ended well: output that was cut short is no
 //! answer. Variables that change what Slurm's commands print are taken out of the environment.
@@ -34,14 +37,93 @@ const COMPLAINTS: u64 = 256 << 10;
 const CHANGERS: &[&str] =
     &["SQUEUE_", "SINFO_", "SCONTROL_", "SBATCH_", "SLURM_CLUSTERS", "SLURM_JSON", "SLURM_YAML"];
 
-/// A command of Slurm's.
+/// Variables of the service manager's, which are for this process alone.
+const OWN: &[&str] = &["NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC"];
+
+/// What can be asked. No arguments make a change of any of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Question {
+    /// `sinfo`: the nodes.
+    Nodes,
+    /// `squeue`: the jobs.
+    Jobs,
+    /// `scontrol show`: anything else.
+    Show,
+    /// `sbatch --test-only`: whether a job would be taken. Slurm queues nothing.
+    Test,
+}
+
+impl Question {
+    /// The program, and the word that makes it a question.
+    fn command(self) -> (&'static str, Option<&'static str>) {
+        match self {
+            Question::Nodes => ("sinfo", None),
+            Question::Jobs => ("squeue", None),
+            Question::Show => ("scontrol", Some("show")),
+            Question::Test => ("sbatch", Some("--test-only")),
+        }
+    }
+}
+
+/// A question to Slurm.
 pub(crate) struct Call<'a> {
-    pub(crate) program: &'static str,
+    pub(crate) question: Question,
     pub(crate) arguments: &'a [&'a str],
     /// Set besides those that make times and lists readable.
     pub(crate) environment: &'a [(&'a str, &'a str)],
+}
+
+/// The right to change something in Slurm.
+#[derive(Debug)]
+pub(crate) struct Operator {
+    limits: Limits,
+}
+
+impl Operator {
+    /// Takes it: for the daemon that places jobs, and for its removal.
+    pub(crate) fn new() -> Operator {
+        Operator { limits: LIMITS }
+    }
+
+    /// Runs one `scontrol`, which is told on its standard input what to change; returns how it
+    /// ended, since it may object to some of it.
+    ///
+    /// # Errors
+    /// If it cannot be run, or gives no answer.
+    pub(crate) fn change(&self, input: String) -> Result<Said, SlurmError> {
+        let (program, arguments) = ("scontrol", &[]);
+        Process { program, word: None, arguments, environment: &[], input }.run(self.limits)
+    }
+
+    /// Runs one `scontrol` with arguments, which may object.
+    ///
+    /// # Errors
+    /// If it cannot be run, or gives no answer.
+    pub(crate) fn try_scontrol(&self, arguments: &[&str]) -> Result<Said, SlurmError> {
+        let (program, input) = ("scontrol", String::new());
+        Process { program, word: None, arguments, environment: &[], input }.run(self.limits)
+    }
+
+    /// Runs one `scontrol` with arguments, which must succeed.
+    ///
+    /// # Errors
+    /// If it cannot be run, gives no answer, or fails.
+    pub(crate) fn scontrol(&self, arguments: &[&str]) -> Result<(), SlurmError> {
+        let (program, input) = ("scontrol", String::new());
+        let process = Process { program, word: None, arguments, environment: &[], input };
+        process.answer(self.limits).map(drop)
+    }
+}
+
+/// A command of Slurm's.
+struct Process<'a> {
+    program: &'static str,
+    /// Before the arguments.
+    word: Option<&'static str>,
+    arguments: &'a [&'a str],
+    environment: &'a [(&'a str, &'a str)],
     /// Its standard input.
-    pub(crate) input: String,
+    input: String,
 }
 
 /// What a command printed, and how it ended.
@@ -51,15 +133,32 @@ pub(crate) struct Said {
     pub(crate) status: ExitStatus,
 }
 
-/// Runs a command of Slurm's that must succeed, and returns what it prints.
-pub(crate) fn capture(program: &'static str, arguments: &[&str]) -> Result<String, SlurmError> {
-    let call = Call { program, arguments, environment: &[], input: String::new() };
-    call.answer(LIMITS)
+/// Asks Slurm something that must succeed, and returns what it prints.
+pub(crate) fn capture(question: Question, arguments: &[&str]) -> Result<String, SlurmError> {
+    Call { question, arguments, environment: &[] }.answer(LIMITS)
 }
 
-impl Call<'_> {
+impl<'a> Call<'a> {
+    fn process(self) -> Process<'a> {
+        let Call { question, arguments, environment } = self;
+        let (program, word) = question.command();
+        Process { program, word, arguments, environment, input: String::new() }
+    }
+
     /// Runs it; it must succeed. Bytes of its answer that are no UTF-8 are replaced.
     pub(crate) fn answer(self, limits: Limits) -> Result<String, SlurmError> {
+        self.process().answer(limits)
+    }
+
+    /// Runs it, however it ends.
+    pub(crate) fn run(self, limits: Limits) -> Result<Said, SlurmError> {
+        self.process().run(limits)
+    }
+}
+
+impl Process<'_> {
+    /// Runs it; it must succeed. Bytes of its answer that are no UTF-8 are replaced.
+    fn answer(self, limits: Limits) -> Result<String, SlurmError> {
         let command = self.program;
         let said = self.run(limits)?;
         if said.status.success() {
@@ -71,7 +170,7 @@ impl Call<'_> {
     }
 
     /// Runs it, however it ends.
-    pub(crate) fn run(self, limits: Limits) -> Result<Said, SlurmError> {
+    fn run(self, limits: Limits) -> Result<Said, SlurmError> {
         let command = self.program;
         let until = Instant::now() + limits.time;
         let error = |error| SlurmError::Command { command, error };
@@ -104,12 +203,14 @@ impl Call<'_> {
     fn command(&self) -> Command {
         let mut command = Command::new(self.program);
         for (name, _) in std::env::vars_os() {
-            let changes = |text: &str| CHANGERS.iter().any(|start| text.starts_with(start));
+            let others = || CHANGERS.iter().chain(OWN);
+            let changes = |text: &str| others().any(|start| text.starts_with(start));
             if name.to_str().is_some_and(changes) {
                 command.env_remove(name);
             }
         }
         command
+            .args(self.word)
             .args(self.arguments)
             .env("SLURM_TIME_FORMAT", "%s")
             .env("SLURM_BITSTR_LEN", "0")
@@ -173,8 +274,9 @@ mod tests {
     fn shell(line: &str, output: u64, millis: u64) -> Result<String, SlurmError> {
         let arguments = ["-c", line];
         let (environment, input) = (&[("MARK", "m")], "in\n".to_string());
-        let call = Call { program: "sh", arguments: &arguments, environment, input };
-        call.answer(Limits { time: Duration::from_millis(millis), output })
+        let (program, word, arguments) = ("sh", None, &arguments);
+        let process = Process { program, word, arguments, environment, input };
+        process.answer(Limits { time: Duration::from_millis(millis), output })
     }
 
     #[test]

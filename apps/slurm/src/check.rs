@@ -1,11 +1,15 @@
 //! `pavior slurm check`: what is missing in a running cluster's configuration.
 
+use std::collections::HashSet;
+
 use pavior_kernel::shown_bytes;
 
-use crate::ask::{Call, LIMITS, capture};
+use crate::ask::{Call, LIMITS, Question, capture};
+use crate::config::Tell;
 use crate::ledger::Ledger;
-use crate::names::NodeName;
-use crate::{Config, LICENCE, SlurmError};
+use crate::names::{NodeName, number};
+use crate::question::try_gate;
+use crate::{Config, SlurmError};
 
 /// What was found: faults, each with what to do, and warnings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,69 +25,43 @@ pub struct Findings {
 /// # Errors
 /// If Slurm does not answer.
 pub fn check(config: &Config) -> Result<Findings, SlurmError> {
-    let shown = capture("scontrol", &["show", "config"])?;
-    let partition = capture("scontrol", &["show", "partition", &config.partition, "-o"])?;
-    let reservations = capture("scontrol", &["show", "reservation", "-o"])?;
+    let shown = capture(Question::Show, &["config"])?;
+    let reservations = capture(Question::Show, &["reservation", "-o"])?;
     let ledger = Ledger::read(config)?;
-    let mut found = judge(config, &shown, &partition, &reservations, &ledger);
+    let mut found = judge(config, &shown, &reservations, &ledger);
+    for name in &config.partitions {
+        found.faults.extend(judge_partition(config, name, partition(name)?.as_deref()));
+    }
     let gate = try_gate(config)?;
     found.faults.extend(gate.faults);
     found.warnings.extend(gate.warnings);
     Ok(found)
 }
 
-/// Tries whether the gate is there and as new as this program: it must refuse a job whose comment
-/// has a line break. Slurm only tests the job, and queues nothing.
-pub(crate) fn try_gate(config: &Config) -> Result<Findings, SlurmError> {
-    let partition = format!("--partition={}", config.partition);
-    let arguments = [
-        "--test-only",
-        &partition,
-        "--comment=pavior check\ngate",
-        "-o",
-        "/dev/null",
-        "--wrap=true",
-    ];
-    let (environment, input) = (&[], String::new());
-    let said = Call { program: "sbatch", arguments: &arguments, environment, input }.run(LIMITS)?;
-    Ok(judge_gate(said.status.success(), &said.complaints))
+/// What Slurm says of a partition; `None` if there is none of this name.
+pub(crate) fn partition(name: &str) -> Result<Option<String>, SlurmError> {
+    let (question, arguments) = (Question::Show, &["partition", name, "-o"]);
+    let said = Call { question, arguments, environment: &[] }.run(LIMITS)?;
+    let output = String::from_utf8_lossy(&said.output);
+    match (said.status.success(), output.contains("not found")) {
+        (true, _) => Ok(Some(output.into_owned())),
+        (false, true) => Ok(None),
+        (false, false) => {
+            let message = shown_bytes(said.complaints.trim_ascii());
+            Err(SlurmError::Failed { command: "scontrol", message })
+        }
+    }
 }
 
-fn judge_gate(accepted: bool, said: &[u8]) -> Findings {
-    let text = String::from_utf8_lossy(said);
-    let mut found = Findings::default();
-    if text.contains("pavior: ") && text.contains("control characters") {
-        return found;
-    }
-    if accepted {
-        found.faults.push(
-            "job_submit.lua: the gate that is installed is older than this program (control \
-             characters in comments pass), or none is: run pavior slurm install DIR, and put \
-             job_submit.lua beside slurm.conf"
-                .into(),
-        );
-    } else {
-        let said = shown_bytes(said.trim_ascii());
-        found
-            .warnings
-            .push(format!("whether the gate is as new as this program is not known: {said}"));
-    }
-    found
+/// The value of a key in what `scontrol show config` says.
+pub(crate) fn value<'a>(shown: &'a str, key: &str) -> &'a str {
+    let line =
+        shown.lines().find(|line| line.split('=').next().is_some_and(|name| name.trim() == key));
+    line.and_then(|line| line.split_once('=')).map_or("", |(_, value)| value.trim())
 }
 
-fn judge(
-    config: &Config,
-    shown: &str,
-    partition: &str,
-    reservations: &str,
-    ledger: &Ledger,
-) -> Findings {
-    let value = |key: &str| {
-        let line = shown
-            .lines()
-            .find(|line| line.split('=').next().is_some_and(|name| name.trim() == key));
-        line.and_then(|line| line.split_once('=')).map_or("", |(_, value)| value.trim())
-    };
+fn judge(config: &Config, shown: &str, reservations: &str, ledger: &Ledger) -> Findings {
+    let value = |key: &str| value(shown, key);
     let has = |key: &str, word: &str| value(key).split(',').any(|one| one.trim() == word);
     let mut found = Findings::default();
     let mut fault = |missing: bool, text: String| {
@@ -91,95 +69,150 @@ fn judge(
             found.faults.push(text);
         }
     };
-    let licence = format!("{LICENCE}:1");
+    let name = &config.licence;
+    let licence = format!("{name}:1");
     fault(!has("Licenses", &licence), format!("slurm.conf: add Licenses={licence}"));
     fault(
         !has("JobSubmitPlugins", "lua"),
         "slurm.conf: add JobSubmitPlugins=lua, and put job_submit.lua beside it".into(),
     );
     fault(
-        !reservations.lines().any(|line| line.starts_with(&format!("ReservationName={LICENCE} "))),
+        !reservations.lines().any(|line| line.starts_with(&format!("ReservationName={name} "))),
         format!(
-            "run: scontrol create reservation ReservationName={LICENCE} Licenses={licence} \
+            "run: scontrol create reservation ReservationName={name} Licenses={licence} \
              Users=root StartTime=now Duration=UNLIMITED Flags=LICENSE_ONLY"
         ),
-    );
-    fault(
-        !partition.contains("OverSubscribe=EXCLUSIVE"),
-        format!("slurm.conf: add OverSubscribe=EXCLUSIVE to PartitionName={}", config.partition),
     );
     fault(
         value("TopologyPlugin").contains("torus"),
         "slurm.conf: TopologyPlugin=topology/flat (none before 23.11): torus3d refuses node lists"
             .into(),
     );
-    found.faults.extend(unmatched(config, ledger));
-    if !has("SlurmctldParameters", "disable_job_shrink") {
-        found.warnings.push(
-            "slurm.conf: SlurmctldParameters=disable_job_shrink keeps running jobs whole".into(),
-        );
-    }
-    if value("SchedulerParameters").contains("bf_licenses") {
-        found.warnings.push(
-            "slurm.conf: bf_licenses stops the main scheduler at waiting jobs; leave it out".into(),
-        );
-    }
-    if !value("SchedulerParameters").contains("batch_sched_delay") {
-        found.warnings.push(
-            "slurm.conf: SchedulerParameters=bf_interval=1,batch_sched_delay=1 starts jobs sooner"
-                .into(),
-        );
-    }
+    let extra = config.tell == Tell::Extra;
+    fault(
+        extra && release(value("SLURM_VERSION")) < (23, 2),
+        "pavior.toml: tell = \"extra\" needs Slurm 23.02 or newer".into(),
+    );
+    fault(
+        extra && value("SchedulerParameters").contains("extra_constraints"),
+        "pavior.toml: tell = \"extra\": extra_constraints makes Slurm read that field itself"
+            .into(),
+    );
+    found.faults.extend(Unmatched::of(config, ledger).faults(config));
+    found.warnings = advice(shown);
     found
 }
 
-/// Nodes that only the configuration has, or only the partition.
-fn unmatched(config: &Config, ledger: &Ledger) -> Vec<String> {
-    let known = |name: &NodeName| ledger.nodes.iter().any(|node| node.name == *name);
-    let missing: Vec<&NodeName> = config.names.iter().filter(|name| !known(name)).collect();
-    let strangers = ledger.nodes.iter().filter(|node| !config.nodes.contains_key(&node.name));
-    let strangers: Vec<&str> = strangers.map(|node| node.name.as_str()).collect();
+/// The year and month of a release, such as 22.05.8; a text that is none is older than all.
+fn release(text: &str) -> (u32, u32) {
+    let mut parts = text.split('.').map(|part| number::<u32>(part).unwrap_or(0));
+    (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
+}
+
+fn judge_partition(config: &Config, name: &str, partition: Option<&str>) -> Vec<String> {
+    let Some(partition) = partition else {
+        return vec![format!("slurm.conf: there is no partition {name}")];
+    };
+    let word = |text: &str| partition.split_whitespace().any(|word| word == text);
     let mut faults = Vec::new();
-    if let Some(first) = missing.first() {
-        faults.push(format!(
-            "{} nodes of the configuration are not in partition {}, first {first}",
-            missing.len(),
-            config.partition
-        ));
+    // The first up to 25.11, the second from 26.05 on.
+    if !word("OverSubscribe=EXCLUSIVE") && !word("Exclusive=NODE") {
+        faults.push(format!("slurm.conf: add OverSubscribe=EXCLUSIVE to PartitionName={name}"));
     }
-    if let Some(first) = strangers.first() {
+    let nodes = config.grid.nodes();
+    if !word(&format!("TotalNodes={nodes}")) {
         faults.push(format!(
-            "{} nodes of the partition are not in the configuration, first {first}",
-            strangers.len()
+            "slurm.conf: partition {name} has not the {nodes} nodes of {}",
+            config.grid
         ));
     }
     faults
+}
+
+/// What might be better otherwise in what `scontrol show config` says.
+fn advice(shown: &str) -> Vec<String> {
+    let value = |key: &str| value(shown, key);
+    let scheduler = value("SchedulerParameters");
+    let mut advice = Vec::new();
+    let mut if_so = |so: bool, text: &str| {
+        if so {
+            advice.push(text.to_string());
+        }
+    };
+    if_so(
+        !value("SlurmctldParameters").split(',').any(|one| one.trim() == "disable_job_shrink"),
+        "slurm.conf: SlurmctldParameters=disable_job_shrink keeps running jobs whole",
+    );
+    if_so(
+        scheduler.contains("bf_licenses"),
+        "slurm.conf: bf_licenses stops the main scheduler at waiting jobs; leave it out",
+    );
+    if_so(
+        !scheduler.contains("batch_sched_delay"),
+        "slurm.conf: SchedulerParameters=bf_interval=1,batch_sched_delay=1 starts jobs sooner",
+    );
+    advice
+}
+
+/// Nodes that only the configuration has, or only the partitions.
+pub(crate) struct Unmatched<'a> {
+    pub(crate) missing: Vec<&'a NodeName>,
+    pub(crate) strangers: Vec<&'a NodeName>,
+}
+
+impl<'a> Unmatched<'a> {
+    pub(crate) fn of(config: &'a Config, ledger: &'a Ledger) -> Unmatched<'a> {
+        let known: HashSet<&NodeName> = ledger.nodes.iter().map(|node| &node.name).collect();
+        let strangers = known.iter().filter(|name| !config.nodes.contains_key(name));
+        let mut strangers: Vec<&NodeName> = strangers.copied().collect();
+        strangers.sort_unstable();
+        let missing = config.names.iter().filter(|name| !known.contains(name)).collect();
+        Unmatched { missing, strangers }
+    }
+
+    pub(crate) fn faults(&self, config: &Config) -> Vec<String> {
+        let of = |nodes: &[&NodeName], text: String| {
+            nodes.first().map(|first| format!("{} nodes of {text}, first {first}", nodes.len()))
+        };
+        let partition = &config.partition;
+        let missing =
+            of(&self.missing, format!("the configuration are not in partition {partition}"));
+        let strangers =
+            of(&self.strangers, format!("partition {partition} are not in the configuration"));
+        missing.into_iter().chain(strangers).collect()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn each_missing_thing_is_named_with_its_line() {
+    fn config(more: &str) -> Config {
         let text = "machine = \"mesh:2\"\nnodes = \"n{}\"\npartition = \"p\"\n";
-        let config = Config::parse(text).unwrap();
-        let found =
-            judge(&config, "TopologyPlugin = topology/torus3d\n", "", "", &Ledger::default());
-        assert_eq!(found.faults.len(), 6);
-        for word in ["Licenses=", "JobSubmit", "reservation", "EXCLUSIVE", "flat", "2 nodes"] {
-            assert!(found.faults.iter().any(|fault| fault.contains(word)), "{word}");
-        }
-        assert_eq!(found.warnings.len(), 2);
+        Config::parse(&format!("{text}{more}")).unwrap()
     }
 
     #[test]
-    fn a_gate_that_is_older_than_the_program_is_a_fault() {
-        let new = b"sbatch: error: pavior: a comment cannot have control characters\n";
-        assert_eq!(judge_gate(false, new), Findings::default());
-        let old = judge_gate(true, b"sbatch: Job 7 to start at 2026-11-25T01:00:00\n");
-        assert!(old.faults[0].contains("older") && old.warnings.is_empty(), "{old:?}");
-        let unknown = judge_gate(false, b"allocation failure: \x1b[31mdown\n");
-        assert!(unknown.faults.is_empty() && !unknown.warnings[0].contains('\x1b'), "{unknown:?}");
+    fn each_missing_thing_is_named_with_its_line() {
+        let shown = "TopologyPlugin = topology/torus3d\n";
+        let found = judge(&config(""), shown, "", &Ledger::default());
+        assert_eq!(found.faults.len(), 5);
+        for word in ["Licenses=", "JobSubmit", "reservation", "flat", "2 nodes"] {
+            assert!(found.faults.iter().any(|fault| fault.contains(word)), "{word}");
+        }
+        assert_eq!(found.warnings.len(), 2);
+        let shown = "SLURM_VERSION = 22.05.8\nSchedulerParameters = extra_constraints\n";
+        let found = judge(&config("tell = \"extra\"\n"), shown, "", &Ledger::default());
+        assert_eq!(found.faults.iter().filter(|fault| fault.contains("tell =")).count(), 2);
+    }
+
+    #[test]
+    fn partitions_as_each_release_shows_them() {
+        let faults = |text: &str| judge_partition(&config(""), "p", Some(text)).join("; ");
+        assert_eq!(faults("PartitionName=p OverSubscribe=EXCLUSIVE TotalCPUs=2 TotalNodes=2"), "");
+        assert_eq!(faults("PartitionName=p Exclusive=NODE TotalCPUs=2 TotalNodes=2"), "");
+        let wrong = faults("PartitionName=p OverSubscribe=NO Exclusive=NO TotalNodes=20");
+        assert!(wrong.contains("EXCLUSIVE") && wrong.contains("has not the 2 nodes"), "{wrong}");
+        assert!(judge_partition(&config(""), "p", None)[0].contains("no partition p"));
     }
 }

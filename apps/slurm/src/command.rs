@@ -1,11 +1,14 @@
 //! Changes, as one `scontrol` that is fed on its standard input: 3 to 18 ms a change.
 //!
 //! Each is a line or two, and made of values that can hold neither a line break nor another word.
+//! Quotation marks on that input would become part of a value, so that nothing with a space can be
+//! said there (22.05 to 26.05): sentences go as arguments, by a `scontrol` of their own.
 
 use pavior_kernel::shown;
 
 use crate::SlurmError;
-use crate::ask::{Call, LIMITS};
+use crate::ask::Operator;
+use crate::config::Tell;
 use crate::names::{JobName, Licences, NodeName, Note};
 
 /// Above what any plugin computes, below Slurm's special values.
@@ -19,8 +22,8 @@ const MOST: usize = 64;
 pub(crate) enum Change {
     /// Names exactly its nodes and takes the licence away, in one update.
     Open { job: JobName, nodes: Vec<NodeName>, licences: Licences, comment: Note },
-    /// Takes the nodes back and asks for the licence again, in one update that Slurm refuses if the
-    /// job has started. Then its priority is the one that Slurm gives it.
+    /// Takes the nodes back and sets the licences, the gate's among them, in one update that Slurm
+    /// refuses if the job has started. Then its priority is the one that Slurm gives it.
     Close { job: JobName, licences: Licences, wait_s: Option<u64>, priority: Option<u64> },
     /// Ends a job that started elsewhere than it was told, and queues it again.
     Requeue { job: JobName },
@@ -30,20 +33,19 @@ pub(crate) enum Change {
 
 impl Change {
     /// The lines for `scontrol`.
-    fn lines(&self) -> String {
+    fn lines(&self, tell: Tell) -> String {
         match self {
             Change::Open { job, nodes, licences, comment } => {
                 let nodes: Vec<&str> = nodes.iter().map(NodeName::as_str).collect();
+                let told = tell.field().map(|field| format!(" {field}={}", comment.word()));
                 format!(
-                    "update JobId={job} ReqNodeList={} Licenses={licences} Priority={TOP} \
-                     AdminComment=\"{}\"\n",
+                    "update JobId={job} ReqNodeList={} Licenses={licences} Priority={TOP}{}\n",
                     nodes.join(","),
-                    comment.as_str()
+                    told.unwrap_or_default()
                 )
             }
             Change::Close { job, licences, wait_s, priority } => {
                 let start = wait_s.map_or(String::new(), |wait| format!(" StartTime=now+{wait}"));
-                let licences = licences.with_gate();
                 match priority {
                     Some(priority) => format!(
                         "update JobId={job} ReqNodeList= Licenses={licences}{start} \
@@ -56,10 +58,15 @@ impl Change {
                 }
             }
             Change::Requeue { job } => format!("requeue {job}\n"),
-            Change::Tell { job, comment } => {
-                format!("update JobId={job} AdminComment=\"{}\"\n", comment.as_str())
-            }
+            Change::Tell { .. } => String::new(),
         }
+    }
+
+    /// The arguments for a `scontrol` of its own.
+    fn arguments(&self, tell: Tell) -> Option<[String; 3]> {
+        let Change::Tell { job, comment } = self else { return None };
+        let told = format!("{}={}", tell.field()?, comment.as_str());
+        Some(["update".into(), format!("JobId={job}"), told])
     }
 
     /// A word for logs and metrics.
@@ -83,14 +90,24 @@ impl Change {
     }
 }
 
-/// Carries changes out, in order; returns what Slurm objected to. Objections are expected (a job
-/// ended or started meanwhile): the next cycle reads what is.
-pub(crate) fn carry_out(changes: &[Change]) -> Result<Vec<String>, SlurmError> {
-    let input: String = changes.iter().map(Change::lines).collect();
-    let call = Call { program: "scontrol", arguments: &[], environment: &[], input };
-    let said = call.run(LIMITS)?;
-    let said = String::from_utf8_lossy(&said.complaints);
-    let lines = said.lines().filter(|line| !line.trim().is_empty());
+/// Carries changes out, in order, and tells at last; returns what Slurm objected to. Objections are
+/// expected (a job ended or started meanwhile): the next cycle reads what is.
+pub(crate) fn carry_out(
+    operator: &Operator,
+    changes: &[Change],
+    tell: Tell,
+) -> Result<Vec<String>, SlurmError> {
+    let input: String = changes.iter().map(|change| change.lines(tell)).collect();
+    let mut complaints = Vec::new();
+    if !input.is_empty() {
+        complaints = operator.change(input)?.complaints;
+    }
+    for arguments in changes.iter().filter_map(|change| change.arguments(tell)) {
+        let told = operator.try_scontrol(&arguments.each_ref().map(String::as_str))?;
+        complaints.extend(told.complaints);
+    }
+    let complaints = String::from_utf8_lossy(&complaints);
+    let lines = complaints.lines().filter(|line| !line.trim().is_empty());
     Ok(lines.take(MOST).map(|line| shown(line).to_string()).collect())
 }
 
@@ -102,18 +119,27 @@ mod tests {
     fn changes_are_single_updates() {
         let close = Change::Close {
             job: "7_1".parse().unwrap(),
-            licences: "m:1".parse().unwrap(),
+            licences: "m:1,pavior:1".parse().unwrap(),
             wait_s: Some(5),
             priority: None,
         };
         let line =
             "update JobId=7_1 ReqNodeList= Licenses=m:1,pavior:1 StartTime=now+5\nrelease 7_1\n";
-        assert_eq!(close.lines(), line);
+        assert_eq!(close.lines(Tell::AdminComment), line);
         let nodes = ["a", "b"].map(|name| name.parse().unwrap()).to_vec();
         let (licences, comment) = (Licences::default(), Note::new("c\" Priority=1\n"));
         let open = Change::Open { job: "7".parse().unwrap(), nodes, licences, comment };
-        let line = "update JobId=7 ReqNodeList=a,b Licenses= Priority=4294967290 \
-                    AdminComment=\"c? Priority=1?\"\n";
-        assert_eq!(open.lines(), line);
+        let line = "update JobId=7 ReqNodeList=a,b Licenses= Priority=4294967290";
+        assert_eq!(open.lines(Tell::Extra), format!("{line} Extra=c?_Priority=1?\n"));
+        assert_eq!(open.lines(Tell::Nobody), format!("{line}\n"));
+    }
+
+    #[test]
+    fn sentences_are_arguments() {
+        let comment = Note::new("waits for 2x2");
+        let told = Change::Tell { job: "7".parse().unwrap(), comment };
+        let arguments = told.arguments(Tell::AdminComment).unwrap();
+        assert_eq!(arguments, ["update", "JobId=7", "AdminComment=waits for 2x2"]);
+        assert!(told.arguments(Tell::Nobody).is_none() && told.lines(Tell::Nobody).is_empty());
     }
 }

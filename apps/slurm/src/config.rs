@@ -1,16 +1,17 @@
 //! The configuration: one TOML file.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use pavior_allocation::claim::{Claim, Grants, Recognition};
 use pavior_allocation::{Machine, Selection};
 use pavior_kernel::{message, shown};
-use pavior_mesh::{Coordinates, Grid, NodeId};
+use pavior_mesh::{Coordinates, Grid, NodeId, Request, Sides, orientations};
 use serde::Deserialize;
 
-use crate::SlurmError;
 use crate::names::{NodeName, is_plain};
+use crate::{LICENCE, SlurmError};
 
 /// What the daemon is told.
 #[derive(Clone)]
@@ -21,8 +22,14 @@ pub struct Config {
     pub(crate) names: Vec<NodeName>,
     /// The nodes of these names.
     pub(crate) nodes: HashMap<NodeName, NodeId>,
-    /// The partition whose jobs are placed.
-    pub partition: String,
+    /// The partitions whose jobs are placed: all of this machine's nodes.
+    pub partitions: Vec<String>,
+    /// The same as Slurm's commands take them: with commas between them.
+    pub(crate) partition: String,
+    /// The licence that every job of theirs waits for, and the reservation that keeps it.
+    pub licence: String,
+    /// Where users are told.
+    pub(crate) tell: Tell,
     /// The strategy that places them.
     pub strategy: Selection,
     /// The scheduler that chooses the next one: `fcfs`, `scan-all` or `easy`.
@@ -35,6 +42,8 @@ pub struct Config {
     pub cooldown_s: u64,
     /// Where metrics are served, if anywhere.
     pub metrics: Option<String>,
+    /// A file whose lock decides which of several daemons acts, if there are several.
+    pub lock: Option<PathBuf>,
 }
 
 #[derive(Deserialize)]
@@ -42,7 +51,11 @@ pub struct Config {
 struct Written {
     machine: String,
     nodes: Nodes,
-    partition: String,
+    partition: Option<String>,
+    partitions: Option<Vec<String>>,
+    licence: Option<String>,
+    #[serde(default)]
+    tell: Tell,
     strategy: Option<String>,
     #[serde(default)]
     order: Order,
@@ -50,6 +63,31 @@ struct Written {
     patience_s: Option<u64>,
     cooldown_s: Option<u64>,
     metrics: Option<String>,
+    lock: Option<PathBuf>,
+}
+
+/// The field of a job that says why it waits and where it runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Tell {
+    /// Only operators write it.
+    #[default]
+    AdminComment,
+    /// From 23.02 on.
+    Extra,
+    #[serde(rename = "none")]
+    Nobody,
+}
+
+impl Tell {
+    /// As `scontrol` calls it.
+    pub(crate) fn field(self) -> Option<&'static str> {
+        match self {
+            Tell::AdminComment => Some("AdminComment"),
+            Tell::Extra => Some("Extra"),
+            Tell::Nobody => None,
+        }
+    }
 }
 
 /// Which waiting job may start.
@@ -108,6 +146,12 @@ impl Config {
             format!("strategy = \"{strategy}\": {}", error.reason)
         })?;
         Machine::with_seed(grid, &strategy, 1).map_err(|error| format!("strategy: {error}"))?;
+        if !gives_boxes(&strategy, &grid) {
+            return Err(format!(
+                "strategy = \"{strategy}\": it does not give every job one box of its shape; jobs \
+                 of Slurm need one that does, such as tff"
+            ));
+        }
         let scheduler = match written.order {
             Order::Strict => "fcfs",
             Order::Fit => "scan-all",
@@ -122,11 +166,13 @@ impl Config {
         let poll_ms = within("poll_ms", written.poll_ms, 500, 10)?;
         let patience_s = within("patience_s", written.patience_s, 10, 0)?.max(1);
         let cooldown_s = within("cooldown_s", written.cooldown_s, 10, 5)?;
-        if !is_plain(&written.partition) {
-            return Err(format!(
-                "partition = \"{}\": not a name of Slurm's",
-                shown(&written.partition)
-            ));
+        let partitions = partitions(written.partition, written.partitions)?;
+        let licence = written.licence.unwrap_or_else(|| LICENCE.into());
+        if !is_plain(&licence) {
+            return Err(format!("licence = \"{}\": not a name of Slurm's", shown(&licence)));
+        }
+        if written.lock.as_ref().is_some_and(|path| !path.is_absolute()) {
+            return Err("lock: not an absolute path".into());
         }
         let numbered = names.iter().enumerate();
         let nodes = numbered.map(|(id, name)| (name.clone(), NodeId(id as u32))).collect();
@@ -134,13 +180,17 @@ impl Config {
             grid,
             names,
             nodes,
-            partition: written.partition,
+            partition: partitions.join(","),
+            partitions,
+            licence,
+            tell: written.tell,
             strategy,
             scheduler,
             poll_ms,
             patience_s,
             cooldown_s,
             metrics: written.metrics,
+            lock: written.lock,
         })
     }
 
@@ -148,6 +198,44 @@ impl Config {
     pub(crate) fn name(&self, node: NodeId) -> &NodeName {
         &self.names[node.index()]
     }
+}
+
+/// Whether a strategy grants each of the small shapes of a machine as one box of its sides, turned
+/// or not.
+fn gives_boxes(strategy: &Selection, grid: &Grid) -> bool {
+    const LARGEST: u16 = 5;
+    let claim = Claim::of(strategy);
+    let exact = strategy.entry.does.contiguous && matches!(claim.grants, Grants::Exact);
+    // Partition hardware has rules beside free nodes, which Slurm knows nothing of.
+    if !exact || matches!(claim.recognition, Recognition::Own { .. }) {
+        return false;
+    }
+    let [a, b, c] = grid.sides().map(|side| side.min(LARGEST));
+    let shapes = (1..=a).flat_map(|x| (1..=b).flat_map(move |y| (1..=c).map(move |z| [x, y, z])));
+    let boxes = |shape: Sides| {
+        let family = (claim.family)(&Request::shape(shape), grid, &strategy.options);
+        let right = |sides: Sides| orientations(shape).any(|turned| turned == sides);
+        !family.is_empty()
+            && family.iter().all(|group| group.parts.len() == 1 && right(group.parts[0].sides))
+    };
+    shapes.into_iter().all(boxes)
+}
+
+/// The partitions, given in one of two ways.
+fn partitions(one: Option<String>, several: Option<Vec<String>>) -> Result<Vec<String>, String> {
+    let all = match (one, several) {
+        (Some(one), None) => vec![one],
+        (None, Some(several)) => several,
+        _ => return Err("partition or partitions: one of them must be given".into()),
+    };
+    if let Some(bad) = all.iter().find(|name| !is_plain(name)) {
+        return Err(format!("partition = \"{}\": not a name of Slurm's", shown(bad)));
+    }
+    let distinct: HashSet<&String> = all.iter().collect();
+    if all.is_empty() || distinct.len() < all.len() {
+        return Err("partitions: at least one, and each once".into());
+    }
+    Ok(all)
 }
 
 /// A name for each node, by number.
@@ -244,9 +332,41 @@ mod tests {
             assert!(fault(&text).contains(word), "{text}: {}", fault(&text));
         }
         assert!(fault(&format!("{GOOD}strategy = \"tfff\"\n")).contains("strategy"));
+        assert!(fault(&format!("{GOOD}licence = \"a b\"\n")).contains("licence"));
+        assert!(fault(&format!("{GOOD}tell = \"all\"\n")).contains("tell"));
+        assert!(fault(&format!("{GOOD}partitions = [\"a\"]\n")).contains("one of them"));
+        for several in ["[]", "[\"a\", \"a\"]", "[\"a,b\"]"] {
+            let text = GOOD.replace("partition = \"mesh\"", &format!("partitions = {several}"));
+            assert!(fault(&text).contains("partition"), "{text}");
+        }
         assert!(fault(&format!("{GOOD}order = \"best\"\n")).contains("order"));
         assert!(fault(&format!("{GOOD}polls = 3\n")).contains("polls"));
+        assert!(fault(&format!("{GOOD}lock = \"a\"\n")).contains("lock"));
         assert!(fault(&format!("{GOOD}cooldown_s = 1\n")).contains("from 5"));
         assert!(fault(&format!("{GOOD}patience_s = {}\n", i64::MAX)).contains("patience_s"));
+    }
+
+    #[test]
+    fn several_partitions_and_other_licences() {
+        let text = GOOD.replace("partition = \"mesh\"", "partitions = [\"mesh\", \"low\"]");
+        let config = Config::parse(&(text + "licence = \"torus\"\ntell = \"none\"\n")).unwrap();
+        assert_eq!((config.partition.as_str(), config.licence.as_str()), ("mesh,low", "torus"));
+        assert_eq!(config.tell, Tell::Nobody);
+    }
+
+    /// Of all strategies, by what they claim.
+    #[test]
+    fn strategies_that_do_not_give_boxes_are_refused() {
+        let refused = |name: &str| Config::parse(&format!("{GOOD}strategy = \"{name}\"\n")).err();
+        for name in ["tff", "ff", "bf", "tbl", "as", "adj", "qa", "sba", "mfa", "fl", "rbs", "choo"]
+        {
+            assert_eq!(refused(name), None, "{name}");
+        }
+        for name in
+            ["mbs", "random", "connected", "gabl", "anca", "mc", "linear-best", "bluegene", "2db"]
+        {
+            let fault = refused(name).unwrap_or_default();
+            assert!(fault.contains("strategy"), "{name}: {fault}");
+        }
     }
 }

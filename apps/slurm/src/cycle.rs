@@ -64,6 +64,8 @@ pub(crate) struct Decision {
     pub(crate) free: u32,
     pub(crate) failed: u32,
     pub(crate) overlaps: Vec<NodeId>,
+    /// Jobs that can never be placed or run on no box, each with why.
+    pub(crate) boxless: Vec<(JobName, Note)>,
 }
 
 /// Decides. `basic` says that Slurm's priorities are first come, first served, so that a job whose
@@ -78,13 +80,18 @@ pub(crate) fn decide(
     memory.forget_all_but(ledger);
     let mut state = State::of(config, ledger, shaper, now)?;
     let mut changes = Vec::new();
+    let mut boxless = Vec::new();
     for &index in &state.misplaced {
         let job = &ledger.jobs[index];
         let fresh = job.start.is_some_and(|start| start + FRESH >= now);
         if fresh && memory.requeued.insert(key(job), now).is_none() {
             changes.push(Change::Requeue { job: job.name });
+        } else if !fresh {
+            boxless.push((index, reason::elsewhere()));
         }
     }
+    let never = state.unplaceable.iter();
+    boxless.extend(never.map(|(index, fault)| (*index, reason::unplaced(fault))));
     close(config, ledger, &mut state, memory, (now, basic), &mut changes);
     let waits = waiting(ledger, &state, memory, now);
     for (place, &(index, request)) in waits.iter().enumerate() {
@@ -92,7 +99,7 @@ pub(crate) fn decide(
         state.dispatcher.submit(told(index, &ledger.jobs[index], arrival, request));
     }
     open(config, ledger, &mut state, memory, now, &mut changes)?;
-    tell(config, ledger, &state, &waits, memory, now, &mut changes);
+    tell(config, ledger, &state, &waits, &boxless, (memory, now), &mut changes);
     let count = |role: &Role| state.roles.iter().filter(|other| *other == role).count();
     Ok(Decision {
         waiting: waits.len(),
@@ -101,6 +108,7 @@ pub(crate) fn decide(
         free: state.machine().free().count(),
         failed: state.machine().failed_nodes(),
         overlaps: state.overlaps,
+        boxless: boxless.into_iter().map(|(index, why)| (ledger.jobs[index].name, why)).collect(),
         changes,
     })
 }
@@ -129,7 +137,7 @@ fn close(
         let old = memory.priorities.get(&key(job)).copied();
         changes.push(Change::Close {
             job: job.name,
-            licences: job.licences.others(),
+            licences: job.licences.with_gate(&config.licence),
             wait_s,
             priority: match state.roles[index] {
                 Role::Ungated => Some(job.priority),
@@ -170,7 +178,7 @@ fn open(
         changes.push(Change::Open {
             job: slurm.name,
             nodes: reason::ranks(config, cuboid),
-            licences: slurm.licences.others(),
+            licences: slurm.licences.others(&config.licence),
             comment: reason::placed(config, cuboid),
         });
         memory.priorities.insert(key(slurm), slurm.priority);
@@ -179,33 +187,30 @@ fn open(
     Ok(())
 }
 
-/// Tells the first waiting jobs why they wait, and those that cannot be placed why, where that is
-/// new.
+/// Tells the first waiting jobs why they wait, and those without a box why, where that is new.
 fn tell(
     config: &Config,
     ledger: &Ledger,
     state: &State,
     waits: &[(usize, Request)],
-    memory: &mut Memory,
-    now: u64,
+    boxless: &[(usize, Note)],
+    (memory, now): (&mut Memory, u64),
     changes: &mut Vec<Change>,
 ) {
     let snapshot = Snapshot::of(state.machine());
     let still = waits.iter().filter(|(index, _)| matches!(state.roles[*index], Role::Waits(_)));
-    let waits = still.take(TOLD).map(|&(index, request)| (index, Some(request)));
-    let never = (0..ledger.jobs.len()).filter(|&index| {
-        ledger.jobs[index].bad_comment && matches!(state.roles[index], Role::Apart)
-    });
+    let waits = still.take(TOLD).map(|(index, request)| (*index, Err(request)));
+    let boxless = boxless.iter().take(TOLD).map(|(index, why)| (*index, Ok(why)));
     let mut told = 0;
-    for (index, request) in waits.chain(never.take(TOLD).map(|index| (index, None))) {
+    for (index, why) in waits.chain(boxless) {
         let slurm = &ledger.jobs[index];
         let last = memory.told.get(&key(slurm));
         if last.is_some_and(|(at, _)| at + TELL_EVERY > now) {
             continue;
         }
-        let comment = match request {
-            Some(request) => reason::waiting(config, ledger, &snapshot, &request, now),
-            None => reason::unplaced(),
+        let comment = match why {
+            Err(request) => reason::waiting(config, ledger, &snapshot, request, now),
+            Ok(why) => why.clone(),
         };
         let new = last.is_none_or(|(_, text)| *text != comment);
         memory.told.insert(key(slurm), (now, comment.clone()));

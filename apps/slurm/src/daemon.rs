@@ -1,21 +1,23 @@
 //! The loop.
 
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use pavior_workload::Shaper;
 use serde_json::json;
 
-use crate::ask::capture;
-use crate::check::try_gate;
+use crate::ask::{Operator, Question, capture};
 use crate::command::{self, Change};
 use crate::cycle::{Decision, Memory, decide};
 use crate::ledger::Ledger;
+use crate::manager::{Manager, Signals};
 use crate::metrics::{self, Metrics, log};
 use crate::names::NodeName;
+use crate::question::try_gate;
 use crate::troubles::{self, Say, Trouble, Troubles};
-use crate::{Config, LICENCE, SlurmError};
+use crate::turn::Turn;
+use crate::{Config, SlurmError, start};
 
 /// How the daemon is run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,51 +33,57 @@ const RENEW: u64 = 30 * 86_400;
 /// Between two looks at the reservation, in seconds.
 const LOOK: u64 = 3600;
 
-/// Places jobs until it is told to end (SIGTERM or SIGINT).
+/// Places jobs until it is told to end (SIGTERM or SIGINT). SIGHUP has it read its configuration
+/// from `path` again.
 ///
 /// # Errors
-/// If the configuration is wrong, or metrics cannot be served. While Slurm does not answer, cycles
-/// are skipped.
-pub fn run(config: &Config, options: DaemonOptions) -> Result<(), SlurmError> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {
-        signal_hook::flag::register(signal, Arc::clone(&stop))
-            .map_err(|error| SlurmError::Io { what: "signals".into(), error })?;
-    }
+/// If the configuration is wrong or of another Slurm, the daemon has no rights, or metrics cannot
+/// be served. While Slurm does not answer, cycles are skipped; if there is to be only one, that is
+/// an error.
+pub fn run(path: &Path, config: Config, options: DaemonOptions) -> Result<(), SlurmError> {
+    let signals = Signals::listen()?;
     let metrics = Arc::new(Metrics::new());
     if let Some(address) = &config.metrics {
         metrics::serve(address, &metrics)?;
     }
     let mut daemon = Daemon {
+        shaper: shaper(&config)?,
         config,
-        options,
-        shaper: shaper(config)?,
+        operator: (!options.dry_run).then(Operator::new),
+        turn: Turn::default(),
         memory: Memory::default(),
         metrics,
         basic: None,
+        fit: false,
         looked: 0,
         troubles: Troubles::default(),
+        manager: Manager::default(),
     };
-    log(
-        now(),
-        "info",
-        "started",
-        json!({ "machine": config.grid.to_string(), "partition": config.partition }),
-    );
+    daemon.say_what_is_served("started");
+    Manager::ready();
     loop {
-        daemon.cycle();
-        if options.once {
-            return Ok(());
+        let acts = daemon.is_its_turn();
+        let outcome = if acts {
+            daemon.cycle()
+        } else {
+            daemon.manager.alive("stands by: another daemon has the lock".into());
+            Ok(())
+        };
+        if options.once && !acts {
+            let reason = "another daemon has the lock, and acts";
+            return Err(SlurmError::Config(reason.into()));
         }
-        let mut left = config.poll_ms;
-        while left > 0 && !stop.load(Ordering::Relaxed) {
-            let step = left.min(50);
-            std::thread::sleep(Duration::from_millis(step));
-            left -= step;
+        if options.once || matches!(outcome, Err(SlurmError::Unfit(_))) {
+            return outcome;
         }
-        if stop.load(Ordering::Relaxed) {
+        signals.wait(daemon.config.poll_ms);
+        if signals.stopped() {
+            Manager::stopping();
             log(now(), "info", "ended", json!({}));
             return Ok(());
+        }
+        if signals.reload() {
+            daemon.read_again(path);
         }
     }
 }
@@ -92,20 +100,77 @@ pub(crate) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-struct Daemon<'a> {
-    config: &'a Config,
-    options: DaemonOptions,
+struct Daemon {
+    config: Config,
+    /// None in a dry run, which changes nothing.
+    operator: Option<Operator>,
+    turn: Turn,
     shaper: Shaper,
     memory: Memory,
     metrics: Arc<Metrics>,
     /// Whether Slurm's priorities are first come, first served; asked once.
     basic: Option<bool>,
+    /// Whether the first look was taken.
+    fit: bool,
     looked: u64,
     troubles: Troubles,
+    manager: Manager,
 }
 
-impl Daemon<'_> {
-    fn cycle(&mut self) {
+impl Daemon {
+    fn say_what_is_served(&self, event: &str) {
+        let (machine, partition) = (self.config.grid.to_string(), &self.config.partition);
+        log(now(), "info", event, json!({ "machine": machine, "partition": partition }));
+    }
+
+    /// Reads the configuration again. One that is wrong changes nothing.
+    fn read_again(&mut self, path: &Path) {
+        Manager::reloading();
+        let read = Config::read(path).and_then(|config| {
+            start::look(&config, self.operator.is_some())?;
+            start::names(&config, &Ledger::read(&config)?)?;
+            Ok((shaper(&config)?, config))
+        });
+        match read {
+            Ok((shaper, config)) => {
+                if config.metrics != self.config.metrics {
+                    let more = json!({ "error": "metrics: the address changes at the next start" });
+                    log(now(), "warn", "configuration", more);
+                }
+                (self.shaper, self.config) = (shaper, config);
+                // The gate and the reservation may have other names.
+                (self.basic, self.looked) = (None, 0);
+                self.say_what_is_served("configuration read again");
+            }
+            Err(error) => {
+                let more = json!({ "error": error.to_string() });
+                log(now(), "error", "configuration refused; the old one is kept", more);
+            }
+        }
+        Manager::ready();
+    }
+
+    /// Whether this daemon acts, of several. A dry run takes no turn: it changes nothing.
+    fn is_its_turn(&mut self) -> bool {
+        let lock = self.config.lock.as_ref().filter(|_| self.operator.is_some());
+        let taken = self.turn.take(lock);
+        let said = self.troubles.note(Trouble::Lock, !matches!(taken, Ok(true)), now());
+        match (&taken, said) {
+            (Ok(false), Say::Trouble) => {
+                log(now(), "info", "stands by: another daemon has the lock", json!({}));
+            }
+            (Err(error), Say::Trouble) => {
+                log(now(), "error", "the lock", json!({ "error": error.to_string() }));
+            }
+            (_, Say::End) => log(now(), "info", "has the lock, and acts", json!({})),
+            _ => {}
+        }
+        let acts = taken.unwrap_or(false);
+        self.metrics.active.set(i64::from(acts));
+        acts
+    }
+
+    fn cycle(&mut self) -> Result<(), SlurmError> {
         let begun = SystemTime::now();
         let outcome = self.look_and_change();
         let seconds = begun.elapsed().map_or(0.0, |length| length.as_secs_f64());
@@ -121,6 +186,15 @@ impl Daemon<'_> {
         self.metrics.cycle_seconds.set(seconds);
         self.metrics.up.set(i64::from(outcome.is_ok()));
         self.metrics.failures.inc_by(u64::from(outcome.is_err()));
+        if outcome.is_ok() {
+            self.metrics.last_success.set(now() as i64);
+        }
+        let (status, outcome) = match outcome {
+            Ok(status) => (status, Ok(())),
+            Err(error) => ("Slurm does not answer; cycles are skipped".to_string(), Err(error)),
+        };
+        self.manager.alive(status);
+        outcome
     }
 
     /// Says which records cannot be read, and which nodes are held twice.
@@ -135,6 +209,14 @@ impl Daemon<'_> {
             Say::End => log(time, "info", "all records can be read", json!({})),
             Say::Nothing => {}
         }
+        let count = decision.boxless.len();
+        if self.troubles.note(Trouble::Boxless, count > 0, time) == Say::Trouble {
+            let jobs = decision.boxless.iter().take(8);
+            let jobs: Vec<String> =
+                jobs.map(|(job, why)| format!("{job}: {}", why.as_str())).collect();
+            let more = json!({ "count": count, "first": jobs });
+            log(time, "warn", "jobs without a box", more);
+        }
         let twice = !decision.overlaps.is_empty();
         if self.troubles.note(Trouble::Overlap, twice, time) == Say::Trouble {
             let nodes = decision.overlaps.iter().map(|&node| self.config.name(node).as_str());
@@ -143,41 +225,63 @@ impl Daemon<'_> {
         }
     }
 
-    fn look_and_change(&mut self) -> Result<(), SlurmError> {
+    /// A cycle; returns how things are, in a line.
+    fn look_and_change(&mut self) -> Result<String, SlurmError> {
         let time = now();
+        if !self.fit {
+            start::look(&self.config, self.operator.is_some())?;
+        }
+        let ledger = Ledger::read(&self.config)?;
+        if !self.fit {
+            for fault in start::names(&self.config, &ledger)? {
+                log(
+                    time,
+                    "warn",
+                    "the configuration differs from Slurm",
+                    json!({ "error": fault }),
+                );
+            }
+            self.fit = true;
+        }
         if time >= self.looked + LOOK {
             self.keep_reservation(time)?;
             self.look_at_gate(time);
             self.looked = time;
         }
-        let basic =
-            match self.basic {
-                Some(basic) => basic,
-                None => *self.basic.insert(capture("scontrol", &["show", "config"])?.lines().any(
-                    |line| line.starts_with("PriorityType") && line.ends_with("priority/basic"),
-                )),
-            };
-        let ledger = Ledger::read(self.config)?;
+        let basic = match self.basic {
+            Some(basic) => basic,
+            None => {
+                *self.basic.insert(capture(Question::Show, &["config"])?.lines().any(|line| {
+                    line.starts_with("PriorityType") && line.ends_with("priority/basic")
+                }))
+            }
+        };
         let decision =
-            decide(self.config, &ledger, &mut self.shaper, &mut self.memory, (time, basic))?;
+            decide(&self.config, &ledger, &mut self.shaper, &mut self.memory, (time, basic))?;
         self.complain(&ledger, &decision, time);
         self.count(&ledger, &decision);
         for change in &decision.changes {
             let level = if matches!(change, Change::Tell { .. }) { "debug" } else { "info" };
-            if level == "info" || self.options.dry_run {
-                log(time, level, change.word(), told(change, self.options.dry_run));
+            let dry_run = self.operator.is_none();
+            if level == "info" || dry_run {
+                log(time, level, change.word(), told(change, dry_run));
             }
         }
-        let objections = if self.options.dry_run || decision.changes.is_empty() {
-            Vec::new()
-        } else {
-            command::carry_out(&decision.changes)?
+        let objections = match &self.operator {
+            Some(operator) if !decision.changes.is_empty() => {
+                command::carry_out(operator, &decision.changes, self.config.tell)?
+            }
+            _ => Vec::new(),
         };
         for objection in &objections {
             log(time, "warn", "slurm objects", json!({ "message": objection }));
         }
         self.metrics.objections.inc_by(objections.len() as u64);
-        Ok(())
+        let Decision { waiting, opened, running, free, failed, .. } = decision;
+        Ok(format!(
+            "{running} jobs hold nodes, {opened} may start, {waiting} wait; {free} nodes are free, \
+             {failed} unavailable"
+        ))
     }
 
     fn count(&self, ledger: &Ledger, decision: &Decision) {
@@ -201,21 +305,22 @@ impl Daemon<'_> {
     /// Says where the gate that is installed is older than this program: it is a file beside
     /// slurm.conf, which nobody need have renewed. Whether it can be tried is no matter here.
     fn look_at_gate(&self, time: u64) {
-        for fault in try_gate(self.config).map_or(Vec::new(), |found| found.faults) {
+        for fault in try_gate(&self.config).map_or(Vec::new(), |found| found.faults) {
             log(time, "warn", "the gate is old", json!({ "error": fault }));
         }
     }
 
     /// Sees to it that the licence is reserved for root for a while yet.
     fn keep_reservation(&self, time: u64) -> Result<(), SlurmError> {
-        let shown = capture("scontrol", &["show", "reservation", "-o"])?;
-        let own = format!("ReservationName={LICENCE} ");
+        let shown = capture(Question::Show, &["reservation", "-o"])?;
+        let licence = &self.config.licence;
+        let own = format!("ReservationName={licence} ");
         let end = shown.lines().find(|line| line.starts_with(&own)).map(|line| {
             let end = line.split(' ').find_map(|word| word.strip_prefix("EndTime="));
             end.and_then(|end| end.parse::<u64>().ok()).unwrap_or(0)
         });
-        let licences = format!("Licenses={LICENCE}:1");
-        let name = format!("ReservationName={LICENCE}");
+        let licences = format!("Licenses={licence}:1");
+        let name = format!("ReservationName={licence}");
         let arguments: &[&str] = match end {
             Some(end) if end > time + RENEW => return Ok(()),
             Some(_) => &["update", &name, "Duration=UNLIMITED"],
@@ -231,10 +336,7 @@ impl Daemon<'_> {
             ],
         };
         log(time, "info", "reservation", json!({ "command": arguments.join(" ") }));
-        if self.options.dry_run {
-            return Ok(());
-        }
-        capture("scontrol", arguments).map(drop)
+        self.operator.as_ref().map_or(Ok(()), |operator| operator.scontrol(arguments))
     }
 }
 

@@ -10,6 +10,9 @@ pub enum SlurmError {
     /// The configuration cannot be used; the text says where and why.
     #[error("{0}")]
     Config(String),
+    /// Slurm is another one than the configuration says, or this user has no rights there.
+    #[error("{0}")]
+    Unfit(String),
     /// A command of Slurm cannot be started.
     #[error("cannot run {command}: {error}")]
     Command {

@@ -1,20 +1,24 @@
-//! A small server of one page.
+//! A small server, for metrics and for the page of the observer.
 //!
 //! It runs in a thread of its own and stops nothing else. Every caller is bounded: at most
-//! [`CONNECTIONS`] are served at once, a request has at most [`BUFFER`] bytes of headers, and a
-//! connection ends after one answer or after [`PATIENCE`].
+//! [`CONNECTIONS`] are served at once, a request has at most [`BUFFER`] bytes of headers and
+//! [`BODY`] of a body, and a connection ends after one answer or after [`PATIENCE`]. Only one that
+//! has a [`Stay`] granted by its route lasts longer, up to [`LONGEST`].
 
-use std::convert::Infallible;
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
-use hyper::header::{CONTENT_TYPE, HeaderValue};
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::http::header::{HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS};
+use axum::response::Response;
+use axum::{Extension, middleware};
 use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper::{Request, Response};
-use hyper_util::rt::TokioIo;
-use tokio::sync::Semaphore;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::TcpStream;
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
 use crate::SlurmError;
@@ -23,27 +27,55 @@ use crate::SlurmError;
 const CONNECTIONS: usize = 16;
 /// The most bytes that a request's head may have, and the least that hyper allows.
 const BUFFER: usize = 8192;
+/// The most bytes that a request's body may have.
+const BODY: usize = 4096;
+/// How long a caller has to ask.
+const ASK: Duration = Duration::from_secs(2);
 /// How long a caller has to ask and to read the answer.
 const PATIENCE: Duration = Duration::from_secs(4);
+/// How long a connection may last that stays; then its caller has to come again.
+const LONGEST: Duration = Duration::from_mins(10);
 
-/// A page as it is now.
-pub(crate) type Page = Arc<dyn Fn() -> String + Send + Sync>;
+/// Lets the connection of a request stay: it gives its place to others.
+#[derive(Clone, Default)]
+pub(crate) struct Stay(Arc<Notify>);
 
-/// Serves a page of a type at an address, whatever is asked for.
-pub(crate) fn serve(address: &str, kind: &'static str, page: Page) -> Result<(), SlurmError> {
-    let error = |error| SlurmError::Io { what: format!("metrics = \"{address}\""), error };
+impl Stay {
+    pub(crate) fn stay(&self) {
+        self.0.notify_one();
+    }
+}
+
+/// Serves a site at an address, and returns the address; `what` names it where it cannot be had.
+pub(crate) fn serve(what: &str, address: &str, site: Router) -> Result<SocketAddr, SlurmError> {
+    let error = |error| SlurmError::Io { what: format!("{what} {address}"), error };
     let listener = TcpListener::bind(address).map_err(error)?;
+    let bound = listener.local_addr().map_err(error)?;
     listener.set_nonblocking(true).map_err(error)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(error)?;
     let guard = runtime.enter();
     let listener = tokio::net::TcpListener::from_std(listener).map_err(error)?;
     drop(guard);
-    std::thread::spawn(move || runtime.block_on(accept(listener, kind, page)));
-    Ok(())
+    let site = site.layer(middleware::map_response(harmless)).layer(DefaultBodyLimit::max(BODY));
+    std::thread::spawn(move || runtime.block_on(accept(listener, site)));
+    Ok(bound)
 }
 
-async fn accept(listener: tokio::net::TcpListener, kind: &'static str, page: Page) {
+/// What every answer says of itself: no browser takes it for another kind, or keeps it.
+async fn harmless(mut response: Response) -> Response {
+    let said: [(HeaderName, &str); 3] = [
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (axum::http::header::REFERRER_POLICY, "no-referrer"),
+        (axum::http::header::CACHE_CONTROL, "no-store"),
+    ];
+    for (name, value) in said {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+async fn accept(listener: tokio::net::TcpListener, site: Router) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     while let Ok(place) = Arc::clone(&places).acquire_owned().await {
         let Ok((stream, _)) = listener.accept().await else {
@@ -51,21 +83,24 @@ async fn accept(listener: tokio::net::TcpListener, kind: &'static str, page: Pag
             sleep(Duration::from_millis(50)).await;
             continue;
         };
-        let page = Arc::clone(&page);
-        tokio::spawn(async move {
-            let answer = service_fn(move |_: Request<hyper::body::Incoming>| {
-                let mut response = Response::new(page());
-                response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
-                async { Ok::<_, Infallible>(response) }
-            });
-            let mut builder = http1::Builder::new();
-            builder.keep_alive(false).max_buf_size(BUFFER);
-            // What a caller does wrong is not told to anybody.
-            let connection = builder.serve_connection(TokioIo::new(stream), answer);
-            let _ = timeout(PATIENCE, connection).await;
-            drop(place);
-        });
+        tokio::spawn(answer(stream, site.clone(), place));
     }
+}
+
+async fn answer(stream: TcpStream, site: Router, place: OwnedSemaphorePermit) {
+    let stay = Stay::default();
+    let service = TowerToHyperService::new(site.layer(Extension(stay.clone())));
+    let mut builder = http1::Builder::new();
+    builder.keep_alive(false).max_buf_size(BUFFER);
+    builder.timer(TokioTimer::new()).header_read_timeout(ASK);
+    // What a caller does wrong is not told to anybody.
+    let mut connection = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service));
+    tokio::select! {
+        _ = connection.as_mut() => return,
+        () = sleep(PATIENCE) => return,
+        () = stay.0.notified() => drop(place),
+    }
+    let _ = timeout(LONGEST, connection).await;
 }
 
 #[cfg(test)]
@@ -77,9 +112,8 @@ mod tests {
 
     /// The address of a server of a page of `count` letters.
     fn served(count: usize) -> String {
-        let spare = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
-        serve(&spare, "text/plain", Arc::new(move || "a".repeat(count))).unwrap();
-        spare
+        let site = Router::new().fallback(move || async move { "a".repeat(count) });
+        serve("a test", "127.0.0.1:0", site).unwrap().to_string()
     }
 
     fn ask(address: &str, text: &str) -> String {

@@ -1,71 +1,178 @@
-//! `pavior slurm install DIR`: the files that Slurm and systemd need.
+//! `pavior slurm install`: what a cluster needs, as files.
+//!
+//! Each file is sealed by a checksum in its first line. A file that was edited, or is another's, is
+//! never written over.
 
+use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use crate::{Config, LICENCE, SlurmError};
+use crate::{Config, SlurmError, gate, unit};
 
-const LUA: &str = include_str!("job_submit.lua");
+/// How the gate began when it was no module.
+const OLDER: &str = "-- Written by `pavior slurm install` for ";
 
 /// The lines that slurm.conf needs.
-pub(crate) fn lines(config: &Config) -> String {
-    format!(
-        "# For pavior slurm: add these to slurm.conf, and restart slurmctld.\n\
-         Licenses={LICENCE}:1\n\
+fn lines(config: &Config) -> String {
+    gate::sealed(&format!(
+        "# Written by pavior slurm install, checksum @CHECKSUM@.\n\
+         # For pavior slurm: add these to slurm.conf, and restart slurmctld.\n\
+         Licenses={}:1\n\
          JobSubmitPlugins=lua\n\
          # Jobs of the partition have whole nodes, and cannot shrink:\n\
          # PartitionName={} ... OverSubscribe=EXCLUSIVE\n\
          # SlurmctldParameters=disable_job_shrink\n\
          # Jobs start sooner with:\n\
          # SchedulerParameters=bf_interval=1,batch_sched_delay=1\n",
-        config.partition
-    )
+        config.licence,
+        config.partitions.join(",")
+    ))
 }
 
-/// `job_submit.lua` for a machine.
-fn lua(config: &Config) -> String {
-    let grid = config.grid;
-    let sides: Vec<String> = grid.sides()[..grid.axes()].iter().map(u16::to_string).collect();
-    LUA.replace("@MACHINE@", &grid.to_string())
-        .replace("@PARTITION@", &config.partition)
-        .replace("@SIDES@", &sides.join(", "))
-        .replace("@LICENCE@", LICENCE)
-}
-
+/// The unit for systemd.
 fn unit(config_path: &Path, program: &Path) -> String {
+    let seal = "# Written by pavior slurm install, checksum @CHECKSUM@.\n";
+    gate::sealed(&(seal.to_string() + &unit::placing(config_path, program)))
+}
+
+/// The lines with which a site's own job_submit.lua calls a machine's module.
+pub(crate) fn calls(config: &Config, folder: &Path) -> String {
     format!(
-        "[Unit]\nDescription=Boxes of nodes for Slurm's jobs\nAfter=slurmctld.service\n\n\
-         [Service]\nExecStart={} slurm --config {}\nRestart=always\nRestartSec=2\n\n\
-         [Install]\nWantedBy=multi-user.target\n",
-        program.display(),
-        config_path.display()
+        "  local pavior = dofile(\"{}\")\n  \
+         slurm_job_submit = pavior.submit(slurm_job_submit)\n  \
+         slurm_job_modify = pavior.modify(slurm_job_modify)\n",
+        folder.join(gate::module_name(config)).display()
     )
 }
 
-/// Writes `job_submit.lua`, `slurm.conf.lines` and `pavior-slurm.service` into a directory, and
-/// returns what to do with them.
+/// Writes the module of the gate, `slurm.conf.lines` and `pavior-slurm.service` into a folder, and
+/// `job_submit.lua` where there is none but its own. Returns what to do with them.
 ///
 /// # Errors
-/// If a file cannot be written.
+/// If a file cannot be written, or one of these names is another's.
 pub fn install(
     config: &Config,
     config_path: &Path,
     program: &Path,
     folder: &Path,
 ) -> Result<String, SlurmError> {
-    let write = |name: &str, text: String| {
+    let error = |error| SlurmError::Io { what: folder.display().to_string(), error };
+    std::fs::create_dir_all(folder).map_err(error)?;
+    let folder = std::path::absolute(folder).map_err(error)?;
+    let module = gate::module_name(config);
+    for (name, text) in [
+        (module.as_str(), gate::module(config)),
+        ("slurm.conf.lines", lines(config)),
+        ("pavior-slurm.service", unit(config_path, program)),
+    ] {
         let path = folder.join(name);
-        let error = |error| SlurmError::Io { what: path.display().to_string(), error };
-        std::fs::write(&path, text).map_err(error)
-    };
-    std::fs::create_dir_all(folder)
-        .map_err(|error| SlurmError::Io { what: folder.display().to_string(), error })?;
-    write("job_submit.lua", lua(config))?;
-    write("slurm.conf.lines", lines(config))?;
-    write("pavior-slurm.service", unit(config_path, program))?;
+        if standing(&path)?.is_some_and(|text| !gate::is_sealed(&text)) {
+            return Err(SlurmError::Config(format!(
+                "{} has been edited, or is another's: it is not written over; move it away",
+                path.display()
+            )));
+        }
+        write(&path, &text)?;
+    }
+    let told = job_submit(config, &folder, &module)?;
     Ok(format!(
-        "written to {}:\n  job_submit.lua        goes beside slurm.conf\n  \
+        "written to {}:\n  {module:<21} the gate; goes beside slurm.conf\n{told}  \
          slurm.conf.lines      lines to add to slurm.conf, then restart slurmctld\n  \
          pavior-slurm.service  goes to /etc/systemd/system\nthen: pavior slurm check\n",
         folder.display()
     ))
+}
+
+/// Writes job_submit.lua, or leaves the site's own; says which.
+fn job_submit(config: &Config, folder: &Path, module: &str) -> Result<String, SlurmError> {
+    let path = folder.join("job_submit.lua");
+    let standing = standing(&path)?;
+    if let Some(text) = standing.as_deref().filter(|text| !gate::is_sealed(text)) {
+        let path = path.display();
+        if text.starts_with(OLDER) {
+            return Err(SlurmError::Config(format!(
+                "{path} is the gate of an earlier version, perhaps edited: move it away, and \
+                 install again"
+            )));
+        }
+        if text.contains(module) {
+            return Ok(format!(
+                "  job_submit.lua        is the site's own, names {module}, and is left as it \
+                 is.\n  Slurm reads the gate again when it changes: touch {path}\n"
+            ));
+        }
+        return Ok(format!(
+            "  job_submit.lua        is the site's own, and is left as it is. Put these lines at \
+             its end,\n  before it returns:\n{}",
+            calls(config, folder)
+        ));
+    }
+    let mut modules = standing.map_or(Vec::new(), |text| gate::modules(&text));
+    modules.push(module.to_string());
+    modules.sort_unstable();
+    modules.dedup();
+    // Written anew even if it says the same: Slurm reads the module again only then.
+    write(&path, &gate::job_submit(&modules))?;
+    Ok("  job_submit.lua        calls it; goes there too\n".into())
+}
+
+/// A file's text, if there is one.
+fn standing(path: &Path) -> Result<Option<String>, SlurmError> {
+    match std::fs::read(path) {
+        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(SlurmError::Io { what: path.display().to_string(), error }),
+    }
+}
+
+/// Writes a file whole or not at all: slurmctld may read it at any moment, as another user.
+fn write(path: &Path, text: &str) -> Result<(), SlurmError> {
+    let new = path.with_added_extension("new");
+    let write = || {
+        std::fs::write(&new, text)?;
+        std::fs::set_permissions(&new, std::fs::Permissions::from_mode(0o644))?;
+        std::fs::rename(&new, path)
+    };
+    write().map_err(|error| SlurmError::Io { what: path.display().to_string(), error })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONFIG: &str = "machine = \"mesh:4x2\"\nnodes = \"n{}\"\npartition = \"p\"\n";
+
+    fn put(text: &str, folder: &Path) -> Result<String, SlurmError> {
+        let config = Config::parse(text).unwrap();
+        install(&config, Path::new("/c.toml"), Path::new("/pavior"), folder)
+    }
+
+    #[test]
+    fn what_is_there_is_written_over_only_if_it_is_our_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| folder.path().join(name);
+        let read = |name: &str| std::fs::read_to_string(file(name)).unwrap();
+        put(CONFIG, folder.path()).unwrap();
+        let first = read("pavior.lua");
+        // Another machine of the same cluster.
+        let other = CONFIG.replace("\"p\"", "\"q\"") + "licence = \"torus\"\n";
+        put(&other, folder.path()).unwrap();
+        assert!(read("job_submit.lua").contains("{ \"pavior-torus.lua\", \"pavior.lua\" }"));
+        // Our own, for a larger machine.
+        put(&CONFIG.replace("4x2", "8x8"), folder.path()).unwrap();
+        assert!(first != read("pavior.lua") && read("pavior.lua").contains("mesh:8x8"));
+        // A site's own, and one of ours that was edited.
+        for own in ["-- ours\n".to_string(), read("job_submit.lua").replace("return", "\nreturn")] {
+            std::fs::write(file("job_submit.lua"), &own).unwrap();
+            let told = put(CONFIG, folder.path()).unwrap();
+            assert_eq!(read("job_submit.lua"), own);
+            let line = format!("dofile(\"{}\")", file("pavior.lua").display());
+            assert!(told.contains(&line) != own.contains("pavior.lua"), "{told}");
+        }
+        std::fs::write(file("job_submit.lua"), format!("{OLDER}mesh:4x2.\n")).unwrap();
+        assert!(put(CONFIG, folder.path()).unwrap_err().to_string().contains("earlier version"));
+        std::fs::write(file("pavior.lua"), first.replace("{ 4, 2 }", "{ 4, 4 }")).unwrap();
+        let fault = put(CONFIG, folder.path()).unwrap_err().to_string();
+        assert!(fault.contains("pavior.lua has been edited"), "{fault}");
+    }
 }

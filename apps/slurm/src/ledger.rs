@@ -12,7 +12,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::ask::{Call, LIMITS, capture};
+use crate::ask::{Call, LIMITS, Question, capture};
 use crate::names::{JobName, Licences, NodeName};
 use crate::records::{self, Mark, Unreadable};
 use crate::{Config, SlurmError};
@@ -100,12 +100,11 @@ impl Ledger {
         let format = mark.format();
         let environment = [("SQUEUE_FORMAT", format.as_str())];
         let (arguments, environment) = (&arguments, &environment);
-        let input = String::new();
-        Call { program: "squeue", arguments, environment, input }.answer(LIMITS)
+        Call { question: Question::Jobs, arguments, environment }.answer(LIMITS)
     }
 
     fn read_nodes(partition: &str) -> Result<(Vec<SlurmNode>, Vec<Unreadable>), SlurmError> {
-        nodes(&capture("sinfo", &["-h", "-N", "-p", partition, "-o", "%N|%T"])?)
+        nodes(&capture(Question::Nodes, &["-h", "-N", "-p", partition, "-o", "%N|%T"])?)
     }
 
     /// The nodes that are taken, but that no job read here holds or is to hold. If a record that

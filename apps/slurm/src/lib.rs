@@ -25,16 +25,24 @@ mod config;
 mod cycle;
 mod daemon;
 mod error;
+mod gate;
 mod hosts;
 mod http;
 mod install;
 mod ledger;
+mod manager;
 mod metrics;
 mod names;
+mod observe;
+mod question;
 mod reason;
 mod records;
+mod shape;
+mod start;
 mod state;
 mod troubles;
+mod turn;
+mod unit;
 mod why;
 
 pub use check::{Findings, check};
@@ -42,7 +50,9 @@ pub use config::Config;
 pub use daemon::{DaemonOptions, run};
 pub use error::SlurmError;
 pub use install::install;
+pub use observe::{ADDRESS, observe};
 pub use why::why;
 
-/// The licence that every job of the partition waits for, and the reservation that keeps it.
-pub const LICENCE: &str = "pavior";
+/// The licence that every job of the partition waits for, and the reservation that keeps it, unless
+/// the configuration names another.
+pub(crate) const LICENCE: &str = "pavior";

@@ -4,9 +4,13 @@ use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use axum::Router;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Metric, Registry};
 use serde_json::{Map, Value};
 
@@ -30,6 +34,10 @@ pub(crate) struct Metrics {
     pub(crate) cycle_seconds: Gauge<f64, AtomicU64>,
     /// Whether Slurm answered in the last cycle.
     pub(crate) up: Gauge,
+    /// When the last cycle ended that Slurm answered in, in seconds since 1970.
+    pub(crate) last_success: Gauge,
+    /// Whether this daemon acts, of several.
+    pub(crate) active: Gauge,
     /// Records that could not be read in the last cycle that Slurm answered in.
     pub(crate) unreadable: Gauge,
     pub(crate) waiting: Gauge,
@@ -40,10 +48,29 @@ pub(crate) struct Metrics {
     registry: Registry,
 }
 
+/// What an observer counts besides.
+#[derive(Debug)]
+pub(crate) struct Observed {
+    pub(crate) boxes: Gauge,
+    pub(crate) largest_free: Gauge,
+}
+
+impl Observed {
+    pub(crate) fn new(metrics: &mut Metrics) -> Observed {
+        let all = &mut metrics.registry;
+        Observed {
+            boxes: named(all, "jobs_in_boxes", "Jobs whose nodes are one box"),
+            largest_free: named(all, "largest_free_nodes", "Nodes of the largest free box"),
+        }
+    }
+}
+
 impl Metrics {
     pub(crate) fn new() -> Metrics {
         let mut registry = Registry::with_prefix("pavior_slurm");
         let all = &mut registry;
+        let build = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
+        all.register("build", "The program", build);
         Metrics {
             cycles: named(all, "cycles", "Cycles carried out"),
             failures: named(all, "failures", "Cycles skipped because Slurm did not answer"),
@@ -55,6 +82,12 @@ impl Metrics {
             overlaps_total: named(all, "overlaps", "Nodes seen to be held twice"),
             cycle_seconds: named(all, "cycle_seconds", "How long the last cycle took"),
             up: named(all, "up", "Whether Slurm answered in the last cycle"),
+            last_success: named(
+                all,
+                "last_success_timestamp_seconds",
+                "When Slurm last answered in a whole cycle",
+            ),
+            active: named(all, "active", "Whether this daemon acts, of several"),
             unreadable: named(all, "records_unreadable", "Records that cannot be read now"),
             waiting: named(all, "jobs_waiting", "Jobs that could be placed"),
             opened: named(all, "jobs_opened", "Jobs whose gate is open"),
@@ -80,10 +113,16 @@ fn named<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, help:
     metric
 }
 
+/// The metrics, as an answer.
+pub(crate) fn answer(metrics: &Metrics) -> Response {
+    ([(CONTENT_TYPE, KIND)], metrics.text()).into_response()
+}
+
 /// Serves the metrics, whatever is asked for.
 pub(crate) fn serve(address: &str, metrics: &Arc<Metrics>) -> Result<(), SlurmError> {
     let metrics = Arc::clone(metrics);
-    http::serve(address, KIND, Arc::new(move || metrics.text()))
+    let site = Router::new().fallback(move || async move { answer(&metrics) });
+    http::serve("metrics:", address, site).map(drop)
 }
 
 /// Writes a line of the log.
@@ -115,6 +154,8 @@ mod tests {
             "pavior_slurm_unreadable_total 5",
             "pavior_slurm_records_unreadable 2",
             "pavior_slurm_up 0",
+            "pavior_slurm_last_success_timestamp_seconds 0",
+            concat!("pavior_slurm_build_info{version=\"", env!("CARGO_PKG_VERSION"), "\"} 1"),
         ] {
             assert!(text.lines().any(|one| one == line), "{line}: {text}");
         }

@@ -6,8 +6,6 @@
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-use crate::LICENCE;
-
 /// How a job is addressed: `7`, or `7_3` for a task of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct JobName {
@@ -137,25 +135,25 @@ fn is_licence(text: &str) -> bool {
 
 impl Licences {
     /// Whether the licence of the gate is among them.
-    pub(crate) fn gated(&self) -> bool {
-        self.0.iter().any(|one| is_gate(one))
+    pub(crate) fn gated(&self, gate: &str) -> bool {
+        self.0.iter().any(|one| is_gate(one, gate))
     }
 
     /// All but the licence of the gate.
-    pub(crate) fn others(&self) -> Licences {
-        Licences(self.0.iter().filter(|one| !is_gate(one)).cloned().collect())
+    pub(crate) fn others(&self, gate: &str) -> Licences {
+        Licences(self.0.iter().filter(|one| !is_gate(one, gate)).cloned().collect())
     }
 
-    /// These, and the licence of the gate.
-    pub(crate) fn with_gate(&self) -> Licences {
-        let mut all = self.others();
-        all.0.push(format!("{LICENCE}:1"));
+    /// These, and one of the gate's.
+    pub(crate) fn with_gate(&self, gate: &str) -> Licences {
+        let mut all = self.others(gate);
+        all.0.push(format!("{gate}:1"));
         all
     }
 }
 
-fn is_gate(licence: &str) -> bool {
-    licence.split([':', '=']).next() == Some(LICENCE)
+fn is_gate(licence: &str, gate: &str) -> bool {
+    licence.split([':', '=']).next() == Some(gate)
 }
 
 impl Display for Licences {
@@ -164,8 +162,8 @@ impl Display for Licences {
     }
 }
 
-/// A sentence for AdminComment: printable ASCII without quotation marks and backslashes. Any other
-/// character becomes a question mark.
+/// A text for a user: printable ASCII without quotation marks and backslashes. Any other character
+/// becomes a question mark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Note(String);
 
@@ -177,6 +175,11 @@ impl Note {
 
     pub(crate) fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// It as one word: spaces become underscores.
+    pub(crate) fn word(&self) -> String {
+        self.0.replace(' ', "_")
     }
 }
 
@@ -230,11 +233,13 @@ mod tests {
 
     #[test]
     fn licences_are_read_and_written() {
-        let licences: Licences = "matlab@server:2;k:4k,pavior:1,a/b".parse().unwrap();
-        assert!(licences.gated() && !licences.others().gated());
-        assert_eq!(licences.others().to_string(), "matlab@server:2,k:4k,a/b");
-        assert_eq!(licences.others().with_gate().to_string(), "matlab@server:2,k:4k,a/b,pavior:1");
-        assert_eq!("(null)".parse::<Licences>().unwrap().with_gate().to_string(), "pavior:1");
+        let licences: Licences = "matlab@server:2,k:4k,pavior:1,a/b".parse().unwrap();
+        let others = licences.others("pavior");
+        assert!(licences.gated("pavior") && !licences.gated("k2") && !others.gated("pavior"));
+        assert_eq!(others.to_string(), "matlab@server:2,k:4k,a/b");
+        let gated = others.with_gate("pavior").to_string();
+        assert_eq!(gated, "matlab@server:2,k:4k,a/b,pavior:1");
+        assert_eq!("(null)".parse::<Licences>().unwrap().with_gate("p").to_string(), "p:1");
         for text in ["a b", "a\nb", "a:1 Priority=9", "a|b", "a:-1", "a:", "\"a\"", "a:1:2", "a@:1"]
         {
             assert_eq!(text.parse::<Licences>(), Err(NoName), "{text}");
@@ -250,7 +255,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever text they are made from, what is written is one word, or one quoted sentence.
+        /// Whatever text they are made from, what is written to scontrol's input is one word.
         #[test]
         fn nothing_that_is_written_leaves_its_place(
             text in "\\PC{0,40}|[-\\n\\r\\t\"' =,:;0-9a-z_]{0,20}"
@@ -261,6 +266,7 @@ mod tests {
             prop_assert!(text.parse().map_or(true, |node: NodeName| word(node.to_string())));
             prop_assert!(text.parse().map_or(true, |all: Licences| word(all.to_string())));
             let note = Note::new(&text);
+            prop_assert!(word(note.word()));
             let quoted = |c: char| c.is_control() || "\"'\\".contains(c);
             prop_assert!(!note.as_str().contains(quoted));
         }

@@ -7,7 +7,6 @@ use pavior_planning::{Shape, Snapshot, Weights, blockers, earliest, nearest};
 use crate::Config;
 use crate::ledger::Ledger;
 use crate::names::{NodeName, Note};
-use crate::records::CONTROL_CHARACTERS;
 use crate::state::State;
 
 /// The nodes of a box in its own order, x fastest: rank i runs on the i-th.
@@ -15,17 +14,25 @@ pub(crate) fn ranks(config: &Config, cuboid: &Cuboid) -> Vec<NodeName> {
     cuboid.nodes(&config.grid).map(|node| config.name(node).clone()).collect()
 }
 
-/// What an opened job is told.
+/// What an opened job is told, as one word: `pavior:box=4x4@0,8;ranks=n00,n01,...`. A job makes its
+/// hostfile of what stands behind `ranks=`.
 pub(crate) fn placed(config: &Config, cuboid: &Cuboid) -> Note {
-    let at = explain::words(&config.grid, cuboid);
+    let base = cuboid.base[..config.grid.axes()].iter().map(u16::to_string);
+    let base = base.collect::<Vec<_>>().join(",");
     let ranks = ranks(config, cuboid);
     let ranks: Vec<&str> = ranks.iter().map(NodeName::as_str).collect();
-    Note::new(&format!("pavior: box {at}; ranks {}", ranks.join(",")))
+    let sides = size(config, cuboid.sides);
+    Note::new(&format!("pavior:box={sides}@{base};ranks={}", ranks.join(",")))
 }
 
-/// What a job is told that waits for ever.
-pub(crate) fn unplaced() -> Note {
-    Note::new(&format!("pavior: not placed: {CONTROL_CHARACTERS}; submit it anew without them"))
+/// What a job is told that waits for ever: what is wrong with it, in words of the daemon's own.
+pub(crate) fn unplaced(fault: &str) -> Note {
+    Note::new(&format!("pavior: not placed: {fault}; submit it anew"))
+}
+
+/// What a job is told that runs on other nodes than a box of its shape, and is left alone.
+pub(crate) fn elsewhere() -> Note {
+    Note::new("pavior: runs on nodes that are no box of its shape, and is left there")
 }
 
 /// What a waiting job is told: the nearest boxes, who is in its way, and when that ends.
@@ -75,7 +82,8 @@ fn waits(
     text
 }
 
-fn size(config: &Config, sides: Sides) -> String {
+/// Sides in words, such as 2x3.
+pub(crate) fn size(config: &Config, sides: Sides) -> String {
     let sides = sides[..config.grid.axes()].iter().map(u16::to_string);
     sides.collect::<Vec<_>>().join("x")
 }

@@ -1,15 +1,15 @@
 //! The machine as Slurm says it is, and what each job is to the daemon.
 
 use pavior_allocation::{Machine, Placement};
-use pavior_kernel::{Time, shown};
+use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, JobId, NodeId, Request, Sides, orientations, tile, volume};
 use pavior_scheduling::Dispatcher;
 use pavior_workload::{Job, Service, Shaper};
 
 use crate::ledger::{Condition, Ledger, Phase, SlurmJob};
-use crate::names::{NodeName, number};
+use crate::names::NodeName;
 use crate::records::CONTROL_CHARACTERS;
-use crate::{Config, SlurmError};
+use crate::{Config, SlurmError, shape};
 
 /// What a job is to the daemon in this cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +42,8 @@ pub(crate) struct State {
     pub(crate) overlaps: Vec<NodeId>,
     /// Jobs that hold something else than a box of their shape.
     pub(crate) misplaced: Vec<usize>,
+    /// Waiting jobs that can never be placed, each with what is wrong with it.
+    pub(crate) unplaceable: Vec<(usize, String)>,
 }
 
 impl State {
@@ -86,6 +88,7 @@ struct Building<'a> {
     owners: Vec<Option<usize>>,
     overlaps: Vec<NodeId>,
     misplaced: Vec<usize>,
+    unplaceable: Vec<(usize, String)>,
 }
 
 impl<'a> Building<'a> {
@@ -108,8 +111,16 @@ impl<'a> Building<'a> {
                 conditions[id.index()] = Condition::Unavailable;
             }
         }
-        let (owners, overlaps, misplaced) = (vec![None; nodes], Vec::new(), Vec::new());
-        Ok(Building { config, now, dispatcher, conditions, owners, overlaps, misplaced })
+        Ok(Building {
+            config,
+            now,
+            dispatcher,
+            conditions,
+            owners: vec![None; nodes],
+            overlaps: Vec::new(),
+            misplaced: Vec::new(),
+            unplaceable: Vec::new(),
+        })
     }
 
     /// The nodes of these names; those of no name that is known are left out.
@@ -124,11 +135,12 @@ impl<'a> Building<'a> {
     /// A job that runs or ends keeps its nodes, whatever they are.
     fn hold(&mut self, index: usize, job: &SlurmJob, shaper: &mut Shaper) {
         let mut ids = self.ids(&job.held);
-        if let Ok(request) = request(self.config, job, shaper) {
-            let sides = request.shape.unwrap_or([1; 3]);
-            if job.phase == Phase::Running && box_of(self.config, &ids, sides).is_none() {
-                self.misplaced.push(index);
-            }
+        // One that asks for no box of the machine has none: it started before there was a gate.
+        let is_box = request(self.config, job, shaper).is_ok_and(|request| {
+            box_of(self.config, &ids, request.shape.unwrap_or([1; 3])).is_some()
+        });
+        if job.phase == Phase::Running && !is_box && !job.bad_comment {
+            self.misplaced.push(index);
         }
         let taken = |id: &NodeId| self.owners[id.index()].is_some();
         let twice: Vec<NodeId> = ids.iter().copied().filter(taken).collect();
@@ -166,7 +178,7 @@ impl<'a> Building<'a> {
         let now = self.now;
         let waits_for_time =
             job.reason == "BeginTime" && job.start.is_some_and(|start| start > now);
-        if !job.licences.gated() {
+        if !job.licences.gated(&self.config.licence) {
             return match (job.named.is_empty(), waits_for_time) {
                 (true, _) => Role::Ungated,
                 (false, true) => Role::Requeued,
@@ -181,7 +193,11 @@ impl<'a> Building<'a> {
         };
         match request(self.config, job, shaper) {
             Ok(request) if eligible => Role::Waits(request),
-            _ => Role::Apart,
+            Ok(_) => Role::Apart,
+            Err(fault) => {
+                self.unplaceable.push((index, fault));
+                Role::Apart
+            }
         }
     }
 
@@ -212,8 +228,8 @@ impl<'a> Building<'a> {
                 let _ = self.dispatcher.machine_mut().fail(NodeId(index as u32));
             }
         }
-        let Building { dispatcher, overlaps, misplaced, .. } = self;
-        State { dispatcher, roles, overlaps, misplaced }
+        let Building { dispatcher, overlaps, misplaced, unplaceable, .. } = self;
+        State { dispatcher, roles, overlaps, misplaced, unplaceable }
     }
 }
 
@@ -232,42 +248,28 @@ pub(crate) fn request(
     shaper: &mut Shaper,
 ) -> Result<Request, String> {
     if job.bad_comment {
-        return Err(format!("{CONTROL_CHARACTERS}; submit it anew without them"));
+        return Err(CONTROL_CHARACTERS.into());
     }
-    let Some(text) = shape_text(&job.comment) else {
+    let Some(sides) =
+        shape::read(&job.comment, config.grid.axes()).map_err(|bad| bad.to_string())?
+    else {
         let request = shaper.request(job.nodes.max(1));
         return match request.shape.map(volume) {
             Some(nodes) if nodes == u64::from(job.nodes) => Ok(request),
             _ => Err(format!("{} nodes are no box of the machine", job.nodes)),
         };
     };
-    let sides =
-        sides(text, config.grid.axes()).ok_or_else(|| format!("bad shape {}", shown(text)))?;
     if !orientations(sides).any(|turned| config.grid.fits(turned)) {
-        return Err(format!("{} does not fit {}", shown(text), config.grid));
+        return Err(format!("its shape does not fit {}", config.grid));
     }
     if volume(sides) != u64::from(job.nodes) {
-        return Err(format!("{} is not {} nodes", shown(text), job.nodes));
+        return Err(format!(
+            "its shape has {} nodes, but it asks for {}",
+            volume(sides),
+            job.nodes
+        ));
     }
     Ok(Request::shape(sides))
-}
-
-/// What stands behind `shape=` in a comment, whose words are separated by spaces, commas or
-/// semicolons.
-pub(crate) fn shape_text(comment: &str) -> Option<&str> {
-    let mut words = comment.split([' ', ',', ';']);
-    words.find_map(|word| word.strip_prefix("shape="))
-}
-
-fn sides(text: &str, axes: usize) -> Option<Sides> {
-    let mut sides = [1; 3];
-    let mut count = 0;
-    for part in text.split('x') {
-        let side = number::<u16>(part).filter(|side| *side > 0)?;
-        *sides.get_mut(count)? = side;
-        count += 1;
-    }
-    (count == axes).then_some(sides)
 }
 
 /// The box that a set of nodes (ascending) is, if it is one of these sides, turned or not.

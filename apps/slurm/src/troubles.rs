@@ -19,6 +19,10 @@ pub(crate) enum Trouble {
     Unreadable,
     /// Nodes are held twice.
     Overlap,
+    /// Jobs have no box, and get none.
+    Boxless,
+    /// The lock cannot be taken or tried.
+    Lock,
 }
 
 /// When each trouble that lasts was last logged.

@@ -2,7 +2,7 @@
 
 use pavior_allocation::explain;
 use pavior_kernel::shown;
-use pavior_mesh::{Cuboid, JobId};
+use pavior_mesh::{Cuboid, JobId, Sides};
 use pavior_planning::{SearchLimits, Shape, Snapshot, Weights, unblock};
 
 use crate::daemon::{now, shaper};
@@ -52,23 +52,34 @@ fn tell(config: &Config, ledger: &Ledger, name: &str, now: u64) -> Result<String
     };
     let snapshot = Snapshot::of(state.machine());
     let mut text = reason::waiting(config, ledger, &snapshot, &asked, now).as_str().to_string();
-    let Some(sides) = asked.shape else { return Ok(text) };
-    let weights = Weights::nodes(&snapshot);
-    let answer = unblock(&snapshot, Shape::new(sides), &weights, &SearchLimits::jobs(2));
-    match answer.plan {
-        Some(plan) if plan.moves.is_empty() => {}
-        Some(plan) => {
-            let named = |job: JobId| ledger.jobs[job.0 as usize].name;
-            for step in &plan.moves {
-                let list =
-                    |boxes: &[Cuboid]| boxes.iter().map(words).collect::<Vec<_>>().join("; ");
-                let (from, to) = (list(&step.from), list(&step.to));
-                text += &format!("\nif {} went from {from} to {to}", named(step.job));
-            }
-            text += &format!("\nit would fit at {}", words(&plan.boxes[0]));
-        }
-        None if answer.proven => text += "\nno two moves of jobs would help",
-        None => {}
+    if let Some(sides) = asked.shape {
+        text += &moves(config, ledger, &snapshot, sides);
     }
     Ok(text)
+}
+
+/// Which moves of jobs would make room for a box, a line each; empty if it fits, or nothing is
+/// known.
+pub(crate) fn moves(config: &Config, ledger: &Ledger, snapshot: &Snapshot, sides: Sides) -> String {
+    let words = |cuboid: &Cuboid| explain::words(&config.grid, cuboid);
+    let weights = Weights::nodes(snapshot);
+    let answer = unblock(snapshot, Shape::new(sides), &weights, &SearchLimits::jobs(2));
+    let Some(plan) = answer.plan else {
+        let none = if answer.proven { "\nno two moves of jobs would help" } else { "" };
+        return none.to_string();
+    };
+    if plan.moves.is_empty() {
+        return String::new();
+    }
+    let named = |job: JobId| {
+        let job = ledger.jobs.get(job.0 as usize);
+        job.map_or("another job".to_string(), |job| job.name.to_string())
+    };
+    let list = |boxes: &[Cuboid]| boxes.iter().map(words).collect::<Vec<_>>().join("; ");
+    let mut text = String::new();
+    for step in &plan.moves {
+        let (from, to) = (list(&step.from), list(&step.to));
+        text += &format!("\nif {} went from {from} to {to}", named(step.job));
+    }
+    text + &format!("\nit would fit at {}", words(&plan.boxes[0]))
 }

@@ -48,6 +48,9 @@ pub fn complete(_: &Options) -> Claim {
 
 /// An entry for a rule that misses nothing, with the option `turn`; turned where nothing is said.
 ///
+/// Its claim is [`complete`], which says nothing of scores. A rule that finds the best score says
+/// so with [`StrategyKind::with_claim`] and [`Recognition::Best`].
+///
 /// ```
 /// use pavior_allocation::contiguous::{BoxRule, Scored, View, entry};
 /// use pavior_allocation::{Machine, Registry};

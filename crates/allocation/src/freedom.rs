@@ -16,12 +16,19 @@
 //! with a rule of their own that round up. What such a strategy grants is granted if the freedom
 //! allows it.
 //!
+//! A request with a [`Pool`] is answered as if only the nodes of the pool were there.
+//!
 //! Cost: that of the strategy's own search, and O(N/64 log(side)) a box allowed, up to the first
 //! that is free. A box that holds one known to be free nowhere costs little; what is known is
-//! forgotten when nodes become free. Requests without a freedom cost nothing more.
+//! forgotten when nodes become free. Requests without a freedom cost nothing more. One with a pool
+//! costs a copy of the strategy's index more.
+
+use std::sync::Arc;
 
 use pavior_kernel::{CallerError, Stream};
-use pavior_mesh::{Cuboid, Freedom, Grid, Occupancy, Request, Sides, orientations, volume};
+use pavior_mesh::{
+    Cuboid, Freedom, Grid, NodeId, Occupancy, Pool, Request, Sides, orientations, tile_rows, volume,
+};
 
 use crate::allowed::boxes;
 use crate::claim::{Claim, Grants, Recognition};
@@ -41,6 +48,8 @@ pub(crate) struct Placer {
     claimed: Answers,
     /// Whether the switches that join parts of placements have failed.
     unswitched: bool,
+    /// The nodes of each pool, by its number.
+    pools: Arc<Vec<Occupancy>>,
     /// The searches for requests with a freedom, made for the first of these.
     wider: Option<Box<Wider>>,
 }
@@ -55,7 +64,7 @@ struct Wider {
 impl Clone for Placer {
     fn clone(&self) -> Placer {
         // A copy makes its own when it is asked.
-        Placer { own: self.own.fork(), wider: None, ..*self }
+        Placer { own: self.own.fork(), pools: Arc::clone(&self.pools), wider: None, ..*self }
     }
 }
 
@@ -96,24 +105,75 @@ impl Placer {
             hardware: is_hardware(&claim),
             claimed: Answers::claimed(&claim.recognition, contiguous),
             unswitched: false,
+            pools: Arc::default(),
             wider: None,
         })
     }
 
     /// See [`Machine::answers`](crate::Machine::answers).
     pub(crate) fn answers(&self, request: &Request) -> Answers {
-        match request.freedom {
+        let anywhere = match request.freedom {
             None => self.claimed,
             Some(_) if self.hardware => Answers::Unknown,
             Some(Freedom::Any) => Answers::Count,
             Some(Freedom::Connected) => Answers::Monotone,
             Some(Freedom::Box | Freedom::Turned | Freedom::AnyBox) => Answers::Shapes,
+        };
+        match request.pool {
+            Some(_) if anywhere.are_monotone() => Answers::Monotone,
+            _ => anywhere,
         }
+    }
+
+    /// Adds a pool of these nodes.
+    pub(crate) fn add_pool(&mut self, nodes: Occupancy) -> Pool {
+        let pools = Arc::make_mut(&mut self.pools);
+        pools.push(nodes);
+        Pool(pools.len() as u32 - 1)
     }
 
     /// What is granted for a request; none if nothing is.
     #[inline]
     pub(crate) fn find(
+        &mut self,
+        free: &Occupancy,
+        request: &Request,
+        draw: &mut Stream,
+    ) -> Option<Placement> {
+        match request.pool {
+            None => self.find_anywhere(free, request, draw),
+            Some(pool) => self.find_in_pool(free, request, pool, draw),
+        }
+    }
+
+    /// What is granted on the nodes of a pool; none if there is no such pool.
+    #[cold]
+    fn find_in_pool(
+        &mut self,
+        free: &Occupancy,
+        request: &Request,
+        pool: Pool,
+        draw: &mut Stream,
+    ) -> Option<Placement> {
+        let mut inside = free.clone();
+        inside.keep(self.pools.get(pool.0 as usize)?).ok()?;
+        let outside =
+            |from: NodeId, length| free.window(from, length) & !inside.window(from, length);
+        let outside = tile_rows(&self.grid, &Cuboid::whole(&self.grid), outside);
+        let mut kept = self.own.fork();
+        if !outside.is_empty() {
+            self.own.granted(&Placement::Parts(outside));
+        }
+        let answer = self.find_anywhere(&inside, &request.within(None), draw);
+        // The strategy forgets that the nodes outside were taken. One that has failed stays failed.
+        if self.own.error().is_none() {
+            std::mem::swap(&mut self.own, &mut kept);
+        }
+        answer
+    }
+
+    #[inline]
+    fn find_anywhere(
         &mut self,
         free: &Occupancy,
         request: &Request,

@@ -48,8 +48,8 @@ pub use pavior_kernel::{
     BadEntry, BadName, CallerError, EntryHandle, OptionSpec, Options, Stream, Values,
 };
 pub use pavior_mesh::{
-    Coordinates, Cuboid, Freedom, Grid, JobId, NodeId, Occupancy, Request, Scan, Sides,
-    UnknownFreedom,
+    Coordinates, Cuboid, Freedom, Grid, JobId, NodeId, Occupancy, OccupancyError, Pool, Request,
+    Scan, Sides, UnknownFreedom,
 };
 pub use placement::Placement;
 pub use refusal::Refusal;

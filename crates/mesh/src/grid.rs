@@ -195,7 +195,8 @@ impl Grid {
     }
 
     /// The number of a node. Of a point outside ([`Grid::contains`]) it is no number of that point.
-    pub fn id(&self, [x, y, z]: Coordinates) -> NodeId {
+    pub fn id(&self, point: Coordinates) -> NodeId {
+        let [x, y, z] = point;
         let [w, d, _] = self.sides.map(u32::from);
         let row = u32::from(y).wrapping_add(d.wrapping_mul(u32::from(z)));
         NodeId(u32::from(x).wrapping_add(w.wrapping_mul(row)))

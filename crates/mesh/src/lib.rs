@@ -32,7 +32,7 @@ pub use cuboid::Cuboid;
 pub use grid::{Coordinates, Grid, GridError, NodeId, PerAxis, Sides, volume};
 pub use occupancy::{Occupancy, OccupancyError};
 pub use orientation::orientations;
-pub use request::{Freedom, JobId, Request, UnknownFreedom};
+pub use request::{Freedom, JobId, Pool, Request, UnknownFreedom};
 pub use scan::{Scan, ScanError};
 pub use search::{BoxSearch, RefusalKey, SearchMethods, SearchWork};
 pub use tile::{tile, tile_rows};

@@ -73,6 +73,11 @@ impl FromStr for Freedom {
     }
 }
 
+/// The number of a set of nodes that a machine knows: those that some requests are confined to.
+/// Machines number their pools as they are told of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Pool(pub u32);
+
 /// A request for nodes: how many, and in which shape.
 ///
 /// Contiguous strategies place the shape, whose volume may exceed the count (the rest is internal
@@ -95,6 +100,10 @@ pub struct Request {
     /// How free it is to be placed; `None` leaves that to the strategy.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub freedom: Option<Freedom>,
+    /// The nodes that it is confined to; `None` allows all. It is never written or read: it has a
+    /// meaning for one machine alone.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub pool: Option<Pool>,
 }
 
 impl Request {
@@ -102,22 +111,27 @@ impl Request {
     pub fn shape(sides: impl PerAxis) -> Request {
         let sides = sides.padded(1);
         let nodes = volume(sides).min(u64::from(u32::MAX)) as u32;
-        Request { nodes, shape: Some(sides), freedom: None }
+        Request::hinted(nodes, sides)
     }
 
     /// A count, without a shape.
     pub fn nodes(nodes: u32) -> Request {
-        Request { nodes, shape: None, freedom: None }
+        Request { nodes, shape: None, freedom: None, pool: None }
     }
 
     /// A count, and the box in which a contiguous strategy is to place it.
     pub fn hinted(nodes: u32, sides: impl PerAxis) -> Request {
-        Request { nodes, shape: Some(sides.padded(1)), freedom: None }
+        Request { shape: Some(sides.padded(1)), ..Request::nodes(nodes) }
     }
 
     /// The same, as free to be placed as is said.
     pub fn with_freedom(self, freedom: impl Into<Option<Freedom>>) -> Request {
         Request { freedom: freedom.into(), ..self }
+    }
+
+    /// The same, confined to some nodes.
+    pub fn within(self, pool: impl Into<Option<Pool>>) -> Request {
+        Request { pool: pool.into(), ..self }
     }
 
     /// Whether it asks for nothing: no node, or a box with a side of 0. No machine grants that.

@@ -16,7 +16,7 @@ pub struct Tag {
 }
 
 /// A message, as it is handed to an engine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Message {
     /// Breaks ties between headers that request a channel in the same cycle; unique.
     pub id: u64,

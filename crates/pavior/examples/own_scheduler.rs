@@ -1,35 +1,63 @@
-//! A scheduler written outside the library, in a simulation beside a built-in one.
+//! A scheduler written outside the library, with an option, in a simulation beside built-in ones.
 //!
-//! Youngest First starts the job that arrived last, if it fits; all others wait for it.
+//! Aged starts the job with the shortest estimate that fits. Once the oldest job has waited for the
+//! time that the option `age` says, all others wait for it.
 
 use pavior::Time;
-use pavior::scheduling::{MachineView, Queue, Registry, Running, Scheduler, Start, entry};
+use pavior::names::{OptionSpec, Values};
+use pavior::scheduling::{
+    BuildScheduler, Entry, MachineView, Queue, Registry, Running, Scheduler, SchedulerKind, Start,
+};
 use pavior::simulation::Setup;
-use pavior::workload::{Synthetic, SyntheticJobs};
+use pavior::workload::{Synthetic, SyntheticJobs, TimeUnit};
 
-struct YoungestFirst;
+struct Aged {
+    age: Time,
+}
 
-impl Scheduler for YoungestFirst {
+impl Scheduler for Aged {
     fn next(
         &mut self,
-        _: Time,
+        now: Time,
         queue: &Queue,
         _: &Running,
         view: &mut MachineView<'_>,
     ) -> Option<Start> {
-        let last = queue.len().checked_sub(1)?;
-        view.can_start(&queue.get(last)?.request).ok().map(|()| Start::at(last))
+        let oldest = queue.get(0)?;
+        if now.since(oldest.arrival) >= self.age {
+            return view.can_start(&oldest.request).ok().map(|()| Start::at(0));
+        }
+        let mut jobs: Vec<_> = queue.iter().enumerate().collect();
+        jobs.sort_by_key(|(_, job)| job.estimate);
+        let fits = jobs.into_iter().find(|(_, job)| view.can_start(&job.request).is_ok());
+        fits.map(|(place, _)| Start::at(place))
     }
+}
+
+const AGE: OptionSpec = OptionSpec {
+    key: "age",
+    values: Values::Number(0.0, 1e6),
+    default: "20",
+    meaning: "units of time for which the oldest job may be passed over",
+    bare: true,
+};
+
+fn aged() -> Entry {
+    let build = BuildScheduler::Function(|options| {
+        Box::new(Aged { age: TimeUnit::TIME_UNIT.time(options.number("age")) })
+    });
+    Entry { options: &[AGE], ..Entry::new("aged", SchedulerKind { build }) }
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut registry = Registry::new();
-    registry.add(entry("youngest-first", || YoungestFirst))?;
+    // Without options: `registry.add(entry("name", || MyScheduler))`.
+    registry.add(aged())?;
     let grid = "mesh:16x16".parse()?;
-    for name in ["fcfs", "youngest-first"] {
+    for name in ["fcfs", "ssd", "aged", "aged:80"] {
         let jobs = SyntheticJobs::new(&Synthetic::at_load(2.0), &grid, 1, 0)?.take(500);
-        let setup = Setup::new(grid, "ff", &registry.select(name)?)?;
-        let measured = setup.simulation(jobs).measure(&["turnaround", "utilization"])?.run()?;
+        let setup = Setup::new(grid, "tff", &registry.select(name)?)?;
+        let measured = setup.simulation(jobs).measure(&["waiting", "waiting_max"])?.run()?;
         for (metric, value) in &measured.metrics {
             println!("{name}: {} {:.3}", metric.name, value.unwrap_or(f64::NAN));
         }

@@ -11,13 +11,23 @@
 //! | learn why a request is refused | [`explain()`] | |
 //! | write a strategy and judge it | [`strategies`] | |
 //! | find out which jobs to move for a request | `planning` | `planning` |
-//! | simulate jobs that come, wait and go | `simulation`, `scheduling`, `workload` | `simulation` |
+//! | simulate jobs that come, wait and go | `simulation::Setup`, `workload` | `simulation` |
+//! | write a scheduler | `scheduling::Scheduler` | `simulation` |
+//! | write a metric | `simulation::Observer`, `simulation::metrics` | `simulation` |
+//! | give what one writes options of its own | [`names`] | |
 //! | let jobs send messages | `network` | `network` |
 //! | compare many runs, with confidence intervals | `experiments::Specification` | `experiments` |
 //! | keep machines' names, boxes and requests as data | `Serialize`, `Deserialize` | `serde` |
 //!
-//! No feature is on by default. `experiments` turns on `simulation` and `network`. The examples in
-//! the package write a strategy, a scheduler and a metric, and use them.
+//! No feature is on by default. `experiments` turns on `simulation` and `network`. The programs
+//! `own_strategy`, `own_scheduler`, `own_metric` and `own_experiment` in the folder `examples` of
+//! the package write one of each, and use them:
+//! `cargo run -p pavior --features experiments --example own_strategy`.
+//!
+//! Examples on the pages behind this one name the crates that the façade is made of. What they call
+//! `pavior_scheduling` is `pavior::scheduling` here, and likewise `workload`, `simulation`,
+//! `network`, `planning` and `experiments`. What they take from `pavior_mesh`, `pavior_kernel` and
+//! `pavior_allocation` is in `pavior`, [`strategies`] or [`names`].
 //!
 //! # A machine
 //!
@@ -58,7 +68,9 @@
 //!
 //! # A strategy of one's own
 //!
-//! Most strategies are a rule: where does a box of one shape go? The rest is shared.
+//! Most strategies are a rule: where does a box of one shape go? The rest is shared. What `entry`
+//! makes of it claims to refuse only where no box is free. That a rule finds the best score is a
+//! claim of its own ([`strategies::claim`]), which `own_strategy` makes.
 //!
 //! ```
 //! use pavior::strategies::contiguous::{BoxRule, Scored, View, entry};
@@ -81,7 +93,7 @@
 //!
 //! let mut machine = Machine::new("mesh:8x8".parse()?, &strategy)?;
 //! machine.allocate(JobId(1), &Request::shape([3, 2]))?;
-//! // Every answer on every occupancy of a small machine is held against what the rule claims.
+//! // Every answer on every occupancy of a small machine is held against what is claimed.
 //! conformance::every_occupancy(&strategy, &"mesh:3x2".parse()?)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -132,6 +144,18 @@ pub use pavior_mesh::{
     Cuboid, Freedom, Grid, GridError, JobId, NodeId, Occupancy, Request, UnknownFreedom,
 };
 
+pub mod names {
+    //! What all registries share, of strategies, schedulers, shape rules and patterns: names, the
+    //! options behind them, and what is said of bad ones.
+    //!
+    //! An entry declares its options as [`OptionSpec`]s, and is built from the [`Options`] that
+    //! were given: `own_scheduler` among the examples has one.
+
+    pub use pavior_kernel::{
+        BadEntry, BadName, CallerError, EntryHandle, OptionSpec, Options, Values, unknown_name,
+    };
+}
+
 pub mod strategies {
     //! The strategies: their registry, and what one outside this library is written and judged
     //! with.
@@ -148,10 +172,7 @@ pub mod strategies {
         StrategyClosure, StrategyKind, Unsupported, Work, claim, conformance, contiguous,
         mfa_candidates, oracle,
     };
-    pub use pavior_kernel::{
-        BadEntry, BadName, CallerError, EntryHandle, OptionSpec, Options, Stream, Values,
-        unknown_name,
-    };
+    pub use pavior_kernel::Stream;
     pub use pavior_mesh::{BaseSet, Coordinates, Scan, Sides, orientations};
 }
 

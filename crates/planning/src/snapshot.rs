@@ -26,6 +26,18 @@ impl Snapshot {
         }
     }
 
+    /// The same state in which only some nodes (those free in `nodes`) are healthy. Nodes of another
+    /// grid are none.
+    #[must_use]
+    pub fn within(mut self, nodes: &Occupancy) -> Snapshot {
+        let same_grid = self.free.keep(nodes).and_then(|()| self.healthy.keep(nodes)).is_ok();
+        if !same_grid {
+            (self.free, self.healthy) =
+                (Occupancy::all_busy(self.grid), Occupancy::all_busy(self.grid));
+        }
+        self
+    }
+
     /// The same state in which some jobs, of so many nodes, stay where they are, as if their nodes
     /// had failed.
     #[must_use]

@@ -80,7 +80,7 @@ pub struct Started<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum StartError {
     /// The queue has no such place.
-    #[error("job {index} of a queue of {waiting} was started")]
+    #[error("place {index} of a queue of {waiting} was started; the first is place 0")]
     NotWaiting {
         /// The place.
         index: usize,

@@ -110,9 +110,9 @@ pub enum Endless {
     },
     /// The machine is idle, and nothing that waits can start.
     #[error(
-        "nothing completes any more: {waiting} jobs wait, the first is job {job}, no job runs, and \
-         what happens to nodes lets none start and complete (where jobs start and lose nodes again \
-         and again, --checkpoint keeps what they have done)"
+        "nothing completes any more: {waiting} jobs wait, the first is job {job}, and no job runs. \
+         The scheduler starts none on the idle machine, or what happens to nodes lets none \
+         complete (where jobs lose nodes again and again, --checkpoint keeps what they have done)"
     )]
     Stuck {
         /// How many wait.

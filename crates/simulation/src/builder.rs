@@ -11,7 +11,7 @@ use crate::{Bounds, Inputs, Observer, Outcome, RunError, Setup, Simulation, Stop
 pub struct SimulationBuilder<'o, 'i> {
     setup: Setup,
     inputs: Inputs<'i>,
-    metrics: Vec<&'static MetricSpec>,
+    metrics: Option<Vec<&'static MetricSpec>>,
     context: Context,
     observers: Vec<&'o mut dyn Observer>,
     bounds: Bounds,
@@ -54,7 +54,7 @@ impl Setup {
             context: Context::of(self.grid),
             setup: self,
             inputs: jobs.into(),
-            metrics: ALL.iter().copied().filter(|spec| spec.standard).collect(),
+            metrics: None,
             observers: Vec::new(),
             bounds: Bounds::default(),
             stop: Stop::default(),
@@ -63,7 +63,8 @@ impl Setup {
 }
 
 impl<'o> SimulationBuilder<'o, '_> {
-    /// Measures these metrics. By default the standard ones are measured.
+    /// Measures these metrics, beside those that were asked for before. If none are asked for, the
+    /// standard ones are measured.
     ///
     /// # Errors
     /// If there is no metric of a name; one that is nearly called so is told.
@@ -79,9 +80,10 @@ impl<'o> SimulationBuilder<'o, '_> {
         Ok(self.with_metrics(metrics))
     }
 
-    /// Measures metrics that are at hand as data, in place of the standard ones.
+    /// Measures metrics that are at hand as data, such as the caller's own, as
+    /// [`SimulationBuilder::measure`] measures named ones.
     pub fn with_metrics(mut self, metrics: impl Into<Vec<&'static MetricSpec>>) -> Self {
-        self.metrics = metrics.into();
+        self.metrics.get_or_insert_default().extend(metrics.into());
         self
     }
 
@@ -92,7 +94,7 @@ impl<'o> SimulationBuilder<'o, '_> {
         self
     }
 
-    /// Tells an observer what happens, such as a metric of one's own. May be called again.
+    /// Tells an observer what happens. May be called again.
     pub fn observe(mut self, observer: &'o mut dyn Observer) -> Self {
         self.observers.push(observer);
         self
@@ -119,6 +121,8 @@ impl<'o> SimulationBuilder<'o, '_> {
     /// the run is stopped.
     pub fn run(self) -> Result<Measured, RunError> {
         let SimulationBuilder { setup, inputs, metrics, context, observers, bounds, stop } = self;
+        let standard = || ALL.iter().copied().filter(|spec| spec.standard).collect();
+        let metrics: Vec<_> = metrics.unwrap_or_else(standard);
         let mut own: Vec<Box<dyn Metric>> =
             metrics.iter().map(|spec| (spec.build)(&context)).collect();
         let own_observers = own.iter_mut().map(|metric| &mut **metric as &mut dyn Observer);

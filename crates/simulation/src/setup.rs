@@ -36,7 +36,8 @@ pub struct Setup {
     pub network: Option<NetworkSetup>,
     /// Whether running jobs move to make room; not together with a network or with failures.
     pub migration: Option<Migration>,
-    /// The seed of all streams.
+    /// The seed of what the run draws: choices of strategies, destinations of messages. Jobs and
+    /// failures are drawn before, with seeds of their own.
     pub seed: u64,
     /// The number of the replication.
     pub replication: u64,
@@ -92,13 +93,15 @@ impl Setup {
         Setup { migration: migration.into(), ..self }
     }
 
-    /// The seed of all streams; 1 by default.
+    /// The seed of what the run draws; 1 by default. Jobs are drawn with the seed that they were
+    /// made with.
     #[must_use]
     pub fn with_seed(self, seed: u64) -> Setup {
         Setup { seed, ..self }
     }
 
-    /// The number of the replication, from 0, the default: each has streams of its own.
+    /// The number of the replication, from 0, the default: each draws anew. Its jobs are to be made
+    /// with the same number.
     #[must_use]
     pub fn with_replication(self, replication: u64) -> Setup {
         Setup { replication, ..self }

@@ -7,8 +7,8 @@ use pavior::experiments::parameters::{self, Parameter};
 use pavior::experiments::{
     Catalogue, Median, Paired, Point, Samples, Specification, half_width, mean, target_missed,
 };
+use pavior::names::unknown_name;
 use pavior::simulation::metrics::ALLOCATION_NS;
-use pavior::strategies::unknown_name;
 
 /// A number with the half-width of its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]

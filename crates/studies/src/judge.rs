@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use pavior::BadName;
 use pavior::experiments::Formula;
-use pavior::strategies::BadName;
 
 use super::evidence::{Observed, Pair};
 use super::points::{Combination, Side, combinations};

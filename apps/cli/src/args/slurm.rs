@@ -15,6 +15,12 @@ pub(crate) struct SlurmArgs {
     /// Ends after one cycle
     #[arg(long)]
     pub(crate) once: bool,
+    /// Changes nothing: shows any Slurm as it is, the page, `why` and metrics, at an address
+    #[arg(
+        long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true,
+        default_missing_value = pavior_slurm::ADDRESS, conflicts_with_all = ["dry_run", "once"]
+    )]
+    pub(crate) observe: Option<String>,
     #[command(subcommand)]
     pub(crate) command: Option<SlurmCommand>,
 }

@@ -5,6 +5,7 @@ pub(crate) mod bench;
 pub(crate) mod experiment;
 pub(crate) mod explain;
 pub(crate) mod manual;
+pub(crate) mod merge;
 pub(crate) mod network;
 pub(crate) mod plot;
 pub(crate) mod records;

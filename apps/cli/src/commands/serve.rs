@@ -56,39 +56,46 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
 
 /// The machines of the command line. Without any, the machines of the data folder are served. A
 /// fresh folder, or a named strategy or scheduler, makes one machine of 16x16 nodes.
+///
+/// The service reads the names again, as it reads those of its records. They are read here so that
+/// a fault is underlined in what was typed.
 fn machines(args: &ServeArgs) -> Result<Vec<MachineSpec>, Failure> {
     let named = args.strategy.is_some() || args.scheduler.is_some();
-    let fresh = Layout::is_fresh(&args.data);
     let typed: Vec<&str> = match args.machine[..] {
-        [] if named || fresh => vec!["mesh:16x16"],
+        [] if named || Layout::is_fresh(&args.data) => vec!["mesh:16x16"],
         _ => args.machine.iter().map(String::as_str).collect(),
     };
-    let strategy = args.strategy.as_deref().unwrap_or("tff");
+    let strategy: Selection = input::name("--strategy", args.strategy.as_deref().unwrap_or("tff"))?;
+    input::name::<pavior_workload::Selection<ShapeRule>>("--shape-rule", &args.shape_rule)?;
     if let Some(scheduler) = &args.scheduler {
-        let _: pavior_scheduling::Selection = input::name("--scheduler", scheduler)?;
+        input::name::<pavior_scheduling::Selection>("--scheduler", scheduler)?;
     }
-    let _: pavior_workload::Selection<ShapeRule> = input::name("--shape-rule", &args.shape_rule)?;
     let mut machines: Vec<MachineSpec> = Vec::new();
     for text in typed {
-        let (name, grid) = text.split_once('=').unwrap_or(("default", text));
-        let right = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-        if name.is_empty() || !name.chars().all(right) {
-            let message = format!("--machine {text}: a name is letters, digits and any of . _ -");
-            return Err(Failure::usage(message));
-        }
+        let (name, grid) = name_and_grid(text)?;
         if machines.iter().any(|other| other.name == name) {
             return Err(Failure::usage(format!("--machine {text}: `{name}` stands twice")));
         }
         let grid = input::machine(grid)?;
-        let selection: Selection = input::name("--strategy", strategy)?;
-        selection.supports(&grid).map_err(|error| Failure::usage(error.to_string()))?;
+        strategy.supports(&grid).map_err(|error| Failure::usage(error.to_string()))?;
         machines.push(MachineSpec {
             name: name.to_string(),
             machine: grid.to_string(),
-            strategy: selection.to_string(),
+            strategy: strategy.to_string(),
             scheduler: args.scheduler.clone(),
             shape_rule: args.shape_rule.clone(),
         });
     }
     Ok(machines)
+}
+
+/// `NAME=GRID`, or the grid of the machine `default`. The name becomes a part of paths of requests.
+fn name_and_grid(typed: &str) -> Result<(&str, &str), Failure> {
+    let (name, grid) = typed.split_once('=').unwrap_or(("default", typed));
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    if name.is_empty() || !name.chars().all(is_allowed) {
+        let message = format!("--machine {typed}: a name is letters, digits and any of . _ -");
+        return Err(Failure::usage(message));
+    }
+    Ok((name, grid))
 }

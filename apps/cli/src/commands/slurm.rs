@@ -11,15 +11,18 @@ use crate::output;
 pub(crate) fn run(args: &SlurmArgs) -> Result<(), Failure> {
     let path = args.config.as_deref();
     let path = path.ok_or_else(|| Failure::usage("pavior slurm needs --config FILE"))?;
-    if args.command.is_some() && (args.dry_run || args.once) {
-        let reason = "--dry-run and --once are for the daemon, not for its other commands";
+    if args.command.is_some() && (args.dry_run || args.once || args.observe.is_some()) {
+        let reason = "--dry-run, --once and --observe are for the daemon, not for its other commands";
         return Err(Failure::usage(reason));
     }
     let config = Config::read(path).map_err(failure)?;
     match &args.command {
+        None if let Some(address) = &args.observe => {
+            pavior_slurm::observe(path, config, address).map_err(failure)
+        }
         None => {
             let options = DaemonOptions { dry_run: args.dry_run, once: args.once };
-            pavior_slurm::run(&config, options).map_err(failure)
+            pavior_slurm::run(path, config, options).map_err(failure)
         }
         Some(SlurmCommand::Check) => check(&config),
         Some(SlurmCommand::Install { dir }) => install(&config, path, dir),
@@ -59,6 +62,7 @@ fn install(config: &Config, path: &Path, folder: &Path) -> Result<(), Failure> {
 fn failure(error: SlurmError) -> Failure {
     match error {
         SlurmError::Config(_) | SlurmError::UnknownJob(_) => Failure::usage(error.to_string()),
+        SlurmError::Unfit(_) => Failure::Unfit(error.to_string()),
         _ => Failure::Other(error.to_string()),
     }
 }

@@ -1,5 +1,7 @@
-//! `pavior sweep`: what an experiment wants, and some of it run, for engines that hand out work
-//! themselves. What is wanted is a function of the replications that are known, so that neither the
+//! `pavior sweep`: tells which replications an experiment wants, and runs some of them. Engines
+//! that hand out work themselves use it.
+//!
+//! Invariant: what is wanted is a function of the replications that are known. So neither the
 //! engine nor lost workers can change a result.
 
 use std::collections::HashSet;
@@ -17,11 +19,12 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::args::{SpansArgs, SweepCommand, SweepCommandArgs, WantedArgs};
-use crate::commands::experiment::{Part, described, failure};
+use crate::commands::experiment::failure;
 use crate::failure::Failure;
-use crate::{files, logs, output, pool, store};
+use crate::run_directory::{self, Part, described};
+use crate::{files, logs, output, pool};
 
-/// Replications of a point, as JSON has them.
+/// Replications of a point, as JSON has them: the last one belongs to them, unlike in a [`Span`].
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Replications {
@@ -29,7 +32,7 @@ struct Replications {
     point: usize,
     /// The first replication.
     first: u64,
-    /// The last one: it belongs to them.
+    /// The last replication.
     last: u64,
 }
 
@@ -72,7 +75,7 @@ fn wanted(args: &WantedArgs) -> Result<(), Failure> {
     table.print(output::width()).map(drop)
 }
 
-/// Spans of at most so many replications.
+/// The spans, cut into pieces of at most so many replications.
 fn cut(spans: &[Span], most: u64) -> Vec<Replications> {
     let mut all = Vec::new();
     for &Span { point, mut first, end } in spans {
@@ -89,9 +92,9 @@ fn run_spans(args: &SpansArgs) -> Result<(), Failure> {
     let (text, specification) = experiment(&args.directory)?;
     let spans = read_spans(&args.spans, &specification)?;
     let files = logs::folder(args.directory.clone());
-    let run = store::run(&specification, &files, None, "spans".to_string())?;
+    let run = run_directory::run(&specification, &files, None, "spans".to_string())?;
     let how = Resume { resume: true, discard_damaged: false };
-    let (open, known) = store::begin(&args.out, &run, &text, &specification, how)?;
+    let (open, known) = run_directory::begin(&args.out, &run, &text, &specification, how)?;
     let known: HashSet<(usize, u64)> =
         known.iter().map(|entry| (entry.point, entry.replication)).collect();
     let places = spans
@@ -140,8 +143,8 @@ fn replicate(
     let points: Vec<&[(usize, u64)]> = places.chunk_by(|a, b| a.0 == b.0).collect();
     points.par_iter().try_for_each(|places| {
         let point = places[0].0;
-        let Specification { points, timing, .. } = specification;
-        let scenario = Scenario::new(points[point].settings(), *timing, files, &histories)
+        let settings = specification.points[point].settings();
+        let scenario = Scenario::new(settings, specification.timing, files, &histories)
             .map_err(SweepError::Input)?;
         places.par_iter().try_for_each(|&(point, replication)| {
             let sample = specification

@@ -25,11 +25,12 @@ fn read(file: &Path) -> Result<String, PasswordError> {
 }
 
 /// Gives a connection its password: that of a file, else of the address, else of `PGPASSWORD`, else
-/// of the file that `PGPASSFILE` names. The variables are handed over by `variable`.
+/// of the file that `PGPASSFILE` names. `variable` reads an environment variable. No other file is
+/// looked for.
 ///
 /// # Errors
 /// If a file is named that cannot be used.
-pub fn password(
+pub fn set_password(
     config: &mut Config,
     file: Option<&Path>,
     variable: impl Fn(&str) -> Option<String>,
@@ -43,9 +44,13 @@ pub fn password(
             });
         };
         config.password(line);
-    } else if config.get_password().is_some() {
-        // It stands in the address.
-    } else if let Some(password) = variable("PGPASSWORD") {
+        return Ok(());
+    }
+    let stands_in_address = config.get_password().is_some();
+    if stands_in_address {
+        return Ok(());
+    }
+    if let Some(password) = variable("PGPASSWORD") {
         config.password(password);
     } else if let Some(file) = variable("PGPASSFILE") {
         let text = read(Path::new(&file))?;
@@ -57,7 +62,7 @@ pub fn password(
 }
 
 /// The password of a line `HOST:PORT:DATABASE:USER:PASSWORD`, if it is that of a connection. `*`
-/// stands for anything; a backslash makes a colon or a backslash one of the field.
+/// stands for anything. `\:` stands for a colon in a field, and `\\` for a backslash.
 fn matching(line: &str, config: &Config) -> Option<String> {
     if line.starts_with('#') {
         return None;
@@ -134,12 +139,12 @@ mod tests {
         let mut config: Config = url.parse().expect("it is an address");
         for mode in [0o644, 0o640, 0o604, 0o620] {
             set(mode);
-            let error = password(&mut config, Some(&file), |_| None).expect_err("it is open");
+            let error = set_password(&mut config, Some(&file), |_| None).expect_err("it is open");
             let text = error.to_string();
             assert!(text.contains("chmod 600") && !text.contains("geheim"), "{text}");
         }
         set(0o600);
-        password(&mut config, Some(&file), |_| None).expect("it is closed");
+        set_password(&mut config, Some(&file), |_| None).expect("it is closed");
         assert_eq!(config.get_password(), Some(&b"geheim"[..]));
     }
 
@@ -148,7 +153,7 @@ mod tests {
         let variable = |name: &str| (name == "PGPASSWORD").then(|| "x".to_string());
         let with = |url: &str| {
             let mut config: Config = url.parse().expect("it is an address");
-            password(&mut config, None, variable).expect("no file is read");
+            set_password(&mut config, None, variable).expect("no file is read");
             config.get_password().map(<[u8]>::to_vec)
         };
         assert_eq!(with("postgres://pavior@db"), Some(b"x".to_vec()));

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use pavior_slurm::{Config, DaemonOptions, SlurmError, check, install, run, why};
+use pavior_slurm::{Config, DaemonOptions, SlurmError, check, install, observe, run, why};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -18,7 +18,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
-            ExitCode::FAILURE
+            ExitCode::from(if matches!(error, SlurmError::Unfit(_)) { 3 } else { 1 })
         }
     }
 }
@@ -29,8 +29,9 @@ fn act(rest: &[&str]) -> Result<(), SlurmError> {
     };
     let (path, config) = (Path::new(path), Config::read(Path::new(path))?);
     match rest {
-        [] => run(&config, DaemonOptions::default()),
-        ["--dry-run"] => run(&config, DaemonOptions { dry_run: true, once: true }),
+        [] => run(path, config, DaemonOptions::default()),
+        ["--dry-run"] => run(path, config, DaemonOptions { dry_run: true, once: true }),
+        ["--observe", address] => observe(path, config, address),
         ["install", folder] => {
             let text = install(&config, path, Path::new("pavior"), Path::new(folder))?;
             println!("{text}");

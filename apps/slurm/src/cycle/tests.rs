@@ -183,7 +183,7 @@ fn requeued_and_ungated_jobs_are_gated() {
     let changes = Run::new("easy").at(&ledger(vec![ungated]), 1000);
     let close = Change::Close {
         job: called("2"),
-        licences: "matlab:1".parse().unwrap(),
+        licences: "matlab:1,pavior:1".parse().unwrap(),
         wait_s: None,
         priority: Some(77),
     };
@@ -282,10 +282,25 @@ fn a_job_whose_comment_has_control_characters_is_told_so_and_not_placed() {
     let changes = Run::new("easy").decide(&state, 1001).changes;
     // What runs keeps running, on its own nodes; what is open is closed; others are placed.
     assert_eq!(opens(&changes), ["2 n2,n3"]);
-    let text =
-        "pavior: not placed: its comment has control characters; submit it anew without them";
+    let text = "pavior: not placed: its comment has control characters; submit it anew";
     let told = |name: &str| Change::Tell { job: called(name), comment: Note::new(text) };
     assert!(changes.contains(&told("1")), "{changes:?}");
     assert!(changes.iter().any(|change| change.word() == "close" && change.job() == called("4")));
     assert!(changes.iter().all(|change| change.job() != called("3")), "{changes:?}");
+}
+
+#[test]
+fn jobs_without_a_box_are_told_so() {
+    // As a machine finds them that gets its gate now: five nodes are no box, and three are none of
+    // them where they run.
+    let waits = job("1", 5, 9);
+    let runs = SlurmJob { comment: String::new(), ..running("2", "1x1", &[0, 2, 5], 60) };
+    let mut run = Run::new("easy");
+    let decision = run.decide(&ledger(vec![waits, runs]), 5000);
+    let told =
+        |name: &str, text: &str| Change::Tell { job: called(name), comment: Note::new(text) };
+    let never = "pavior: not placed: 5 nodes are no box of the machine; submit it anew";
+    let elsewhere = "pavior: runs on nodes that are no box of its shape, and is left there";
+    assert_eq!(decision.changes, [told("2", elsewhere), told("1", never)]);
+    assert_eq!(decision.boxless.len(), 2);
 }

@@ -52,7 +52,9 @@ fn records_of_squeue_are_read() {
     let [job] = &jobs[..] else { panic!("{jobs:?}") };
     assert_eq!((job.name.to_string(), job.phase, job.nodes), ("3_1".into(), Phase::Pending, 4));
     assert_eq!((job.named.len(), job.limit, job.start), (2, Some(86_400), None));
-    assert!(job.licences.gated() && job.licences.others().to_string() == "matlab:2");
+    assert!(
+        job.licences.gated("pavior") && job.licences.others("pavior").to_string() == "matlab:2"
+    );
     assert!(job.comment == "shape=2x2 a|b" && !job.bad_comment && unreadable.is_empty());
     assert_eq!(of(""), (Vec::new(), Vec::new()));
     assert_eq!(of(&line(&WAITS, "(null)")).0[0].comment, "");

@@ -1,68 +1,159 @@
 //! A toy cluster in a temporary directory, and the daemon beside it.
 
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::BTreeMap;
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Child, Output};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use tempfile::TempDir;
 
+use crate::release::{Place, Release};
+
+/// What a cluster has besides 64 nodes alike in a mesh of 8x8.
+#[derive(Clone, Default)]
+pub(crate) struct Options {
+    conf: String,
+    nodes: String,
+    toml: String,
+    machine: Option<&'static str>,
+    accounting: bool,
+    files: Vec<(&'static str, String)>,
+}
+
+impl Options {
+    /// Lines of slurm.conf; they replace those that `cluster.sh` has of the same key, and so does
+    /// a partition of the same name.
+    pub(crate) fn conf(mut self, lines: &str) -> Options {
+        self.conf = format!("{}\n{lines}", self.conf).trim().to_string();
+        self
+    }
+
+    /// What some nodes have: `n[00-07]`, and `Feature=fast Gres=board:2 CPUs=4 RealMemory=500`.
+    /// For GRES there must be a file gres.conf, and `GresTypes` in slurm.conf; the name `gpu`
+    /// demands device files. Nodes with a `State=` are not started.
+    pub(crate) fn nodes(mut self, names: &str, has: &str) -> Options {
+        self.nodes = format!("{}\n{names} {has}", self.nodes).trim().to_string();
+        self
+    }
+
+    /// Lines of pavior.toml, which replace those of the same key.
+    pub(crate) fn toml(mut self, lines: &str) -> Options {
+        self.toml = format!("{}\n{lines}", self.toml).trim().to_string();
+        self
+    }
+
+    /// Another machine, with as many nodes: n00, n01 and so on, or n000 for more than 100.
+    pub(crate) fn machine(mut self, machine: &'static str) -> Options {
+        self.machine = Some(machine);
+        self
+    }
+
+    /// With slurmdbd and MariaDB. Alice and Bob have the account toy.
+    pub(crate) fn accounting(mut self) -> Options {
+        self.accounting = true;
+        self
+    }
+
+    /// A file beside slurm.conf, there before Slurm starts.
+    pub(crate) fn file(mut self, name: &'static str, text: &str) -> Options {
+        self.files.push((name, text.to_string()));
+        self
+    }
+}
+
+/// Who runs a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum User {
+    Root,
+    Alice,
+    Bob,
+}
+
+impl User {
+    fn number(self) -> u32 {
+        match self {
+            User::Root => 0,
+            User::Alice => 6001,
+            User::Bob => 6002,
+        }
+    }
+}
+
 pub(crate) struct Cluster {
+    // Ends before its folder does.
+    place: Place,
+    /// By the name of its configuration.
+    daemons: BTreeMap<String, Child>,
     folder: TempDir,
-    daemon: Option<Child>,
+    release: Release,
+    nodes: u16,
     port: u16,
-    _alone: MutexGuard<'static, ()>,
+    _turn: Turn,
 }
 
-/// One cluster at a time: 64 nodes are much for a small machine.
-static ALONE: Mutex<()> = Mutex::new(());
+/// Two clusters at a time: more of 64 nodes are much for a small machine.
+struct Turn;
 
-/// How many were started in this run.
-static STARTED: AtomicU32 = AtomicU32::new(0);
+static RUNNING: Mutex<u32> = Mutex::new(0);
+static ENDED: Condvar = Condvar::new();
 
-fn script() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/slurm/cluster.sh")
+impl Turn {
+    fn wait() -> Turn {
+        let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+        let full = |running: &mut u32| *running == 2;
+        *ENDED.wait_while(running, full).unwrap_or_else(PoisonError::into_inner) += 1;
+        Turn
+    }
 }
 
-/// Whether Slurm and the right to start it are there.
-fn installed() -> bool {
-    let has = |name: &str| {
-        let paths = std::env::var_os("PATH").unwrap_or_default();
-        std::env::split_paths(&paths)
-            .chain(["/usr/sbin".into()])
-            .any(|folder| folder.join(name).exists())
-    };
-    let root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n");
-    root && ["munged", "slurmctld", "slurmd", "scontrol"].iter().all(|name| has(name))
+impl Drop for Turn {
+    fn drop(&mut self) {
+        *RUNNING.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        ENDED.notify_one();
+    }
 }
 
 impl Cluster {
-    /// Starts one to try something; `None`, told to the runner, where Slurm or the right to start
-    /// it is missing, unless `PAVIOR_REQUIRE_SLURM` is set.
-    pub(crate) fn start(what: &str, extra: &str) -> Option<Cluster> {
-        if !installed() {
-            let why = "Slurm is not installed, or this is not root";
-            pavior_trials::skipped(what, why, "PAVIOR_REQUIRE_SLURM");
-            return None;
-        }
-        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-        // Below the ephemeral ports, so that two runs on one machine seldom meet; and others for
-        // each cluster of a run: the ports of the last may still be in use.
-        let place = std::process::id() + 37 * STARTED.fetch_add(1, Ordering::Relaxed);
-        let port = 20_000 + (place % 170) as u16 * 70;
+    /// Starts one to try something; `None`, told to the runner, where the release or the right to
+    /// start it is missing, unless `PAVIOR_REQUIRE_SLURM` is set.
+    pub(crate) fn start(what: &str, release: Release, options: Options) -> Option<Cluster> {
+        let turn = Turn::wait();
         let folder = tempfile::Builder::new().prefix("pavior-slurm-").tempdir().unwrap();
-        let cluster = Cluster { folder, daemon: None, port, _alone: alone };
-        let port = port.to_string();
-        let output = Command::new(script())
-            .arg("start")
-            .arg(cluster.path())
-            .args([port.as_str(), env!("CARGO_BIN_EXE_pavior-slurm")])
-            .env("SLURM_EXTRA", extra)
-            .stdin(Stdio::null())
-            .output()
+        let place = match Place::open(release, options.accounting, folder.path()) {
+            Ok(place) => place,
+            Err(why) => {
+                let what = format!("{what}, release {}", release.name());
+                pavior_trials::skipped(&what, &why, "PAVIOR_REQUIRE_SLURM");
+                return None;
+            }
+        };
+        let machine = options.machine.unwrap_or("mesh:8x8");
+        let sides = machine.split_once(':').unwrap().1;
+        let nodes = sides.split('x').map(|side| side.parse::<u16>().unwrap()).product();
+        let port = free_ports(nodes + 3);
+        let cluster =
+            Cluster { place, daemons: BTreeMap::new(), folder, release, nodes, port, _turn: turn };
+        let program = cluster.program();
+        let own = env!("CARGO_BIN_EXE_pavior-slurm");
+        // A link where it is the same file system.
+        std::fs::hard_link(own, &program)
+            .or_else(|_| std::fs::copy(own, &program).map(|_| ()))
             .unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        for (name, text) in &options.files {
+            std::fs::write(cluster.path().join(name), text).unwrap();
+        }
+        let line = format!("{0}/cluster.sh start {0} {port} {program}", cluster.path().display());
+        let mut command = cluster.place.command(0, "bash");
+        command.args(["-c", &line]);
+        command.env("SLURM_EXTRA", options.conf).env("SLURM_NODES", options.nodes);
+        command.env("SLURM_TOML", options.toml).env("SLURM_MACHINE", machine);
+        command.env("SLURM_ACCOUNTING", if options.accounting { "1" } else { "" });
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}{}", cluster.log());
+        eprintln!("{what}: {}", cluster.good("slurmctld -V"));
         Some(cluster)
     }
 
@@ -70,25 +161,29 @@ impl Cluster {
         self.folder.path()
     }
 
-    /// A port of this cluster that Slurm does not use.
-    pub(crate) fn spare_port(&self) -> u16 {
-        self.port + 68
+    pub(crate) fn release(&self) -> Release {
+        self.release
     }
 
-    /// A command of Slurm's in this cluster.
-    pub(crate) fn command(&self, program: &str) -> Command {
-        let mut command = Command::new(program);
-        command.env("SLURM_CONF", self.path().join("slurm.conf")).stdin(Stdio::null());
-        command.current_dir("/tmp");
-        command
+    /// The daemon's program, in the cluster's place too.
+    pub(crate) fn program(&self) -> String {
+        self.path().join("pavior-slurm").display().to_string()
+    }
+
+    /// A port of this cluster that Slurm does not use.
+    pub(crate) fn spare_port(&self) -> u16 {
+        self.port + self.nodes + 2
     }
 
     /// Runs a line of the shell as root, or as an ordinary user.
-    pub(crate) fn shell(&self, line: &str, user: bool) -> Output {
-        let mut command = self.command(if user { "setpriv" } else { "sh" });
-        if user {
-            command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "sh"]);
-        }
+    pub(crate) fn shell(&self, line: &str, ordinary: bool) -> Output {
+        self.shell_as(if ordinary { User::Alice } else { User::Root }, line)
+    }
+
+    /// Runs a line of the shell as somebody.
+    pub(crate) fn shell_as(&self, user: User, line: &str) -> Output {
+        let mut command = self.place.command(user.number(), "sh");
+        command.env("SLURM_CONF", self.path().join("slurm.conf"));
         command.args(["-c", line]).output().unwrap()
     }
 
@@ -118,7 +213,7 @@ impl Cluster {
             }
             std::thread::sleep(Duration::from_millis(200));
         }
-        panic!("after {seconds} s `{line}` still prints `{last}`; log:\n{}", self.log());
+        panic!("after {seconds} s `{line}` still prints `{last}`; {}", self.log());
     }
 
     /// Waits until there is no job.
@@ -134,52 +229,111 @@ impl Cluster {
         self.until(&format!("squeue -h -j {job} -o %t"), seconds, |text| text == "R");
     }
 
-    /// The end of the daemon's log.
+    /// Waits until all nodes are idle.
+    pub(crate) fn until_idle(&self, seconds: u64) {
+        let all = self.nodes.to_string();
+        self.until("sinfo -h -N -t idle -o %N | sort -u | wc -l", seconds, |text| text == all);
+    }
+
+    /// The ends of the logs of the daemon and of slurmctld.
     pub(crate) fn log(&self) -> String {
-        let text = std::fs::read_to_string(self.path().join("daemon.log")).unwrap_or_default();
-        let lines: Vec<&str> = text.lines().collect();
-        lines[lines.len().saturating_sub(40)..].join("\n")
+        let end = |name: &str, count: usize| {
+            let text = std::fs::read_to_string(self.path().join(name)).unwrap_or_default();
+            let lines: Vec<&str> = text.lines().collect();
+            lines[lines.len().saturating_sub(count)..].join("\n")
+        };
+        let (own, slurmctld) = (end("pavior.log", 40), end("log/slurmctld.log", 20));
+        format!("release {}, log:\n{own}\nslurmctld:\n{slurmctld}\n", self.release.name())
     }
 
     /// Starts slurmctld again, and waits until all nodes are idle.
     pub(crate) fn start_slurmctld(&self) {
-        let folder = self.path().display();
-        self.good(&format!("slurmctld -f {folder}/slurm.conf -L {folder}/log/slurmctld.log"));
-        self.until("sinfo -h -o %D -t idle", 90, |text| text == "64");
+        self.good(&format!("{0}/cluster.sh slurmctld {0}", self.path().display()));
+        self.until_idle(90);
+    }
+
+    /// SIGKILL.
+    pub(crate) fn kill_slurmctld(&self) {
+        self.good(&format!("kill -9 $(cat {}/pid/slurmctld)", self.path().display()));
+    }
+
+    /// Starts the slurmd of a node again.
+    pub(crate) fn start_slurmd(&self, node: &str) {
+        self.good(&format!("{0}/cluster.sh slurmd {0} {node}", self.path().display()));
+    }
+
+    /// SIGKILL.
+    pub(crate) fn kill_slurmd(&self, node: &str) {
+        self.good(&format!("kill -9 $(cat {}/pid/{node})", self.path().display()));
     }
 
     pub(crate) fn start_daemon(&mut self) {
-        self.kill_daemon();
+        self.start_daemon_of("pavior");
+    }
+
+    /// Starts the daemon of `NAME.toml`, which logs to `NAME.log`.
+    pub(crate) fn start_daemon_of(&mut self, name: &str) {
+        self.kill_daemon_of(name);
         let log = std::fs::OpenOptions::new()
             .create(true)
             .append(true)
-            .open(self.path().join("daemon.log"))
+            .open(self.path().join(format!("{name}.log")))
             .unwrap();
-        let config = self.path().join("pavior.toml");
-        let mut command = self.command(env!("CARGO_BIN_EXE_pavior-slurm"));
-        self.daemon = Some(command.arg(config).stderr(log).spawn().unwrap());
+        let mut command = self.place.command(0, "sh");
+        command.env("SLURM_CONF", self.path().join("slurm.conf"));
+        let folder = self.path().display();
+        let line =
+            format!("echo $$ >{folder}/{name}.pid; exec {} {folder}/{name}.toml", self.program());
+        let daemon = command.args(["-c", &line]).stderr(log).spawn().unwrap();
+        self.daemons.insert(name.to_string(), daemon);
+    }
+
+    /// Sends a daemon a signal.
+    fn signal(&self, name: &str, signal: &str) {
+        let file = self.path().join(format!("{name}.pid"));
+        // Written when it starts.
+        for _ in 0..100 {
+            if std::fs::metadata(&file).is_ok_and(|file| file.len() > 1) {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        self.shell(&format!("kill -{signal} $(cat {})", file.display()), false);
     }
 
     /// SIGKILL.
     pub(crate) fn kill_daemon(&mut self) {
-        if let Some(mut daemon) = self.daemon.take() {
-            let _ = daemon.kill();
-            let _ = daemon.wait();
+        self.kill_daemon_of("pavior");
+    }
+
+    /// SIGKILL.
+    pub(crate) fn kill_daemon_of(&mut self, name: &str) {
+        let Some(mut daemon) = self.daemons.remove(name) else { return };
+        if daemon.try_wait().is_ok_and(|ended| ended.is_none()) {
+            self.signal(name, "KILL");
         }
+        let _ = daemon.wait();
+        let _ = std::fs::remove_file(self.path().join(format!("{name}.pid")));
     }
 
     /// SIGTERM; returns whether it ended well.
     pub(crate) fn end_daemon(&mut self) -> bool {
-        let Some(mut daemon) = self.daemon.take() else { return false };
-        self.good(&format!("kill -TERM {}", daemon.id()));
+        let Some(mut daemon) = self.daemons.remove("pavior") else { return false };
+        self.signal("pavior", "TERM");
         daemon.wait().is_ok_and(|status| status.success())
     }
 }
 
-impl Drop for Cluster {
-    fn drop(&mut self) {
-        self.kill_daemon();
-        let _ = self.shell("scancel -Q -u root; scancel -Q -u nobody", false);
-        let _ = Command::new(script()).arg("stop").arg(self.path()).output();
+/// The first of so many ports that are free one after another: below the ephemeral ports, and
+/// elsewhere for each cluster, so that two runs on one machine seldom meet.
+fn free_ports(count: u16) -> u16 {
+    let free = |port: u16| TcpListener::bind(("127.0.0.1", port)).is_ok();
+    let mut first = 20_000 + (std::process::id() % 120) as u16 * 100;
+    for _ in 0..120 {
+        if (first..first + count).all(free) {
+            return first;
+        }
+        first = if first > 31_500 { 20_000 } else { first + 100 };
     }
+    panic!("no {count} free ports");
 }

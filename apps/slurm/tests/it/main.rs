@@ -1,11 +1,15 @@
-//! The daemon against a real Slurm of 64 nodes, set up by `examples/slurm/cluster.sh`.
+//! The daemon against a real Slurm of 64 nodes, set up by `examples/slurm/cluster.sh`, on each
+//! release that `examples/slurm/release.sh` knows.
 //!
-//! Where Slurm is not installed the runner of the checks is told so; with PAVIOR_REQUIRE_SLURM, as
+//! Where a release cannot be had the runner of the checks is told so; with PAVIOR_REQUIRE_SLURM, as
 //! in `.ci/run`, that is an error. With PAVIOR_SLURM_KILLS the daemon is killed so many times
 //! (`cargo xtask slurm` sets it).
 
 mod attacks;
 mod cluster;
+mod gate;
+mod laboratory;
 mod races;
 mod records;
+mod release;
 mod story;

@@ -23,8 +23,7 @@ pub(crate) fn a_node_goes_down(cluster: &Cluster) {
         cluster.until(&format!("squeue -h -j {job} -t R -o %N"), 20, |text| !text.is_empty());
     let node = cluster.good(&format!("scontrol show hostnames '{held}' | head -1"));
     // Without its slurmd, for that would register again, which ends the state.
-    let folder = cluster.path().display();
-    cluster.good(&format!("kill -9 $(cat {folder}/pid/{node})"));
+    cluster.kill_slurmd(&node);
     cluster.good(&format!("scontrol update NodeName={node} State=DOWN Reason=test"));
     let without = |text: &str| {
         let names = cluster.good(&format!("scontrol show hostnames '{text}'"));
@@ -32,9 +31,9 @@ pub(crate) fn a_node_goes_down(cluster: &Cluster) {
     };
     cluster.until(&format!("squeue -h -j {job} -t R -o %N"), 60, without);
     // Registering ends the state.
-    cluster.good(&format!("slurmd -N {node} -f {folder}/slurm.conf -L {folder}/log/{node}.log"));
+    cluster.start_slurmd(&node);
     cluster.until_empty(60);
-    cluster.until("sinfo -h -o %D -t idle", 60, |text| text == "64");
+    cluster.until_idle(60);
 }
 
 /// `salloc` waits for a box, too.
@@ -89,7 +88,7 @@ pub(crate) fn numbers_are_used_again(cluster: &Cluster) {
     // What is older than this is written.
     std::thread::sleep(Duration::from_secs(6));
     let forgotten = cluster.submit("2x2-forgotten", "--comment=shape=2x2 -t 1 --begin=now+60", 0.5);
-    cluster.good(&format!("kill -9 $(cat {})", cluster.path().join("pid/slurmctld").display()));
+    cluster.kill_slurmctld();
     cluster.start_slurmctld();
     let next = cluster.submit("3x3-next", "--comment=shape=3x3", 0.5);
     if next != forgotten {

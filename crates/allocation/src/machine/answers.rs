@@ -4,7 +4,7 @@ use pavior_mesh::{Request, Sides};
 
 use crate::Machine;
 use crate::allowed;
-use crate::claim::{BoxGroup, Claim, Recognition};
+use crate::claim::{BoxGroup, Claim, Grants, Recognition};
 
 /// When a machine grants a request, as its strategy claims, and as a freedom of the request has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +54,37 @@ impl Machine {
     /// ```
     pub fn answers(&self, request: &Request) -> Answers {
         self.strategy.answers(request)
+    }
+
+    /// The nodes that must be free for a request: its shape's for contiguous strategies, else its
+    /// count.
+    pub fn needed(&self, request: &Request) -> u64 {
+        self.selection.entry.does.needed(request)
+    }
+
+    /// The most nodes that may be granted for a request, now or later. They are more than it asks
+    /// for if the strategy grants whole blocks, or if a box of other sides may take its place.
+    ///
+    /// ```
+    /// use pavior_allocation::{Machine, Request};
+    /// let machine = Machine::new("mesh:8x8".parse()?, "2db")?;
+    /// assert_eq!(machine.most(&Request::shape([3, 1, 1])), 16);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn most(&self, request: &Request) -> u64 {
+        let plain = Request { freedom: None, ..*request };
+        let (claim, options) = (Claim::of(&self.selection), &self.selection.options);
+        let needed = self.selection.entry.does.needed(&plain);
+        let own = match claim.grants {
+            Grants::RoundsUp { most } => most(&plain, &self.grid, options),
+            Grants::Exact if self.selection.entry.does.contiguous => needed,
+            // In pieces, but as many nodes as a shape of its family has.
+            Grants::Exact => {
+                let family = (claim.family)(&plain, &self.grid, options);
+                family.iter().map(|shape| u64::from(shape.nodes())).max().unwrap_or(needed)
+            }
+        };
+        request.freedom.map_or(own, |freedom| allowed::most(request, freedom, own))
     }
 
     /// Whether answers depend on nothing but which nodes are free, as the strategy claims. A

@@ -1,11 +1,12 @@
 //! What a machine says of itself: its nodes, jobs and counters.
+//!
+//! Cost: O(1) where nothing else is said.
 
 use pavior_kernel::CallerError;
-use pavior_mesh::{Grid, JobId, NodeId, Occupancy, Request};
+use pavior_mesh::{Grid, JobId, NodeId, Occupancy};
 
 use super::{Held, Machine};
-use crate::claim::{Claim, Grants};
-use crate::{Placement, Selection, Work, allowed};
+use crate::{Placement, Selection, Work};
 
 impl Machine {
     /// The grid.
@@ -33,7 +34,7 @@ impl Machine {
         self.grid.nodes() - self.free.count() - self.busy
     }
 
-    /// What has gone wrong in the strategy, or in a fork of it. One that has failed refuses
+    /// What has gone wrong in the strategy, or in a fork of it. A strategy that has failed refuses
     /// whatever it is asked.
     pub fn error(&self) -> Option<CallerError> {
         self.strategy.error()
@@ -78,7 +79,7 @@ impl Machine {
         held.into_iter().map(|(_, job, placement)| (job, placement)).collect()
     }
 
-    /// The failed nodes in row-major order, also those that a job still holds.
+    /// The failed nodes in row-major order, also those that a job still holds. O(N).
     pub fn failed(&self) -> impl Iterator<Item = NodeId> + '_ {
         (0..self.grid.nodes()).map(NodeId).filter(|&node| !self.healthy.is_node_free(node))
     }
@@ -106,7 +107,7 @@ impl Machine {
         &self.healthy
     }
 
-    /// The job that holds a node.
+    /// The job that holds a node. O(boxes of all jobs).
     pub fn holder(&self, node: NodeId) -> Option<JobId> {
         if node.0 >= self.grid.nodes() {
             return None;
@@ -135,36 +136,5 @@ impl Machine {
         assert_eq!(self.free, truth, "occupancy and holders disagree");
         assert_eq!(self.busy, busy, "a node is held twice, or the count is off");
         self.strategy.validate(&self.free);
-    }
-
-    /// The nodes that must be free for a request: its shape's for contiguous strategies, else its
-    /// count.
-    pub fn needed(&self, request: &Request) -> u64 {
-        self.selection.entry.does.needed(request)
-    }
-
-    /// The most nodes that may be granted for a request, now or later. They are more than it asks
-    /// for if the strategy grants whole blocks, or if a box of other sides may take its place.
-    ///
-    /// ```
-    /// use pavior_allocation::{Machine, Request};
-    /// let machine = Machine::new("mesh:8x8".parse()?, "2db")?;
-    /// assert_eq!(machine.most(&Request::shape([3, 1, 1])), 16);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn most(&self, request: &Request) -> u64 {
-        let plain = Request { freedom: None, ..*request };
-        let (claim, options) = (Claim::of(&self.selection), &self.selection.options);
-        let needed = self.selection.entry.does.needed(&plain);
-        let own = match claim.grants {
-            Grants::RoundsUp { most } => most(&plain, &self.grid, options),
-            Grants::Exact if self.selection.entry.does.contiguous => needed,
-            // In pieces, but as many nodes as a shape of its family has.
-            Grants::Exact => {
-                let family = (claim.family)(&plain, &self.grid, options);
-                family.iter().map(|shape| u64::from(shape.nodes())).max().unwrap_or(needed)
-            }
-        };
-        request.freedom.map_or(own, |freedom| allowed::most(request, freedom, own))
     }
 }

@@ -10,7 +10,7 @@ mod facts;
 
 pub use answers::Answers;
 use pavior_kernel::{CallerError, Stream};
-use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, Request};
+use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, OccupancyError, Pool, Request};
 use rustc_hash::FxHashMap;
 
 use crate::freedom::Placer;
@@ -134,6 +134,33 @@ impl Machine {
             state: 0,
             health: 0,
         })
+    }
+
+    /// Tells the machine of a pool: nodes (those free in `nodes`) that requests may be confined to
+    /// ([`Request::within`]). A pool never changes. O(N/64).
+    ///
+    /// ```
+    /// use pavior_allocation::{Cuboid, JobId, Machine, Occupancy, Request};
+    /// let grid = "mesh:4x2".parse()?;
+    /// let mut machine = Machine::new(grid, "tff")?;
+    /// let mut nodes = Occupancy::all_free(grid);
+    /// nodes.take(&Cuboid::new([0, 0, 0], [1, 2, 1]))?;
+    /// let pool = machine.add_pool(nodes)?;
+    /// let request = Request::shape([2, 2]).within(pool);
+    /// let placement = machine.allocate(JobId(1), &request)?;
+    /// assert_eq!(placement.parts()[0].base, [1, 0, 0]);
+    /// // Two nodes of the pool are left, and none lies beside another.
+    /// assert!(machine.probe(&Request::shape([2, 1]).within(pool)).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the nodes are those of another grid.
+    pub fn add_pool(&mut self, nodes: Occupancy) -> Result<Pool, OccupancyError> {
+        // Refused for another grid.
+        self.free.clone().keep(&nodes)?;
+        self.empty.add_pool(nodes.clone());
+        Ok(self.strategy.add_pool(nodes))
     }
 
     /// What if: the free nodes and the strategy as they are now. O(N/64) and the strategy's index.

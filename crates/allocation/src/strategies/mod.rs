@@ -22,8 +22,8 @@ use noncontiguous::{
 use partitioned::{bluegene, tpu};
 
 pub use contiguous::mfa::{MfaCandidate, MfaSide, MfaVerdict, mfa_candidates};
+pub use contiguous::tbl::tbl_most_pieces;
 pub(crate) use noncontiguous::connected::ConnectedSearch;
-pub use shared::right_borders::planes_plain::tbl_most_pieces;
 
 /// Every strategy, contiguous ones first, in the order in which tables show them.
 const ALL: &[&Entry] = &[

@@ -21,6 +21,7 @@ mod mfa;
 mod mfa_figures;
 mod noncontiguous;
 mod partitioned;
+mod pools;
 mod registry;
 mod shells;
 mod tbl_printed;

@@ -17,12 +17,21 @@ pub struct Run {
     pub name: String,
     /// The digest of what results depend on.
     pub fingerprint: String,
-    /// The paper that is reproduced, and whether quickly.
-    pub paper: Option<(String, bool)>,
+    /// The paper that is reproduced, if any.
+    pub reproduced: Option<Reproduced>,
     /// The part of the points.
     pub shard: String,
     /// The command that was given.
     pub command: String,
+}
+
+/// A paper that is reproduced.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reproduced {
+    /// The name of the paper.
+    pub paper: String,
+    /// Whether it is the quick reproduction.
+    pub quick: bool,
 }
 
 /// `run.json` as it is read.
@@ -59,7 +68,7 @@ impl Note {
     /// If it cannot be read, or a byte of it was changed.
     pub(crate) fn read(path: &Path) -> Result<Option<Note>, DirectoryError> {
         let Some(text) = read_if_there(path, Limits::DOCUMENT)? else { return Ok(None) };
-        Note::parse(&text).map(Some).ok_or_else(|| DirectoryError::file(path))
+        Note::parse(&text).map(Some).ok_or_else(|| DirectoryError::damaged_file(path))
     }
 
     fn parse(text: &str) -> Option<Note> {
@@ -75,7 +84,7 @@ impl Note {
             run: Run {
                 name: word("experiment")?,
                 fingerprint: word("fingerprint")?,
-                paper: word("paper").map(|paper| (paper, quick)),
+                reproduced: word("paper").map(|paper| Reproduced { paper, quick }),
                 shard: word("shard")?,
                 command: word("command")?,
             },
@@ -97,8 +106,8 @@ impl Note {
             "experiment": run.name,
             "fingerprint": run.fingerprint,
             "version": env!("CARGO_PKG_VERSION"),
-            "paper": run.paper.as_ref().map(|(paper, _)| paper),
-            "quick": run.paper.as_ref().is_some_and(|(_, quick)| *quick),
+            "paper": run.reproduced.as_ref().map(|reproduced| &reproduced.paper),
+            "quick": run.reproduced.as_ref().is_some_and(|reproduced| reproduced.quick),
             "shard": run.shard,
             "command": run.command,
             "started": date(began),
@@ -147,7 +156,7 @@ mod tests {
             run: Run {
                 name: "e\u{1b}".into(),
                 fingerprint: "00ff".into(),
-                paper: Some(("tbl".into(), true)),
+                reproduced: Some(Reproduced { paper: "tbl".into(), quick: true }),
                 shard: "1/2".into(),
                 command: "pavior \"x\"".into(),
             },

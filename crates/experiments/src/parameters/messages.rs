@@ -1,11 +1,12 @@
-//! Parameters of jobs that send messages.
+//! Parameters of jobs that send messages, and of the network that carries them.
 
 use pavior_kernel::BadName;
 use pavior_network::{EngineKind, RankOrder, Release, Rounds, Sending, VirtualChannels};
 use pavior_simulation::Contention;
 
 use super::{
-    Applies, COMMON, Heading, Parameter, Reading, ValueType, count, number, selected, verbatim,
+    Applies, COMMON, Heading, Parameter, Reading, ValueType, chosen, count, number, selected,
+    verbatim,
 };
 use crate::Given;
 
@@ -46,11 +47,8 @@ pub(super) const CONTENTION: Parameter = Parameter {
     ]),
     default: &["estimated"],
     read: |text, _| {
-        let contention = match text {
-            "estimated" => Contention::Estimated,
-            _ => Contention::Simulated,
-        };
-        Ok(Reading::new(text, contention, |given| &mut given.contention))
+        let words = [("estimated", Contention::Estimated), ("simulated", Contention::Simulated)];
+        chosen(text, words, |given| &mut given.contention)
     },
     ..SHARED
 };
@@ -90,12 +88,12 @@ pub(super) const SENDING: Parameter = Parameter {
         ("pipelined", "all of a rank's messages"),
     ]),
     read: |text, _| {
-        let sending = match text {
-            "sequential" => Sending::Sequential,
-            "blocking" => Sending::Blocking,
-            _ => Sending::Pipelined,
-        };
-        Ok(Reading::new(text, sending, |given| &mut given.sending))
+        let words = [
+            ("sequential", Sending::Sequential),
+            ("blocking", Sending::Blocking),
+            ("pipelined", Sending::Pipelined),
+        ];
+        chosen(text, words, |given| &mut given.sending)
     },
     ..MESSAGE
 };
@@ -108,8 +106,8 @@ pub(super) const ROUNDS: Parameter = Parameter {
         ("free", "ranks send on without waiting"),
     ]),
     read: |text, _| {
-        let rounds = if text == "barrier" { Rounds::Barrier } else { Rounds::Free };
-        Ok(Reading::new(text, rounds, |given| &mut given.rounds))
+        let words = [("barrier", Rounds::Barrier), ("free", Rounds::Free)];
+        chosen(text, words, |given| &mut given.rounds)
     },
     ..MESSAGE
 };
@@ -126,10 +124,7 @@ pub(super) const RANKS: Parameter = Parameter {
         ("pattern", "as the messages of the pattern cross few links; also in one box"),
     ]),
     default: &["coordinates"],
-    read: |text, _| {
-        let ranks = RankOrder::named(text).unwrap_or_default();
-        Ok(Reading::new(text, ranks, |given| &mut given.ranks))
-    },
+    read: |text, _| chosen(text, RankOrder::NAMED, |given| &mut given.ranks),
     ..MESSAGE
 };
 
@@ -169,8 +164,8 @@ pub(super) const ENGINE: Parameter = Parameter {
     kind: ValueType::Choice(&[("worm", "header events only"), ("flit", "flit by flit")]),
     default: &["worm"],
     read: |text, _| {
-        let engine = if text == "flit" { EngineKind::Flit } else { EngineKind::Worm };
-        Ok(Reading::new(text, engine, |given| &mut given.engine))
+        let words = [("worm", EngineKind::Worm), ("flit", EngineKind::Flit)];
+        chosen(text, words, |given| &mut given.engine)
     },
     ..MESSAGE
 };
@@ -184,8 +179,8 @@ pub(super) const RELEASE: Parameter = Parameter {
     ]),
     default: &["drained"],
     read: |text, _| {
-        let release = if text == "passed" { Release::Passed } else { Release::Drained };
-        Ok(Reading::new(text, release, |given| &mut given.release))
+        let words = [("drained", Release::Drained), ("passed", Release::Passed)];
+        chosen(text, words, |given| &mut given.release)
     },
     ..MESSAGE
 };
@@ -200,12 +195,12 @@ pub(super) const LANES: Parameter = Parameter {
     ]),
     default: &["2"],
     read: |text, _| {
-        let lanes = match text {
-            "1" => VirtualChannels::One,
-            "shared" => VirtualChannels::Shared,
-            _ => VirtualChannels::Two,
-        };
-        Ok(Reading::new(text, lanes, |given| &mut given.lanes))
+        let words = [
+            ("1", VirtualChannels::One),
+            ("2", VirtualChannels::Two),
+            ("shared", VirtualChannels::Shared),
+        ];
+        chosen(text, words, |given| &mut given.lanes)
     },
     ..MESSAGE
 };

@@ -51,8 +51,7 @@ pub struct Parameter {
     pub applies: Applies,
     /// Its values where none are given; none where leaving it out means something.
     pub default: &'static [&'static str],
-    /// Reads a value; names of strategies and the like are read from the catalogue. A
-    /// [`ValueType::Choice`] is checked before.
+    /// Reads a value; names of strategies and the like are read from the catalogue.
     read: fn(&str, &Catalogue) -> Result<Reading, BadName>,
 }
 
@@ -188,12 +187,6 @@ impl Parameter {
     /// # Errors
     /// If it is no value of this parameter, with the place of the fault.
     pub fn reading(&self, text: &str, catalogue: &Catalogue) -> Result<Reading, BadName> {
-        if let ValueType::Choice(words) = self.kind
-            && !words.iter().any(|(word, _)| *word == text)
-        {
-            let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-            return Err(whole(text, &format!("is none of {}", words.join(", "))));
-        }
         (self.read)(text, catalogue)
     }
 
@@ -297,6 +290,19 @@ where
     selection.map(|value| Reading::new(value.to_string(), value, field))
 }
 
+/// One of the words of a [`ValueType::Choice`], with what each means to a run.
+fn chosen<T: Clone + Send + Sync + 'static, const N: usize>(
+    text: &str,
+    words: [(&str, T); N],
+    field: fn(&mut Given) -> &mut Option<T>,
+) -> Result<Reading, BadName> {
+    let all = words.each_ref().map(|(word, _)| *word);
+    match words.into_iter().find(|(word, _)| *word == text) {
+        Some((_, value)) => Ok(Reading::new(text, value, field)),
+        None => Err(whole(text, &format!("is none of {}", all.join(", ")))),
+    }
+}
+
 /// Text that stays as it is.
 fn verbatim(text: &str, field: fn(&mut Given) -> &mut Option<String>) -> Reading {
     Reading::new(text, text.to_string(), field)
@@ -358,6 +364,21 @@ mod tests {
             for value in parameter.default {
                 let canonical = parameter.canonical(value, &Catalogue::default()).unwrap();
                 assert_eq!(&*canonical, *value, "{}", parameter.name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_word_of_a_choice_is_read_as_itself() {
+        for parameter in ALL {
+            if let ValueType::Choice(words) = parameter.kind {
+                let error = parameter.canonical("?", &Catalogue::default()).unwrap_err();
+                let all: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+                assert_eq!(error.reason, format!("`?` is none of {}", all.join(", ")));
+                for word in all {
+                    let canonical = parameter.canonical(word, &Catalogue::default()).unwrap();
+                    assert_eq!(&*canonical, word, "{}", parameter.name);
+                }
             }
         }
     }

@@ -14,7 +14,7 @@ fn run(fingerprint: &str) -> Run {
     Run {
         name: "e".into(),
         fingerprint: fingerprint.into(),
-        paper: None,
+        reproduced: None,
         shard: "1/1".into(),
         command: "pavior experiment e.toml".into(),
     }

@@ -1,5 +1,4 @@
-//! The index of a machine of more than 8x8x8 nodes: the list of busy boxes, the free nodes as rows,
-//! and the choice among the searches over them.
+//! The choice among the searches of a machine of more than 8x8x8 nodes.
 //!
 //! ```text
 //!   busy boxes:   0         up to 15, on rings     up to a bound      more
@@ -10,20 +9,19 @@
 //! search by leaps that takes too many steps is given up. The rows are then searched from the plane
 //! that it has reached.
 //!
-//! Invariant: the list and the rows show the same nodes as busy. The boxes in `unflipped` are the
-//! exception: the rows learn of them before they are searched.
+//! Invariant: the list of busy boxes and the rows show the same nodes as busy.
 //!
 //! Cost: O(1) to take or give a box while the list is short, else O(rows of the box).
 
 use super::busy_boxes::BusyBoxes;
 use super::corners::Corners;
+use super::free_rows::FreeRows;
 use super::leaps::{self, Found, Leaps};
 use super::refusals::Known;
 use super::region::Region;
-use super::rows::{InRows, Rows};
 use super::vectors::Vectors;
 use super::{SearchMethods, SearchWork};
-use crate::{BaseSet, Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
+use crate::{Coordinates, Cuboid, Grid, Occupancy, Sides};
 
 /// The list of busy boxes and the free nodes as rows.
 #[derive(Clone, Debug)]
@@ -31,9 +29,6 @@ pub(super) struct BoxIndex {
     grid: Grid,
     busy: BusyBoxes,
     free_rows: FreeRows,
-    /// The boxes that are yet to be flipped in the rows. While the list is short, no search looks
-    /// at the rows, and flipping a large box costs more than a search.
-    unflipped: Vec<Cuboid>,
     /// Whether an axis wraps.
     rings: bool,
     /// The longest list that is searched. If the list is longer, the rows are searched.
@@ -46,50 +41,6 @@ pub(super) struct BoxIndex {
     pub(super) work: SearchWork,
 }
 
-/// The free nodes as rows, in lanes as narrow as the rows allow. Rows of more than 64 nodes are
-/// searched as a set of bases.
-#[derive(Clone, Debug)]
-enum FreeRows {
-    Narrow(Rows<u16, 16>),
-    Middle(Rows<u32, 8>),
-    Wide(Rows<u64, 4>),
-    Whole(BaseSet),
-}
-
-impl FreeRows {
-    fn new(grid: Grid, methods: SearchMethods) -> FreeRows {
-        match grid.side(0) {
-            _ if !methods.rows => FreeRows::Whole(BaseSet::new(grid)),
-            65.. => FreeRows::Whole(BaseSet::new(grid)),
-            ..=16 if !methods.wide => FreeRows::Narrow(Rows::new(grid)),
-            ..=32 if !methods.wide => FreeRows::Middle(Rows::new(grid)),
-            _ => FreeRows::Wide(Rows::new(grid)),
-        }
-    }
-
-    /// Makes free nodes busy, and busy nodes free.
-    fn flip(&mut self, cuboid: &Cuboid) {
-        match self {
-            FreeRows::Narrow(rows) => rows.flip(cuboid),
-            FreeRows::Middle(rows) => rows.flip(cuboid),
-            FreeRows::Wide(rows) => rows.flip(cuboid),
-            FreeRows::Whole(_) => {}
-        }
-    }
-
-    /// About how many instructions a search takes. The constants are measured.
-    fn cost(&self, grid: &Grid) -> u32 {
-        let rows = u32::from(grid.side(2)) * (u32::from(grid.side(1)) + 1);
-        let vectors = match self {
-            FreeRows::Narrow(_) => rows / 16,
-            FreeRows::Middle(_) => rows / 8,
-            FreeRows::Wide(_) => rows / 4,
-            FreeRows::Whole(_) => grid.nodes().div_ceil(64),
-        };
-        if grid.has_wrap() { 1500 + 50 * vectors } else { 600 + 20 * vectors }
-    }
-}
-
 /// The longest list that is searched by leaps.
 const LEAP_SEARCH_LIMIT: usize = BusyBoxes::LANES * BusyBoxes::GROUPS;
 /// The longest list that is searched by corners.
@@ -99,28 +50,24 @@ impl BoxIndex {
     /// All nodes free.
     pub(super) fn new(grid: Grid, methods: SearchMethods, vectors: Vectors) -> BoxIndex {
         let free_rows = FreeRows::new(grid, methods);
-        let cost = if methods.rows { free_rows.cost(&grid) } else { u32::MAX };
+        let cost = if methods.rows { free_rows.search_cost(&grid) } else { u32::MAX };
         // The instructions of a leap, measured. A search takes about as many leaps as there are
         // boxes.
         let leap = |groups: u32| 60 + 20 * groups;
         let pays = |&count: &u32| count * leap(count.div_ceil(BusyBoxes::LANES as u32)) <= cost;
+        let rings = grid.has_wrap();
+        let sides_fit = grid.sides().iter().all(|&n| n <= leaps::LONGEST);
+        let limit = |wanted: bool, most: usize| if wanted && sides_fit { most } else { 0 };
+        let corner_search_limit = limit(methods.corners && rings, CORNER_SEARCH_LIMIT);
         let leaps = (1..=LEAP_SEARCH_LIMIT as u32).take_while(pays).last().unwrap_or(0) as usize;
-        let (rings, lanes) = (grid.has_wrap(), grid.sides().iter().all(|&n| n <= leaps::LONGEST));
-        let corner_search_limit =
-            if methods.corners && rings && lanes { CORNER_SEARCH_LIMIT } else { 0 };
         BoxIndex {
             grid,
             busy: BusyBoxes::default(),
             rings,
-            longest_list: if methods.leaps && lanes {
-                leaps.max(corner_search_limit)
-            } else {
-                corner_search_limit
-            },
+            longest_list: limit(methods.leaps, leaps).max(corner_search_limit),
             corner_search_limit,
             budgets: std::array::from_fn(|index| cost / leap(index as u32 + 1)),
             free_rows,
-            unflipped: Vec::new(),
             vectors,
             work: SearchWork::default(),
         }
@@ -144,16 +91,9 @@ impl BoxIndex {
         self.busy.count() <= self.longest_list.min(2 * BusyBoxes::LANES)
     }
 
-    /// Notes a box whose nodes are to be flipped. Two flips of one box cancel.
+    /// While the list is short, no search looks at the rows.
     fn flip(&mut self, cuboid: &Cuboid) {
-        if let FreeRows::Whole(_) = &self.free_rows {
-            return;
-        }
-        match self.unflipped.iter().position(|other| other == cuboid) {
-            Some(index) => drop(self.unflipped.swap_remove(index)),
-            None if self.busy.count() <= self.longest_list => self.unflipped.push(*cuboid),
-            None => self.free_rows.flip(cuboid),
-        }
+        self.free_rows.flip(cuboid, self.busy.count() <= self.longest_list);
     }
 
     /// The nodes that no listed box holds.
@@ -167,14 +107,7 @@ impl BoxIndex {
 
     /// Whether the rows show a node as free; `None` if there are no rows.
     pub(super) fn is_free(&self, point: Coordinates) -> Option<bool> {
-        let shown = match &self.free_rows {
-            FreeRows::Narrow(rows) => rows.is_free(point),
-            FreeRows::Middle(rows) => rows.is_free(point),
-            FreeRows::Wide(rows) => rows.is_free(point),
-            FreeRows::Whole(_) => return None,
-        };
-        let unflipped = |cuboid: &&Cuboid| cuboid.contains(&self.grid, point);
-        Some(shown ^ (self.unflipped.iter().filter(unflipped).count() % 2 == 1))
+        self.free_rows.is_free(&self.grid, point)
     }
 
     /// The first free box of the first of these shapes that has one. Bases are in row-major order.
@@ -274,28 +207,14 @@ impl BoxIndex {
         })
     }
 
-    /// The first free base of a shape, by shifts over the rows of a region. No base lies outside
-    /// the region.
+    /// The first free base of a shape in a region, by the rows.
     fn search_rows(
         &mut self,
         free: &Occupancy,
         shape: Sides,
         region: Region,
     ) -> Option<Coordinates> {
-        for cuboid in self.unflipped.drain(..) {
-            self.free_rows.flip(&cuboid);
-        }
-        let vectors = self.vectors;
-        let (found, words) = match &mut self.free_rows {
-            FreeRows::Narrow(rows) => vectors.run(InRows { rows, shape, region }),
-            FreeRows::Middle(rows) => vectors.run(InRows { rows, shape, region }),
-            FreeRows::Wide(rows) => vectors.run(InRows { rows, shape, region }),
-            FreeRows::Whole(bases) => {
-                let before = bases.words_touched();
-                let found = bases.find(free, shape, Scan::default());
-                (found, bases.words_touched() - before)
-            }
-        };
+        let (found, words) = self.free_rows.first(free, shape, region, self.vectors);
         self.work.words += words;
         found
     }

@@ -30,7 +30,7 @@ use crate::{Coordinates, Cuboid, Grid, Sides};
 const NEVER: i16 = i16::MAX;
 
 /// By group of boxes and candidate: a byte that says which boxes forbid it. Up to 8 G candidates.
-type Bytes<const G: usize> = [[u64; G]; G];
+type ForbiddenBy<const G: usize> = [[u64; G]; G];
 
 /// The mark of a word that is not computed yet. A word of this value is computed again.
 const NOT_KNOWN: u64 = u64::MAX;
@@ -96,7 +96,7 @@ impl<const G: usize> Axis<G> {
     /// Which boxes forbid each of the first C candidates to a side. A candidate too near to the end
     /// of a line is replaced by the one at 0, which has the number `count`.
     #[inline(always)]
-    fn forbidden<const C: usize>(&self, side: u16, count: usize) -> Bytes<G> {
+    fn forbidden<const C: usize>(&self, side: u16, count: usize) -> ForbiddenBy<G> {
         let side = splat(side);
         let mut bytes = [[0; G]; G];
         for g in 0..G {
@@ -198,7 +198,7 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
 
     /// The first free base of a shape, given by axis which boxes forbid which candidates.
     #[inline(always)]
-    fn base(&self, shape: Sides, [x, y, z]: [Bytes<G>; 3]) -> Option<Cuboid> {
+    fn base(&self, shape: Sides, [x, y, z]: [ForbiddenBy<G>; 3]) -> Option<Cuboid> {
         let mut rows = [[u8x16::ZERO; G]; R];
         for row in 0..R {
             let [first, last] = [row * Self::ROWS, row * Self::ROWS + Self::ROWS - 1];
@@ -207,14 +207,14 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
                 rows[row][g] = cast([x[g][0] & low, x[g][G - 1] & high]);
             }
         }
-        let mut somewhere = u8x16::ZERO;
+        let mut free_bases = u8x16::ZERO;
         for plane in 0..Z {
-            let crossing = self.crossing(&z, plane);
+            let in_plane = self.boxes_in_plane(&z, plane);
             for row in &rows {
-                somewhere |= free(row, &crossing);
+                free_bases |= free(row, &in_plane);
             }
         }
-        if somewhere.to_bitmask() == 0 {
+        if free_bases.to_bitmask() == 0 {
             return None;
         }
         Some(Cuboid::new(self.first_of(&rows, &z), shape))
@@ -222,39 +222,40 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
 
     /// The boxes that forbid a candidate along z, in all lanes.
     #[inline(always)]
-    fn crossing(&self, z: &Bytes<G>, plane: usize) -> [u8x16; G] {
+    fn boxes_in_plane(&self, z: &ForbiddenBy<G>, plane: usize) -> [u8x16; G] {
         let plane = if Z == 1 { self.count } else { plane };
-        let mut crossing = [u8x16::ZERO; G];
+        let mut in_plane = [u8x16::ZERO; G];
         for g in 0..G {
-            crossing[g] = cast([spread(&z[g], plane); 2]);
+            in_plane[g] = cast([spread(&z[g], plane); 2]);
         }
-        crossing
+        in_plane
     }
 
-    /// The first of the bases, of which there is one.
+    /// The first of the bases, of which there is at least one: the first plane that has one, the
+    /// first row in it, the first base in that.
     #[inline(always)]
-    fn first_of(&self, rows: &[[u8x16; G]; R], z: &Bytes<G>) -> Coordinates {
-        let mut planes = 0;
+    fn first_of(&self, rows: &[[u8x16; G]; R], z: &ForbiddenBy<G>) -> Coordinates {
+        let mut planes_with_bases = 0;
         for plane in 0..Z {
-            let crossing = self.crossing(z, plane);
-            let mut somewhere = u8x16::ZERO;
+            let in_plane = self.boxes_in_plane(z, plane);
+            let mut free_bases = u8x16::ZERO;
             for row in rows {
-                somewhere |= free(row, &crossing);
+                free_bases |= free(row, &in_plane);
             }
-            planes |= u32::from(somewhere.to_bitmask() != 0) << plane;
+            planes_with_bases |= u32::from(free_bases.to_bitmask() != 0) << plane;
         }
-        let (plane, base_z) = if Z == 1 { (0, 0) } else { self.least(2, planes) };
-        let crossing = self.crossing(z, plane);
+        let (plane, base_z) = if Z == 1 { (0, 0) } else { self.least(2, planes_with_bases) };
+        let in_plane = self.boxes_in_plane(z, plane);
         // The free candidates along x, a bit each, by candidate along y.
         let mut bases = [0; 16];
-        let mut open = 0;
+        let mut rows_with_bases = 0;
         for row in 0..C {
             let (vector, part) = (row / Self::ROWS, row % Self::ROWS);
-            let bits = free(&rows[vector], &crossing).to_bitmask();
+            let bits = free(&rows[vector], &in_plane).to_bitmask();
             bases[row] = bits >> (8 * part) & (0xffff >> (8 * (Self::ROWS - 1)));
-            open |= u32::from(bases[row] != 0) << row;
+            rows_with_bases |= u32::from(bases[row] != 0) << row;
         }
-        let (row, y) = self.least(1, open);
+        let (row, y) = self.least(1, rows_with_bases);
         let (_, x) = self.least(0, bases[row]);
         [x, y, base_z]
     }
@@ -279,10 +280,10 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
 
 /// The candidates of a vector that no box forbids which crosses their plane.
 #[inline(always)]
-fn free<const G: usize>(row: &[u8x16; G], crossing: &[u8x16; G]) -> u8x16 {
-    let mut taken = row[0] & crossing[0];
+fn free<const G: usize>(row: &[u8x16; G], in_plane: &[u8x16; G]) -> u8x16 {
+    let mut taken = row[0] & in_plane[0];
     for g in 1..G {
-        taken |= row[g] & crossing[g];
+        taken |= row[g] & in_plane[g];
     }
     taken.simd_eq(u8x16::ZERO)
 }

@@ -48,14 +48,14 @@ struct Tables {
     bases: [[u64; SIDE]; SIDE],
 }
 
-/// A shift of a word along an axis: `word >> ahead & kept | word << back & around`. On a mesh
-/// nothing comes round from the other end, and only `ahead` is used.
+/// A shift of a word along an axis: `word >> ahead & ahead_mask | word << back & back_mask`. On a
+/// mesh nothing comes round from the other end, and only `ahead` is used.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shift {
     ahead: u32,
     back: u32,
-    kept: u64,
-    around: u64,
+    ahead_mask: u64,
+    back_mask: u64,
 }
 
 /// A mask of the first columns of the first rows.
@@ -71,11 +71,16 @@ impl Shift {
         let (n, scale) = (grid.side(axis), if axis == 0 { 1 } else { 8 });
         let ahead = u32::from(step) * scale;
         if step == 0 || !grid.wraps(axis) {
-            return Shift { ahead, back: 0, kept: u64::MAX, around: 0 };
+            return Shift { ahead, back: 0, ahead_mask: u64::MAX, back_mask: 0 };
         }
         let first = |count: u16| if axis == 0 { corner(count, 8) } else { corner(8, count) };
-        let kept = first(n - step);
-        Shift { ahead, back: u32::from(n - step) * scale, kept, around: first(n) & !kept }
+        let ahead_mask = first(n - step);
+        Shift {
+            ahead,
+            back: u32::from(n - step) * scale,
+            ahead_mask,
+            back_mask: first(n) & !ahead_mask,
+        }
     }
 
     /// The shifts that leave the bases of runs of a side. Each doubles the length of the runs, as
@@ -214,9 +219,11 @@ fn meshes(mut set: Words, along_x: &[Shift; 3], along_y: &[Shift; 3]) -> Words {
 fn rings(mut set: Words, along_x: &[Shift; 3], along_y: &[Shift; 3]) -> Words {
     for shifts in [along_x, along_y] {
         for shift in shifts {
-            let (kept, around) = (u64x4::splat(shift.kept), u64x4::splat(shift.around));
+            let (ahead_mask, back_mask) =
+                (u64x4::splat(shift.ahead_mask), u64x4::splat(shift.back_mask));
             let shifted = |words: u64x4| {
-                words & (((words >> shift.ahead) & kept) | ((words << shift.back) & around))
+                words
+                    & (((words >> shift.ahead) & ahead_mask) | ((words << shift.back) & back_mask))
             };
             set = [shifted(set[0]), shifted(set[1])];
         }

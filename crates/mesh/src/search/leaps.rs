@@ -19,6 +19,8 @@
 //! Cost: O(m / 8) vector operations a leap, for m busy boxes; at most O(m^3) leaps. In states of
 //! real schedules there are about m leaps. The search gives up when a budget of leaps is spent.
 
+use std::ops::ControlFlow;
+
 use wide::{i16x8, u16x8};
 
 use super::busy_boxes::{BusyBoxes, Group};
@@ -153,76 +155,98 @@ fn splat(value: u16) -> i16x8 {
 }
 
 impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
-    /// The answer, and the number of steps.
+    /// The answer, and the number of leaps.
     #[inline(always)]
     pub(super) fn run(&self) -> (Found, u32) {
-        let Leaps { grid, busy, shape, region: Region { first, last, .. }, budget } = self;
+        let Leaps { grid, busy, shape, region: Region { first, last, .. }, .. } = self;
         let groups = busy.groups::<N>();
         let forbidden = |axis: usize| Forbidden::<N>::on::<RINGS>(grid, groups, axis, shape[axis]);
-        let (along_x, along_y, along_z) = (forbidden(0), forbidden(1), forbidden(2));
-        // Boxes that forbid whole rows or planes. On a mesh there often is one. On a ring there
-        // hardly ever is, and it does not pay to look for one.
-        let rows = covers(&along_x.left::<RINGS>(first[0]), last[0] - first[0]);
-        let mut planes = covers(&along_y.left::<RINGS>(first[1]), last[1] - first[1]);
+        let along = [forbidden(0), forbidden(1), forbidden(2)];
+        let rows = covers(&along[0].left::<RINGS>(first[0]), last[0] - first[0]);
+        let mut planes = covers(&along[1].left::<RINGS>(first[1]), last[1] - first[1]);
         for i in 0..N {
             planes[i] &= rows[i];
         }
         let (mut steps, mut z) = (0, first[2]);
         loop {
-            let left_z = along_z.left::<RINGS>(z);
-            let mut plane_lasts = 0;
-            if !RINGS {
-                plane_lasts = longest(&masked(&left_z, &planes)).0;
-                steps += 1;
-            }
-            if plane_lasts == 0 {
-                plane_lasts = u16::MAX;
-                let mut y = first[1];
-                loop {
-                    let left_y = along_y.left::<RINGS>(y);
-                    let mut crossing = left_y;
-                    for i in 0..N {
-                        crossing[i] = left_y[i].min(left_z[i]).simd_gt(i16x8::ZERO);
-                    }
-                    let (mut row_lasts, mut index) = (0, 0);
-                    if !RINGS {
-                        (row_lasts, index) = longest(&masked(&masked(&left_y, &crossing), &rows));
-                        steps += 1;
-                    }
-                    if row_lasts > 0 {
-                        plane_lasts = plane_lasts.min(of(&left_z, index));
-                    } else {
-                        row_lasts = u16::MAX;
-                        let mut row = along_x;
-                        row.count = masked(&row.count, &crossing);
-                        let mut x = first[0];
-                        loop {
-                            let (leap, index) = longest(&row.left::<RINGS>(x));
-                            steps += 1;
-                            if leap == 0 {
-                                return (Found::Base([x, y, z]), steps);
-                            }
-                            row_lasts = row_lasts.min(of(&left_y, index));
-                            plane_lasts = plane_lasts.min(of(&left_z, index));
-                            x += leap;
-                            if x > last[0] {
-                                break;
-                            }
-                        }
-                    }
-                    if steps > *budget {
-                        return (Found::Unknown(z), steps);
-                    }
-                    y += row_lasts;
-                    if y > last[1] {
-                        break;
-                    }
+            let left_z = along[2].left::<RINGS>(z);
+            let (mut until_free, _) = forbidden_whole::<N, RINGS>(&left_z, &planes, &mut steps);
+            if until_free == 0 {
+                match self.plane(z, &left_z, &along, &rows, &mut steps) {
+                    ControlFlow::Continue(free) => until_free = free,
+                    ControlFlow::Break(found) => return (found, steps),
                 }
             }
-            z += plane_lasts;
+            z += until_free;
             if z > last[2] {
                 return (Found::Nothing, steps);
             }
         }
     }
+
+    /// Searches a plane. If all of it is forbidden: after how many planes it may no longer be.
+    #[inline(always)]
+    fn plane(
+        &self,
+        z: u16,
+        left_z: &[i16x8; N],
+        along: &[Forbidden<N>; 3],
+        rows: &[i16x8; N],
+        steps: &mut u32,
+    ) -> ControlFlow<Found, u16> {
+        let Region { first, last, .. } = self.region;
+        let (mut plane_lasts, mut y) = (u16::MAX, first[1]);
+        loop {
+            let left_y = along[1].left::<RINGS>(y);
+            let mut crossing = left_y;
+            for i in 0..N {
+                crossing[i] = left_y[i].min(left_z[i]).simd_gt(i16x8::ZERO);
+            }
+            let whole = masked(&left_y, &crossing);
+            let (mut row_lasts, index) = forbidden_whole::<N, RINGS>(&whole, rows, steps);
+            if row_lasts > 0 {
+                plane_lasts = plane_lasts.min(of(left_z, index));
+            } else {
+                row_lasts = u16::MAX;
+                let mut row = along[0];
+                row.count = masked(&row.count, &crossing);
+                let mut x = first[0];
+                loop {
+                    let (leap, index) = longest(&row.left::<RINGS>(x));
+                    *steps += 1;
+                    if leap == 0 {
+                        return ControlFlow::Break(Found::Base([x, y, z]));
+                    }
+                    row_lasts = row_lasts.min(of(&left_y, index));
+                    plane_lasts = plane_lasts.min(of(left_z, index));
+                    x += leap;
+                    if x > last[0] {
+                        break;
+                    }
+                }
+            }
+            if *steps > self.budget {
+                return ControlFlow::Break(Found::Unknown(z));
+            }
+            y += row_lasts;
+            if y > last[1] {
+                return ControlFlow::Continue(plane_lasts);
+            }
+        }
+    }
+}
+
+/// The longest leap over boxes that forbid a whole row or plane, and the box; 0 if none does. On a
+/// mesh there often is one. On a ring there hardly ever is, and it does not pay to look for one.
+#[inline(always)]
+fn forbidden_whole<const N: usize, const RINGS: bool>(
+    left: &[i16x8; N],
+    whole: &[i16x8; N],
+    steps: &mut u32,
+) -> (u16, usize) {
+    if RINGS {
+        return (0, 0);
+    }
+    *steps += 1;
+    longest(&masked(left, whole))
 }

@@ -30,10 +30,12 @@ mod box_index;
 mod busy_boxes;
 mod corners;
 mod cube;
+mod free_rows;
 mod key_index;
 mod leaps;
 mod refusals;
 mod region;
+mod row_search;
 mod rows;
 pub(crate) mod vectors;
 

@@ -40,7 +40,8 @@ pub(super) struct Refusals {
     pending: Option<Cuboid>,
 }
 
-/// How many are kept: enough for the smallest shapes of a long queue.
+/// How many are kept: enough for the smallest shapes of a long queue. The smallest matter most,
+/// since a refused shape refuses all larger ones.
 const KEPT: usize = 32;
 
 #[derive(Clone, Copy, Debug)]
@@ -62,8 +63,9 @@ pub(super) enum Known {
 }
 
 impl Known {
-    /// What is known if, besides, it fits only where it meets a box.
-    fn or_except(self, released: Cuboid) -> Known {
+    /// What is known if the request also fits only where it meets `released`. The smaller box
+    /// leaves less to search.
+    fn narrowed_to(self, released: Cuboid) -> Known {
         match self {
             Known::Except(other) if other.volume() <= released.volume() => self,
             Known::Refused => self,
@@ -95,14 +97,14 @@ impl Refusals {
 
     fn recall(&mut self, grid: &Grid, asked: RefusalKey) -> Known {
         if let Some(released) = self.pending.take() {
-            self.spread(grid, &released);
+            self.add_released(grid, &released);
         }
         let mut known = Known::Nothing;
         for refusal in &self.kept {
             if refusal.refuses(asked) {
                 match refusal.released {
                     None => return Known::Refused,
-                    Some(released) => known = known.or_except(released),
+                    Some(released) => known = known.narrowed_to(released),
                 }
             }
         }
@@ -141,8 +143,8 @@ impl Refusals {
         }
     }
 
-    /// A box, or a box around several, is free again.
-    fn spread(&mut self, grid: &Grid, cuboid: &Cuboid) {
+    /// Notes with every refusal that a box is free again, or several with a box around them.
+    fn add_released(&mut self, grid: &Grid, cuboid: &Cuboid) {
         // A search of half the machine is no better than one of all of it.
         let is_large =
             |released: &Cuboid| u64::from(released.volume()) * 2 > u64::from(grid.nodes());
@@ -156,7 +158,7 @@ impl Refusals {
 }
 
 impl Refusal {
-    /// Whether it covers a question: whoever is refused this is refused that.
+    /// Whether a question is refused because this one was.
     fn refuses(&self, asked: RefusalKey) -> bool {
         match (self.asked, asked) {
             (RefusalKey::Ordered(refused), RefusalKey::Ordered(asked)) => {
@@ -167,7 +169,7 @@ impl Refusal {
     }
 }
 
-/// A small box around two.
+/// A box around two, the smaller of two such boxes on each ring.
 fn around(grid: &Grid, a: &Cuboid, b: &Cuboid) -> Cuboid {
     let mut both = *a;
     for axis in 0..3 {

@@ -1,10 +1,13 @@
 //! The box of bases in which a search looks.
 //!
 //! ```text
-//!   on a ring along z:   first .. end of the ring, then 0 .. last; the planes of `gap` lie between
+//!   z:  0 . . . g g g g . . . n-1     A region that passes the end of a ring along z begins again
+//!                                     at 0. The planes g of its gap do not belong to it.
 //! ```
 //!
-//! Invariant: `first` and `last` are bases of the shape, both included.
+//! Invariant: `first` and `last` are bases of the shape, and belong to the region.
+//!
+//! Cost: O(1).
 
 use crate::{Coordinates, Cuboid, Grid, Sides};
 
@@ -13,8 +16,8 @@ use crate::{Coordinates, Cuboid, Grid, Sides};
 pub(super) struct Region {
     pub(super) first: Coordinates,
     pub(super) last: Coordinates,
-    /// Planes in between that are not meant, from one up to another: a region that passes the end
-    /// of a ring begins again at 0.
+    /// The planes between `first` and `last` that do not belong to the region: the first of them,
+    /// and the one behind the last.
     pub(super) gap: [u16; 2],
 }
 
@@ -31,8 +34,8 @@ impl Region {
         Some(Region { first: [0; 3], last, gap: [0; 2] })
     }
 
-    /// The bases at which a shape meets a box. Where they pass the end of an axis that wraps, every
-    /// base of that axis, but along z. None if the shape does not fit.
+    /// A region with all bases at which a shape meets a box. Where they pass the end of a ring
+    /// along x or y, it has every base of that axis. None if the shape does not fit.
     pub(super) fn meeting(grid: &Grid, shape: Sides, cuboid: &Cuboid) -> Option<Region> {
         let mut region = Region::whole(grid, shape)?;
         for axis in 0..3 {
@@ -43,7 +46,7 @@ impl Region {
                 region.first[axis] = base.saturating_sub(reach) as u16;
                 region.last[axis] = region.last[axis].min(end as u16);
             } else if axis == 2 && u32::from(region.last[axis]) == n - 1 && sides + reach < n {
-                // From `first` over the end to `last`, with planes in between that are left out.
+                // The region goes from `first` over the end of the ring to `last`.
                 let first = if base >= reach { base - reach } else { base + n - reach };
                 let last = if end < n { end } else { end - n };
                 region.gap = [last as u16 + 1, first as u16];
@@ -52,8 +55,8 @@ impl Region {
         Some(region)
     }
 
-    /// From a plane on: the next one that is meant, and how many are from there on before any that
-    /// is not. None behind the last.
+    /// The first plane of the region from `from` on, and how many follow before the gap or the end,
+    /// itself included. None behind the last.
     #[inline(always)]
     pub(super) fn planes(&self, from: u16) -> Option<(u16, u16)> {
         let [end, again] = self.gap;

@@ -1,4 +1,11 @@
 //! The logical grid of a job's ranks: neighbours on it, and ranks by displacement.
+//!
+//! ```text
+//!   5 ranks on 3x2:    0 1 2      row-major, the first places occupied. The neighbours of 4 are 3
+//!                      3 4 .      and 1, and 5 does not exist.
+//! ```
+//!
+//! Cost: O(1).
 
 use pavior_kernel::{OptionSpec, Values};
 use pavior_mesh::Sides;
@@ -33,13 +40,13 @@ impl Lattice {
         [rank % w, rank / w % d, rank / (w * d)]
     }
 
-    /// The rank at a displacement from another, if the grid has one there.
-    pub(super) fn at(&self, rank: u32, displacement: [i32; 3]) -> Option<u32> {
-        self.beside(self.place(rank), displacement)
+    /// The rank at a displacement from another; none where the grid has none, or has the same one.
+    pub(super) fn displaced(&self, rank: u32, displacement: [i32; 3]) -> Option<u32> {
+        self.displaced_from(self.place(rank), displacement)
     }
 
-    /// The rank at a displacement from another's place.
-    fn beside(&self, place: [u32; 3], displacement: [i32; 3]) -> Option<u32> {
+    /// As [`Lattice::displaced`], from the other's place.
+    fn displaced_from(&self, place: [u32; 3], displacement: [i32; 3]) -> Option<u32> {
         let [w, d, _] = self.sides.map(u32::from);
         let mut there = [0u32; 3];
         for axis in 0..3 {
@@ -61,13 +68,16 @@ impl Lattice {
     pub(super) fn neighbours(&self, rank: u32, distance: i32) -> impl Iterator<Item = u32> {
         let own = *self;
         let place = own.place(rank);
-        (0..6).filter_map(move |way| {
-            own.beside(place, along(way / 2, if way % 2 == 0 { distance } else { -distance }))
+        (0..6).filter_map(move |direction| {
+            own.displaced_from(
+                place,
+                along(direction / 2, if direction % 2 == 0 { distance } else { -distance }),
+            )
         })
     }
 
-    /// Twice the number of axes longer than 1: a bound on the number of neighbours.
-    pub(super) fn ways(&self) -> u32 {
+    /// A bound on the number of neighbours: two an axis longer than 1.
+    pub(super) fn most_neighbours(&self) -> u32 {
         2 * self.sides.iter().filter(|&&side| side > 1).count() as u32
     }
 }

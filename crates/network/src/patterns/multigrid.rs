@@ -44,7 +44,7 @@ fn build(shape: &RankGrid, _: &Options, _: &mut Stream) -> Box<dyn Pattern> {
 impl Multigrid {
     /// The most messages that a rank sends at a level.
     fn width(&self) -> u32 {
-        self.lattice.ways()
+        self.lattice.most_neighbours()
     }
 }
 

@@ -39,7 +39,7 @@ fn build(shape: &RankGrid, options: &Options, _: &mut Stream) -> Box<dyn Pattern
 
 impl Pattern for NearNeighbour {
     fn rounds(&self) -> u32 {
-        self.lattice.ways()
+        self.lattice.most_neighbours()
     }
 
     fn ranks(&self) -> u32 {

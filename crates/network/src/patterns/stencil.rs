@@ -51,7 +51,7 @@ fn build(shape: &RankGrid, options: &Options, _: &mut Stream) -> Box<dyn Pattern
 
 impl Pattern for Stencil {
     fn rounds(&self) -> u32 {
-        let axes = self.lattice.ways() / 2;
+        let axes = self.lattice.most_neighbours() / 2;
         if self.faces { 2 * axes } else { 3u32.pow(axes) - 1 }
     }
 
@@ -63,7 +63,7 @@ impl Pattern for Stencil {
         (0..27)
             .map(|code| [code % 3 - 1, code / 3 % 3 - 1, code / 9 - 1])
             .filter(|step: &[i32; 3]| !self.faces || step.iter().filter(|&&s| s != 0).count() == 1)
-            .filter_map(|step| self.lattice.at(rank, step))
+            .filter_map(|step| self.lattice.displaced(rank, step))
             .nth(round as usize)
     }
 }

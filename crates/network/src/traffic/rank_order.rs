@@ -64,11 +64,6 @@ impl RankOrder {
         })
     }
 
-    /// An order by its name.
-    pub fn named(name: &str) -> Option<RankOrder> {
-        RankOrder::NAMED.iter().find(|(known, _)| *known == name).map(|(_, order)| *order)
-    }
-
     /// The nodes of the parts, in the order of their ranks. O(n log n) for n nodes, but for
     /// `Greedy`, which takes up to O(n^2).
     pub(super) fn nodes(self, grid: &Grid, parts: &[Cuboid]) -> Vec<NodeId> {
@@ -157,7 +152,5 @@ mod tests {
             |pair: &[u32]| grid.distance(grid.point(NodeId(pair[0])), grid.point(NodeId(pair[1])));
         let long = |order: &[u32]| order.windows(2).filter(|pair| step(pair) > 1).count();
         assert_eq!((long(&hilbert), long(&ranks(RankOrder::Greedy))), (1, 1));
-        assert_eq!(RankOrder::named("snake"), Some(RankOrder::Snake));
-        assert_eq!(RankOrder::named("pieces"), None);
     }
 }

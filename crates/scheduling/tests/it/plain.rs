@@ -1,5 +1,6 @@
 //! Backfilling in its plain form and in its fast form, in lock-step.
 
+use pavior_mesh::{NodeId, Occupancy, Pool};
 use pavior_workload::Job;
 use proptest::prelude::*;
 
@@ -9,6 +10,32 @@ use crate::world::{NoObserver, Upset, World, fail_and_repair, in_lock_step};
 fn compare(scheduler: &str, grid: &str, jobs: &[Job], strategy: &str, upsets: &[Upset]) {
     let plain = World::new(grid, strategy, &format!("{scheduler}:plain"));
     in_lock_step(World::new(grid, strategy, scheduler), plain, jobs, upsets);
+}
+
+/// Compares while the first half of the nodes, every third node, and all nodes are pools. Jobs take
+/// turns to be confined to one of them or to none.
+fn compare_in_pools(scheduler: &str, jobs: &[Job], strategy: &str) {
+    let world = |scheduler: &str| {
+        let mut world = World::new(GRID, strategy, scheduler);
+        let machine = world.dispatcher.machine_mut();
+        let half = machine.grid().nodes() / 2;
+        let kept: [&dyn Fn(u32) -> bool; 3] =
+            [&|node| node < half, &|node| node % 3 == 0, &|_| true];
+        for (number, kept) in kept.iter().enumerate() {
+            let mut nodes = Occupancy::all_free(*machine.grid());
+            for node in (0..machine.grid().nodes()).filter(|&node| !kept(node)) {
+                nodes.take_node(NodeId(node));
+            }
+            assert_eq!(machine.add_pool(nodes), Ok(Pool(number as u32)));
+        }
+        world
+    };
+    let pools = [None, Some(Pool(0)), Some(Pool(1)), None, Some(Pool(2))];
+    let confined = jobs.iter().zip(pools.iter().cycle());
+    let confined: Vec<Job> = confined
+        .map(|(job, pool)| Job { request: job.request.within(*pool), ..job.clone() })
+        .collect();
+    in_lock_step(world(scheduler), world(&format!("{scheduler}:plain")), &confined, &[]);
 }
 
 /// Strategies whose answers do not depend on how often they were asked.
@@ -35,6 +62,13 @@ proptest! {
     ) {
         for strategy in steady_strategies() {
             compare("easy", GRID, &jobs, strategy, &[]);
+        }
+    }
+
+    #[test]
+    fn easy_decides_as_its_plain_form_in_pools(jobs in jobs_with_freedoms(40, Estimates::Any)) {
+        for strategy in ["ff", "tff", "bf", "mbs", "gabl", "anca"] {
+            compare_in_pools("easy", &jobs, strategy);
         }
     }
 
@@ -73,6 +107,15 @@ proptest! {
     ) {
         for strategy in steady_strategies() {
             compare("conservative", GRID, &jobs, strategy, &[]);
+        }
+    }
+
+    #[test]
+    fn conservative_decides_as_its_plain_form_in_pools(
+        jobs in jobs_with_freedoms(40, Estimates::Any),
+    ) {
+        for strategy in ["ff", "tff", "bf", "mbs", "gabl", "anca"] {
+            compare_in_pools("conservative", &jobs, strategy);
         }
     }
 

@@ -16,8 +16,7 @@ mod dispersal;
 mod energy;
 mod external_fragmentation;
 mod hops;
-mod internal_fragmentation_granted;
-mod internal_fragmentation_required;
+mod internal_fragmentation;
 mod interruptions;
 mod job_hops;
 mod job_link_load;
@@ -168,8 +167,8 @@ pub const ALL: &[&MetricSpec] = &[
     &busy_submeshes::SPEC,
     &blocks_per_job::SPEC,
     &external_fragmentation::SPEC,
-    &internal_fragmentation_required::SPEC,
-    &internal_fragmentation_granted::SPEC,
+    &internal_fragmentation::REQUIRED,
+    &internal_fragmentation::GRANTED,
     &attempts::SPEC,
     &completed::SPEC,
     &rejected::SPEC,

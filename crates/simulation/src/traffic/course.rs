@@ -4,12 +4,16 @@
 //! the job asks for, alone on the machine. So it has k = share x R / T iterations, rounded down.
 //! For the rest of R it computes, in k equal pauses, one behind each iteration. What is left over
 //! after the division follows the last pause. On other nodes or beside other jobs iterations take
-//! another time, and the pauses stay:
+//! another time, and the pauses stay. Jobs that only send have no pauses:
 //!
 //! ```text
 //!   in the box asked for   |--T--|pause|--T--|pause|--T--|pause|rest|   = R
 //!   elsewhere, or beside   |----T'---|pause|---T''--|pause|----T'''---|pause|rest|
 //! ```
+//!
+//! Invariant: k (T + pause) + rest = R.
+//!
+//! Cost: O(1), but for the simulation of one exchange alone, which [`Trials`] remember.
 
 use pavior_allocation::Placement;
 use pavior_kernel::{Stream, Time};
@@ -18,6 +22,9 @@ use pavior_workload::{Job, Service};
 
 use super::histories::History;
 use super::iterations::Trials;
+
+/// What a job sends between two pauses.
+const ITERATION: Communication = Communication::Iterations(1);
 
 /// What a job does from its start to its end.
 pub(super) struct Course {
@@ -38,38 +45,39 @@ pub(super) struct Course {
 
 impl Course {
     /// The course of a job on the nodes that it was granted; none if it does not communicate.
-    /// `draw` is the job's own stream.
+    /// `draw` is the job's own stream. A job that communicates for a share of its run time is first
+    /// simulated alone in the box that it asks for.
     pub(super) fn new(
         trials: &mut Trials,
         job: &Job,
         placement: &Placement,
         draw: &Stream,
     ) -> Result<Option<Course>, Deadlock> {
-        let iteration = Communication::Iterations(1);
-        let (exchange, exchanges_left, pause, rest) = match job.service {
+        let (exchange, exchanges_left) = match job.service {
             Service::Run(_) => return Ok(None),
-            Service::Messages(count) => (Communication::Messages(count), 1, Time::ZERO, Time::ZERO),
-            Service::Iterations(count) => (iteration, count, Time::ZERO, Time::ZERO),
-            Service::Partly { compute, communicate } => {
-                let layouts = &mut trials.layouts;
-                let asked = layouts.asked(&job.request, draw);
-                let asked =
-                    asked.unwrap_or_else(|| layouts.granted(placement.parts(), &job.request, draw));
-                let Some(History { length, .. }) = trials.history(&asked, iteration, draw)? else {
-                    return Ok(None);
-                };
-                let count = communicate.0 / length.0;
-                if count == 0 {
-                    return Ok(None);
-                }
-                let computes = compute.0 + communicate.0 % length.0;
-                (iteration, count, Time(computes / count), Time(computes % count))
-            }
+            Service::Messages(count) => (Communication::Messages(count), 1),
+            Service::Iterations(count) => (ITERATION, count),
+            Service::Partly { .. } => (ITERATION, 0),
         };
         let layout = trials.layouts.granted(placement.parts(), &job.request, draw);
-        let draw = draw.clone();
-        let exchange_alone = None;
-        Ok(Some(Course { layout, draw, exchange, exchange_alone, exchanges_left, pause, rest }))
+        let (draw, exchange_alone, pause, rest) = (draw.clone(), None, Time::ZERO, Time::ZERO);
+        let mut course =
+            Course { layout, draw, exchange, exchange_alone, exchanges_left, pause, rest };
+        if let Service::Partly { compute, communicate } = job.service {
+            let asked = trials.layouts.asked(&job.request, &course.draw);
+            let asked = asked.as_ref().unwrap_or(&course.layout);
+            let Some(iteration) = trials.history(asked, ITERATION, &course.draw)? else {
+                return Ok(None);
+            };
+            course.exchanges_left = communicate.0 / iteration.length.0;
+            if course.exchanges_left == 0 {
+                return Ok(None);
+            }
+            let computes = compute.0 + communicate.0 % iteration.length.0;
+            course.pause = Time(computes / course.exchanges_left);
+            course.rest = Time(computes % course.exchanges_left);
+        }
+        Ok(Some(course))
     }
 
     /// The messages of the next exchange.
@@ -88,8 +96,9 @@ impl Course {
         Ok(self.exchange_alone)
     }
 
-    /// How long it computes behind the exchange that was just subtracted from `exchanges_left`.
-    pub(super) fn pause_after_exchange(&self) -> Time {
+    /// An exchange has ended. Returns how long the job computes behind it.
+    pub(super) fn end_exchange(&mut self) -> Time {
+        self.exchanges_left -= 1;
         if self.exchanges_left == 0 { self.pause.saturating_add(self.rest) } else { self.pause }
     }
 

@@ -196,8 +196,7 @@ impl Messages {
             if !sender.traffic.is_finished() {
                 self.ready.push((sender.id, slot));
             } else if let Some(course) = &mut sender.course {
-                course.exchanges_left -= 1;
-                let pause = course.pause_after_exchange();
+                let pause = course.end_exchange();
                 self.wakes.push(Reverse((now.saturating_add(pause), slot)));
             } else {
                 finished.push(self.end(slot, now));

@@ -1,5 +1,6 @@
 //! The behaviour of the simulation, seen from outside.
 
+mod builder;
 mod communication;
 mod endless;
 mod failures;

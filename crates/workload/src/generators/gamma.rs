@@ -4,9 +4,9 @@ use pavior_kernel::Stream;
 
 /// A value with shape `alpha` and scale `beta` (mean alpha·beta), both above 0.
 ///
-/// Marsaglia & Tsang (2000): a squeezed rejection from the normal distribution, about 1.05 tries a
-/// value for alpha above 1; below it, from alpha + 1 and a power of a uniform. The number of draws
-/// varies, so give it a stream of its own.
+/// For alpha from 1 on, a function of a normal value is rejected or accepted, in about 1.05 tries
+/// (Marsaglia & Tsang 2000). Below 1, a value of shape alpha + 1 is multiplied with a power of a
+/// uniform one. The number of draws varies, so that it needs a stream of its own.
 pub(super) fn sample(alpha: f64, beta: f64, draw: &mut Stream) -> f64 {
     if alpha < 1.0 {
         let power = libm::pow(1.0 - draw.unit(), 1.0 / alpha);

@@ -158,6 +158,6 @@ impl Shaper {
 
     /// The request of a job that wants so many nodes.
     pub fn request(&mut self, nodes: u32) -> Request {
-        Request { nodes, shape: self.shape(nodes), freedom: None }
+        Request { shape: self.shape(nodes), ..Request::nodes(nodes) }
     }
 }

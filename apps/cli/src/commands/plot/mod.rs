@@ -16,9 +16,8 @@ use pavior_kernel::shown;
 use pavior_mesh::Grid;
 
 use crate::args::PlotArgs;
-use crate::commands::experiment;
 use crate::failure::Failure;
-use crate::{files, input, output, store};
+use crate::{files, input, output, run_directory};
 
 pub(crate) fn run(args: &PlotArgs) -> Result<(), Failure> {
     let first = &args.inputs[0];
@@ -74,9 +73,9 @@ fn wrong(path: &Path, reason: impl std::fmt::Display) -> Failure {
 
 /// Every figure that an experiment declares, from its tables.
 fn of_directory(directory: &Path, args: &PlotArgs) -> Result<(), Failure> {
-    let note = store::note(directory)?;
-    verify(directory, &note, &[store::EXPERIMENT, "results.csv", "timings.csv"])?;
-    let (_, specification) = experiment::described(directory, &note.run.name)?;
+    let note = run_directory::note(directory)?;
+    verify(directory, &note, &[run_directory::EXPERIMENT, "results.csv", "timings.csv"])?;
+    let (_, specification) = run_directory::described(directory, &note.run.name)?;
     let path = directory.join("results.csv");
     let results = Table::from_csv(files::open(&path)?).map_err(|error| wrong(&path, error))?;
     let timings = pavior_files::read_if_there(&directory.join("timings.csv"), Limits::LINES)?
@@ -89,7 +88,7 @@ fn of_directory(directory: &Path, args: &PlotArgs) -> Result<(), Failure> {
     if figures.is_empty() {
         return Err(Failure::usage(format!(
             "{} declares no figure; draw one with --x and --y from its results.csv",
-            files::shown(&directory.join(store::EXPERIMENT))
+            files::shown(&directory.join(run_directory::EXPERIMENT))
         )));
     }
     for figure in &figures {

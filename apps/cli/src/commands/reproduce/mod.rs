@@ -6,6 +6,7 @@ mod print;
 
 use std::path::{Path, PathBuf};
 
+use pavior_experiments::directory::Reproduced;
 use pavior_experiments::{Provenance, Publication, Samples, Shard, Specification};
 use pavior_files::Limits;
 use pavior_studies::{self as studies, Paper, PaperError, Verdicts};
@@ -15,7 +16,7 @@ use crate::commands::experiment;
 use crate::failure::Failure;
 use crate::files;
 use crate::logs;
-use crate::store;
+use crate::run_directory;
 
 /// The word for all papers that are built in.
 const ALL: &str = "all";
@@ -132,12 +133,13 @@ impl Task<'_> {
             )));
         }
         let files = logs::folder(args.logs.clone().unwrap_or_default());
-        let paper = Some((name.clone(), args.quick));
-        let run = store::run(specification, &files, paper, "1/1".to_string())?;
-        let (mut open, known) = store::begin(out, &run, text, specification, args.sweep.how())?;
+        let reproduced = Some(Reproduced { paper: name.clone(), quick: args.quick });
+        let run = run_directory::run(specification, &files, reproduced, "1/1".to_string())?;
+        let (mut open, known) =
+            run_directory::begin(out, &run, text, specification, args.sweep.how())?;
         let (whole, threads) = (Shard::WHOLE, args.sweep.threads);
         let samples =
             experiment::sweep(specification, known, whole, &files, &mut open, threads, out)?;
-        store::finish(&open, &publish(specification, &samples)?, out)
+        run_directory::finish(&open, &publish(specification, &samples)?, out)
     }
 }

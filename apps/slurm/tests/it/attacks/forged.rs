@@ -3,14 +3,17 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, Options};
 use crate::records;
+use crate::release::{Release, on_each_release};
 
-#[test]
-fn users_cannot_forge_what_the_daemon_reads() {
+on_each_release! { users_cannot_forge_what_the_daemon_reads }
+
+fn users_cannot_forge_what_the_daemon_reads(release: Release) {
     let what = "forged comments against a real Slurm";
-    let extra = "SchedulerParameters=bf_interval=1,batch_sched_delay=1";
-    let Some(mut cluster) = Cluster::start(what, extra) else { return };
+    let soon = "SchedulerParameters=bf_interval=1,batch_sched_delay=1";
+    let options = Options::default().conf(soon);
+    let Some(mut cluster) = Cluster::start(what, release, options) else { return };
     let config = cluster.path().join("pavior.toml");
     let text = std::fs::read_to_string(&config).unwrap();
     let metrics = format!("metrics = \"127.0.0.1:{}\"\n", cluster.spare_port());
@@ -124,17 +127,13 @@ fn an_older_gate(cluster: &mut Cluster) {
     let text = std::fs::read_to_string(&file).unwrap();
     let older = text.replace("if has_controls(", "if false and (");
     assert_ne!(text, older);
-    let check = format!(
-        "{} {}/pavior.toml check",
-        env!("CARGO_BIN_EXE_pavior-slurm"),
-        cluster.path().display()
-    );
+    let check = format!("{} {}/pavior.toml check", cluster.program(), cluster.path().display());
     assert!(cluster.good(&check).contains("faults: []"));
     std::fs::write(&file, older).unwrap();
     cluster.until(&check, 30, |text| text.contains("older than this program"));
     // The daemon looks when it starts, and every hour.
     cluster.start_daemon();
-    let log = format!("cat {}/daemon.log", cluster.path().display());
+    let log = format!("cat {}/pavior.log", cluster.path().display());
     cluster.until(&log, 30, |text| text.contains("the gate is old"));
 }
 
@@ -228,8 +227,7 @@ fn a_running_job_with_a_forged_comment(cluster: &mut Cluster) {
 fn slurm_is_away(cluster: &mut Cluster) {
     let unreadable = metric(cluster, "unreadable_total");
     std::thread::sleep(std::time::Duration::from_secs(6));
-    let pid = cluster.path().join("pid/slurmctld");
-    cluster.good(&format!("kill -9 $(cat {})", pid.display()));
+    cluster.kill_slurmctld();
     metric_until(cluster, "failures_total", |value| value > 0);
     assert_eq!(metric(cluster, "up"), 0);
     cluster.start_slurmctld();

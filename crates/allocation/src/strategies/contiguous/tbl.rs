@@ -36,7 +36,7 @@
 //! Tori are the project's own. The busy list is in order of grant, as in the paper's example.
 
 use pavior_kernel::Options;
-use pavior_mesh::{BaseSet, Grid, Sides};
+use pavior_mesh::{BaseSet, Cuboid, Grid, Sides};
 
 use crate::contiguous::{BoxRule, Contiguous, Scored, View};
 use crate::kind::{Entry, StrategyKind};
@@ -99,4 +99,23 @@ impl BoxRule for TurningBusyList {
             .map(|Engine { bases, planes }| planes.work() + Work::of_words(bases.words_touched()));
         self.plain.work() + engine.unwrap_or_default()
     }
+}
+
+/// The most pieces that any right border plane is cut into while TBL looks for a shape. The busy
+/// boxes come in order of grant. 0 if the shape does not fit the empty machine unturned.
+///
+/// The TBL paper says "at most four", and takes its cost from that.
+///
+/// ```
+/// use pavior_allocation::tbl_most_pieces;
+/// use pavior_mesh::{Cuboid, Grid};
+/// let grid = Grid::mesh(&[2, 5, 5])?;
+/// let node = |y, z| Cuboid::node([0, y, z]);
+/// // The left face, without two nodes in general position.
+/// assert_eq!(tbl_most_pieces(&grid, &[node(1, 1), node(3, 3)], [1, 1, 1]), 7);
+/// # Ok::<(), pavior_mesh::GridError>(())
+/// ```
+pub fn tbl_most_pieces(grid: &Grid, busy: &[Cuboid], shape: Sides) -> usize {
+    let mut planes = PlaneSubtraction::new(*grid);
+    if grid.fits(shape) { planes.most_pieces(busy, shape) } else { 0 }
 }

@@ -18,14 +18,16 @@ use crate::message::Entered;
 
 impl Worm {
     /// Requests, releases and grants of the open cycle.
-    pub(super) fn close(&mut self) {
+    pub(super) fn close_cycle(&mut self) {
         let now = self.clock.now;
         // Followers created in the past are queued by their key, like all others.
-        if self.clock.fresh.len() > 1 {
-            self.clock.fresh.sort_unstable_by_key(|&place| self.slab.headers[place as usize].key());
+        if self.clock.new_requests.len() > 1 {
+            self.clock
+                .new_requests
+                .sort_unstable_by_key(|&place| self.slab.headers[place as usize].key());
         }
         let mut requests = std::mem::take(&mut self.clock.wheel.slot(now).requests);
-        requests.append(&mut self.clock.fresh);
+        requests.append(&mut self.clock.new_requests);
         for &place in &requests {
             self.request(place);
         }
@@ -103,13 +105,13 @@ impl Worm {
             self.clock.entered.push(Entered { id: header.id, tag: self.slab.message(place).tag });
         }
         let header = &mut self.slab.headers[place as usize];
-        if header.ahead == 0 {
+        if header.left_on_path == 0 {
             self.drain(place, channel, position);
             return;
         }
-        header.ahead -= 1;
-        if header.left > 0 {
-            header.left -= 1;
+        header.left_on_path -= 1;
+        if header.left_in_segment > 0 {
+            header.left_in_segment -= 1;
             header.channel = channel.wrapping_add_signed(header.step);
         } else {
             self.slab.turn(place);

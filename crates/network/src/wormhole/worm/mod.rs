@@ -29,7 +29,6 @@
 //! Memory is O(messages in flight * min(A, hops) + channels). All events but those of very long
 //! messages lie in a timing wheel.
 
-mod by_creation;
 mod clock;
 mod grant;
 mod slab;
@@ -45,7 +44,6 @@ use crate::deadlock::Deadlock;
 use crate::engine::{BadSettings, Engine, EngineKind, Settings};
 use crate::message::{Message, NetworkEvents};
 use crate::path::Path;
-use by_creation::ByCreation;
 use clock::Clock;
 use slab::{NONE, Slab};
 
@@ -126,28 +124,25 @@ impl Worm {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn catch_up(&mut self, since: Time, run: impl FnOnce(&mut Worm)) {
-        let past = Clock { elsewhere: self.slab.len(), ..Clock::new(since.0, self.pace) };
+        let past = Clock { foreign: self.slab.len(), ..Clock::new(since.0, self.pace) };
         let present = std::mem::replace(&mut self.clock, past);
         run(self);
         let past = std::mem::replace(&mut self.clock, present);
         self.clock.join(past);
     }
 
+    /// Takes in a message that requests its injection channel in the open cycle.
     fn admit(&mut self, message: &Message) {
         self.clock.wheel.reserve(self.clock.now, u64::from(message.flits));
-        self.clock.fresh.push(self.slab.insert(message, &self.channels, self.buffer));
+        self.clock.new_requests.push(self.slab.insert(message, &self.channels, self.buffer));
     }
 
     /// Enters the cycle `now`: creations that were announced, and deliveries.
-    fn open(&mut self, events: &mut NetworkEvents) {
-        while self
-            .clock
-            .later
-            .peek()
-            .is_some_and(|Reverse(later)| later.0.created.0 <= self.clock.now)
-        {
-            let Reverse(later) = self.clock.later.pop().expect("just peeked");
-            self.admit(&later.0);
+    fn open_cycle(&mut self, events: &mut NetworkEvents) {
+        let now = Time(self.clock.now);
+        while self.clock.later.peek().is_some_and(|first| first.0.0 <= now) {
+            let Reverse((.., message)) = self.clock.later.pop().expect("just peeked");
+            self.admit(&message);
         }
         let slab = &mut self.slab;
         let Clock { now, wheel, entered, .. } = &mut self.clock;
@@ -193,7 +188,7 @@ impl Engine for Worm {
         if message.created.0 <= self.clock.now {
             self.admit(&message);
         } else {
-            self.clock.later.push(Reverse(ByCreation(message)));
+            self.clock.later.push(Reverse((message.created, message.id, message)));
         }
     }
 
@@ -206,14 +201,14 @@ impl Engine for Worm {
                 }
                 break;
             }
-            self.close();
+            self.close_cycle();
             let next = match self.next_event() {
                 _ if !self.clock.entered.is_empty() => self.clock.now + 1,
                 Some(next) => next.0,
                 None => return Err(self.deadlock()),
             };
             self.clock.now = next.min(until.0);
-            self.open(events);
+            self.open_cycle(events);
             if !events.is_empty() {
                 break;
             }
@@ -222,10 +217,10 @@ impl Engine for Worm {
     }
 
     fn next_event(&self) -> Option<Time> {
-        if !self.clock.fresh.is_empty() {
+        if !self.clock.new_requests.is_empty() {
             return Some(Time(self.clock.now));
         }
-        let later = self.clock.later.peek().map(|Reverse(later)| later.0.created);
+        let later = self.clock.later.peek().map(|Reverse((created, ..))| *created);
         let wheel = self.clock.wheel.next(self.clock.now).map(Time);
         match (later, wheel) {
             (Some(later), Some(wheel)) => Some(later.min(wheel)),
@@ -234,6 +229,6 @@ impl Engine for Worm {
     }
 
     fn undelivered(&self) -> usize {
-        self.slab.len() - self.clock.elsewhere + self.clock.later.len()
+        self.slab.len() - self.clock.foreign + self.clock.later.len()
     }
 }

@@ -28,8 +28,8 @@ pub(super) struct Header {
     pub(super) channel: u32,
     pub(super) step: i32,
     /// Channels behind it in its segment, and on the whole path.
-    pub(super) left: u32,
-    pub(super) ahead: u32,
+    pub(super) left_in_segment: u32,
+    pub(super) left_on_path: u32,
     /// The index of the channel on the path.
     pub(super) position: u32,
     /// The next message in a queue.
@@ -80,19 +80,19 @@ const NO_MESSAGE: Message = Message {
 pub(super) struct Slab {
     pub(super) headers: Vec<Header>,
     origins: Vec<Origin>,
-    /// `stride` segments a message.
+    /// `most_segments` a message.
     segments: Vec<Segment>,
-    stride: usize,
-    /// The last crossings, `1 << shift` a message, at the position modulo that.
+    most_segments: usize,
+    /// The last crossings of each message: `1 << shift` of them, at the position modulo that.
     crossings: Vec<Crossing>,
     shift: u32,
     free: Vec<u32>,
 }
 
 impl Slab {
-    /// A slab for paths of at most `stride` segments.
-    pub(super) fn new(stride: usize) -> Slab {
-        Slab { stride, ..Slab::default() }
+    /// A slab for paths of at most so many segments.
+    pub(super) fn new(most_segments: usize) -> Slab {
+        Slab { most_segments, ..Slab::default() }
     }
 
     /// The number of messages.
@@ -111,7 +111,7 @@ impl Slab {
     pub(super) fn insert(&mut self, message: &Message, channels: &Channels, buffer: u32) -> u32 {
         let place = self.free.pop().unwrap_or_else(|| self.grow());
         let index = place as usize;
-        let mut rest = self.segments[index * self.stride..].iter_mut();
+        let mut rest = self.segments[index * self.most_segments..].iter_mut();
         let hops = write_segments(channels, message.from, message.to, |segment| {
             *rest.next().expect("the bound on segments holds") = segment;
         });
@@ -120,15 +120,15 @@ impl Slab {
         // A release reads the channel `window + 1` back; no more than the path is ever there.
         let length = window.min(hops) + 2;
         if length > 1 << self.shift {
-            self.remember(length);
+            self.lengthen_crossings(length);
         }
         let header = Header {
             requested: message.created.0,
             id: message.id,
             channel: channels.injection(message.from).0,
             step: 0,
-            left: 0,
-            ahead: hops + 1,
+            left_in_segment: 0,
+            left_on_path: hops + 1,
             position: 0,
             next: NONE,
             body,
@@ -147,14 +147,14 @@ impl Slab {
         let place = self.headers.len();
         self.headers.push(Header::default());
         self.origins.push(Origin { message: NO_MESSAGE, hops: 0 });
-        self.segments.resize((place + 1) * self.stride, Segment::default());
+        self.segments.resize((place + 1) * self.most_segments, Segment::default());
         self.crossings.resize((place + 1) << self.shift, Crossing::default());
         place as u32
     }
 
-    /// Makes the memory of crossings at least `length` long.
+    /// Makes room for `length` crossings of each message. Those that are known move with it.
     #[cold]
-    fn remember(&mut self, length: u32) {
+    fn lengthen_crossings(&mut self, length: u32) {
         let shift = length.next_power_of_two().trailing_zeros();
         let mut longer = vec![Crossing::default(); self.headers.len() << shift];
         for (place, header) in self.headers.iter().enumerate() {
@@ -175,15 +175,15 @@ impl Slab {
         (&mut self.crossings[start..start + length], length as u32 - 1)
     }
 
-    /// Turns a header into its next segment.
+    /// The header goes on in the next segment of its path.
     #[inline]
     pub(super) fn turn(&mut self, place: u32) {
         let header = &mut self.headers[place as usize];
-        let segment = self.segments[place as usize * self.stride + header.segment as usize];
+        let segment = self.segments[place as usize * self.most_segments + header.segment as usize];
         header.segment += 1;
         header.channel = segment.first;
         header.step = segment.step;
-        header.left = segment.count - 1;
+        header.left_in_segment = segment.count - 1;
     }
 
     /// Takes a delivered message out.

@@ -1,4 +1,9 @@
-//! How many nodes are free when.
+//! How many nodes are free when: the timeline of `conservative:count`.
+//!
+//! Invariant: a running job has taken the nodes that it was granted and that have not failed. A
+//! booking has taken the nodes that the job needs.
+//!
+//! Cost: that of [`Steps`], O(log T) a question and a change.
 
 use pavior_allocation::{Machine, Placement};
 use pavior_kernel::Time;

@@ -1,4 +1,8 @@
-//! Which nodes are free when.
+//! Which nodes are free when: the timeline of `conservative`, and the strategy that is asked.
+//!
+//! Invariant: no node is taken twice at any time, and failed nodes are taken by none.
+//!
+//! Cost: that of [`NodeTimeline`], O(N/64) words a segment that is changed or looked at.
 
 use pavior_allocation::{Fork, Machine, Placement};
 use pavior_kernel::Time;

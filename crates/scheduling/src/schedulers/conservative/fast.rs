@@ -9,13 +9,21 @@
 //!   for the same for as long, until nodes are freed.
 //!
 //! For other requests every time at which enough nodes are free is tried.
+//!
+//! A round of moving up asks each job about what was freed since the round before began. What is
+//! freed within the round counts for the jobs that are still to come, and for the next round.
+//!
+//! Invariant: the slots found are those of [`Plain`](super::plain::Plain).
+//!
+//! Cost: that of the timeline, for the times that are left.
 
 use pavior_allocation::{Machine, Placement};
 use pavior_kernel::Time;
 use pavior_mesh::{JobId, Request};
 use pavior_workload::Job;
 
-use super::freed::{FreedNodes, Refusals};
+use super::freed::FreedNodes;
+use super::refusals::Refusals;
 use super::rule::Profile;
 use super::slot::{Held, Interval, Slot};
 use crate::MachineView;

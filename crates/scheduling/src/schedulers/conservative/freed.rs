@@ -1,11 +1,13 @@
-//! Which nodes were freed when, and which requests were refused before: what tells where a question
-//! can have a new answer.
-
-use std::collections::{BTreeMap, HashMap};
+//! Which nodes were freed when. A job with monotone answers that was refused before can fit now
+//! only where it runs, for some of its time, on one of them.
+//!
+//! Invariant: stretches are in order and apart, and are those of the slots together.
+//!
+//! Cost: O(s) to add a slot to s stretches; O(rows of the freed nodes) a question.
 
 use pavior_allocation::{Placement, Sides};
 use pavior_kernel::Time;
-use pavior_mesh::{BaseSet, Cuboid, Occupancy, Request};
+use pavior_mesh::{BaseSet, Cuboid, Occupancy};
 
 use super::fast::first_begin_reaching;
 use super::slot::{Interval, Slot};
@@ -38,7 +40,6 @@ impl<H> FreedNodes<H> {
         self.slots.push(slot);
     }
 
-    /// O(s) for s stretches.
     fn add_stretch(&mut self, mut added: Interval) {
         let first = self.stretches.partition_point(|other| other.to < added.from);
         let last = self.stretches.partition_point(|other| other.from <= added.to);
@@ -110,45 +111,6 @@ fn rows(cuboid: &Cuboid) -> u32 {
     u32::from(cuboid.sides[1]) * u32::from(cuboid.sides[2])
 }
 
-/// The refused requests: before which time a job cannot begin, for each request and length.
-///
-/// What a job is refused, a longer job with the same request is refused too. All this holds until
-/// nodes are freed.
-#[derive(Default)]
-pub(super) struct Refusals {
-    /// Read by request alone: its order does not matter.
-    earliest: HashMap<Request, BTreeMap<Time, Time>>,
-}
-
-impl Refusals {
-    /// The earliest time at which a job may be able to begin.
-    pub(super) fn earliest(&self, request: &Request, estimate: Time) -> Time {
-        let known = self.earliest.get(request);
-        let shorter = known.and_then(|known| known.range(..=estimate).next_back());
-        shorter.map_or(Time::ZERO, |(_, at)| *at)
-    }
-
-    /// Notes that a job cannot begin before `at`.
-    pub(super) fn learn(&mut self, request: &Request, estimate: Time, at: Time) {
-        if at <= self.earliest(request, estimate) {
-            return;
-        }
-        let known = self.earliest.entry(*request).or_default();
-        // Entries of longer jobs that say no more are dropped.
-        while let Some((&longer, &then)) = known.range(estimate..).next()
-            && then <= at
-        {
-            known.remove(&longer);
-        }
-        known.insert(estimate, at);
-    }
-
-    /// Forgets everything: nodes were freed.
-    pub(super) fn forget(&mut self) {
-        self.earliest.clear();
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use pavior_mesh::Cuboid;
@@ -188,17 +150,5 @@ mod tests {
         let held = Placement::Parts(vec![part(0), part(4)]);
         freed.add(Slot { interval: stretch(9, 10), held });
         assert!(freed.reach(stretch(8, 20), &free) && !freed.reach(stretch(8, 9), &free));
-    }
-
-    #[test]
-    fn what_a_shorter_job_is_refused_a_longer_one_is_refused_too() {
-        let mut refusals = Refusals::default();
-        let (a, b) = (Request::nodes(2), Request::nodes(3));
-        refusals.learn(&a, Time(5), Time(100));
-        refusals.learn(&a, Time(9), Time(50));
-        refusals.learn(&a, Time(3), Time(20));
-        let known = |estimate| refusals.earliest(&a, Time(estimate)).0;
-        assert_eq!([1, 3, 4, 5, 9].map(known), [0, 20, 20, 100, 100]);
-        assert_eq!(refusals.earliest(&b, Time(9)), Time::ZERO);
     }
 }

@@ -55,6 +55,7 @@ mod fast;
 mod freed;
 mod plain;
 mod question;
+mod refusals;
 mod rule;
 mod slot;
 mod steps;

@@ -1,4 +1,8 @@
-//! A profile that is a list, and that asks the strategy about every time.
+//! A profile that is a list, and that asks the strategy about every time. It is the definition, to
+//! which the fast profile is held.
+//!
+//! Cost: for s slots, O(s) times, at O(s) slots each, and a search of the strategy for each time at
+//! which enough nodes are free.
 
 use pavior_allocation::{Fork, Machine, Placement};
 use pavior_kernel::Time;

@@ -1,4 +1,20 @@
 //! Whether and where a job fits on nodes that are free for as long as it runs.
+//!
+//! The strategy is the last to be asked. Before it, for a job with monotone answers:
+//!
+//! ```text
+//!   few boxes allowed, refused before:      is one of them free that holds a freed node?
+//!   few boxes allowed:                      is one of them free?
+//!   many boxes allowed, refused before:     is any freed node free throughout?
+//! ```
+//!
+//! For few boxes that is the answer, and for a job that is granted by count the third is. Any other
+//! job is then placed by the strategy, and where it was placed is remembered for
+//! [`JobQuestion::place`].
+//!
+//! Invariant: what is answered without the strategy is what it would answer.
+//!
+//! Cost: O(rows) words for each box, or O(rows of the freed nodes); then one search.
 
 use std::cell::OnceCell;
 

@@ -1,4 +1,13 @@
-//! The rule of conservative backfilling.
+//! The rule of conservative backfilling, over any [`Profile`] of what is taken when.
+//!
+//! Each decision first brings the plan up to date: it takes out what has ended or was withdrawn,
+//! moves jobs up, and books anew what is late. Then it books the jobs that have arrived, and starts
+//! the first job whose time has come.
+//!
+//! Invariant: the profile has taken exactly the slots of the running jobs and the bookings.
+//! Bookings are those of the first jobs of the queue, in its order.
+//!
+//! Cost: O(q) for q bookings, and the profile's answers.
 
 use std::collections::{BTreeMap, BTreeSet};
 

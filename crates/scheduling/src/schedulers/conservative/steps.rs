@@ -1,4 +1,15 @@
-//! The number of free nodes at every time from now on, in a balanced tree.
+//! The number of free nodes at every time from now on, as a treap of the times at which it changes.
+//!
+//! Each node of the tree knows the sum of the changes in its subtree, and the least and the most
+//! that they add up to from the first on. So the next time with enough free nodes, or with too few,
+//! is found without a look at what lies between.
+//!
+//! Invariant: no change is 0. The priority of a time is a hash of it, so that the form of the tree
+//! depends on the changes alone, not on their order.
+//!
+//! Cost: O(T) words for T changes, O(log T) a change and a question.
+//!
+//! Source: Seidel & Aragon, "Randomized search trees", Algorithmica 16, 1996.
 
 use std::cmp::Ordering;
 
@@ -6,15 +17,7 @@ use pavior_kernel::Time;
 
 use super::slot::{Interval, Need};
 
-/// The number of free nodes, as a treap of the times at which it changes.
-///
-/// Each node of the tree knows the sum of the changes in its subtree, and the least and the most
-/// that they add up to from the first on. So the next time with enough free nodes, or with too few,
-/// is found without looking at what lies between. The priority of a time is a hash of it: the form
-/// of the tree depends on the changes alone, not on their order. T changes take O(T) words. A
-/// change and a question take O(log T).
-///
-/// Source: Seidel & Aragon, "Randomized search trees", Algorithmica 16, 1996.
+/// The number of free nodes, as its changes.
 pub(super) struct Steps {
     from: Time,
     /// The number of free nodes before the first change.
@@ -27,6 +30,7 @@ pub(super) struct Steps {
 
 type Link = Option<usize>;
 
+/// A change of the number, and what the changes of its subtree add up to.
 struct Change {
     at: Time,
     by: i64,

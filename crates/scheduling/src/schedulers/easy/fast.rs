@@ -1,10 +1,20 @@
 //! EASY's fast search: it remembers answers, and asks the strategy only for new ones.
 //!
-//! - A request that was refused is not put again in the same state of the machine.
-//! - The earliest reservation is found by bisection where the strategy allows it (`replay.rs`). It
-//!   is not looked for while all jobs run that were expected to run at the reserved time.
-//! - A candidate that was passed over is not looked at again while machine and reservation stay.
+//! - The earliest reservation is found by bisection where the strategy allows it (`replay.rs`).
 //! - The machine beside the reservation is one fork, kept up to date (`shared/beside.rs`).
+//!
+//! ```text
+//!   what is remembered                       until
+//!   refused requests                         the machine changes
+//!   candidates that were passed over         machine or reservation change, a job is withdrawn
+//!   jobs expected to run at reserved time    one of them ends: then an earlier time is looked for
+//!   the fork beside the reservation          the reservation changes
+//! ```
+//!
+//! Invariant: a job that is passed over could not start now either.
+//!
+//! Cost: O(log r) searches for a reservation, or O(r) where answers are not monotone; O(1) a
+//! candidate that was refused before, else a search.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -32,8 +42,6 @@ pub(super) struct Fast {
     /// earlier time.
     staying: Vec<JobId>,
     passed: Passed,
-    /// [`Queue::withdrawals`] when jobs were last passed over.
-    withdrawals: u64,
 }
 
 /// The candidates that were passed over in this state of the machine, beside this reservation.
@@ -44,6 +52,8 @@ struct Passed {
     /// Those that would have ended by the reserved time: the last time at which that is so, and
     /// the place. After that time a job is asked for beside the reservation.
     in_time: BinaryHeap<Reverse<(Time, usize)>>,
+    /// [`Queue::withdrawals`] at that time.
+    withdrawals: u64,
 }
 
 impl Passed {
@@ -94,9 +104,9 @@ impl Search for Fast {
         running: &Running,
         view: &mut MachineView<'_>,
     ) -> Option<Start> {
-        if self.withdrawals != queue.withdrawals() {
-            self.withdrawals = queue.withdrawals();
-            self.passed = Passed::default();
+        let withdrawals = queue.withdrawals();
+        if self.passed.withdrawals != withdrawals {
+            self.passed = Passed { withdrawals, ..Passed::default() };
         }
         let reserved_from = reservation.map_or(Time::MAX, |reservation| reservation.at);
         let late = self.passed.take_late(now);

@@ -1,4 +1,12 @@
-//! EASY's rule, for reservations of nodes.
+//! EASY's rule, for reservations of nodes, over any [`Search`].
+//!
+//! Each decision starts the head if it can, else reserves nodes for it, and then starts the first
+//! other job that may.
+//!
+//! Invariant: at most one reservation is kept, and it is the present head's. Its nodes are given to
+//! no job that may still hold them at its time.
+//!
+//! Cost: that of the search, which is asked for a reservation only after a change of the machine.
 
 use pavior_allocation::{Machine, Placement};
 use pavior_kernel::Time;

@@ -68,8 +68,7 @@ impl Messages {
         let delivered = began.saturating_add(alone.length);
         if delivered <= now {
             totals.add(&alone.totals);
-            course.exchanges_left -= 1;
-            let pause = course.pause_after_exchange();
+            let pause = course.end_exchange();
             wakes.push(Reverse((delivered.saturating_add(pause), slot)));
             return None;
         }

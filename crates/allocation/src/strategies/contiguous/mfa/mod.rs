@@ -22,9 +22,13 @@
 //! submesh can slide along the border without losing contact, until it meets a corner or a busy
 //! submesh.
 //!
-//! The engine takes the set of all bases, one bit a base, and counts the contact of those that can
-//! be the best: O(N/64 log(side)), O(surface) for each of these, and O(B) to tell which of equal
-//! ones is met first.
+//! The engine does not walk. A base is a candidate exactly if its placement touches a busy node. Of
+//! the candidates with the highest index, the walk meets first the one around the submesh that was
+//! granted first. So the engine takes the set of all bases, one bit a base, counts the contact of
+//! those that can be the best, and sees which of equal ones is met first.
+//!
+//! Cost: O(N/64 log(side)) for the bases, O(surface) for each that can be the best, and O(B) for
+//! the first of equals.
 //!
 //! Cost of `plain`: for a task p x q and B submeshes of K nodes there are O(B (sqrt K + p + q))
 //! candidates, at O(p + q) each. The set-up marks each covered base: O(N) at least where much is
@@ -44,6 +48,7 @@
 //! `printed` keeps defects 2 and 3, and the blind fallback to <0,0>; it never overlaps. Tori and 3D
 //! are the project's own.
 
+mod beside;
 mod candidates;
 mod plain;
 mod printed;
@@ -61,9 +66,10 @@ use crate::strategies::shared::contact::contact;
 use crate::strategies::shared::contact_search::ContactSearch;
 use crate::strategies::shared::turning::{TURN_BEST_ON, Turn, turn_over};
 use crate::{Strategy, Work};
-use candidates::{corner_bases, place_around};
+use beside::{corner_bases, place_around};
 
-pub use candidates::{MfaCandidate, MfaSide, MfaVerdict, mfa_candidates};
+pub use beside::MfaSide;
+pub use candidates::{MfaCandidate, MfaVerdict, mfa_candidates};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "mfa",
@@ -137,9 +143,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
     Contiguous::new(grid, options, rule).exact().boxed()
 }
 
-/// The choice of the walk, without walking. A base is a candidate exactly if its placement touches
-/// a busy node. Of the candidates with the highest index, the walk meets first the one around the
-/// submesh that was granted first.
+/// The choice of the walk, without the walk.
 #[derive(Clone)]
 struct Engine {
     all_corners: bool,

@@ -4,7 +4,8 @@
 //! Invariant: [`BusySearch::next`] gives the box that the plain search [`BusySearch::first`] would
 //! find if the boxes proposed were in the list.
 //!
-//! Cost: that of the search.
+//! Cost: O(B) for B boxes to find the next box, or O(nodes beside the bases) where these are few;
+//! O(B^2) by the plain search. O(log B), and O(its nodes), to add or remove a box.
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, Sides};
 

@@ -8,17 +8,18 @@
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Scan, Sides, volume};
 
-use super::Greedy;
+use super::busy_search::BusySearch;
 use super::shrinking_bases::ShrinkingBases;
-use crate::Work;
 use crate::strategies::shared::base_search::BaseSearch;
-use crate::strategies::shared::busy_list::{is_short, words};
+use crate::strategies::shared::busy_list::words;
+use crate::strategies::shared::turning::Turn;
+use crate::{Placement, Work};
 
 /// What the engine has beside the busy list.
 #[derive(Clone)]
 pub(super) struct Engine {
     /// Says whether the whole shape is free, and remembers where it was refused.
-    pub(super) exact: BaseSearch,
+    exact: BaseSearch,
     /// The bases of the whole shape.
     bases: BaseSet,
     /// The bases of pieces.
@@ -31,66 +32,74 @@ impl Engine {
         Engine { exact: BaseSearch::engine(grid), bases, shrinking }
     }
 
+    pub(super) fn granted(&mut self, placement: &Placement) {
+        self.exact.granted(placement);
+    }
+
+    pub(super) fn released(&mut self, placement: &Placement) {
+        self.exact.released(placement);
+    }
+
     pub(super) fn work(&self) -> Work {
         let words = self.bases.words_touched() + self.shrinking.words_touched();
         self.exact.work() + Work::of_words(words)
     }
-}
 
-impl Greedy {
-    /// A box of the whole shape; by the plain search where the busy list is short.
-    pub(super) fn whole(&mut self, free: &Occupancy, shape: Sides) -> Option<Cuboid> {
-        let short = is_short(&self.grid, self.busy.list().boxes().len());
-        let Some(engine) = self.engine.as_mut().filter(|_| !short) else {
-            return self.search(shape, self.first);
-        };
-        let (asked, shapes) = (self.first.name(shape), self.first.of_shape(shape));
-        let found = engine.exact.first(free, asked, &shapes, Scan::default())?;
-        engine.bases.compute(free, found.sides);
-        self.busy.begin(&engine.bases);
-        self.busy.next(&engine.bases)
+    /// As [`plain::first`](super::plain::first).
+    pub(super) fn find_whole(
+        &mut self,
+        busy: &mut BusySearch,
+        free: &Occupancy,
+        shape: Sides,
+        turn: Turn,
+    ) -> Option<Cuboid> {
+        let (asked, shapes) = (turn.name(shape), turn.of_shape(shape));
+        let found = self.exact.first(free, asked, &shapes, Scan::default())?;
+        self.bases.compute(free, found.sides);
+        busy.begin(&self.bases);
+        busy.next(&self.bases)
     }
 
-    /// Takes pieces as the plain search does, over the bases of all its shapes.
-    pub(super) fn take_by_engine(&mut self, free: &Occupancy, nodes: u32, mut shape: Sides) {
-        let Some(mut engine) = self.engine.take() else { return };
-        let mut left = u64::from(nodes);
-        while volume(shape) > left {
-            self.shrink(&mut shape);
-        }
-        let sequence = std::iter::successors(Some(shape), |&shape| {
-            let mut less = shape;
-            (less != [1; 3]).then(|| {
-                self.shrink(&mut less);
-                less
-            })
-        });
-        engine.shrinking.load(free, sequence, self.parts);
-        for bases in engine.shrinking.sets() {
+    /// As [`plain::pieces`](super::plain::pieces), over the bases of all shapes. These shrink one
+    /// node at a time.
+    pub(super) fn pieces(
+        &mut self,
+        busy: &mut BusySearch,
+        free: &Occupancy,
+        nodes: u32,
+        shapes: impl Iterator<Item = Sides>,
+        turn: Turn,
+    ) -> Placement {
+        let (mut left, mut pieces) = (u64::from(nodes), Vec::new());
+        let small_enough = shapes.skip_while(|&shape| volume(shape) > u64::from(nodes));
+        self.shrinking.load(free, small_enough, turn);
+        for bases in self.shrinking.sets() {
             let size = volume(bases.shape());
             if size > left {
                 continue;
             }
-            self.pieces.iter().for_each(|piece| bases.cover(piece));
-            self.busy.begin(bases);
+            for piece in &pieces {
+                bases.cover(piece);
+            }
+            busy.begin(bases);
             while size <= left {
-                let Some(piece) = self.busy.next(bases) else { break };
-                self.busy.propose(piece);
+                let Some(piece) = busy.next(bases) else { break };
+                busy.propose(piece);
                 bases.cover(&piece);
-                self.pieces.push(piece);
+                pieces.push(piece);
                 left -= size;
             }
         }
-        self.busy.withdraw();
+        busy.withdraw();
         assert_eq!(left, 0, "enough nodes are free, and the last shape is one node");
-        self.engine = Some(engine);
+        Placement::Parts(pieces)
     }
+}
 
-    /// Whether the plain search is less work than the engine. The search is O(m^2) a shape for m
-    /// busy boxes. A set of bases was measured to take as long as 56 of its steps, and one more for
-    /// each nine words.
-    pub(super) fn searches_pay(&self) -> bool {
-        let boxes = self.busy.list().boxes().len();
-        boxes * boxes <= words(&self.grid).div_ceil(9) + 56
-    }
+/// Whether the plain search of pieces is less work than the engine. It is O(m^2) a shape for m busy
+/// boxes. A set of bases was measured to take as long as 56 of its steps, and one more for each
+/// nine words.
+pub(super) fn plain_pays(grid: &Grid, busy: &BusySearch) -> bool {
+    let boxes = busy.list().boxes().len();
+    boxes * boxes <= words(grid).div_ceil(9) + 56
 }

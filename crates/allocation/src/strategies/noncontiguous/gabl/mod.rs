@@ -41,6 +41,7 @@
 mod busy_search;
 mod engine;
 mod plain;
+mod shapes;
 mod shrinking_bases;
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
@@ -48,10 +49,12 @@ use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Sides, volume};
 
 use crate::kind::{Entry, StrategyKind};
 use crate::strategies::shared::base_search::{ENGINE, is_plain};
+use crate::strategies::shared::busy_list::is_short;
 use crate::strategies::shared::turning::Turn;
 use crate::{Placement, Strategy, Work};
 use busy_search::BusySearch;
 use engine::Engine;
+use shapes::Shapes;
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "gabl",
@@ -89,106 +92,79 @@ const SHAPE: OptionSpec = OptionSpec {
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
     let turn = options.get("turn");
     let turns = |part: &str| if turn == "all" || turn == part { Turn::All } else { Turn::None };
-    let engine = !is_plain(options) && options.get("shape") == "chain";
+    let largest = options.get("shape") == "largest";
     Box::new(Greedy {
-        grid: *grid,
-        first: turns("first"),
-        parts: turns("parts"),
-        last_of_ties: options.get("tie") == "last",
-        largest: options.get("shape") == "largest",
+        shapes: Shapes::new(*grid, options.get("tie") == "last"),
+        whole: turns("first"),
+        pieces: turns("parts"),
+        largest,
         busy: BusySearch::new(*grid),
-        pieces: Vec::new(),
-        shapes: Vec::new(),
-        engine: engine.then(|| Engine::new(*grid)),
+        engine: (!is_plain(options) && !largest).then(|| Engine::new(*grid)),
     })
 }
 
-/// GABL. The files `plain` and `engine` hold the two ways to take pieces.
 #[derive(Clone)]
 struct Greedy {
-    grid: Grid,
+    shapes: Shapes,
     /// Whether the whole shape is turned.
-    first: Turn,
+    whole: Turn,
     /// Whether pieces are turned.
-    parts: Turn,
-    /// Whether the last of equally long sides shrinks.
-    last_of_ties: bool,
+    pieces: Turn,
     /// Whether pieces are the largest free boxes.
     largest: bool,
     busy: BusySearch,
-    /// The pieces found so far. They count as busy while the search runs.
-    pieces: Vec<Cuboid>,
-    /// Scratch memory of [`Greedy::take_largest`].
-    shapes: Vec<Sides>,
-    /// None with `plain` and with `shape=largest`.
+    /// None with `plain` and with `shape=largest`. Where the busy list is short, the plain search
+    /// is quicker, and answers in its place.
     engine: Option<Engine>,
 }
 
 impl Greedy {
-    /// Shortens the longest side by one node.
-    fn shrink(&self, shape: &mut Sides) {
-        let longest = *shape.iter().max().expect("three sides");
-        let is_longest = |axis: &usize| shape[*axis] == longest;
-        let axis =
-            if self.last_of_ties { (0..3).rfind(is_longest) } else { (0..3).find(is_longest) };
-        shape[axis.expect("one is the longest")] -= 1;
-    }
-
-    /// A near-cubic box that fits the grid and has at least so many nodes.
-    fn near_cubic(&self, nodes: u32) -> Sides {
-        let mut shape: Sides = [1; 3];
-        while volume(shape) < u64::from(nodes) {
-            let axis = (0..3)
-                .filter(|&axis| shape[axis] < self.grid.side(axis))
-                .min_by_key(|&axis| shape[axis])
-                .expect("the count does not exceed the machine's");
-            shape[axis] += 1;
+    /// A free box of the whole shape.
+    fn find_whole(&mut self, free: &Occupancy, shape: Sides) -> Option<Cuboid> {
+        let is_short = is_short(free.grid(), self.busy.list().boxes().len());
+        match &mut self.engine {
+            Some(engine) if !is_short => engine.find_whole(&mut self.busy, free, shape, self.whole),
+            _ => plain::first(&mut self.busy, free.grid(), shape, self.whole),
         }
-        shape
     }
 }
 
 impl Strategy for Greedy {
     fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
-        if request.nodes > free.count() {
+        let nodes = request.nodes;
+        if nodes > free.count() {
             return None;
         }
-        let mut shape = request.shape.unwrap_or_else(|| self.near_cubic(request.nodes));
-        if volume(shape) == u64::from(request.nodes) {
-            if let Some(whole) = self.whole(free, shape) {
-                return Some(Placement::Parts(vec![whole]));
-            }
-            if !self.largest {
-                self.shrink(&mut shape);
-            }
+        let shape = request.shape.unwrap_or_else(|| self.shapes.near_cubic(nodes));
+        let is_exact = volume(shape) == u64::from(nodes);
+        if is_exact && let Some(whole) = self.find_whole(free, shape) {
+            return Some(Placement::Parts(vec![whole]));
         }
-        let by_engine = self.engine.is_some() && !self.searches_pay();
-        if self.largest {
-            self.take_largest(request.nodes, shape);
-        } else if by_engine {
-            self.take_by_engine(free, request.nodes, shape);
+        let tried = usize::from(is_exact);
+        let Greedy { shapes, pieces: turn, busy, engine, .. } = self;
+        Some(if self.largest {
+            let largest = plain::largest_first(shape, nodes);
+            plain::pieces(busy, free.grid(), nodes, largest.into_iter().skip(tried), *turn)
         } else {
-            self.shrink_to_fit(request.nodes, shape);
-        }
-        let proposal = Placement::Parts(std::mem::take(&mut self.pieces));
-        if !by_engine {
-            // A proposal changes nothing: the pieces leave the busy list.
-            self.busy.remove(&proposal);
-        }
-        Some(proposal)
+            let smaller = shapes.from(shape).skip(tried);
+            match engine.as_mut().filter(|_| !engine::plain_pays(free.grid(), busy)) {
+                Some(engine) => engine.pieces(busy, free, nodes, smaller, *turn),
+                None => plain::pieces(busy, free.grid(), nodes, smaller, *turn),
+            }
+        })
     }
 
     fn granted(&mut self, placement: &Placement) {
         self.busy.add(placement);
         if let Some(engine) = &mut self.engine {
-            engine.exact.granted(placement);
+            engine.granted(placement);
         }
     }
 
     fn released(&mut self, placement: &Placement) {
         self.busy.remove(placement);
         if let Some(engine) = &mut self.engine {
-            engine.exact.released(placement);
+            engine.released(placement);
         }
     }
 

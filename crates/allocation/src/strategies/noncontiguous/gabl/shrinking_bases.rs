@@ -50,23 +50,23 @@ impl ShrinkingBases {
         self.used = 0;
         let single = self.next_set(grid);
         single.compute(free, [1; 3]);
-        let mut below = 0..1;
+        let mut smaller = 0..1;
         for index in (0..self.shapes.len().saturating_sub(1)).rev() {
             let first = self.used;
             for shape in oriented(self.shapes[index], turn).filter(|&shape| grid.fits(shape)) {
-                self.add_grown(grid, shape, below.clone());
+                self.add_grown(grid, shape, smaller.clone());
             }
             if self.used == first {
                 return;
             }
-            below = first..self.used;
+            smaller = first..self.used;
         }
     }
 
-    /// Adds the set of a shape that is one node longer than that of one of the sets `below`, if the
-    /// shape has bases.
-    fn add_grown(&mut self, grid: Grid, shape: Sides, below: std::ops::Range<usize>) {
-        let grown = below.into_iter().find_map(|index| {
+    /// Adds the set of a shape if it has bases. One of the sets `smaller` is of a shape that is one
+    /// node shorter: it is copied and grown along that axis.
+    fn add_grown(&mut self, grid: Grid, shape: Sides, smaller: std::ops::Range<usize>) {
+        let grown = smaller.into_iter().find_map(|index| {
             let less = self.sets[index].shape();
             let axis = (0..3).find(|&axis| less[axis] + 1 == shape[axis])?;
             (0..3)
@@ -83,6 +83,7 @@ impl ShrinkingBases {
         }
     }
 
+    /// A set more that is used, with the memory of an earlier question if there is some.
     fn next_set(&mut self, grid: Grid) -> &mut BaseSet {
         if self.sets.len() == self.used {
             self.sets.push(BaseSet::new(grid));

@@ -1,9 +1,18 @@
 //! MC's engine for machines with one axis: the cost of a centre in O(log n).
 //!
-//! Let n nodes be wanted, and F(k) nodes be free within k shells. The cost is the sum of n - F(k)
-//! over the shells before the first in which F(k) >= n. Bisection finds that shell. F(k) is the
-//! difference of two prefix counts, whose places move by one a shell. So the sum of F(k) is a
-//! difference of sums of prefix counts, and these are kept.
+//! Let n nodes be wanted. Let F(k) nodes be free in the box grown by k shells, and let K be the
+//! first k with F(k) >= n. The centre costs the sum of n - F(k) over k = 0 .. K - 1.
+//!
+//! Let P(x) be the number of free nodes below x. Then F(k) is a difference, and so is its sum:
+//!
+//! ```text
+//!   . . [low - k ..  low .. box .. end .. end + k) . .      F(k) = P(end + k) - P(low - k)
+//!
+//!   sum of F(k) = (P(end) + P(end + 1) + ..) - (P(low) + P(low - 1) + ..)        K terms each
+//! ```
+//!
+//! Bisection finds K, and the sums of P are kept. On a line P(x) is 0 below the line, and the
+//! number of all free nodes above it.
 //!
 //! Invariant: `sums[i]` is the sum of `below[..i]`. On a ring both go round three times, so that no
 //! box passes an end.
@@ -22,7 +31,7 @@ pub(super) struct LineShells {
     axis: usize,
     side: usize,
     ring: bool,
-    /// Free nodes below each coordinate.
+    /// P: the free nodes below each coordinate.
     below: Vec<u32>,
     /// The sum of `below` before each entry.
     sums: Vec<u64>,
@@ -110,21 +119,21 @@ impl LineShells {
             if self.within(low, end, middle) >= nodes { enough = middle } else { few = middle }
         }
         let last = enough;
+        // The sum of P from a coordinate up to another.
         let sum = |from: i64, to: i64| self.sums[to as usize] - self.sums[from as usize];
-        let (ends, lows) = if self.ring {
+        let (sum_at_ends, sum_at_lows) = if self.ring {
             let (low, end) = (low + n, end + n);
             (sum(end, end + last), sum(low + 1 - last, low + 1))
         } else {
-            // Shells that still grow at the upper end, and at the lower.
-            let up = (n - end).clamp(0, last);
-            let down = (low + 1).clamp(0, last);
-            let whole = u64::from(self.below[self.side]);
-            let grows = if up > 0 { sum(end, end + up) } else { 0 };
-            let shrinks = if down > 0 { sum(low + 1 - down, low + 1) } else { 0 };
-            (grows + (last - up) as u64 * whole, shrinks)
+            // The terms whose coordinates lie on the line.
+            let (ends, lows) = ((n - end).clamp(0, last), (low + 1).clamp(0, last));
+            let all = u64::from(self.below[self.side]);
+            let on_line = if ends > 0 { sum(end, end + ends) } else { 0 };
+            let lows = if lows > 0 { sum(low + 1 - lows, low + 1) } else { 0 };
+            (on_line + (last - ends) as u64 * all, lows)
         };
-        let cost = last as u64 * u64::from(nodes) - (ends - lows);
-        let inner = if last == 0 { 0 } else { self.within(low, end, last - 1) };
-        Offer { cost, last: last as u32, inner }
+        let cost = last as u64 * u64::from(nodes) - (sum_at_ends - sum_at_lows);
+        let free_inside = if last == 0 { 0 } else { self.within(low, end, last - 1) };
+        Offer { cost, last: last as u32, free_inside }
     }
 }

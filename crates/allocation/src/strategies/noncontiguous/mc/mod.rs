@@ -20,7 +20,8 @@
 //!
 //! The engine counts the shells of eight neighbouring centres at once. It gives centres up when
 //! they cannot be the cheapest, and ends at a centre around which no node is missing. It takes the
-//! nodes row by row from the box of the last shell.
+//! nodes row by row from the box of the last shell. Its numbers have 16 bits: where more nodes are
+//! free, the plain search finds the centre.
 //!
 //! Cost: O(N) for prefix sums, then O(N r / 8) for r shells a centre; on a line or ring O(log N) a
 //! centre. `plain` takes O(1) a shell and centre, O(F r) for F free centres, and looks at all free
@@ -38,6 +39,7 @@ pub(crate) mod mc1x1;
 mod plain;
 mod shell_costs;
 mod shells;
+mod taken;
 
 use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Grid, Occupancy, Request, Sides};
@@ -49,6 +51,7 @@ use line_shells::LineShells;
 use plain::PlainSearch;
 use shell_costs::ShellCosts;
 use shells::{Core, Offer, least_cost};
+use taken::taken;
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "mc",
@@ -125,14 +128,10 @@ impl Strategy for MinimisingContention {
         let Some(engine) = &mut self.engine else {
             return self.plain.find(free, shape, nodes);
         };
-        let found = engine.cheapest(free, shape, nodes);
-        let (core, offer) = match found {
-            Some(found) => found,
-            None => {
-                self.plain.cheapest(free, shape, nodes, least_cost(free.grid(), shape, nodes))?
-            }
-        };
-        Some(core.taken(free, offer, nodes))
+        let (core, offer) = engine.cheapest(free, shape, nodes).or_else(|| {
+            self.plain.cheapest(free, shape, nodes, least_cost(free.grid(), shape, nodes))
+        })?;
+        Some(taken(&core, free, offer, nodes))
     }
 
     fn reset(&mut self, _free: &Occupancy) -> bool {

@@ -1,5 +1,9 @@
 //! MC's plain search: one centre after the other, one shell after the other, from a table of prefix
-//! sums; then all free nodes for a place in the shells.
+//! sums. Then it looks at all free nodes for those that lie in the shells.
+//!
+//! Invariant: a centre that is given up costs no less than the best so far.
+//!
+//! Cost: O(N) for the sums; O(1) a shell and centre, O(F r) in all for F free centres and r shells.
 
 use pavior_mesh::{Grid, Occupancy, Sides};
 
@@ -56,9 +60,9 @@ impl PlainSearch {
 
     /// The nodes that a centre takes: all in shells before the last, and the first of the last.
     fn taken(&mut self, free: &Occupancy, core: &Core, offer: Offer, nodes: u32) -> Placement {
-        let Offer { last, inner, .. } = offer;
+        let Offer { last, free_inside, .. } = offer;
         self.tested += u64::from(free.count());
-        let mut left = nodes - inner;
+        let mut left = nodes - free_inside;
         let taken = free.iter().filter(|&node| {
             let shell = core.shell(self.grid.point(node));
             let here = shell == last && left > 0;
@@ -82,10 +86,10 @@ fn offer_below(
     nodes: u32,
     tested: &mut u64,
 ) -> Option<Offer> {
-    let (mut cost, mut inner) = (0, 0);
+    let (mut cost, mut free_inside) = (0, 0);
     for last in 0.. {
         *tested += 1;
-        let left = u64::from(nodes - inner);
+        let left = u64::from(nodes - free_inside);
         // Every node that is still to come costs at least the number of this shell.
         if cost + left * u64::from(last) >= limit {
             return None;
@@ -93,10 +97,10 @@ fn offer_below(
         let cuboid = core.grown(last);
         let free = cuboid.volume() - sums.busy_in(&cuboid);
         if free >= nodes {
-            return Some(Offer { cost: cost + left * u64::from(last), last, inner });
+            return Some(Offer { cost: cost + left * u64::from(last), last, free_inside });
         }
-        cost += u64::from(free - inner) * u64::from(last);
-        inner = free;
+        cost += u64::from(free - free_inside) * u64::from(last);
+        free_inside = free;
     }
     unreachable!("enough nodes are free, so some shell has them")
 }

@@ -46,10 +46,10 @@ pub(super) struct ShellCosts {
     grid: Grid,
     /// The cell of x = 0 in a row of the table, and the cells of a row.
     zero: usize,
-    wide: usize,
+    row_cells: usize,
     /// The rows of a plane of the table, and its planes: those of a ring come twice.
-    deep: usize,
-    high: usize,
+    plane_rows: usize,
+    planes: usize,
     /// Free nodes with coordinates below x, y and z.
     table: Vec<u16>,
     line: Vec<u16>,
@@ -75,9 +75,9 @@ impl ShellCosts {
             grid,
             // As far as the boxes of all centres reach when the last of them holds the whole axis.
             zero: w,
-            wide: (3 * w + LANES).next_multiple_of(LANES),
-            deep: rows(1),
-            high: rows(2),
+            row_cells: (3 * w + LANES).next_multiple_of(LANES),
+            plane_rows: rows(1),
+            planes: rows(2),
             table: Vec::new(),
             line: Vec::new(),
             bounds: Vec::new(),
@@ -187,9 +187,9 @@ impl ShellCosts {
         free
     }
 
-    /// The rows of the table whose sums make a box. The first two are at its end in z: the row at
-    /// its end in y, and that at its beginning. The other two are the same at its beginning in z;
-    /// both are 0 if that is the border.
+    /// The rows of the table whose sums make a box: of the plane at its end in z, the row at its
+    /// end in y and the row at its begin in y; then the same of the plane at its begin in z. The
+    /// last two are 0 if that plane is the border.
     fn rows_around(&self, core: &Core, shells: i32) -> [usize; 4] {
         let range = |axis: usize| {
             let n = i32::from(self.grid.side(axis));
@@ -206,7 +206,7 @@ impl ShellCosts {
             }
         };
         let ((y0, y1), (z0, z1)) = (range(1), range(2));
-        let row = |y: usize, z: usize| self.wide * (y + self.deep * z);
+        let row = |y: usize, z: usize| self.row_cells * (y + self.plane_rows * z);
         if z0 == 0 {
             [row(y1, z1), row(y0, z1), 0, 0]
         } else {
@@ -217,13 +217,13 @@ impl ShellCosts {
     /// What a centre of a known cost offers.
     fn offer(&mut self, core: &Core, cost: u64, nodes: u32) -> Offer {
         self.bounds.clear();
-        let mut inner = 0;
+        let mut free_inside = 0;
         for last in 0.. {
             let free = u32::from(self.free_in(core, core.centre[0], last)[0]);
             if free >= nodes {
-                return Offer { cost, last: last as u32, inner };
+                return Offer { cost, last: last as u32, free_inside };
             }
-            inner = free;
+            free_inside = free;
         }
         unreachable!("enough nodes are free, so some shell has them")
     }
@@ -231,29 +231,32 @@ impl ShellCosts {
     /// Fills the table: O(N), or up to 4 N on tori, eight cells at once.
     fn load(&mut self, free: &Occupancy) {
         let [w, d, h] = self.grid.sides().map(usize::from);
-        let (wide, plane) = (self.wide, self.wide * self.deep);
-        self.table.resize(plane * self.high, 0);
-        self.line.resize(wide, 0);
+        let row_cells = self.row_cells;
+        let plane = row_cells * self.plane_rows;
+        self.table.resize(plane * self.planes, 0);
+        self.line.resize(row_cells, 0);
         self.touched += (self.table.len() / LANES) as u64;
         for z in 1..=h {
             for y in 1..=d {
                 self.count_row(free, w * (y - 1 + d * (z - 1)));
-                let (before, rest) = self.table.split_at_mut(plane * z + wide * y);
-                let row = &mut rest[..wide];
-                let below = &before[plane * z + wide * (y - 1)..];
+                let (before, rest) = self.table.split_at_mut(plane * z + row_cells * y);
+                let row = &mut rest[..row_cells];
+                let below = &before[plane * z + row_cells * (y - 1)..];
                 for ((cell, line), below) in row.iter_mut().zip(&self.line).zip(below) {
                     *cell = line.wrapping_add(*below);
                 }
             }
             let (before, rest) = self.table.split_at_mut(plane * z);
             if z > 1 {
-                let pairs = rest[..wide * (d + 1)].iter_mut().zip(&before[plane * (z - 1)..]);
+                let pairs = rest[..row_cells * (d + 1)].iter_mut().zip(&before[plane * (z - 1)..]);
                 pairs.for_each(|(cell, below)| *cell = cell.wrapping_add(*below));
             }
             // A ring comes a second time.
-            let (once, again) = rest[..plane].split_at_mut(wide * (d + 1));
-            let whole = &once[wide * d..];
-            for (row, before) in again.chunks_exact_mut(wide).zip(once[wide..].chunks_exact(wide)) {
+            let (once, again) = rest[..plane].split_at_mut(row_cells * (d + 1));
+            let whole = &once[row_cells * d..];
+            for (row, before) in
+                again.chunks_exact_mut(row_cells).zip(once[row_cells..].chunks_exact(row_cells))
+            {
                 for ((cell, before), whole) in row.iter_mut().zip(before).zip(whole) {
                     *cell = before.wrapping_add(*whole);
                 }

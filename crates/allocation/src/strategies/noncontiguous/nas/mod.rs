@@ -29,10 +29,8 @@
 //! - The printed step 6 runs while size >= allocated. So it takes one node too many, or never ends
 //!   where no neighbour is left. Step 7 asks for free nodes while the failed nucleus holds some.
 //!   Only one 1x1 nucleus is tried.
-//! - Nuclei of n nodes or more are left out. The example 5x2 tries 4x3, and would grant 12 nodes
-//!   for 10. Its k = 1, 2, 3 lie outside the printed bound, which permits none there; where the
-//!   bound permits none, they are tried. No printed formula gives 6x2 for 6x3, as another example
-//!   has it.
+//! - Nuclei of n nodes or more are left out, and k = 1, 2, 3 are tried where the printed bound
+//!   permits none (`nuclei.rs`).
 //! - The printed conditions make only +x and +y neighbours (`neighbours=right-up`), and growth then
 //!   fails in corners.
 //! - The project's own: the order of growth; a request without a matching shape starts at the boxes
@@ -40,7 +38,9 @@
 //! - Tori and 3D are unsupported: neither the Ls nor the nuclei are defined there. What carries
 //!   over is growth by the neighbour with most granted neighbours: [`connected`](super::connected).
 
+mod allocated;
 mod neighbour_growth;
+mod nuclei;
 mod plain;
 
 use pavior_kernel::{OptionSpec, Options, Values};
@@ -56,6 +56,7 @@ use crate::strategies::shared::runs::runs;
 use crate::strategies::shared::search_strategy::{SearchRule, SearchStrategy};
 use crate::{Placement, Strategy, Work};
 use neighbour_growth::{NeighbourGrowth, NeighbourRule};
+use nuclei::nuclei;
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "nas",
@@ -140,33 +141,6 @@ struct NeighbourAllocation {
     tested: u64,
 }
 
-/// The values of k that make nuclei of a x b, a >= b >= 2.
-fn schedule(a: i32, b: i32) -> impl Iterator<Item = i32> {
-    let most = b - 1 - (a + 1) / 2;
-    let (first, last, step) = match (a % 2 == 0, most) {
-        (true, _) => (1, b, b / 4),
-        (false, -1) => (-1, 3, 1),
-        (false, ..-1) => (1, 3, 1),
-        (false, _) => (1, most, b / 4),
-    };
-    (first..=last).step_by(step.max(1) as usize)
-}
-
-/// The nuclei of a shape for n nodes: of S(a,b) and S(b,a), the longer side first, those of fewer
-/// than n nodes that fit the grid.
-fn nuclei([a, b, _]: Sides, nodes: u32, grid: Grid) -> impl Iterator<Item = Sides> {
-    let (a, b) = (i32::from(a.max(b)), i32::from(a.min(b)));
-    let ks = schedule(a, b).take_while(move |_| b >= 2);
-    let sides = move |k: i32| {
-        let (wide, high) = match a % 2 {
-            0 => (a / 2, b + k),
-            _ => ((a + 1) / 2 + k, b + a / 2 - k),
-        };
-        Some([u16::try_from(wide).ok()?, u16::try_from(high).ok()?, 1])
-    };
-    ks.filter_map(sides).filter(move |&sides| grid.fits(sides) && volume(sides) < u64::from(nodes))
-}
-
 impl NeighbourAllocation {
     /// The rectangle of First Fit, then of All-Shapes First Fit.
     fn rectangle(
@@ -246,22 +220,17 @@ impl SearchRule for NeighbourAllocation {
         if rectangle.is_some() {
             return rectangle.map(Placement::Whole);
         }
-        // All that is tried from here on is connected: it lies in one component.
-        let largest = if self.plain { u32::MAX } else { self.growth.prepare(free) };
-        if largest < nodes && !self.guarantee {
-            return None;
-        }
-        if largest >= nodes
-            && let Some(parts) = self.l_shape(free, asked, exact)
-        {
+        // All that is tried from here on is connected: it lies in one component. The plain search
+        // tries it without that knowledge.
+        let may_connect = self.plain || self.growth.prepare(free) >= nodes;
+        if may_connect && let Some(parts) = self.l_shape(free, asked, exact) {
             return Some(Placement::Parts(parts.to_vec()));
         }
         if self.plain {
             self.growth.prepare(free);
         }
         let shape = asked.or(self.shapes.first().copied());
-        let connected =
-            if largest >= nodes { self.nucleus(free, shape, nodes, true) } else { None };
+        let connected = if may_connect { self.nucleus(free, shape, nodes, true) } else { None };
         let nucleus = connected.or_else(|| {
             if self.guarantee { self.nucleus(free, shape, nodes, false) } else { None }
         })?;
@@ -279,39 +248,5 @@ impl SearchRule for NeighbourAllocation {
 
     fn work(&self) -> Work {
         Work::of_boxes(self.tested) + self.nuclei.work() + self.l_search.work() + self.growth.work()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn nuclei_of(shape: [u16; 2]) -> Vec<[u16; 2]> {
-        let grid = Grid::mesh(&[16, 16]).unwrap();
-        let [a, b] = shape;
-        let nodes = u32::from(a) * u32::from(b);
-        nuclei([a, b, 1], nodes, grid).map(|[wide, high, _]| [wide, high]).collect()
-    }
-
-    #[test]
-    fn the_examples() {
-        // 5x3: k = -1 gives 2x6; 0 and 2 are the request, 1 is 4x4 and too large.
-        assert_eq!(nuclei_of([5, 3]), [[2, 6], [6, 2]]);
-        assert_eq!(nuclei_of([3, 5]), [[2, 6], [6, 2]]);
-        // 5x2: printed as 4x3 (12 nodes, too many), 5x2 (the request), 6x1.
-        assert_eq!(nuclei_of([5, 2]), [[6, 1]]);
-        // 6x3: printed as 6x2, which no formula gives.
-        assert_eq!(nuclei_of([6, 3]), [[3, 4], [3, 5]]);
-        // 5x1: none.
-        assert_eq!(nuclei_of([5, 1]), Vec::<[u16; 2]>::new());
-    }
-
-    #[test]
-    fn a_growing_nucleus_stays_below_the_request() {
-        for (a, b) in (1..=16).flat_map(|a| (1..=16).map(move |b| (a, b))) {
-            for [wide, high] in nuclei_of([a, b]) {
-                assert!(wide * high < a * b, "{a}x{b}: {wide}x{high}");
-            }
-        }
     }
 }

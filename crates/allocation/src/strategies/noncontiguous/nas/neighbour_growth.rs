@@ -4,18 +4,15 @@
 //! neighbours a nucleus reaches every node of its component, so that the size of the component is
 //! the answer. With right-up neighbours a flood fill finds it.
 //!
-//! Invariant: the next node is the free neighbour with most allocated neighbours; of equals, the
-//! first in row-major order.
+//! Invariant: `grow` reaches the number without a jump exactly if `reaches` says so.
 //!
 //! Cost: O(N/64) and O(r log r) a state with r runs of free nodes. `reaches`: O(log r) four-way,
 //! O(n) right-up. `grow`: O(n log n), and O(N) where no neighbour is left.
 
-use std::collections::VecDeque;
-
 use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy};
 
+use super::allocated::Allocated;
 use crate::Work;
-use crate::strategies::shared::bit_set::BitSet;
 use crate::strategies::shared::components::Components;
 
 /// Which nodes are neighbours of one that is allocated.
@@ -120,7 +117,7 @@ impl NeighbourGrowth {
 }
 
 /// The neighbours of a node, by a rule.
-fn neighbours(
+pub(super) fn neighbours(
     grid: &Grid,
     rule: NeighbourRule,
     node: NodeId,
@@ -134,99 +131,4 @@ fn neighbours(
         (four && y > 0).then(|| NodeId(node.0.wrapping_sub(wide))),
     ];
     steps.into_iter().flatten()
-}
-
-/// The nodes allocated so far, and their free neighbours.
-struct Allocated<'a> {
-    grid: Grid,
-    rule: NeighbourRule,
-    free: &'a Occupancy,
-    /// By node: whether it is allocated, and how many allocated neighbours it has.
-    owned: Vec<bool>,
-    touched: Vec<u8>,
-    /// The free neighbours, by their number of allocated neighbours.
-    neighbours: [NodeSet; 5],
-    /// Nodes looked at.
-    visited: u64,
-}
-
-/// A set of nodes that knows its first one in row-major order.
-struct NodeSet {
-    nodes: BitSet,
-    /// No node before this one is in it.
-    low: u32,
-}
-
-impl NodeSet {
-    fn new(nodes: u32) -> NodeSet {
-        NodeSet { nodes: BitSet::new(nodes), low: 0 }
-    }
-
-    fn insert(&mut self, node: NodeId) {
-        self.low = if self.nodes.len() == 0 { node.0 } else { self.low.min(node.0) };
-        self.nodes.insert(node.0);
-    }
-
-    fn remove(&mut self, node: NodeId) {
-        self.nodes.remove(node.0);
-    }
-
-    fn first(&mut self) -> Option<NodeId> {
-        if self.nodes.len() == 0 {
-            return None;
-        }
-        self.low = self.nodes.next(self.low)?;
-        Some(NodeId(self.low))
-    }
-}
-
-impl<'a> Allocated<'a> {
-    fn new(grid: Grid, rule: NeighbourRule, free: &'a Occupancy) -> Self {
-        let nodes = grid.nodes() as usize;
-        let (owned, touched) = (vec![false; nodes], vec![0; nodes]);
-        let neighbours = std::array::from_fn(|_| NodeSet::new(grid.nodes()));
-        Allocated { grid, rule, free, owned, touched, neighbours, visited: 0 }
-    }
-
-    fn add(&mut self, node: NodeId) {
-        self.owned[node.index()] = true;
-        self.neighbours[usize::from(self.touched[node.index()])].remove(node);
-        for beside in neighbours(&self.grid, self.rule, node) {
-            self.visited += 1;
-            if self.free.is_node_free(beside) && !self.owned[beside.index()] {
-                let touched = &mut self.touched[beside.index()];
-                self.neighbours[usize::from(*touched)].remove(beside);
-                *touched += 1;
-                self.neighbours[usize::from(*touched)].insert(beside);
-            }
-        }
-    }
-
-    /// The free neighbour with most allocated neighbours.
-    fn fullest(&mut self) -> Option<NodeId> {
-        self.neighbours.iter_mut().rev().find_map(NodeSet::first)
-    }
-
-    /// The free node with the fewest hops to an allocated one, the first in row-major order of
-    /// those.
-    fn nearest(&mut self) -> NodeId {
-        let grid = &self.grid;
-        self.visited += u64::from(grid.nodes());
-        let mut hops = vec![u32::MAX; self.owned.len()];
-        let mut open: VecDeque<NodeId> =
-            (0..grid.nodes()).map(NodeId).filter(|node| self.owned[node.index()]).collect();
-        for node in &open {
-            hops[node.index()] = 0;
-        }
-        while let Some(node) = open.pop_front() {
-            for beside in neighbours(grid, NeighbourRule::FourWay, node) {
-                if hops[beside.index()] == u32::MAX {
-                    hops[beside.index()] = hops[node.index()] + 1;
-                    open.push_back(beside);
-                }
-            }
-        }
-        let open = self.free.iter().filter(|node| !self.owned[node.index()]);
-        open.min_by_key(|node| (hops[node.index()], *node)).expect("enough nodes are free")
-    }
 }

@@ -1,4 +1,6 @@
 //! The plain search for nuclei, base by base. It judges the search by sets of bases.
+//!
+//! Cost: O(1) a base, by prefix sums, for all bases up to the one that is taken.
 
 use pavior_mesh::{Coordinates, Grid, Scan, Sides};
 

@@ -7,22 +7,21 @@
 //!   . . b
 //! ```
 //!
-//! The plain search, [`RightBorders::first`] in `lines_plain.rs`, subtracts every box from every
-//! line. The engine is given the set of all bases, and chooses from it the base that the plain
-//! search finds: [`RightBorders::begin`], then [`RightBorders::next`].
+//! The plain search subtracts every box from every line (`lines_plain.rs`). The engine is given the
+//! set of all bases, and chooses from it the base that the plain search finds:
+//! [`RightBorders::begin`], then [`RightBorders::next`] for one base after the other.
 //!
 //! Invariant: boxes are in non-increasing order of their top rows. What lies above one box lies
 //! above all later ones. So of each line only one segment must be kept.
 //!
-//! Cost: for B boxes, the plain search takes O(B) a line and O(B^2) in all. The engine looks at one
-//! box a line.
+//! Cost: O(B) for B boxes, since the engine looks at one box a line; O(log B) to add or remove one.
 
 use pavior_mesh::{BaseSet, Cuboid, Grid};
 
 use crate::kind::Unsupported;
 use crate::strategies::shared::busy_list::BusyList;
 use crate::strategies::shared::coverage::{AxisRange, covered};
-use crate::strategies::shared::right_borders::walk::{BorderWalk, GRANTED, PROPOSED};
+use crate::strategies::shared::right_borders::walk::{BorderWalk, List};
 use crate::{Placement, Work};
 
 /// A busy list, the box with the highest top row first, searched along right border lines.
@@ -110,25 +109,24 @@ impl RightBorders {
             }
             self.walk.pass_left_face();
         }
-        self.walk.skip_to_first(&self.busy, bases);
-        match [GRANTED, PROPOSED].map(|list| self.next_in(list, bases)) {
+        self.walk.skip_to_first(Some(&self.busy), bases);
+        match [List::Granted, List::Proposed].map(|list| self.next_in(list, bases)) {
             // The higher box comes first. Of equally high ones, the granted box does.
             [Some((granted, _)), Some((proposed, found))] if proposed > granted => Some(found),
             [granted, proposed] => granted.or(proposed).map(|(_, found)| found),
         }
     }
 
-    /// The next base beside a box of one list, [`GRANTED`] or [`PROPOSED`], and the top row of that
-    /// box.
-    fn next_in(&mut self, list: usize, bases: &BaseSet) -> Option<(u16, Cuboid)> {
+    /// The next base beside a box of one list, and the top row of that box.
+    fn next_in(&mut self, list: List, bases: &BaseSet) -> Option<(u16, Cuboid)> {
+        let boxes = match list {
+            List::Granted => self.busy.boxes(),
+            List::Proposed => &self.proposed,
+        };
         loop {
-            let boxes = if list == GRANTED { self.busy.boxes() } else { &self.proposed };
-            let before = self.walk.passed[list];
-            let stop = match list {
-                GRANTED => self.walk.next_granted(&self.busy),
-                _ => self.walk.next_along(list, boxes),
-            };
-            self.work.boxes += (self.walk.passed[list] - before) as u64 + 1;
+            let before = self.walk.passed(list);
+            let stop = self.walk.next(list, boxes, Some(&self.busy));
+            self.work.boxes += (self.walk.passed(list) - before) as u64 + 1;
             let stop = stop?;
             let held = &boxes[stop.index];
             if let Some(line) = covered(&self.grid, 1, held, bases.shape()[1])[0]
@@ -136,7 +134,7 @@ impl RightBorders {
             {
                 return Some((top(held), found));
             }
-            self.walk.passed[list] += 1;
+            self.walk.pass(list);
         }
     }
 
@@ -144,8 +142,7 @@ impl RightBorders {
     pub(crate) fn propose(&mut self, part: Cuboid) {
         let index = self.proposed.partition_point(|other| top(other) >= top(&part));
         self.proposed.insert(index, part);
-        let passed = &mut self.walk.passed[PROPOSED];
-        *passed = (*passed).min(index);
+        self.walk.turn_back(List::Proposed, index);
     }
 
     /// Forgets what was proposed.

@@ -1,9 +1,15 @@
 //! The plain search of RBS: it subtracts every busy box from every right border line. Short busy
 //! lists are searched by it, too.
+//!
+//! Invariant: `low..=high` is the highest clear segment of a line between the boxes seen so far.
+//! Boxes come from the highest top row down, so that it only shrinks.
+//!
+//! Cost: O(B) a line, O(B^2) in all for B boxes.
 
 use pavior_mesh::{Cuboid, Sides};
 
 use super::lines::RightBorders;
+use super::pieces::right_border;
 use crate::strategies::shared::coverage::{AxisRange, covered};
 
 impl RightBorders {
@@ -14,22 +20,11 @@ impl RightBorders {
         self.first_base(0, whole, shape).or_else(|| {
             (0..self.busy.boxes().len()).find_map(|index| {
                 let held = self.busy.boxes()[index];
-                let x = self.right_of(&held, shape[0])?;
+                let x = right_border(&self.grid, &held, shape[0])?;
                 let line = covered(&self.grid, 1, &held, shape[1])[0]?;
                 self.first_base(x, line, shape)
             })
         })
-    }
-
-    /// The x of a box's right border line, if it is a base of the side at all.
-    fn right_of(&self, held: &Cuboid, side: u16) -> Option<u16> {
-        let (n, starts) = (self.grid.side(0), self.grid.starts(0, side));
-        let right = u32::from(held.base[0]) + u32::from(held.sides[0]);
-        if !self.grid.wraps(0) {
-            return (right < u32::from(starts)).then_some(right as u16);
-        }
-        // A side that closes the ring has the one base 0, which the left border is.
-        (side < n).then_some((right % u32::from(n)) as u16)
     }
 
     /// The lowest base of the highest clear segment of a line.

@@ -7,6 +7,8 @@
 //! ```
 //!
 //! Invariant: the pieces of a plane do not overlap.
+//!
+//! Cost: O(1) to cut a piece, and O(rows of what is left) to find the part that has a base.
 
 use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, Sides};
 
@@ -36,10 +38,10 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
-    /// The bases whose placements share rows along y and z with a box.
+    /// The bases beside a box: their placements share rows along y and z with it.
     #[inline]
     pub(super) fn beside(grid: &Grid, held: &Cuboid, shape: Sides) -> Pieces {
-        Pieces { y: along(grid, held, shape, 1), z: along(grid, held, shape, 2) }
+        Pieces { y: covered_on(grid, held, shape, 1), z: covered_on(grid, held, shape, 2) }
     }
 
     pub(super) fn iter(self) -> impl Iterator<Item = Piece> {
@@ -49,8 +51,20 @@ impl Pieces {
     }
 }
 
+/// The x of a box's right border, if it is a base of the side at all.
+pub(super) fn right_border(grid: &Grid, held: &Cuboid, side: u16) -> Option<u16> {
+    let (n, starts) = (grid.side(0), grid.starts(0, side));
+    let right = u32::from(held.base[0]) + u32::from(held.sides[0]);
+    if !grid.wraps(0) {
+        return (right < u32::from(starts)).then_some(right as u16);
+    }
+    // A side that closes the ring has the one base 0, which the left face is.
+    (side < n).then_some((right % u32::from(n)) as u16)
+}
+
+/// The bases of a shape on one axis that a box covers.
 #[inline]
-pub(super) fn along(grid: &Grid, held: &Cuboid, shape: Sides, axis: usize) -> [AxisRange; 2] {
+pub(super) fn covered_on(grid: &Grid, held: &Cuboid, shape: Sides, axis: usize) -> [AxisRange; 2] {
     covered(grid, axis, held, shape[axis]).map(|range| range.unwrap_or(AxisRange::EMPTY))
 }
 

@@ -14,14 +14,14 @@ use pavior_mesh::{BaseSet, Cuboid, Grid};
 
 use super::pieces::{LivePiece, Piece, Pieces, covers_some, has_base};
 use super::planes_plain::Plane;
-use super::walk::{BorderWalk, GRANTED, PROPOSED, Stop};
+use super::walk::{BorderWalk, List};
 use crate::Work;
 use crate::strategies::shared::busy_list::BusyList;
 
 /// The busy boxes, in the order in which their planes are looked at.
 #[derive(Clone, Copy)]
 pub(crate) struct BusyBoxes<'a> {
-    /// By [`GRANTED`] and [`PROPOSED`].
+    /// By [`List`].
     lists: [&'a [Cuboid]; 2],
     /// The list that may know the box of each node.
     by_node: Option<&'a BusyList>,
@@ -100,30 +100,22 @@ impl BorderPlanes {
             }
             self.walk.pass_left_face();
         }
-        if let Some(list) = boxes.by_node {
-            self.walk.skip_to_first(list, bases);
-        }
-        for list in [GRANTED, PROPOSED] {
-            let before = self.walk.passed[list];
-            while let Some(stop) = self.next_stop(list, boxes) {
-                let pieces = Pieces::beside(&self.grid, &boxes.lists[list][stop.index], shape);
+        self.walk.skip_to_first(boxes.by_node, bases);
+        for list in [List::Granted, List::Proposed] {
+            let listed = boxes.lists[list as usize];
+            let before = self.walk.passed(list);
+            while let Some(stop) = self.walk.next(list, listed, boxes.by_node) {
+                let pieces = Pieces::beside(&self.grid, &listed[stop.index], shape);
                 let found = self.base_on(boxes, bases, Plane { x: stop.x, pieces });
                 if found.is_some() {
                     self.tested += (stop.index + 1 - before) as u64;
                     return found;
                 }
-                self.walk.passed[list] += 1;
+                self.walk.pass(list);
             }
-            self.tested += (boxes.lists[list].len() - before) as u64;
+            self.tested += (listed.len() - before) as u64;
         }
         None
-    }
-
-    fn next_stop(&mut self, list: usize, boxes: &BusyBoxes<'_>) -> Option<Stop> {
-        match boxes.by_node {
-            Some(known) if list == GRANTED => self.walk.next_granted(known),
-            _ => self.walk.next_along(list, boxes.lists[list]),
-        }
     }
 
     /// The base that the plain search finds on a plane: the lowest of the first piece that has one.
@@ -135,8 +127,11 @@ impl BorderPlanes {
         let mut index = 0;
         while !piece.is_done() {
             let left = boxes.count() - index;
-            let around = |list: &BusyList| list.within(&piece.hull(), left / 16, &mut self.around);
-            if by_node.is_some_and(around) {
+            // To look at a node takes longer than to test a box: it must be few nodes for many
+            // boxes.
+            let few = left / 16;
+            let found = |list: &BusyList| list.within(&piece.hull(), few, &mut self.around);
+            if by_node.is_some_and(found) {
                 return self.cut_around(piece, boxes, index);
             }
             let covers = piece.covers();

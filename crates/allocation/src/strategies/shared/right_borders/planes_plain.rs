@@ -1,8 +1,13 @@
 //! The plain search of BL, TBL and GABL: it subtracts every busy box from every right border plane.
+//!
+//! Invariant: the pieces of a plane hold exactly its bases that no box seen so far covers.
+//!
+//! Cost: O(B) planes for B boxes, and O(B) pieces on each as long as planes split into few; O(B^2)
+//! pieces of one plane at worst.
 
 use pavior_mesh::{Cuboid, Grid, Sides};
 
-use super::pieces::{Piece, Pieces, along, subtract};
+use super::pieces::{Piece, Pieces, covered_on, right_border, subtract};
 use crate::Work;
 use crate::strategies::shared::coverage::AxisRange;
 
@@ -25,15 +30,8 @@ impl Plane {
 
     /// A box's right border plane, if it has bases of the shape at all.
     fn right_of(grid: &Grid, held: &Cuboid, shape: Sides) -> Option<Plane> {
-        let (n, starts) = (grid.side(0), grid.starts(0, shape[0]));
-        let right = u32::from(held.base[0]) + u32::from(held.sides[0]);
-        let x = if grid.wraps(0) {
-            // A side that closes the ring has the one base 0, which the left face is.
-            (shape[0] < n).then_some((right % u32::from(n)) as u16)
-        } else {
-            (right < u32::from(starts)).then_some(right as u16)
-        };
-        Some(Plane { x: x?, pieces: Pieces::beside(grid, held, shape) })
+        let x = right_border(grid, held, shape[0])?;
+        Some(Plane { x, pieces: Pieces::beside(grid, held, shape) })
     }
 }
 
@@ -46,7 +44,7 @@ struct Region {
 
 impl Region {
     fn new(grid: &Grid, held: &Cuboid, shape: Sides) -> Region {
-        Region { x: along(grid, held, shape, 0), pieces: Pieces::beside(grid, held, shape) }
+        Region { x: covered_on(grid, held, shape, 0), pieces: Pieces::beside(grid, held, shape) }
     }
 
     fn covers(&self, x: u16) -> bool {
@@ -97,7 +95,7 @@ impl PlaneSubtraction {
 
     /// The most pieces that any plane is in while the search for a shape goes through all planes to
     /// their ends.
-    fn most_pieces(&mut self, busy: &[Cuboid], shape: Sides) -> usize {
+    pub(crate) fn most_pieces(&mut self, busy: &[Cuboid], shape: Sides) -> usize {
         self.load(busy, shape);
         let mut most = self.clear_plane(Plane::left_face(&self.grid, shape));
         for held in busy {
@@ -141,23 +139,4 @@ impl PlaneSubtraction {
         }
         most
     }
-}
-
-/// The most pieces that any right border plane is cut into while TBL looks for a shape. The busy
-/// boxes come in order of grant. 0 if the shape does not fit the empty machine unturned.
-///
-/// The TBL paper says "at most four", and takes its cost from that.
-///
-/// ```
-/// use pavior_allocation::tbl_most_pieces;
-/// use pavior_mesh::{Cuboid, Grid};
-/// let grid = Grid::mesh(&[2, 5, 5])?;
-/// let node = |y, z| Cuboid::node([0, y, z]);
-/// // The left face, without two nodes in general position.
-/// assert_eq!(tbl_most_pieces(&grid, &[node(1, 1), node(3, 3)], [1, 1, 1]), 7);
-/// # Ok::<(), pavior_mesh::GridError>(())
-/// ```
-pub fn tbl_most_pieces(grid: &Grid, busy: &[Cuboid], shape: Sides) -> usize {
-    let mut planes = PlaneSubtraction::new(*grid);
-    if grid.fits(shape) { planes.most_pieces(busy, shape) } else { 0 }
 }

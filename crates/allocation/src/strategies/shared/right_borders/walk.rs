@@ -1,7 +1,16 @@
 //! A walk along a busy list that stops at the boxes with bases beside their right side.
 //!
 //! One bit a column says whether it has a base. A box beside a column without one is passed. Where
-//! bases are few, the boxes are found from the nodes left of the bases.
+//! bases are few, the boxes are found from the nodes left of the bases:
+//!
+//! ```text
+//!   columns:   0 1 0 0 1      a box that ends at column 3 is passed; one that ends before 4 is not
+//!   few bases: . n b . .      the node n on the left of the base b is held by a box at which the
+//!                             walk stops
+//! ```
+//!
+//! A walk: [`BorderWalk::begin`]; then for each base wanted the left face, if it has one, then
+//! [`BorderWalk::skip_to_first`], then [`BorderWalk::next`] and [`BorderWalk::pass`] in turn.
 //!
 //! Invariant: bases may vanish during a walk, but none is added. The walk may stop at a box whose
 //! last base has vanished. It passes no box that has one, and looks at no box twice.
@@ -12,10 +21,14 @@ use pavior_mesh::{BaseSet, Cuboid};
 
 use crate::strategies::shared::busy_list::BusyList;
 
-/// The list of the boxes that the machine has granted.
-pub(super) const GRANTED: usize = 0;
-/// The list of the boxes that are proposed.
-pub(super) const PROPOSED: usize = 1;
+/// A list along which a walk goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum List {
+    /// The boxes that the machine has granted.
+    Granted,
+    /// The boxes that are proposed.
+    Proposed,
+}
 
 /// How far the walk has come, and what tells it where to stop.
 #[derive(Clone, Debug, Default)]
@@ -29,8 +42,8 @@ pub(super) struct BorderWalk {
     /// of these were passed.
     keys: Vec<u64>,
     keys_passed: usize,
-    /// How many boxes were passed, of [`GRANTED`] and of [`PROPOSED`].
-    pub(super) passed: [usize; 2],
+    /// How many boxes were passed, by [`List`].
+    passed: [usize; 2],
 }
 
 /// How granted boxes with bases beside them are found.
@@ -83,28 +96,58 @@ impl BorderWalk {
         self.columns[0] &= !1;
     }
 
+    /// How many boxes of a list were passed.
+    pub(super) fn passed(&self, list: List) -> usize {
+        self.passed[list as usize]
+    }
+
+    /// Passes the box at which the walk has stopped: no base is left beside it.
+    pub(super) fn pass(&mut self, list: List) {
+        self.passed[list as usize] += 1;
+    }
+
+    /// A box has come into a list at `index`: it and those behind it are not passed.
+    pub(super) fn turn_back(&mut self, list: List, index: usize) {
+        let passed = &mut self.passed[list as usize];
+        *passed = (*passed).min(index);
+    }
+
     /// Passes the granted boxes before the first with a base beside it, where this is less work
     /// than a walk.
-    pub(super) fn skip_to_first(&mut self, list: &BusyList, bases: &BaseSet) {
-        if self.finder == Finder::FirstKey {
-            self.passed[GRANTED] = list.first_beside(bases);
+    pub(super) fn skip_to_first(&mut self, granted: Option<&BusyList>, bases: &BaseSet) {
+        if let Some(granted) = granted.filter(|_| self.finder == Finder::FirstKey) {
+            self.passed[List::Granted as usize] = granted.first_beside(bases);
         }
     }
 
-    /// The next granted box that may have a base beside it.
-    pub(super) fn next_granted(&mut self, list: &BusyList) -> Option<Stop> {
-        if self.finder != Finder::AllKeys {
-            return self.next_along(GRANTED, list.boxes());
+    /// The next box that may have a base in the column on its right. `granted` is the list of the
+    /// machine's boxes if it may know the box of each node.
+    #[inline]
+    pub(super) fn next(
+        &mut self,
+        list: List,
+        boxes: &[Cuboid],
+        granted: Option<&BusyList>,
+    ) -> Option<Stop> {
+        match granted {
+            Some(granted) if list == List::Granted && self.finder == Finder::AllKeys => {
+                self.next_by_key(granted)
+            }
+            _ => self.next_along(list, boxes),
         }
+    }
+
+    fn next_by_key(&mut self, list: &BusyList) -> Option<Stop> {
+        let passed = &mut self.passed[List::Granted as usize];
         while let Some(&key) = self.keys.get(self.keys_passed) {
             let index = list.place_of(key);
-            if index >= self.passed[GRANTED] {
-                self.passed[GRANTED] = index;
+            if index >= *passed {
+                *passed = index;
                 return Some(Stop { index, x: self.right_of(&list.boxes()[index]) as u16 });
             }
             self.keys_passed += 1;
         }
-        self.passed[GRANTED] = list.boxes().len();
+        *passed = list.boxes().len();
         None
     }
 
@@ -114,10 +157,8 @@ impl BorderWalk {
         if right >= self.side { right - self.side } else { right }
     }
 
-    /// The next box of a list, [`GRANTED`] or [`PROPOSED`], that may have a base in the column on
-    /// its right.
-    pub(super) fn next_along(&mut self, list: usize, boxes: &[Cuboid]) -> Option<Stop> {
-        let from = self.passed[list];
+    fn next_along(&mut self, list: List, boxes: &[Cuboid]) -> Option<Stop> {
+        let from = self.passed(list);
         let rest = boxes.get(from..).unwrap_or(&[]);
         let found = match self.columns[..] {
             [word] => rest.iter().position(|held| word >> self.right_of(held) & 1 == 1),
@@ -126,8 +167,8 @@ impl BorderWalk {
                 self.columns[x as usize / 64] >> (x % 64) & 1 == 1
             }),
         };
-        self.passed[list] = found.map_or(boxes.len(), |ahead| from + ahead);
-        let index = self.passed[list];
+        let index = found.map_or(boxes.len(), |ahead| from + ahead);
+        self.passed[list as usize] = index;
         found.map(|_| Stop { index, x: self.right_of(&boxes[index]) as u16 })
     }
 }

@@ -1,4 +1,15 @@
 //! The free nodes at every time from now on, by what is expected and booked.
+//!
+//! ```text
+//!   segments:   |  a  |   b   | c |    d ..      b begins at a dip if a node of a is taken in it
+//! ```
+//!
+//! Invariant: each segment lasts until the next begins, and the last for ever. Neighbours differ.
+//! All nodes that are free in a segment are free in the next one too, unless the next begins at a
+//! dip.
+//!
+//! Cost: T N/64 words for T segments and N nodes. To take or give a slot changes the rows of its
+//! nodes in every segment of its interval, and moves the segments behind.
 
 mod runs;
 mod search;
@@ -13,20 +24,14 @@ use pavior_mesh::{Occupancy, OccupancyError};
 use super::slot::{Interval, Slot};
 pub(super) use search::Search;
 
-/// The free nodes, in segments of time. Each segment lasts until the next begins, and the last for
-/// ever. Neighbours differ.
-///
-/// T segments take T N/64 words for N nodes. To take or give a slot changes the rows of its nodes
-/// in every segment of its interval, and moves the segments behind. Times, counts and nodes lie
-/// in arrays of their own: a search for a time at which enough nodes are free reads the counts
-/// alone.
+/// The free nodes, in segments of time. Times, counts and nodes lie in arrays of their own: a
+/// search for a time at which enough nodes are free reads the counts alone.
 pub(super) struct NodeTimeline {
     from: VecDeque<Time>,
     count: VecDeque<u32>,
     free: VecDeque<Occupancy>,
-    /// The dips: the times, in order, at which nodes stop being free, because a slot begins. All
-    /// nodes that are free in a segment are free in the next one too, unless that begins at a dip.
-    /// The begin of the first segment is none.
+    /// The dips: the times, in order, at which nodes stop being free, because a slot begins. The
+    /// begin of the first segment is none.
     dips: Vec<Time>,
 }
 
@@ -69,6 +74,7 @@ impl NodeTimeline {
     /// The nodes of a placement as a set, if it has so many parts that whole words of nodes are
     /// changed faster.
     fn as_set(&self, placement: &Placement) -> Option<Occupancy> {
+        /// About how many words of nodes are changed in the time of one part.
         const WORDS_A_PART: usize = 16;
         let grid = self.free[0].grid();
         let words = grid.nodes() as usize / 64;
@@ -113,6 +119,7 @@ impl NodeTimeline {
         self.from.partition_point(|from| *from < at)
     }
 
+    /// Changes the free nodes of an interval, as far as it is not past.
     fn change(
         &mut self,
         interval: Interval,
@@ -134,6 +141,7 @@ impl NodeTimeline {
     }
 
     /// Joins a segment to the one before it if they are equal. Notes whether it begins at a dip.
+    /// The first segment has none before it, and behind the last there is none.
     fn join(&mut self, index: usize) {
         if !(1..self.from.len()).contains(&index) {
             return;

@@ -1,4 +1,22 @@
 //! Runs of segments: the later a job begins in one, the more nodes are free to it.
+//!
+//! A job that begins later leaves dips behind and runs over others. Between two such changes it
+//! runs over the same dips:
+//!
+//! ```text
+//!                 dip
+//!                  v
+//!   |  a |  b |  b |  c |  c |     A job lasts three segments. From a it ends before the dip. From
+//!                                  b it runs over it. From c it begins behind it.
+//! ```
+//!
+//! So a run ends before the first dip of its window, and before the begin from which the next dip
+//! enters. There are at most two runs a dip.
+//!
+//! Invariant: the window holds the dips over which a job runs that begins in the last run. Nodes
+//! that are free throughout from one segment of a run are so from the next.
+//!
+//! Cost: that of the window, O(N/64) words a dip, and O(log T) a run for T segments.
 
 use std::ops::Range;
 
@@ -9,8 +27,7 @@ use super::search::Search;
 use super::window::Window;
 use crate::schedulers::conservative::slot::Interval;
 
-/// Segments, both ends included. A job that begins in any of them runs over the same dips. So the
-/// nodes that are free for as long as it runs only grow from one segment to the next.
+/// Segments, both ends included. A job that begins in any of them runs over the same dips.
 pub(super) struct Run {
     pub(super) first: usize,
     pub(super) last: usize,
@@ -57,6 +74,8 @@ impl<'p> Runs<'p> {
         None
     }
 
+    /// The last segment of the run that begins now. If answers are not monotone, each segment is a
+    /// run.
     fn last_of_run(&self) -> usize {
         if !self.search.monotone {
             return self.begin;

@@ -1,4 +1,20 @@
 //! The search for the earliest time at which a job can be placed.
+//!
+//! Only begins of segments are tried: within a segment, the earlier a job begins, the more nodes
+//! are free for as long as it runs.
+//!
+//! If the job's answers are monotone, most segments are ruled out together:
+//!
+//! 1. All stretches that begin within half of the job's length have the other half in common. A job
+//!    that does not fit there fits in none of them. That mostly takes one question.
+//! 2. What is left is cut into [`Runs`], in which free nodes only grow. The last segment of each is
+//!    asked about. If the job fits there, the others are bisected.
+//!
+//! Invariant: a segment that is left out is one at which the job does not fit. So the time found is
+//! the earliest.
+//!
+//! Cost: O(d + log T) questions of O(N/64) words each, for d dips and T segments; O(T) questions if
+//! answers are not monotone.
 
 use std::ops::Range;
 
@@ -6,7 +22,7 @@ use pavior_allocation::Placement;
 use pavior_kernel::Time;
 
 use super::NodeTimeline;
-use super::runs::Runs;
+use super::runs::{Run, Runs};
 use super::window::Window;
 use crate::schedulers::conservative::question::JobQuestion;
 use crate::schedulers::conservative::slot::{Interval, Need, Slot};
@@ -26,17 +42,6 @@ pub(in super::super) struct Search<'p> {
 impl NodeTimeline {
     /// The earliest time at which a job can be placed on nodes that are free for as long as it is
     /// estimated to run, and where.
-    ///
-    /// Only begins of segments are tried: within a segment, the earlier a job begins, the more
-    /// nodes are free for as long as it runs.
-    ///
-    /// If the search is monotone, most segments are ruled out in groups. First, all stretches
-    /// that begin within half of the job's length have the other half in common. A job that does
-    /// not fit there fits in none of them, which mostly takes one question. Second, what is left is
-    /// cut into runs of segments ([`Runs`]), at most two for each dip. In a run the free nodes only
-    /// grow, so that its last segment is asked about, and the others are bisected if the job fits
-    /// there. For d dips and T segments that takes O(d + log T) questions of O(N/64) words each,
-    /// instead of O(T).
     pub(in super::super) fn earliest(
         &self,
         search: &Search<'_>,
@@ -73,6 +78,7 @@ impl NodeTimeline {
         None
     }
 
+    /// As [`NodeTimeline::earliest`], run by run.
     fn earliest_in(
         &self,
         segments: Range<usize>,
@@ -80,21 +86,20 @@ impl NodeTimeline {
         question: &mut JobQuestion<'_, '_>,
     ) -> Option<(Time, Placement)> {
         let mut runs = Runs::new(self, search, segments);
-        while let Some(run) = runs.next() {
-            let fits = |segment: usize, runs: &mut Runs<'_>, question: &mut JobQuestion<'_, '_>| {
-                u64::from(self.count[segment]) >= search.need.nodes && {
+        while let Some(Run { mut first, mut last }) = runs.next() {
+            let mut fits = |segment: usize| {
+                let enough = |count: u32| u64::from(count) >= search.need.nodes;
+                enough(self.count[segment]) && {
                     let free = runs.window.free(segment);
-                    u64::from(free.count()) >= search.need.nodes
-                        && question.fits(self.from[segment], free)
+                    enough(free.count()) && question.fits(self.from[segment], free)
                 }
             };
-            if !fits(run.last, &mut runs, question) {
+            if !fits(last) {
                 continue;
             }
-            let (mut first, mut last) = (run.first, run.last);
             while first < last {
                 let middle = usize::midpoint(first, last);
-                if fits(middle, &mut runs, question) {
+                if fits(middle) {
                     last = middle;
                 } else {
                     first = middle + 1;

@@ -4,15 +4,17 @@
 //! that are free at the begin of a window and at all its dips are free throughout.
 //!
 //! Dips enter behind the last and leave from the first. The nodes that are free at all of them are
-//! kept in two parts. Here dips 4 and 5 have entered behind 1, 2 and 3:
+//! kept as a queue of two stacks keeps its sum. Here dips 4 and 5 have entered behind 1, 2 and 3:
 //!
 //! ```text
 //!   from_dip:    1 & 2 & 3,  2 & 3,  3     an entry a dip, which leaves with it
 //!   at_others:   4 & 5                     one entry for all; dips that enter are and-ed to it
 //! ```
 //!
-//! The window is the common nodes of the first entry and of `at_others`. When a dip without an
-//! entry leaves, the dips that stay are given an entry each.
+//! When a dip without an entry leaves, the dips that stay are given an entry each.
+//!
+//! Invariant: the nodes that are free at all dips are those of both the entry on top, if there is
+//! one, and `at_others`, if there are some.
 //!
 //! Cost: each dip enters once, gets an entry once and leaves once, at O(N/64) words each.
 
@@ -69,8 +71,8 @@ impl<'p> Window<'p> {
         self.dips.front().copied()
     }
 
-    /// The number of nodes that are free in a segment.
-    fn count(&self, segment: usize) -> u64 {
+    /// The number of nodes that are free in a segment, the job's own included.
+    fn free_count(&self, segment: usize) -> u64 {
         let own = self.own.filter(|own| own.interval.from <= self.timeline.from[segment]);
         let own = own.map_or(0, |own| own.held.nodes());
         u64::from(self.timeline.count[segment]) + u64::from(own)
@@ -85,7 +87,7 @@ impl<'p> Window<'p> {
                 continue;
             }
             let segment = self.timeline.segment_at(dip);
-            if self.count(segment) < nodes {
+            if self.free_count(segment) < nodes {
                 return Some(segment);
             }
             self.enter(segment);

@@ -1,27 +1,30 @@
-//! The directory of an experiment, as commands use it.
+//! The directory of an experiment, as commands use it: faults become failures of a command, and
+//! what happens to files is told.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use pavior_experiments::directory::{self, Directory, DirectoryError, Note, OpenRun, Resume, Run};
+use pavior_experiments::directory::{
+    self, Directory, DirectoryError, Note, OpenRun, Reproduced, Resume, Run,
+};
 use pavior_experiments::{InputFiles, JournalEntry, Publication, Specification};
-use pavior_files::FileError;
+use pavior_files::{FileError, Limits};
 
 use crate::failure::Failure;
 use crate::files;
 
 pub(crate) use pavior_experiments::directory::EXPERIMENT;
 
-/// What a run is, as `run.json` has it. A paper that is reproduced is given with whether quickly.
+/// What a run is, as `run.json` has it. `shard` names the part of the experiment that it runs.
 pub(crate) fn run(
     specification: &Specification,
     files: &dyn InputFiles,
-    paper: Option<(String, bool)>,
+    reproduced: Option<Reproduced>,
     shard: String,
 ) -> Result<Run, Failure> {
     Ok(Run {
         name: specification.name.clone(),
         fingerprint: specification.fingerprint(files).map_err(Failure::of_input)?,
-        paper,
+        reproduced,
         shard,
         command: typed(),
     })
@@ -63,6 +66,37 @@ pub(crate) fn finish(open: &OpenRun, files: &[Publication], out: &Path) -> Resul
 pub(crate) fn note(directory: &Path) -> Result<Note, Failure> {
     directory::note(directory)?
         .ok_or_else(|| Failure::usage(format!("{} holds no experiment", files::shown(directory))))
+}
+
+/// A directory with replications of an experiment.
+pub(crate) struct Part {
+    pub(crate) path: PathBuf,
+    pub(crate) run: Run,
+    pub(crate) text: String,
+    pub(crate) specification: Specification,
+    pub(crate) entries: Vec<JournalEntry>,
+}
+
+impl Part {
+    pub(crate) fn read(path: &Path) -> Result<Part, Failure> {
+        let run = note(path)?.run;
+        let (text, specification) = described(path, &run.name)?;
+        let entries = directory::known(path, &specification)?;
+        Ok(Part { path: path.to_path_buf(), run, text, specification, entries })
+    }
+}
+
+/// The experiment of a directory, with its text.
+pub(crate) fn described(directory: &Path, name: &str) -> Result<(String, Specification), Failure> {
+    read(&directory.join(EXPERIMENT), name)
+}
+
+/// Reads an experiment, with its text; a fault is underlined in its line.
+pub(crate) fn read(file: &Path, name: &str) -> Result<(String, Specification), Failure> {
+    let text = pavior_files::read_text(file, Limits::DOCUMENT)?;
+    let specification = Specification::parse(&text, name)
+        .map_err(|error| Failure::in_file(file, &text, error.reason, &error.span))?;
+    Ok((text, specification))
 }
 
 impl From<DirectoryError> for Failure {

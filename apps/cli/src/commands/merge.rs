@@ -1,0 +1,75 @@
+//! `pavior merge`: joins directories with parts of one experiment into one that is finished.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use pavior_draw::Section;
+use pavior_experiments::directory::{Resume, Run};
+use pavior_experiments::{JournalEntry, Span};
+
+use crate::args::MergeArgs;
+use crate::commands::{experiment, results};
+use crate::failure::Failure;
+use crate::files;
+use crate::run_directory::{self, Part};
+
+pub(crate) fn run(args: &MergeArgs) -> Result<(), Failure> {
+    let parts = args.shards.iter().map(|path| Part::read(path));
+    let mut parts = parts.collect::<Result<Vec<Part>, Failure>>()?;
+    let entries = join(&mut parts)?;
+    let Part { run, text, specification, .. } = parts.swap_remove(0);
+    let samples = specification.complete(entries).map_err(|wanted| {
+        let mut open: Vec<usize> = wanted.iter().map(|span| span.point).collect();
+        open.dedup();
+        let missing: u64 = wanted.iter().map(Span::runs).sum();
+        Failure::usage(format!(
+            "{} of {} points are not finished in any of these directories, the first of them: {}; \
+             {missing} replications are wanted next, which `pavior sweep wanted` lists",
+            open.len(),
+            specification.points.len(),
+            specification.points[open[0]].key()
+        ))
+    })?;
+    let run = Run { shard: "1/1".to_string(), command: run_directory::typed(), ..run };
+    let how = Resume::default();
+    let (open, _) = run_directory::begin(&args.out, &run, &text, &specification, how)?;
+    let provenance = experiment::provenance();
+    let files = specification.publish(&samples, &provenance, Vec::new(), Vec::<Section>::new())?;
+    run_directory::finish(&open, &files, &args.out)?;
+    results::check_stuck_jobs(&specification, &samples)
+}
+
+/// The replications of all parts, each once.
+///
+/// # Errors
+/// If the parts are not of one experiment, or differ in a replication.
+fn join(parts: &mut [Part]) -> Result<Vec<JournalEntry>, Failure> {
+    let mut all: HashMap<(usize, u64), JournalEntry> = HashMap::new();
+    for index in 0..parts.len() {
+        let entries = std::mem::take(&mut parts[index].entries);
+        let (first, part) = (&parts[0], &parts[index]);
+        if part.run.fingerprint != first.run.fingerprint || part.text != first.text {
+            return Err(Failure::usage(format!(
+                "{} and {} are not parts of the same experiment",
+                files::shown(&first.path),
+                files::shown(&part.path)
+            )));
+        }
+        for entry in entries {
+            match all.entry((entry.point, entry.replication)) {
+                Entry::Vacant(place) => drop(place.insert(entry)),
+                Entry::Occupied(known) if known.get().sample.same(&entry.sample) => {}
+                Entry::Occupied(_) => {
+                    return Err(Failure::usage(format!(
+                        "replication {} of point {} is not the same in {} as in an earlier \
+                         directory",
+                        entry.replication,
+                        entry.point,
+                        files::shown(&part.path)
+                    )));
+                }
+            }
+        }
+    }
+    Ok(all.into_values().collect())
+}

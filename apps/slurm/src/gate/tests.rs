@@ -1,0 +1,237 @@
+//! The gate by itself: run by an interpreter of Lua where there is one. Slurm's own runs it in
+//! `tests/it/gate.rs`.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use pavior_trials::{attacked, size, skipped};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::string::string_regex;
+use proptest::test_runner::TestRunner;
+
+use super::*;
+use crate::shape;
+
+const CONFIG: &str = "machine = \"mesh:8x8\"\nnodes = \"n{:02}\"\npartition = \"mesh\"\n";
+
+/// What slurmctld gives a script, as far as the gate uses it.
+const SLURM: &str = r#"
+slurm = { SUCCESS = 0, ERROR = -1, said = "" }
+function slurm.log_user(...) slurm.said = slurm.said .. string.format(...) .. "\n" end
+slurm.log_error = slurm.log_user
+parts = { mesh = { flag_default = 1 }, other = { flag_default = 0 } }
+"#;
+
+/// Reads shapes of lines, in which line breaks cannot be.
+const SHAPES: &str = r#"
+for line in io.lines() do
+  local sides, fault = pavior.shape_of(line)
+  print(fault and "bad" or sides and table.concat(sides, "x") or "none")
+end
+"#;
+
+/// Runs a script behind the module of a configuration; `None`, told to the runner, without an
+/// interpreter.
+fn lua(config: &Config, script: &str, input: String) -> Option<String> {
+    let names = ["lua5.1", "lua5.3", "lua5.4", "lua"];
+    let is_there = |name: &&&str| Command::new(name).arg("-v").output().is_ok();
+    let Some(name) = names.iter().find(is_there) else {
+        skipped("the gate without Slurm", "there is no interpreter of Lua", "PAVIOR_REQUIRE_LUA");
+        return None;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("pavior.lua");
+    std::fs::write(&file, module(config)).unwrap();
+    let script = format!("{SLURM}\nlocal pavior = dofile(\"{}\")\n{script}", file.display());
+    let mut child = Command::new(name)
+        .args(["-e", &script])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
+    let output = child.wait_with_output().unwrap();
+    let _ = writer.join();
+    assert!(output.status.success(), "{script}");
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+fn config() -> Config {
+    Config::parse(CONFIG).unwrap()
+}
+
+/// What the daemon reads in a comment.
+fn read(comment: &str) -> String {
+    match shape::read(comment, 2) {
+        Ok(Some([a, b, _])) => format!("{a}x{b}"),
+        Ok(None) => "none".into(),
+        Err(_) => "bad".into(),
+    }
+}
+
+fn cases() -> Vec<(&'static str, &'static str)> {
+    let lines = include_str!("shapes.txt").lines().filter(|line| !line.starts_with('#'));
+    lines.map(|line| line.split_once('\t').unwrap()).collect()
+}
+
+#[test]
+fn the_daemon_reads_every_comment_of_the_table() {
+    assert!(cases().len() > 50);
+    for (comment, expected) in cases() {
+        assert_eq!(read(comment), expected, "{comment}");
+    }
+}
+
+#[test]
+fn the_gate_reads_every_comment_of_the_table() {
+    let mut comments: Vec<&str> = cases().iter().map(|(comment, _)| *comment).collect();
+    comments.push("");
+    let comments = comments.join("\n");
+    let Some(read) = lua(&config(), SHAPES, comments) else { return };
+    let read: Vec<&str> = read.lines().collect();
+    assert_eq!(read.len(), cases().len());
+    for ((comment, expected), read) in cases().into_iter().zip(read) {
+        assert_eq!(read, expected, "{comment}");
+    }
+}
+
+#[test]
+fn attack_gate_and_daemon_read_all_comments_alike() {
+    let near = "([ ,;a_]|[Ss]hapes?|SHAPE| = |=|:|\"|[0-9]{1,6}|[xX*×]|4x4|\u{a0}|é){0,9}";
+    let near = string_regex(near).unwrap();
+    let any = string_regex("[^\\n]{0,24}").unwrap();
+    let mut runner = TestRunner::new(ProptestConfig::default());
+    let tried = size(20_000, 1_000_000);
+    let mut draw = |at: usize| match at % 4 {
+        0 => any.new_tree(&mut runner).unwrap().current(),
+        _ => near.new_tree(&mut runner).unwrap().current(),
+    };
+    // Its reader knows no line that ends in a carriage return, and no comment has one.
+    let comments: Vec<String> = (0..tried).map(|at| draw(at).replace(['\r', '\0'], "")).collect();
+    let lines = comments.join("\n") + "\n";
+    let Some(answers) = lua(&config(), SHAPES, lines) else { return };
+    let differ = |(comment, answer): &(&String, &str)| read(comment) != **answer;
+    let wrong: Vec<_> = comments.iter().zip(answers.lines()).filter(differ).take(8).collect();
+    assert_eq!(answers.lines().count(), tried);
+    println!("{wrong:?}");
+    attacked("slurm", "comments that gate and daemon read differently", tried, wrong.len());
+}
+
+/// A job as the gate sees it, in a script's words, and what must be said of it.
+fn verdict(job: &str) -> Option<String> {
+    let script = format!(
+        "local job = {job}\nlocal rc = pavior.submit(nil)(job, parts, 7)\n\
+         print(rc, job.min_nodes, job.licenses, job.pn_min_cpus, slurm.said)"
+    );
+    lua(&config(), &script, String::new())
+}
+
+#[test]
+fn what_the_daemon_cannot_know_is_refused() {
+    for (job, word) in [
+        ("min_nodes = 4, features = '[a|b]'", "a constraint is"),
+        ("min_nodes = 4, features = '{a|b}'", "a constraint is"),
+        ("min_nodes = 4, features = 'a*2&b'", "a constraint is"),
+        ("min_nodes = 4, prefer = 'a'", "--prefer"),
+        ("min_nodes = 4, tres_per_job = 'gres:gpu:4'", "--gpus"),
+        ("min_nodes = 4, tres_per_socket = 'gres/gpu:4'", "--gpus-per-socket"),
+        ("min_nodes = 4, tres_per_task = 'cpu=2,gres/gpu=1'", "--gpus-per-task"),
+        ("min_nodes = 4, mem_per_tres = 'gres/gpu:1'", "--mem-per-gpu"),
+        ("min_nodes = 4, min_mem_per_cpu = 100", "--mem-per-cpu"),
+        ("min_nodes = 4, sockets_per_node = 2", "--sockets-per-node"),
+        ("min_nodes = 4, cores_per_socket = 8", "--cores-per-socket"),
+        ("min_nodes = 4, contiguous = 1", "--contiguous"),
+        ("min_nodes = 4, req_switch = 1", "--switches"),
+        ("min_nodes = 4, segment_size = 2", "--segment"),
+        ("min_nodes = 4, req_nodes = 'n01'", "nodes are chosen"),
+        ("min_nodes = 4, exc_nodes = 'n01;'", "--exclude"),
+        ("min_nodes = 3, max_nodes = 11", "no box has 11"),
+        ("comment = '100%d shape=4%s'", "is no shape"),
+        ("comment = 'shape=9x1'", "does not fit"),
+        ("min_nodes = 4, partition = 'mesh,other'", "other partitions"),
+        ("min_nodes = 4, comment = 'shape=2x2', partition = 'other'", "for partition mesh"),
+    ] {
+        let Some(said) = verdict(&format!("{{ {job} }}")) else { return };
+        assert!(said.starts_with("-1\t") && said.contains(word), "{job}: {said}");
+    }
+}
+
+#[test]
+fn what_every_node_must_have_is_allowed() {
+    for (job, expected) in [
+        (
+            "features = '(a|b)&c,d', exc_nodes = 'n[00-03],n07', tres_per_node = 'gres/gpu:2'",
+            "0\t4",
+        ),
+        ("tres_per_task = 'cpu=2', threads_per_core = 1, sockets_per_node = 65535", "0\t4"),
+        ("cores_per_socket = 65534, contiguous = 65534, req_switch = 4294967294", "0\t4"),
+        ("licenses = 'matlab:2'", "0\t4\tmatlab:2,pavior:1"),
+        // Each of four nodes must have its part of ten CPUs.
+        ("min_cpus = 10", "0\t4\tpavior:1\t3"),
+        ("min_cpus = 10, pn_min_cpus = 8", "0\t4\tpavior:1\t8"),
+        ("partition = 'other', tres_per_job = 'gres:gpu:4'", "0\t4\tnil"),
+    ] {
+        let Some(said) = verdict(&format!("{{ min_nodes = 4, {job} }}")) else { return };
+        assert!(said.starts_with(expected), "{job}: {said}");
+    }
+    let Some(said) = verdict("{ comment = 'Shape = 2X3', partition = 'mesh' }") else { return };
+    assert!(said.starts_with("0\t6\tpavior:1"), "{said}");
+}
+
+#[test]
+fn a_sites_own_functions_come_first_and_do_not_open_the_gate() {
+    let script = r#"
+local submit = pavior.submit(function(job)
+  if job.name == "no" then return -7 end
+  if job.name == "broken" then error("a fault: 100%d") end
+  if job.name == "moved" then job.partition = "other" end
+end)
+local modify = pavior.modify(function(change) if change.name == "no" then return -7 end end)
+local function try(name, partition)
+  local job = { name = name, min_nodes = 2, partition = partition }
+  local fine, rc = pcall(submit, job, parts, 7)
+  print(name, fine and rc, job.licenses)
+end
+try("plain") try("no") try("broken") try("broken", "other") try("moved")
+print(modify({ name = "no" }, { partition = "mesh" }, parts, 7))
+print(modify({ comment = "a" }, { partition = "mesh" }, parts, 7))
+print(modify({ comment = "a" }, { partition = "mesh" }, parts, 0))
+print(modify({ comment = "a" }, { partition = "other" }, parts, 7))
+print(modify({ exc_nodes = "n01" }, { partition = "mesh" }, parts, 7))
+print(modify({ features = "[a|b]" }, { partition = "mesh" }, parts, 7))
+"#;
+    let Some(said) = lua(&config(), script, String::new()) else { return };
+    let expected = "plain\t0\tpavior:1\nno\t-7\tnil\nbroken\t-1\tnil\nbroken\tfalse\tnil\n\
+                    moved\t0\tnil\n-7\n-1\n0\n0\n0\n-1\n";
+    assert_eq!(said, expected);
+}
+
+#[test]
+fn two_machines_of_one_cluster_have_gates_beside_each_other() {
+    let other = CONFIG.replace("\"mesh\"", "\"other\"") + "licence = \"torus\"\n";
+    let other = Config::parse(&other).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("other.lua");
+    std::fs::write(&file, module(&other)).unwrap();
+    let script = format!(
+        "local other = dofile(\"{}\")\nlocal submit = other.submit(pavior.submit(nil))\n\
+         for _, partition in ipairs({{ 'mesh', 'other', 'third' }}) do\n\
+         local job = {{ partition = partition, comment = 'shape=2x2' }}\n\
+         print(submit(job, parts, 7), job.licenses)\nend",
+        file.display()
+    );
+    let Some(said) = lua(&config(), &script, String::new()) else { return };
+    assert_eq!(said, "0\tpavior:1\n0\ttorus:1\n-1\tnil\n");
+}
+
+#[test]
+fn seals_know_what_was_edited() {
+    let module = module(&config());
+    assert!(is_sealed(&module) && module.contains(checksum(&module).unwrap()));
+    assert!(!is_sealed(&module.replace("8, 8", "8, 9")) && !is_sealed("") && !is_sealed("-- a\n"));
+    let ours = job_submit(&["a.lua".into(), "b.lua".into()]);
+    assert!(is_sealed(&ours));
+    assert_eq!(modules(&ours), ["a.lua", "b.lua"]);
+}

@@ -1,0 +1,164 @@
+//! What is shown now, and what has changed of late: pages are told the changes as they come.
+//!
+//! Only the last changes are kept. Who has missed more reads the whole again.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::{Value, json};
+use tokio::sync::watch::{Receiver, Sender};
+
+use crate::Config;
+use crate::observe::series::Series;
+use crate::observe::view::{Drawn, View};
+use crate::reason::date;
+
+/// The most changes that are kept.
+const MOST: usize = 4096;
+
+/// A change, as it is sent.
+#[derive(Clone)]
+pub(crate) struct Change {
+    pub(crate) seq: u64,
+    pub(crate) kind: &'static str,
+    pub(crate) data: Arc<str>,
+}
+
+struct Inner {
+    /// The number of the last change. Numbers of an earlier process are smaller.
+    seq: u64,
+    view: Arc<View>,
+    drawn: Drawn,
+    changes: VecDeque<Change>,
+    series: Series,
+}
+
+/// The board that pages read.
+pub(crate) struct Board {
+    inner: Mutex<Inner>,
+    /// Of each number of a last change.
+    news: Sender<u64>,
+}
+
+impl Board {
+    pub(crate) fn new(config: &Config, now: u64) -> Board {
+        let view = View::of(Arc::new(config.clone()), crate::ledger::Ledger::default(), now);
+        // Numbers below 2^53, which a page can read.
+        let seq = now.saturating_mul(1_000_000).min(1 << 52);
+        let (drawn, changes) = (view.drawn(), VecDeque::new());
+        let (view, series) = (Arc::new(view), Series::default());
+        Board {
+            inner: Mutex::new(Inner { seq, view, drawn, changes, series }),
+            news: Sender::new(seq),
+        }
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Shows a view from now on.
+    pub(crate) fn publish(&self, view: View) {
+        let (drawn, counts) = (view.drawn(), view.counts());
+        let mut inner = self.inner();
+        let told = told(&inner.drawn, &drawn, &view);
+        for (kind, mut data) in told {
+            inner.seq += 1;
+            let seq = inner.seq;
+            data["seq"] = seq.into();
+            data["at"] = date(view.now).into();
+            data["kind"] = kind.into();
+            inner.changes.push_back(Change { seq, kind, data: data.to_string().into() });
+        }
+        let over = inner.changes.len().saturating_sub(MOST);
+        inner.changes.drain(..over);
+        inner.series.add(view.now, counts.busy, counts.largest_free);
+        inner.drawn = drawn;
+        inner.view = Arc::new(view);
+        let seq = inner.seq;
+        drop(inner);
+        self.news.send_if_modified(|last| std::mem::replace(last, seq) != seq);
+    }
+
+    /// The view, and the number of the last change in it.
+    pub(crate) fn view(&self) -> (Arc<View>, u64) {
+        let inner = self.inner();
+        (Arc::clone(&inner.view), inner.seq)
+    }
+
+    /// All that the page draws.
+    pub(crate) fn state(&self) -> String {
+        let inner = self.inner();
+        let (config, drawn) = (&inner.view.config, &inner.drawn);
+        json!({
+            "seq": inner.seq,
+            "now": date(inner.view.now),
+            "name": config.partition,
+            "machine": config.grid.to_string(),
+            "strategy": config.strategy.to_string(),
+            "scheduler": Value::Null,
+            "leases": drawn.leases.values().collect::<Vec<_>>(),
+            "waiting": drawn.waiting.iter().map(|(_, one)| one).collect::<Vec<_>>(),
+            "failed": drawn.failed,
+            "drained": [],
+            "machines": [config.partition],
+        })
+        .to_string()
+    }
+
+    /// The machine over time.
+    pub(crate) fn series(&self, now: u64) -> Value {
+        json!({ "samples": self.inner().series.samples(), "now": date(now) })
+    }
+
+    /// The changes after one; `None` if they are not kept any more, or never were.
+    pub(crate) fn after(&self, seq: u64) -> Option<Vec<Change>> {
+        let inner = self.inner();
+        let oldest = inner.changes.front().map_or(inner.seq, |change| change.seq - 1);
+        let known = (oldest..=inner.seq).contains(&seq);
+        let new = inner.changes.iter().filter(|change| change.seq > seq);
+        known.then(|| new.cloned().collect())
+    }
+
+    pub(crate) fn news(&self) -> Receiver<u64> {
+        self.news.subscribe()
+    }
+}
+
+/// What is otherwise in a later view, as events of the page.
+fn told(old: &Drawn, new: &Drawn, view: &View) -> Vec<(&'static str, Value)> {
+    let mut told = Vec::new();
+    let by_name =
+        |drawn: &Drawn| -> BTreeMap<String, Value> { drawn.waiting.iter().cloned().collect() };
+    let (old_waiting, new_waiting) = (by_name(old), by_name(new));
+    let gone = |old: &BTreeMap<String, Value>, new: &BTreeMap<String, Value>| -> Vec<String> {
+        let gone = old.iter().filter(|(name, was)| new.get(*name) != Some(*was));
+        gone.map(|(name, _)| name.clone()).collect()
+    };
+    let ended: BTreeSet<String> = gone(&old.leases, &new.leases)
+        .into_iter()
+        .chain(gone(&old_waiting, &new_waiting))
+        .collect();
+    for name in &ended {
+        told.push(("ended", json!({ "id": name })));
+    }
+    for (name, lease) in &new.leases {
+        if ended.contains(name) || !old.leases.contains_key(name) {
+            told.push(("granted", json!({ "lease": lease })));
+        }
+    }
+    for (name, waiting) in &new.waiting {
+        if ended.contains(name) || !old_waiting.contains_key(name) {
+            told.push(("queued", json!({ "waiting": waiting })));
+        }
+    }
+    let machine = &view.config.partition;
+    let node = |node: &Vec<u16>, state: &str| {
+        ("node", json!({ "machine": machine, "node": node, "state": state }))
+    };
+    let better = old.failed.iter().filter(|at| !new.failed.contains(at));
+    told.extend(better.map(|at| node(at, "healthy")));
+    let worse = new.failed.iter().filter(|at| !old.failed.contains(at));
+    told.extend(worse.map(|at| node(at, "failed")));
+    told
+}

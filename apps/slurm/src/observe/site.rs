@@ -1,0 +1,222 @@
+//! What the observer serves: the page, what the page asks for, `why` and metrics.
+//!
+//! | route | answer |
+//! |---|---|
+//! | `GET /` | the page |
+//! | `GET /metrics` | metrics, as the placing daemon has them |
+//! | `GET /v1/why/JOB` | what a job waits for or holds, as text |
+//! | `GET /v1/state`, `/v1/watch`, `/v1/series`, `/v1/queue` | what the page draws |
+//! | `POST /v1/explain`, `/v1/unblock` | questions of the page |
+//!
+//! Nothing is changed by any of them. Questions are answered one at a time.
+
+use std::convert::Infallible;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Extension, Json, Router};
+use futures_util::stream;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+use crate::daemon::now;
+use crate::http::Stay;
+use crate::metrics::{self, Metrics};
+use crate::observe::board::{Board, Change};
+use crate::observe::explain::{self, Asked};
+use crate::observe::view::View;
+
+static PAGE: LazyLock<String> = LazyLock::new(pavior_viewer::live);
+
+/// The page may run its own script and style, and talk to this service; nothing else.
+const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
+    connect-src 'self'; img-src data: blob:; base-uri 'none'; form-action 'none'; \
+    frame-ancestors 'none'";
+
+/// The most pages that are told of changes at once; others ask again and again.
+const WATCHERS: usize = 64;
+/// How long a question waits for those before it.
+const TURN: Duration = Duration::from_secs(2);
+/// The most waiting jobs in one answer.
+const MOST: usize = 1000;
+
+/// What is shown, and the places of those who ask.
+struct App {
+    board: Arc<Board>,
+    metrics: Arc<Metrics>,
+    watchers: Arc<Semaphore>,
+    questions: Arc<Semaphore>,
+}
+
+/// The site of a board.
+pub(crate) fn site(board: Arc<Board>, metrics: Arc<Metrics>) -> Router {
+    let app = App {
+        board,
+        metrics,
+        watchers: Arc::new(Semaphore::new(WATCHERS)),
+        questions: Arc::new(Semaphore::new(1)),
+    };
+    Router::new()
+        .route("/", get(page))
+        .route("/metrics", get(async |State(app): Shared| metrics::answer(&app.metrics)))
+        .route("/v1/state", get(state))
+        .route("/v1/watch", get(watch))
+        .route("/v1/series", get(async |State(app): Shared| Json(app.board.series(now()))))
+        .route("/v1/queue", get(queue))
+        .route("/v1/explain", post(explained))
+        .route("/v1/unblock", post(unblocked))
+        .route("/v1/why/{job}", get(why))
+        .with_state(Arc::new(app))
+}
+
+type Shared = State<Arc<App>>;
+
+/// A fault, as the page reads it.
+fn fault(status: StatusCode, detail: &str) -> Response {
+    (status, Json(json!({ "detail": detail }))).into_response()
+}
+
+async fn page() -> impl IntoResponse {
+    ([(CONTENT_TYPE, "text/html; charset=utf-8"), (CONTENT_SECURITY_POLICY, POLICY)], &**PAGE)
+}
+
+#[derive(Deserialize)]
+struct StateQuery {
+    at: Option<String>,
+    at_ms: Option<String>,
+}
+
+async fn state(State(app): Shared, Query(query): Query<StateQuery>) -> Response {
+    if query.at.is_some() || query.at_ms.is_some() {
+        return fault(StatusCode::GONE, "the past is not kept; Live shows the machine as it is");
+    }
+    let written = tokio::task::spawn_blocking(move || app.board.state()).await;
+    let written = written.unwrap_or_default();
+    ([(CONTENT_TYPE, "application/json")], written).into_response()
+}
+
+#[derive(Deserialize)]
+struct QueueQuery {
+    limit: Option<usize>,
+}
+
+async fn queue(State(app): Shared, Query(query): Query<QueueQuery>) -> Json<Value> {
+    let (view, seq) = app.board.view();
+    let (jobs, total) = view.queue(query.limit.unwrap_or(MOST).min(MOST));
+    let waiting =
+        jobs.map(|job| json!({ "id": job.name.to_string(), "waits_for": explain::waits_for(job) }));
+    Json(json!({ "seq": seq, "waiting": waiting.collect::<Vec<_>>(), "total": total }))
+}
+
+/// Has a question answered, in its turn.
+async fn answered<T: Send + 'static>(
+    app: &App,
+    answer: impl FnOnce(&View) -> Result<T, String> + Send + 'static,
+) -> Result<T, Response> {
+    let busy = || fault(StatusCode::SERVICE_UNAVAILABLE, "many ask at once; ask again");
+    let turn = timeout(TURN, Arc::clone(&app.questions).acquire_owned()).await;
+    let Ok(Ok(turn)) = turn else { return Err(busy()) };
+    let (view, _) = app.board.view();
+    let work = move || {
+        let _turn = turn;
+        answer(&view)
+    };
+    let done = tokio::task::spawn_blocking(work).await.map_err(|_| busy())?;
+    done.map_err(|detail| fault(StatusCode::UNPROCESSABLE_ENTITY, &detail))
+}
+
+type Body = Result<Json<Asked>, JsonRejection>;
+
+async fn question(
+    app: &App,
+    body: Body,
+    answer: fn(&View, &Asked) -> Result<Value, String>,
+) -> Response {
+    let Ok(Json(asked)) = body else {
+        let detail = "the body is JSON with a shape, a number of nodes or a waiting job";
+        return fault(StatusCode::BAD_REQUEST, detail);
+    };
+    let done = answered(app, move |view| answer(view, &asked)).await;
+    done.map_or_else(|refused| refused, |value| Json(value).into_response())
+}
+
+async fn explained(State(app): Shared, body: Body) -> Response {
+    question(&app, body, explain::explained).await
+}
+
+async fn unblocked(State(app): Shared, body: Body) -> Response {
+    question(&app, body, explain::unblocked).await
+}
+
+async fn why(State(app): Shared, Path(job): Path<String>) -> Response {
+    let done = answered(&app, move |view| Ok(explain::why(view, &job))).await;
+    match done {
+        Ok(Ok(text)) => (text + "\n").into_response(),
+        Ok(Err(unknown)) => (StatusCode::NOT_FOUND, unknown + "\n").into_response(),
+        Err(refused) => refused,
+    }
+}
+
+#[derive(Deserialize)]
+struct WatchQuery {
+    after: Option<u64>,
+}
+
+/// A page that is told of changes.
+struct Watcher {
+    app: Arc<App>,
+    last: u64,
+    ready: std::vec::IntoIter<Change>,
+    news: tokio::sync::watch::Receiver<u64>,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Watcher {
+    /// The next change; `None` when those after the last one are not kept any more.
+    async fn next(&mut self) -> Option<Change> {
+        loop {
+            if let Some(change) = self.ready.next() {
+                self.last = change.seq;
+                return Some(change);
+            }
+            self.news.mark_unchanged();
+            self.ready = self.app.board.after(self.last)?.into_iter();
+            if self.ready.len() == 0 {
+                self.news.changed().await.ok()?;
+            }
+        }
+    }
+}
+
+/// Changes as they come, as server-sent events.
+async fn watch(
+    State(app): Shared,
+    Extension(stay): Extension<Stay>,
+    Query(query): Query<WatchQuery>,
+) -> Response {
+    let Ok(place) = Arc::clone(&app.watchers).try_acquire_owned() else {
+        return fault(StatusCode::SERVICE_UNAVAILABLE, "many watch already; ask again");
+    };
+    let news = app.board.news();
+    let last = query.after.unwrap_or_else(|| app.board.view().1);
+    let Some(ready) = app.board.after(last) else {
+        return fault(StatusCode::GONE, "these changes are not kept; begin from /v1/state");
+    };
+    stay.stay();
+    let watcher = Watcher { app, last, ready: ready.into_iter(), news, _place: place };
+    let events = stream::unfold(watcher, async |mut watcher| {
+        let Change { seq, kind, data } = watcher.next().await?;
+        let event = Event::default().id(seq.to_string()).event(kind).data(&*data);
+        Some((Ok::<_, Infallible>(event), watcher))
+    });
+    Sse::new(events).keep_alive(KeepAlive::new().interval(Duration::from_secs(15))).into_response()
+}

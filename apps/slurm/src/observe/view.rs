@@ -1,0 +1,270 @@
+//! What Slurm said at an instant, on the machine: who holds which nodes, and what waits.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use pavior_allocation::explain;
+use pavior_kernel::shown;
+use pavior_mesh::{Cuboid, JobId, NodeId, Request, tile};
+use pavior_workload::Shaper;
+use serde_json::{Value, json};
+
+use crate::ledger::{Condition, Ledger, Phase, SlurmJob};
+use crate::names::JobName;
+use crate::reason::date;
+use crate::state::{request, shape_text};
+use crate::{Config, SlurmError};
+
+/// The longest of Slurm's words that is shown, in characters.
+const LONGEST_REASON: usize = 60;
+
+/// What holds the nodes whose job is not known: it is hidden from the observer, is of another
+/// partition, or cannot be read.
+const UNKNOWN: &str = "another";
+
+/// Nodes that are held together.
+struct Held {
+    /// The job's place in the ledger, if it is known.
+    job: Option<usize>,
+    parts: Vec<Cuboid>,
+    nodes: u32,
+}
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) holding: usize,
+    pub(crate) boxes: usize,
+    pub(crate) waiting: usize,
+    pub(crate) busy: u32,
+    pub(crate) free: u32,
+    pub(crate) failed: u32,
+    pub(crate) largest_free: u64,
+}
+
+/// What the page draws: leases and requests by their names, and nodes that are not available.
+#[derive(Default)]
+pub(crate) struct Drawn {
+    pub(crate) leases: BTreeMap<String, Value>,
+    pub(crate) waiting: Vec<(String, Value)>,
+    pub(crate) failed: Vec<Vec<u16>>,
+}
+
+/// A machine at an instant.
+pub(crate) struct View {
+    pub(crate) config: Arc<Config>,
+    pub(crate) ledger: Ledger,
+    pub(crate) now: u64,
+    held: Vec<Held>,
+    failed: Vec<NodeId>,
+    /// The places in the ledger of the jobs that wait.
+    waiting: Vec<usize>,
+}
+
+impl View {
+    pub(crate) fn of(config: Arc<Config>, ledger: Ledger, now: u64) -> View {
+        let mut conditions = vec![Condition::Unavailable; config.grid.nodes() as usize];
+        for node in &ledger.nodes {
+            if let Some(id) = config.nodes.get(&node.name) {
+                conditions[id.index()] = node.condition;
+            }
+        }
+        let mut owners: Vec<Option<usize>> = vec![None; conditions.len()];
+        let holds = |job: &SlurmJob| job.phase != Phase::Pending;
+        for (index, job) in ledger.jobs.iter().enumerate().filter(|(_, job)| holds(job)) {
+            for id in job.held.iter().filter_map(|name| config.nodes.get(name)) {
+                owners[id.index()].get_or_insert(index);
+            }
+        }
+        let mut by_owner: BTreeMap<Option<usize>, Vec<NodeId>> = BTreeMap::new();
+        let mut failed = Vec::new();
+        for (node, (owner, condition)) in owners.iter().zip(&conditions).enumerate() {
+            let node = NodeId(node as u32);
+            match (owner, condition) {
+                (Some(job), _) => by_owner.entry(Some(*job)).or_default().push(node),
+                (None, Condition::Taken) => by_owner.entry(None).or_default().push(node),
+                (None, Condition::Unavailable) => failed.push(node),
+                (None, Condition::Idle) => {}
+            }
+        }
+        let grid = &config.grid;
+        let held = by_owner.into_iter().map(|(job, nodes)| {
+            let is_held = |node: NodeId| nodes.binary_search(&node).is_ok();
+            let parts = tile(grid, &Cuboid::whole(grid), is_held);
+            Held { job, parts: joined(&config, parts), nodes: nodes.len() as u32 }
+        });
+        let held = held.collect();
+        let waiting = ledger.jobs.iter().enumerate().filter(|(_, job)| !holds(job));
+        let waiting = in_order(&ledger, waiting.map(|(index, _)| index).collect());
+        View { config, ledger, now, held, failed, waiting }
+    }
+
+    /// The machine, for questions. A job's number is its place in the ledger.
+    pub(crate) fn state(&self) -> explain::State {
+        let mut state = explain::State::new(self.config.grid);
+        for held in &self.held {
+            let job = held.job.map_or(u64::MAX, |index| index as u64);
+            // Each node has one owner here: nothing overlaps.
+            let _ = state.hold(JobId(job), &held.parts);
+        }
+        for &node in &self.failed {
+            state.fail(node);
+        }
+        state
+    }
+
+    /// What a job of this view is called, for one that [`View::state`] numbers.
+    pub(crate) fn name(&self, job: JobId) -> String {
+        let job = self.ledger.jobs.get(job.0 as usize);
+        job.map_or(UNKNOWN.to_string(), |job| job.name.to_string())
+    }
+
+    /// A waiting job by its name.
+    pub(crate) fn waits(&self, name: JobName) -> Option<&SlurmJob> {
+        let mut jobs = self.waiting.iter().map(|&index| &self.ledger.jobs[index]);
+        jobs.find(|job| job.name == name)
+    }
+
+    /// The first waiting jobs in Slurm's order, and how many there are.
+    pub(crate) fn queue(&self, most: usize) -> (impl Iterator<Item = &SlurmJob>, usize) {
+        let jobs = self.waiting.iter().map(|&index| &self.ledger.jobs[index]);
+        (jobs.take(most), self.waiting.len())
+    }
+
+    /// What a job holds, in words.
+    pub(crate) fn holds(&self, job: &SlurmJob) -> String {
+        let is = |held: &&Held| held.job.is_some_and(|at| self.ledger.jobs[at].name == job.name);
+        let words = |part: &Cuboid| explain::words(&self.config.grid, part);
+        let parts = self.held.iter().find(is).map_or(&[][..], |held| &held.parts);
+        parts.iter().map(words).collect::<Vec<_>>().join("; ")
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        let busy = self.held.iter().map(|held| held.nodes).sum();
+        let failed = self.failed.len() as u32;
+        let known = || self.held.iter().filter(|held| held.job.is_some());
+        Counts {
+            holding: known().count(),
+            boxes: known().filter(|held| held.parts.len() == 1).count(),
+            waiting: self.waiting.len(),
+            busy,
+            failed,
+            free: self.config.grid.nodes() - busy - failed,
+            largest_free: self.state().free().largest_free().map_or(0, |at| u64::from(at.volume())),
+        }
+    }
+
+    pub(crate) fn drawn(&self) -> Drawn {
+        let leases = self.held.iter().map(|held| {
+            let job = held.job.map(|index| &self.ledger.jobs[index]);
+            let name = job.map_or(UNKNOWN.to_string(), |job| job.name.to_string());
+            let lease = self.lease(&name, job, held);
+            (name, lease)
+        });
+        let waiting = self.waiting.iter().map(|&index| {
+            let job = &self.ledger.jobs[index];
+            (job.name.to_string(), self.request(job))
+        });
+        let grid = &self.config.grid;
+        let point = |&node: &NodeId| grid.point(node)[..grid.axes()].to_vec();
+        Drawn {
+            leases: leases.collect(),
+            waiting: waiting.collect(),
+            failed: self.failed.iter().map(point).collect(),
+        }
+    }
+
+    fn lease(&self, name: &str, job: Option<&SlurmJob>, held: &Held) -> Value {
+        let start = job.and_then(|job| job.start).unwrap_or(self.now);
+        let end = job.and_then(|job| Some(job.start?.saturating_add(job.limit?)));
+        json!({
+            "id": name,
+            "state": "held",
+            "machine": self.config.partition,
+            "nodes": held.nodes,
+            "requested": job.map_or(held.nodes, |job| job.nodes),
+            "parts": held.parts.iter().map(|part| self.part(part)).collect::<Vec<_>>(),
+            "start": job.map(|_| date(start)),
+            "expires": end.map(date),
+            "tenant": Value::Null,
+            "job": name,
+        })
+    }
+
+    fn request(&self, job: &SlurmJob) -> Value {
+        let shape = shape_text(&job.comment).and(wish(&self.config, job).ok());
+        let axes = self.config.grid.axes();
+        json!({
+            "id": job.name.to_string(),
+            "state": "waiting",
+            "machine": self.config.partition,
+            "requested": job.nodes,
+            "shape": shape.and_then(|wish| wish.shape).map(|sides| sides[..axes].to_vec()),
+            "asked": date(job.submitted),
+            "tenant": Value::Null,
+            "job": job.name.to_string(),
+        })
+    }
+
+    /// A box as the page reads it.
+    pub(crate) fn part(&self, part: &Cuboid) -> Value {
+        let axes = self.config.grid.axes();
+        json!({ "base": &part.base[..axes], "sides": &part.sides[..axes] })
+    }
+}
+
+/// What a job asks for, on any Slurm: the shape of its comment, or the smallest box of its nodes.
+pub(crate) fn wish(config: &Config, job: &SlurmJob) -> Result<Request, String> {
+    let shaper: Result<Shaper, SlurmError> = crate::daemon::shaper(config);
+    let mut shaper = shaper.map_err(|error| error.to_string())?;
+    match request(config, job, &mut shaper) {
+        Err(_) if shape_text(&job.comment).is_none() && !job.bad_comment => {
+            let wish = shaper.request(job.nodes.max(1));
+            let none = || format!("{} nodes are no box of the machine", job.nodes);
+            wish.shape.map(|_| wish).ok_or_else(none)
+        }
+        wish => wish,
+    }
+}
+
+/// Slurm's word for why a job waits, harmless and short.
+pub(crate) fn slurms_word(job: &SlurmJob) -> String {
+    shown(&job.reason).to_string().chars().take(LONGEST_REASON).collect()
+}
+
+/// One box, where the parts are one that passes the end of an axis that wraps.
+fn joined(config: &Config, parts: Vec<Cuboid>) -> Vec<Cuboid> {
+    let grid = &config.grid;
+    let nodes: u64 = parts.iter().map(|part| u64::from(part.volume())).sum();
+    let mut ids: Vec<NodeId> = parts.iter().flat_map(|part| part.nodes(grid)).collect();
+    if parts.len() < 2 || parts.len() > 8 {
+        return parts;
+    }
+    ids.sort_unstable();
+    // A box that wraps is cut at most once along each axis; its sides are those of its pieces, put
+    // together.
+    let side = |axis: usize| -> u16 {
+        let mut taken = vec![false; usize::from(grid.sides()[axis])];
+        for part in &parts {
+            for step in 0..part.sides[axis] {
+                let at = usize::from(part.base[axis] + step) % taken.len();
+                taken[at] = true;
+            }
+        }
+        taken.iter().filter(|&&taken| taken).count() as u16
+    };
+    let sides = [side(0), side(1), side(2)];
+    if pavior_mesh::volume(sides) != nodes {
+        return parts;
+    }
+    crate::state::box_of(config, &ids, sides).map_or(parts, |whole| vec![whole])
+}
+
+/// Slurm's order: by priority, then as it lists them.
+fn in_order(ledger: &Ledger, mut waiting: Vec<usize>) -> Vec<usize> {
+    waiting.sort_by_key(|&index| {
+        let job = &ledger.jobs[index];
+        (std::cmp::Reverse(job.priority), job.submitted, job.name)
+    });
+    waiting
+}

@@ -1,0 +1,304 @@
+//! The gate in a real slurmctld, and the daemon's first look.
+
+use std::process::Output;
+use std::time::{Duration, Instant};
+
+use crate::cluster::{Cluster, Options};
+use crate::release::{Release, on_each_release};
+
+on_each_release! { a_gate_in_slurmctld }
+
+fn a_gate_in_slurmctld(release: Release) {
+    let what = "the gate in a real slurmctld";
+    let options = Options::default().nodes("n[00-63]", "CPUs=2");
+    let Some(mut cluster) = Cluster::start(what, release, options) else { return };
+    // It takes a minute, and is the same on all releases.
+    let before = (release == Release::Testing).then(|| jobs_from_before_the_gate(&cluster));
+    shapes_are_read_as_the_table_says(&cluster);
+    what_the_daemon_cannot_know_is_refused(&cluster);
+    the_first_look_says_what_is_wrong(&cluster);
+    check_knows_which_gate_is_loaded(&cluster);
+    if let Some(before) = before {
+        they_are_told(&mut cluster, &before);
+    }
+    ranks_follow_the_box(&mut cluster);
+    time_min_is_no_hindrance(&cluster);
+    two_machines_in_one_cluster(&mut cluster);
+}
+
+/// A site's own job_submit.lua.
+const ACCEPT: &str = "function slurm_job_submit() return slurm.SUCCESS end\n\
+                      function slurm_job_modify() return slurm.SUCCESS end\n";
+
+/// Jobs that a cluster has when it gets its gate.
+struct Before {
+    since: Instant,
+    runs: String,
+    waits: String,
+    whole: String,
+}
+
+/// Whether the gate lets a job pass, and what is said. Slurm tests the job, as an ordinary user, and
+/// queues nothing. Newer releases refuse it then: there is no licence for it.
+fn tested(cluster: &Cluster, options: &str) -> (bool, String) {
+    let line = format!("sbatch --test-only -o /dev/null {options} --wrap true");
+    let said = cluster.shell(&line, true).stderr;
+    let said = String::from_utf8_lossy(&said).into_owned();
+    (!said.contains("pavior: ") && !said.contains("not contact"), said)
+}
+
+fn shapes_are_read_as_the_table_says(cluster: &Cluster) {
+    let table = include_str!("../../src/gate/shapes.txt");
+    for line in table.lines().filter(|line| !line.starts_with('#')) {
+        let (comment, expected) = line.split_once('\t').unwrap();
+        let comment = format!("--comment='{}'", comment.replace('\'', "'\\''"));
+        let (passes, said) = tested(cluster, &comment);
+        let sides = expected.split_once('x').map(|(a, b)| [a, b].map(|side| side.parse().unwrap()));
+        let nodes: Option<u32> = sides.map(|[a, b]: [u32; 2]| a * b);
+        if expected == "bad" || nodes.is_some_and(|nodes| nodes > 64) {
+            assert!(!passes, "{line}: {said}");
+            continue;
+        }
+        assert!(passes, "{line}: {said}");
+        let job = cluster.good(&format!("sbatch --parsable -H -o /dev/null {comment} --wrap true"));
+        let shown = cluster.good(&format!("squeue -h -j {job} -o '%D %W'; scancel {job}"));
+        assert_eq!(shown, format!("{} pavior:1", nodes.unwrap_or(1)), "{line}");
+    }
+}
+
+fn what_the_daemon_cannot_know_is_refused(cluster: &Cluster) {
+    for (options, word) in [
+        ("-N2 -C '[a|b]'", "a constraint is"),
+        ("-N2 -C '{a|b}'", "a constraint is"),
+        ("-N2 -C 'a*1&b'", "a constraint is"),
+        ("-N2 --prefer=a", "--prefer"),
+        ("-N2 --batch=a", "--batch"),
+        ("-N2 -B 2:1", "--sockets-per-node"),
+        ("-N2 --cores-per-socket=2", "--cores-per-socket"),
+        ("-N2 --threads-per-core=2", "--threads-per-core"),
+        ("-N2 --ntasks-per-socket=1", "--ntasks-per-socket"),
+        ("-N2 --mem-per-cpu=10", "--mem-per-cpu"),
+        ("-N2 --contiguous", "--contiguous"),
+        ("-N2 --switches=1", "--switches"),
+        ("-N2 -w n01,n02", "nodes are chosen"),
+        ("-N3-11", "no box has 11"),
+        ("-N2 --comment='100%d shape=4%s'", "'4%s' is no shape"),
+    ] {
+        let (passes, said) = tested(cluster, options);
+        assert!(!passes && said.contains(word), "{options}: {said}");
+    }
+    // Four CPUs of two nodes are two of each.
+    let job = cluster.good("sbatch --parsable -H -o /dev/null -N2 -n4 --wrap true");
+    let shown = cluster.good(&format!("squeue -h -j {job} -o %c; scancel {job}"));
+    assert_eq!(shown, "2");
+    for options in ["-N2 -x n00", "-N2 --mem=10", "-N2-4", "-N2 -c1", "-N2 --cores-per-socket=1"] {
+        let (passes, said) = tested(cluster, options);
+        assert!(passes, "{options}: {said}");
+    }
+}
+
+/// Writes a configuration, and runs the daemon's program with it.
+fn run(cluster: &Cluster, config: &str, arguments: &str, user: bool) -> Output {
+    let file = cluster.path().join("other.toml");
+    std::fs::write(&file, config).unwrap();
+    cluster.shell(&format!("{} {} {arguments}", cluster.program(), file.display()), user)
+}
+
+fn own_config(cluster: &Cluster) -> String {
+    std::fs::read_to_string(cluster.path().join("pavior.toml")).unwrap()
+}
+
+fn the_first_look_says_what_is_wrong(cluster: &Cluster) {
+    let config = own_config(cluster);
+    let log = |output: &Output| String::from_utf8_lossy(&output.stderr).into_owned();
+    for (from, to, word) in [
+        ("\"mesh\"", "\"mash\"", "no partition mash"),
+        ("n{:02}", "m{:02}", "64 nodes of the configuration are not in"),
+        ("mesh:8x8", "mesh:8x7", ""),
+    ] {
+        let output = run(cluster, &config.replace(from, to), "--dry-run", false);
+        let expected = if word.is_empty() { Some(0) } else { Some(3) };
+        assert_eq!(output.status.code(), expected, "{}", log(&output));
+        assert!(log(&output).contains(word), "{}", log(&output));
+    }
+    // As without --dry-run: an ordinary user has no rights.
+    let output = run(cluster, &config, "", true);
+    assert_eq!(output.status.code(), Some(3), "{}", log(&output));
+    assert!(log(&output).contains("as root"), "{}", log(&output));
+    // A Slurm that does not answer is no fault of the configuration; a single cycle fails all the
+    // same.
+    let file = cluster.path().join("away.conf");
+    let text = std::fs::read_to_string(cluster.path().join("slurm.conf")).unwrap();
+    let port = format!("SlurmctldPort={}\nMessageTimeout=2", cluster.spare_port());
+    let away =
+        |line: &str| if line.starts_with("SlurmctldPort") { port.clone() } else { line.into() };
+    std::fs::write(&file, text.lines().map(away).collect::<Vec<_>>().join("\n")).unwrap();
+    let own = cluster.path().join("pavior.toml");
+    let program = cluster.program();
+    let (away, own) = (file.display(), own.display());
+    let line = format!("SLURM_CONF={away} timeout 100 {program} {own} --dry-run");
+    let output = cluster.shell(&line, false);
+    assert_eq!(output.status.code(), Some(1), "{}", log(&output));
+}
+
+fn check_knows_which_gate_is_loaded(cluster: &Cluster) {
+    let file = cluster.path().join("job_submit.lua");
+    let config = cluster.path().join("pavior.toml");
+    let program = format!("{} {}", cluster.program(), config.display());
+    let faults = || cluster.good(&format!("{program} check"));
+    let own = std::fs::read_to_string(&file).unwrap();
+    let module = cluster.path().join("pavior.lua");
+    let load = format!("local pavior = dofile(\"{}\")\n", module.display());
+    let submit = "slurm_job_submit = pavior.submit(slurm_job_submit)\n";
+    let modify = "slurm_job_modify = pavior.modify(slurm_job_modify)\n";
+    let older = "function slurm_job_submit() slurm.log_user('pavior: a comment cannot') \
+                 return slurm.ERROR end\nfunction slurm_job_modify() end\n";
+    for (text, word) in [
+        (ACCEPT.to_string(), "does not call the gate"),
+        (older.to_string(), "is older than this program"),
+        (format!("{ACCEPT}{load}{submit}"), "not pavior.modify"),
+        (format!("{ACCEPT}{load}{submit}{modify}"), "faults: []"),
+        (own, "faults: []"),
+    ] {
+        // Slurm looks at the seconds of its time of change.
+        std::thread::sleep(Duration::from_millis(1100));
+        std::fs::write(&file, &text).unwrap();
+        assert!(faults().contains(word), "{text}: {}", faults());
+        if !text.starts_with("-- Written") {
+            cluster.good(&format!("{program} install {}", cluster.path().display()));
+            assert_eq!(std::fs::read_to_string(&file).unwrap(), text, "it is the site's own");
+        }
+    }
+    // Another machine's gate.
+    std::thread::sleep(Duration::from_millis(1100));
+    let small = own_config(cluster).replace("mesh:8x8", "mesh:8x7");
+    let output = run(cluster, &small, "check", false);
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("another version or configuration"), "{said}");
+}
+
+/// Submits jobs while there is no gate: one that runs on no box, and two that wait.
+fn jobs_from_before_the_gate(cluster: &Cluster) -> Before {
+    let file = cluster.path().join("job_submit.lua");
+    let own = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, ACCEPT).unwrap();
+    std::thread::sleep(Duration::from_millis(1100));
+    let runs = cluster.submit("wrong-runs", "-w n00,n02,n05 -N3", 90.0);
+    cluster.until_runs(&runs, 20);
+    let before = Before {
+        since: Instant::now(),
+        runs,
+        waits: cluster.submit("7x9-waits", "-N63", 1.0),
+        whole: cluster.submit("8x8-whole", "-N64", 0.5),
+    };
+    std::fs::write(&file, own).unwrap();
+    std::thread::sleep(Duration::from_millis(1100));
+    before
+}
+
+fn they_are_told(cluster: &mut Cluster, before: &Before) {
+    // A job that started less than a minute ago would be queued again.
+    std::thread::sleep(Duration::from_secs(62).saturating_sub(before.since.elapsed()));
+    cluster.start_daemon();
+    cluster.until(&format!("scontrol show job {}", before.waits), 20, |text| {
+        text.contains("AdminComment=pavior: not placed: 63 nodes are no box of the machine")
+    });
+    cluster.until(&format!("scontrol show job {}", before.runs), 20, |text| {
+        text.contains("AdminComment=pavior: runs on nodes that are no box")
+    });
+    let log = cluster.log();
+    assert!(log.contains("\"event\":\"jobs without a box\""), "{log}");
+    cluster.good(&format!("scancel {} {}", before.waits, before.runs));
+    cluster.until_gone(&before.whole, 60);
+    cluster.until_empty(30);
+}
+
+/// The example's job, on a machine whose nodes are named against their order: rank i is on the i-th
+/// node of the box.
+fn ranks_follow_the_box(cluster: &mut Cluster) {
+    let file = cluster.path().join("pavior.toml");
+    let own = own_config(cluster);
+    let name = |x: usize, y: usize| format!("n{:02}", 63 - x - 8 * y);
+    let pairs = (0..64).map(|id| format!("{} = [{}, {}]", name(id % 8, id / 8), id % 8, id / 8));
+    let table = format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", "));
+    std::fs::write(&file, own.replace("\"n{:02}\"", &table)).unwrap();
+    cluster.start_daemon();
+    let example = cluster.path().join("box.sh");
+    let text = include_str!("../../../../examples/slurm/box.sh");
+    std::fs::write(&example, text).unwrap();
+    let example = example.display();
+    let out = cluster.path().join("ranks.txt");
+    for (per_node, options) in [(1, ""), (2, "--ntasks-per-node=2")] {
+        let line = format!(
+            "sbatch --wait -o {} -J 2x3-ranks {options} --comment=shape=2x3 {example} \
+             sh -c 'echo $SLURM_PROCID $SLURMD_NODENAME'",
+            out.display()
+        );
+        cluster.good(&line);
+        let text = std::fs::read_to_string(&out).unwrap();
+        let mut lines: Vec<(usize, &str)> = text
+            .lines()
+            .map(|line| line.split_once(' ').unwrap())
+            .map(|(rank, node)| (rank.parse().unwrap(), node))
+            .collect();
+        lines.sort_unstable();
+        // At the machine's corner, turned or not.
+        let sides = if lines[2 * per_node].1 == name(2, 0) { (3, 2) } else { (2, 3) };
+        let rank_of = |rank: usize| name(rank / per_node % sides.0, rank / per_node / sides.0);
+        let expected: Vec<String> = (0..6 * per_node).map(rank_of).collect();
+        let found: Vec<&str> = lines.iter().map(|(_, node)| *node).collect();
+        assert_eq!(found, expected);
+    }
+    std::fs::write(&file, own).unwrap();
+}
+
+/// A job that says how much shorter its time limit may be is placed like any other.
+fn time_min_is_no_hindrance(cluster: &Cluster) {
+    cluster.submit("4x2-least", "--comment=shape=4x2 -t 10 --time-min=2", 0.5);
+    cluster.until_empty(30);
+}
+
+/// Two halves of the cluster are two machines, with a partition, a licence and a daemon each.
+fn two_machines_in_one_cluster(cluster: &mut Cluster) {
+    cluster.kill_daemon();
+    let folder = cluster.path().display().to_string();
+    let program = cluster.program();
+    let conf = cluster.path().join("slurm.conf");
+    let text = std::fs::read_to_string(&conf).unwrap();
+    let two = text.replace("Licenses=pavior:1", "Licenses=pavior:1,upper:1").replace(
+        "PartitionName=mesh Nodes=ALL",
+        "PartitionName=upper Nodes=n[32-63] OverSubscribe=EXCLUSIVE State=UP\n\
+         PartitionName=mesh Nodes=n[00-31]",
+    );
+    std::fs::write(&conf, two).unwrap();
+    let own = own_config(cluster).replace("mesh:8x8", "mesh:8x4");
+    let names = (0..32).map(|id| format!("n{} = [{}, {}]", id + 32, id % 8, id / 8));
+    let names = format!("{{ {} }}", names.collect::<Vec<_>>().join(", "));
+    let upper = own.replace("\"n{:02}\"", &names).replace("\"mesh\"", "\"upper\"");
+    std::fs::write(cluster.path().join("pavior.toml"), own).unwrap();
+    std::fs::write(cluster.path().join("upper.toml"), upper + "licence = \"upper\"\n").unwrap();
+    for config in ["pavior", "upper"] {
+        cluster.good(&format!("{program} {folder}/{config}.toml install {folder}"));
+    }
+    cluster.kill_slurmctld();
+    cluster.start_slurmctld();
+    cluster.start_daemon();
+    cluster.start_daemon_of("upper");
+    cluster.until("scontrol show reservation -o", 30, |text| {
+        text.contains("ReservationName=upper ") && text.contains("ReservationName=pavior ")
+    });
+    for config in ["pavior", "upper"] {
+        let found = cluster.good(&format!("{program} {folder}/{config}.toml check"));
+        assert!(found.contains("faults: []"), "{config}: {found}");
+    }
+    let lower = cluster.submit("8x4-lower", "-p mesh --comment=shape=8x4", 4.0);
+    let over = cluster.submit("8x4-upper", "-p upper --comment=shape=8x4", 4.0);
+    for (job, nodes) in [(lower, "n[00-31]"), (over, "n[32-63]")] {
+        let line = format!("squeue -h -j {job} -o '%t %N'");
+        cluster.until(&line, 30, |text| text == format!("R {nodes}"));
+    }
+    let (passes, said) = tested(cluster, "-p mesh,upper -N2");
+    assert!(!passes && said.contains("cannot name other partitions"), "{said}");
+    cluster.until_empty(30);
+    cluster.kill_daemon_of("upper");
+}

@@ -1,0 +1,61 @@
+//! The clusters that the other tests stand on: with the release, nodes and users that were asked
+//! for, and nothing of them is left.
+
+use std::path::Path;
+
+use crate::cluster::{Cluster, Options, User};
+use crate::release::{Release, on_each_release};
+
+on_each_release! { a_small_cluster_of_unlike_nodes }
+
+fn a_small_cluster_of_unlike_nodes(release: Release) {
+    let options = Options::default()
+        .machine("mesh:2x2")
+        .conf("GresTypes=board")
+        .nodes("n[00-01]", "Feature=fast Gres=board:2")
+        .file("gres.conf", "NodeName=n[00-01] Name=board Count=2\n")
+        .toml("patience_s = 7")
+        .accounting();
+    let what = "a small cluster of unlike nodes with accounting";
+    let Some(mut cluster) = Cluster::start(what, release, options) else { return };
+    let version = cluster.good("slurmctld -V");
+    let right = match cluster.release() {
+        Release::Slurm22_05 => version.starts_with("slurm-wlm 22.05."),
+        Release::Slurm24_11 => version.starts_with("slurm-wlm 24.11."),
+        // A newer one is welcome.
+        Release::Testing => version.as_str() > "slurm-wlm 26.05",
+    };
+    assert!(right, "{version}");
+    let nodes = cluster.good("sinfo -h -N -p mesh -o '%N %f %G' | sort -u | xargs");
+    let none = "(null) (null)";
+    assert_eq!(nodes, format!("n00 fast board:2 n01 fast board:2 n02 {none} n03 {none}"));
+    let toml = std::fs::read_to_string(cluster.path().join("pavior.toml")).unwrap();
+    assert!(toml.contains("patience_s = 7") && !toml.contains("patience_s = 10"), "{toml}");
+    cluster.start_daemon();
+    let line = "sbatch --parsable -o /dev/null --comment=shape=2x1 --wrap 'sleep 0.2'";
+    for user in [User::Root, User::Alice, User::Bob] {
+        assert!(cluster.shell_as(user, line).status.success(), "{user:?}");
+    }
+    cluster.until_empty(60);
+    let line =
+        "sacct -X -n -a -P -s CD -S now-1hour -E now+1hour -o user,account,nnodes | sort | xargs";
+    let all = "alice|toy|2 bob|toy|2 root|root|2";
+    cluster.until(line, 20, |text| text == all);
+    assert!(cluster.end_daemon(), "SIGTERM ends it well");
+    let folder = cluster.path().to_path_buf();
+    assert!(!processes(&folder).is_empty());
+    drop(cluster);
+    assert_eq!(processes(&folder), "");
+    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
+    assert!(!folder.exists() && !mounts.contains(folder.to_str().unwrap()), "{mounts}");
+}
+
+/// The command lines, of all processes, that name a folder.
+fn processes(folder: &Path) -> String {
+    let name = folder.to_str().unwrap();
+    let lines = std::fs::read_dir("/proc").unwrap().filter_map(|entry| {
+        let line = std::fs::read(entry.ok()?.path().join("cmdline")).ok()?;
+        Some(String::from_utf8_lossy(&line).replace('\0', " "))
+    });
+    lines.filter(|line| line.contains(name)).collect::<Vec<_>>().join("\n")
+}

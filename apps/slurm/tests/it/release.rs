@@ -1,0 +1,130 @@
+//! Releases of Slurm, and places to run them in: namespaces of their own, made by
+//! `examples/slurm/release.sh`.
+
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+
+/// A release of Slurm, by the Debian that has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Release {
+    /// 22.05, of Debian 12.
+    Slurm22_05,
+    /// 24.11, of Debian 13.
+    Slurm24_11,
+    /// The newest that Debian's testing has.
+    Testing,
+}
+
+impl Release {
+    /// As `release.sh` and `cargo xtask slurm` take it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Release::Slurm22_05 => "22.05",
+            Release::Slurm24_11 => "24.11",
+            Release::Testing => "testing",
+        }
+    }
+}
+
+/// Makes a test for each release of functions that take one. `cargo xtask slurm RELEASE` finds
+/// them by these names.
+macro_rules! on_each_release {
+    ($($name:ident)*) => { $(
+        mod $name {
+            use crate::release::Release;
+
+            #[test]
+            fn slurm_22_05() {
+                super::$name(Release::Slurm22_05);
+            }
+
+            #[test]
+            fn slurm_24_11() {
+                super::$name(Release::Slurm24_11);
+            }
+
+            #[test]
+            fn slurm_testing() {
+                super::$name(Release::Testing);
+            }
+        }
+    )* };
+}
+pub(crate) use on_each_release;
+
+/// Why a release cannot be had here: it is tried once.
+static MISSING: Mutex<Option<HashMap<(Release, bool), String>>> = Mutex::new(None);
+
+/// A place where a release is installed. Processes, mounts and what is written to it, but for one
+/// folder, end with it, also when the test is killed.
+pub(crate) struct Place {
+    process: Child,
+    root: PathBuf,
+}
+
+impl Place {
+    /// Opens one that sees a folder. Chroots are made first, which takes minutes.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(crate) fn open(release: Release, accounting: bool, folder: &Path) -> Result<Place, String> {
+        let mut missing = MISSING.lock().unwrap_or_else(PoisonError::into_inner);
+        let missing = missing.get_or_insert_default();
+        if let Some(why) = missing.get(&(release, accounting)) {
+            return Err(why.clone());
+        }
+        let opened = Place::try_open(release, accounting, folder);
+        if let Err(why) = &opened {
+            missing.insert((release, accounting), why.clone());
+        }
+        opened
+    }
+
+    fn try_open(release: Release, accounting: bool, folder: &Path) -> Result<Place, String> {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/slurm/release.sh");
+        let mut command = Command::new(script);
+        // It ends when its input does: with this process.
+        command.args(["run", release.name()]).arg(folder).args(["sh", "-c", "echo open; cat"]);
+        command.env("ACCOUNTING", if accounting { "1" } else { "" });
+        let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut process = pipes.spawn().map_err(|error| error.to_string())?;
+        let mut line = String::new();
+        let output = process.stdout.as_mut().expect("its output is piped");
+        let read = BufReader::new(output).read_line(&mut line);
+        if read.is_ok() && line == "open\n" {
+            let inside = folder.join("root/all");
+            let root = if folder.join("root").exists() { inside } else { PathBuf::from("/") };
+            return Ok(Place { process, root });
+        }
+        let mut said = String::new();
+        let _ = process.stderr.as_mut().expect("it is piped").read_to_string(&mut said);
+        let _ = process.wait();
+        Err(format!("Slurm {}: {}", release.name(), said.trim().replace('\n', "; ")))
+    }
+
+    /// A command in this place, of a user by number, in /tmp.
+    pub(crate) fn command(&self, user: u32, program: &str) -> Command {
+        let space = format!("/proc/{}/ns", self.process.id());
+        let mut command = Command::new("nsenter");
+        command.arg(format!("--mount={space}/mnt"));
+        command.arg(format!("--pid={space}/pid_for_children"));
+        command.arg("chroot");
+        if user != 0 {
+            command.args([format!("--userspec={user}:65534"), "--groups=".into()]);
+        }
+        command.arg(&self.root).args(["env", "--chdir=/tmp", program]);
+        let path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+        command.env("PATH", path).stdin(Stdio::null());
+        command
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        drop(self.process.stdin.take());
+        let _ = self.process.wait();
+    }
+}

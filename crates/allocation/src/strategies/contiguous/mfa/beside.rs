@@ -1,0 +1,191 @@
+//! Where the bases beside a busy submesh lie, and in which order MFA walks around it.
+//!
+//! ```text
+//!   task 2x2, busy S:    . 5 4 3 .     The right side upwards, the top backwards, the left side
+//!                        6 . S S 2     downwards, the bottom (here off the machine) forwards. On
+//!                        7 . . . 1     the left and below, a base lies the task's side away.
+//! ```
+//!
+//! Invariant: every base beside a submesh stands in its walk once a side.
+//!
+//! Cost: O(1) a base.
+
+use std::fmt;
+
+use pavior_mesh::{Coordinates, Cuboid, Grid, Sides};
+
+/// The side of a busy submesh on which a candidate of MFA lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MfaSide {
+    /// Beyond its highest x.
+    Right,
+    /// Beyond its highest y.
+    Top,
+    /// Beyond its highest z.
+    Back,
+    /// Before its lowest x.
+    Left,
+    /// Before its lowest y.
+    Bottom,
+    /// Before its lowest z.
+    Front,
+}
+
+impl MfaSide {
+    /// In the paper's order, with the third axis, which is the project's own, after each pair.
+    pub(super) const ALL: [MfaSide; 6] = [
+        MfaSide::Right,
+        MfaSide::Top,
+        MfaSide::Back,
+        MfaSide::Left,
+        MfaSide::Bottom,
+        MfaSide::Front,
+    ];
+
+    fn axis(self) -> usize {
+        match self {
+            MfaSide::Right | MfaSide::Left => 0,
+            MfaSide::Top | MfaSide::Bottom => 1,
+            MfaSide::Back | MfaSide::Front => 2,
+        }
+    }
+
+    /// The axes along the side: the one that is walked first, and the other.
+    fn along(self) -> [usize; 2] {
+        [[1, 2], [0, 2], [0, 1]][self.axis()]
+    }
+
+    fn is_beyond(self) -> bool {
+        matches!(self, MfaSide::Right | MfaSide::Top | MfaSide::Back)
+    }
+
+    /// The paper walks round the submesh: up its right side, back along its top, down its left.
+    fn is_backward(self) -> bool {
+        matches!(self, MfaSide::Top | MfaSide::Left)
+    }
+}
+
+impl fmt::Display for MfaSide {
+    /// The letter of the paper's tables.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            MfaSide::Right => "R",
+            MfaSide::Top => "T",
+            MfaSide::Back => "K",
+            MfaSide::Left => "L",
+            MfaSide::Bottom => "B",
+            MfaSide::Front => "F",
+        })
+    }
+}
+
+/// The bases at which a task lies beside one side of a busy submesh, clipped to the machine.
+pub(super) fn bases_beside(
+    grid: &Grid,
+    held: &Cuboid,
+    side: MfaSide,
+    task: Sides,
+) -> impl Iterator<Item = Coordinates> + use<> {
+    let axis = side.axis();
+    let [fast, slow] = side.along();
+    let (grid, held) = (*grid, *held);
+    let at = coordinate_beside(&grid, &held, side, task);
+    at.into_iter().flat_map(move |at| {
+        let along = Along::of(&grid, &held, fast, task);
+        let across = Along::of(&grid, &held, slow, task);
+        (0..across.count).flat_map(move |row| {
+            (0..along.count).map(move |step| {
+                let step = if side.is_backward() { along.count - 1 - step } else { step };
+                let mut base = [0; 3];
+                (base[axis], base[fast], base[slow]) = (at, along.at(step), across.at(row));
+                base
+            })
+        })
+    })
+}
+
+/// <0,0>, or every corner of the machine in row-major order.
+pub(super) fn corner_bases(
+    grid: &Grid,
+    task: Sides,
+    all: bool,
+) -> impl Iterator<Item = Coordinates> + use<> {
+    let last: Coordinates = std::array::from_fn(|axis| {
+        if grid.wraps(axis) || !all { 0 } else { grid.side(axis) - task[axis] }
+    });
+    (0..8usize).filter_map(move |code| {
+        let beyond = |axis: usize| code >> axis & 1 == 1;
+        let is_own = (0..3).all(|axis| !beyond(axis) || last[axis] > 0);
+        is_own.then(|| std::array::from_fn(|axis| if beyond(axis) { last[axis] } else { 0 }))
+    })
+}
+
+/// Where a base stands in the walk around a busy submesh: its side, and its place along it; none if
+/// it is not beside it.
+pub(super) fn place_around(
+    grid: &Grid,
+    held: &Cuboid,
+    task: Sides,
+    base: Coordinates,
+) -> Option<[u32; 3]> {
+    (0u32..).zip(MfaSide::ALL).find_map(|(order, side)| {
+        let axis = side.axis();
+        let [fast, slow] = side.along();
+        if coordinate_beside(grid, held, side, task)? != base[axis] {
+            return None;
+        }
+        let along = Along::of(grid, held, fast, task);
+        let step = along.step(base[fast])?;
+        let row = Along::of(grid, held, slow, task).step(base[slow])?;
+        Some([order, row, if side.is_backward() { along.count - 1 - step } else { step }])
+    })
+}
+
+/// The coordinate of a base beside a busy submesh on the side's own axis.
+fn coordinate_beside(grid: &Grid, held: &Cuboid, side: MfaSide, task: Sides) -> Option<u16> {
+    let axis = side.axis();
+    let n = u32::from(grid.side(axis));
+    let (start, length) = (u32::from(held.base[axis]), u32::from(held.sides[axis]));
+    let task = u32::from(task[axis]);
+    if !grid.wraps(axis) {
+        let at = if side.is_beyond() { Some(start + length) } else { start.checked_sub(task) };
+        return at.filter(|&at| at < n).map(|at| at as u16);
+    }
+    // A task that closes the ring lies beside nothing on it.
+    let at = if side.is_beyond() { start + length } else { start + n - task };
+    (task < n).then_some((at % n) as u16)
+}
+
+/// The coordinates at which the task's extent on an axis meets the submesh's.
+#[derive(Clone, Copy)]
+struct Along {
+    n: u32,
+    first: u32,
+    count: u32,
+}
+
+impl Along {
+    fn of(grid: &Grid, held: &Cuboid, axis: usize, task: Sides) -> Along {
+        let n = u32::from(grid.side(axis));
+        let (start, length) = (u32::from(held.base[axis]), u32::from(held.sides[axis]));
+        let task = u32::from(task[axis]);
+        if !grid.wraps(axis) {
+            let first = (start + 1).saturating_sub(task);
+            Along { n, first, count: start + length - first }
+        } else if task == n {
+            Along { n, first: 0, count: 1 }
+        } else {
+            Along { n, first: (start + n + 1 - task) % n, count: n.min(length + task - 1) }
+        }
+    }
+
+    fn at(self, step: u32) -> u16 {
+        ((self.first + step) % self.n) as u16
+    }
+
+    /// The step at which a coordinate is met.
+    fn step(self, coordinate: u16) -> Option<u32> {
+        let step = (u32::from(coordinate) + self.n - self.first) % self.n;
+        (step < self.count).then_some(step)
+    }
+}

@@ -1,0 +1,126 @@
+//! The replications that a directory holds, each line and file held against its checksum.
+//!
+//! Invariant: nothing that was changed since it was written is returned. It is an error, or it is
+//! left out and counted.
+
+use std::io;
+use std::path::Path;
+
+use pavior_files::{FileError, Limits, read_if_there};
+use pavior_kernel::Checksum;
+
+use super::{DirectoryError, EXPERIMENT, JOURNAL, Note, REPLICATIONS, TIMINGS, note};
+use crate::{JournalEntry, Specification};
+
+/// The replications that a directory holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Known {
+    /// Those of its journal, and those of its finished files.
+    pub entries: Vec<JournalEntry>,
+    /// Damaged lines that were left out.
+    pub discarded: u64,
+}
+
+impl Known {
+    /// Adds what else is known, and leaves out what the experiment does not have.
+    pub(super) fn add(&mut self, other: Known, specification: &Specification) {
+        self.entries.extend(other.entries);
+        self.discarded += other.discarded;
+        let (points, metrics) = (specification.points.len(), specification.metrics.len());
+        self.entries.retain(|entry| entry.point < points && entry.sample.values.len() == metrics);
+    }
+}
+
+/// Every replication that a directory holds, finished or not; none if it holds no run.
+///
+/// # Errors
+/// If a line or a file is damaged.
+pub fn known(
+    directory: &Path,
+    specification: &Specification,
+) -> Result<Vec<JournalEntry>, DirectoryError> {
+    let Some(note) = note(directory)? else { return Ok(Vec::new()) };
+    let mut known = in_journal(directory, &note.run.fingerprint, false)?;
+    known.add(in_files(directory, Some(&note), specification, false)?, specification);
+    verify(directory, &note, &[EXPERIMENT, REPLICATIONS, TIMINGS])?;
+    Ok(known.entries)
+}
+
+/// The replications in the journal of a directory. A last line that was cut is no damage: its
+/// process was killed while it wrote. Lines that were changed or are of another run are errors,
+/// unless they are to be discarded.
+pub(super) fn in_journal(
+    directory: &Path,
+    key: &str,
+    discard_damaged: bool,
+) -> Result<Known, DirectoryError> {
+    let path = directory.join(JOURNAL);
+    let text = read_if_there(&path, Limits::LINES)?.unwrap_or_default();
+    let mut known = Known::default();
+    for (index, line) in text.split_inclusive('\n').enumerate() {
+        let Some(line) = line.strip_suffix('\n') else { break };
+        match JournalEntry::parse(line, key) {
+            Some(entry) => known.entries.push(entry),
+            None if discard_damaged => known.discarded += 1,
+            None => return Err(DirectoryError::damaged_line(&path, index as u64 + 1)),
+        }
+    }
+    Ok(known)
+}
+
+/// The replications in the files of a finished directory. Without a note, its times cannot be
+/// verified.
+pub(super) fn in_files(
+    directory: &Path,
+    note: Option<&Note>,
+    specification: &Specification,
+    discard_damaged: bool,
+) -> Result<Known, DirectoryError> {
+    let path = directory.join(REPLICATIONS);
+    let whole = |path: &Path| -> Result<Option<String>, FileError> {
+        Ok(read_if_there(path, Limits::LINES)?.filter(|text| !text.is_empty()))
+    };
+    let Some(text) = whole(&path)? else { return Ok(Known::default()) };
+    // Times that were changed are no times; measured anew they are others in any case.
+    let timings = match note.map_or(Ok(()), |note| verify(directory, note, &[TIMINGS])) {
+        Err(_) if discard_damaged => None,
+        verified => verified.and_then(|()| Ok(whole(&directory.join(TIMINGS))?))?,
+    };
+    let timings = timings.as_ref().map(String::as_bytes);
+    match specification.read_replications(text.as_bytes(), timings) {
+        Err(_) if discard_damaged => Ok(Known { entries: Vec::new(), discarded: 1 }),
+        Err(_) => Err(DirectoryError::damaged_line(&path, 1)),
+        Ok(found) => match found.damaged.first() {
+            Some(&line) if !discard_damaged => Err(DirectoryError::damaged_line(&path, line)),
+            _ => Ok(Known { entries: found.entries, discarded: found.damaged.len() as u64 }),
+        },
+    }
+}
+
+/// Compares finished files with the checksums that `run.json` has of them; a file that it does not
+/// list is not compared.
+///
+/// # Errors
+/// If a byte of one was changed, or it is not there.
+pub fn verify(directory: &Path, note: &Note, names: &[&str]) -> Result<(), DirectoryError> {
+    /// The results of an experiment may be of any length: they are not kept.
+    const ANY: Limits = Limits { line: u64::MAX, total: u64::MAX };
+    for name in names {
+        let Some(expected) = note.files.get(*name) else { continue };
+        let path = directory.join(name);
+        let mut checksum = Checksum::default();
+        let mut reader = pavior_files::open(&path, ANY)?;
+        let mut buffer = [0; 1 << 14];
+        loop {
+            match io::Read::read(&mut reader, &mut buffer) {
+                Ok(0) => break,
+                Ok(length) => checksum.add(&buffer[..length]),
+                Err(error) => return Err(FileError::read(&path, &error).into()),
+            }
+        }
+        if checksum.to_string() != *expected {
+            return Err(DirectoryError::damaged_file(&path));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,123 @@
+//! The free nodes as rows, brought up to date when they are searched.
+//!
+//! While the list of busy boxes is short, no search looks at the rows, and to flip the nodes of a
+//! large box costs more than a search. So boxes may wait to be flipped:
+//!
+//! ```text
+//!   taken, a short list:  the box waits          given back while it waits:  nothing is to be done
+//!   searched:             all that wait are flipped first
+//! ```
+//!
+//! Invariant: a node is free if the rows say so, but for each box that waits on it the opposite. No
+//! box waits twice: to flip it twice changes nothing.
+//!
+//! Cost: O(1) a box that waits, for the few that do; O(rows of the box) to flip one.
+
+use super::SearchMethods;
+use super::region::Region;
+use super::row_search::InRows;
+use super::rows::Rows;
+use super::vectors::Vectors;
+use crate::{BaseSet, Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
+
+/// The free nodes as rows, but for the boxes that wait to be flipped.
+#[derive(Clone, Debug)]
+pub(super) struct FreeRows {
+    rows: Lanes,
+    waiting: Vec<Cuboid>,
+}
+
+/// Rows in lanes as narrow as they allow. Where rows have more than 64 nodes there are none: a set
+/// of bases is made of the occupancy for each search.
+#[derive(Clone, Debug)]
+enum Lanes {
+    Narrow(Rows<u16, 16>),
+    Middle(Rows<u32, 8>),
+    Wide(Rows<u64, 4>),
+    Whole(BaseSet),
+}
+
+impl FreeRows {
+    /// All nodes free.
+    pub(super) fn new(grid: Grid, methods: SearchMethods) -> FreeRows {
+        let rows = match grid.side(0) {
+            _ if !methods.rows => Lanes::Whole(BaseSet::new(grid)),
+            65.. => Lanes::Whole(BaseSet::new(grid)),
+            ..=16 if !methods.wide => Lanes::Narrow(Rows::new(grid)),
+            ..=32 if !methods.wide => Lanes::Middle(Rows::new(grid)),
+            _ => Lanes::Wide(Rows::new(grid)),
+        };
+        FreeRows { rows, waiting: Vec::new() }
+    }
+
+    /// Makes the free nodes of a box busy, or its busy nodes free: now, or before the next search.
+    pub(super) fn flip(&mut self, cuboid: &Cuboid, may_wait: bool) {
+        if let Lanes::Whole(_) = self.rows {
+            return;
+        }
+        match self.waiting.iter().position(|other| other == cuboid) {
+            Some(index) => drop(self.waiting.swap_remove(index)),
+            None if may_wait => self.waiting.push(*cuboid),
+            None => self.rows.flip(cuboid),
+        }
+    }
+
+    /// Whether a node is free; `None` if there are no rows.
+    pub(super) fn is_free(&self, grid: &Grid, point: Coordinates) -> Option<bool> {
+        let shown = match &self.rows {
+            Lanes::Narrow(rows) => rows.is_free(point),
+            Lanes::Middle(rows) => rows.is_free(point),
+            Lanes::Wide(rows) => rows.is_free(point),
+            Lanes::Whole(_) => return None,
+        };
+        let flips = self.waiting.iter().filter(|cuboid| cuboid.contains(grid, point)).count();
+        Some(shown ^ (flips % 2 == 1))
+    }
+
+    /// About how many instructions a search takes. The constants are measured.
+    pub(super) fn search_cost(&self, grid: &Grid) -> u32 {
+        let rows = u32::from(grid.side(2)) * (u32::from(grid.side(1)) + 1);
+        let vectors = match self.rows {
+            Lanes::Narrow(_) => rows / 16,
+            Lanes::Middle(_) => rows / 8,
+            Lanes::Wide(_) => rows / 4,
+            Lanes::Whole(_) => grid.nodes().div_ceil(64),
+        };
+        if grid.has_wrap() { 1500 + 50 * vectors } else { 600 + 20 * vectors }
+    }
+
+    /// The first free base of a shape in a region, outside of which there is none; and the number
+    /// of words computed.
+    pub(super) fn first(
+        &mut self,
+        free: &Occupancy,
+        shape: Sides,
+        region: Region,
+        vectors: Vectors,
+    ) -> (Option<Coordinates>, u64) {
+        for cuboid in self.waiting.drain(..) {
+            self.rows.flip(&cuboid);
+        }
+        match &mut self.rows {
+            Lanes::Narrow(rows) => vectors.run(InRows { rows, shape, region }),
+            Lanes::Middle(rows) => vectors.run(InRows { rows, shape, region }),
+            Lanes::Wide(rows) => vectors.run(InRows { rows, shape, region }),
+            Lanes::Whole(bases) => {
+                let before = bases.words_touched();
+                let found = bases.find(free, shape, Scan::default());
+                (found, bases.words_touched() - before)
+            }
+        }
+    }
+}
+
+impl Lanes {
+    fn flip(&mut self, cuboid: &Cuboid) {
+        match self {
+            Lanes::Narrow(rows) => rows.flip(cuboid),
+            Lanes::Middle(rows) => rows.flip(cuboid),
+            Lanes::Wide(rows) => rows.flip(cuboid),
+            Lanes::Whole(_) => {}
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Internal fragmentation: nodes granted but not asked for, over the nodes granted (the NAS paper's
+//! definition) or over the nodes requested (the MFA paper's), all summed over jobs started.
+
+use pavior_kernel::Time;
+
+use super::{Metric, MetricSpec, Unit};
+use crate::{Fact, Interest, Observer};
+
+pub(super) const GRANTED: MetricSpec = MetricSpec {
+    name: "internal_fragmentation_granted",
+    meaning: "nodes wasted / nodes granted, over jobs started",
+    build: |_| Box::new(InternalFragmentation { over_granted: true, granted: 0, requested: 0 }),
+    ..REQUIRED
+};
+
+pub(super) const REQUIRED: MetricSpec = MetricSpec {
+    name: "internal_fragmentation_required",
+    meaning: "nodes wasted / nodes requested, over jobs started",
+    unit: Unit::Ratio,
+    standard: true,
+    build: |_| Box::new(InternalFragmentation { over_granted: false, granted: 0, requested: 0 }),
+};
+
+struct InternalFragmentation {
+    /// Whether over the nodes granted, or else requested.
+    over_granted: bool,
+    granted: u64,
+    requested: u64,
+}
+
+impl Observer for InternalFragmentation {
+    fn interest(&self) -> Interest {
+        Interest::STARTS
+    }
+
+    fn see(&mut self, _: Time, fact: &Fact<'_>) {
+        match fact {
+            Fact::CountingStarts => (self.granted, self.requested) = (0, 0),
+            Fact::Started { job, placement, .. } => {
+                self.granted += u64::from(placement.nodes());
+                self.requested += u64::from(job.request.nodes);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Metric for InternalFragmentation {
+    fn value(&self) -> Option<f64> {
+        let nodes = if self.over_granted { self.granted } else { self.requested };
+        (nodes > 0).then(|| (self.granted - self.requested) as f64 / nodes as f64)
+    }
+}

@@ -1,0 +1,162 @@
+#!/usr/bin/env bash
+# Releases of Slurm that this machine does not have installed, each in a chroot of the Debian that
+# has it. Needs root, and debootstrap where a chroot is to be made.
+#
+#   examples/slurm/release.sh make RELEASE             # prints the chroot's folder; / is this machine
+#   examples/slurm/release.sh run RELEASE DIR COMMAND  # runs a command in it; DIR is made, and is seen
+#
+# RELEASE is 22.05 (Debian 12), 24.11 (Debian 13) or testing (the newest that Debian's testing has).
+# Chroots lie in ${XDG_CACHE_HOME:-~/.cache}/pavior/slurm, 0.4 to 0.7 GB each, and are made anew after
+# 14 days. `run` leaves no mount and no process behind, however it ends, and does not change the
+# chroot. Packages come from where apt has them, or from MIRROR.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/pavior/slurm
+packages=(
+  slurm-wlm slurm-wlm-basic-plugins slurm-client slurmctld slurmd munge
+  slurmdbd slurm-wlm-mysql-plugin mariadb-server-core # accounting
+)
+
+die() {
+  echo "release.sh: $*" >&2
+  exit 1
+}
+
+suite() {
+  case $1 in
+    22.05) echo bookworm ;;
+    24.11) echo trixie ;;
+    testing) echo testing ;;
+    *) die "RELEASE is 22.05, 24.11 or testing" ;;
+  esac
+}
+
+# Whether this machine itself has the release, and the programs for accounting if they are wanted.
+here_already() {
+  local program
+  for program in munged slurmctld slurmd ${ACCOUNTING:+slurmdbd mariadbd}; do
+    [ -n "$(PATH=$PATH:/usr/sbin type -P "$program")" ] || return 1
+  done
+  [[ $(PATH=$PATH:/usr/sbin slurmctld -V) == "slurm-wlm $1."* ]]
+}
+
+# The newest chroot of a suite, if there is one.
+newest() {
+  find "$cache" -maxdepth 1 -name "$1-????-??-??" -type d 2>/dev/null | sort | tail -n 1
+}
+
+make() {
+  local suite root
+  [ "$(id -u)" = 0 ] || die "needs root"
+  here_already "$1" && { echo /; return; }
+  suite=$(suite "$1")
+  mkdir -p "$cache"
+  # One maker at a time; the others then find what it made.
+  exec {lock}>"$cache/$suite.lock"
+  flock "$lock"
+  root=$(newest "$suite")
+  if [ -z "$root" ] || [ -n "$(find "$root" -maxdepth 0 -mtime +14)" ]; then
+    if build "$suite" >&2; then
+      root=$(newest "$suite")
+      sweep "$suite" "$root"
+    elif [ -z "$root" ]; then
+      die "no chroot of $suite could be made; see $cache/$suite.log"
+    else
+      echo "release.sh: no newer chroot of $suite could be made; the old one is used" >&2
+    fi
+  fi
+  exec {lock}>&-
+  echo "$root"
+}
+
+# Makes a chroot under another name, which it loses when it is whole.
+build() {
+  local suite=$1 half=$cache/$1.half mirror=${MIRROR:-}
+  [ -n "$(PATH=$PATH:/usr/sbin type -P debootstrap)" ] || { echo "needs debootstrap"; return 1; }
+  [ -n "$mirror" ] || mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' \
+    'Origin: Debian' 'Label: Debian' 2>/dev/null | head -n 1)
+  [ -n "$mirror" ] || { echo "apt knows no mirror of Debian: set MIRROR"; return 1; }
+  echo "making a chroot of Debian $suite in $cache: some minutes, once"
+  rm -rf --one-file-system "$half"
+  # What is mounted and started meanwhile ends with this command, also when it is killed.
+  setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child \
+    timeout 1500 "$here/release.sh" build-within "$suite" "$half" "$mirror" </dev/null >"$cache/$suite.log" 2>&1 ||
+    { tail -n 5 "$cache/$suite.log"; return 1; }
+  mv -T "$half" "$cache/$suite-$(date +%F)"
+}
+
+build_within() {
+  local suite=$1 root=$2 mirror=$3
+  mount -t proc proc /proc
+  debootstrap --variant=minbase "$suite" "$root" "$mirror"
+  printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"
+  chmod 755 "$root/usr/sbin/policy-rc.d"
+  # An expired release file is better than none.
+  echo 'Acquire::Check-Valid-Until "false";' >"$root/etc/apt/apt.conf.d/90pavior"
+  printf 'force-unsafe-io\npath-exclude=/usr/share/%s/*\n' doc >"$root/etc/dpkg/dpkg.cfg.d/90pavior"
+  mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
+  local tools="env DEBIAN_FRONTEND=noninteractive LC_ALL=C"
+  chroot "$root" $tools apt-get update -q
+  chroot "$root" $tools apt-get install -q -y --no-install-recommends "${packages[@]}"
+  chroot "$root" slurmctld -V
+  rm -rf "$root"/var/cache/apt/archives/*.deb "$root"/var/lib/apt/lists/*
+  touch "$root"
+}
+
+# Takes older chroots of a suite away, but those in use.
+sweep() {
+  local old
+  for old in "$cache/$1"-????-??-??; do
+    [ "$old" != "$2" ] && flock --nonblock --exclusive "$old" rm -rf --one-file-system "$old"
+  done
+  return 0
+}
+
+run() {
+  local release=$1 dir=$2 root
+  shift 2
+  mkdir -p "$dir"
+  dir=$(cd "$dir" && pwd)
+  root=$(make "$release")
+  # Who sweeps leaves it alone while this process lives.
+  exec {used}<"$root"
+  flock --shared "$used"
+  exec unshare --mount --pid --fork --kill-child \
+    "$here/release.sh" run-within "$root" "$dir" "$@"
+}
+
+run_within() {
+  local root=$1 dir=$2 base=$1
+  shift 2
+  cp "$here/cluster.sh" "$dir/cluster.sh"
+  # Two ordinary users for what is counted by user.
+  { cat "${root%/}/etc/passwd"; printf '%s:x:%d:65534::/tmp:/bin/sh\n' alice 6001 bob 6002; } \
+    >"$dir/passwd"
+  if [ "$root" != / ]; then
+    # What is written to the chroot goes to memory.
+    mkdir -p "$dir/root"
+    mount -t tmpfs tmpfs "$dir/root"
+    mkdir "$dir"/root/{upper,work,all}
+    base=$dir/root/all
+    mount -t overlay overlay -o "lowerdir=$root,upperdir=$dir/root/upper,workdir=$dir/root/work" "$base"
+    mkdir -p "$base$dir"
+    mount --bind "$dir" "$base$dir"
+    mount --rbind /dev "$base/dev"
+    mount --rbind /sys "$base/sys"
+    cat /etc/hosts >"$base/etc/hosts"
+  fi
+  mount -t proc proc "${base%/}/proc"
+  mount --bind "$dir/passwd" "${base%/}/etc/passwd"
+  # Not exec: the first process of the namespace must care for those that lose their parents.
+  chroot "$base" "$@" <&0 &
+  wait $!
+}
+
+case ${1:-} in
+  make) make "${2:?a release}" ;;
+  run) run "${2:?a release}" "${3:?a directory}" "${@:4}" ;;
+  build-within) build_within "${@:2}" ;;
+  run-within) run_within "${@:2}" ;;
+  *) sed -n '2,13s/^# \{0,1\}//p' "$0"; exit 2 ;;
+esac
