@@ -12,7 +12,8 @@ pub(crate) fn run(args: &SlurmArgs) -> Result<(), Failure> {
     let path = args.config.as_deref();
     let path = path.ok_or_else(|| Failure::usage("pavior slurm needs --config FILE"))?;
     if args.command.is_some() && (args.dry_run || args.once || args.observe.is_some()) {
-        let reason = "--dry-run, --once and --observe are for the daemon, not for its other commands";
+        let reason =
+            "--dry-run, --once and --observe are for the daemon, not for its other commands";
         return Err(Failure::usage(reason));
     }
     let config = Config::read(path).map_err(failure)?;
