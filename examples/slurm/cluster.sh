@@ -111,7 +111,7 @@ JobCompLoc=$dir/jobs.txt
 SelectType=select/$select
 SchedulerType=sched/backfill
 SlurmdParameters=config_overrides
-ReturnToService=2
+ReturnToService=1
 SlurmctldTimeout=300
 SlurmdTimeout=300
 KillWait=2
@@ -127,11 +127,13 @@ PartitionName=mesh Nodes=ALL Default=YES OverSubscribe=EXCLUSIVE MaxTime=INFINIT
 CONF
 }
 
-# Puts lines in the place of those with the same key; a partition's key is its name.
+# Puts lines in the place of those with the same key; a partition's key is its name, and `partitions`
+# stands for `partition`.
 replaced() {
   MORE=$1 awk '
     function key(line) {
       if (line ~ /^PartitionName=/) { sub(/ .*/, "", line); return line }
+      if (line ~ /^partitions *=/) return "partition"
       sub(/ *=.*/, "", line)
       return line
     }

@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use pavior_workload::Shaper;
 use serde_json::json;
 
-use crate::ask::Operator;
+use crate::ask::{Operator, Question, capture};
 use crate::command::{self, Change};
 use crate::cycle::{Decision, Memory, View, decide};
 use crate::ledger::Ledger;
@@ -100,6 +100,13 @@ pub(crate) fn shaper(config: &Config) -> Result<Shaper, SlurmError> {
     let rule = "compact".parse();
     let rule = rule.map_err(|bad: pavior_kernel::BadName| SlurmError::Config(bad.reason))?;
     Ok(Shaper::new(&rule, &config.grid, 1, 0))
+}
+
+/// Whether Slurm's priorities are first come, first served.
+pub(crate) fn is_basic() -> Result<bool, SlurmError> {
+    let shown = capture(Question::Show, &["config"])?;
+    let is = |line: &str| line.starts_with("PriorityType") && line.ends_with("priority/basic");
+    Ok(shown.lines().any(is))
 }
 
 /// Seconds since 1970.
@@ -370,7 +377,7 @@ fn told(change: &Change, dry_run: bool) -> serde_json::Value {
         }
         Change::Close { wait_s, .. } => told["wait_s"] = json!(wait_s),
         Change::Tell { comment, .. } => told["comment"] = json!(comment.as_str()),
-        Change::Requeue { .. } => {}
+        Change::Requeue { .. } | Change::Strip { .. } => {}
     }
     if dry_run {
         told["dry_run"] = json!(true);

@@ -46,8 +46,10 @@ mod shape;
 mod site;
 mod start;
 mod state;
+pub mod torus3d;
 mod troubles;
 mod turn;
+mod uninstall;
 mod unit;
 mod why;
 
@@ -57,6 +59,7 @@ pub use daemon::{DaemonOptions, run};
 pub use error::SlurmError;
 pub use install::install;
 pub use observe::{ADDRESS, observe};
+pub use uninstall::{Removal, uninstall};
 pub use why::why;
 
 /// The licence that every job of the partition waits for, and the reservation that keeps it, unless
