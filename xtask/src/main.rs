@@ -3,6 +3,7 @@
 mod cargo;
 mod check;
 mod dependencies;
+mod dist;
 mod docs;
 mod layers;
 mod notes;
@@ -69,6 +70,8 @@ fn main() -> ExitCode {
         Some("service") => service::measure(&root),
         Some("attack") => check::attack(&root),
         Some("tries") => check::tries(&root),
+        // Not told of yet: a package needs more than this.
+        Some("dist") => dist::problems(&root, rest.first().map_or("release", String::as_str)),
         Some("fuzz") => check::fuzz(&root, rest.first().map(String::as_str)),
         _ => {
             eprintln!("{USAGE}");

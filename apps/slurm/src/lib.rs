@@ -32,19 +32,24 @@ mod hosts;
 mod http;
 mod install;
 mod ledger;
+mod limits;
 mod manager;
 mod metrics;
 mod names;
 mod observe;
+mod preempt;
 mod question;
 mod reason;
 mod records;
 mod reservations;
 mod shape;
+mod site;
 mod start;
 mod state;
+pub mod torus3d;
 mod troubles;
 mod turn;
+mod uninstall;
 mod unit;
 mod why;
 
@@ -54,6 +59,7 @@ pub use daemon::{DaemonOptions, run};
 pub use error::SlurmError;
 pub use install::install;
 pub use observe::{ADDRESS, observe};
+pub use uninstall::{Removal, uninstall};
 pub use why::why;
 
 /// The licence that every job of the partition waits for, and the reservation that keeps it, unless
