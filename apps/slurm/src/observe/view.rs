@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use pavior_allocation::explain;
 use pavior_kernel::shown;
-use pavior_mesh::{Cuboid, JobId, NodeId, Request, tile};
+use pavior_mesh::{Cuboid, JobId, NodeId, Request, Sides, tile};
 use pavior_workload::Shaper;
 use serde_json::{Value, json};
 
 use crate::ledger::{Condition, Ledger, Phase, SlurmJob};
 use crate::names::JobName;
 use crate::reason::date;
-use crate::state::{request, shape_text};
+use crate::shape;
+use crate::state::request;
 use crate::{Config, SlurmError};
 
 /// The longest of Slurm's words that is shown, in characters.
@@ -192,8 +193,8 @@ impl View {
     }
 
     fn request(&self, job: &SlurmJob) -> Value {
-        let shape = shape_text(&job.comment).and(wish(&self.config, job).ok());
         let axes = self.config.grid.axes();
+        let shape = asked(&self.config, job).and(wish(&self.config, job).ok());
         json!({
             "id": job.name.to_string(),
             "state": "waiting",
@@ -218,13 +219,18 @@ pub(crate) fn wish(config: &Config, job: &SlurmJob) -> Result<Request, String> {
     let shaper: Result<Shaper, SlurmError> = crate::daemon::shaper(config);
     let mut shaper = shaper.map_err(|error| error.to_string())?;
     match request(config, job, &mut shaper) {
-        Err(_) if shape_text(&job.comment).is_none() && !job.bad_comment => {
+        Err(_) if asked(config, job).is_none() && !job.bad_comment => {
             let wish = shaper.request(job.nodes.max(1));
             let none = || format!("{} nodes are no box of the machine", job.nodes);
             wish.shape.map(|_| wish).ok_or_else(none)
         }
         wish => wish,
     }
+}
+
+/// The shape that a comment asks for, if it can be read.
+fn asked(config: &Config, job: &SlurmJob) -> Option<Sides> {
+    shape::read(&job.comment, config.grid.axes()).ok().flatten()
 }
 
 /// Slurm's word for why a job waits, harmless and short.
