@@ -12,6 +12,7 @@ mod packages;
 mod python;
 mod results;
 mod service;
+mod slurm;
 mod strategy;
 mod tidy;
 mod viewer;
@@ -31,7 +32,8 @@ const USAGE: &str = "usage: cargo xtask <command>
                      one strategy's
   conformance NAME   one strategy's claim (seconds)
   strategy NAME      the file of a new contiguous strategy, and its lines in the lists
-  slurm              the daemon against a real Slurm, killed at 200 random moments (some minutes)
+  slurm RELEASE [SEED ...]  the daemon against a real Slurm 22.05, 24.11 or testing: 200 jobs a seed,
+                     with kills of daemon and slurmctld (seeds 1 to 5: about 20 minutes)
   python      the Python package: built, installed into target/python, and tried there; and the site
   site        the documentation site, target/site/index.html
   openapi     the OpenAPI document of `pavior serve`, tried by schemathesis
@@ -60,7 +62,7 @@ fn main() -> ExitCode {
         Some("exhaustive") => check::exhaustive(&root, &rest),
         Some("conformance") if !rest.is_empty() => check::conformance(&root, &rest),
         Some("strategy") if rest.len() == 1 => strategy::add(&root, &rest[0]),
-        Some("slurm") => check::slurm(&root),
+        Some("slurm") => slurm::story(&root, &rest),
         Some("python") => python::problems(&root),
         Some("site") => python::site(&root),
         Some("openapi") => openapi::problems(&root),

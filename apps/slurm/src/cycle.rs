@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
 use pavior_mesh::{NodeId, Request};
-use pavior_planning::Snapshot;
 use pavior_scheduling::Started;
 use pavior_workload::Shaper;
 
@@ -197,7 +196,6 @@ fn tell(
     (memory, now): (&mut Memory, u64),
     changes: &mut Vec<Change>,
 ) {
-    let snapshot = Snapshot::of(state.machine());
     let still = waits.iter().filter(|(index, _)| matches!(state.roles[*index], Role::Waits(_)));
     let waits = still.take(TOLD).map(|(index, request)| (*index, Err(request)));
     let boxless = boxless.iter().take(TOLD).map(|(index, why)| (*index, Ok(why)));
@@ -209,7 +207,7 @@ fn tell(
             continue;
         }
         let comment = match why {
-            Err(request) => reason::waiting(config, ledger, &snapshot, request, now),
+            Err(request) => reason::waiting(config, ledger, &state.snapshot(request), request, now),
             Ok(why) => why.clone(),
         };
         let new = last.is_none_or(|(_, text)| *text != comment);

@@ -15,6 +15,7 @@ use crate::manager::{Manager, Signals};
 use crate::metrics::{self, Metrics, log};
 use crate::names::NodeName;
 use crate::question::try_gate;
+use crate::reservations::Reservation;
 use crate::troubles::{self, Say, Trouble, Troubles};
 use crate::turn::Turn;
 use crate::{Config, SlurmError, start};
@@ -30,7 +31,7 @@ pub struct DaemonOptions {
 
 /// A reservation that ends sooner than this is renewed, in seconds.
 const RENEW: u64 = 30 * 86_400;
-/// Between two looks at the reservation, in seconds.
+/// Between two looks at the gate, in seconds.
 const LOOK: u64 = 3600;
 
 /// Places jobs until it is told to end (SIGTERM or SIGINT). SIGHUP has it read its configuration
@@ -250,8 +251,8 @@ impl Daemon {
             }
             self.fit = true;
         }
+        self.keep_reservation(&ledger, time)?;
         if time >= self.looked + LOOK {
-            self.keep_reservation(time)?;
             self.look_at_gate(time);
             self.looked = time;
         }
@@ -313,21 +314,21 @@ impl Daemon {
         }
     }
 
-    /// Sees to it that the licence is reserved for root for a while yet.
-    fn keep_reservation(&self, time: u64) -> Result<(), SlurmError> {
-        let shown = capture(Question::Show, &["reservation", "-o"])?;
+    /// Sees to it that the licence is reserved for root for a while yet. Without that every job
+    /// would start by itself.
+    fn keep_reservation(&self, ledger: &Ledger, time: u64) -> Result<(), SlurmError> {
         let licence = &self.config.licence;
-        let own = format!("ReservationName={licence} ");
-        let end = shown.lines().find(|line| line.starts_with(&own)).map(|line| {
-            let end = line.split(' ').find_map(|word| word.strip_prefix("EndTime="));
-            end.and_then(|end| end.parse::<u64>().ok()).unwrap_or(0)
-        });
+        let mut kept = ledger.reservations.iter().filter(|other| other.keeps(licence));
+        if kept.any(|reservation| reservation.end > time + RENEW) {
+            return Ok(());
+        }
         let licences = format!("Licenses={licence}:1");
         let name = format!("ReservationName={licence}");
-        let arguments: &[&str] = match end {
-            Some(end) if end > time + RENEW => return Ok(()),
-            Some(_) => &["update", &name, "Duration=UNLIMITED"],
-            None => &[
+        let is_own = |other: &Reservation| other.name == *licence;
+        let arguments: &[&str] = if ledger.reservations.iter().any(is_own) {
+            &["update", &name, "Duration=UNLIMITED"]
+        } else {
+            &[
                 "create",
                 "reservation",
                 &name,
@@ -336,7 +337,7 @@ impl Daemon {
                 "StartTime=now",
                 "Duration=UNLIMITED",
                 "Flags=LICENSE_ONLY",
-            ],
+            ]
         };
         log(time, "info", "reservation", json!({ "command": arguments.join(" ") }));
         self.operator.as_ref().map_or(Ok(()), |operator| operator.scontrol(arguments))

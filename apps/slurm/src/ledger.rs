@@ -13,8 +13,10 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::ask::{Call, LIMITS, Question, capture};
-use crate::names::{JobName, Licences, NodeName};
+use crate::demands::{self, Demands, Offer};
+use crate::names::{JobName, Licences, NodeName, number};
 use crate::records::{self, Mark, Unreadable};
+use crate::reservations::{self, Reservation};
 use crate::{Config, SlurmError};
 
 /// A job that waits, runs or ends.
@@ -34,6 +36,16 @@ pub(crate) struct SlurmJob {
     /// The nodes that were named for it.
     pub(crate) named: Vec<NodeName>,
     pub(crate) licences: Licences,
+    pub(crate) partition: String,
+    /// Empty where Slurm keeps no accounts.
+    pub(crate) qos: String,
+    pub(crate) account: String,
+    /// The number of its user.
+    pub(crate) user: u32,
+    /// The reservation that it asks for; empty for none.
+    pub(crate) reservation: String,
+    /// What it demands of its nodes, or what of it is not understood.
+    pub(crate) demands: Result<Demands, &'static str>,
     /// When it started, or may start.
     pub(crate) start: Option<u64>,
     /// Its time limit in seconds; `None` without one.
@@ -57,6 +69,7 @@ pub(crate) enum Phase {
 pub(crate) struct SlurmNode {
     pub(crate) name: NodeName,
     pub(crate) condition: Condition,
+    pub(crate) offer: Offer,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,9 +77,15 @@ pub(crate) enum Condition {
     Idle,
     /// Some job holds it; jobs may be placed there when it is gone.
     Taken,
-    /// Down, drained, reserved, not answering.
+    /// No job holds it, and jobs of its reservation alone may be placed there.
+    Reserved,
+    /// Down, drained, not answering.
     Unavailable,
 }
+
+/// What `sinfo` is asked for of each node: name, state, features, GRES, memory, processors, layout
+/// of processors, temporary disk.
+const FORMAT: &str = "%N|%T|%f|%G|%m|%c|%z|%d";
 
 /// Everything that is read in a cycle.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -75,36 +94,55 @@ pub(crate) struct Ledger {
     pub(crate) jobs: Vec<SlurmJob>,
     /// What is not read as one of them, or only in part.
     pub(crate) unreadable: Vec<Unreadable>,
+    pub(crate) reservations: Vec<Reservation>,
 }
 
 impl Ledger {
     /// Asks Slurm.
     pub(crate) fn read(config: &Config) -> Result<Ledger, SlurmError> {
         let partition = config.partition.as_str();
+        let reservations = reservations::read(&capture(Question::Show, &["reservation", "-o"])?);
         let (nodes, bad_lines) = Ledger::read_nodes(partition)?;
-        let mark = Mark::new()?;
-        let (jobs, mut unreadable) = records::read(&Ledger::squeue(partition, &mark)?, &mark)?;
+        let active = "RUNNING,CONFIGURING,SUSPENDED,STOPPED,SIGNALING,STAGE_OUT,COMPLETING";
+        let states = format!("PENDING,{active}");
+        let (jobs, mut unreadable) = Ledger::squeue(&["-p", partition, "-t", &states])?;
         unreadable.extend(bad_lines);
-        let mut ledger = Ledger { nodes, jobs, unreadable };
+        let mut ledger = Ledger { nodes, jobs, unreadable, reservations };
         if !ledger.ownerless().is_empty() {
             // A line that cannot be read now makes its node unavailable.
             let (later, _) = Ledger::read_nodes(partition)?;
             ledger.read_again(later);
         }
+        if ledger.nodes.iter().any(|node| node.condition == Condition::Taken)
+            && !ledger.ownerless().is_empty()
+        {
+            // Jobs of other partitions may hold them.
+            let (all, _) = Ledger::squeue(&["-t", active])?;
+            ledger.add_strangers(all);
+        }
         Ok(ledger)
     }
 
-    fn squeue(partition: &str, mark: &Mark) -> Result<String, SlurmError> {
-        let states = "PENDING,CONFIGURING,RUNNING,SUSPENDED,STOPPED,SIGNALING,STAGE_OUT,COMPLETING";
-        let arguments = ["-h", "-r", "-p", partition, "-t", states];
+    /// Adds jobs of other partitions that hold nodes of this one.
+    fn add_strangers(&mut self, jobs: Vec<SlurmJob>) {
+        let ownerless = self.ownerless();
+        self.jobs.extend(jobs.into_iter().filter(|job| {
+            !job.held.is_empty() && job.held.iter().any(|node| ownerless.contains(node))
+        }));
+    }
+
+    fn squeue(which: &[&str]) -> Result<(Vec<SlurmJob>, Vec<Unreadable>), SlurmError> {
+        let mark = Mark::new()?;
+        let arguments = [&["-h", "-r", "--noconvert"], which].concat();
         let format = mark.format();
         let environment = [("SQUEUE_FORMAT", format.as_str())];
         let (arguments, environment) = (&arguments, &environment);
-        Call { question: Question::Jobs, arguments, environment }.answer(LIMITS)
+        let said = Call { question: Question::Jobs, arguments, environment }.answer(LIMITS)?;
+        records::read(&said, &mark)
     }
 
     fn read_nodes(partition: &str) -> Result<(Vec<SlurmNode>, Vec<Unreadable>), SlurmError> {
-        nodes(&capture(Question::Nodes, &["-h", "-N", "-p", partition, "-o", "%N|%T"])?)
+        nodes(&capture(Question::Nodes, &["-h", "-N", "-p", partition, "-o", FORMAT])?)
     }
 
     /// The nodes that are taken, but that no job read here holds or is to hold. If a record that
@@ -148,14 +186,39 @@ fn nodes(text: &str) -> Result<(Vec<SlurmNode>, Vec<Unreadable>), SlurmError> {
 }
 
 fn node(line: &str) -> Option<SlurmNode> {
-    let (name, state) = line.trim().split_once('|')?;
-    let condition = match state {
-        "idle" | "planned" => Condition::Idle,
-        "allocated" | "mixed" | "completing" | "allocated+" => Condition::Taken,
-        // A flag behind the state (* not answering, $ maintenance, ~ powered off, ...), or another.
-        _ => Condition::Unavailable,
+    let fields: Vec<&str> = line.trim().split('|').collect();
+    let [name, state, features, gres, memory, cpus, layout, disk] = fields[..] else {
+        return None;
     };
-    Some(SlurmNode { name: name.parse().ok()?, condition })
+    Some(SlurmNode {
+        name: name.parse().ok()?,
+        condition: condition(state),
+        offer: Offer {
+            // What of it is not understood serves no job that asks for it.
+            features: demands::features(features).unwrap_or_default(),
+            gres: demands::gres(gres).unwrap_or_default(),
+            memory: demands::mebibytes(memory)?,
+            cpus: number(cpus)?,
+            layout: demands::layout(layout)?,
+            disk: demands::mebibytes(disk)?,
+        },
+    })
+}
+
+/// What a state of Slurm's means. Flags stand behind it: `~` is powered off, and Slurm powers it on
+/// for a job; `-` is planned for one; `#` is being powered on; all others (`*` not answering, `$`
+/// in maintenance, `@` to be rebooted, ...) keep jobs away.
+fn condition(state: &str) -> Condition {
+    let flags = ['*', '~', '#', '!', '%', '$', '@', '^', '-', '+'];
+    let base = state.trim_end_matches(flags);
+    let flags = &state[base.len()..];
+    let only = |harmless: &str| flags.chars().all(|flag| harmless.contains(flag));
+    match base {
+        "idle" | "planned" if only("~-") => Condition::Idle,
+        "reserved" | "maint" if only("~-") => Condition::Reserved,
+        "allocated" | "mixed" | "completing" if only("~#-+") => Condition::Taken,
+        _ => Condition::Unavailable,
+    }
 }
 
 #[cfg(test)]
@@ -164,16 +227,30 @@ mod tests {
 
     /// A job that runs on a node.
     fn runs(node: &str) -> SlurmJob {
-        let fields = ["7", "R", "None", "1", "1", node, "", "1", "1:00", "1", "(null)", "(null)"];
-        let text = format!("M{}M\n", fields.join("M"));
-        records::read(&text, &Mark::of("M")).unwrap().0.remove(0)
+        let fields = ["7", "R", "None", "1", "1", node, "", "1", "1:00", "1", "(null)"];
+        let text = records::tests::line(&records::tests::with_demands(&fields), "(null)");
+        records::read(&text, &Mark::of(records::tests::MARK)).unwrap().0.remove(0)
+    }
+
+    /// What `sinfo` prints of a node.
+    fn line(name: &str, state: &str) -> String {
+        format!("{name}|{state}|(null)|(null)|100|1|1:1:1|0\n")
+    }
+
+    /// What `sinfo` prints of nodes, each given as its name and state.
+    fn lines(nodes: &str) -> String {
+        let nodes = nodes.lines().map(|node| match node.split_once('|') {
+            Some((name, state)) => line(name, state),
+            None => format!("{node}\n"),
+        });
+        nodes.collect()
     }
 
     #[test]
     fn nodes_of_a_job_that_ended_between_two_calls_are_read_again() {
         let nodes = |states: [&str; 3]| {
             let lines = states.iter().enumerate();
-            lines.map(|(at, state)| node(&format!("n{at}|{state}")).unwrap()).collect()
+            lines.map(|(at, state)| node(&line(&format!("n{at}"), state)).unwrap()).collect()
         };
         let nodes_before = nodes(["allocated", "allocated", "idle"]);
         let mut ledger =
@@ -188,12 +265,13 @@ mod tests {
 
     #[test]
     fn where_a_record_cannot_be_read_nodes_are_free_only_if_they_are_free_afterwards() {
-        let nodes = |text: &str| nodes(text).unwrap().0;
+        let nodes = |text: &str| nodes(&lines(text)).unwrap().0;
         let bad = Unreadable { job: None, fault: "its state", nodes: Vec::new() };
         let mut ledger = Ledger {
             nodes: nodes("n0|allocated\nn1|idle\nn2|idle\nn3|down\nn4|idle\n"),
             jobs: vec![runs("n0")],
             unreadable: vec![bad],
+            ..Ledger::default()
         };
         // The job that cannot be read has started on n1. Nothing is said of n4 any more.
         ledger.read_again(nodes("n0|idle\nn1|allocated\nn2|idle\nn3|idle\n"));
@@ -210,7 +288,7 @@ mod tests {
 
     #[test]
     fn a_line_of_sinfo_that_cannot_be_read_costs_its_node_alone() {
-        let (read, unreadable) = nodes("n0|idle\n-n1|idle\nn2\n\nn3|idle\n").unwrap();
+        let (read, unreadable) = nodes(&lines("n0|idle\n-n1|idle\nn2\n\nn3|idle")).unwrap();
         assert_eq!(read.iter().map(|node| node.name.as_str()).collect::<Vec<_>>(), ["n0", "n3"]);
         assert_eq!(unreadable.len(), 3);
         // A sinfo that was killed has not said of its last node what it is.
@@ -219,11 +297,16 @@ mod tests {
 
     #[test]
     fn conditions_of_nodes() {
-        let of = |state: &str| node(&format!("n1|{state}")).unwrap().condition;
-        assert_eq!(of("idle"), Condition::Idle);
-        assert_eq!(of("completing"), Condition::Taken);
-        for state in ["idle*", "drained", "draining", "down", "maint", "reserved", "allocated$"] {
-            assert_eq!(of(state), Condition::Unavailable, "{state}");
+        for (states, condition) in [
+            (&["idle", "idle~", "idle-", "planned"][..], Condition::Idle),
+            (&["reserved", "maint", "maint~"], Condition::Reserved),
+            (&["completing", "allocated", "allocated#", "allocated+", "mixed"], Condition::Taken),
+            (&["idle*", "idle#", "idle%", "drained", "draining", "down~"], Condition::Unavailable),
+            (&["down", "idle!", "allocated$", "reserved*", "", "~"], Condition::Unavailable),
+        ] {
+            for state in states {
+                assert_eq!(super::condition(state), condition, "{state}");
+            }
         }
     }
 }

@@ -19,11 +19,13 @@
 //! is.
 
 mod ask;
+mod candidates;
 mod check;
 mod command;
 mod config;
 mod cycle;
 mod daemon;
+mod demands;
 mod error;
 mod gate;
 mod hosts;
@@ -37,9 +39,11 @@ mod observe;
 mod question;
 mod reason;
 mod records;
+mod reservations;
 mod shape;
 mod start;
 mod state;
+pub mod torus3d;
 mod troubles;
 mod turn;
 mod uninstall;

@@ -72,6 +72,9 @@ fn waits(
             let more = if found.jobs.len() > 8 { ",..." } else { "" };
             format!("; blocked least at {} by {}{more}", words(&found.at), names.join(","))
         }
+        None if request.pool.is_some() => {
+            "; every place has a node that is down or that it may not have".to_string()
+        }
         None => "; every place has a node that is down".to_string(),
     };
     let end = |job: JobId| State::end(ledger, job, now);

@@ -6,13 +6,19 @@
 //! environment, which no other user can read, unlike the arguments of a process. No text of a
 //! user's can hold the mark, so no text of a user's can begin or end a field.
 
+use crate::demands::DemandFields;
 use crate::ledger::{Phase, SlurmJob};
 use crate::names::{JobName, NodeName, is_several, number};
 use crate::{SlurmError, hosts};
 
 /// The fields, as `squeue` calls them: identifier, state, reason, priority, number of nodes, nodes,
-/// nodes asked for, start, time limit, time of submission, licences, comment.
-const FIELDS: [char; 12] = ['i', 't', 'r', 'Q', 'D', 'N', 'n', 'S', 'l', 'V', 'W', 'k'];
+/// nodes asked for, start, time limit, time of submission, licences, partition, QOS, account, user,
+/// reservation, features, GRES of a node, memory of a node, processors of a node, processors, layout
+/// of processors, temporary disk, nodes not wanted, comment.
+const FIELDS: [char; 25] = [
+    'i', 't', 'r', 'Q', 'D', 'N', 'n', 'S', 'l', 'V', 'W', 'P', 'q', 'a', 'U', 'v', 'f', 'b', 'm',
+    'c', 'C', 'z', 'd', 'x', 'k',
+];
 
 /// A time limit is shorter than this, in seconds: more than Slurm can say.
 const LONGEST: u64 = 1 << 40;
@@ -82,7 +88,7 @@ pub(crate) fn read(
     let mut parts = text.split(mark.0.as_str());
     stranger(parts.next().unwrap_or(""), "");
     let parts: Vec<&str> = parts.collect();
-    let (records, rest) = parts.as_chunks::<13>();
+    let (records, rest) = parts.as_chunks::<26>();
     if !rest.is_empty() || text.chars().next_back().is_some_and(|last| last != '\n') {
         return Err(SlurmError::Unreadable { command: "squeue", fault: "it ends too early" });
     }
@@ -113,7 +119,7 @@ pub(crate) fn read(
 }
 
 /// A job of its fields, or what is wrong with them.
-fn job(fields: &[&str; 12]) -> Result<SlurmJob, &'static str> {
+fn job(fields: &[&str; 25]) -> Result<SlurmJob, &'static str> {
     let [
         name,
         state,
@@ -126,6 +132,19 @@ fn job(fields: &[&str; 12]) -> Result<SlurmJob, &'static str> {
         limit,
         submitted,
         licences,
+        partition,
+        qos,
+        account,
+        user,
+        reservation,
+        features,
+        gres,
+        memory,
+        least_cpus,
+        cpus,
+        layout,
+        disk,
+        excluded,
         comment,
     ] = *fields;
     let phase = match state {
@@ -139,21 +158,36 @@ fn job(fields: &[&str; 12]) -> Result<SlurmJob, &'static str> {
         if is_several(name) { several } else { "its identifier cannot be read" }
     })?;
     let comment = if comment == "(null)" { "" } else { comment };
+    let nodes = number(nodes).ok_or("its number of nodes cannot be read")?;
+    let excluded = list(excluded).ok_or("the nodes that it excludes cannot be read")?;
+    let demands =
+        DemandFields { features, gres, memory, least_cpus, cpus, nodes, layout, disk, excluded };
     Ok(SlurmJob {
         name,
         submitted: time(submitted)?.ok_or("its time of submission cannot be read")?,
         phase,
         reason: reason.to_string(),
         priority: number::<u32>(priority).ok_or("its priority cannot be read")?.into(),
-        nodes: number(nodes).ok_or("its number of nodes cannot be read")?,
+        nodes,
         held: list(held).ok_or("its nodes cannot be read")?,
         named: list(named).ok_or("the nodes that it asks for cannot be read")?,
         licences: licences.parse().map_err(|_| "its licences cannot be read")?,
         start: time(start)?,
         limit: time_limit(limit)?,
+        partition: partition.to_string(),
+        qos: word_or_none(qos),
+        account: word_or_none(account),
+        user: number(user).ok_or("its user cannot be read")?,
+        reservation: word_or_none(reservation),
+        demands: demands.read(),
         bad_comment: comment.contains(char::is_control),
         comment: comment.to_string(),
     })
+}
+
+/// A name that only operators give; empty for none.
+fn word_or_none(text: &str) -> String {
+    if matches!(text, "(null)" | "N/A") { String::new() } else { text.to_string() }
 }
 
 fn list(text: &str) -> Option<Vec<NodeName>> {
@@ -210,4 +244,4 @@ fn seconds(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod attacks;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -61,8 +61,11 @@ mod tests {
         let text = "machine = \"mesh:3\"\nnodes = \"n{}\"\npartition = \"p\"\n";
         let config = Config::parse(text).unwrap();
         let of = |nodes: &[&str]| {
-            let node =
-                |name: &&str| SlurmNode { name: name.parse().unwrap(), condition: Condition::Idle };
+            let node = |name: &&str| SlurmNode {
+                name: name.parse().unwrap(),
+                condition: Condition::Idle,
+                offer: crate::demands::Offer::default(),
+            };
             let ledger = Ledger { nodes: nodes.iter().map(node).collect(), ..Ledger::default() };
             names(&config, &ledger)
         };

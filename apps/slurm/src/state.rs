@@ -2,10 +2,12 @@
 
 use pavior_allocation::{Machine, Placement};
 use pavior_kernel::Time;
-use pavior_mesh::{Cuboid, JobId, NodeId, Request, Sides, orientations, tile, volume};
+use pavior_mesh::{Cuboid, JobId, NodeId, Occupancy, Request, Sides, orientations, tile, volume};
+use pavior_planning::Snapshot;
 use pavior_scheduling::Dispatcher;
 use pavior_workload::{Job, Service, Shaper};
 
+use crate::candidates::Candidates;
 use crate::ledger::{Condition, Ledger, Phase, SlurmJob};
 use crate::names::NodeName;
 use crate::records::CONTROL_CHARACTERS;
@@ -30,6 +32,9 @@ pub(crate) enum Role {
     Apart,
 }
 
+/// Why a job is not placed whose candidates have no box of its shape.
+const NO_CANDIDATES: &str = "no box of its shape has only nodes that satisfy what it demands";
+
 /// An estimate for jobs without a time limit: a year.
 const ENDLESS: u64 = 365 * 86_400;
 
@@ -42,6 +47,8 @@ pub(crate) struct State {
     pub(crate) overlaps: Vec<NodeId>,
     /// Jobs that hold something else than a box of their shape.
     pub(crate) misplaced: Vec<usize>,
+    /// The nodes of the machine's pools, by number.
+    pools: Vec<Occupancy>,
     /// Waiting jobs that can never be placed, each with what is wrong with it.
     pub(crate) unplaceable: Vec<(usize, String)>,
 }
@@ -49,6 +56,15 @@ pub(crate) struct State {
 impl State {
     pub(crate) fn machine(&self) -> &Machine {
         self.dispatcher.machine()
+    }
+
+    /// The machine as it is for a request: nodes outside its pool count as failed.
+    pub(crate) fn snapshot(&self, request: &Request) -> Snapshot {
+        let whole = Snapshot::of(self.machine());
+        match request.pool.and_then(|pool| self.pools.get(pool.0 as usize)) {
+            Some(nodes) => whole.within(nodes),
+            None => whole,
+        }
     }
 
     pub(crate) fn of(
@@ -89,10 +105,11 @@ struct Building<'a> {
     overlaps: Vec<NodeId>,
     misplaced: Vec<usize>,
     unplaceable: Vec<(usize, String)>,
+    candidates: Candidates<'a>,
 }
 
 impl<'a> Building<'a> {
-    fn new(config: &'a Config, ledger: &Ledger, now: u64) -> Result<Building<'a>, SlurmError> {
+    fn new(config: &'a Config, ledger: &'a Ledger, now: u64) -> Result<Building<'a>, SlurmError> {
         let machine = Machine::with_seed(config.grid, &config.strategy, 1)
             .map_err(|error| SlurmError::Config(error.to_string()))?;
         let scheduler = config.scheduler.build(());
@@ -120,6 +137,7 @@ impl<'a> Building<'a> {
             overlaps: Vec::new(),
             misplaced: Vec::new(),
             unplaceable: Vec::new(),
+            candidates: Candidates::new(config, ledger, now),
         })
     }
 
@@ -139,7 +157,8 @@ impl<'a> Building<'a> {
         let is_box = request(self.config, job, shaper).is_ok_and(|request| {
             box_of(self.config, &ids, request.shape.unwrap_or([1; 3])).is_some()
         });
-        if job.phase == Phase::Running && !is_box && !job.bad_comment {
+        let ours = job.partition == self.config.partition;
+        if job.phase == Phase::Running && !is_box && !job.bad_comment && ours {
             self.misplaced.push(index);
         }
         let taken = |id: &NodeId| self.owners[id.index()].is_some();
@@ -174,7 +193,7 @@ impl<'a> Building<'a> {
         }
     }
 
-    fn pending(&mut self, index: usize, job: &SlurmJob, shaper: &mut Shaper) -> Role {
+    fn pending(&mut self, index: usize, job: &'a SlurmJob, shaper: &mut Shaper) -> Role {
         let now = self.now;
         let waits_for_time =
             job.reason == "BeginTime" && job.start.is_some_and(|start| start > now);
@@ -191,7 +210,7 @@ impl<'a> Building<'a> {
             "None" | "BeginTime" => job.start.is_none_or(|start| start <= now),
             reason => matches!(reason, "Licenses" | "Priority" | "Resources"),
         };
-        match request(self.config, job, shaper) {
+        match self.confined(job, shaper) {
             Ok(request) if eligible => Role::Waits(request),
             Ok(_) => Role::Apart,
             Err(fault) => {
@@ -201,7 +220,18 @@ impl<'a> Building<'a> {
         }
     }
 
-    fn opened(&mut self, index: usize, job: &SlurmJob, shaper: &mut Shaper) -> Role {
+    /// What a job asks for, confined to the nodes that it may have.
+    fn confined(&mut self, job: &'a SlurmJob, shaper: &mut Shaper) -> Result<Request, String> {
+        let request = request(self.config, job, shaper)?;
+        let machine = self.dispatcher.machine_mut();
+        let request = request.within(self.candidates.pool_of(job, machine)?);
+        match machine.could_ever_fit(&request) {
+            Err(_) if request.pool.is_some() => Err(NO_CANDIDATES.into()),
+            _ => Ok(request),
+        }
+    }
+
+    fn opened(&mut self, index: usize, job: &'a SlurmJob, shaper: &mut Shaper) -> Role {
         let ids = self.ids(&job.named);
         let Ok(request) = request(self.config, job, shaper) else {
             return Role::Obstructed("its shape cannot be read");
@@ -213,8 +243,19 @@ impl<'a> Building<'a> {
         if ids.iter().any(|id| self.owners[id.index()].is_some()) {
             return Role::Obstructed("a node is taken");
         }
-        if ids.iter().any(|id| self.conditions[id.index()] != Condition::Idle) {
+        let reserved = !job.reservation.is_empty();
+        let free = |id: &NodeId| match self.conditions[id.index()] {
+            Condition::Idle => true,
+            Condition::Reserved => reserved,
+            Condition::Taken | Condition::Unavailable => false,
+        };
+        if !ids.iter().all(free) {
             return Role::Obstructed("a node is not available");
+        }
+        let machine = self.dispatcher.machine_mut();
+        match self.candidates.pool_of(job, machine) {
+            Ok(pool) if self.candidates.has_all(pool, &ids) => {}
+            _ => return Role::Obstructed("a node is none that it may have now"),
         }
         self.take(index, job, &ids, Some(cuboid));
         Role::Opened
@@ -228,8 +269,9 @@ impl<'a> Building<'a> {
                 let _ = self.dispatcher.machine_mut().fail(NodeId(index as u32));
             }
         }
-        let Building { dispatcher, overlaps, misplaced, unplaceable, .. } = self;
-        State { dispatcher, roles, overlaps, misplaced, unplaceable }
+        let Building { dispatcher, overlaps, misplaced, unplaceable, candidates, .. } = self;
+        let pools = candidates.into_pools();
+        State { dispatcher, roles, overlaps, misplaced, pools, unplaceable }
     }
 }
 

@@ -52,7 +52,8 @@ pub fn uninstall(config: &Config) -> Result<Removal, SlurmError> {
         if changes.is_empty() && round > 0 {
             break;
         }
-        let again = |job: &SlurmJob| job.licences.gated(&config.licence) && stripped.contains(&key(job));
+        let again =
+            |job: &SlurmJob| job.licences.gated(&config.licence) && stripped.contains(&key(job));
         if ledger.jobs.iter().any(again) {
             return Err(SlurmError::Config(runs.into()));
         }
@@ -79,19 +80,22 @@ fn strips(config: &Config, ledger: &Ledger, basic: bool) -> Vec<Change> {
     let waits = |job: &&SlurmJob| job.phase == Phase::Pending;
     let opened = |job: &SlurmJob| !job.named.is_empty() && job.priority == u64::from(TOP);
     let jobs = ledger.jobs.iter().filter(waits);
-    let stripped = jobs.filter(|job| job.licences.gated(&config.licence) || opened(job)).map(|job| {
-        // With first come, first served, Slurm would put it behind all others.
-        let later = ledger.jobs.iter().filter(waits).filter(|other| {
-            other.submitted >= job.submitted && other.priority < u64::from(TOP) && !opened(other)
+    let stripped =
+        jobs.filter(|job| job.licences.gated(&config.licence) || opened(job)).map(|job| {
+            // With first come, first served, Slurm would put it behind all others.
+            let later = ledger.jobs.iter().filter(waits).filter(|other| {
+                other.submitted >= job.submitted
+                    && other.priority < u64::from(TOP)
+                    && !opened(other)
+            });
+            let priority = later.map(|other| other.priority).max().filter(|_| basic);
+            Change::Strip {
+                job: job.name,
+                licences: job.licences.others(&config.licence),
+                opened: opened(job),
+                priority: priority.filter(|&priority| priority > 0),
+            }
         });
-        let priority = later.map(|other| other.priority).max().filter(|_| basic);
-        Change::Strip {
-            job: job.name,
-            licences: job.licences.others(&config.licence),
-            opened: opened(job),
-            priority: priority.filter(|&priority| priority > 0),
-        }
-    });
     stripped.collect()
 }
 

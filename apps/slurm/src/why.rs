@@ -37,6 +37,9 @@ fn tell(config: &Config, ledger: &Ledger, name: &str, now: u64) -> Result<String
         let parts = parts.map_or(Vec::new(), |held| held.parts().iter().map(words).collect());
         return Ok(format!("{name} holds {}", parts.join("; ")));
     }
+    if let Some((_, fault)) = state.unplaceable.iter().find(|(other, _)| *other == index) {
+        return Ok(format!("{name} cannot be placed: {fault}"));
+    }
     let asked = match (&state.roles[index], request(config, job, &mut shaper)) {
         (_, Err(fault)) => return Ok(format!("{name} cannot be placed: {fault}")),
         (Role::Waits(request), _) => *request,
@@ -50,7 +53,7 @@ fn tell(config: &Config, ledger: &Ledger, name: &str, now: u64) -> Result<String
         }
         (_, Ok(request)) => request,
     };
-    let snapshot = Snapshot::of(state.machine());
+    let snapshot = state.snapshot(&asked);
     let mut text = reason::waiting(config, ledger, &snapshot, &asked, now).as_str().to_string();
     if let Some(sides) = asked.shape {
         text += &moves(config, ledger, &snapshot, sides);

@@ -29,7 +29,9 @@ pub(crate) use parameters::{
 #[cfg(feature = "serve")]
 pub(crate) use serve::ServeArgs;
 #[cfg(feature = "slurm")]
-pub(crate) use slurm::{SlurmArgs, SlurmCommand};
+pub(crate) use slurm::{
+    AnchorArg, GenerateTopologyArgs, LintArgs, MixArgs, SlurmArgs, SlurmCommand,
+};
 pub(crate) use sweep::{SpansArgs, SweepCommand, SweepCommandArgs, WantedArgs};
 pub(crate) use traces::{ConvertArgs, GenerateArgs, InspectArgs, TraceArgs, TraceCommand};
 pub(crate) use unblock::{Turning, UnblockArgs};

@@ -18,5 +18,7 @@ pub(crate) mod simulate;
 #[cfg(feature = "slurm")]
 pub(crate) mod slurm;
 pub(crate) mod sweep;
+#[cfg(feature = "slurm")]
+mod torus3d;
 pub(crate) mod trace;
 pub(crate) mod unblock;

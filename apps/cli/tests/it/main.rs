@@ -28,6 +28,8 @@ mod schedules;
 mod serve;
 mod simulate;
 mod sweep;
+#[cfg(feature = "slurm")]
+mod torus3d;
 mod tries;
 mod unblock;
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::daemon::shaper;
+use crate::demands::{Demands, Offer};
 use crate::ledger::{Condition, Phase, SlurmNode};
 use crate::names::{Licences, NodeName};
 use crate::records::Unreadable;
@@ -19,8 +20,10 @@ fn ledger(jobs: Vec<SlurmJob>) -> Ledger {
         if held.contains(&name) { Condition::Taken } else { Condition::Idle }
     };
     let nodes = names(&[0, 1, 2, 3, 4, 5, 6, 7]).into_iter();
-    let nodes = nodes.map(|name| SlurmNode { condition: condition(&name), name }).collect();
-    Ledger { nodes, jobs, unreadable: Vec::new() }
+    let nodes = nodes
+        .map(|name| SlurmNode { condition: condition(&name), name, offer: Offer::default() })
+        .collect();
+    Ledger { nodes, jobs, ..Ledger::default() }
 }
 
 fn job(name: &str, nodes: u32, priority: u64) -> SlurmJob {
@@ -37,6 +40,12 @@ fn job(name: &str, nodes: u32, priority: u64) -> SlurmJob {
         start: None,
         limit: Some(60),
         comment: String::new(),
+        partition: "p".into(),
+        qos: String::new(),
+        account: String::new(),
+        user: 1000,
+        reservation: String::new(),
+        demands: Ok(Demands::default()),
         bad_comment: false,
     }
 }

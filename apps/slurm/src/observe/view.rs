@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pavior_allocation::explain;
 use pavior_kernel::shown;
-use pavior_mesh::{Cuboid, JobId, NodeId, Request, Sides, tile};
+use pavior_mesh::{Cuboid, JobId, NodeId, Request, tile};
 use pavior_workload::Shaper;
 use serde_json::{Value, json};
 
@@ -83,7 +83,9 @@ impl View {
             let node = NodeId(node as u32);
             match (owner, condition) {
                 (Some(job), _) => by_owner.entry(Some(*job)).or_default().push(node),
-                (None, Condition::Taken) => by_owner.entry(None).or_default().push(node),
+                (None, Condition::Taken | Condition::Reserved) => {
+                    by_owner.entry(None).or_default().push(node);
+                }
                 (None, Condition::Unavailable) => failed.push(node),
                 (None, Condition::Idle) => {}
             }
@@ -187,22 +189,23 @@ impl View {
             "parts": held.parts.iter().map(|part| self.part(part)).collect::<Vec<_>>(),
             "start": job.map(|_| date(start)),
             "expires": end.map(date),
-            "tenant": Value::Null,
+            "tenant": job.map(user),
             "job": name,
         })
     }
 
     fn request(&self, job: &SlurmJob) -> Value {
         let axes = self.config.grid.axes();
-        let shape = asked(&self.config, job).and(wish(&self.config, job).ok());
+        let wish =
+            if says_no_shape(&self.config, job) { None } else { wish(&self.config, job).ok() };
         json!({
             "id": job.name.to_string(),
             "state": "waiting",
             "machine": self.config.partition,
             "requested": job.nodes,
-            "shape": shape.and_then(|wish| wish.shape).map(|sides| sides[..axes].to_vec()),
+            "shape": wish.and_then(|wish| wish.shape).map(|sides| sides[..axes].to_vec()),
             "asked": date(job.submitted),
-            "tenant": Value::Null,
+            "tenant": user(job),
             "job": job.name.to_string(),
         })
     }
@@ -219,7 +222,7 @@ pub(crate) fn wish(config: &Config, job: &SlurmJob) -> Result<Request, String> {
     let shaper: Result<Shaper, SlurmError> = crate::daemon::shaper(config);
     let mut shaper = shaper.map_err(|error| error.to_string())?;
     match request(config, job, &mut shaper) {
-        Err(_) if asked(config, job).is_none() && !job.bad_comment => {
+        Err(_) if says_no_shape(config, job) && !job.bad_comment => {
             let wish = shaper.request(job.nodes.max(1));
             let none = || format!("{} nodes are no box of the machine", job.nodes);
             wish.shape.map(|_| wish).ok_or_else(none)
@@ -228,9 +231,13 @@ pub(crate) fn wish(config: &Config, job: &SlurmJob) -> Result<Request, String> {
     }
 }
 
-/// The shape that a comment asks for, if it can be read.
-fn asked(config: &Config, job: &SlurmJob) -> Option<Sides> {
-    shape::read(&job.comment, config.grid.axes()).ok().flatten()
+fn says_no_shape(config: &Config, job: &SlurmJob) -> bool {
+    matches!(shape::read(&job.comment, config.grid.axes()), Ok(None))
+}
+
+/// Whose a job is.
+fn user(job: &SlurmJob) -> String {
+    format!("uid {}", job.user)
 }
 
 /// Slurm's word for why a job waits, harmless and short.

@@ -2,10 +2,10 @@
 
 use super::*;
 
-pub(super) const MARK: &str = "0123456789abcdef0123456789abcdef";
+pub(crate) const MARK: &str = "0123456789abcdef0123456789abcdef";
 
 /// The fields of a job as `squeue` prints them, but for its comment.
-pub(super) const WAITS: [&str; 11] = [
+pub(super) const WAITS: [&str; 24] = [
     "3_1",
     "PD",
     "Licenses",
@@ -17,10 +17,30 @@ pub(super) const WAITS: [&str; 11] = [
     "1-00:00:00",
     "1795311390",
     "matlab:2,pavior:1",
+    "mesh",
+    "normal",
+    "physics",
+    "1000",
+    "(null)",
+    "a&(b|c)",
+    "gres:gpu:2",
+    "3000M",
+    "2",
+    "8",
+    "*:*:*",
+    "0",
+    "n[07-08]",
 ];
 
+/// The same from the fields up to the licences, of a job that demands nothing.
+pub(crate) fn with_demands<'a>(fields: &[&'a str; 11]) -> [&'a str; 24] {
+    let none =
+        ["p", "(null)", "(null)", "0", "(null)", "(null)", "N/A", "0", "1", "1", "*:*:*", "0", ""];
+    std::array::from_fn(|at| if at < 11 { fields[at] } else { none[at - 11] })
+}
+
 /// What `squeue` prints of a job: the format with the fields in it.
-pub(super) fn line(fields: &[&str; 11], comment: &str) -> String {
+pub(crate) fn line(fields: &[&str; 24], comment: &str) -> String {
     let mut text = MARK.to_string();
     for field in fields.iter().chain([&comment]) {
         text = text + field + MARK;
@@ -28,7 +48,7 @@ pub(super) fn line(fields: &[&str; 11], comment: &str) -> String {
     text + "\n"
 }
 
-fn with(at: usize, field: &'static str) -> [&'static str; 11] {
+fn with(at: usize, field: &'static str) -> [&'static str; 24] {
     let mut fields = WAITS;
     fields[at] = field;
     fields
@@ -43,7 +63,10 @@ fn marks_are_long_and_never_the_same() {
     let (one, other) = (Mark::new().unwrap(), Mark::new().unwrap());
     assert!(one.0.len() == 32 && one.0 != other.0);
     let format = Mark::of("M").format();
-    assert_eq!(format, "M%iM%tM%rM%QM%DM%NM%nM%SM%lM%VM%WM%kM");
+    assert_eq!(
+        format,
+        "M%iM%tM%rM%QM%DM%NM%nM%SM%lM%VM%WM%PM%qM%aM%UM%vM%fM%bM%mM%cM%CM%zM%dM%xM%kM"
+    );
 }
 
 #[test]
@@ -55,6 +78,10 @@ fn records_of_squeue_are_read() {
     assert!(
         job.licences.gated("pavior") && job.licences.others("pavior").to_string() == "matlab:2"
     );
+    assert_eq!((job.partition.as_str(), job.user, job.account.as_str()), ("mesh", 1000, "physics"));
+    let demands = job.demands.as_ref().unwrap();
+    assert_eq!((demands.memory, demands.cpus, demands.excluded.len()), (3000, 2, 2));
+    assert!(job.reservation.is_empty() && demands.features.is_some());
     assert!(job.comment == "shape=2x2 a|b" && !job.bad_comment && unreadable.is_empty());
     assert_eq!(of(""), (Vec::new(), Vec::new()));
     assert_eq!(of(&line(&WAITS, "(null)")).0[0].comment, "");

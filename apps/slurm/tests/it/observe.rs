@@ -54,7 +54,9 @@ impl Observer {
     fn post(&self, path: &str, body: &str) -> String {
         let head = "Host: h\r\nContent-Type: application/json";
         let length = body.len();
-        self.ask(&format!("POST {path} HTTP/1.1\r\n{head}\r\nContent-Length: {length}\r\n\r\n{body}"))
+        self.ask(&format!(
+            "POST {path} HTTP/1.1\r\n{head}\r\nContent-Length: {length}\r\n\r\n{body}"
+        ))
     }
 
     pub(crate) fn state(&self) -> Value {
@@ -84,14 +86,14 @@ fn json(answer: &str) -> Value {
 
 /// A job that holds no box, one whose reason and comment are hostile, and one without a shape.
 const SQUEUE: &str = "runs 7 3 'n[0,1,4]' ''
-    record 8 PD \"$(printf '</script>\\033[2J')\" 9 4 '' '' N/A 1:00 100 '(null)' \
+    job 8 PD \"$(printf '</script>\\033[2J')\" 9 4 '' '' N/A 1:00 100 '(null)' \
         \"$(printf 'shape=2x2 <b>\\033[31m')\"
-    record 9 PD Resources 8 5 '' '' N/A 1:00 100 '(null)' ''
-    record 10 PD Priority 7 2 '' 'n[6-7]' N/A 1:00 100 '(null)' ''";
+    job 9 PD Resources 8 5 '' '' N/A 1:00 100 '(null)' ''
+    job 10 PD Priority 7 2 '' 'n[6-7]' N/A 1:00 100 '(null)' ''";
 
 #[test]
 fn an_observer_only_asks() {
-    let sinfo = IDLE.replace("n$node|idle", "n$node|$([ $node = 5 ] && echo allocated || echo idle)");
+    let sinfo = IDLE.replace("|idle", "|$([ $node = 5 ] && echo allocated || echo idle)");
     let programs = Programs::new(&sinfo, SQUEUE);
     programs.note_calls();
     let observer = Observer::start(programs.command(&["--observe", "127.0.0.1:0"]));
@@ -145,7 +147,8 @@ fn hostile(observer: &Observer) {
         "/v1/state?at_ms=1",
         "/../etc/passwd",
     ];
-    let bodies = ["{", "[]", "{\"shape\":[4294967296,1]}", "{\"nodes\":0}", "{\"waiting\":\"8\\u001b\"}"];
+    let bodies =
+        ["{", "[]", "{\"shape\":[4294967296,1]}", "{\"nodes\":0}", "{\"waiting\":\"8\\u001b\"}"];
     let posts = bodies.iter().map(|body| observer.post("/v1/explain", body));
     let long = observer.post("/v1/explain", &format!("{{\"nodes\":1{}}}", " ".repeat(9000)));
     let answers = paths.iter().map(|path| observer.get(path)).chain(posts).chain([long]);
@@ -153,7 +156,8 @@ fn hostile(observer: &Observer) {
     for answer in answers {
         tried += 1;
         let head = answer.split("\r\n").next().unwrap();
-        let bad = head.contains(" 500 ") || answer.contains('\u{1b}') || !head.starts_with("HTTP/1.1");
+        let bad =
+            head.contains(" 500 ") || answer.contains('\u{1b}') || !head.starts_with("HTTP/1.1");
         assert!(!bad, "{answer:?}");
     }
     pavior_trials::attacked("slurm", "hostile requests to an observer", tried, 0);

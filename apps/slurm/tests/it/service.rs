@@ -100,16 +100,21 @@ fn upgraded(cluster: &mut Cluster, load: &mut Load) {
     cluster.start_daemon();
     load.submit(cluster, 10);
     // As a package does it: a new file in the place of the old one.
-    cluster.good(&format!("cp {folder}/pavior-slurm {folder}/new && mv {folder}/new {folder}/pavior-slurm"));
+    cluster.good(&format!(
+        "cp {folder}/pavior-slurm {folder}/new && mv {folder}/new {folder}/pavior-slurm"
+    ));
     assert!(cluster.end_daemon(), "SIGTERM ends it well");
     load.submit(cluster, 5);
     cluster.start_daemon();
     // A configuration that is wrong changes nothing; a good one is taken.
-    cluster.good(&format!("cp {folder}/pavior.toml {folder}/good; echo 'wrong = 1' >>{folder}/pavior.toml"));
+    cluster.good(&format!(
+        "cp {folder}/pavior.toml {folder}/good; echo 'wrong = 1' >>{folder}/pavior.toml"
+    ));
     cluster.signal("pavior", "HUP");
     let log = format!("cat {folder}/pavior.log");
     cluster.until(&log, 20, |text| text.contains("configuration refused"));
-    cluster.good(&format!("sed 's/poll_ms = 200/poll_ms = 150/' {folder}/good >{folder}/pavior.toml"));
+    cluster
+        .good(&format!("sed 's/poll_ms = 200/poll_ms = 150/' {folder}/good >{folder}/pavior.toml"));
     cluster.signal("pavior", "HUP");
     cluster.until(&log, 20, |text| text.contains("configuration read again"));
     load.submit(cluster, 5);
@@ -132,7 +137,8 @@ fn removed(cluster: &mut Cluster, load: &mut Load) {
     }
     std::thread::sleep(Duration::from_millis(700));
     assert!(cluster.end_daemon());
-    cluster.good(&format!("sed -i /^JobSubmitPlugins/d {folder}/slurm.conf && scontrol reconfigure"));
+    cluster
+        .good(&format!("sed -i /^JobSubmitPlugins/d {folder}/slurm.conf && scontrol reconfigure"));
     load.submit_as(cluster, "2x2-free-late");
     let said = cluster.good(&format!("{} {folder}/pavior.toml uninstall", cluster.program()));
     assert!(said.contains("the reservation of the licence is removed"), "{said}");

@@ -13,11 +13,14 @@ pub(crate) struct Programs(TempDir);
 const RECORD: &str = r#"
 M=${SQUEUE_FORMAT%%%*}
 record() { printf '%s' "$M"; for field in "$@"; do printf '%s%s' "$field" "$M"; done; echo; }
-runs() { record $1 R None 9 $2 "$3" '' 1 1:00 100 '(null)' "$4"; }
-waits() { record $1 PD Licenses 9 $2 '' '' N/A 1:00 100 pavior:1 "$3"; }
+job() { record "$1" "$2" "$3" "$4" "$5" "$6" "$7" "$8" "$9" "${10}" "${11}" p '(null)' '(null)' \
+  0 '(null)' '(null)' N/A 0 1 1 '*:*:*' 0 '' "${12}"; }
+runs() { job $1 R None 9 $2 "$3" '' 1 1:00 100 '(null)' "$4"; }
+waits() { job $1 PD Licenses 9 $2 '' '' N/A 1:00 100 pavior:1 "$3"; }
 "#;
 
-pub(crate) const IDLE: &str = "for node in 0 1 2 3 4 5 6 7; do echo \"n$node|idle\"; done";
+pub(crate) const IDLE: &str =
+    "for node in 0 1 2 3 4 5 6 7; do echo \"n$node|idle|(null)|(null)|100|1|1:1:1|0\"; done";
 
 impl Programs {
     pub(crate) fn new(sinfo: &str, squeue: &str) -> Programs {
@@ -28,7 +31,7 @@ impl Programs {
         programs.write("sinfo", sinfo);
         programs.write("sbatch", "exit 1");
         programs.write("squeue", &format!("{RECORD}\n{squeue}"));
-        let end = "ReservationName=pavior StartTime=1 EndTime=9999999999 Duration=UNLIMITED";
+        let end = "ReservationName=pavior StartTime=1 EndTime=4000000000 Licenses=pavior:1";
         programs.write(
             "scontrol",
             &format!("[ \"$1 $2\" = 'show reservation' ] && echo '{end}'; true"),
@@ -129,8 +132,8 @@ fn what_slurm_says_is_whole_or_nothing() {
         ("squeue ends early and says nothing", IDLE, "waits 7 4 shape=2x2; printf '%s8%s' $M $M"),
         ("squeue ends in a comment", IDLE, "waits 7 4 shape=2x2 | head -c 300"),
         ("squeue fails", IDLE, "exit 1"),
-        ("sinfo is killed", "echo 'n0|idle'; kill -9 $$", good),
-        ("sinfo ends early", "printf 'n0|idle\\nn1|id'", good),
+        ("sinfo is killed", "echo 'n0|idle|(null)|(null)|100|1|1:1:1|0'; kill -9 $$", good),
+        ("sinfo ends early", "printf 'n0|idle|(null)|(null)|100|1|1:1:1|0\\nn1|id'", good),
         ("sinfo fails", "exit 1", good),
     ];
     let mut failed = 0;
@@ -155,15 +158,12 @@ fn a_record_that_cannot_be_read_costs_itself_alone() {
             "waits 9 1 \"shape=9x9 $(printf '%032d8%032d' 0 0)\"".into(),
         ),
         ("a comment of bytes", "waits 9 1 \"$(printf '\\377\\376\\001')\"".into()),
-        ("licences in an unknown form", "record 9 PD Licenses 9 1 '' '' N/A 1:00 1 'a|b' x".into()),
-        (
-            "a number with a further pair",
-            "record '9 Priority=1' PD x 9 1 '' '' N/A 1 1 '' x".into(),
-        ),
-        ("a number with a line break", "record '9\nrelease 8' PD x 9 1 '' '' N/A 1 1 '' x".into()),
+        ("licences in an unknown form", "job 9 PD Licenses 9 1 '' '' N/A 1:00 1 'a|b' x".into()),
+        ("a number with a further pair", "job '9 Priority=1' PD x 9 1 '' '' N/A 1 1 '' x".into()),
+        ("a number with a line break", "job '9\nrelease 8' PD x 9 1 '' '' N/A 1 1 '' x".into()),
         ("text between records", "echo '9|R|None|1|4|n[0-2]||1|1:00|1|(null)|shape=2x2'".into()),
-        ("a component of a job", "record 9+1 PD None 9 1 '' '' N/A 1:00 1 '' x".into()),
-        ("nodes without end", "record 9 R None 9 1 'n[0-4294967295]' '' 1 1:00 1 '' x".into()),
+        ("a component of a job", "job 9+1 PD None 9 1 '' '' N/A 1:00 1 '' x".into()),
+        ("nodes without end", "job 9 R None 9 1 'n[0-4294967295]' '' 1 1:00 1 '' x".into()),
     ];
     let mut failed = 0;
     for (what, attack) in &attacks {
@@ -185,14 +185,14 @@ fn a_record_that_cannot_be_read_costs_itself_alone() {
 fn nodes_of_a_running_job_that_cannot_be_read_are_not_free() {
     // Slurm called all nodes idle; then job 9 started on n0 and n1.
     let later = "if [ -e $FOLDER/asked ]; then S=allocated; else S=idle; fi; touch $FOLDER/asked
-                 for node in 0 1; do echo \"n$node|$S\"; done
-                 for node in 2 3 4 5 6 7; do echo \"n$node|idle\"; done";
+                 for node in 0 1; do echo \"n$node|$S|(null)|(null)|100|1|1:1:1|0\"; done
+                 for node in 2 3 4 5 6 7; do echo \"n$node|idle|(null)|(null)|100|1|1:1:1|0\"; done";
     let attacks = [
         // Its nodes can be read, or Slurm's second answer tells.
-        "record 9 R None 9 2 'n[0-1]' '' 1 1:00 1 'a|b' x",
-        "record 9 R None x 2 'n[0-1' '' 1 1:00 1 '' x",
-        "record 9+0 R None 9 2 'n[0-1]' '' 1 1:00 1 '' x",
-        "record 9 R None 9 2 'n[0-1]' '' 1 1:00 1 '' 'x\n9|CG|None|1|0|||1|1:00|1|(null)|'",
+        "job 9 R None 9 2 'n[0-1]' '' 1 1:00 1 'a|b' x",
+        "job 9 R None x 2 'n[0-1' '' 1 1:00 1 '' x",
+        "job 9+0 R None 9 2 'n[0-1]' '' 1 1:00 1 '' x",
+        "job 9 R None 9 2 'n[0-1]' '' 1 1:00 1 '' 'x\n9|CG|None|1|0|||1|1:00|1|(null)|'",
         "echo nothing of it",
     ];
     let mut failed = 0;
@@ -210,8 +210,8 @@ fn nodes_of_a_running_job_that_cannot_be_read_are_not_free() {
 fn what_is_said_of_a_job_is_harmless() {
     let squeue = "waits 7 4 \"$(printf 'shape=2x\\033[31m')\"
                   waits 8 4 \"$(printf 'shape=2\\342\\200\\256x2')\"
-                  record 9 PD \"$(printf 'Held\\033[2J')\" 9 4 '' '' N/A 1:00 1 pavior:1 shape=2x2
-                  record 10 PD x x 4 '' '' N/A 1:00 1 pavior:1 shape=2x2";
+                  job 9 PD \"$(printf 'Held\\033[2J')\" 9 4 '' '' N/A 1:00 1 pavior:1 shape=2x2
+                  job 10 PD x x 4 '' '' N/A 1:00 1 pavior:1 shape=2x2";
     let programs = Programs::new(IDLE, squeue);
     let jobs = ["7", "8", "9", "10", "11\u{1b}[2J", "11 Priority=1", "-h", "11\nrelease 9"];
     let mut failed = 0;

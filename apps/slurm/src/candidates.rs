@@ -1,0 +1,130 @@
+//! The nodes that a job may have: those that satisfy its demands, and that no reservation keeps
+//! from it.
+//!
+//! They become a pool of the machine, so that the scheduler plans with nothing else. Many jobs
+//! demand the same: pools are shared, and found in O(N) for N nodes the first time.
+
+use std::collections::HashMap;
+
+use pavior_allocation::Machine;
+use pavior_mesh::{NodeId, Occupancy, Pool};
+
+use crate::Config;
+use crate::demands::Demands;
+use crate::ledger::{Condition, Ledger, SlurmJob};
+use crate::names::NodeName;
+use crate::reservations::Reservation;
+
+/// Two jobs for which these are equal may have the same nodes.
+#[derive(PartialEq, Eq, Hash)]
+struct Key<'a> {
+    demands: &'a Demands,
+    reservation: &'a str,
+    /// Which of the reservations meet its time.
+    met: Vec<bool>,
+}
+
+/// The candidates of the jobs of a cycle.
+pub(crate) struct Candidates<'a> {
+    config: &'a Config,
+    ledger: &'a Ledger,
+    now: u64,
+    /// The reservations that have nodes, and these nodes.
+    reserved: Vec<(&'a Reservation, Vec<NodeId>)>,
+    known: HashMap<Key<'a>, Option<Pool>>,
+    /// The nodes of each pool of the machine.
+    pools: Vec<Occupancy>,
+}
+
+impl<'a> Candidates<'a> {
+    pub(crate) fn new(config: &'a Config, ledger: &'a Ledger, now: u64) -> Candidates<'a> {
+        let id = |name: &NodeName| config.nodes.get(name).copied();
+        let reserved = ledger.reservations.iter().map(|reservation| {
+            (reservation, reservation.nodes.iter().filter_map(id).collect::<Vec<_>>())
+        });
+        let reserved = reserved.filter(|(_, nodes)| !nodes.is_empty()).collect();
+        Candidates { config, ledger, now, reserved, known: HashMap::new(), pools: Vec::new() }
+    }
+
+    /// The pool of a job's candidates; none if every node of the machine is one.
+    ///
+    /// # Errors
+    /// If its demands are not understood, or its reservation is not known. The text is never its
+    /// own.
+    pub(crate) fn pool_of(
+        &mut self,
+        job: &'a SlurmJob,
+        machine: &mut Machine,
+    ) -> Result<Option<Pool>, &'static str> {
+        let demands = job.demands.as_ref().map_err(|fault| *fault)?;
+        let reservation = job.reservation.as_str();
+        let is_known = self.ledger.reservations.iter().any(|other| other.name == reservation);
+        if !reservation.is_empty() && !is_known {
+            return Err("its reservation is not there");
+        }
+        let end = job.limit.map(|limit| self.now.saturating_add(limit));
+        let met = self.reserved.iter().map(|(other, _)| other.meets(self.now, end)).collect();
+        let key = Key { demands, reservation, met };
+        if let Some(pool) = self.known.get(&key) {
+            return Ok(*pool);
+        }
+        let nodes = self.nodes(&key);
+        let all = nodes.count() == self.config.grid.nodes();
+        let pool = if all { None } else { Some(self.add(nodes, machine)) };
+        self.known.insert(key, pool);
+        Ok(pool)
+    }
+
+    /// The number of the pool of these nodes.
+    fn add(&mut self, nodes: Occupancy, machine: &mut Machine) -> Pool {
+        if let Some(number) = self.pools.iter().position(|known| *known == nodes) {
+            return Pool(number as u32);
+        }
+        self.pools.push(nodes.clone());
+        machine.add_pool(nodes).expect("they are nodes of the machine")
+    }
+
+    fn nodes(&self, key: &Key<'_>) -> Occupancy {
+        let mut nodes = Occupancy::all_busy(self.config.grid);
+        let mut give = |node: NodeId| {
+            let single = pavior_mesh::Cuboid::node(self.config.grid.point(node));
+            nodes.give(&single).expect("each name stands for another node");
+        };
+        for node in &self.ledger.nodes {
+            let Some(&id) = self.config.nodes.get(&node.name) else { continue };
+            if self.unreserved(id, node.condition, key)
+                && key.demands.met_by(&node.name, &node.offer)
+            {
+                give(id);
+            }
+        }
+        nodes
+    }
+
+    /// Whether no reservation keeps a node from a job.
+    fn unreserved(&self, node: NodeId, condition: Condition, key: &Key<'_>) -> bool {
+        let (mut own, mut asks) = (false, false);
+        for ((reservation, nodes), met) in self.reserved.iter().zip(&key.met) {
+            let has = nodes.contains(&node);
+            if reservation.name == key.reservation {
+                (own, asks) = (has, true);
+            } else if has && *met {
+                return false;
+            }
+        }
+        // One that asks for no reservation of nodes has none of the nodes that Slurm calls
+        // reserved, whatever can be read of reservations.
+        own || (!asks && condition != Condition::Reserved)
+    }
+
+    /// Whether a pool, or the machine, has all of some nodes.
+    pub(crate) fn has_all(&self, pool: Option<Pool>, nodes: &[NodeId]) -> bool {
+        let pool = pool.map(|pool| &self.pools[pool.0 as usize]);
+        pool.is_none_or(|pool| nodes.iter().all(|&node| pool.is_node_free(node)))
+    }
+
+    /// The nodes of each pool, by its number.
+    pub(crate) fn into_pools(self) -> Vec<Occupancy> {
+        self.pools
+    }
+}
