@@ -3,6 +3,7 @@
 # has it. Needs root, and debootstrap where a chroot is to be made.
 #
 #   examples/slurm/release.sh make RELEASE             # prints the chroot's folder; / is this machine
+#   examples/slurm/release.sh version RELEASE          # what Slurm says of itself
 #   examples/slurm/release.sh run RELEASE DIR COMMAND  # runs a command in it; DIR is made, and is seen
 #
 # RELEASE is 22.05 (Debian 12), 24.11 (Debian 13) or testing (the newest that Debian's testing has).
@@ -131,7 +132,7 @@ run_within() {
   shift 2
   cp "$here/cluster.sh" "$dir/cluster.sh"
   # Two ordinary users for what is counted by user.
-  { cat "${root%/}/etc/passwd"; printf '%s:x:%d:65534::/tmp:/bin/sh\n' alice 6001 bob 6002; } \
+  { cat "${root%/}/etc/passwd"; printf '%s:*:%d:65534::/tmp:/bin/sh\n' alice 6001 bob 6002; } \
     >"$dir/passwd"
   if [ "$root" != / ]; then
     # What is written to the chroot goes to memory.
@@ -155,8 +156,9 @@ run_within() {
 
 case ${1:-} in
   make) make "${2:?a release}" ;;
+  version) root=$(make "${2:?a release}") && chroot "$root" /usr/sbin/slurmctld -V ;;
   run) run "${2:?a release}" "${3:?a directory}" "${@:4}" ;;
   build-within) build_within "${@:2}" ;;
   run-within) run_within "${@:2}" ;;
-  *) sed -n '2,13s/^# \{0,1\}//p' "$0"; exit 2 ;;
+  *) sed -n '2,14s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac

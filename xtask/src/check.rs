@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::cargo::{run as cargo, run_with};
-use crate::{dependencies, docs, layers, notes, openapi, packages, python, tidy, viewer};
+use crate::{dependencies, docs, layers, notes, openapi, packages, python, slurm, tidy, viewer};
 
 /// A step: what it is, and the cargo arguments.
 const STEPS: &[(&str, &[&str])] = &[
@@ -85,6 +85,11 @@ pub(crate) fn run(root: &Path) -> Vec<String> {
         let root = root.to_path_buf();
         std::thread::spawn(move || python::prepare(&root))
     };
+    // Some of the releases are downloaded, which takes minutes.
+    let releases = {
+        let root = root.to_path_buf();
+        std::thread::spawn(move || slurm::prepare(&root))
+    };
     let own = [
         ("tidy", tidy::problems(root)),
         ("layers", layers::problems(root)),
@@ -113,6 +118,7 @@ pub(crate) fn run(root: &Path) -> Vec<String> {
     failed.extend(python::problems(root));
     announce("OpenAPI document of pavior serve");
     failed.extend(openapi::problems(root));
+    releases.join().expect("a thread that makes releases does not panic");
     if failed.is_empty() {
         match notes::verdict(&notes::skipped(root), notes::all_required()) {
             Ok(end) => announce(&end),
@@ -141,17 +147,6 @@ fn example(root: &Path, profile: &[&str], name: &str, arguments: &[String]) -> V
         .chain(arguments)
         .collect();
     if cargo(root, &arguments) { Vec::new() } else { vec!["a claim is broken".to_string()] }
-}
-
-/// Runs the story of `pavior slurm` with 200 kills.
-pub(crate) fn slurm(root: &Path) -> Vec<String> {
-    let tests = ["test", "-p", "pavior-slurm", "--test", "it"];
-    let variables = [("PAVIOR_SLURM_KILLS", "200"), ("PAVIOR_REQUIRE_SLURM", "1")];
-    if run_with(root, &tests, &variables) {
-        Vec::new()
-    } else {
-        vec!["the story of pavior slurm failed".to_string()]
-    }
 }
 
 /// Tries every hostile value of every option, and every fault of outputs; prints the counts by

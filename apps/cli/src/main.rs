@@ -89,6 +89,6 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         #[cfg(not(feature = "serve"))]
         Command::Serve(_) => Err(failure::not_built("pavior serve", "serve")),
         Command::Completions(args) => commands::manual::completions(&args),
-        Command::Manual => commands::manual::page(),
+        Command::Manual(args) => commands::manual::pages(&args),
     }
 }

@@ -12,7 +12,7 @@ use crate::config::Tell;
 use crate::names::{JobName, Licences, NodeName, Note};
 
 /// Above what any plugin computes, below Slurm's special values.
-const TOP: u32 = 4_294_967_290;
+pub(crate) const TOP: u32 = 4_294_967_290;
 
 /// The most objections that are passed on.
 const MOST: usize = 64;
@@ -27,6 +27,9 @@ pub(crate) enum Change {
     Close { job: JobName, licences: Licences, wait_s: Option<u64>, priority: Option<u64> },
     /// Ends a job that started elsewhere than it was told, and queues it again.
     Requeue { job: JobName },
+    /// Takes the licence away for good, and from an opened job its nodes, in one update. Then its
+    /// priority is the one that is said, or that Slurm gives it.
+    Strip { job: JobName, licences: Licences, opened: bool, priority: Option<u64> },
     /// Tells its user something.
     Tell { job: JobName, comment: Note },
 }
@@ -57,6 +60,15 @@ impl Change {
                     ),
                 }
             }
+            Change::Strip { job, licences, opened, priority } => {
+                let nodes = if *opened { " ReqNodeList=" } else { "" };
+                let (priority, release) = match priority {
+                    Some(priority) if *opened => (format!(" Priority={priority}"), String::new()),
+                    None if *opened => (String::new(), format!("release {job}\n")),
+                    _ => (String::new(), String::new()),
+                };
+                format!("update JobId={job}{nodes} Licenses={licences}{priority}\n{release}")
+            }
             Change::Requeue { job } => format!("requeue {job}\n"),
             Change::Tell { .. } => String::new(),
         }
@@ -74,6 +86,7 @@ impl Change {
         match self {
             Change::Open { .. } => "open",
             Change::Close { .. } => "close",
+            Change::Strip { .. } => "strip",
             Change::Requeue { .. } => "requeue",
             Change::Tell { .. } => "tell",
         }
@@ -84,6 +97,7 @@ impl Change {
         match *self {
             Change::Open { job, .. }
             | Change::Close { job, .. }
+            | Change::Strip { job, .. }
             | Change::Requeue { job }
             | Change::Tell { job, .. } => job,
         }

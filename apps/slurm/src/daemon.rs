@@ -96,6 +96,13 @@ pub(crate) fn shaper(config: &Config) -> Result<Shaper, SlurmError> {
     Ok(Shaper::new(&rule, &config.grid, 1, 0))
 }
 
+/// Whether Slurm's priorities are first come, first served.
+pub(crate) fn is_basic() -> Result<bool, SlurmError> {
+    let shown = capture(Question::Show, &["config"])?;
+    let is = |line: &str| line.starts_with("PriorityType") && line.ends_with("priority/basic");
+    Ok(shown.lines().any(is))
+}
+
 /// Seconds since 1970.
 pub(crate) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
@@ -251,11 +258,7 @@ impl Daemon {
         }
         let basic = match self.basic {
             Some(basic) => basic,
-            None => {
-                *self.basic.insert(capture(Question::Show, &["config"])?.lines().any(|line| {
-                    line.starts_with("PriorityType") && line.ends_with("priority/basic")
-                }))
-            }
+            None => *self.basic.insert(is_basic()?),
         };
         let decision =
             decide(&self.config, &ledger, &mut self.shaper, &mut self.memory, (time, basic))?;
@@ -351,7 +354,7 @@ fn told(change: &Change, dry_run: bool) -> serde_json::Value {
         }
         Change::Close { wait_s, .. } => told["wait_s"] = json!(wait_s),
         Change::Tell { comment, .. } => told["comment"] = json!(comment.as_str()),
-        Change::Requeue { .. } => {}
+        Change::Requeue { .. } | Change::Strip { .. } => {}
     }
     if dry_run {
         told["dry_run"] = json!(true);

@@ -252,12 +252,13 @@ fn one_gres(text: &str) -> Option<Gres> {
     };
     let mut parts: Vec<&str> =
         text.split([':', '=']).filter(|part| *part != "no_consume").collect();
-    let count = match parts.last().and_then(|last| count(last)) {
-        Some(count) => {
+    let count = match parts.last() {
+        Some(last) if is_count(last) => {
+            let count = count(last)?;
             parts.pop();
             count
         }
-        None => 1,
+        _ => 1,
     };
     let (name, kind) = match parts[..] {
         [name] => (name, None),
@@ -266,6 +267,12 @@ fn one_gres(text: &str) -> Option<Gres> {
     };
     let plain = is_plain(name) && kind.is_none_or(is_plain);
     plain.then(|| Gres { name: name.into(), kind: kind.map(Into::into), count })
+}
+
+/// Whether text is digits, perhaps with a unit behind them.
+fn is_count(text: &str) -> bool {
+    let digits = text.strip_suffix(|c: char| "KMGTPkmgtp".contains(c)).unwrap_or(text);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// A count, in its own units: `4`, `4K`, `2G`.

@@ -46,6 +46,7 @@ mod state;
 pub mod torus3d;
 mod troubles;
 mod turn;
+mod uninstall;
 mod unit;
 mod why;
 
@@ -55,6 +56,7 @@ pub use daemon::{DaemonOptions, run};
 pub use error::SlurmError;
 pub use install::install;
 pub use observe::{ADDRESS, observe};
+pub use uninstall::{Removal, uninstall};
 pub use why::why;
 
 /// The licence that every job of the partition waits for, and the reservation that keeps it, unless

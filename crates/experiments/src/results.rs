@@ -58,8 +58,8 @@ impl Summary {
     }
 }
 
-/// The mean with its half-width, to four significant digits of the mean. The precision of the format
-/// is the most decimals, six if it has none.
+/// The mean with its half-width, to four significant digits of the mean. The precision of the
+/// format is the most decimals, six if it has none.
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(mean) = self.mean else { return f.write_str("-") };

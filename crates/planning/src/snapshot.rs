@@ -119,8 +119,8 @@ impl Shape {
     }
 
     /// The boxes that a request may be moved into on a machine: those of its freedom
-    /// ([`Machine::some_boxes_for`]), else its box, turned if `turn` says so. None if it has no box;
-    /// `None` if its freedom allows sets that are no boxes.
+    /// ([`Machine::some_boxes_for`]), else its box, turned if `turn` says so; an empty list if it
+    /// has no box. `None` if its freedom allows sets that are no boxes.
     pub fn all_for(request: &Request, machine: &Machine, turn: bool) -> Option<Vec<Shape>> {
         match request.freedom {
             Some(Freedom::Connected | Freedom::Any) => None,

@@ -100,8 +100,9 @@ pub fn index(papers: &[Verdicts], quick: bool, from: &Provenance) -> Publication
                  report; date and machine in its run.json.",
                 from.version
             ),
-            "Every row is in statements.csv; the statements' own verdicts are in summary.csv, and in \
-             statements.md with the rows that differ.".to_string(),
+            "Every row is in statements.csv; the statements' own verdicts are in summary.csv, and \
+             in statements.md with the rows that differ."
+                .to_string(),
         ],
     };
     Publication { name: "report.html".to_string(), bytes: html(&page).into_bytes() }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pavior::strategies::unknown_name;
+use pavior::names::unknown_name;
 use toml::Value;
 
 use super::Evidence;

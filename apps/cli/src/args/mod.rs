@@ -102,7 +102,7 @@ pub(crate) enum Command {
     /// Prints completions for a shell
     Completions(CompletionsArgs),
     /// Prints the manual pages (man ./pavior.1 after `pavior manual > pavior.1`)
-    Manual,
+    Manual(ManualArgs),
 }
 
 #[derive(Debug, Args)]
@@ -118,6 +118,13 @@ pub(crate) struct ListArgs {
 pub(crate) struct AnyArgs {
     #[arg(hide = true, num_args = 0.., trailing_var_arg = true, allow_hyphen_values = true)]
     _any: Vec<std::ffi::OsString>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManualArgs {
+    /// Writes a file for each command into this folder, in place of printing
+    #[arg(long, value_name = "DIR")]
+    pub(crate) into: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use clap::CommandFactory;
 
-use crate::args::{Cli, CompletionsArgs};
+use crate::args::{Cli, CompletionsArgs, ManualArgs};
 use crate::failure::Failure;
 
 pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), Failure> {
@@ -13,8 +13,16 @@ pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), Failure> {
     Ok(io::stdout().lock().write_all(&text)?)
 }
 
+/// The manual pages: a file for each command, or all of them printed.
+pub(crate) fn pages(args: &ManualArgs) -> Result<(), Failure> {
+    match &args.into {
+        Some(folder) => Ok(clap_mangen::generate_to(Cli::command(), folder)?),
+        None => print(),
+    }
+}
+
 /// The manual page of `pavior` and, after it, one of each command.
-pub(crate) fn page() -> Result<(), Failure> {
+fn print() -> Result<(), Failure> {
     let mut text = Vec::new();
     let command = Cli::command();
     clap_mangen::Man::new(command.clone()).render(&mut text)?;

@@ -23,13 +23,14 @@ pub(crate) fn run(args: &SlurmArgs) -> Result<(), Failure> {
     }
     let config = Config::read(path).map_err(failure)?;
     match &args.command {
-        None if let Some(address) = &args.observe => {
-            pavior_slurm::observe(path, config, address).map_err(failure)
-        }
-        None => {
-            let options = DaemonOptions { dry_run: args.dry_run, once: args.once };
-            pavior_slurm::run(path, config, options).map_err(failure)
-        }
+        None => match &args.observe {
+            Some(address) => pavior_slurm::observe(path, config, address).map_err(failure),
+            None => {
+                let options = DaemonOptions { dry_run: args.dry_run, once: args.once };
+                pavior_slurm::run(path, config, options).map_err(failure)
+            }
+        },
+        Some(SlurmCommand::Uninstall) => uninstall(&config),
         Some(SlurmCommand::Check) => check(&config),
         Some(SlurmCommand::Install { dir }) => install(&config, path, dir),
         Some(SlurmCommand::Why { job }) => {
@@ -56,6 +57,14 @@ fn check(config: &Config) -> Result<(), Failure> {
     }
     output::plain(&text)?;
     Err(Failure::Other(format!("missing: {}", found.faults.len())))
+}
+
+/// What was done, and what is left to do by hand.
+fn uninstall(config: &Config) -> Result<(), Failure> {
+    let removal = pavior_slurm::uninstall(config).map_err(failure)?;
+    let line = |word: &'static str| move |text: &String| format!("{word}  {text}\n");
+    let done = removal.done.iter().map(line("done"));
+    output::plain(&done.chain(removal.left.iter().map(line("left"))).collect::<String>())
 }
 
 fn install(config: &Config, path: &Path, folder: &Path) -> Result<(), Failure> {

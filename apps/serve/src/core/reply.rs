@@ -130,8 +130,8 @@ pub struct Waiting {
     pub(crate) id: u64,
     /// `waiting`.
     pub(crate) state: &'static str,
-    /// Its own fencing token, with which it can be taken out of the queue. Its lease bears a greater
-    /// one.
+    /// Its own fencing token, with which it can be taken out of the queue. Its lease bears a
+    /// greater one.
     pub(crate) epoch: u64,
     pub(crate) machine: String,
     pub(crate) requested: u64,

@@ -4,7 +4,9 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use pavior_slurm::{Config, DaemonOptions, SlurmError, check, install, observe, run, why};
+use pavior_slurm::{
+    Config, DaemonOptions, SlurmError, check, install, observe, run, uninstall, why,
+};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -35,6 +37,10 @@ fn act(rest: &[&str]) -> Result<(), SlurmError> {
         ["install", folder] => {
             let text = install(&config, path, Path::new("pavior"), Path::new(folder))?;
             println!("{text}");
+            Ok(())
+        }
+        ["uninstall"] => {
+            println!("{:?}", uninstall(&config)?);
             Ok(())
         }
         ["check"] => {

@@ -18,6 +18,15 @@ local SIDES = { @SIDES@ }
 local LICENCE = "@LICENCE@"
 local CHECKSUM = "@CHECKSUM@"
 
+-- Who may change what waits: root, and the user of slurmctld, which runs this.
+local operators = { [0] = true }
+local status = io.open("/proc/self/status")
+if status ~= nil then
+  local effective = string.match(status:read("*a"), "\nUid:%s*%d+%s+(%d+)")
+  status:close()
+  if effective ~= nil then operators[tonumber(effective)] = true end
+end
+
 local own = {}
 for _, name in ipairs(PARTITIONS) do own[name] = true end
 local SHOWN = table.concat(PARTITIONS, ", ")
@@ -175,9 +184,6 @@ local TEXTS = {
 }
 local NUMBERS = {
   { "min_mem_per_cpu", "--mem-per-cpu", 0 },
-  { "sockets_per_node", "--sockets-per-node", 1 },
-  { "cores_per_socket", "--cores-per-socket", 1 },
-  { "threads_per_core", "--threads-per-core", 1 },
   { "sockets_per_board", "--sockets-per-board", 1 },
   { "boards_per_node", "--boards-per-node", 1 },
   { "ntasks_per_socket", "--ntasks-per-socket", 0 },
@@ -185,11 +191,12 @@ local NUMBERS = {
   { "core_spec", "--core-spec", 0 },
   { "thread_spec", "--thread-spec", 0 },
 }
--- Other wishes for where nodes lie.
+-- Other wishes for where nodes lie, by the least value that is one.
 local PLACES = {
-  { "contiguous", "--contiguous" },
-  { "req_switch", "--switches" },
-  { "segment_size", "--segment" },
+  { "contiguous", "--contiguous", 1 },
+  { "req_switch", "--switches", 1 },
+  { "segment_size", "--segment", 1 },
+  { "shared", "--exclusive=topo", 4 },
 }
 
 -- What of a job, or of a change of one, the daemon could not know.
@@ -205,7 +212,7 @@ local function unknowable(job)
     end
   end
   for _, field in ipairs(PLACES) do
-    if not unset(job[field[1]]) and job[field[1]] > 0 then
+    if not unset(job[field[1]]) and job[field[1]] >= field[3] then
       return "the nodes of a box lie as its shape says; leave " .. field[2] .. " out"
     end
   end
@@ -214,7 +221,7 @@ local function unknowable(job)
   if task ~= "" and not string.find(task, "^cpu[=:][0-9]+$") then
     return "--gpus-per-task and --tres-per-task are not known to the daemon" .. instead
   end
-  if string.find(job.features or "", "[^0-9A-Za-z_.:=/+&|(),-]") then
+  if string.find(job.features or "", "[^0-9A-Za-z_.:=/+%%@&|(),-]") then
     return "a constraint is made of features, &, |, commas and parentheses: "
       .. "all nodes of a box are chosen alike"
   end
@@ -295,9 +302,6 @@ local function submit(job, parts)
   job.min_nodes = nodes
   job.max_nodes = nodes
   job.licenses = licences
-  -- Tasks are spread evenly: what each node must have can be known, what all have together cannot.
-  local each = not unset(job.min_cpus) and math.ceil(job.min_cpus / nodes) or 1
-  if each > 1 and (unset(job.pn_min_cpus) or job.pn_min_cpus < each) then job.pn_min_cpus = each end
   return slurm.SUCCESS
 end
 
@@ -309,10 +313,12 @@ local function modify(change, job, uid)
   end
   if not mine then return slurm.SUCCESS end
   if has_controls(change.comment) then return refuse(CONTROLS) end
-  if uid == 0 then return slurm.SUCCESS end
+  if operators[uid] then return slurm.SUCCESS end
   if change.partition ~= nil or change.comment ~= nil or change.licenses ~= nil
-    or change.req_nodes ~= nil or not unset(change.min_nodes) or not unset(change.max_nodes) then
-    return refuse("comment, licences, nodes and partition cannot be changed; submit the job anew")
+    or change.req_nodes ~= nil or not unset(change.min_nodes) or not unset(change.max_nodes)
+    or not unset(change.min_cpus) then
+    return refuse(
+      "comment, licences, nodes, CPUs and partition cannot be changed; submit the job anew")
   end
   local fault = unknowable(change)
   if fault then return refuse(fault) end

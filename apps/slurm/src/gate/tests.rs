@@ -123,7 +123,7 @@ fn attack_gate_and_daemon_read_all_comments_alike() {
 fn verdict(job: &str) -> Option<String> {
     let script = format!(
         "local job = {job}\nlocal rc = pavior.submit(nil)(job, parts, 7)\n\
-         print(rc, job.min_nodes, job.licenses, job.pn_min_cpus, slurm.said)"
+         print(rc, job.min_nodes, job.licenses, slurm.said)"
     );
     lua(&config(), &script, String::new())
 }
@@ -140,11 +140,12 @@ fn what_the_daemon_cannot_know_is_refused() {
         ("min_nodes = 4, tres_per_task = 'cpu=2,gres/gpu=1'", "--gpus-per-task"),
         ("min_nodes = 4, mem_per_tres = 'gres/gpu:1'", "--mem-per-gpu"),
         ("min_nodes = 4, min_mem_per_cpu = 100", "--mem-per-cpu"),
-        ("min_nodes = 4, sockets_per_node = 2", "--sockets-per-node"),
-        ("min_nodes = 4, cores_per_socket = 8", "--cores-per-socket"),
+        ("min_nodes = 4, ntasks_per_socket = 2", "--ntasks-per-socket"),
+        ("min_nodes = 4, features = '!a'", "a constraint is"),
         ("min_nodes = 4, contiguous = 1", "--contiguous"),
         ("min_nodes = 4, req_switch = 1", "--switches"),
         ("min_nodes = 4, segment_size = 2", "--segment"),
+        ("min_nodes = 4, shared = 4", "--exclusive=topo"),
         ("min_nodes = 4, req_nodes = 'n01'", "nodes are chosen"),
         ("min_nodes = 4, exc_nodes = 'n01;'", "--exclude"),
         ("min_nodes = 3, max_nodes = 11", "no box has 11"),
@@ -166,11 +167,12 @@ fn what_every_node_must_have_is_allowed() {
             "0\t4",
         ),
         ("tres_per_task = 'cpu=2', threads_per_core = 1, sockets_per_node = 65535", "0\t4"),
-        ("cores_per_socket = 65534, contiguous = 65534, req_switch = 4294967294", "0\t4"),
+        (
+            "cores_per_socket = 65534, contiguous = 65534, req_switch = 4294967294, shared = 1",
+            "0\t4",
+        ),
         ("licenses = 'matlab:2'", "0\t4\tmatlab:2,pavior:1"),
-        // Each of four nodes must have its part of ten CPUs.
-        ("min_cpus = 10", "0\t4\tpavior:1\t3"),
-        ("min_cpus = 10, pn_min_cpus = 8", "0\t4\tpavior:1\t8"),
+        ("features = 'a@1%', sockets_per_node = 2, cores_per_socket = 8, min_cpus = 10", "0\t4"),
         ("partition = 'other', tres_per_job = 'gres:gpu:4'", "0\t4\tnil"),
     ] {
         let Some(said) = verdict(&format!("{{ min_nodes = 4, {job} }}")) else { return };
@@ -201,10 +203,12 @@ print(modify({ comment = "a" }, { partition = "mesh" }, parts, 0))
 print(modify({ comment = "a" }, { partition = "other" }, parts, 7))
 print(modify({ exc_nodes = "n01" }, { partition = "mesh" }, parts, 7))
 print(modify({ features = "[a|b]" }, { partition = "mesh" }, parts, 7))
+print(modify({ min_cpus = 9 }, { partition = "mesh" }, parts, 7))
+print(modify({ min_cpus = 4294967294, time_limit = 3 }, { partition = "mesh" }, parts, 7))
 "#;
     let Some(said) = lua(&config(), script, String::new()) else { return };
     let expected = "plain\t0\tpavior:1\nno\t-7\tnil\nbroken\t-1\tnil\nbroken\tfalse\tnil\n\
-                    moved\t0\tnil\n-7\n-1\n0\n0\n0\n-1\n";
+                    moved\t0\tnil\n-7\n-1\n0\n0\n0\n-1\n-1\n0\n";
     assert_eq!(said, expected);
 }
 

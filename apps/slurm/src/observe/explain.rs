@@ -100,11 +100,12 @@ fn diagnosed(view: &View, state: &explain::State, request: &Request, granted: bo
 /// What a waiting job is told on the page.
 fn told(view: &View, job: &SlurmJob, request: &Request) -> Value {
     let mut wait = waits_for(job);
-    let sides = request.shape.map(|sides| reason::size(&view.config, sides));
-    let asks = sides.map_or(String::new(), |sides| {
-        format!(" As a box it asks for {sides}, of the {} nodes that it has asked for.", job.nodes)
-    });
-    wait["sentence"] = format!("Slurm says {}.{asks}", slurms_word(job)).into();
+    let box_of = |sides| {
+        let size = reason::size(&view.config, sides);
+        format!(". Its {} nodes would be a box of {size}", job.nodes)
+    };
+    let would = request.shape.map_or(String::new(), box_of);
+    wait["sentence"] = format!("Slurm says {}{would}.", slurms_word(job)).into();
     wait
 }
 

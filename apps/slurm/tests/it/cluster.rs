@@ -246,10 +246,10 @@ impl Cluster {
         format!("release {}, log:\n{own}\nslurmctld:\n{slurmctld}\n", self.release.name())
     }
 
-    /// Starts slurmctld again, and waits until all nodes are idle.
+    /// Starts slurmctld again, and waits until it answers.
     pub(crate) fn start_slurmctld(&self) {
         self.good(&format!("{0}/cluster.sh slurmctld {0}", self.path().display()));
-        self.until_idle(90);
+        self.until("scontrol ping", 60, |text| text.contains("UP"));
     }
 
     /// SIGKILL.
@@ -327,13 +327,19 @@ impl Cluster {
 /// The first of so many ports that are free one after another: below the ephemeral ports, and
 /// elsewhere for each cluster, so that two runs on one machine seldom meet.
 fn free_ports(count: u16) -> u16 {
+    // Where the last cluster's end; its programs may not yet listen.
+    static NEXT: Mutex<u16> = Mutex::new(0);
+    let mut next = NEXT.lock().unwrap_or_else(PoisonError::into_inner);
+    if *next == 0 {
+        *next = 20_000 + (std::process::id() % 120) as u16 * 100;
+    }
     let free = |port: u16| TcpListener::bind(("127.0.0.1", port)).is_ok();
-    let mut first = 20_000 + (std::process::id() % 120) as u16 * 100;
-    for _ in 0..120 {
+    for _ in 0..200 {
+        let first = if *next > 31_500 { 20_000 } else { *next };
+        *next = first + count.max(100);
         if (first..first + count).all(free) {
             return first;
         }
-        first = if first > 31_500 { 20_000 } else { first + 100 };
     }
     panic!("no {count} free ports");
 }

@@ -2,15 +2,17 @@
 //! release that `examples/slurm/release.sh` knows.
 //!
 //! Where a release cannot be had the runner of the checks is told so; with PAVIOR_REQUIRE_SLURM, as
-//! in `.ci/run`, that is an error. With PAVIOR_SLURM_KILLS the daemon is killed so many times
-//! (`cargo xtask slurm` sets it).
+//! in `.ci/run`, that is an error. With PAVIOR_SLURM_SEEDS the storm is long, and there is one for each
+//! seed (`cargo xtask slurm RELEASE` sets it).
 
 mod attacks;
 mod cluster;
 mod gate;
 mod laboratory;
 mod races;
+mod recorded;
 mod records;
 mod release;
+mod storm;
 mod story;
 mod torus3d;

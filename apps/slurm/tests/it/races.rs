@@ -22,7 +22,6 @@ pub(crate) fn a_node_goes_down(cluster: &Cluster) {
     let held =
         cluster.until(&format!("squeue -h -j {job} -t R -o %N"), 20, |text| !text.is_empty());
     let node = cluster.good(&format!("scontrol show hostnames '{held}' | head -1"));
-    // Without its slurmd, for that would register again, which ends the state.
     cluster.kill_slurmd(&node);
     cluster.good(&format!("scontrol update NodeName={node} State=DOWN Reason=test"));
     let without = |text: &str| {
@@ -30,8 +29,8 @@ pub(crate) fn a_node_goes_down(cluster: &Cluster) {
         !text.is_empty() && !names.lines().any(|name| name == node)
     };
     cluster.until(&format!("squeue -h -j {job} -t R -o %N"), 60, without);
-    // Registering ends the state.
     cluster.start_slurmd(&node);
+    cluster.good(&format!("scontrol update NodeName={node} State=RESUME"));
     cluster.until_empty(60);
     cluster.until_idle(60);
 }
@@ -90,6 +89,7 @@ pub(crate) fn numbers_are_used_again(cluster: &Cluster) {
     let forgotten = cluster.submit("2x2-forgotten", "--comment=shape=2x2 -t 1 --begin=now+60", 0.5);
     cluster.kill_slurmctld();
     cluster.start_slurmctld();
+    cluster.until_idle(90);
     let next = cluster.submit("3x3-next", "--comment=shape=3x3", 0.5);
     if next != forgotten {
         eprintln!("note: slurmctld wrote its state before it died; number {next} is new");

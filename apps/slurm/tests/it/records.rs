@@ -6,6 +6,7 @@ use crate::cluster::Cluster;
 
 /// An allocation, from the file of completed jobs; a requeued job has several.
 pub(crate) struct Record {
+    pub(crate) job: String,
     pub(crate) name: String,
     pub(crate) state: String,
     pub(crate) start: String,
@@ -22,6 +23,7 @@ pub(crate) fn read(cluster: &Cluster) -> Vec<Record> {
             line.split(' ').filter_map(|word| word.split_once('=')).collect();
         let field = |key: &str| fields.get(key).map_or(String::new(), |text| (*text).to_string());
         all.push(Record {
+            job: field("JobId"),
             name: field("Name"),
             state: field("JobState"),
             start: field("StartTime"),
@@ -48,23 +50,26 @@ fn nodes(list: &str) -> Vec<u32> {
 /// Every allocation is a box of the shape that the job's name begins with, and at no time do two
 /// share a node. Returns the number of allocations.
 pub(crate) fn judge(records: &[Record]) -> usize {
+    // A job that is requeued while it ends is recorded twice, and so is one whose end slurmctld
+    // forgot when it was killed: the same start, and perhaps a later end.
+    let mut held: BTreeMap<(&str, &str), (&str, &Record)> = BTreeMap::new();
+    for record in records.iter().filter(|record| !record.nodes.is_empty()) {
+        let place = held.entry((&record.job, &record.start)).or_insert((&record.end, record));
+        place.0 = place.0.max(&record.end);
+    }
     let mut by_node: BTreeMap<u32, Vec<(&str, &str, &str)>> = BTreeMap::new();
-    let held: Vec<&Record> = records.iter().filter(|record| !record.nodes.is_empty()).collect();
-    for record in &held {
+    for (end, record) in held.values() {
         let shape = record.name.split('-').next().unwrap();
         // Some are put on wrong nodes on purpose.
         if shape != "wrong" {
             assert!(is_box(&record.nodes, shape), "{}: {:?}", record.name, record.nodes);
         }
         for &node in &record.nodes {
-            let interval = (record.start.as_str(), record.end.as_str(), record.name.as_str());
-            by_node.entry(node).or_default().push(interval);
+            by_node.entry(node).or_default().push((&record.start, *end, &record.name));
         }
     }
     for (node, mut intervals) in by_node {
         intervals.sort_unstable();
-        // A job that is requeued while it ends is recorded twice, with the same times.
-        intervals.dedup();
         for pair in intervals.windows(2) {
             assert!(pair[0].1 <= pair[1].0, "node {node}: {pair:?}");
         }

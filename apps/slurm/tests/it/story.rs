@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::cluster::{Cluster, Options};
 use crate::release::{Release, on_each_release};
-use crate::{races, records};
+use crate::{races, records, storm};
 
 on_each_release! { a_cluster_of_64_nodes }
 
@@ -25,7 +25,7 @@ fn a_cluster_of_64_nodes(release: Release) {
     races::large_boxes_do_not_starve(&cluster);
     slurm_goes_away_and_comes_back(&cluster);
     races::numbers_are_used_again(&cluster);
-    storm(&mut cluster);
+    storm::storms(&mut cluster);
     assert!(cluster.end_daemon(), "SIGTERM ends it well");
     let count = records::judge(&records::read(&cluster));
     assert!(count > 60, "{count} allocations");
@@ -163,50 +163,7 @@ fn slurm_goes_away_and_comes_back(cluster: &Cluster) {
     cluster.kill_slurmctld();
     std::thread::sleep(Duration::from_secs(6));
     cluster.start_slurmctld();
+    cluster.until_idle(90);
     let after = cluster.submit("4x2-after", "--comment=shape=4x2", 0.5);
     cluster.until_gone(&after, 60);
-}
-
-/// Random jobs, drains, requeues and SIGKILLs of the daemon: none is lost.
-fn storm(cluster: &mut Cluster) {
-    let kills = std::env::var("PAVIOR_SLURM_KILLS").ok().and_then(|text| text.parse().ok());
-    let kills: u64 = kills.unwrap_or(12);
-    let mut seed = 18u64;
-    let mut below = |n: u64| {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (seed >> 33) % n
-    };
-    let mut names = Vec::new();
-    for round in 0..kills {
-        for serial in 0..4 {
-            let (a, b) = (1 + below(5), 1 + below(5));
-            let name = format!("{a}x{b}-storm{round}.{serial}");
-            let options = format!("--comment=shape={a}x{b} -t {}", 1 + below(3));
-            cluster.submit(&name, &options, below(20) as f64 / 10.0);
-            names.push(name);
-        }
-        let node = format!("n{:02}", below(64));
-        match below(4) {
-            0 => {
-                cluster.good(&format!("scontrol update NodeName={node} State=DRAIN Reason=test"));
-            }
-            1 => {
-                let running = "squeue -h -t R -o %i | head -1 | xargs -r scontrol requeue";
-                cluster.shell(running, false);
-            }
-            _ => {}
-        }
-        std::thread::sleep(Duration::from_millis(below(900)));
-        cluster.start_daemon();
-        cluster.shell(
-            "sinfo -h -N -t drain -o %N | xargs -r -I{} scontrol update NodeName={} State=RESUME",
-            false,
-        );
-    }
-    cluster.until("squeue -h -o %i", 60 + 3 * kills, str::is_empty);
-    let records = records::read(cluster);
-    for name in names {
-        let done = records.iter().any(|record| record.name == name && record.state == "COMPLETED");
-        assert!(done, "{name} is lost");
-    }
 }

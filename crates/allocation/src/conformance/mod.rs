@@ -5,8 +5,8 @@
 //! - [`every_occupancy`] walks through every set of busy nodes of a small grid, one node at a time,
 //!   and judges every request in each.
 //! - [`random_boxes`] fills machines with random boxes, as a busy list sees them.
-//! - [`history()`] drives a [`Machine`](crate::Machine) through allocations, releases, reservations,
-//!   failures and repairs, and validates every index after every step.
+//! - [`history()`] drives a [`Machine`](crate::Machine) through allocations, releases,
+//!   reservations, failures and repairs, and validates every index after every step.
 //! - [`lock_step()`] holds two searches of one strategy to the same answers.
 //! - [`freedoms()`] asks requests with every freedom in every occupancy of a small grid.
 //! - [`suite()`] does all of this for one selection; `cargo xtask conformance NAME` runs it.

@@ -8,8 +8,8 @@
 //!   searched:             all that wait are flipped first
 //! ```
 //!
-//! Invariant: a node is free if the rows say so, but for each box that waits on it the opposite. No
-//! box waits twice: to flip it twice changes nothing.
+//! Invariant: the rows, with the nodes of each waiting box flipped, show the free nodes. No box
+//! waits twice: to flip it twice changes nothing.
 //!
 //! Cost: O(1) a box that waits, for the few that do; O(rows of the box) to flip one.
 

@@ -23,8 +23,6 @@ mod ranked;
 mod schedule;
 mod streams;
 
-use pavior_kernel::Stream;
-
 pub use job::{JobTraffic, TrafficPlan};
 pub use layout::Layout;
 pub use pattern_layouts::PatternLayouts;
@@ -37,13 +35,6 @@ pub enum Communication {
     Iterations(u64),
     /// So many messages; the pattern repeats if it is shorter, and is cut off if it is longer.
     Messages(u64),
-}
-
-impl Communication {
-    /// An exponentially distributed number of messages, rounded down, at least 1.
-    pub fn draw_messages(mean: f64, draw: &mut Stream) -> Communication {
-        Communication::Messages((draw.exponential(mean).floor() as u64).max(1))
-    }
 }
 
 /// How many messages are in flight at once.

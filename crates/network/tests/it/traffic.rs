@@ -271,18 +271,3 @@ fn one_processor_has_no_traffic() {
     let job = JobTraffic::new(0, line, &plan, Communication::Messages(5), &mut draw());
     assert!(job.is_finished());
 }
-
-#[test]
-fn numbers_of_messages_are_exponential_rounded_down_at_least_one() {
-    let mut draw = draw();
-    let drawn: Vec<u64> = (0..20_000)
-        .map(|_| match Communication::draw_messages(5.0, &mut draw) {
-            Communication::Messages(count) => count,
-            Communication::Iterations(_) => unreachable!(),
-        })
-        .collect();
-    let share = |count: u64| drawn.iter().filter(|&&n| n == count).count() as f64 / 20_000.0;
-    // P(X < 2) = 1 - exp(-2/5); P(2 <= X < 3) = exp(-2/5) - exp(-3/5).
-    assert!((share(1) - 0.3297).abs() < 0.01, "{}", share(1));
-    assert!((share(2) - 0.1215).abs() < 0.01, "{}", share(2));
-}

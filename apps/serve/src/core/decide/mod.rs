@@ -406,7 +406,7 @@ impl Deciding<'_> {
         let grid = self.state.boards[board].grid;
         let parts: Vec<Cuboid> = parts.iter().map(|part| part.canonical(&grid)).collect();
         let shape = if let [only] = parts[..] { Some(only.sides) } else { None };
-        let request = Request { nodes: nodes as u32, shape, freedom: None };
+        let request = Request { nodes: nodes as u32, shape, freedom: None, pool: None };
         Ok(self.grant(board, tenant, &request, &parts, asked))
     }
 }

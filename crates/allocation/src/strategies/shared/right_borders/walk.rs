@@ -4,9 +4,8 @@
 //! bases are few, the boxes are found from the nodes left of the bases:
 //!
 //! ```text
-//!   columns:   0 1 0 0 1      a box that ends at column 3 is passed; one that ends before 4 is not
-//!   few bases: . n b . .      the node n on the left of the base b is held by a box at which the
-//!                             walk stops
+//!   columns:   0 1 0 0 1      a box beside column 3 is passed, one beside 4 is not
+//!   few bases: . n b . .      it stops at the box that holds the node n, left of the base b
 //! ```
 //!
 //! A walk: [`BorderWalk::begin`]; then for each base wanted the left face, if it has one, then

@@ -1,0 +1,87 @@
+//! What `squeue` prints of jobs of every kind, some with the comments of an attack. The unit tests
+//! of the library read such answers, one of each release; with PAVIOR_SLURM_RECORD they are written
+//! to the folder that it names.
+
+use std::path::PathBuf;
+
+use crate::cluster::{Cluster, Options};
+use crate::release::{Release, on_each_release};
+
+on_each_release! { an_answer_with_jobs_of_every_kind }
+
+/// Lets everything pass.
+const ACCEPT: &str = "function slurm_job_submit() return slurm.SUCCESS end\n\
+                      function slurm_job_modify() return slurm.SUCCESS end\n";
+
+/// The mark of recorded answers.
+const MARK: &str = "0123456789abcdef0123456789abcdef";
+
+/// Stands before `squeue`, and notes how the daemon calls it.
+const NOTES: &str = "#!/bin/sh\n\
+                     printf %s \"$SQUEUE_FORMAT\" >@FOLDER@/format\n\
+                     exec /usr/bin/squeue \"$@\"\n";
+
+fn an_answer_with_jobs_of_every_kind(release: Release) {
+    let what = "an answer of squeue with jobs of every kind";
+    let options = Options::default().machine("mesh:4x4");
+    let Some(cluster) = Cluster::start(what, release, options) else { return };
+    let folder = cluster.path().display().to_string();
+    let squeue = NOTES.replace("@FOLDER@", &folder);
+    std::fs::write(cluster.path().join("squeue"), squeue).unwrap();
+    cluster.good(&format!("chmod 755 {folder}/squeue"));
+    let program = cluster.program();
+    cluster.good(&format!("PATH={folder}:$PATH {program} {folder}/pavior.toml --dry-run"));
+    let format = std::fs::read_to_string(cluster.path().join("format")).unwrap();
+    let format = format.replace(&format[..MARK.len()], MARK);
+    let fields = format.matches('%').count();
+    let count = jobs_of_every_kind(&cluster);
+    let line = format!("SQUEUE_FORMAT='{format}' squeue -h -r -p mesh >{folder}/answer");
+    cluster.good(&line);
+    let answer = std::fs::read(cluster.path().join("answer")).unwrap();
+    let marks = answer.windows(MARK.len()).filter(|part| *part == MARK.as_bytes()).count();
+    assert_eq!(marks, count * (fields + 1), "{}", String::from_utf8_lossy(&answer));
+    if let Some(folder) = std::env::var_os("PAVIOR_SLURM_RECORD") {
+        let version = cluster.good("slurmctld -V").replace("slurm-wlm ", "");
+        let file = PathBuf::from(folder).join(format!("squeue-{version}.txt"));
+        std::fs::write(file, answer).unwrap();
+    }
+}
+
+/// Submits them; returns how many they are, with all tasks and components.
+fn jobs_of_every_kind(cluster: &Cluster) -> usize {
+    std::fs::write(cluster.path().join("job_submit.lua"), ACCEPT).unwrap();
+    // Slurm looks at the seconds of its time of change.
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    let open = |options: &str, nodes: &str, comment: &str| {
+        let count = nodes.split(',').count();
+        let options = format!("{options} -w {nodes} -N {count} --comment=\"{comment}\"");
+        let job = cluster.submit("runs", &options, 600.0);
+        cluster.until_runs(&job, 20);
+        job
+    };
+    let first = open("-t 5", "n00,n01,n04,n05", "shape=2x2");
+    let forged = format!("{first}|R|None|1|4|n[00-02]||1|1:00|1|(null)|shape=2x2");
+    open("", "n10", &format!("x\n{forged}"));
+    let almost = &MARK[..MARK.len() - 1];
+    let comments = [
+        "shape=2x2 a\nb".to_string(),
+        format!("x\n{forged}"),
+        format!("x\n{first}|PD|None|1|4|||N/A|1:00|1|(null)|shape=2x2\\n\\n"),
+        "a\rb\u{b}\u{c}\u{1b}[31m\u{1}|x".into(),
+        "\n".into(),
+        "caf$(printf '\\377\\230')".into(),
+        almost.into(),
+    ];
+    let licence = "-L pavior:1";
+    for (serial, comment) in comments.iter().enumerate() {
+        let nodes = if serial == 0 { 4 } else { 1 };
+        let options = format!("-H -N{nodes} {licence} --comment=\"{comment}\"");
+        cluster.submit("held", &options, 0.0);
+    }
+    cluster.submit("array", &format!("-H --array=1,3,5-6 -t 1-12:30 {licence}"), 0.0);
+    let later = format!("--begin=now+1000000 -t 1 {licence} --comment=shape=1x1");
+    cluster.submit("later", &later, 0.0);
+    cluster.submit("after", &format!("-d afterok:{first} {licence} --comment="), 0.0);
+    cluster.good(&format!("sbatch -H -N1 {licence} : -N1 {licence} --wrap true"));
+    2 + comments.len() + 4 + 2 + 2
+}

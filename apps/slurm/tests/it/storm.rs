@@ -1,0 +1,121 @@
+//! Random jobs, drains, nodes that go down, requeues, and kills of the daemon and of slurmctld:
+//! none is lost.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use crate::cluster::Cluster;
+use crate::records;
+
+/// The variable with the seeds of whole storms; `cargo xtask slurm` sets it.
+const SEEDS: &str = "PAVIOR_SLURM_SEEDS";
+
+/// Whole storms, with the seeds that are asked for, or a short one.
+pub(crate) fn storms(cluster: &mut Cluster) {
+    match std::env::var(SEEDS) {
+        Err(_) => storm(cluster, 18, 12),
+        Ok(seeds) => {
+            for seed in seeds.split_whitespace() {
+                eprintln!("seed {seed}: begins at {}", cluster.good("date +%T"));
+                storm(cluster, seed.parse().expect("seeds are numbers"), 50);
+            }
+        }
+    }
+}
+
+struct Storm {
+    random: u64,
+    /// How often each name must have completed.
+    wanted: BTreeMap<String, usize>,
+    down: BTreeSet<String>,
+}
+
+/// Four jobs a round, and trouble.
+fn storm(cluster: &mut Cluster, seed: u64, rounds: u64) {
+    let mut storm = Storm { random: seed, wanted: BTreeMap::new(), down: BTreeSet::new() };
+    for round in 0..rounds {
+        for serial in 0..4 {
+            storm.job(cluster, &format!("storm{seed}.{round}.{serial}"));
+        }
+        storm.trouble(cluster);
+        std::thread::sleep(Duration::from_millis(storm.below(900)));
+        cluster.start_daemon();
+        let resume = "xargs -r -I{} scontrol update NodeName={} State=RESUME";
+        cluster.shell(&format!("sinfo -h -N -t drain -o %N | sort -u | {resume}"), false);
+        if round % 16 == 15 {
+            // Slurm itself would forget a job that it has not yet written down.
+            std::thread::sleep(Duration::from_secs(7));
+            cluster.kill_slurmctld();
+            std::thread::sleep(Duration::from_millis(storm.below(3000)));
+            cluster.start_slurmctld();
+        }
+    }
+    storm.nodes_come_back(cluster);
+    cluster.until_empty(60 + 6 * rounds);
+    let records = records::read(cluster);
+    for (name, wanted) in storm.wanted {
+        let done = |record: &&records::Record| record.name == name && record.state == "COMPLETED";
+        let done = records.iter().filter(done).count();
+        assert!(done >= wanted, "{name} completed {done} times; {}", cluster.log());
+    }
+}
+
+impl Storm {
+    /// The next random number below another.
+    fn below(&mut self, n: u64) -> u64 {
+        let next = self.random.wrapping_mul(6_364_136_223_846_793_005);
+        self.random = next.wrapping_add(1_442_695_040_888_963_407);
+        (self.random >> 33) % n
+    }
+
+    fn job(&mut self, cluster: &Cluster, name: &str) {
+        let (a, b) = (1 + self.below(5), 1 + self.below(5));
+        let name = format!("{a}x{b}-{name}");
+        let options = format!("--comment=shape={a}x{b} -t {}", 1 + self.below(3));
+        let seconds = self.below(20) as f64 / 10.0;
+        let wanted = match self.below(10) {
+            0 => {
+                cluster.submit(&name, &format!("--array=0-2 {options}"), seconds);
+                3
+            }
+            // Slurm does not queue interactive jobs again when their nodes go down.
+            1 => {
+                cluster
+                    .good(&format!("salloc -J {name} {options} sleep {seconds} >/dev/null 2>&1 &"));
+                0
+            }
+            _ => {
+                cluster.submit(&name, &options, seconds);
+                1
+            }
+        };
+        self.wanted.insert(name, wanted);
+    }
+
+    fn trouble(&mut self, cluster: &Cluster) {
+        let node = format!("n{:02}", self.below(64));
+        match self.below(8) {
+            0 | 1 => {
+                cluster.good(&format!("scontrol update NodeName={node} State=DRAIN Reason=test"));
+            }
+            2 | 3 => {
+                let running = "squeue -h -t R -o %i | shuf -n 1 | xargs -r scontrol requeue";
+                cluster.shell(running, false);
+            }
+            4 | 5 if !self.down.contains(&node) => {
+                cluster.kill_slurmd(&node);
+                cluster.good(&format!("scontrol update NodeName={node} State=DOWN Reason=test"));
+                self.down.insert(node);
+            }
+            6 => self.nodes_come_back(cluster),
+            _ => {}
+        }
+    }
+
+    fn nodes_come_back(&mut self, cluster: &Cluster) {
+        for node in std::mem::take(&mut self.down) {
+            cluster.start_slurmd(&node);
+            cluster.good(&format!("scontrol update NodeName={node} State=RESUME"));
+        }
+    }
+}
