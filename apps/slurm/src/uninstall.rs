@@ -8,13 +8,13 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use crate::ask::{Operator, Question, capture};
-use crate::check::try_gate;
 use crate::command::{self, Change, TOP};
 use crate::daemon::is_basic;
 use crate::ledger::{Ledger, Phase, SlurmJob};
 use crate::names::JobName;
+use crate::question::try_gate;
 use crate::turn::Turn;
-use crate::{Config, LICENCE, SlurmError};
+use crate::{Config, SlurmError};
 
 /// The most rounds: jobs may come while others are stripped.
 const ROUNDS: usize = 50;
@@ -48,24 +48,25 @@ pub fn uninstall(config: &Config) -> Result<Removal, SlurmError> {
     let mut objections = Vec::new();
     for round in 0..ROUNDS {
         let ledger = Ledger::read(config)?;
-        let changes = strips(&ledger, basic);
+        let changes = strips(config, &ledger, basic);
         if changes.is_empty() && round > 0 {
             break;
         }
-        let again = |job: &SlurmJob| job.licences.gated() && stripped.contains(&key(job));
+        let again =
+            |job: &SlurmJob| job.licences.gated(&config.licence) && stripped.contains(&key(job));
         if ledger.jobs.iter().any(again) {
             return Err(SlurmError::Config(runs.into()));
         }
         let named: HashSet<JobName> = changes.iter().map(Change::job).collect();
         let jobs = ledger.jobs.iter().filter(|job| named.contains(&job.name));
         stripped.extend(jobs.map(key));
-        objections = command::carry_out(&operator, &changes)?;
+        objections = command::carry_out(&operator, &changes, config.tell)?;
         std::thread::sleep(Duration::from_millis(LOOK));
     }
     let mut removal = Removal::default();
     removal.done.push(format!("{} waiting jobs have no gate any more", stripped.len()));
     removal.left.extend(objections.into_iter().map(|text| format!("Slurm objected: {text}")));
-    removal.done.push(unreserve(&operator)?.into());
+    removal.done.push(unreserve(&operator, &config.licence)?.into());
     removal.left.extend(by_hand(config)?);
     Ok(removal)
 }
@@ -75,29 +76,32 @@ fn key(job: &SlurmJob) -> (JobName, u64) {
 }
 
 /// What strips the gates of the jobs that wait.
-fn strips(ledger: &Ledger, basic: bool) -> Vec<Change> {
+fn strips(config: &Config, ledger: &Ledger, basic: bool) -> Vec<Change> {
     let waits = |job: &&SlurmJob| job.phase == Phase::Pending;
     let opened = |job: &SlurmJob| !job.named.is_empty() && job.priority == u64::from(TOP);
     let jobs = ledger.jobs.iter().filter(waits);
-    let stripped = jobs.filter(|job| job.licences.gated() || opened(job)).map(|job| {
-        // With first come, first served, Slurm would put it behind all others.
-        let later = ledger.jobs.iter().filter(waits).filter(|other| {
-            other.submitted >= job.submitted && other.priority < u64::from(TOP) && !opened(other)
+    let stripped =
+        jobs.filter(|job| job.licences.gated(&config.licence) || opened(job)).map(|job| {
+            // With first come, first served, Slurm would put it behind all others.
+            let later = ledger.jobs.iter().filter(waits).filter(|other| {
+                other.submitted >= job.submitted
+                    && other.priority < u64::from(TOP)
+                    && !opened(other)
+            });
+            let priority = later.map(|other| other.priority).max().filter(|_| basic);
+            Change::Strip {
+                job: job.name,
+                licences: job.licences.others(&config.licence),
+                opened: opened(job),
+                priority: priority.filter(|&priority| priority > 0),
+            }
         });
-        let priority = later.map(|other| other.priority).max().filter(|_| basic);
-        Change::Strip {
-            job: job.name,
-            licences: job.licences.others(),
-            opened: opened(job),
-            priority: priority.filter(|&priority| priority > 0),
-        }
-    });
     stripped.collect()
 }
 
 /// Removes the reservation of the licence, if it is there.
-fn unreserve(operator: &Operator) -> Result<&'static str, SlurmError> {
-    let own = format!("ReservationName={LICENCE} ");
+fn unreserve(operator: &Operator, licence: &str) -> Result<&'static str, SlurmError> {
+    let own = format!("ReservationName={licence} ");
     let shown = capture(Question::Show, &["reservation", "-o"])?;
     if !shown.lines().any(|line| line.starts_with(&own)) {
         return Ok("the reservation of the licence was not there");
@@ -118,7 +122,10 @@ fn by_hand(config: &Config) -> Result<Vec<String>, SlurmError> {
     };
     Ok(vec![
         first.into(),
-        format!("Licenses={LICENCE}:1 in slurm.conf, once no job has it; restart slurmctld"),
+        format!(
+            "Licenses={}:1 in slurm.conf, once no job has it; restart slurmctld",
+            config.licence
+        ),
         "the unit pavior-slurm.service, and /etc/pavior".into(),
     ])
 }
