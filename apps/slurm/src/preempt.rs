@@ -74,8 +74,8 @@ fn preempts(site: &Site, job: &SlurmJob) -> bool {
 }
 
 /// The first waiting job that jobs can be preempted for, and the box whose jobs have done the least
-/// work, in node-seconds. Those are left out for which Slurm did not
-/// preempt when it was asked. One at a time: none while another waits for preempted jobs to end.
+/// work, in node-seconds. It is none for which Slurm did not preempt when it could. One at a time:
+/// none while another waits for preempted jobs to end.
 pub(crate) fn choose(
     config: &Config,
     ledger: &Ledger,
