@@ -213,7 +213,7 @@ fn time(text: &str) -> Result<Option<u64>, &'static str> {
 }
 
 /// Seconds of `days-hours:minutes:seconds`, its shorter forms included; `None` for a word.
-fn time_limit(text: &str) -> Result<Option<u64>, &'static str> {
+pub(crate) fn time_limit(text: &str) -> Result<Option<u64>, &'static str> {
     if is_word(text) {
         return Ok(None);
     }

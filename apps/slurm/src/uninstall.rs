@@ -66,7 +66,7 @@ pub fn uninstall(config: &Config) -> Result<Removal, SlurmError> {
     let mut removal = Removal::default();
     removal.done.push(format!("{} waiting jobs have no gate any more", stripped.len()));
     removal.left.extend(objections.into_iter().map(|text| format!("Slurm objected: {text}")));
-    removal.done.push(unreserve(config, &operator)?.into());
+    removal.done.push(unreserve(&operator, &config.licence)?.into());
     removal.left.extend(by_hand(config)?);
     Ok(removal)
 }
@@ -100,8 +100,8 @@ fn strips(config: &Config, ledger: &Ledger, basic: bool) -> Vec<Change> {
 }
 
 /// Removes the reservation of the licence, if it is there.
-fn unreserve(config: &Config, operator: &Operator) -> Result<&'static str, SlurmError> {
-    let own = format!("ReservationName={} ", config.licence);
+fn unreserve(operator: &Operator, licence: &str) -> Result<&'static str, SlurmError> {
+    let own = format!("ReservationName={licence} ");
     let shown = capture(Question::Show, &["reservation", "-o"])?;
     if !shown.lines().any(|line| line.starts_with(&own)) {
         return Ok("the reservation of the licence was not there");
@@ -123,7 +123,7 @@ fn by_hand(config: &Config) -> Result<Vec<String>, SlurmError> {
     Ok(vec![
         first.into(),
         format!(
-            "Licenses={}:1 in slurm.conf, once no job has it; then restart slurmctld",
+            "Licenses={}:1 in slurm.conf, once no job has it; restart slurmctld",
             config.licence
         ),
         "the unit pavior-slurm.service, and /etc/pavior".into(),

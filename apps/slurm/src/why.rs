@@ -1,5 +1,7 @@
 //! `pavior slurm why JOB`: what a job waits for, and which moves would help.
 
+use std::collections::HashSet;
+
 use pavior_allocation::explain;
 use pavior_kernel::shown;
 use pavior_mesh::{Cuboid, JobId, Sides};
@@ -8,7 +10,8 @@ use pavior_planning::{SearchLimits, Shape, Snapshot, Weights, unblock};
 use crate::daemon::{now, shaper};
 use crate::ledger::{Ledger, Phase};
 use crate::names::{JobName, NodeName};
-use crate::state::{Role, State, request};
+use crate::site::Site;
+use crate::state::{Role, Seen, State, request};
 use crate::{Config, SlurmError, reason};
 
 /// Tells what a job waits for.
@@ -16,11 +19,13 @@ use crate::{Config, SlurmError, reason};
 /// # Errors
 /// If Slurm does not answer, or there is no such job.
 pub fn why(config: &Config, name: &str) -> Result<String, SlurmError> {
+    let site = Site::read(None)?;
     let ledger = Ledger::read(config)?;
-    tell(config, &ledger, name, now())
+    tell(config, &site, &ledger, name)
 }
 
-fn tell(config: &Config, ledger: &Ledger, name: &str, now: u64) -> Result<String, SlurmError> {
+fn tell(config: &Config, site: &Site, ledger: &Ledger, name: &str) -> Result<String, SlurmError> {
+    let (now, preempting) = (now(), &HashSet::new());
     let mut shaper = shaper(config)?;
     let unknown = || SlurmError::UnknownJob(shown(name).to_string());
     let name: JobName = name.parse().map_err(|_| unknown())?;
@@ -30,7 +35,7 @@ fn tell(config: &Config, ledger: &Ledger, name: &str, now: u64) -> Result<String
         return Ok(format!("{name} is not placed: {fault}"));
     };
     let job = &ledger.jobs[index];
-    let state = State::of(config, ledger, &mut shaper, now)?;
+    let state = State::of(config, ledger, &mut shaper, &Seen { now, site, preempting })?;
     let words = |cuboid: &Cuboid| explain::words(&config.grid, cuboid);
     if job.phase != Phase::Pending {
         let parts = state.machine().placement(JobId(index as u64));
@@ -47,6 +52,14 @@ fn tell(config: &Config, ledger: &Ledger, name: &str, now: u64) -> Result<String
             let nodes: Vec<&str> = job.named.iter().map(NodeName::as_str).collect();
             return Ok(format!("{name} may start on {}", nodes.join(",")));
         }
+        (Role::Preempting, _) => {
+            let nodes: Vec<&str> = job.named.iter().map(NodeName::as_str).collect();
+            return Ok(format!(
+                "{name} starts on {} when jobs there are preempted",
+                nodes.join(",")
+            ));
+        }
+        (Role::Held, _) => return Ok(format!("{name} is held")),
         (Role::Obstructed(fault), _) => return Ok(format!("{name} is placed again: {fault}")),
         (Role::Apart, _) => {
             return Ok(format!("{name} waits for Slurm: {}", shown(&job.reason)));

@@ -9,6 +9,7 @@ mod attacks;
 mod cluster;
 mod gate;
 mod laboratory;
+mod limits;
 mod observe;
 mod races;
 mod recorded;
