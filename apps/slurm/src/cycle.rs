@@ -32,6 +32,9 @@ const ENDING_S: u64 = 120;
 /// How long no others are preempted for a job for which Slurm did not do so, in seconds.
 const VAIN_S: u64 = 600;
 
+/// Jobs, by their places in the ledger, and what they are told.
+type Notes = [(usize, Note)];
+
 /// A job's identity: numbers may be used again.
 type Key = (JobName, u64);
 
@@ -341,7 +344,7 @@ fn preempt(
     ledger: &Ledger,
     state: &mut State,
     memory: &mut Memory,
-    (view, waits, kept): (&View<'_>, &[(usize, Request)], &[(usize, Note)]),
+    (view, waits, kept): (&View<'_>, &[(usize, Request)], &Notes),
     changes: &mut Vec<Change>,
 ) {
     let &View { now, site, .. } = view;

@@ -107,10 +107,7 @@ fn one_association(line: &str) -> Option<(Member, Association)> {
         user: if user.is_empty() { None } else { Some(user_number(user)?) },
         partition: of("Partition")?.to_string(),
     };
-    let parent = match parent.split_once('(') {
-        Some((parent, _)) => Some(parent.to_string()),
-        None => None,
-    };
+    let parent = parent.split_once('(').map(|(parent, _)| parent.to_string());
     Some((member, Association { parent, limits: limits(line)? }))
 }
 
