@@ -32,9 +32,6 @@ const ENDING_S: u64 = 120;
 /// How long no others are preempted for a job for which Slurm did not do so, in seconds.
 const VAIN_S: u64 = 600;
 
-/// Jobs, by their places in the ledger, and what they are told.
-type Notes = [(usize, Note)];
-
 /// A job's identity: numbers may be used again.
 type Key = (JobName, u64);
 
@@ -168,7 +165,8 @@ pub(crate) fn decide(
     close(config, ledger, &mut state, memory, view, &mut changes);
     let waits = waiting(ledger, &state, memory, view);
     let kept = open(config, ledger, &mut state, memory, (now, &waits, &mut limits), &mut changes)?;
-    preempt(config, ledger, &mut state, memory, (view, &waits, &kept), &mut changes);
+    let standing = still(&state, &waits, &kept);
+    preempt(config, ledger, &mut state, memory, (view, &standing), &mut changes);
     let mut notes = boxless.clone();
     notes.extend(kept);
     notes.extend(kept_by_slurm(ledger, &state, &mut limits));
@@ -211,7 +209,7 @@ fn close(
                 }
                 Some(config.cooldown_s)
             }
-            Role::Preempting if preempts(config, ledger, job, memory, now) => continue,
+            Role::Preempting if goes_on(config, ledger, job, memory, now) => continue,
             Role::Ungated | Role::Held => None,
             Role::Obstructed(_) => Some(1),
             Role::Preempting | Role::Requeued => Some(config.cooldown_s),
@@ -239,7 +237,7 @@ fn close(
 
 /// Whether Slurm has begun to preempt jobs for this one, or has had no time yet. If it does not, it
 /// is not asked again for a while.
-fn preempts(
+fn goes_on(
     config: &Config,
     ledger: &Ledger,
     job: &SlurmJob,
@@ -254,11 +252,11 @@ fn preempts(
     };
     let begun = preempting.victims.iter().any(|victim| !runs(victim));
     let patience_s = if begun { config.patience_s + ENDING_S } else { config.patience_s };
-    let goes_on = now < preempting.since + patience_s + preempting.grace_s;
-    if !goes_on {
+    let in_time = now < preempting.since + patience_s + preempting.grace_s;
+    if !in_time {
         memory.vain.insert(key(job), now + VAIN_S);
     }
-    goes_on
+    in_time
 }
 
 /// The waiting jobs in Slurm's order: their places in the ledger, and what they ask for. Among
@@ -304,7 +302,9 @@ fn open(
         } else {
             let arrival = Time((now + place as u64).min(u64::MAX / 2));
             state.dispatcher.submit(told(index, job, arrival, request));
-            queued.push((index, arrival));
+            if limits.concern(job) {
+                queued.push((index, arrival));
+            }
         }
     }
     while let Some(started) = state.dispatcher.start_next(Time(now), &mut ())? {
@@ -329,6 +329,18 @@ fn open(
     Ok(kept)
 }
 
+/// The jobs that still wait for a box, and for nothing else.
+fn still(
+    state: &State,
+    waits: &[(usize, Request)],
+    kept: &[(usize, Note)],
+) -> Vec<(usize, Request)> {
+    let kept: HashSet<usize> = kept.iter().map(|(index, _)| *index).collect();
+    let waits = waits.iter().copied();
+    let waiting = |index: usize| matches!(state.roles[index], Role::Waits(_));
+    waits.filter(|(index, _)| waiting(*index) && !kept.contains(index)).collect()
+}
+
 fn opening(config: &Config, job: &SlurmJob, cuboid: &Cuboid) -> Change {
     Change::Open {
         job: job.name,
@@ -344,17 +356,14 @@ fn preempt(
     ledger: &Ledger,
     state: &mut State,
     memory: &mut Memory,
-    (view, waits, kept): (&View<'_>, &[(usize, Request)], &Notes),
+    (view, waits): (&View<'_>, &[(usize, Request)]),
     changes: &mut Vec<Change>,
 ) {
     let &View { now, site, .. } = view;
-    let kept: HashSet<usize> = kept.iter().map(|(index, _)| *index).collect();
-    let waits = waits.iter().copied().filter(|(index, _)| {
-        matches!(state.roles[*index], Role::Waits(_))
-            && !kept.contains(index)
-            && !memory.vain.contains_key(&key(&ledger.jobs[*index]))
-    });
-    let Some(choice) = preempt::choose(config, ledger, state, site, waits, now) else { return };
+    let vain = |index: usize| memory.vain.contains_key(&key(&ledger.jobs[index]));
+    let Some(choice) = preempt::choose(config, ledger, state, (site, now), waits, vain) else {
+        return;
+    };
     let job = &ledger.jobs[choice.index];
     let victims = || choice.victims.iter().map(|&victim| &ledger.jobs[victim]);
     changes.push(opening(config, job, &choice.at));
@@ -390,11 +399,8 @@ fn tell(
     (memory, now): (&mut Memory, u64),
     changes: &mut Vec<Change>,
 ) {
-    let noted: HashSet<usize> = notes.iter().map(|(index, _)| *index).collect();
-    let still = waits.iter().filter(|(index, _)| {
-        matches!(state.roles[*index], Role::Waits(_)) && !noted.contains(index)
-    });
-    let waits = still.take(TOLD).map(|(index, request)| (*index, Err(request)));
+    let still = still(state, waits, notes);
+    let waits = still.iter().take(TOLD).map(|(index, request)| (*index, Err(request)));
     let notes = notes.iter().take(TOLD).map(|(index, why)| (*index, Ok(why)));
     let mut told = 0;
     for (index, why) in waits.chain(notes) {

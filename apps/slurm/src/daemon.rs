@@ -37,6 +37,8 @@ const RENEW: u64 = 30 * 86_400;
 const LOOK: u64 = 3600;
 /// Between two looks at the site's configuration, in seconds.
 const SITE_LOOK: u64 = 60;
+/// How much longer if slurmdbd is away.
+const SITE_AGAIN: u64 = 240;
 
 /// Places jobs until it is told to end (SIGTERM or SIGINT). SIGHUP has it read its configuration
 /// from `path` again.
@@ -302,6 +304,8 @@ impl Daemon {
         self.site = Site::read(Some(&self.site))?;
         self.site_looked = time;
         if let Some(error) = &self.site.unknown {
+            // To ask slurmdbd that is away may take seconds.
+            self.site_looked = time + SITE_AGAIN;
             log(time, "warn", "QOS cannot be read", json!({ "error": error }));
         }
         if self.reader.unreadable > 0 {

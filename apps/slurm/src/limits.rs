@@ -88,7 +88,7 @@ struct Meter {
     of: String,
     most: u64,
     used: u64,
-    /// What an array's number or a name is in Slurm's words, for jobs that start.
+    /// Whether a job that starts adds to what is used.
     adds: bool,
 }
 
@@ -155,6 +155,11 @@ impl<'a> Limits<'a> {
                 meter.used = meter.used.saturating_add(wanted);
             }
         }
+    }
+
+    /// Whether anything limits a job.
+    pub(crate) fn concern(&mut self, job: &SlurmJob) -> bool {
+        !self.class(job).is_empty()
     }
 
     /// Whether starting one of two jobs may matter to the other.

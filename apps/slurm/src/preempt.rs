@@ -15,7 +15,7 @@ use crate::ledger::{Ledger, Phase, SlurmJob};
 use crate::site::{Mode, Preemption, Site};
 use crate::state::{Role, State};
 
-/// How many waiting jobs, from the first, may preempt others.
+/// How many waiting jobs are looked at that may preempt others.
 const LOOKED_AT: usize = 16;
 
 /// A box for a job, and the jobs that Slurm would preempt there.
@@ -74,29 +74,37 @@ fn preempts(site: &Site, job: &SlurmJob) -> bool {
 }
 
 /// The first waiting job that jobs can be preempted for, and the box whose jobs have done the least
-/// work, in node-seconds. One at a time: none while another waits for preempted jobs to end.
+/// work, in node-seconds. It is none for which Slurm did not preempt when it could. One at a time:
+/// none while another waits for preempted jobs to end.
 pub(crate) fn choose(
     config: &Config,
     ledger: &Ledger,
     state: &State,
-    site: &Site,
-    waits: impl Iterator<Item = (usize, Request)>,
-    now: u64,
+    (site, now): (&Site, u64),
+    waits: &[(usize, Request)],
+    vain: impl Fn(usize) -> bool,
 ) -> Option<Choice> {
     if site.preemption == Preemption::Off || state.roles.contains(&Role::Preempting) {
         return None;
     }
     let mut first = None;
-    for (place, (index, request)) in waits.take(LOOKED_AT).enumerate() {
+    let mut looked_at = 0;
+    for (place, &(index, request)) in waits.iter().enumerate() {
         let job = &ledger.jobs[index];
         let Some(shape) = request.shape.map(Shape::new) else { continue };
+        let preempts = preempts(site, job) && !vain(index);
+        if place > 0 && !preempts {
+            continue;
+        }
+        looked_at += 1;
+        if looked_at > LOOKED_AT {
+            return None;
+        }
         let whole = state.snapshot(&request);
         if place == 0 {
             first = earliest(&whole, shape, |job| State::end(ledger, job, now));
         }
-        if preempts(site, job)
-            && let Some(choice) = cheapest(ledger, &whole, site, (index, shape), now)
-        {
+        if preempts && let Some(choice) = cheapest(ledger, &whole, site, (index, shape), now) {
             let end = now.saturating_add(job.limit.unwrap_or(u64::MAX));
             let harmless = match first {
                 _ if place == 0 || config.order == Order::Fit => true,

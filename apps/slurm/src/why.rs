@@ -7,8 +7,10 @@ use pavior_kernel::shown;
 use pavior_mesh::{Cuboid, JobId, Sides};
 use pavior_planning::{SearchLimits, Shape, Snapshot, Weights, unblock};
 
+use crate::cycle::View;
 use crate::daemon::{now, shaper};
 use crate::ledger::{Ledger, Phase};
+use crate::limits::{Limits, Reader};
 use crate::names::{JobName, NodeName};
 use crate::site::Site;
 use crate::state::{Role, Seen, State, request};
@@ -21,11 +23,18 @@ use crate::{Config, SlurmError, reason};
 pub fn why(config: &Config, name: &str) -> Result<String, SlurmError> {
     let site = Site::read(None)?;
     let ledger = Ledger::read(config)?;
-    tell(config, &site, &ledger, name)
+    let now = now();
+    let said = Reader::default().read(config, &site, &ledger, now)?;
+    tell(config, &ledger, name, &View { now, site: &site, said: &said })
 }
 
-fn tell(config: &Config, site: &Site, ledger: &Ledger, name: &str) -> Result<String, SlurmError> {
-    let (now, preempting) = (now(), &HashSet::new());
+fn tell(
+    config: &Config,
+    ledger: &Ledger,
+    name: &str,
+    view: &View<'_>,
+) -> Result<String, SlurmError> {
+    let (&View { now, site, said }, preempting) = (view, &HashSet::new());
     let mut shaper = shaper(config)?;
     let unknown = || SlurmError::UnknownJob(shown(name).to_string());
     let name: JobName = name.parse().map_err(|_| unknown())?;
@@ -66,6 +75,15 @@ fn tell(config: &Config, site: &Site, ledger: &Ledger, name: &str) -> Result<Str
         }
         (_, Ok(request)) => request,
     };
+    let mut limits = Limits::new(site, said, ledger);
+    for (index, role) in state.roles.iter().enumerate() {
+        if matches!(role, Role::Opened | Role::Preempting) {
+            limits.take(&ledger.jobs[index]);
+        }
+    }
+    if let Some(limit) = limits.over(job) {
+        return Ok(format!("{name} is not started yet: limit {limit}"));
+    }
     let snapshot = state.snapshot(&asked);
     let mut text = reason::waiting(config, ledger, &snapshot, &asked, now).as_str().to_string();
     if let Some(sides) = asked.shape {

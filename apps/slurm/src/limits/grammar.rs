@@ -162,20 +162,16 @@ fn amount(text: &str) -> Option<Option<(Option<u64>, u64)>> {
     Some(Some((most, used)))
 }
 
-/// The arrays among identifiers of `squeue`, one a line, with their throttles: `7_[1-10%2]`. One
-/// without a throttle counts too.
-pub(super) fn throttles(text: &str) -> HashMap<u32, Option<u64>> {
+/// The arrays with a throttle among identifiers of `squeue`, one a line: `7_[1-10%2]`. Others may
+/// have one all the same: 26.05 leaves it out where some tasks have records of their own.
+pub(super) fn throttles(text: &str) -> HashMap<u32, u64> {
     text.lines().filter_map(throttle).collect()
 }
 
-fn throttle(line: &str) -> Option<(u32, Option<u64>)> {
+fn throttle(line: &str) -> Option<(u32, u64)> {
     let (array, tasks) = line.trim().split_once('_')?;
-    let tasks = tasks.strip_prefix('[')?.strip_suffix(']')?;
-    let most = match tasks.split_once('%') {
-        Some((_, most)) => Some(number(most)?),
-        None => None,
-    };
-    Some((number(array)?, most))
+    let (_, most) = tasks.strip_prefix('[')?.strip_suffix(']')?.split_once('%')?;
+    Some((number(array)?, number(most)?))
 }
 
 /// The throttle in the records of an array, as `scontrol -o show job` prints them. What stands

@@ -9,7 +9,7 @@ use crate::site::{Enforced, Site};
 use crate::{Config, SlurmError};
 
 /// Between two looks for limits of associations where there are none, and between two looks at the
-/// throttle of an array of which `squeue` says nothing, in seconds.
+/// throttle of an array of which `squeue` does not say it, in seconds.
 const LOOK: u64 = 30;
 /// The most such arrays that are asked for in one cycle.
 const ARRAYS: usize = 8;
@@ -78,22 +78,25 @@ impl Reader {
         }
         let arguments = ["-h", "-t", "PENDING", "-p", &config.partition, "-o", "%i"];
         let said = grammar::throttles(&capture(Question::Jobs, &arguments)?);
-        let mut asked = 0;
-        for &array in &arrays {
+        let (mut most_of, mut asked) = (HashMap::new(), 0);
+        for array in arrays {
             if let Some(&most) = said.get(&array) {
-                self.throttles.insert(array, (now, most));
-                continue;
+                self.throttles.insert(array, (now, Some(most)));
             }
-            // Every task that waits has a record of its own.
             let known = self.throttles.get(&array);
             let fresh = known.is_some_and(|&(at, _)| (at..at + LOOK).contains(&now));
             if !fresh && asked < ARRAYS {
                 asked += 1;
                 self.throttles.insert(array, (now, ask(array)?));
             }
+            match self.throttles.get(&array) {
+                Some(&(_, Some(most))) => drop(most_of.insert(array, most)),
+                Some((_, None)) => {}
+                // Its turn to be asked for comes; until then it is one at a time.
+                None => drop(most_of.insert(array, 1)),
+            }
         }
-        let all = self.throttles.iter();
-        Ok(all.filter_map(|(array, (_, most))| Some((*array, (*most)?))).collect())
+        Ok(most_of)
     }
 }
 
