@@ -23,6 +23,15 @@ pub(crate) fn storms(cluster: &mut Cluster) {
     }
 }
 
+/// Does what operators do, and prints the jobs that are left. A slurmctld that is killed forgets the
+/// last starts. When such a job starts again on its node, it is "already running" there: Slurm drains
+/// the node and holds the job.
+const FORGOTTEN: &str = "
+    sinfo -h -N -t drain -o %N | sort -u | xargs -r -I{} scontrol update NodeName={} State=RESUME
+    squeue -h -t PD -o '%i %r' | grep 'launch failed requeued held' | cut -d' ' -f1 |
+        xargs -r -n 1 scontrol release
+    squeue -h -o %i";
+
 struct Storm {
     random: u64,
     /// How often each name must have completed.
@@ -51,7 +60,7 @@ fn storm(cluster: &mut Cluster, seed: u64, rounds: u64) {
         }
     }
     storm.nodes_come_back(cluster);
-    cluster.until_empty(60 + 6 * rounds);
+    cluster.until(FORGOTTEN, 60 + 6 * rounds, str::is_empty);
     let records = records::read(cluster);
     for (name, wanted) in storm.wanted {
         let done = |record: &&records::Record| record.name == name && record.state == "COMPLETED";
