@@ -77,7 +77,8 @@ fn recorded_limits_are_read() {
 fn what_22_05_says_of_users_is_read() {
     let text = "QOS=q(7) GrpJobs=N(1) GrpWall=10(3.25) GrpTRES=cpu=N(2),node=9(1) \
                 Account Limits= acc={MaxJobsPA=N(1) MaxTRESPA=node=N(1)} \
-                User Limits= 1001={MaxJobsPU=2(1) MaxTRESPU=cpu=N(2),node=N(1)} 1002={MaxJobsPU=2(0)}";
+                User Limits= 1001={MaxJobsPU=2(1) MaxTRESPU=cpu=N(2),node=N(1)} \
+                1002={MaxJobsPU=2(0)}";
     let (qos, unreadable) = grammar::qos(text);
     assert_eq!(
         (finite(&qos["q"].users[&1001]), unreadable),

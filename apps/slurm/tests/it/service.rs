@@ -110,8 +110,10 @@ fn upgraded(cluster: &mut Cluster, load: &mut Load) {
     cluster.good(&format!(
         "cp {folder}/pavior.toml {folder}/good; echo 'wrong = 1' >>{folder}/pavior.toml"
     ));
-    cluster.signal("pavior", "HUP");
     let log = format!("cat {folder}/pavior.log");
+    // Before it listens, the signal would end it.
+    cluster.until(&log, 20, |text| text.matches("\"event\":\"started\"").count() == 2);
+    cluster.signal("pavior", "HUP");
     cluster.until(&log, 20, |text| text.contains("configuration refused"));
     cluster
         .good(&format!("sed 's/poll_ms = 200/poll_ms = 150/' {folder}/good >{folder}/pavior.toml"));

@@ -186,7 +186,9 @@ fn nodes_of_a_running_job_that_cannot_be_read_are_not_free() {
     // Slurm called all nodes idle; then job 9 started on n0 and n1.
     let later = "if [ -e $FOLDER/asked ]; then S=allocated; else S=idle; fi; touch $FOLDER/asked
                  for node in 0 1; do echo \"n$node|$S|(null)|(null)|100|1|1:1:1|0\"; done
-                 for node in 2 3 4 5 6 7; do echo \"n$node|idle|(null)|(null)|100|1|1:1:1|0\"; done";
+                 for node in 2 3 4 5 6 7; do
+                   echo \"n$node|idle|(null)|(null)|100|1|1:1:1|0\"
+                 done";
     let attacks = [
         // Its nodes can be read, or Slurm's second answer tells.
         "job 9 R None 9 2 'n[0-1]' '' 1 1:00 1 'a|b' x",
