@@ -215,6 +215,12 @@ PartitionName=mesh Nodes={self.names} Default=YES OverSubscribe=EXCLUSIVE MaxTim
         return jobs
 
     def stop(self):
+        # Jobs outlive slurmd.
+        self.run("scancel", "--user=root")
+        for _ in range(60):
+            if not self.states():
+                break
+            time.sleep(0.5)
         if self.daemon:
             self.daemon.terminate()
             self.daemon.wait()

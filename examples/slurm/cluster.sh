@@ -127,11 +127,13 @@ PartitionName=mesh Nodes=ALL Default=YES OverSubscribe=EXCLUSIVE MaxTime=INFINIT
 CONF
 }
 
-# Puts lines in the place of those with the same key; a partition's key is its name.
+# Puts lines in the place of those with the same key; a partition's key is its name, and `partitions`
+# stands for `partition`.
 replaced() {
   MORE=$1 awk '
     function key(line) {
       if (line ~ /^PartitionName=/) { sub(/ .*/, "", line); return line }
+      if (line ~ /^partitions *=/) return "partition"
       sub(/ *=.*/, "", line)
       return line
     }

@@ -32,8 +32,8 @@ const USAGE: &str = "usage: cargo xtask <command>
                      one strategy's
   conformance NAME   one strategy's claim (seconds)
   strategy NAME      the file of a new contiguous strategy, and its lines in the lists
-  slurm RELEASE [SEED ...]  the daemon against a real Slurm 22.05, 24.11 or testing: 200 jobs a seed,
-                     with kills of daemon and slurmctld (seeds 1 to 5: about 20 minutes)
+  slurm RELEASE [SEED ...]  the daemon against a real Slurm 22.05, 24.11 or testing: 200 jobs a
+                     seed, with kills of daemon and slurmctld (seeds 1 to 5: about 20 minutes)
   python      the Python package: built, installed into target/python, and tried there; and the site
   site        the documentation site, target/site/index.html
   openapi     the OpenAPI document of `pavior serve`, tried by schemathesis

@@ -49,6 +49,8 @@ pub(crate) enum Question {
     Jobs,
     /// `scontrol show`: anything else.
     Show,
+    /// `sacctmgr show`: what slurmdbd keeps.
+    Accounts,
     /// `sbatch --test-only`: whether a job would be taken. Slurm queues nothing.
     Test,
 }
@@ -60,6 +62,7 @@ impl Question {
             Question::Nodes => ("sinfo", None),
             Question::Jobs => ("squeue", None),
             Question::Show => ("scontrol", Some("show")),
+            Question::Accounts => ("sacctmgr", Some("show")),
             Question::Test => ("sbatch", Some("--test-only")),
         }
     }

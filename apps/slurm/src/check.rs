@@ -9,7 +9,8 @@ use crate::config::Tell;
 use crate::ledger::Ledger;
 use crate::names::{NodeName, number};
 use crate::question::try_gate;
-use crate::{Config, SlurmError};
+use crate::site::Site;
+use crate::{Config, SlurmError, preempt};
 
 /// What was found: faults, each with what to do, and warnings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,6 +33,8 @@ pub fn check(config: &Config) -> Result<Findings, SlurmError> {
     for name in &config.partitions {
         found.faults.extend(judge_partition(config, name, partition(name)?.as_deref()));
     }
+    let preemption = preempt::findings(config, &shown, &Site::read(None)?);
+    found.warnings.extend(preemption.warnings);
     let gate = try_gate(config)?;
     found.faults.extend(gate.faults);
     found.warnings.extend(gate.warnings);

@@ -23,8 +23,8 @@ pub(crate) enum Change {
     /// Names exactly its nodes and takes the licence away, in one update.
     Open { job: JobName, nodes: Vec<NodeName>, licences: Licences, comment: Note },
     /// Takes the nodes back and sets the licences, the gate's among them, in one update that Slurm
-    /// refuses if the job has started. Then its priority is the one that Slurm gives it.
-    Close { job: JobName, licences: Licences, wait_s: Option<u64>, priority: Option<u64> },
+    /// refuses if the job has started.
+    Close { job: JobName, licences: Licences, wait_s: Option<u64>, priority: Priority },
     /// Ends a job that started elsewhere than it was told, and queues it again.
     Requeue { job: JobName },
     /// Takes the licence away for good, and from an opened job its nodes, in one update. Then its
@@ -32,6 +32,17 @@ pub(crate) enum Change {
     Strip { job: JobName, licences: Licences, opened: bool, priority: Option<u64> },
     /// Tells its user something.
     Tell { job: JobName, comment: Note },
+}
+
+/// The priority of a job whose gate is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Priority {
+    /// The one that Slurm gives it.
+    Slurms,
+    /// This one.
+    Is(u64),
+    /// It is held and stays so: anything else would be a release.
+    Held,
 }
 
 impl Change {
@@ -49,15 +60,11 @@ impl Change {
             }
             Change::Close { job, licences, wait_s, priority } => {
                 let start = wait_s.map_or(String::new(), |wait| format!(" StartTime=now+{wait}"));
+                let update = format!("update JobId={job} ReqNodeList= Licenses={licences}{start}");
                 match priority {
-                    Some(priority) => format!(
-                        "update JobId={job} ReqNodeList= Licenses={licences}{start} \
-                         Priority={priority}\n"
-                    ),
-                    None => format!(
-                        "update JobId={job} ReqNodeList= Licenses={licences}{start}\n\
-                         release {job}\n"
-                    ),
+                    Priority::Slurms => format!("{update}\nrelease {job}\n"),
+                    Priority::Is(priority) => format!("{update} Priority={priority}\n"),
+                    Priority::Held => format!("{update}\n"),
                 }
             }
             Change::Strip { job, licences, opened, priority } => {
@@ -135,11 +142,15 @@ mod tests {
             job: "7_1".parse().unwrap(),
             licences: "m:1,pavior:1".parse().unwrap(),
             wait_s: Some(5),
-            priority: None,
+            priority: Priority::Slurms,
         };
         let line =
             "update JobId=7_1 ReqNodeList= Licenses=m:1,pavior:1 StartTime=now+5\nrelease 7_1\n";
         assert_eq!(close.lines(Tell::AdminComment), line);
+        let (job, licences) = ("7".parse().unwrap(), "pavior:1".parse().unwrap());
+        let held = Change::Close { job, licences, wait_s: None, priority: Priority::Held };
+        let line = "update JobId=7 ReqNodeList= Licenses=pavior:1\n";
+        assert_eq!(held.lines(Tell::AdminComment), line, "a release would end the hold");
         let nodes = ["a", "b"].map(|name| name.parse().unwrap()).to_vec();
         let (licences, comment) = (Licences::default(), Note::new("c\" Priority=1\n"));
         let open = Change::Open { job: "7".parse().unwrap(), nodes, licences, comment };

@@ -32,6 +32,8 @@ pub struct Config {
     pub(crate) tell: Tell,
     /// The strategy that places them.
     pub strategy: Selection,
+    /// Which waiting job may start.
+    pub(crate) order: Order,
     /// The scheduler that chooses the next one: `fcfs`, `scan-all` or `easy`.
     pub scheduler: pavior_scheduling::Selection,
     /// Between two cycles, in milliseconds.
@@ -91,9 +93,9 @@ impl Tell {
 }
 
 /// Which waiting job may start.
-#[derive(Clone, Copy, Default, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Order {
+pub(crate) enum Order {
     /// The first, always.
     Strict,
     /// Any that fits.
@@ -185,6 +187,7 @@ impl Config {
             licence,
             tell: written.tell,
             strategy,
+            order: written.order,
             scheduler,
             poll_ms,
             patience_s,

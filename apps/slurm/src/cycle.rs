@@ -1,18 +1,21 @@
 //! One cycle: from what Slurm says to what is changed. Nothing here talks to Slurm.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
-use pavior_mesh::{NodeId, Request};
+use pavior_mesh::{Cuboid, JobId, NodeId, Request};
 use pavior_scheduling::Started;
 use pavior_workload::Shaper;
 
-use crate::command::Change;
-use crate::ledger::{Ledger, SlurmJob};
+use crate::command::{Change, Priority};
+use crate::ledger::{Ledger, Phase, SlurmJob};
+use crate::limits::{Kin, Limits, Said, is_limit};
 use crate::names::{JobName, Note};
-use crate::state::{Role, State, told};
-use crate::{Config, SlurmError, reason};
+use crate::site::Site;
+use crate::state::{Role, Seen, State, told};
+use crate::{Config, SlurmError, preempt, reason};
 
 /// How many waiting jobs, from the first, are told why, and how many of them in one cycle.
 const TOLD: usize = 32;
@@ -21,6 +24,13 @@ const TOLD_AT_ONCE: usize = 4;
 const TELL_EVERY: u64 = 10;
 /// A job that started longer ago than this is not held against its shape any more.
 const FRESH: u64 = 60;
+/// How long a limit that Slurm has named is believed if nothing changes, in seconds.
+const LIMIT_S: u64 = 60;
+/// How long jobs may take to end that are being preempted, beside their grace, in seconds: Slurm's
+/// `KillWait` and an epilogue.
+const ENDING_S: u64 = 120;
+/// How long no others are preempted for a job for which Slurm did not do so, in seconds.
+const VAIN_S: u64 = 600;
 
 /// A job's identity: numbers may be used again.
 type Key = (JobName, u64);
@@ -37,16 +47,69 @@ pub(crate) struct Memory {
     priorities: HashMap<Key, u64>,
     told: HashMap<Key, (u64, Note)>,
     requeued: HashMap<Key, u64>,
+    /// Limits that Slurm has named.
+    reached: Vec<Reached>,
+    preempting: HashMap<Key, Preempting>,
+    /// Until when no others are preempted for a job, since Slurm did not do so.
+    vain: HashMap<Key, u64>,
+}
+
+/// A limit that Slurm gave as the reason of a job whose gate was open.
+struct Reached {
+    /// The jobs that it keeps back.
+    kin: Kin,
+    job: Key,
+    reason: String,
+    /// Those of them that held nodes. When one has ended, the others are tried again.
+    holders: HashSet<Key>,
+    until: u64,
+}
+
+/// A job whose gate is open where others run.
+struct Preempting {
+    since: u64,
+    /// How long the others may take to end once Slurm preempts them.
+    grace_s: u64,
+    victims: HashSet<Key>,
+}
+
+/// What is told beside the ledger.
+pub(crate) struct View<'a> {
+    pub(crate) now: u64,
+    pub(crate) site: &'a Site,
+    pub(crate) said: &'a Said,
 }
 
 impl Memory {
-    fn forget_all_but(&mut self, ledger: &Ledger) {
-        let keys: std::collections::HashSet<Key> = ledger.jobs.iter().map(key).collect();
+    fn forget_all_but(&mut self, ledger: &Ledger, now: u64) {
+        let keys: HashSet<Key> = ledger.jobs.iter().map(key).collect();
         self.opened.retain(|key, _| keys.contains(key));
         self.closed.retain(|key, _| keys.contains(key));
         self.priorities.retain(|key, _| keys.contains(key));
         self.told.retain(|key, _| keys.contains(key));
         self.requeued.retain(|key, _| keys.contains(key));
+        self.preempting.retain(|key, _| keys.contains(key));
+        self.vain.retain(|key, until| keys.contains(key) && *until > now);
+        let holds = |job: &&SlurmJob| job.phase != Phase::Pending;
+        let holders: HashSet<Key> = ledger.jobs.iter().filter(holds).map(key).collect();
+        self.reached.retain(|reached| {
+            reached.until > now && reached.holders.iter().all(|holder| holders.contains(holder))
+        });
+    }
+
+    /// Notes a limit that Slurm has named.
+    fn reach(&mut self, ledger: &Ledger, job: &SlurmJob, now: u64) {
+        let kin = Kin::of(job, &job.reason);
+        let holds = |other: &&SlurmJob| other.phase != Phase::Pending && kin.has(other);
+        let holders = ledger.jobs.iter().filter(holds).map(key).collect();
+        let (reason, until) = (job.reason.clone(), now + LIMIT_S);
+        self.reached.push(Reached { kin, job: key(job), reason, holders, until });
+    }
+
+    /// The limit that keeps a job back, by what Slurm has said.
+    fn limit_of(&self, job: &SlurmJob) -> Option<&str> {
+        let keeps = |reached: &&Reached| reached.job == key(job) || reached.kin.has(job);
+        self.reached.iter().find(keeps).map(|reached| reached.reason.as_str())
     }
 }
 
@@ -67,17 +130,18 @@ pub(crate) struct Decision {
     pub(crate) boxless: Vec<(JobName, Note)>,
 }
 
-/// Decides. `basic` says that Slurm's priorities are first come, first served, so that a job whose
-/// gate is closed must be given its old priority back.
+/// Decides.
 pub(crate) fn decide(
     config: &Config,
     ledger: &Ledger,
     shaper: &mut Shaper,
     memory: &mut Memory,
-    (now, basic): (u64, bool),
+    view: &View<'_>,
 ) -> Result<Decision, SlurmError> {
-    memory.forget_all_but(ledger);
-    let mut state = State::of(config, ledger, shaper, now)?;
+    let &View { now, site, said } = view;
+    memory.forget_all_but(ledger, now);
+    let preempting = &memory.preempting.keys().copied().collect();
+    let mut state = State::of(config, ledger, shaper, &Seen { now, site, preempting })?;
     let mut changes = Vec::new();
     let mut boxless = Vec::new();
     for &index in &state.misplaced {
@@ -91,18 +155,26 @@ pub(crate) fn decide(
     }
     let never = state.unplaceable.iter();
     boxless.extend(never.map(|(index, fault)| (*index, reason::unplaced(fault))));
-    close(config, ledger, &mut state, memory, (now, basic), &mut changes);
-    let waits = waiting(ledger, &state, memory, now);
-    for (place, &(index, request)) in waits.iter().enumerate() {
-        let arrival = Time((now + place as u64).min(u64::MAX / 2));
-        state.dispatcher.submit(told(index, &ledger.jobs[index], arrival, request));
+    let mut limits = Limits::new(site, said, ledger);
+    for (index, role) in state.roles.iter().enumerate() {
+        // Those whose gate is about to be closed may start before.
+        if matches!(role, Role::Opened | Role::Preempting | Role::Obstructed(_)) {
+            limits.take(&ledger.jobs[index]);
+        }
     }
-    open(config, ledger, &mut state, memory, now, &mut changes)?;
-    tell(config, ledger, &state, &waits, &boxless, (memory, now), &mut changes);
+    close(config, ledger, &mut state, memory, view, &mut changes);
+    let waits = waiting(ledger, &state, memory, view);
+    let kept = open(config, ledger, &mut state, memory, (now, &waits, &mut limits), &mut changes)?;
+    let standing = still(&state, &waits, &kept);
+    preempt(config, ledger, &mut state, memory, (view, &standing), &mut changes);
+    let mut notes = boxless.clone();
+    notes.extend(kept);
+    notes.extend(kept_by_slurm(ledger, &state, &mut limits));
+    tell(config, ledger, &state, &waits, &notes, (memory, now), &mut changes);
     let count = |role: &Role| state.roles.iter().filter(|other| *other == role).count();
     Ok(Decision {
         waiting: waits.len(),
-        opened: count(&Role::Opened),
+        opened: count(&Role::Opened) + count(&Role::Preempting),
         running: count(&Role::Holds),
         free: state.machine().free().count(),
         failed: state.machine().failed_nodes(),
@@ -118,89 +190,220 @@ fn close(
     ledger: &Ledger,
     state: &mut State,
     memory: &mut Memory,
-    (now, basic): (u64, bool),
+    view: &View<'_>,
     changes: &mut Vec<Change>,
 ) {
+    let now = view.now;
     for (index, job) in ledger.jobs.iter().enumerate() {
-        let since = match state.roles[index] {
-            Role::Opened => *memory.opened.entry(key(job)).or_insert(now),
-            _ => now,
-        };
-        let wait_s = match state.roles[index] {
-            Role::Opened if since + config.patience_s > now => continue,
-            Role::Ungated => None,
+        let role = &state.roles[index];
+        let limited = matches!(role, Role::Opened | Role::Preempting) && is_limit(&job.reason);
+        let wait_s = match role {
+            Role::Opened | Role::Preempting if limited => {
+                memory.reach(ledger, job, now);
+                None
+            }
+            Role::Opened => {
+                let since = *memory.opened.entry(key(job)).or_insert(now);
+                if since + config.patience_s > now {
+                    continue;
+                }
+                Some(config.cooldown_s)
+            }
+            Role::Preempting if goes_on(config, ledger, job, memory, now) => continue,
+            Role::Ungated | Role::Held => None,
             Role::Obstructed(_) => Some(1),
-            Role::Opened | Role::Requeued => Some(config.cooldown_s),
+            Role::Preempting | Role::Requeued => Some(config.cooldown_s),
             _ => continue,
         };
-        let old = memory.priorities.get(&key(job)).copied();
+        let old = memory.priorities.get(&key(job)).copied().filter(|_| view.site.basic);
         changes.push(Change::Close {
             job: job.name,
             licences: job.licences.with_gate(&config.licence),
             wait_s,
-            priority: match state.roles[index] {
-                Role::Ungated => Some(job.priority),
-                _ => old.filter(|_| basic),
+            priority: match (role, old) {
+                (Role::Held, _) => Priority::Held,
+                (Role::Ungated, _) => Priority::Is(job.priority),
+                (_, Some(old)) => Priority::Is(old),
+                (_, None) => Priority::Slurms,
             },
         });
         // Its nodes stay held in this cycle: whether Slurm takes it back is seen in the next.
         memory.opened.remove(&key(job));
+        memory.preempting.remove(&key(job));
         memory.closed.insert(key(job), now + wait_s.unwrap_or(0));
         state.roles[index] = Role::Apart;
     }
 }
 
-/// The waiting jobs in Slurm's order: their places in the ledger, and what they ask for.
-fn waiting(ledger: &Ledger, state: &State, memory: &Memory, now: u64) -> Vec<(usize, Request)> {
-    let away = |job: &SlurmJob| memory.closed.get(&key(job)).is_some_and(|&until| until > now);
+/// Whether Slurm has begun to preempt jobs for this one, or has had no time yet. If it does not, it
+/// is not asked again for a while.
+fn goes_on(
+    config: &Config,
+    ledger: &Ledger,
+    job: &SlurmJob,
+    memory: &mut Memory,
+    now: u64,
+) -> bool {
+    let unknown = || Preempting { since: now, grace_s: 0, victims: HashSet::new() };
+    let preempting = memory.preempting.entry(key(job)).or_insert_with(unknown);
+    let runs = |victim: &Key| {
+        let is = |job: &&SlurmJob| key(job) == *victim && job.phase == Phase::Running;
+        ledger.jobs.iter().any(|job| is(&job))
+    };
+    let begun = preempting.victims.iter().any(|victim| !runs(victim));
+    let patience_s = if begun { config.patience_s + ENDING_S } else { config.patience_s };
+    let in_time = now < preempting.since + patience_s + preempting.grace_s;
+    if !in_time {
+        memory.vain.insert(key(job), now + VAIN_S);
+    }
+    in_time
+}
+
+/// The waiting jobs in Slurm's order: their places in the ledger, and what they ask for. Among
+/// equal priorities the oldest is first; `squeue` prints the newest first.
+fn waiting(
+    ledger: &Ledger,
+    state: &State,
+    memory: &Memory,
+    view: &View<'_>,
+) -> Vec<(usize, Request)> {
+    let away = |job: &SlurmJob| memory.closed.get(&key(job)).is_some_and(|&until| until > view.now);
     let waits = |(index, role): (usize, &Role)| match role {
         Role::Waits(request) if !away(&ledger.jobs[index]) => Some((index, *request)),
         _ => None,
     };
     let mut order: Vec<_> = state.roles.iter().enumerate().filter_map(waits).collect();
-    order.sort_by_key(|&(index, _)| (std::cmp::Reverse(ledger.jobs[index].priority), index));
+    order.sort_by_cached_key(|&(index, _)| {
+        let job = &ledger.jobs[index];
+        let tier = view.site.tier(&job.partition);
+        (Reverse((tier, job.priority)), job.submitted, job.name)
+    });
     order
 }
 
-/// Starts what the scheduler chooses, and opens its gates.
+/// Starts what the scheduler chooses, and opens its gates. Jobs that would pass a limit are kept
+/// from the scheduler, so that none waits for them; they are returned, each with its limit.
 fn open(
     config: &Config,
     ledger: &Ledger,
     state: &mut State,
     memory: &mut Memory,
-    now: u64,
+    (now, waits, limits): (u64, &[(usize, Request)], &mut Limits<'_>),
     changes: &mut Vec<Change>,
-) -> Result<(), SlurmError> {
+) -> Result<Vec<(usize, Note)>, SlurmError> {
+    let mut kept = Vec::new();
+    let mut queued = Vec::new();
+    for (place, &(index, request)) in waits.iter().enumerate() {
+        let job = &ledger.jobs[index];
+        if let Some(reason) = memory.limit_of(job) {
+            kept.push((index, reason::limited(reason)));
+        } else if let Some(limit) = limits.over(job) {
+            kept.push((index, reason::limited(&limit)));
+        } else {
+            let arrival = Time((now + place as u64).min(u64::MAX / 2));
+            state.dispatcher.submit(told(index, job, arrival, request));
+            if limits.concern(job) {
+                queued.push((index, arrival));
+            }
+        }
+    }
     while let Some(started) = state.dispatcher.start_next(Time(now), &mut ())? {
         let Started { job, placement: Placement::Whole(cuboid), .. } = started else { continue };
         let (index, slurm) = (job.id.0 as usize, &ledger.jobs[job.id.0 as usize]);
-        changes.push(Change::Open {
-            job: slurm.name,
-            nodes: reason::ranks(config, cuboid),
-            licences: slurm.licences.others(&config.licence),
-            comment: reason::placed(config, cuboid),
-        });
+        changes.push(opening(config, slurm, cuboid));
         memory.priorities.insert(key(slurm), slurm.priority);
         state.roles[index] = Role::Opened;
+        limits.take(slurm);
+        queued.retain(|&(other, arrival)| {
+            let job = &ledger.jobs[other];
+            if other == index || !limits.touches(slurm, job) {
+                return other != index;
+            }
+            let Some(limit) = limits.over(job) else { return true };
+            let place = state.dispatcher.queue().place_of(arrival, JobId(other as u64));
+            place.and_then(|place| state.dispatcher.withdraw(place));
+            kept.push((other, reason::limited(&limit)));
+            false
+        });
     }
-    Ok(())
+    Ok(kept)
 }
 
-/// Tells the first waiting jobs why they wait, and those without a box why, where that is new.
+/// The jobs that still wait for a box, and for nothing else.
+fn still(
+    state: &State,
+    waits: &[(usize, Request)],
+    kept: &[(usize, Note)],
+) -> Vec<(usize, Request)> {
+    let kept: HashSet<usize> = kept.iter().map(|(index, _)| *index).collect();
+    let waits = waits.iter().copied();
+    let waiting = |index: usize| matches!(state.roles[index], Role::Waits(_));
+    waits.filter(|(index, _)| waiting(*index) && !kept.contains(index)).collect()
+}
+
+fn opening(config: &Config, job: &SlurmJob, cuboid: &Cuboid) -> Change {
+    Change::Open {
+        job: job.name,
+        nodes: reason::ranks(config, cuboid),
+        licences: job.licences.others(&config.licence),
+        comment: reason::placed(config, cuboid),
+    }
+}
+
+/// Opens the gate of the first job that Slurm can make a box for by preemption.
+fn preempt(
+    config: &Config,
+    ledger: &Ledger,
+    state: &mut State,
+    memory: &mut Memory,
+    (view, waits): (&View<'_>, &[(usize, Request)]),
+    changes: &mut Vec<Change>,
+) {
+    let &View { now, site, .. } = view;
+    let vain = |index: usize| memory.vain.contains_key(&key(&ledger.jobs[index]));
+    let Some(choice) = preempt::choose(config, ledger, state, (site, now), waits, vain) else {
+        return;
+    };
+    let job = &ledger.jobs[choice.index];
+    let victims = || choice.victims.iter().map(|&victim| &ledger.jobs[victim]);
+    changes.push(opening(config, job, &choice.at));
+    memory.priorities.insert(key(job), job.priority);
+    let grace_s = victims().map(|victim| preempt::grace(site, victim)).max().unwrap_or(0);
+    let victims = victims().map(key).collect();
+    memory.preempting.insert(key(job), Preempting { since: now, grace_s, victims });
+    state.roles[choice.index] = Role::Preempting;
+}
+
+/// What jobs are told that Slurm itself keeps back by a limit.
+fn kept_by_slurm(ledger: &Ledger, state: &State, limits: &mut Limits<'_>) -> Vec<(usize, Note)> {
+    let apart = ledger.jobs.iter().enumerate().filter(|(index, job)| {
+        job.phase == Phase::Pending && state.roles[*index] == Role::Apart && is_limit(&job.reason)
+    });
+    apart
+        .take(TOLD)
+        .map(|(index, job)| {
+            let limit = limits.over(job).unwrap_or_else(|| job.reason.clone());
+            (index, reason::limited(&limit))
+        })
+        .collect()
+}
+
+/// Tells the first waiting jobs why they wait, and those that do not for a box why, where that is
+/// new.
 fn tell(
     config: &Config,
     ledger: &Ledger,
     state: &State,
     waits: &[(usize, Request)],
-    boxless: &[(usize, Note)],
+    notes: &[(usize, Note)],
     (memory, now): (&mut Memory, u64),
     changes: &mut Vec<Change>,
 ) {
-    let still = waits.iter().filter(|(index, _)| matches!(state.roles[*index], Role::Waits(_)));
-    let waits = still.take(TOLD).map(|(index, request)| (*index, Err(request)));
-    let boxless = boxless.iter().take(TOLD).map(|(index, why)| (*index, Ok(why)));
+    let still = still(state, waits, notes);
+    let waits = still.iter().take(TOLD).map(|(index, request)| (*index, Err(request)));
+    let notes = notes.iter().take(TOLD).map(|(index, why)| (*index, Ok(why)));
     let mut told = 0;
-    for (index, why) in waits.chain(boxless) {
+    for (index, why) in waits.chain(notes) {
         let slurm = &ledger.jobs[index];
         let last = memory.told.get(&key(slurm));
         if last.is_some_and(|(at, _)| at + TELL_EVERY > now) {

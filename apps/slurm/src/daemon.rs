@@ -9,13 +9,15 @@ use serde_json::json;
 
 use crate::ask::{Operator, Question, capture};
 use crate::command::{self, Change};
-use crate::cycle::{Decision, Memory, decide};
+use crate::cycle::{Decision, Memory, View, decide};
 use crate::ledger::Ledger;
+use crate::limits::Reader;
 use crate::manager::{Manager, Signals};
 use crate::metrics::{self, Metrics, log};
 use crate::names::NodeName;
 use crate::question::try_gate;
 use crate::reservations::Reservation;
+use crate::site::Site;
 use crate::troubles::{self, Say, Trouble, Troubles};
 use crate::turn::Turn;
 use crate::{Config, SlurmError, start};
@@ -33,6 +35,10 @@ pub struct DaemonOptions {
 const RENEW: u64 = 30 * 86_400;
 /// Between two looks at the gate, in seconds.
 const LOOK: u64 = 3600;
+/// Between two looks at the site's configuration, in seconds.
+const SITE_LOOK: u64 = 60;
+/// How much longer if slurmdbd is away.
+const SITE_AGAIN: u64 = 240;
 
 /// Places jobs until it is told to end (SIGTERM or SIGINT). SIGHUP has it read its configuration
 /// from `path` again.
@@ -54,7 +60,9 @@ pub fn run(path: &Path, config: Config, options: DaemonOptions) -> Result<(), Sl
         turn: Turn::default(),
         memory: Memory::default(),
         metrics,
-        basic: None,
+        site: Site::default(),
+        site_looked: 0,
+        reader: Reader::default(),
         fit: false,
         looked: 0,
         troubles: Troubles::default(),
@@ -116,8 +124,9 @@ struct Daemon {
     shaper: Shaper,
     memory: Memory,
     metrics: Arc<Metrics>,
-    /// Whether Slurm's priorities are first come, first served; asked once.
-    basic: Option<bool>,
+    site: Site,
+    site_looked: u64,
+    reader: Reader,
     /// Whether the first look was taken.
     fit: bool,
     looked: u64,
@@ -147,7 +156,7 @@ impl Daemon {
                 }
                 (self.shaper, self.config) = (shaper, config);
                 // The gate and the reservation may have other names.
-                (self.basic, self.looked) = (None, 0);
+                (self.site_looked, self.looked) = (0, 0);
                 self.say_what_is_served("configuration read again");
             }
             Err(error) => {
@@ -256,12 +265,11 @@ impl Daemon {
             self.look_at_gate(time);
             self.looked = time;
         }
-        let basic = match self.basic {
-            Some(basic) => basic,
-            None => *self.basic.insert(is_basic()?),
-        };
-        let decision =
-            decide(&self.config, &ledger, &mut self.shaper, &mut self.memory, (time, basic))?;
+        self.look_at_site(time)?;
+        let site = &self.site;
+        let said = self.reader.read(&self.config, site, &ledger, time)?;
+        let view = View { now: time, site, said: &said };
+        let decision = decide(&self.config, &ledger, &mut self.shaper, &mut self.memory, &view)?;
         self.complain(&ledger, &decision, time);
         self.count(&ledger, &decision);
         for change in &decision.changes {
@@ -286,6 +294,25 @@ impl Daemon {
             "{running} jobs hold nodes, {opened} may start, {waiting} wait; {free} nodes are free, \
              {failed} unavailable"
         ))
+    }
+
+    /// Reads the site's configuration again, now and then.
+    fn look_at_site(&mut self, time: u64) -> Result<(), SlurmError> {
+        if time < self.site_looked + SITE_LOOK {
+            return Ok(());
+        }
+        self.site = Site::read(Some(&self.site))?;
+        self.site_looked = time;
+        if let Some(error) = &self.site.unknown {
+            // To ask slurmdbd that is away may take seconds.
+            self.site_looked = time + SITE_AGAIN;
+            log(time, "warn", "QOS cannot be read", json!({ "error": error }));
+        }
+        if self.reader.unreadable > 0 {
+            let more = json!({ "count": self.reader.unreadable });
+            log(time, "warn", "limits cannot be read", more);
+        }
+        Ok(())
     }
 
     fn count(&self, ledger: &Ledger, decision: &Decision) {

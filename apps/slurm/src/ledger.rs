@@ -172,8 +172,11 @@ fn nodes(text: &str) -> Result<(Vec<SlurmNode>, Vec<Unreadable>), SlurmError> {
         return Err(SlurmError::Unreadable { command: "sinfo", fault: "it ends too early" });
     }
     let (mut nodes, mut unreadable) = (Vec::new(), Vec::new());
+    let mut seen = HashSet::new();
     for line in text.lines() {
         match node(line) {
+            // Of several partitions, each has its nodes in a line of its own.
+            Some(node) if !seen.insert(node.name.clone()) => {}
             Some(node) => nodes.push(node),
             None => unreadable.push(Unreadable {
                 job: None,
@@ -293,6 +296,12 @@ mod tests {
         assert_eq!(unreadable.len(), 3);
         // A sinfo that was killed has not said of its last node what it is.
         assert!(nodes("n0|idle\nn1|idl").is_err());
+    }
+
+    #[test]
+    fn a_node_of_two_partitions_is_one_node() {
+        let (read, unreadable) = nodes(&lines("n0|idle\nn0|idle\nn1|idle\nn1|idle")).unwrap();
+        assert_eq!((read.len(), unreadable.len()), (2, 0));
     }
 
     #[test]

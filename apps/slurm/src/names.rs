@@ -13,6 +13,13 @@ pub(crate) struct JobName {
     task: Option<u32>,
 }
 
+impl JobName {
+    /// The array's number, for a task of one.
+    pub(crate) fn array(self) -> Option<u32> {
+        self.task.map(|_| self.number)
+    }
+}
+
 /// Text that is no name of its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NoName;

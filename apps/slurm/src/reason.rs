@@ -35,6 +35,11 @@ pub(crate) fn elsewhere() -> Note {
     Note::new("pavior: runs on nodes that are no box of its shape, and is left there")
 }
 
+/// What a job is told that a limit keeps back: Slurm's word for it, or its name and what is used.
+pub(crate) fn limited(limit: &str) -> Note {
+    Note::new(&format!("pavior: not started yet: limit {limit}"))
+}
+
 /// What a waiting job is told: the nearest boxes, who is in its way, and when that ends.
 pub(crate) fn waiting(
     config: &Config,

@@ -13,8 +13,8 @@ use crate::{SlurmError, hosts};
 
 /// The fields, as `squeue` calls them: identifier, state, reason, priority, number of nodes, nodes,
 /// nodes asked for, start, time limit, time of submission, licences, partition, QOS, account, user,
-/// reservation, features, GRES of a node, memory of a node, processors of a node, processors, layout
-/// of processors, temporary disk, nodes not wanted, comment.
+/// reservation, features, GRES of a node, memory of a node, processors of a node, processors,
+/// layout of processors, temporary disk, nodes not wanted, comment.
 const FIELDS: [char; 25] = [
     'i', 't', 'r', 'Q', 'D', 'N', 'n', 'S', 'l', 'V', 'W', 'P', 'q', 'a', 'U', 'v', 'f', 'b', 'm',
     'c', 'C', 'z', 'd', 'x', 'k',
@@ -213,7 +213,7 @@ fn time(text: &str) -> Result<Option<u64>, &'static str> {
 }
 
 /// Seconds of `days-hours:minutes:seconds`, its shorter forms included; `None` for a word.
-fn time_limit(text: &str) -> Result<Option<u64>, &'static str> {
+pub(crate) fn time_limit(text: &str) -> Result<Option<u64>, &'static str> {
     if is_word(text) {
         return Ok(None);
     }

@@ -1,5 +1,7 @@
 //! The machine as Slurm says it is, and what each job is to the daemon.
 
+use std::collections::HashSet;
+
 use pavior_allocation::{Machine, Placement};
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, JobId, NodeId, Occupancy, Request, Sides, orientations, tile, volume};
@@ -9,9 +11,10 @@ use pavior_workload::{Job, Service, Shaper};
 
 use crate::candidates::Candidates;
 use crate::ledger::{Condition, Ledger, Phase, SlurmJob};
-use crate::names::NodeName;
+use crate::names::{JobName, NodeName};
 use crate::records::CONTROL_CHARACTERS;
-use crate::{Config, SlurmError, shape};
+use crate::site::Site;
+use crate::{Config, SlurmError, preempt, shape};
 
 /// What a job is to the daemon in this cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +23,10 @@ pub(crate) enum Role {
     Holds,
     /// Its gate is open, on nodes that are still there for it.
     Opened,
+    /// Its gate is open on nodes that Slurm may free for it by preemption.
+    Preempting,
+    /// Its gate is open, or there is none, and it is held.
+    Held,
     /// Its gate is open on nodes that it cannot get, or in vain; why.
     Obstructed(&'static str),
     /// It was requeued while open: it would start again by itself, too early.
@@ -71,12 +78,16 @@ impl State {
         config: &Config,
         ledger: &Ledger,
         shaper: &mut Shaper,
-        now: u64,
+        seen: &Seen<'_>,
     ) -> Result<State, SlurmError> {
-        let mut building = Building::new(config, ledger, now)?;
-        for (index, job) in ledger.jobs.iter().enumerate() {
-            if job.phase != Phase::Pending {
-                building.hold(index, job, shaper);
+        let mut building = Building::new(config, ledger, seen)?;
+        // Slurm may start a job where the one that it preempts has not ended altogether: the node
+        // is the one's that runs.
+        for phase in [Phase::Running, Phase::Completing] {
+            for (index, job) in ledger.jobs.iter().enumerate() {
+                if job.phase == phase {
+                    building.hold(index, job, shaper);
+                }
             }
         }
         let mut roles = vec![Role::Holds; ledger.jobs.len()];
@@ -96,8 +107,18 @@ impl State {
     }
 }
 
+/// What a state depends on beside the ledger.
+pub(crate) struct Seen<'a> {
+    pub(crate) now: u64,
+    pub(crate) site: &'a Site,
+    /// Jobs for which others are being preempted, with their submission.
+    pub(crate) preempting: &'a HashSet<(JobName, u64)>,
+}
+
 struct Building<'a> {
     config: &'a Config,
+    ledger: &'a Ledger,
+    seen: &'a Seen<'a>,
     now: u64,
     dispatcher: Dispatcher,
     conditions: Vec<Condition>,
@@ -109,7 +130,11 @@ struct Building<'a> {
 }
 
 impl<'a> Building<'a> {
-    fn new(config: &'a Config, ledger: &'a Ledger, now: u64) -> Result<Building<'a>, SlurmError> {
+    fn new(
+        config: &'a Config,
+        ledger: &'a Ledger,
+        seen: &'a Seen<'a>,
+    ) -> Result<Building<'a>, SlurmError> {
         let machine = Machine::with_seed(config.grid, &config.strategy, 1)
             .map_err(|error| SlurmError::Config(error.to_string()))?;
         let scheduler = config.scheduler.build(());
@@ -130,14 +155,16 @@ impl<'a> Building<'a> {
         }
         Ok(Building {
             config,
-            now,
+            ledger,
+            seen,
+            now: seen.now,
             dispatcher,
             conditions,
             owners: vec![None; nodes],
             overlaps: Vec::new(),
             misplaced: Vec::new(),
             unplaceable: Vec::new(),
-            candidates: Candidates::new(config, ledger, now),
+            candidates: Candidates::new(config, ledger, seen.now),
         })
     }
 
@@ -157,14 +184,16 @@ impl<'a> Building<'a> {
         let is_box = request(self.config, job, shaper).is_ok_and(|request| {
             box_of(self.config, &ids, request.shape.unwrap_or([1; 3])).is_some()
         });
-        let ours = job.partition == self.config.partition;
+        let ours = self.config.partitions.contains(&job.partition);
         if job.phase == Phase::Running && !is_box && !job.bad_comment && ours {
             self.misplaced.push(index);
         }
         let taken = |id: &NodeId| self.owners[id.index()].is_some();
         let twice: Vec<NodeId> = ids.iter().copied().filter(taken).collect();
         ids.retain(|id| !twice.contains(id));
-        self.overlaps.extend(twice);
+        if job.phase == Phase::Running {
+            self.overlaps.extend(twice);
+        }
         self.take(index, job, &ids, None);
     }
 
@@ -198,6 +227,9 @@ impl<'a> Building<'a> {
         let waits_for_time =
             job.reason == "BeginTime" && job.start.is_some_and(|start| start > now);
         if !job.licences.gated(&self.config.licence) {
+            if job.priority == 0 {
+                return Role::Held;
+            }
             return match (job.named.is_empty(), waits_for_time) {
                 (true, _) => Role::Ungated,
                 (false, true) => Role::Requeued,
@@ -240,8 +272,21 @@ impl<'a> Building<'a> {
         let Some(cuboid) = box_of(self.config, &ids, sides) else {
             return Role::Obstructed("its nodes are not a box of its shape");
         };
-        if ids.iter().any(|id| self.owners[id.index()].is_some()) {
-            return Role::Obstructed("a node is taken");
+        let machine = self.dispatcher.machine_mut();
+        match self.candidates.pool_of(job, machine) {
+            Ok(pool) if self.candidates.has_all(pool, &ids) => {}
+            _ => return Role::Obstructed("a node is none that it may have now"),
+        }
+        if ids.iter().any(|id| self.owners[id.index()].is_some())
+            || self.seen.preempting.contains(&(job.name, job.submitted))
+        {
+            if let Some(free) = self.to_be_freed(job, &ids) {
+                self.take(index, job, &free, None);
+                return Role::Preempting;
+            }
+            if ids.iter().any(|id| self.owners[id.index()].is_some()) {
+                return Role::Obstructed("a node is taken");
+            }
         }
         let reserved = !job.reservation.is_empty();
         let free = |id: &NodeId| match self.conditions[id.index()] {
@@ -252,13 +297,32 @@ impl<'a> Building<'a> {
         if !ids.iter().all(free) {
             return Role::Obstructed("a node is not available");
         }
-        let machine = self.dispatcher.machine_mut();
-        match self.candidates.pool_of(job, machine) {
-            Ok(pool) if self.candidates.has_all(pool, &ids) => {}
-            _ => return Role::Obstructed("a node is none that it may have now"),
-        }
         self.take(index, job, &ids, Some(cuboid));
         Role::Opened
+    }
+
+    /// Whether every node that is taken will be free when jobs have ended that Slurm may preempt
+    /// for this one; if so, and there is one, the others.
+    fn to_be_freed(&self, job: &SlurmJob, ids: &[NodeId]) -> Option<Vec<NodeId>> {
+        let Seen { now, site, preempting } = self.seen;
+        let known = preempting.contains(&(job.name, job.submitted));
+        let mut free = Vec::new();
+        for id in ids {
+            let owner = self.owners[id.index()].map(|owner| &self.ledger.jobs[owner]);
+            match (self.conditions[id.index()], owner) {
+                (Condition::Unavailable, _) | (Condition::Reserved, None) => return None,
+                (_, Some(owner)) => {
+                    let ends = owner.phase == Phase::Completing;
+                    if !ends && !preempt::may(site, job, owner, *now) {
+                        return None;
+                    }
+                }
+                (Condition::Idle, None) => free.push(*id),
+                (Condition::Taken, None) if known => {}
+                (Condition::Taken, None) => return None,
+            }
+        }
+        (free.len() < ids.len()).then_some(free)
     }
 
     fn finish(mut self, roles: Vec<Role>) -> State {

@@ -1,14 +1,19 @@
 //! `pavior slurm why JOB`: what a job waits for, and which moves would help.
 
+use std::collections::HashSet;
+
 use pavior_allocation::explain;
 use pavior_kernel::shown;
 use pavior_mesh::{Cuboid, JobId, Sides};
 use pavior_planning::{SearchLimits, Shape, Snapshot, Weights, unblock};
 
+use crate::cycle::View;
 use crate::daemon::{now, shaper};
 use crate::ledger::{Ledger, Phase};
+use crate::limits::{Limits, Reader};
 use crate::names::{JobName, NodeName};
-use crate::state::{Role, State, request};
+use crate::site::Site;
+use crate::state::{Role, Seen, State, request};
 use crate::{Config, SlurmError, reason};
 
 /// Tells what a job waits for.
@@ -16,11 +21,20 @@ use crate::{Config, SlurmError, reason};
 /// # Errors
 /// If Slurm does not answer, or there is no such job.
 pub fn why(config: &Config, name: &str) -> Result<String, SlurmError> {
+    let site = Site::read(None)?;
     let ledger = Ledger::read(config)?;
-    tell(config, &ledger, name, now())
+    let now = now();
+    let said = Reader::default().read(config, &site, &ledger, now)?;
+    tell(config, &ledger, name, &View { now, site: &site, said: &said })
 }
 
-fn tell(config: &Config, ledger: &Ledger, name: &str, now: u64) -> Result<String, SlurmError> {
+fn tell(
+    config: &Config,
+    ledger: &Ledger,
+    name: &str,
+    view: &View<'_>,
+) -> Result<String, SlurmError> {
+    let (&View { now, site, said }, preempting) = (view, &HashSet::new());
     let mut shaper = shaper(config)?;
     let unknown = || SlurmError::UnknownJob(shown(name).to_string());
     let name: JobName = name.parse().map_err(|_| unknown())?;
@@ -30,7 +44,7 @@ fn tell(config: &Config, ledger: &Ledger, name: &str, now: u64) -> Result<String
         return Ok(format!("{name} is not placed: {fault}"));
     };
     let job = &ledger.jobs[index];
-    let state = State::of(config, ledger, &mut shaper, now)?;
+    let state = State::of(config, ledger, &mut shaper, &Seen { now, site, preempting })?;
     let words = |cuboid: &Cuboid| explain::words(&config.grid, cuboid);
     if job.phase != Phase::Pending {
         let parts = state.machine().placement(JobId(index as u64));
@@ -47,12 +61,29 @@ fn tell(config: &Config, ledger: &Ledger, name: &str, now: u64) -> Result<String
             let nodes: Vec<&str> = job.named.iter().map(NodeName::as_str).collect();
             return Ok(format!("{name} may start on {}", nodes.join(",")));
         }
+        (Role::Preempting, _) => {
+            let nodes: Vec<&str> = job.named.iter().map(NodeName::as_str).collect();
+            return Ok(format!(
+                "{name} starts on {} when jobs there are preempted",
+                nodes.join(",")
+            ));
+        }
+        (Role::Held, _) => return Ok(format!("{name} is held")),
         (Role::Obstructed(fault), _) => return Ok(format!("{name} is placed again: {fault}")),
         (Role::Apart, _) => {
             return Ok(format!("{name} waits for Slurm: {}", shown(&job.reason)));
         }
         (_, Ok(request)) => request,
     };
+    let mut limits = Limits::new(site, said, ledger);
+    for (index, role) in state.roles.iter().enumerate() {
+        if matches!(role, Role::Opened | Role::Preempting) {
+            limits.take(&ledger.jobs[index]);
+        }
+    }
+    if let Some(limit) = limits.over(job) {
+        return Ok(format!("{name} is not started yet: limit {limit}"));
+    }
     let snapshot = state.snapshot(&asked);
     let mut text = reason::waiting(config, ledger, &snapshot, &asked, now).as_str().to_string();
     if let Some(sides) = asked.shape {

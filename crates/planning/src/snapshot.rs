@@ -26,8 +26,8 @@ impl Snapshot {
         }
     }
 
-    /// The same state in which only some nodes (those free in `nodes`) are healthy. Nodes of another
-    /// grid are none.
+    /// The same state in which only some nodes (those free in `nodes`) are healthy. Nodes of
+    /// another grid are none.
     #[must_use]
     pub fn within(mut self, nodes: &Occupancy) -> Snapshot {
         let same_grid = self.free.keep(nodes).and_then(|()| self.healthy.keep(nodes)).is_ok();

@@ -37,8 +37,8 @@ pub(crate) enum SlurmCommand {
         /// Where to; it is made if need be
         dir: PathBuf,
     },
-    /// Gives Slurm its waiting jobs back: strips their gates, removes the licence's reservation, and
-    /// says what is left by hand. End the daemon first
+    /// Gives Slurm its waiting jobs back: strips their gates, removes the licence's reservation,
+    /// and says what is left by hand. End the daemon first
     Uninstall,
     /// Says what a job waits for, and which moves would help
     Why {

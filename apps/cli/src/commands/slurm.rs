@@ -23,14 +23,14 @@ pub(crate) fn run(args: &SlurmArgs) -> Result<(), Failure> {
         return Err(Failure::usage(reason));
     }
     let config = Config::read(path).map_err(failure)?;
+    if let Some(address) = &args.observe {
+        return pavior_slurm::observe(path, config, address).map_err(failure);
+    }
     match &args.command {
-        None => match &args.observe {
-            Some(address) => pavior_slurm::observe(path, config, address).map_err(failure),
-            None => {
-                let options = DaemonOptions { dry_run: args.dry_run, once: args.once };
-                pavior_slurm::run(path, config, options).map_err(failure)
-            }
-        },
+        None => {
+            let options = DaemonOptions { dry_run: args.dry_run, once: args.once };
+            pavior_slurm::run(path, config, options).map_err(failure)
+        }
         Some(SlurmCommand::Uninstall) => uninstall(&config),
         Some(SlurmCommand::Check) => check(&config),
         Some(SlurmCommand::Install { dir }) => install(&config, path, dir),

@@ -41,9 +41,9 @@ fn job(name: &str, nodes: u32, priority: u64) -> SlurmJob {
         limit: Some(60),
         comment: String::new(),
         partition: "p".into(),
-        qos: String::new(),
-        account: String::new(),
-        user: 1000,
+        qos: "normal".into(),
+        account: "acc".into(),
+        user: 1001,
         reservation: String::new(),
         demands: Ok(Demands::default()),
         bad_comment: false,
@@ -80,16 +80,20 @@ fn opened(name: &str, shape: &str, nodes: u32, named: &[u32]) -> SlurmJob {
 struct Run {
     config: Config,
     memory: Memory,
+    site: Site,
+    said: Said,
 }
 
 impl Run {
     fn new(order: &str) -> Run {
-        Run { config: config(order), memory: Memory::default() }
+        let site = Site { basic: true, ..Site::default() };
+        Run { config: config(order), memory: Memory::default(), site, said: Said::default() }
     }
 
     fn decide(&mut self, ledger: &Ledger, now: u64) -> Decision {
         let mut shaper = shaper(&self.config).unwrap();
-        decide(&self.config, ledger, &mut shaper, &mut self.memory, (now, true)).unwrap()
+        let view = View { now, site: &self.site, said: &self.said };
+        decide(&self.config, ledger, &mut shaper, &mut self.memory, &view).unwrap()
     }
 
     /// What a cycle changes, without what users are told.
@@ -194,7 +198,7 @@ fn requeued_and_ungated_jobs_are_gated() {
         job: called("2"),
         licences: "matlab:1,pavior:1".parse().unwrap(),
         wait_s: None,
-        priority: Some(77),
+        priority: Priority::Is(77),
     };
     assert_eq!(changes, [close]);
 }
@@ -252,6 +256,10 @@ fn nodes_held_twice_are_reported() {
     let jobs = vec![running("1", "2x1", &[0, 1], 60), running("2", "2x1", &[1, 2], 60)];
     let decision = Run::new("easy").decide(&ledger(jobs), 5000);
     assert_eq!(decision.overlaps, [NodeId(1)]);
+    // Slurm lets a job start where the one that it preempts is not gone altogether.
+    let ends = SlurmJob { phase: Phase::Completing, ..running("1", "2x1", &[0, 1], 60) };
+    let jobs = vec![ends, running("2", "2x1", &[1, 2], 60)];
+    assert!(Run::new("easy").decide(&ledger(jobs), 5000).overlaps.is_empty());
 }
 
 #[test]
@@ -313,3 +321,6 @@ fn jobs_without_a_box_are_told_so() {
     assert_eq!(decision.changes, [told("2", elsewhere), told("1", never)]);
     assert_eq!(decision.boxless.len(), 2);
 }
+
+mod held_back;
+mod preempting;

@@ -189,7 +189,7 @@ impl View {
             "parts": held.parts.iter().map(|part| self.part(part)).collect::<Vec<_>>(),
             "start": job.map(|_| date(start)),
             "expires": end.map(date),
-            "tenant": Value::Null,
+            "tenant": job.map(user),
             "job": name,
         })
     }
@@ -205,7 +205,7 @@ impl View {
             "requested": job.nodes,
             "shape": wish.and_then(|wish| wish.shape).map(|sides| sides[..axes].to_vec()),
             "asked": date(job.submitted),
-            "tenant": Value::Null,
+            "tenant": user(job),
             "job": job.name.to_string(),
         })
     }
@@ -233,6 +233,11 @@ pub(crate) fn wish(config: &Config, job: &SlurmJob) -> Result<Request, String> {
 
 fn says_no_shape(config: &Config, job: &SlurmJob) -> bool {
     matches!(shape::read(&job.comment, config.grid.axes()), Ok(None))
+}
+
+/// Whose a job is.
+fn user(job: &SlurmJob) -> String {
+    format!("uid {}", job.user)
 }
 
 /// Slurm's word for why a job waits, harmless and short.

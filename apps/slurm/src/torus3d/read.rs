@@ -16,7 +16,7 @@ const MOST_CELLS: u64 = 1 << 17;
 /// More placements than anybody means: those behind are not looked at.
 const MOST_PLACEMENTS: usize = 1000;
 /// The cells of all placements' toruses together, which bounds time and memory.
-const MOST_WORK: u64 = 1 << 26;
+const MOST_WORK: u64 = 1 << 23;
 
 /// A topology of `torus3d`.
 #[derive(Debug)]
@@ -58,6 +58,8 @@ pub(super) struct Reader<'f> {
     work_left: u64,
     /// The cells that may still be read.
     cells_left: u64,
+    /// Whether placements were left out.
+    left_out: bool,
 }
 
 impl<'f> Reader<'f> {
@@ -67,6 +69,7 @@ impl<'f> Reader<'f> {
             placements_left: MOST_PLACEMENTS,
             work_left: MOST_WORK,
             cells_left: MOST_CELLS,
+            left_out: false,
         }
     }
 
@@ -149,7 +152,7 @@ impl<'f> Reader<'f> {
         }
         let toruses: Vec<Torus> = entries.iter().filter_map(|entry| self.torus(entry)).collect();
         self.apart(&toruses);
-        let is_whole = !toruses.is_empty() && toruses.len() == entries.len();
+        let is_whole = !toruses.is_empty() && toruses.len() == entries.len() && !self.left_out;
         Some(Topology { place: value.place, name, toruses, is_whole })
     }
 
@@ -287,6 +290,7 @@ impl<'f> Reader<'f> {
             if self.placements_left == 0 || self.work_left < work {
                 let message = "too many placements: those from here on were not looked at";
                 self.find(entry.place, Effect::Note, "not-examined", message.to_string());
+                self.left_out = true;
                 break;
             }
             self.placements_left -= 1;

@@ -227,6 +227,8 @@ fn hostile_text_is_bounded_and_shown_harmless() {
     assert!(found(&huge).iter().any(|one| one.ends_with("not-examined")), "{:?}", found(&huge));
     let many = format!("{BOX}\n{}", format!("          - {BOX}\n").repeat(1500));
     assert!(changed(BOX, &many).contains(&"1009 note not-examined".to_string()));
+    let report = lint(&GOOD.replace(BOX, &many), None, Some(&Mix::read("4 8").unwrap())).unwrap();
+    assert!(report.sizes.iter().all(|one| one.fate == Fate::Unknown));
 }
 
 fn config(machine: &str) -> Config {

@@ -1,4 +1,4 @@
 //! Users who forge what the daemon reads: it acts as root.
 
 mod forged;
-mod programs;
+pub(crate) mod programs;

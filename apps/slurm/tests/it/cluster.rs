@@ -288,8 +288,21 @@ impl Cluster {
         self.daemons.insert(name.to_string(), daemon);
     }
 
+    /// The observer of `pavior.toml`, run by an ordinary user; its signals are those of `observer`.
+    pub(crate) fn observer(&self) -> std::process::Command {
+        let (folder, program) = (self.path().display(), self.program());
+        let line = format!(
+            "echo $$ >{folder}/observer.pid; \
+             exec setpriv --reuid=6001 --regid=6001 --clear-groups \
+             {program} {folder}/pavior.toml --observe 127.0.0.1:0"
+        );
+        let mut command = self.place.command(0, "sh");
+        command.env("SLURM_CONF", self.path().join("slurm.conf")).args(["-c", &line]);
+        command
+    }
+
     /// Sends a daemon a signal.
-    fn signal(&self, name: &str, signal: &str) {
+    pub(crate) fn signal(&self, name: &str, signal: &str) {
         let file = self.path().join(format!("{name}.pid"));
         // Written when it starts.
         for _ in 0..100 {

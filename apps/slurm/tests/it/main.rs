@@ -2,17 +2,20 @@
 //! release that `examples/slurm/release.sh` knows.
 //!
 //! Where a release cannot be had the runner of the checks is told so; with PAVIOR_REQUIRE_SLURM, as
-//! in `.ci/run`, that is an error. With PAVIOR_SLURM_SEEDS the storm is long, and there is one for each
-//! seed (`cargo xtask slurm RELEASE` sets it).
+//! in `.ci/run`, that is an error. With PAVIOR_SLURM_SEEDS the storm is long, and there is one for
+//! each seed (`cargo xtask slurm RELEASE` sets it).
 
 mod attacks;
 mod cluster;
 mod gate;
 mod laboratory;
+mod limits;
+mod observe;
 mod races;
 mod recorded;
 mod records;
 mod release;
+mod service;
 mod storm;
 mod story;
 mod torus3d;

@@ -35,11 +35,12 @@ fn an_answer_with_jobs_of_every_kind(release: Release) {
     let format = format.replace(&format[..MARK.len()], MARK);
     let fields = format.matches('%').count();
     let count = jobs_of_every_kind(&cluster);
-    let line = format!("SQUEUE_FORMAT='{format}' squeue -h -r -p mesh >{folder}/answer");
+    let variables = format!("SLURM_TIME_FORMAT=%s SQUEUE_FORMAT='{format}'");
+    let line = format!("{variables} squeue -h -r -p mesh >{folder}/answer");
     cluster.good(&line);
     let answer = std::fs::read(cluster.path().join("answer")).unwrap();
-    let marks = answer.windows(MARK.len()).filter(|part| *part == MARK.as_bytes()).count();
-    assert_eq!(marks, count * (fields + 1), "{}", String::from_utf8_lossy(&answer));
+    let text = String::from_utf8_lossy(&answer);
+    assert_eq!(text.matches(MARK).count(), count * (fields + 1), "{text}");
     if let Some(folder) = std::env::var_os("PAVIOR_SLURM_RECORD") {
         let version = cluster.good("slurmctld -V").replace("slurm-wlm ", "");
         let file = PathBuf::from(folder).join(format!("squeue-{version}.txt"));
@@ -49,9 +50,9 @@ fn an_answer_with_jobs_of_every_kind(release: Release) {
 
 /// Submits them; returns how many they are, with all tasks and components.
 fn jobs_of_every_kind(cluster: &Cluster) -> usize {
-    std::fs::write(cluster.path().join("job_submit.lua"), ACCEPT).unwrap();
     // Slurm looks at the seconds of its time of change.
     std::thread::sleep(std::time::Duration::from_millis(1100));
+    std::fs::write(cluster.path().join("job_submit.lua"), ACCEPT).unwrap();
     let open = |options: &str, nodes: &str, comment: &str| {
         let count = nodes.split(',').count();
         let options = format!("{options} -w {nodes} -N {count} --comment=\"{comment}\"");
@@ -82,6 +83,6 @@ fn jobs_of_every_kind(cluster: &Cluster) -> usize {
     let later = format!("--begin=now+1000000 -t 1 {licence} --comment=shape=1x1");
     cluster.submit("later", &later, 0.0);
     cluster.submit("after", &format!("-d afterok:{first} {licence} --comment="), 0.0);
-    cluster.good(&format!("sbatch -H -N1 {licence} : -N1 {licence} --wrap true"));
+    cluster.good(&format!("sbatch -H -N1 {licence} : -N1 --wrap true"));
     2 + comments.len() + 4 + 2 + 2
 }

@@ -1,7 +1,7 @@
 //! The replications that a directory holds, each line and file held against its checksum.
 //!
-//! Invariant: nothing that does not have its checksum is returned. It is an error, or it is left out
-//! and counted. Times of a directory without a note have no checksum.
+//! Invariant: nothing that does not have its checksum is returned. It is an error, or it is left
+//! out and counted. Times of a directory without a note have no checksum.
 
 use std::io;
 use std::path::Path;

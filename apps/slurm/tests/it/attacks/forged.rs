@@ -204,7 +204,7 @@ fn a_running_job_with_a_forged_comment(cluster: &mut Cluster) {
     let mut failed = 0;
     for serial in 0..tried {
         cluster.kill_daemon();
-        let text = "x\n1|CG|None|1|4|||1|1:00|1|(null)|shape=2x2";
+        let text = "x\n1|CG|None|1|4|||1|1:00|1|(null)|";
         let options = format!("-J wrong-forged{serial} -t 5 {}", comment(text));
         let line = format!("sbatch --parsable -o /dev/null {options} --wrap 'sleep 600'");
         let forged = String::from_utf8(cluster.shell(&line, true).stdout).unwrap();

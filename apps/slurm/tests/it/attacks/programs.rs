@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 
 /// A folder with `sinfo`, `squeue` and `scontrol`, and a machine of 4x2 nodes.
-struct Programs(TempDir);
+pub(crate) struct Programs(TempDir);
 
 /// Prints a record of `squeue` with the mark that it was told.
 const RECORD: &str = r#"
@@ -15,14 +15,15 @@ M=${SQUEUE_FORMAT%%%*}
 record() { printf '%s' "$M"; for field in "$@"; do printf '%s%s' "$field" "$M"; done; echo; }
 job() { record "$1" "$2" "$3" "$4" "$5" "$6" "$7" "$8" "$9" "${10}" "${11}" p '(null)' '(null)' \
   0 '(null)' '(null)' N/A 0 1 1 '*:*:*' 0 '' "${12}"; }
+runs() { job $1 R None 9 $2 "$3" '' 1 1:00 100 '(null)' "$4"; }
 waits() { job $1 PD Licenses 9 $2 '' '' N/A 1:00 100 pavior:1 "$3"; }
 "#;
 
-const IDLE: &str =
+pub(crate) const IDLE: &str =
     "for node in 0 1 2 3 4 5 6 7; do echo \"n$node|idle|(null)|(null)|100|1|1:1:1|0\"; done";
 
 impl Programs {
-    fn new(sinfo: &str, squeue: &str) -> Programs {
+    pub(crate) fn new(sinfo: &str, squeue: &str) -> Programs {
         let folder = tempfile::tempdir().unwrap();
         let programs = Programs(folder);
         let text = "machine = \"mesh:4x2\"\nnodes = \"n{}\"\npartition = \"p\"\n";
@@ -38,7 +39,7 @@ impl Programs {
         programs
     }
 
-    fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }
 
@@ -49,16 +50,31 @@ impl Programs {
     }
 
     fn run(&self, rest: &[&str]) -> Output {
+        self.command(rest).output().unwrap()
+    }
+
+    /// The program with these in the place of Slurm's.
+    pub(crate) fn command(&self, rest: &[&str]) -> Command {
         let path = format!("{}:{}", self.path().display(), std::env::var("PATH").unwrap());
-        Command::new(env!("CARGO_BIN_EXE_pavior-slurm"))
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pavior-slurm"));
+        command
             .arg(self.path().join("pavior.toml"))
             .args(rest)
             .env("PATH", path)
             .env("FOLDER", self.path())
             // A user's own wishes do not change what is read.
-            .envs([("SQUEUE_USERS", "me"), ("SQUEUE_FORMAT2", "jobid"), ("SINFO_FORMAT", "%t")])
-            .output()
-            .unwrap()
+            .envs([("SQUEUE_USERS", "me"), ("SQUEUE_FORMAT2", "jobid"), ("SINFO_FORMAT", "%t")]);
+        command
+    }
+
+    /// Has each program note how it was called, and what it was fed, in the file `calls`.
+    pub(crate) fn note_calls(&self) {
+        for name in ["sinfo", "squeue", "scontrol", "sbatch"] {
+            let text = std::fs::read_to_string(self.path().join(name)).unwrap();
+            let text = text.trim_start_matches("#!/bin/sh\n");
+            let note = format!("{{ echo \"{name} $*\"; cat; }} >>$FOLDER/calls");
+            self.write(name, &format!("{note}\n{text}"));
+        }
     }
 
     /// The log of one cycle that changes nothing, and whether it was carried out.
@@ -170,7 +186,9 @@ fn nodes_of_a_running_job_that_cannot_be_read_are_not_free() {
     // Slurm called all nodes idle; then job 9 started on n0 and n1.
     let later = "if [ -e $FOLDER/asked ]; then S=allocated; else S=idle; fi; touch $FOLDER/asked
                  for node in 0 1; do echo \"n$node|$S|(null)|(null)|100|1|1:1:1|0\"; done
-                 for node in 2 3 4 5 6 7; do echo \"n$node|idle|(null)|(null)|100|1|1:1:1|0\"; done";
+                 for node in 2 3 4 5 6 7; do
+                   echo \"n$node|idle|(null)|(null)|100|1|1:1:1|0\"
+                 done";
     let attacks = [
         // Its nodes can be read, or Slurm's second answer tells.
         "job 9 R None 9 2 'n[0-1]' '' 1 1:00 1 'a|b' x",

@@ -1,0 +1,188 @@
+//! Preemption: which jobs may have to go for a box, by Slurm's own rules.
+//!
+//! The daemon opens a job's gate on a box in which jobs run that Slurm may preempt for it. Slurm
+//! then preempts them, or does not: the daemon ends no job. The rules are those of `preempt/qos`
+//! and `preempt/partition_prio`; jobs that may not be preempted, or would keep their nodes, stand
+//! in the way as failed nodes do.
+
+use pavior_mesh::{Cuboid, JobId, Request};
+use pavior_planning::{Shape, Snapshot, Weights, blockers, earliest};
+
+use crate::Config;
+use crate::check::Findings;
+use crate::config::Order;
+use crate::ledger::{Ledger, Phase, SlurmJob};
+use crate::site::{Mode, Preemption, Site};
+use crate::state::{Role, State};
+
+/// How many waiting jobs are looked at that may preempt others.
+const LOOKED_AT: usize = 16;
+
+/// A box for a job, and the jobs that Slurm would preempt there.
+pub(crate) struct Choice {
+    pub(crate) index: usize,
+    pub(crate) at: Cuboid,
+    pub(crate) victims: Vec<usize>,
+}
+
+/// Whether Slurm would preempt a running job for another, such that its nodes become free.
+pub(crate) fn may(site: &Site, job: &SlurmJob, victim: &SlurmJob, now: u64) -> bool {
+    let qos = site.qos.get(&victim.qos);
+    let partition = site.partitions.get(&victim.partition);
+    let (allowed, mode) = match site.preemption {
+        Preemption::Off => return false,
+        Preemption::ByQos => {
+            let own = site.qos.get(&job.qos);
+            let allowed = own.is_some_and(|own| own.preempts.contains(&victim.qos));
+            let mode = qos.and_then(|qos| qos.mode).filter(|mode| *mode != Mode::Off);
+            (allowed && job.qos != victim.qos, mode.unwrap_or(site.mode))
+        }
+        Preemption::ByPartition => {
+            let higher = site.tier(&job.partition) > site.tier(&victim.partition);
+            (higher, partition.map_or(site.mode, |partition| partition.mode))
+        }
+    };
+    let of_partition = site.qos_of(&victim.partition).and_then(|name| site.qos.get(name));
+    let mut order = [of_partition, qos];
+    if qos.is_some_and(|qos| qos.over_partition) {
+        order.reverse();
+    }
+    let exempt_s = order.into_iter().flatten().find_map(|qos| qos.exempt_s);
+    let exempt_s = exempt_s.unwrap_or(site.exempt_s);
+    let since = victim.start.unwrap_or(now);
+    victim.phase == Phase::Running && allowed && mode.frees() && since + exempt_s <= now
+}
+
+/// How long a job may take to end that is preempted, in seconds.
+pub(crate) fn grace(site: &Site, victim: &SlurmJob) -> u64 {
+    match site.preemption {
+        Preemption::ByQos => site.qos.get(&victim.qos).map_or(0, |qos| qos.grace_s),
+        _ => site.partitions.get(&victim.partition).map_or(0, |partition| partition.grace_s),
+    }
+}
+
+/// Whether a job may preempt any other, whoever runs.
+fn preempts(site: &Site, job: &SlurmJob) -> bool {
+    match site.preemption {
+        Preemption::Off => false,
+        Preemption::ByQos => site.qos.get(&job.qos).is_some_and(|qos| !qos.preempts.is_empty()),
+        Preemption::ByPartition => {
+            let tier = site.tier(&job.partition);
+            site.partitions.values().any(|other| other.tier < tier)
+        }
+    }
+}
+
+/// The first waiting job that jobs can be preempted for, and the box whose jobs have done the least
+/// work, in node-seconds. It is none for which Slurm did not preempt when it could. One at a time:
+/// none while another waits for preempted jobs to end.
+pub(crate) fn choose(
+    config: &Config,
+    ledger: &Ledger,
+    state: &State,
+    (site, now): (&Site, u64),
+    waits: &[(usize, Request)],
+    vain: impl Fn(usize) -> bool,
+) -> Option<Choice> {
+    if site.preemption == Preemption::Off || state.roles.contains(&Role::Preempting) {
+        return None;
+    }
+    let mut first = None;
+    let mut looked_at = 0;
+    for (place, &(index, request)) in waits.iter().enumerate() {
+        let job = &ledger.jobs[index];
+        let Some(shape) = request.shape.map(Shape::new) else { continue };
+        let preempts = preempts(site, job) && !vain(index);
+        if place > 0 && !preempts {
+            continue;
+        }
+        looked_at += 1;
+        if looked_at > LOOKED_AT {
+            return None;
+        }
+        let whole = state.snapshot(&request);
+        if place == 0 {
+            first = earliest(&whole, shape, |job| State::end(ledger, job, now));
+        }
+        if preempts && let Some(choice) = cheapest(ledger, &whole, site, (index, shape), now) {
+            let end = now.saturating_add(job.limit.unwrap_or(u64::MAX));
+            let harmless = match first {
+                _ if place == 0 || config.order == Order::Fit => true,
+                Some(first) => {
+                    end <= first.at.0 || !first.place.intersects(&config.grid, &choice.at)
+                }
+                None => false,
+            };
+            if harmless {
+                return Some(choice);
+            }
+        }
+        if config.order == Order::Strict {
+            return None;
+        }
+    }
+    None
+}
+
+fn cheapest(
+    ledger: &Ledger,
+    whole: &Snapshot,
+    site: &Site,
+    (index, shape): (usize, Shape),
+    now: u64,
+) -> Option<Choice> {
+    let job = &ledger.jobs[index];
+    let victim = |id: JobId| ledger.jobs.get(id.0 as usize);
+    let goes = |id: JobId| victim(id).is_some_and(|victim| may(site, job, victim, now));
+    let others = whole.clone().keeping(|id, _| !goes(id));
+    let work = |id: JobId| {
+        let victim = victim(id).map(|victim| (victim.nodes, victim.start.unwrap_or(now)));
+        victim.map_or(0, |(nodes, start)| u64::from(nodes) * (1 + now.saturating_sub(start)))
+    };
+    let weights = Weights::new(&others, work).ok()?;
+    let found = blockers(&others, shape, &weights)?;
+    let victims: Vec<usize> = found.jobs.iter().map(|id| id.0 as usize).collect();
+    // A box that is free already is kept for another.
+    (!victims.is_empty()).then_some(Choice { index, at: found.at, victims })
+}
+
+/// What of the site's preemption does not work with boxes.
+pub(crate) fn findings(config: &Config, shown: &str, site: &Site) -> Findings {
+    let mut found = Findings::default();
+    let parameters = crate::check::value(shown, "PreemptParameters");
+    if parameters.contains("min_exempt_priority") {
+        found.warnings.push(
+            "slurm.conf: PreemptParameters=min_exempt_priority exempts every job that this daemon \
+             starts, since it opens gates with the highest priority: no job is preempted"
+                .into(),
+        );
+    }
+    if site.preemption == Preemption::Off {
+        return found;
+    }
+    let suspends = |mode: Mode| mode == Mode::Suspend;
+    let partitions = config.partitions.iter().filter_map(|name| site.partitions.get(name));
+    let by_partition = site.preemption == Preemption::ByPartition;
+    let by_qos = site.preemption == Preemption::ByQos;
+    if suspends(site.mode)
+        || by_partition && partitions.into_iter().any(|partition| suspends(partition.mode))
+        || by_qos && site.qos.values().any(|qos| qos.mode.is_some_and(suspends))
+    {
+        found.warnings.push(
+            "slurm.conf: PreemptMode=SUSPEND and GANG leave preempted jobs on their nodes, so that \
+             no box is made: such jobs are not preempted; use REQUEUE or CANCEL"
+                .into(),
+        );
+    }
+    if shown.lines().any(|line| line.starts_with("PreemptMode") && line.contains("WITHIN")) {
+        found.warnings.push(
+            "slurm.conf: PreemptMode=WITHIN compares priorities of running jobs, which are all the \
+             highest: no job is preempted within its QOS"
+                .into(),
+        );
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests;

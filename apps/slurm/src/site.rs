@@ -1,0 +1,270 @@
+//! What the site has configured in Slurm that the order, limits and preemption depend on.
+//!
+//! Operators write all of it. It is read at the start and every minute. QOS are read from slurmdbd,
+//! which may be away: then those of the last reading are kept.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use crate::SlurmError;
+use crate::ask::{Call, Limits, Question, capture};
+use crate::check::value;
+use crate::names::number;
+use crate::records::time_limit;
+
+/// How long slurmdbd may take to answer.
+const ACCOUNTS: Limits = Limits { time: Duration::from_secs(10), output: 64 << 20 };
+
+/// A site's configuration.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Site {
+    /// Priorities are first come, first served: a job whose gate is closed must be given its old
+    /// priority back.
+    pub(crate) basic: bool,
+    pub(crate) enforced: Enforced,
+    pub(crate) preemption: Preemption,
+    /// How preempted jobs end where neither QOS nor partition says otherwise.
+    pub(crate) mode: Mode,
+    /// How long jobs run before they can be preempted, in seconds.
+    pub(crate) exempt_s: u64,
+    pub(crate) partitions: HashMap<String, Partition>,
+    pub(crate) qos: HashMap<String, Qos>,
+    /// Why QOS are not known, if they are needed and are not.
+    pub(crate) unknown: Option<String>,
+}
+
+/// What Slurm enforces of limits (`AccountingStorageEnforce`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Enforced {
+    #[default]
+    Nothing,
+    Limits,
+    /// Minutes too: jobs start only if they can run to their time limit.
+    Safely,
+}
+
+/// What decides which jobs may preempt which (`PreemptType`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Preemption {
+    #[default]
+    Off,
+    ByQos,
+    ByPartition,
+}
+
+/// What Slurm does with a preempted job (`PreemptMode`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Mode {
+    #[default]
+    Off,
+    Requeue,
+    Cancel,
+    /// It keeps its nodes, so that no box is made. Also gang scheduling.
+    Suspend,
+}
+
+/// A partition.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Partition {
+    pub(crate) tier: u64,
+    pub(crate) mode: Mode,
+    pub(crate) grace_s: u64,
+    pub(crate) qos: Option<String>,
+    /// The processors of all its nodes, and their number.
+    pub(crate) processors: (u64, u64),
+}
+
+/// A QOS.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Qos {
+    /// Its limits come before those of the partition's QOS.
+    pub(crate) over_partition: bool,
+    /// The names of those whose jobs it may preempt.
+    pub(crate) preempts: Vec<String>,
+    /// `None`: the cluster's.
+    pub(crate) mode: Option<Mode>,
+    pub(crate) exempt_s: Option<u64>,
+    pub(crate) grace_s: u64,
+    /// Usage is counted as it is: `UsageFactor` is 1.
+    pub(crate) plain_usage: bool,
+    /// It changes the limits of associations (`LimitFactor`).
+    pub(crate) scales: bool,
+}
+
+impl Mode {
+    fn of(text: &str) -> Mode {
+        let has = |word: &str| text.split(',').any(|one| one.trim().eq_ignore_ascii_case(word));
+        match () {
+            () if has("SUSPEND") || has("GANG") => Mode::Suspend,
+            () if has("REQUEUE") => Mode::Requeue,
+            () if has("CANCEL") => Mode::Cancel,
+            () => Mode::Off,
+        }
+    }
+
+    /// Whether a job that is preempted in this way gives its nodes away.
+    pub(crate) fn frees(self) -> bool {
+        matches!(self, Mode::Requeue | Mode::Cancel)
+    }
+}
+
+impl Site {
+    /// Asks Slurm.
+    ///
+    /// # Errors
+    /// If slurmctld does not answer.
+    pub(crate) fn read(last: Option<&Site>) -> Result<Site, SlurmError> {
+        let mut site = Site::of(
+            &capture(Question::Show, &["config"])?,
+            &capture(Question::Show, &["partition", "-o"])?,
+        );
+        if site.enforced != Enforced::Nothing || site.preemption == Preemption::ByQos {
+            match accounts() {
+                Ok(text) => site.qos = read_qos(&text),
+                Err(error) => {
+                    site.qos = last.map_or_else(HashMap::new, |last| last.qos.clone());
+                    site.unknown = Some(error.to_string());
+                }
+            }
+        }
+        Ok(site)
+    }
+
+    fn of(config: &str, partitions: &str) -> Site {
+        let value = |key: &str| value(config, key);
+        let has = |key: &str, word: &str| value(key).split(',').any(|one| one.trim() == word);
+        let exempt = value("PreemptExemptTime");
+        let mode = Mode::of(value("PreemptMode"));
+        Site {
+            basic: value("PriorityType") == "priority/basic",
+            enforced: match () {
+                () if has("AccountingStorageEnforce", "safe") => Enforced::Safely,
+                () if has("AccountingStorageEnforce", "limits") => Enforced::Limits,
+                () => Enforced::Nothing,
+            },
+            // Jobs that the daemon started have the highest priority, and such jobs are exempt.
+            preemption: match value("PreemptType") {
+                _ if value("PreemptParameters").contains("min_exempt_priority") => Preemption::Off,
+                _ if mode == Mode::Off => Preemption::Off,
+                "preempt/qos" => Preemption::ByQos,
+                "preempt/partition_prio" => Preemption::ByPartition,
+                _ => Preemption::Off,
+            },
+            mode,
+            exempt_s: time_limit(exempt).ok().flatten().unwrap_or(0),
+            partitions: partitions.lines().filter_map(read_partition).collect(),
+            qos: HashMap::new(),
+            unknown: None,
+        }
+    }
+
+    /// Jobs of partitions with a higher tier come first.
+    pub(crate) fn tier(&self, partition: &str) -> u64 {
+        self.partitions.get(partition).map_or(1, |partition| partition.tier)
+    }
+
+    /// The QOS of a partition.
+    pub(crate) fn qos_of(&self, partition: &str) -> Option<&str> {
+        self.partitions.get(partition)?.qos.as_deref()
+    }
+}
+
+/// The QOS as slurmdbd has them.
+fn accounts() -> Result<String, SlurmError> {
+    let format =
+        "format=Name,Flags,Preempt,PreemptMode,PreemptExemptTime,GraceTime,UsageFactor,LimitFactor";
+    let arguments = &["qos", "-n", "-P", format];
+    let call = Call { question: Question::Accounts, arguments, environment: &[] };
+    call.answer(ACCOUNTS)
+}
+
+/// A line of `scontrol show partition -o`.
+fn read_partition(line: &str) -> Option<(String, Partition)> {
+    let of = |key: &str| {
+        line.split(' ').find_map(|word| word.strip_prefix(key)?.strip_prefix('=')).unwrap_or("")
+    };
+    let count = |key: &str| number::<u32>(of(key)).map_or(0, u64::from);
+    let name = of("PartitionName");
+    let partition = Partition {
+        tier: number::<u32>(of("PriorityTier")).map_or(1, u64::from),
+        mode: Mode::of(of("PreemptMode")),
+        grace_s: count("GraceTime"),
+        qos: Some(of("QoS")).filter(|qos| !qos.is_empty() && *qos != "N/A").map(Into::into),
+        processors: (count("TotalCPUs"), count("TotalNodes")),
+    };
+    (!name.is_empty()).then(|| (name.to_string(), partition))
+}
+
+fn read_qos(text: &str) -> HashMap<String, Qos> {
+    text.lines().filter_map(one_qos).collect()
+}
+
+/// `Name|Flags|Preempt|PreemptMode|PreemptExemptTime|GraceTime|UsageFactor|LimitFactor`.
+fn one_qos(line: &str) -> Option<(String, Qos)> {
+    let fields: Vec<&str> = line.split('|').collect();
+    let &[name, flags, preempts, mode, exempt, grace, usage, factor] = &fields[..] else {
+        return None;
+    };
+    let flag = |word: &str| flags.split(',').any(|one| one.eq_ignore_ascii_case(word));
+    let mode = Some(mode).filter(|mode| !mode.is_empty() && !mode.eq_ignore_ascii_case("cluster"));
+    let seconds = |text: &str| time_limit(text).ok().flatten();
+    let qos = Qos {
+        over_partition: flag("OverPartQOS"),
+        preempts: preempts.split(',').filter(|one| !one.is_empty()).map(Into::into).collect(),
+        mode: mode.map(Mode::of),
+        exempt_s: if exempt.is_empty() { None } else { seconds(exempt) },
+        grace_s: seconds(grace).unwrap_or(0),
+        plain_usage: usage.is_empty() || usage.parse() == Ok(1.0f64),
+        scales: !factor.is_empty(),
+    };
+    Some((name.to_string(), qos))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_24_11_says_is_read() {
+        let config = "AccountingStorageEnforce = associations,limits,qos,safe\n\
+                      PreemptMode             = GANG,SUSPEND\n\
+                      PreemptType             = preempt/qos\n\
+                      PreemptExemptTime       = 00:02:00\n\
+                      PriorityType            = priority/multifactor\n";
+        let partitions = "PartitionName=hi QoS=N/A GraceTime=30 PriorityTier=10 \
+                          PreemptMode=REQUEUE TotalCPUs=32 TotalNodes=16\n\
+                          PartitionName=mesh QoS=part PriorityTier=1 PreemptMode=OFF\n";
+        let site = Site::of(config, partitions);
+        assert_eq!((site.basic, site.enforced), (false, Enforced::Safely));
+        assert_eq!((site.preemption, site.mode), (Preemption::ByQos, Mode::Suspend));
+        assert_eq!((site.exempt_s, site.tier("hi"), site.tier("no")), (120, 10, 1));
+        assert_eq!((site.qos_of("hi"), site.qos_of("mesh")), (None, Some("part")));
+        let hi = &site.partitions["hi"];
+        assert_eq!((hi.mode, hi.grace_s, hi.processors), (Mode::Requeue, 30, (32, 16)));
+    }
+
+    #[test]
+    fn highest_priorities_may_be_exempt_and_then_nothing_is_preempted() {
+        let config = "PreemptMode = REQUEUE\nPreemptType = preempt/partition_prio\n";
+        assert_eq!(Site::of(config, "").preemption, Preemption::ByPartition);
+        let exempt = format!("{config}PreemptParameters = min_exempt_priority=100\n");
+        assert_eq!(Site::of(&exempt, "").preemption, Preemption::Off);
+        assert_eq!(Site::of("PreemptMode = OFF\nPreemptType = preempt/qos\n", "").mode, Mode::Off);
+    }
+
+    #[test]
+    fn qos_of_sacctmgr_are_read() {
+        let text = "normal|||cluster||00:00:00|1.000000|\n\
+                    high|DenyOnLimit,OverPartQOS|low,normal|cancel|00:10:00|00:01:00|0.5|2\n\
+                    torn|x\n";
+        let qos = read_qos(text);
+        assert_eq!(qos.len(), 2);
+        let normal = &qos["normal"];
+        assert!(normal.plain_usage && !normal.scales && normal.preempts.is_empty());
+        assert_eq!((normal.mode, normal.exempt_s, normal.over_partition), (None, None, false));
+        let high = &qos["high"];
+        assert_eq!(high.preempts, ["low", "normal"]);
+        assert_eq!((high.mode, high.exempt_s, high.grace_s), (Some(Mode::Cancel), Some(600), 60));
+        assert!(high.over_partition && high.scales && !high.plain_usage);
+    }
+}

@@ -1,0 +1,178 @@
+//! Limits, holds, order and preemption, by Slurm's own records of what started when.
+
+use std::time::{Duration, Instant};
+
+use crate::cluster::{Cluster, Options, User};
+use crate::release::{Release, on_each_release};
+
+on_each_release! { limits_and_holds preemption_by_qos preemption_by_partition }
+
+/// A small machine with accounts.
+fn machine() -> Options {
+    Options::default().machine("mesh:4x4").conf("PriorityType=priority/multifactor").accounting()
+}
+
+/// Submits a job of a shape that sleeps, as a user; returns its number.
+fn submit(cluster: &Cluster, user: User, shape: &str, options: &str, seconds: u32) -> String {
+    let line = format!(
+        "sbatch --parsable -o /dev/null -t 10 --comment=shape={shape} {options} --wrap 'sleep \
+         {seconds}'"
+    );
+    let output = cluster.shell_as(user, &line);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{line}: {said}");
+    String::from_utf8(output.stdout).unwrap().trim().to_string()
+}
+
+/// Watches until no job of a filter is left; returns the most that were seen to run at once, and
+/// the most whose gate was open or that ran.
+fn most_at_once(cluster: &Cluster, filter: &str) -> (usize, usize) {
+    let begun = Instant::now();
+    let (mut running, mut open) = (0, 0);
+    loop {
+        let now = cluster.good(&format!("squeue -h -r {filter} -o '%t %W'"));
+        if now.is_empty() {
+            return (running, open);
+        }
+        // One that is open has no licence to wait for.
+        let states: Vec<&str> = now.lines().filter(|line| !line.contains("pavior")).collect();
+        open = open.max(states.iter().filter(|line| !line.starts_with("CG")).count());
+        running = running.max(states.iter().filter(|line| line.starts_with('R')).count());
+        assert!(begun.elapsed() < Duration::from_mins(2), "{now}; {}", cluster.log());
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+fn limits_and_holds(release: Release) {
+    let Some(mut cluster) = Cluster::start("limits and holds", release, machine()) else { return };
+    for line in [
+        "add qos two MaxJobsPU=2",
+        "add qos six GrpTRES=node=6",
+        "modify user alice,bob set qos+=two,six",
+    ] {
+        cluster.good(&format!("sacctmgr -i {line}"));
+    }
+    cluster.until("scontrol show assoc_mgr flags=qos -o", 20, |text| text.contains("QOS=six"));
+    cluster.start_daemon();
+    let array = submit(&cluster, User::Alice, "1x1", "--array=1-7%3", 3);
+    assert_eq!(most_at_once(&cluster, &format!("-j {array}")), (3, 3));
+    // The next of an array without room for more is not in the way of others.
+    for _ in 0..4 {
+        submit(&cluster, User::Alice, "2x1", "--qos=two", 3);
+    }
+    let bob = submit(&cluster, User::Bob, "2x2", "--qos=six", 3);
+    submit(&cluster, User::Bob, "2x2", "--qos=six", 3);
+    submit(&cluster, User::Bob, "2x1", "--qos=six", 3);
+    cluster.until_runs(&bob, 20);
+    let (running, open) = most_at_once(&cluster, "-u alice");
+    assert_eq!((running, open), (2, 2), "{}", cluster.log());
+    cluster.until_empty(60);
+    let nodes = "sacct -X -n -a -P -S now-1hour -E now+1hour -q six -o start,end,nnodes";
+    let most = cluster.until(nodes, 20, |text| text.lines().count() == 3 && !text.contains("Unk"));
+    assert!(most_nodes(&most) == 6, "{most}");
+    holds(&cluster);
+}
+
+/// The most nodes that were held at once, of `start|end|nodes`.
+fn most_nodes(records: &str) -> u32 {
+    let all: Vec<Vec<&str>> = records.lines().map(|line| line.split('|').collect()).collect();
+    let at = |time: &str| {
+        let held = all.iter().filter(|job| job[0] <= time && time < job[1]);
+        held.map(|job| job[2].parse::<u32>().unwrap()).sum()
+    };
+    all.iter().map(|job| at(job[0])).max().unwrap_or(0)
+}
+
+/// A hold is a hold, of a job that waits, one that is open, and one that ran.
+fn holds(cluster: &Cluster) {
+    let ran = submit(cluster, User::Alice, "4x2", "", 300);
+    let waits = submit(cluster, User::Alice, "4x4", "", 1);
+    cluster.until_runs(&ran, 20);
+    // Alice may do so herself.
+    let hold = cluster.shell_as(User::Alice, &format!("scontrol hold {waits}"));
+    assert!(hold.status.success());
+    cluster.good(&format!("scontrol requeuehold {ran}"));
+    let state = |job: &str| format!("squeue -h -j {job} -o '%t %Q %W'");
+    cluster.until(&state(&ran), 30, |text| text == "PD 0 pavior:1");
+    std::thread::sleep(Duration::from_secs(8));
+    for job in [&ran, &waits] {
+        assert_eq!(cluster.good(&state(job)), "PD 0 pavior:1", "{}", cluster.log());
+    }
+    // One that is open and is held before it starts.
+    let later = submit(cluster, User::Alice, "2x2", "-H", 1);
+    let open = "ReqNodeList=n[00-01,04-05] Licenses=";
+    cluster.good(&format!("scontrol update JobId={later} {open}"));
+    cluster.until(&state(&later), 20, |text| text == "PD 0 pavior:1");
+    cluster.good(&format!("scontrol release {later}"));
+    let release = cluster.shell_as(User::Alice, &format!("scontrol release {waits}"));
+    assert!(release.status.success());
+    cluster.until_gone(&waits, 60);
+    cluster.until_gone(&later, 60);
+    cluster.good(&format!("scancel {ran}"));
+    cluster.until_empty(60);
+}
+
+/// What started where and how often: `job|state|nodes|restarts`.
+fn states(cluster: &Cluster) -> String {
+    cluster.good("squeue -h -o '%i %t %D' | sort -n | xargs")
+}
+
+fn preemption_by_qos(release: Release) {
+    let options = machine().conf("PreemptType=preempt/qos\nPreemptMode=REQUEUE");
+    let Some(mut cluster) = Cluster::start("preemption by QOS", release, options) else { return };
+    for line in
+        ["add qos low", "add qos high preempt=low", "modify user alice,bob set qos+=low,high"]
+    {
+        cluster.good(&format!("sacctmgr -i {line}"));
+    }
+    cluster.until("scontrol show assoc_mgr flags=qos -o", 20, |text| text.contains("QOS=high"));
+    cluster.start_daemon();
+    let low: Vec<String> =
+        (0..3).map(|_| submit(&cluster, User::Alice, "2x2", "--qos=low", 300)).collect();
+    // It may not be preempted.
+    let normal = submit(&cluster, User::Alice, "2x2", "", 300);
+    for job in low.iter().chain([&normal]) {
+        cluster.until_runs(job, 20);
+    }
+    let high = submit(&cluster, User::Bob, "4x2", "--qos=high", 4);
+    cluster.until_runs(&high, 60);
+    // Two of them make the box, and wait behind the gate again.
+    let gated = "squeue -h -t PD -o '%i %W' | grep -c pavior:1";
+    cluster.until(gated, 30, |count| count == "2");
+    assert_eq!(cluster.good(&format!("squeue -h -j {normal} -o %t")), "R");
+    cluster.until_gone(&high, 60);
+    for job in &low {
+        cluster.until_runs(job, 60);
+    }
+    // No set of them makes this box: nobody is preempted.
+    submit(&cluster, User::Bob, "4x4", "--qos=high", 1);
+    std::thread::sleep(Duration::from_secs(5));
+    let running = cluster.good("squeue -h -t R -o %i | wc -l");
+    assert_eq!(running, "4", "{}; {}", states(&cluster), cluster.log());
+}
+
+fn preemption_by_partition(release: Release) {
+    let options = Options::default()
+        .machine("mesh:4x4")
+        .conf(
+            "PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n\
+             PartitionName=urgent Nodes=n[00-15] OverSubscribe=EXCLUSIVE PriorityTier=10",
+        )
+        .toml("partitions = [\"mesh\", \"urgent\"]");
+    let what = "preemption by partition";
+    let Some(mut cluster) = Cluster::start(what, release, options) else { return };
+    cluster.start_daemon();
+    let low: Vec<String> = (0..4).map(|_| submit(&cluster, User::Alice, "2x2", "", 300)).collect();
+    for job in &low {
+        cluster.until_runs(job, 20);
+    }
+    // First in order, although others of its priority came before.
+    submit(&cluster, User::Alice, "2x2", "", 1);
+    let urgent = submit(&cluster, User::Bob, "4x2", "-p urgent", 4);
+    cluster.until_runs(&urgent, 60);
+    assert_eq!(cluster.good("squeue -h -t R -p mesh -o %i | wc -l"), "2", "{}", states(&cluster));
+    cluster.until_gone(&urgent, 60);
+    cluster.until("squeue -h -t R -p mesh -o %i | wc -l", 60, |count| count == "4");
+    let log = std::fs::read_to_string(cluster.path().join("pavior.log")).unwrap();
+    assert!(!log.contains("nodes are held twice"), "{log}");
+}

@@ -1,0 +1,182 @@
+//! The observer: what it shows, and that it only asks.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::attacks::programs::{IDLE, Programs};
+use crate::cluster::Cluster;
+
+/// A running observer, and where its page is.
+pub(crate) struct Observer {
+    child: Child,
+    address: String,
+}
+
+impl Observer {
+    /// Starts one, and waits until it has shown what Slurm says.
+    pub(crate) fn start(mut command: Command) -> Observer {
+        let mut child = command.stderr(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();
+        let mut log = BufReader::new(child.stderr.take().unwrap());
+        let mut line = String::new();
+        log.read_line(&mut line).unwrap();
+        let started: Value = serde_json::from_str(&line).unwrap();
+        let page = started["page"].as_str().unwrap();
+        let address = page.trim_start_matches("http://").trim_end_matches('/').to_string();
+        // Whoever writes to a pipe that nobody reads is stopped in the end.
+        std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
+        let observer = Observer { child, address };
+        for _ in 0..200 {
+            if observer.get("/metrics").contains("pavior_slurm_up 1") {
+                return observer;
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        panic!("the observer saw no Slurm: {}", observer.get("/metrics"));
+    }
+
+    fn ask(&self, request: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    /// The whole answer, with its head.
+    pub(crate) fn get(&self, path: &str) -> String {
+        self.ask(&format!("GET {path} HTTP/1.1\r\nHost: h\r\n\r\n"))
+    }
+
+    fn post(&self, path: &str, body: &str) -> String {
+        let head = "Host: h\r\nContent-Type: application/json";
+        let length = body.len();
+        self.ask(&format!(
+            "POST {path} HTTP/1.1\r\n{head}\r\nContent-Length: {length}\r\n\r\n{body}"
+        ))
+    }
+
+    pub(crate) fn state(&self) -> Value {
+        json(&self.get("/v1/state"))
+    }
+
+    /// Whether it ends well when it is told to.
+    fn ends(mut self, tell: impl FnOnce(u32)) -> bool {
+        tell(self.child.id());
+        self.child.wait().unwrap().success()
+    }
+}
+
+impl Drop for Observer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The JSON of an answer.
+fn json(answer: &str) -> Value {
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(head.contains("application/json") && head.contains("nosniff"), "{head}");
+    serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {body}"))
+}
+
+/// A job that holds no box, one whose reason and comment are hostile, and one without a shape.
+const SQUEUE: &str = "runs 7 3 'n[0,1,4]' ''
+    job 8 PD \"$(printf '</script>\\033[2J')\" 9 4 '' '' N/A 1:00 100 '(null)' \
+        \"$(printf 'shape=2x2 <b>\\033[31m')\"
+    job 9 PD Resources 8 5 '' '' N/A 1:00 100 '(null)' ''
+    job 10 PD Priority 7 2 '' 'n[6-7]' N/A 1:00 100 '(null)' ''";
+
+#[test]
+fn an_observer_only_asks() {
+    let sinfo = IDLE.replace("|idle", "|$([ $node = 5 ] && echo allocated || echo idle)");
+    let programs = Programs::new(&sinfo, SQUEUE);
+    programs.note_calls();
+    let observer = Observer::start(programs.command(&["--observe", "127.0.0.1:0"]));
+    let state = observer.state();
+    let of = |list: &str, id: &str| {
+        let all = state[list].as_array().unwrap();
+        all.iter().find(|one| one["id"] == id).unwrap_or_else(|| panic!("{id}: {state}")).clone()
+    };
+    // What is no box is shown as the nodes that it holds.
+    assert_eq!(of("leases", "7")["nodes"], 3);
+    assert_eq!(of("leases", "7")["parts"].as_array().unwrap().len(), 2);
+    // A node that is taken by nobody who is seen.
+    assert_eq!(of("leases", "another")["parts"][0]["base"], serde_json::json!([1, 1]));
+    assert_eq!(of("waiting", "9")["requested"], 5);
+    // A waiting job that names nodes holds none of them.
+    assert_eq!(state["leases"].as_array().unwrap().len(), 2);
+    let why = observer.get("/v1/why/9");
+    assert!(why.contains("Slurm says Resources") && why.contains("3x2"), "{why}");
+    let explained = json(&observer.post("/v1/explain", "{\"waiting\":\"9\"}"));
+    assert_eq!(explained["strategies"][0]["granted"], false, "{explained}");
+    assert!(observer.post("/v1/unblock", "{\"shape\":[2,2]}").contains("\"moves\""));
+    hostile(&observer);
+    // Some cycles, and the end.
+    std::thread::sleep(Duration::from_secs(2));
+    let kill = |pid: u32| {
+        assert!(Command::new("kill").arg(pid.to_string()).status().unwrap().success());
+    };
+    assert!(observer.ends(kill));
+    let calls = std::fs::read_to_string(programs.path().join("calls")).unwrap();
+    let asks = ["sinfo ", "squeue ", "scontrol show "];
+    let others = calls.lines().filter(|call| !asks.iter().any(|ask| call.starts_with(ask))).count();
+    let count = calls.lines().count();
+    assert!(count > 5, "{calls}");
+    pavior_trials::attacked("slurm", "an observer changes something", count, others);
+    assert_eq!(others, 0, "{calls}");
+}
+
+/// No text of a user's is raw in an answer, and no question is answered with a fault of the server.
+fn hostile(observer: &Observer) {
+    let paths = [
+        "/v1/state",
+        "/v1/queue",
+        "/v1/queue?limit=18446744073709551615",
+        "/v1/queue?limit=-1",
+        "/v1/why/8",
+        "/v1/why/%1b%5b2J",
+        "/v1/why/..%2f..%2fetc",
+        "/v1/watch?after=1",
+        "/v1/watch?after=18446744073709551615",
+        "/v1/series",
+        "/v1/state?at_ms=1",
+        "/../etc/passwd",
+    ];
+    let bodies =
+        ["{", "[]", "{\"shape\":[4294967296,1]}", "{\"nodes\":0}", "{\"waiting\":\"8\\u001b\"}"];
+    let posts = bodies.iter().map(|body| observer.post("/v1/explain", body));
+    let long = observer.post("/v1/explain", &format!("{{\"nodes\":1{}}}", " ".repeat(9000)));
+    let answers = paths.iter().map(|path| observer.get(path)).chain(posts).chain([long]);
+    let mut tried = 0;
+    for answer in answers {
+        tried += 1;
+        let head = answer.split("\r\n").next().unwrap();
+        let bad =
+            head.contains(" 500 ") || answer.contains('\u{1b}') || !head.starts_with("HTTP/1.1");
+        assert!(!bad, "{answer:?}");
+    }
+    pavior_trials::attacked("slurm", "hostile requests to an observer", tried, 0);
+}
+
+/// An ordinary user watches a real Slurm: what the page shows is what `squeue` says.
+pub(crate) fn beside(cluster: &Cluster) {
+    let all = "squeue -h -r -o '%i %t %Q %n %W %k'; scontrol show reservation -o; sinfo -h -N";
+    let before = cluster.good(all);
+    let observer = Observer::start(cluster.observer());
+    let told = cluster.good("squeue -h -r -t PD -o %i");
+    let state = observer.state();
+    let waiting = state["waiting"].as_array().unwrap();
+    let mut shown: Vec<&str> = waiting.iter().map(|one| one["id"].as_str().unwrap()).collect();
+    let mut listed: Vec<&str> = told.lines().collect();
+    shown.sort_unstable();
+    listed.sort_unstable();
+    assert_eq!(shown, listed);
+    std::thread::sleep(Duration::from_secs(2));
+    assert!(observer.ends(|_| cluster.signal("observer", "TERM")));
+    assert_eq!(cluster.good(all), before);
+}

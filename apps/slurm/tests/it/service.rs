@@ -1,0 +1,151 @@
+//! The daemon as a service: watched beside, twice, upgraded under load, and taken away.
+
+use std::time::Duration;
+
+use crate::cluster::{Cluster, Options};
+use crate::release::{Release, on_each_release};
+use crate::{observe, records};
+
+on_each_release! { from_the_first_look_to_the_removal }
+
+fn from_the_first_look_to_the_removal(release: Release) {
+    let what = "a daemon that is watched, doubled, upgraded and taken away";
+    let extra = "SchedulerParameters=bf_interval=1,batch_sched_delay=1";
+    let options = Options::default().conf(extra);
+    let Some(mut cluster) = Cluster::start(what, release, options) else { return };
+    configure(&cluster);
+    let mut load = Load::default();
+    load.submit(&cluster, 6);
+    observe::beside(&cluster);
+    two_that_act(&mut cluster, &mut load);
+    one_of_two(&mut cluster, &mut load);
+    upgraded(&mut cluster, &mut load);
+    removed(&mut cluster, &mut load);
+    let all = records::read(&cluster);
+    records::judge(&all.into_iter().filter(|job| !job.name.contains("free")).collect::<Vec<_>>());
+    let all = records::read(&cluster);
+    for name in load.names {
+        let done = all.iter().filter(|job| job.name == name && job.state == "COMPLETED").count();
+        assert_eq!(done, 1, "{name} completed {done} times");
+    }
+}
+
+/// `one` and `two` have no lock; `first` and `second` have one together.
+fn configure(cluster: &Cluster) {
+    let text = std::fs::read_to_string(cluster.path().join("pavior.toml")).unwrap();
+    let lock = format!("lock = \"{}/pavior.lock\"\n", cluster.path().display());
+    for (name, more) in [("one", ""), ("two", ""), ("first", &*lock), ("second", &*lock)] {
+        std::fs::write(cluster.path().join(format!("{name}.toml")), format!("{text}{more}"))
+            .unwrap();
+    }
+}
+
+/// Jobs of a few shapes, which all have to complete once.
+#[derive(Default)]
+struct Load {
+    names: Vec<String>,
+}
+
+impl Load {
+    fn submit(&mut self, cluster: &Cluster, count: usize) {
+        for _ in 0..count {
+            let number = self.names.len();
+            let shape = ["2x2", "4x4", "3x2", "8x4", "1x5"][number % 5];
+            self.submit_as(cluster, &format!("{shape}-job{number}"));
+        }
+    }
+
+    fn submit_as(&mut self, cluster: &Cluster, name: &str) {
+        let shape = name.split('-').next().unwrap();
+        cluster.submit(name, &format!("--comment=shape={shape} -t 5"), 1.0);
+        self.names.push(name.to_string());
+    }
+}
+
+/// Two daemons act at once, which nobody should have: their changes are refused where a job is not
+/// as they saw it, so that nothing is wrong by it.
+fn two_that_act(cluster: &mut Cluster, load: &mut Load) {
+    cluster.start_daemon_of("one");
+    cluster.start_daemon_of("two");
+    load.submit(cluster, 20);
+    cluster.until_empty(120);
+    cluster.kill_daemon_of("one");
+    cluster.kill_daemon_of("two");
+}
+
+/// With a lock one acts, and the other when it is killed.
+fn one_of_two(cluster: &mut Cluster, load: &mut Load) {
+    cluster.start_daemon_of("first");
+    let opens = |cluster: &Cluster, name: &str| {
+        let log = std::fs::read_to_string(cluster.path().join(format!("{name}.log")));
+        log.unwrap_or_default().matches("\"event\":\"open\"").count()
+    };
+    load.submit(cluster, 1);
+    cluster.until_empty(60);
+    cluster.start_daemon_of("second");
+    load.submit(cluster, 5);
+    cluster.until_empty(60);
+    assert_eq!((opens(cluster, "second"), opens(cluster, "first") >= 6), (0, true));
+    cluster.kill_daemon_of("first");
+    load.submit(cluster, 5);
+    cluster.until_empty(60);
+    assert!(opens(cluster, "second") >= 5, "the second takes over");
+    cluster.kill_daemon_of("second");
+}
+
+/// Under load: the daemon's program is replaced, its configuration read again, and slurmctld
+/// restarted.
+fn upgraded(cluster: &mut Cluster, load: &mut Load) {
+    let folder = cluster.path().display().to_string();
+    cluster.start_daemon();
+    load.submit(cluster, 10);
+    // As a package does it: a new file in the place of the old one.
+    cluster.good(&format!(
+        "cp {folder}/pavior-slurm {folder}/new && mv {folder}/new {folder}/pavior-slurm"
+    ));
+    assert!(cluster.end_daemon(), "SIGTERM ends it well");
+    load.submit(cluster, 5);
+    cluster.start_daemon();
+    // A configuration that is wrong changes nothing; a good one is taken.
+    cluster.good(&format!(
+        "cp {folder}/pavior.toml {folder}/good; echo 'wrong = 1' >>{folder}/pavior.toml"
+    ));
+    let log = format!("cat {folder}/pavior.log");
+    // Before it listens, the signal would end it.
+    cluster.until(&log, 20, |text| text.matches("\"event\":\"started\"").count() == 2);
+    cluster.signal("pavior", "HUP");
+    cluster.until(&log, 20, |text| text.contains("configuration refused"));
+    cluster
+        .good(&format!("sed 's/poll_ms = 200/poll_ms = 150/' {folder}/good >{folder}/pavior.toml"));
+    cluster.signal("pavior", "HUP");
+    cluster.until(&log, 20, |text| text.contains("configuration read again"));
+    load.submit(cluster, 5);
+    // What slurmctld was told is written when it ends.
+    cluster.good(&format!("kill $(cat {folder}/pid/slurmctld)"));
+    std::thread::sleep(Duration::from_secs(3));
+    cluster.good(&format!("{folder}/cluster.sh slurmctld {folder}"));
+    cluster.until("squeue -h -o %i", 30, |_| true);
+    load.submit(cluster, 5);
+    cluster.until_empty(120);
+}
+
+/// Under load: the gate is taken out, the jobs that wait are Slurm's again, and all run.
+fn removed(cluster: &mut Cluster, load: &mut Load) {
+    let folder = cluster.path().display().to_string();
+    // Three fill the machine; the others wait, some with open gates.
+    for number in 0..12 {
+        let shape = ["8x4", "8x4", "4x4", "2x2"][number % 4];
+        load.submit_as(cluster, &format!("{shape}-free{number}"));
+    }
+    std::thread::sleep(Duration::from_millis(700));
+    assert!(cluster.end_daemon());
+    cluster
+        .good(&format!("sed -i /^JobSubmitPlugins/d {folder}/slurm.conf && scontrol reconfigure"));
+    load.submit_as(cluster, "2x2-free-late");
+    let said = cluster.good(&format!("{} {folder}/pavior.toml uninstall", cluster.program()));
+    assert!(said.contains("the reservation of the licence is removed"), "{said}");
+    assert_eq!(cluster.good("squeue -h -r -t PD -o %W | sort -u | grep -c pavior || true"), "0");
+    cluster.until_empty(120);
+    let again = cluster.good(&format!("{} {folder}/pavior.toml uninstall", cluster.program()));
+    assert!(again.contains("0 waiting jobs") && again.contains("was not there"), "{again}");
+}
