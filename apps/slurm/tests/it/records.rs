@@ -50,12 +50,13 @@ fn nodes(list: &str) -> Vec<u32> {
 /// Every allocation is a box of the shape that the job's name begins with, and at no time do two
 /// share a node. Returns the number of allocations.
 pub(crate) fn judge(records: &[Record]) -> usize {
-    // A job that is requeued while it ends is recorded twice, and so is one whose end slurmctld
-    // forgot when it was killed: the same start, and perhaps a later end.
+    // A job that is requeued while it ends is recorded twice. So is one whose end slurmctld forgot
+    // when it was killed: with the same start, and a later end, when it asked the node. At the first
+    // end its nodes were free.
     let mut held: BTreeMap<(&str, &str), (&str, &Record)> = BTreeMap::new();
     for record in records.iter().filter(|record| !record.nodes.is_empty()) {
         let place = held.entry((&record.job, &record.start)).or_insert((&record.end, record));
-        place.0 = place.0.max(&record.end);
+        place.0 = place.0.min(&record.end);
     }
     let mut by_node: BTreeMap<u32, Vec<(&str, &str, &str)>> = BTreeMap::new();
     for (end, record) in held.values() {
