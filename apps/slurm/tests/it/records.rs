@@ -51,8 +51,8 @@ fn nodes(list: &str) -> Vec<u32> {
 /// share a node. Returns the number of allocations.
 pub(crate) fn judge(records: &[Record]) -> usize {
     // A job that is requeued while it ends is recorded twice. So is one whose end slurmctld forgot
-    // when it was killed: with the same start, and a later end, when it asked the node. At the first
-    // end its nodes were free.
+    // when it was killed: with the same start, and a later end, of when it asked the node. At the
+    // first end its nodes were free.
     let mut held: BTreeMap<(&str, &str), (&str, &Record)> = BTreeMap::new();
     for record in records.iter().filter(|record| !record.nodes.is_empty()) {
         let place = held.entry((&record.job, &record.start)).or_insert((&record.end, record));

@@ -23,9 +23,9 @@ pub(crate) fn storms(cluster: &mut Cluster) {
     }
 }
 
-/// Does what operators do, and prints the jobs that are left. A slurmctld that is killed forgets the
-/// last starts. When such a job starts again on its node, it is "already running" there: Slurm drains
-/// the node and holds the job.
+/// Does what operators do, and prints the jobs that are left. A slurmctld that is killed forgets
+/// the last starts. When such a job starts again on its node, it is "already running" there: Slurm
+/// drains the node and holds the job.
 const FORGOTTEN: &str = "
     sinfo -h -N -t drain -o %N | sort -u | xargs -r -I{} scontrol update NodeName={} State=RESUME
     squeue -h -t PD -o '%i %r' | grep 'launch failed requeued held' | cut -d' ' -f1 |
