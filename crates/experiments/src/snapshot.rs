@@ -44,6 +44,7 @@ const GRANTED_NODES: MetricSpec = MetricSpec {
     build: |_| Box::new(Absent),
 };
 
+/// A snapshot does not give it: the sweep fills it in, from the orders of its specification.
 pub(crate) const PRINTED_ORDER: MetricSpec = MetricSpec {
     name: "printed_order",
     meaning: "what the order of growth that `orders` states for the strategy comes to",
@@ -52,10 +53,11 @@ pub(crate) const PRINTED_ORDER: MetricSpec = MetricSpec {
     build: |_| Box::new(Absent),
 };
 
-/// A metric of snapshots in a run of jobs.
+/// A metric of snapshots in a run of jobs: it sees nothing and has no value.
 struct Absent;
 
 impl Observer for Absent {
+    /// An observer has to name some facts. It ignores these.
     fn interest(&self) -> Interest {
         Interest::ARRIVALS
     }
@@ -113,6 +115,7 @@ impl Snapshot {
                 Some(index(state.free(), &self.used(granted)) as f64)
             }
             ("granted_nodes", Ok(placement)) => Some(f64::from(placement.nodes())),
+            // A refusal has none of these, and the sweep gives `printed_order`.
             _ => None,
         });
         Sample {

@@ -11,6 +11,7 @@ use crate::output;
 use super::torus3d;
 
 pub(crate) fn run(args: &SlurmArgs) -> Result<(), Failure> {
+    // The one command that needs no configuration.
     if let Some(SlurmCommand::Lint(args)) = &args.command {
         return torus3d::lint(args);
     }
@@ -36,6 +37,7 @@ pub(crate) fn run(args: &SlurmArgs) -> Result<(), Failure> {
         Some(SlurmCommand::Why { job }) => {
             output::plain(&(pavior_slurm::why(&config, job).map_err(failure)? + "\n"))
         }
+        // Reached above, before the configuration is read.
         Some(SlurmCommand::Lint(args)) => torus3d::lint(args),
         Some(SlurmCommand::Generate(args)) => torus3d::generate(&config, args),
     }

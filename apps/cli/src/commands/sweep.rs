@@ -43,12 +43,13 @@ pub(crate) fn run(args: &SweepCommandArgs) -> Result<(), Failure> {
     }
 }
 
-/// The experiment of a directory, which need not have been begun.
+/// The experiment of a directory, as text and as read. It need not have been begun.
 fn experiment(directory: &Path) -> Result<(String, Specification), Failure> {
     let name = directory::note(directory)?.map(|note| note.run.name);
     described(directory, name.as_deref().unwrap_or("experiment"))
 }
 
+/// Prints what is wanted, given the directory and the parts that were run elsewhere.
 fn wanted(args: &WantedArgs) -> Result<(), Failure> {
     let (text, specification) = experiment(&args.directory)?;
     let mut known = directory::known(&args.directory, &specification)?;
@@ -80,14 +81,15 @@ fn cut(spans: &[Span], most: u64) -> Vec<Replications> {
     let mut all = Vec::new();
     for &Span { point, mut first, end } in spans {
         while first < end {
-            let behind = end.min(first.saturating_add(most));
-            all.push(Replications { point, first, last: behind - 1 });
-            first = behind;
+            let next = end.min(first.saturating_add(most));
+            all.push(Replications { point, first, last: next - 1 });
+            first = next;
         }
     }
     all
 }
 
+/// Runs the replications that a file names, into a part of the experiment.
 fn run_spans(args: &SpansArgs) -> Result<(), Failure> {
     let (text, specification) = experiment(&args.directory)?;
     let spans = read_spans(&args.spans, &specification)?;
@@ -100,6 +102,7 @@ fn run_spans(args: &SpansArgs) -> Result<(), Failure> {
     let places = spans
         .iter()
         .flat_map(|span| (span.first..=span.last).map(|replication| (span.point, replication)));
+    // Spans may overlap, and may name what the part has already.
     let mut places: Vec<(usize, u64)> = places.filter(|place| !known.contains(place)).collect();
     places.sort_unstable();
     places.dedup();
@@ -119,10 +122,10 @@ fn read_spans(path: &Path, specification: &Specification) -> Result<Vec<Replicat
     let spans: Vec<Replications> = serde_json::from_str(&text)
         .map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))?;
     let most = pavior_experiments::Policy::MOST;
-    let wrong = |span: &&Replications| {
+    let is_impossible = |span: &&Replications| {
         span.point >= specification.points.len() || span.first > span.last || span.last >= most
     };
-    match spans.iter().find(wrong) {
+    match spans.iter().find(is_impossible) {
         None => Ok(spans),
         Some(Replications { point, first, last }) => Err(Failure::usage(format!(
             "{name}: the experiment has {} points of at most {most} replications; point {point} \
@@ -132,7 +135,7 @@ fn read_spans(path: &Path, specification: &Specification) -> Result<Vec<Replicat
     }
 }
 
-/// Runs replications, and keeps each at once.
+/// Runs replications, given as points with numbers, in order. Keeps each as soon as it ends.
 fn replicate(
     specification: &Specification,
     places: &[(usize, u64)],

@@ -9,7 +9,10 @@ on_each_release! { limits_and_holds preemption_by_qos preemption_by_partition }
 
 /// A small machine with accounts.
 fn machine() -> Options {
-    Options::default().machine("mesh:4x4").conf("PriorityType=priority/multifactor").accounting()
+    Options::default()
+        .machine("mesh:4x4")
+        .conf("PriorityType=priority/multifactor\nAccountingStorageEnforce=associations,limits,qos")
+        .accounting()
 }
 
 /// Submits a job of a shape that sleeps, as a user; returns its number.

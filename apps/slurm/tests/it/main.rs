@@ -6,6 +6,7 @@
 //! each seed (`cargo xtask slurm RELEASE` sets it).
 
 mod attacks;
+mod candidates;
 mod cluster;
 mod gate;
 mod laboratory;

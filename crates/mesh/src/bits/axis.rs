@@ -53,11 +53,12 @@ fn back(row: &[u64], index: usize, step: usize) -> u64 {
 /// How the `n` coordinates of an axis lie in the words. The pattern repeats.
 #[derive(Clone, Copy)]
 pub(crate) enum Axis {
-    /// `step` bits apart, in lanes of a word, each of which begins with a bit of `lanes`.
+    /// `step` bits apart, in lanes of a word: each lane holds the whole axis, and begins at a bit
+    /// of `lanes`.
     Lanes { n: usize, step: usize, lanes: u64 },
-    /// `step` bits apart, in rows of several words.
+    /// `step` bits apart, in rows of so many `words`, each of which holds the whole axis.
     Rows { n: usize, step: usize, words: usize },
-    /// `step` words apart.
+    /// `step` words apart, in blocks of `n * step` words.
     Words { n: usize, step: usize },
 }
 
@@ -81,6 +82,7 @@ impl Axis {
         match self {
             Axis::Lanes { n, step, lanes } => {
                 let (by, around) = (step * distance, step * (n - distance));
+                // The bits of which the further one lies in the same lane.
                 let kept = lanes * low(around);
                 if ring {
                     for word in words.iter_mut() {
@@ -110,6 +112,7 @@ impl Axis {
                 }
             }
             Axis::Words { n, step } => {
+                // The words of a block, and those of which the further one lies in the same block.
                 let (whole, kept) = (n * step, (n - distance) * step);
                 for block in words.chunks_exact_mut(whole) {
                     if ring {
@@ -133,7 +136,7 @@ impl Axis {
         match self {
             Axis::Lanes { n, step, lanes } => {
                 let around = step * (n - 1);
-                // Those with a neighbour on that side, and the others.
+                // The bits with a neighbour on that side, and those at the end of the axis.
                 let (inner, end) = if high {
                     (lanes * low(around), lanes * (low(step) << around))
                 } else {
@@ -179,12 +182,14 @@ impl Axis {
     }
 }
 
+/// Leaves the bits that are not set `beside`.
 fn without(out: &mut [u64], words: &[u64], beside: &[u64]) {
     for ((out, word), beside) in out.iter_mut().zip(words).zip(beside) {
         *out = word & !beside;
     }
 }
 
+/// At an end of the axis: on a ring the neighbours are `around` it, else there are none.
 fn without_at_end(out: &mut [u64], words: &[u64], around: &[u64], ring: bool) {
     if ring {
         without(out, words, around);

@@ -37,6 +37,7 @@ pub(super) struct BoxIndex {
     corner_search_limit: usize,
     /// By number of groups, less one: how many leaps cost as much as a search of the rows.
     budgets: [u32; BusyBoxes::GROUPS],
+    /// The instructions of the processor.
     vectors: Vectors,
     pub(super) work: SearchWork,
 }
@@ -50,23 +51,26 @@ impl BoxIndex {
     /// All nodes free.
     pub(super) fn new(grid: Grid, methods: SearchMethods, vectors: Vectors) -> BoxIndex {
         let free_rows = FreeRows::new(grid, methods);
-        let cost = if methods.rows { free_rows.search_cost(&grid) } else { u32::MAX };
+        let rows_cost = if methods.rows { free_rows.search_cost(&grid) } else { u32::MAX };
         // The instructions of a leap, measured. A search takes about as many leaps as there are
         // boxes.
-        let leap = |groups: u32| 60 + 20 * groups;
-        let pays = |&count: &u32| count * leap(count.div_ceil(BusyBoxes::LANES as u32)) <= cost;
+        let leap_cost = |groups: u32| 60 + 20 * groups;
+        let leaps_pay =
+            |&count: &u32| count * leap_cost(count.div_ceil(BusyBoxes::LANES as u32)) <= rows_cost;
         let rings = grid.has_wrap();
         let sides_fit = grid.sides().iter().all(|&n| n <= leaps::LONGEST);
-        let limit = |wanted: bool, most: usize| if wanted && sides_fit { most } else { 0 };
+        // A limit of 0 turns a search off.
+        let limit = |is_on: bool, most: usize| if is_on && sides_fit { most } else { 0 };
         let corner_search_limit = limit(methods.corners && rings, CORNER_SEARCH_LIMIT);
-        let leaps = (1..=LEAP_SEARCH_LIMIT as u32).take_while(pays).last().unwrap_or(0) as usize;
+        let counts = 1..=LEAP_SEARCH_LIMIT as u32;
+        let leap_search_limit = counts.take_while(leaps_pay).last().unwrap_or(0) as usize;
         BoxIndex {
             grid,
             busy: BusyBoxes::default(),
             rings,
-            longest_list: limit(methods.leaps, leaps).max(corner_search_limit),
+            longest_list: limit(methods.leaps, leap_search_limit).max(corner_search_limit),
             corner_search_limit,
-            budgets: std::array::from_fn(|index| cost / leap(index as u32 + 1)),
+            budgets: std::array::from_fn(|index| rows_cost / leap_cost(index as u32 + 1)),
             free_rows,
             vectors,
             work: SearchWork::default(),
@@ -112,7 +116,8 @@ impl BoxIndex {
 
     /// The first free box of the first of these shapes that has one. Bases are in row-major order.
     ///
-    /// The search by leaps is compiled for each number of groups.
+    /// The search by leaps is compiled for lists of at most 1, 2, 4 and 8 groups of eight boxes,
+    /// with and without rings.
     pub(super) fn first(
         &mut self,
         free: &Occupancy,

@@ -29,18 +29,19 @@ use crate::{Coordinates, Cuboid, Grid, Sides};
 /// The gap to a box that lies behind: greater than every side.
 const NEVER: i16 = i16::MAX;
 
-/// By group of boxes and candidate: a byte that says which boxes forbid it. Up to 8 G candidates.
+/// By group of boxes and batch of eight candidates: a byte a candidate that says which boxes of the
+/// group forbid it.
 type ForbiddenBy<const G: usize> = [[u64; G]; G];
 
 /// The mark of a word that is not computed yet. A word of this value is computed again.
 const NOT_KNOWN: u64 = u64::MAX;
 
-/// The candidates on an axis.
+/// The candidates on an axis: up to G batches of eight, as the boxes are G groups of eight.
 #[derive(Clone, Copy, Debug)]
 struct Axis<const G: usize> {
     /// Where they are: behind each box, and at 0 in the lanes that have none.
     at: [i16x8; G],
-    /// From each candidate to each box, by candidate.
+    /// From each candidate to each box: by batch, candidate of the batch and group of boxes.
     gaps: [[[i16x8; G]; BusyBoxes::LANES]; G],
     /// From each candidate to the end of the line; more than any side on a ring.
     room: [i16x8; G],
@@ -58,6 +59,7 @@ impl<const G: usize> Axis<G> {
                 at[g] = end - (n & !end.simd_lt(n));
             }
             let gaps = Axis::gaps::<C>(groups, axis, &at, |ahead, sides| {
+                // Around the ring. More than n - sides ahead, the box covers the candidate.
                 let ahead = ahead + (n & ahead.simd_lt(i16x8::ZERO));
                 (ahead & !ahead.simd_gt(n - sides)) | never(sides)
             });
@@ -68,6 +70,7 @@ impl<const G: usize> Axis<G> {
             room[g] = n - at[g];
         }
         let gaps = Axis::gaps::<C>(groups, axis, &at, |ahead, sides| {
+            // A box that begins before the candidate covers it, or ends before it.
             ahead.max(i16x8::ZERO) | never(ahead + sides)
         });
         Axis { at, gaps, room }
@@ -83,11 +86,11 @@ impl<const G: usize> Axis<G> {
     ) -> [[[i16x8; G]; BusyBoxes::LANES]; G] {
         let mut gaps = [[[i16x8::ZERO; G]; BusyBoxes::LANES]; G];
         for index in 0..C {
-            let (half, lane) = (index / BusyBoxes::LANES, index % BusyBoxes::LANES);
-            let from = i16x8::splat(at[half].as_array()[lane]);
+            let (batch, lane) = (index / BusyBoxes::LANES, index % BusyBoxes::LANES);
+            let from = i16x8::splat(at[batch].as_array()[lane]);
             for g in 0..G {
                 let [bases, sides] = groups[g][axis];
-                gaps[half][lane][g] = gap(bases - from, sides);
+                gaps[batch][lane][g] = gap(bases - from, sides);
             }
         }
         gaps
@@ -100,22 +103,22 @@ impl<const G: usize> Axis<G> {
         let side = splat(side);
         let mut bytes = [[0; G]; G];
         for g in 0..G {
-            for half in 0..G {
+            for batch in 0..G {
                 // All boxes forbid the candidates behind the first C.
-                let lanes = C.saturating_sub(half * BusyBoxes::LANES).min(BusyBoxes::LANES);
+                let lanes = C.saturating_sub(batch * BusyBoxes::LANES).min(BusyBoxes::LANES);
                 let mut word = u64::MAX.checked_shl(8 * lanes as u32).unwrap_or(0);
                 for pair in 0..lanes / 2 {
-                    let covers = |lane: usize| self.gaps[half][lane][g].simd_lt(side);
+                    let covers = |lane: usize| self.gaps[batch][lane][g].simd_lt(side);
                     let covered = narrow(covers(2 * pair), covers(2 * pair + 1));
                     word |= u64::from(covered.to_bitmask()) << (16 * pair);
                 }
-                bytes[g][half] = word;
+                bytes[g][batch] = word;
             }
             let at_zero = spread(&bytes[g], count);
-            for half in 0..G {
-                let too_far = narrow(self.room[half].simd_lt(side), i16x8::ZERO);
+            for batch in 0..G {
+                let too_far = narrow(self.room[batch].simd_lt(side), i16x8::ZERO);
                 let [too_far, _]: [u64; 2] = cast(too_far);
-                bytes[g][half] = (bytes[g][half] & !too_far) | (at_zero & too_far);
+                bytes[g][batch] = (bytes[g][batch] & !too_far) | (at_zero & too_far);
             }
         }
         bytes
@@ -128,7 +131,7 @@ fn never(nodes: i16x8) -> i16x8 {
     i16x8::splat(NEVER) & !nodes.simd_gt(i16x8::ZERO)
 }
 
-/// Lanes of all ones or zeros, half as wide.
+/// Lanes of all ones or zeros, batch as wide.
 #[inline(always)]
 fn narrow(low: i16x8, high: i16x8) -> i8x16 {
     i8x16::from_i16x16_saturate(cast::<[i16x8; 2], i16x16>([low, high]))
@@ -199,6 +202,8 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
     /// The first free base of a shape, given by axis which boxes forbid which candidates.
     #[inline(always)]
     fn base(&self, shape: Sides, [x, y, z]: [ForbiddenBy<G>; 3]) -> Option<Cuboid> {
+        // By pair of candidates along x and y, and group of boxes: which boxes forbid both. The
+        // pairs of one candidate along y are a row; one row fills a vector, or two do.
         let mut rows = [[u8x16::ZERO; G]; R];
         for row in 0..R {
             let [first, last] = [row * Self::ROWS, row * Self::ROWS + Self::ROWS - 1];

@@ -129,7 +129,7 @@ fn longest<const N: usize>(left: &[i16x8; N]) -> (u16, usize) {
 
 /// Which boxes forbid more than so many bases.
 #[inline(always)]
-fn covers<const N: usize>(left: &[i16x8; N], bases: u16) -> [i16x8; N] {
+fn forbid_more_than<const N: usize>(left: &[i16x8; N], bases: u16) -> [i16x8; N] {
     left.map(|left| left.simd_gt(splat(bases)))
 }
 
@@ -145,7 +145,7 @@ fn masked<const N: usize>(values: &[i16x8; N], mask: &[i16x8; N]) -> [i16x8; N] 
 
 /// The value of one box.
 #[inline(always)]
-fn of<const N: usize>(values: &[i16x8; N], index: usize) -> u16 {
+fn value_of<const N: usize>(values: &[i16x8; N], index: usize) -> u16 {
     values[index / BusyBoxes::LANES].as_array()[index % BusyBoxes::LANES] as u16
 }
 
@@ -162,8 +162,9 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
         let groups = busy.groups::<N>();
         let forbidden = |axis: usize| Forbidden::<N>::on::<RINGS>(grid, groups, axis, shape[axis]);
         let along = [forbidden(0), forbidden(1), forbidden(2)];
-        let rows = covers(&along[0].left::<RINGS>(first[0]), last[0] - first[0]);
-        let mut planes = covers(&along[1].left::<RINGS>(first[1]), last[1] - first[1]);
+        // The boxes that forbid whole rows, and those that forbid whole planes.
+        let rows = forbid_more_than(&along[0].left::<RINGS>(first[0]), last[0] - first[0]);
+        let mut planes = forbid_more_than(&along[1].left::<RINGS>(first[1]), last[1] - first[1]);
         for i in 0..N {
             planes[i] &= rows[i];
         }
@@ -195,9 +196,11 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
         steps: &mut u32,
     ) -> ControlFlow<Found, u16> {
         let Region { first, last, .. } = self.region;
+        // After how many planes the first of the boxes ends that forbid the rows seen so far.
         let (mut plane_lasts, mut y) = (u16::MAX, first[1]);
         loop {
             let left_y = along[1].left::<RINGS>(y);
+            // The boxes that cross this row of this plane.
             let mut crossing = left_y;
             for i in 0..N {
                 crossing[i] = left_y[i].min(left_z[i]).simd_gt(i16x8::ZERO);
@@ -205,8 +208,9 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
             let whole = masked(&left_y, &crossing);
             let (mut row_lasts, index) = forbidden_whole::<N, RINGS>(&whole, rows, steps);
             if row_lasts > 0 {
-                plane_lasts = plane_lasts.min(of(left_z, index));
+                plane_lasts = plane_lasts.min(value_of(left_z, index));
             } else {
+                // Leaps along the row.
                 row_lasts = u16::MAX;
                 let mut row = along[0];
                 row.count = masked(&row.count, &crossing);
@@ -217,8 +221,8 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
                     if leap == 0 {
                         return ControlFlow::Break(Found::Base([x, y, z]));
                     }
-                    row_lasts = row_lasts.min(of(&left_y, index));
-                    plane_lasts = plane_lasts.min(of(left_z, index));
+                    row_lasts = row_lasts.min(value_of(&left_y, index));
+                    plane_lasts = plane_lasts.min(value_of(left_z, index));
                     x += leap;
                     if x > last[0] {
                         break;

@@ -88,10 +88,10 @@ impl<R: Row> Searched<'_, R> {
         let size = [planes * plane_rows, plane_rows];
         if c <= DIRECT && usize::from(z) + needed <= plane_count {
             let rows = &list[usize::from(z) * plane_rows..];
-            direct::<R, L>(&mut scratch[0], rows, size, c, runs);
+            runs_over_planes::<R, L>(&mut scratch[0], rows, size, c, runs);
         } else {
             gather(list, &mut scratch[0][..needed * plane_rows], [plane_count, plane_rows], z);
-            double::<R, L>(scratch, needed * plane_rows, usize::from(c), plane_rows);
+            runs_by_doubling::<R, L>(scratch, needed * plane_rows, usize::from(c), plane_rows);
             runs.within::<L>(&mut scratch[0], size[0]);
         }
     }
@@ -118,17 +118,19 @@ impl<R: Row, const L: usize> Kernel for InRows<'_, R, L> {
         let is_ring = grid.wraps(1) && b > 1 && b < grid.side(1);
         let runs = RunsAlongX::new(*grid, a, &region);
         let plane_count = usize::from(grid.side(2));
-        let all = Searched { list, plane_rows, plane_count, region, origin: [0; 2] };
-        let searched = all.part::<L>(part, [b, c], *grid).unwrap_or(all);
+        let whole = Searched { list, plane_rows, plane_count, region, origin: [0; 2] };
+        let searched = whole.part::<L>(part, [b, c], *grid).unwrap_or(whole);
         let Searched { plane_rows, region, origin, .. } = searched;
+        // The rows of a plane, with those that are laid out again.
         let stride = if is_ring { plane_rows + usize::from(b) - 1 } else { plane_rows };
-        let most = planes_at_a_time::<R>(stride, c);
+        let most_planes = planes_at_a_time::<R>(stride, c);
         let (mut computed, mut z) = (0, region.first[2]);
         while let Some((from, planes)) = region.planes(z) {
             z = from;
-            let planes = planes.min(most);
+            let planes = planes.min(most_planes);
             let count = usize::from(planes) * stride;
-            // Passes read and write whole vectors.
+            // Runs along z read c - 1 planes more. Passes read beyond the rows that they write, and
+            // whole vectors.
             let needed = (usize::from(planes) + usize::from(c) - 1) * stride;
             let room = needed + usize::from(b).max(usize::from(c) * stride) + L;
             if scratch[0].len() < room || scratch[1].len() < room {
@@ -143,9 +145,9 @@ impl<R: Row, const L: usize> Kernel for InRows<'_, R, L> {
                 std::mem::swap(set, other);
             }
             computed += count as u64;
-            let any = double::<R, L>(scratch, count, usize::from(b), 1);
-            let is_base = |row: &R| *row != R::default();
-            if any && let Some(index) = scratch[0][..count].iter().position(is_base) {
+            let any = runs_by_doubling::<R, L>(scratch, count, usize::from(b), 1);
+            let has_base = |row: &R| *row != R::default();
+            if any && let Some(index) = scratch[0][..count].iter().position(has_base) {
                 let x = scratch[0][index].lowest();
                 let [y, plane] = [index % stride, index / stride].map(|offset| offset as u16);
                 return (Some([x, origin[0] + y, origin[1] + z + plane]), computed);
@@ -235,9 +237,10 @@ impl<R: Row> RunsAlongX<R> {
     }
 }
 
-/// Runs along z and x of `count` rows: `rows[i] & rows[i + plane_rows] & ..` over c planes.
+/// Runs along z and x of `count` rows: `rows[i] & rows[i + plane_rows] & ..` over c planes, and
+/// of that the runs along x. One pass, compiled for each c.
 #[inline(always)]
-fn direct<R: Row, const L: usize>(
+fn runs_over_planes<R: Row, const L: usize>(
     set: &mut [R],
     rows: &[R],
     [count, plane_rows]: [usize; 2],
@@ -245,19 +248,20 @@ fn direct<R: Row, const L: usize>(
     runs: RunsAlongX<R>,
 ) {
     match c {
-        1 => planes::<R, L, 1>(set, rows, [count, plane_rows], runs),
-        2 => planes::<R, L, 2>(set, rows, [count, plane_rows], runs),
-        3 => planes::<R, L, 3>(set, rows, [count, plane_rows], runs),
-        4 => planes::<R, L, 4>(set, rows, [count, plane_rows], runs),
-        5 => planes::<R, L, 5>(set, rows, [count, plane_rows], runs),
-        6 => planes::<R, L, 6>(set, rows, [count, plane_rows], runs),
-        7 => planes::<R, L, 7>(set, rows, [count, plane_rows], runs),
-        _ => planes::<R, L, 8>(set, rows, [count, plane_rows], runs),
+        1 => runs_over::<R, L, 1>(set, rows, [count, plane_rows], runs),
+        2 => runs_over::<R, L, 2>(set, rows, [count, plane_rows], runs),
+        3 => runs_over::<R, L, 3>(set, rows, [count, plane_rows], runs),
+        4 => runs_over::<R, L, 4>(set, rows, [count, plane_rows], runs),
+        5 => runs_over::<R, L, 5>(set, rows, [count, plane_rows], runs),
+        6 => runs_over::<R, L, 6>(set, rows, [count, plane_rows], runs),
+        7 => runs_over::<R, L, 7>(set, rows, [count, plane_rows], runs),
+        _ => runs_over::<R, L, 8>(set, rows, [count, plane_rows], runs),
     }
 }
 
+/// As [`runs_over_planes`], over C planes.
 #[inline(always)]
-fn planes<R: Row, const L: usize, const C: usize>(
+fn runs_over<R: Row, const L: usize, const C: usize>(
     set: &mut [R],
     rows: &[R],
     [count, plane_rows]: [usize; 2],
@@ -301,7 +305,7 @@ fn lay_around<R: Row>(planes: &[R], set: &mut [R], [plane_rows, stride]: [usize;
 /// Returns whether any is left. The rows of the last `length - 1` strides have no meaning
 /// afterwards. Along y they have: their last row is zeros, and no run goes beyond it.
 #[inline(always)]
-fn double<R: Row, const L: usize>(
+fn runs_by_doubling<R: Row, const L: usize>(
     [set, other]: &mut [Vec<R>; 2],
     count: usize,
     length: usize,

@@ -44,7 +44,8 @@ pub(super) struct Course {
 }
 
 impl Course {
-    /// The course of a job on the nodes that it was granted; none if it does not communicate.
+    /// The course of a job on the nodes that it was granted. None if it does not communicate, or if
+    /// its share is too short for one iteration.
     /// `draw` is the job's own stream. A job that communicates for a share of its run time is first
     /// simulated alone in the box that it asks for.
     pub(super) fn new(
@@ -57,12 +58,15 @@ impl Course {
             Service::Run(_) => return Ok(None),
             Service::Messages(count) => (Communication::Messages(count), 1),
             Service::Iterations(count) => (ITERATION, count),
+            // The number is found below.
             Service::Partly { .. } => (ITERATION, 0),
         };
         let layout = trials.layouts.granted(placement.parts(), &job.request, draw);
         let (draw, exchange_alone, pause, rest) = (draw.clone(), None, Time::ZERO, Time::ZERO);
         let mut course =
             Course { layout, draw, exchange, exchange_alone, exchanges_left, pause, rest };
+        // How often such a job exchanges, and for how long it computes, follows from what an
+        // iteration takes alone.
         if let Service::Partly { compute, communicate } = job.service {
             let asked = trials.layouts.asked(&job.request, &course.draw);
             let asked = asked.as_ref().unwrap_or(&course.layout);
@@ -73,6 +77,7 @@ impl Course {
             if course.exchanges_left == 0 {
                 return Ok(None);
             }
+            // What is left of the share is computing, too.
             let computes = compute.0 + communicate.0 % iteration.length.0;
             course.pause = Time(computes / course.exchanges_left);
             course.rest = Time(computes % course.exchanges_left);

@@ -9,7 +9,8 @@
 //! Invariant: a channel serves its queue in the order of (cycle of the request, id). A channel that
 //! is held has no release time, until the header that holds it is far enough ahead.
 //!
-//! Cost: O(1) a request that comes last in its queue, and a grant; O(A) where B > t_s + 1.
+//! Cost: O(1) a request that comes last in its queue, and a grant; O(A) where B > t_s + 1. These
+//! symbols, h and L are those of [`worm`](super).
 
 use super::slab::{Crossing, NONE};
 use super::wheel::What;
@@ -91,6 +92,7 @@ impl Worm {
     #[inline]
     fn grant(&mut self, channel: u32) {
         let now = self.clock.now;
+        // When the header will request its next channel.
         let requested = now + self.pace;
         let state = &mut self.states[channel as usize];
         let place = state.head;
@@ -121,8 +123,8 @@ impl Worm {
         let (crossings, mask) = self.slab.crossings_of(place);
         crossings[(position & mask) as usize] = Crossing { at: now, channel };
         if position > window {
-            // The tail crosses the channel behind the one released at the latest of
-            // h(j) + L-1 - (j - behind) * B over the channels j from there to this one.
+            // The channel released is the one before `behind`. The tail crosses `behind` at the
+            // latest of h(j) + L-1 - (j - behind) * B, over the channels j from there to this one.
             let behind = position - window;
             let buffer = u64::from(self.buffer);
             let mut tail = now + u64::from(body) - u64::from(window) * buffer;
@@ -138,7 +140,8 @@ impl Worm {
         }
     }
 
-    /// The header has reached its processing element: everything behind it is known.
+    /// The header has reached its processing element, by the ejection channel at the place `last`
+    /// of its path. So the release times of all channels that it still holds are known.
     #[inline(never)]
     fn drain(&mut self, place: u32, ejection: u32, last: u32) {
         let (now, buffer) = (self.clock.now, u64::from(self.buffer));
@@ -167,6 +170,7 @@ impl Worm {
         }
     }
 
+    /// Lets a channel be granted at `at`, or in this cycle if that has come.
     #[inline(never)]
     fn wake(&mut self, channel: u32, at: u64) {
         if at <= self.clock.now {

@@ -7,9 +7,10 @@
 //! c(i, L-1) = max over a = 0..floor((L-1)/B), i+a <= last, of h(i+a) + (L-1 - a*B)
 //! ```
 //!
-//! Here h(i) is the cycle in which the header crosses channel i, L the length in flits, and B the
-//! buffer. Channel i becomes free at `r(i) = c(i+1, L-1)`. That is known as soon as the header has
-//! been granted channel `i + 1 + floor((L-1)/B)`, or the ejection channel:
+//! Here h(i) is the cycle in which the header crosses channel i, L the length in flits, B the
+//! buffer and t_s the routing delay. Channel i becomes free at `r(i) = c(i+1, L-1)`. That is known
+//! as soon as the header has been granted channel `i + 1 + floor((L-1)/B)`, or the ejection
+//! channel:
 //!
 //! ```text
 //!    released   the worm (window)   granted now

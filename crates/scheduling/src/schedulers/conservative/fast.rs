@@ -1,4 +1,4 @@
-//! A profile that asks only where the answer can be new.
+//! The fast profile: it asks only where the answer can be new.
 //!
 //! A strategy that misses nothing, and one that grants by count, refuses on fewer nodes whatever it
 //! refuses on more. So does any strategy, apart from partition hardware, for a job with a freedom
@@ -10,8 +10,9 @@
 //!
 //! For other requests every time at which enough nodes are free is tried.
 //!
-//! A round of moving up asks each job about what was freed since the round before began. What is
-//! freed within the round counts for the jobs that are still to come, and for the next round.
+//! In a round of moving up, each job is asked about what was freed since the round before began.
+//! What a job frees by moving counts for the jobs behind it in this round (`freed`), and for all
+//! jobs in the next round (`newly_freed`).
 //!
 //! Invariant: the slots found are those of [`Plain`](super::plain::Plain).
 //!
@@ -88,9 +89,9 @@ pub(super) struct Wanted<'a, H> {
 /// A timeline, and what is known of its answers.
 pub(super) struct Fast<T: Timeline> {
     timeline: T,
-    /// What was freed since the last round began.
+    /// What was freed since the last round began: for the next round.
     newly_freed: FreedNodes<T::Held>,
-    /// Within rounds of moving up: what was freed since the round before began.
+    /// Within rounds of moving up: what was freed since the round before began. Empty between them.
     freed: FreedNodes<T::Held>,
     /// Within a round: the most nodes that are free before the end of all that was freed.
     most_free: Option<u64>,
@@ -131,7 +132,8 @@ impl<T: Timeline> Profile for Fast<T> {
         self.timeline.give(&slot);
         self.refusals.forget();
         self.most_free = None;
-        if !self.freed.is_empty() {
+        let within_a_round = !self.freed.is_empty();
+        if within_a_round {
             self.freed.add(slot.clone());
         }
         self.newly_freed.add(slot);
@@ -187,8 +189,8 @@ impl<T: Timeline> Profile for Fast<T> {
             return None;
         }
         let refused = self.refusals.earliest(&job.request, job.estimate);
-        // From then on the job would run into its own slot, where it has nodes that the refused
-        // jobs did not have.
+        // A job that begins later still runs when its own slot begins. There it has nodes that the
+        // refused jobs did not have, so that their refusals say nothing.
         let from = refused.min(first_begin_reaching(booked, job.estimate));
         let found = freed.begins(job.estimate).find_map(|begins| {
             let begins = Interval { from: begins.from.max(from), to: begins.to.min(booked) };

@@ -8,9 +8,9 @@
 //!   many boxes allowed, refused before:     is any freed node free throughout?
 //! ```
 //!
-//! For few boxes that is the answer, and for a job that is granted by count the third is. Any other
-//! job is then placed by the strategy, and where it was placed is remembered for
-//! [`JobQuestion::place`].
+//! A "no" is always the answer. A "yes" is the answer for few boxes, and for a job that is granted
+//! by count. Any other job is then placed by the strategy, and where it was placed is remembered
+//! for [`JobQuestion::place`].
 //!
 //! Invariant: what is answered without the strategy is what it would answer.
 //!
@@ -42,8 +42,8 @@ pub(super) struct JobQuestion<'a, 'v> {
     bases: &'a mut BaseSet,
     answers: Answers,
     view: &'a mut MachineView<'v>,
-    /// The boxes of which one must be free, if that is all there is to know and they are few. Found
-    /// when first needed.
+    /// The boxes of which one must be free, if the job fits exactly where one of them is, and if
+    /// they are few. Found when first needed.
     boxes: OnceCell<Option<Vec<Sides>>>,
     /// Where the strategy placed the job when it was last asked whether it fits.
     placed: Option<(Time, Placement)>,

@@ -22,9 +22,10 @@ pub(super) struct EasyByCount {
     /// The head's reservation, as of the last question.
     shadow: Option<Shadow>,
     /// The jobs before this place in the queue were passed over. They need not be looked at again
-    /// while `passed_in` and `withdrawals` stay the same. One that no longer ends by the shadow
-    /// time was refused in this state.
+    /// while `passed_in` and `withdrawals` stay the same. Time alone changes nothing: a job that
+    /// could end by the shadow time was refused by the machine, and a later end helps no job.
     passed: usize,
+    /// The circumstances in which they were passed over.
     passed_in: Option<PassedIn>,
     /// [`Queue::withdrawals`] when jobs were last passed over.
     withdrawals: u64,
@@ -60,6 +61,7 @@ impl Scheduler for EasyByCount {
         view: &mut MachineView<'_>,
     ) -> Option<Start> {
         let head = queue.get(0)?;
+        // Failures of nodes void the promise.
         self.promise.voided_by(view.machine().health());
         self.refused.in_state(view.machine().state());
         if self.refused.can_start(&head.request, view) {
@@ -71,6 +73,7 @@ impl Scheduler for EasyByCount {
         if let Some(shadow) = self.shadow {
             self.promise.give(head.id, shadow.at);
         }
+        // Without a shadow the others start freely.
         let (at, extra) =
             self.shadow.map_or((Time::MAX, u64::MAX), |shadow| (shadow.at, shadow.extra));
         let state = view.machine().state();

@@ -49,10 +49,11 @@ pub(super) struct Fast {
 struct Passed {
     /// All jobs before this place in the queue.
     jobs: usize,
-    /// Those that would have ended by the reserved time: the last time at which that is so, and
-    /// the place. After that time a job is asked for beside the reservation.
+    /// Those of them that were asked for on the whole machine, since they would have ended by the
+    /// reserved time: the last time at which that is so, and the place. After that time a job is
+    /// asked for beside the reservation.
     in_time: BinaryHeap<Reverse<(Time, usize)>>,
-    /// [`Queue::withdrawals`] at that time.
+    /// [`Queue::withdrawals`] when they were passed over: later ones move the places.
     withdrawals: u64,
 }
 
@@ -109,6 +110,8 @@ impl Search for Fast {
             self.passed = Passed { withdrawals, ..Passed::default() };
         }
         let reserved_from = reservation.map_or(Time::MAX, |reservation| reservation.at);
+        // The jobs about which anything can be new: those that are late now, and those not yet
+        // seen. All late ones stand before the others.
         let late = self.passed.take_late(now);
         let new = self.passed.jobs.max(1)..queue.len();
         for index in late.into_iter().chain(new) {

@@ -1,4 +1,5 @@
-//! Where the bases beside a busy submesh lie, and in which order MFA walks around it.
+//! Where MFA's candidates lie: beside busy submeshes, in the order of a walk around each, and at
+//! corners of the machine.
 //!
 //! ```text
 //!   task 2x2, busy S:    . 5 4 3 .     The right side upwards, the top backwards, the left side
@@ -55,6 +56,7 @@ impl MfaSide {
         [[1, 2], [0, 2], [0, 1]][self.axis()]
     }
 
+    /// Whether it lies on the side of the higher coordinates.
     fn is_beyond(self) -> bool {
         matches!(self, MfaSide::Right | MfaSide::Top | MfaSide::Back)
     }
@@ -115,13 +117,14 @@ pub(super) fn corner_bases(
     });
     (0..8usize).filter_map(move |code| {
         let beyond = |axis: usize| code >> axis & 1 == 1;
-        let is_own = (0..3).all(|axis| !beyond(axis) || last[axis] > 0);
-        is_own.then(|| std::array::from_fn(|axis| if beyond(axis) { last[axis] } else { 0 }))
+        // Where the last base of an axis is 0, its two corners are one.
+        let is_new = (0..3).all(|axis| !beyond(axis) || last[axis] > 0);
+        is_new.then(|| std::array::from_fn(|axis| if beyond(axis) { last[axis] } else { 0 }))
     })
 }
 
-/// Where a base stands in the walk around a busy submesh: its side, and its place along it; none if
-/// it is not beside it.
+/// Where a base stands in the walk around a busy submesh, to be compared in order: the number of
+/// the side, the row on it, and the step in the row. None if it is not beside the submesh.
 pub(super) fn place_around(
     grid: &Grid,
     held: &Cuboid,
@@ -156,9 +159,10 @@ fn coordinate_beside(grid: &Grid, held: &Cuboid, side: MfaSide, task: Sides) -> 
     (task < n).then_some((at % n) as u16)
 }
 
-/// The coordinates at which the task's extent on an axis meets the submesh's.
+/// The coordinates of bases on an axis along a side: the task shares coordinates with the submesh.
 #[derive(Clone, Copy)]
 struct Along {
+    /// The length of the axis.
     n: u32,
     first: u32,
     count: u32,

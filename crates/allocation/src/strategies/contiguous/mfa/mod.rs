@@ -143,7 +143,8 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
     Contiguous::new(grid, options, rule).exact().boxed()
 }
 
-/// The choice of the walk, without the walk.
+/// MFA's engine: the choice of the walk, without the walk. The header of the file says why it is
+/// the same.
 #[derive(Clone)]
 struct Engine {
     all_corners: bool,
@@ -158,6 +159,8 @@ impl BoxRule for Engine {
     }
 
     fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored> {
+        // The candidates beside busy submeshes: the closure keeps those with the highest index, and
+        // says from which index on it wants to see more.
         let ties = &mut self.ties;
         ties.clear();
         let mut most = -1;
@@ -171,6 +174,7 @@ impl BoxRule for Engine {
             }
             most
         });
+        // The walk comes to corners last, so that one wins only with a higher index.
         let mut corner = None;
         for base in corner_bases(view.grid(), shape, self.all_corners) {
             let at = Cuboid::new(base, shape);
@@ -188,7 +192,8 @@ impl BoxRule for Engine {
 }
 
 impl Engine {
-    /// Of the best candidates, the one that the walk meets first.
+    /// Of the best candidates, the one that the walk meets first: around the submesh that was
+    /// granted first of those that they touch, the first on the way round.
     fn first_met(&self, view: &mut View<'_>, shape: Sides) -> Option<Cuboid> {
         let mut tested = 0;
         let met = view.busy().iter().find_map(|held| {

@@ -95,8 +95,8 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
     let largest = options.get("shape") == "largest";
     Box::new(Greedy {
         shapes: Shapes::new(*grid, options.get("tie") == "last"),
-        whole: turns("first"),
-        pieces: turns("parts"),
+        turn_whole: turns("first"),
+        turn_pieces: turns("parts"),
         largest,
         busy: BusySearch::new(*grid),
         engine: (!is_plain(options) && !largest).then(|| Engine::new(*grid)),
@@ -107,9 +107,9 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
 struct Greedy {
     shapes: Shapes,
     /// Whether the whole shape is turned.
-    whole: Turn,
+    turn_whole: Turn,
     /// Whether pieces are turned.
-    pieces: Turn,
+    turn_pieces: Turn,
     /// Whether pieces are the largest free boxes.
     largest: bool,
     busy: BusySearch,
@@ -123,8 +123,10 @@ impl Greedy {
     fn find_whole(&mut self, free: &Occupancy, shape: Sides) -> Option<Cuboid> {
         let is_short = is_short(free.grid(), self.busy.list().boxes().len());
         match &mut self.engine {
-            Some(engine) if !is_short => engine.find_whole(&mut self.busy, free, shape, self.whole),
-            _ => plain::first(&mut self.busy, free.grid(), shape, self.whole),
+            Some(engine) if !is_short => {
+                engine.find_whole(&mut self.busy, free, shape, self.turn_whole)
+            }
+            _ => plain::first(&mut self.busy, free.grid(), shape, self.turn_whole),
         }
     }
 }
@@ -140,13 +142,14 @@ impl Strategy for Greedy {
         if is_exact && let Some(whole) = self.find_whole(free, shape) {
             return Some(Placement::Parts(vec![whole]));
         }
-        let tried = usize::from(is_exact);
-        let Greedy { shapes, pieces: turn, busy, engine, .. } = self;
+        // The whole shape comes first in both orders. If it was tried just now, it is skipped.
+        let skipped = usize::from(is_exact);
+        let Greedy { shapes, turn_pieces: turn, busy, engine, .. } = self;
         Some(if self.largest {
             let largest = plain::largest_first(shape, nodes);
-            plain::pieces(busy, free.grid(), nodes, largest.into_iter().skip(tried), *turn)
+            plain::pieces(busy, free.grid(), nodes, largest.into_iter().skip(skipped), *turn)
         } else {
-            let smaller = shapes.from(shape).skip(tried);
+            let smaller = shapes.from(shape).skip(skipped);
             match engine.as_mut().filter(|_| !engine::plain_pays(free.grid(), busy)) {
                 Some(engine) => engine.pieces(busy, free, nodes, smaller, *turn),
                 None => plain::pieces(busy, free.grid(), nodes, smaller, *turn),

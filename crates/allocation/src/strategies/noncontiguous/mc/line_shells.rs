@@ -113,6 +113,7 @@ impl LineShells {
     fn offer(&self, low: i32, side: u16, nodes: u32) -> Offer {
         let (low, n) = (i64::from(low), self.side as i64);
         let end = low + i64::from(side);
+        // Too few nodes are free within `few` shells, enough within `enough`.
         let (mut few, mut enough) = (-1, n);
         while enough - few > 1 {
             let middle = i64::midpoint(few, enough);
@@ -125,12 +126,13 @@ impl LineShells {
             let (low, end) = (low + n, end + n);
             (sum(end, end + last), sum(low + 1 - last, low + 1))
         } else {
-            // The terms whose coordinates lie on the line.
-            let (ends, lows) = ((n - end).clamp(0, last), (low + 1).clamp(0, last));
+            // How many terms have coordinates on the line. Of the others, those at the ends are
+            // the number of all free nodes, and those at the lows are 0.
+            let (end_terms, low_terms) = ((n - end).clamp(0, last), (low + 1).clamp(0, last));
             let all = u64::from(self.below[self.side]);
-            let on_line = if ends > 0 { sum(end, end + ends) } else { 0 };
-            let lows = if lows > 0 { sum(low + 1 - lows, low + 1) } else { 0 };
-            (on_line + (last - ends) as u64 * all, lows)
+            let ends = if end_terms > 0 { sum(end, end + end_terms) } else { 0 };
+            let lows = if low_terms > 0 { sum(low + 1 - low_terms, low + 1) } else { 0 };
+            (ends + (last - end_terms) as u64 * all, lows)
         };
         let cost = last as u64 * u64::from(nodes) - (sum_at_ends - sum_at_lows);
         let free_inside = if last == 0 { 0 } else { self.within(low, end, last - 1) };

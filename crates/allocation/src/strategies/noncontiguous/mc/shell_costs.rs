@@ -9,8 +9,16 @@
 //! ```
 //!
 //! No term is negative, so that a centre is given up once its sum reaches the best so far. A table
-//! of prefix sums gives F for eight neighbours along x at once. Its rows go on beyond both ends of
-//! x as the border or the ring does, so that no centre is an exception.
+//! of prefix sums gives F for eight neighbours along x at once. A row of it, for a machine of w
+//! columns:
+//!
+//! ```text
+//!   cells:        before x = 0  |  free nodes below x = 0, 1, .. w  |  behind x = w
+//!   first cell:   0                w (`zero_cell`)                     2 w + 1
+//! ```
+//!
+//! Beyond both ends a row goes on as the border or the ring does, so that no centre is an
+//! exception. Along y and z a ring is written twice, so that boxes may pass its end.
 //!
 //! Invariant: numbers have 16 bits, and counts of free nodes are right modulo 2^16. A cost that
 //! does not fit becomes the greatest number, and such a centre is not taken.
@@ -44,17 +52,18 @@ const PREFIXES: [Lanes; 256] = {
 #[derive(Debug)]
 pub(super) struct ShellCosts {
     grid: Grid,
-    /// The cell of x = 0 in a row of the table, and the cells of a row.
-    zero: usize,
+    /// The cell of x = 0 in a row of the table, and the number of cells in a row.
+    zero_cell: usize,
     row_cells: usize,
-    /// The rows of a plane of the table, and its planes: those of a ring come twice.
+    /// The number of rows in a plane of the table, and of planes: those of a ring come twice.
     plane_rows: usize,
     planes: usize,
     /// Free nodes with coordinates below x, y and z.
     table: Vec<u16>,
-    line: Vec<u16>,
+    /// Scratch: the free nodes below x in one row of the machine, in the cells of a row.
+    row_sums: Vec<u16>,
     /// By shell: the rows of the table that bound the boxes of the current row of centres.
-    bounds: Vec<[usize; 4]>,
+    row_bounds: Vec<[usize; 4]>,
     touched: u64,
 }
 
@@ -74,13 +83,13 @@ impl ShellCosts {
         ShellCosts {
             grid,
             // As far as the boxes of all centres reach when the last of them holds the whole axis.
-            zero: w,
+            zero_cell: w,
             row_cells: (3 * w + LANES).next_multiple_of(LANES),
             plane_rows: rows(1),
             planes: rows(2),
             table: Vec::new(),
-            line: Vec::new(),
-            bounds: Vec::new(),
+            row_sums: Vec::new(),
+            row_bounds: Vec::new(),
             touched: 0,
         }
     }
@@ -104,7 +113,7 @@ impl ShellCosts {
         let (mut least, mut best) = (u16::MAX, None);
         'centres: for z in 0..h {
             for y in 0..d {
-                self.bounds.clear();
+                self.row_bounds.clear();
                 let core = Core::new(self.grid, [0, y, z], shape);
                 for x in (0..w).step_by(LANES) {
                     let first = self.grid.id([x, y, z]);
@@ -154,10 +163,10 @@ impl ShellCosts {
     #[inline]
     fn free_in(&mut self, core: &Core, x: u16, shells: usize) -> Lanes {
         self.touched += 1;
-        if self.bounds.len() == shells {
-            self.bounds.push(self.rows_around(core, shells as i32));
+        if self.row_bounds.len() == shells {
+            self.row_bounds.push(self.rows_around(core, shells as i32));
         }
-        let rows = self.bounds[shells];
+        let [end_z_end_y, end_z_low_y, low_z_end_y, low_z_low_y] = self.row_bounds[shells];
         let (side, n) = (i32::from(core.sides[0]), i32::from(self.grid.side(0)));
         let (shells, back) = (shells as i32, i32::from((core.sides[0] - 1) / 2));
         // Once all boxes hold the whole axis they grow no more.
@@ -167,11 +176,12 @@ impl ShellCosts {
             let grown = shells.min((n - 1 - back).max(n - side + back));
             (grown, side + 2 * grown)
         };
-        let low = (self.zero as i32 + i32::from(x) - back - grown) as usize;
+        let low = (self.zero_cell as i32 + i32::from(x) - back - grown) as usize;
         let end = low + length as usize;
         let cells = |at: usize| -> &Lanes { self.table[at..].first_chunk().expect("padded") };
         let mut free = [0; LANES];
-        let mut add = |upper: usize, lower: usize| {
+        // Replaces `free` by what is free between two rows of the table, less `free`.
+        let mut subtract_from = |upper: usize, lower: usize| {
             let corners = [upper + end, upper + low, lower + end, lower + low].map(cells);
             for lane in 0..LANES {
                 let above = corners[0][lane].wrapping_sub(corners[1][lane]);
@@ -179,11 +189,12 @@ impl ShellCosts {
                 free[lane] = above.wrapping_sub(below).wrapping_sub(free[lane]);
             }
         };
-        // The planes behind the box, if there are any, are taken off those up to its end.
-        if rows[2] != rows[3] {
-            add(rows[2], rows[3]);
+        // First the planes before the box, if there are any. The second call takes them off those
+        // up to its end.
+        if low_z_end_y != low_z_low_y {
+            subtract_from(low_z_end_y, low_z_low_y);
         }
-        add(rows[0], rows[1]);
+        subtract_from(end_z_end_y, end_z_low_y);
         free
     }
 
@@ -216,7 +227,7 @@ impl ShellCosts {
 
     /// What a centre of a known cost offers.
     fn offer(&mut self, core: &Core, cost: u64, nodes: u32) -> Offer {
-        self.bounds.clear();
+        self.row_bounds.clear();
         let mut free_inside = 0;
         for last in 0.. {
             let free = u32::from(self.free_in(core, core.centre[0], last)[0]);
@@ -228,13 +239,14 @@ impl ShellCosts {
         unreachable!("enough nodes are free, so some shell has them")
     }
 
-    /// Fills the table: O(N), or up to 4 N on tori, eight cells at once.
+    /// Fills the table: O(N), or up to 4 N on tori, eight cells at once. Row 0 of each plane and
+    /// all of plane 0 stay 0.
     fn load(&mut self, free: &Occupancy) {
         let [w, d, h] = self.grid.sides().map(usize::from);
         let row_cells = self.row_cells;
         let plane = row_cells * self.plane_rows;
         self.table.resize(plane * self.planes, 0);
-        self.line.resize(row_cells, 0);
+        self.row_sums.resize(row_cells, 0);
         self.touched += (self.table.len() / LANES) as u64;
         for z in 1..=h {
             for y in 1..=d {
@@ -242,8 +254,8 @@ impl ShellCosts {
                 let (before, rest) = self.table.split_at_mut(plane * z + row_cells * y);
                 let row = &mut rest[..row_cells];
                 let below = &before[plane * z + row_cells * (y - 1)..];
-                for ((cell, line), below) in row.iter_mut().zip(&self.line).zip(below) {
-                    *cell = line.wrapping_add(*below);
+                for ((cell, sum), below) in row.iter_mut().zip(&self.row_sums).zip(below) {
+                    *cell = sum.wrapping_add(*below);
                 }
             }
             let (before, rest) = self.table.split_at_mut(plane * z);
@@ -251,7 +263,7 @@ impl ShellCosts {
                 let pairs = rest[..row_cells * (d + 1)].iter_mut().zip(&before[plane * (z - 1)..]);
                 pairs.for_each(|(cell, below)| *cell = cell.wrapping_add(*below));
             }
-            // A ring comes a second time.
+            // If y wraps, all rows come again, with the sums of a whole turn added.
             let (once, again) = rest[..plane].split_at_mut(row_cells * (d + 1));
             let whole = &once[row_cells * d..];
             for (row, before) in
@@ -262,6 +274,7 @@ impl ShellCosts {
                 }
             }
         }
+        // If z wraps, so do all planes.
         let (once, again) = self.table.split_at_mut(plane * (h + 1));
         let whole = &once[plane * h..];
         for (upper, before) in again.chunks_exact_mut(plane).zip(once[plane..].chunks_exact(plane))
@@ -272,16 +285,17 @@ impl ShellCosts {
         }
     }
 
-    /// By x, from before the row to behind it: the free nodes of the row below x.
+    /// Fills `row_sums` for the row of the machine whose first node is `from`.
     fn count_row(&mut self, free: &Occupancy, from: usize) {
-        let (w, zero) = (usize::from(self.grid.side(0)), self.zero);
+        let (w, zero_cell) = (usize::from(self.grid.side(0)), self.zero_cell);
         let mut sum = 0u16;
         for first in (0..w).step_by(64) {
             let count = (w - first).min(64);
             let mut word = free.window(NodeId((from + first) as u32), count as u16);
             // Behind the last node nothing is free: these cells are overwritten.
-            for cells in
-                self.line[zero + first + 1..].chunks_exact_mut(LANES).take(count.div_ceil(8))
+            for cells in self.row_sums[zero_cell + first + 1..]
+                .chunks_exact_mut(LANES)
+                .take(count.div_ceil(8))
             {
                 let ones = &PREFIXES[(word & 0xFF) as usize];
                 for lane in 0..LANES {
@@ -292,14 +306,14 @@ impl ShellCosts {
             }
         }
         if self.grid.wraps(0) {
-            let (before, rest) = self.line.split_at_mut(zero);
+            let (before, rest) = self.row_sums.split_at_mut(zero_cell);
             before.iter_mut().zip(&*rest).for_each(|(cell, ahead)| *cell = ahead.wrapping_sub(sum));
             let (once, again) = rest.split_at_mut(w);
             for cells in again.chunks_mut(w) {
                 cells.iter_mut().zip(&*once).for_each(|(cell, at)| *cell = at.wrapping_add(sum));
             }
         } else {
-            self.line[zero + w + 1..].fill(sum);
+            self.row_sums[zero_cell + w + 1..].fill(sum);
         }
     }
 }

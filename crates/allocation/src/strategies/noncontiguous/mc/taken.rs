@@ -1,5 +1,5 @@
-//! The nodes that a centre takes: all that are free within the shells before its last one, and of
-//! that the first in row-major order.
+//! The nodes that a centre takes. It takes all that are free in the shells before the last one. In
+//! the last shell it takes the first in row-major order, as many as are still wanted.
 //!
 //! Invariant: the nodes are those that the plain search takes one by one, and as many as wanted.
 //!
@@ -13,6 +13,7 @@ use crate::Placement;
 /// The nodes that a centre takes, row by row.
 pub(super) fn taken(core: &Core, free: &Occupancy, offer: Offer, nodes: u32) -> Placement {
     let grid = &core.grid;
+    // The box of all shells, and that of the shells before the last; none if the last is the box.
     let outer = core.grown(offer.last);
     let inner = offer.last.checked_sub(1).map(|shells| core.grown(shells));
     let holds = |around: &Cuboid, axis: usize, at: u16| {
@@ -20,12 +21,12 @@ pub(super) fn taken(core: &Core, free: &Occupancy, offer: Offer, nodes: u32) -> 
             u32::from(from) <= u32::from(at) && u32::from(at) < u32::from(from) + u32::from(length)
         })
     };
-    let within = |axis| (0..grid.side(axis)).filter(move |&at| holds(&outer, axis, at));
+    let in_outer = |axis| (0..grid.side(axis)).filter(move |&at| holds(&outer, axis, at));
     let [outer_x, inner_x] = [Some(outer), inner].map(|around| columns(grid, around.as_ref()));
     let mut left = nodes - offer.free_inside;
     let mut parts: Vec<Cuboid> = Vec::new();
-    for z in within(2) {
-        for y in within(1) {
+    for z in in_outer(2) {
+        for y in in_outer(1) {
             let row_inside =
                 inner.as_ref().is_some_and(|inner| holds(inner, 1, y) && holds(inner, 2, z));
             for (index, &columns) in outer_x.iter().enumerate() {
@@ -33,9 +34,9 @@ pub(super) fn taken(core: &Core, free: &Occupancy, offer: Offer, nodes: u32) -> 
                 let length = (grid.side(0) - 64 * index as u16).min(64);
                 let here = free.window(first, length) & columns;
                 let inside = if row_inside { here & inner_x[index] } else { 0 };
-                let shell = lowest(here & !inside, left);
-                left -= shell.count_ones();
-                push_runs(&mut parts, inside | shell, [64 * index as u16, y, z]);
+                let in_last = lowest(here & !inside, left);
+                left -= in_last.count_ones();
+                push_runs(&mut parts, inside | in_last, [64 * index as u16, y, z]);
             }
         }
     }

@@ -129,20 +129,22 @@ struct NeighbourAllocation {
     grid: Grid,
     guarantee: bool,
     plain: bool,
+    /// The bases of nuclei.
     nuclei: BaseSearch,
     l_search: LShapeSearch,
     growth: NeighbourGrowth,
-    /// The boxes of n nodes.
+    /// The shapes of boxes of n nodes.
     shapes: Vec<Sides>,
-    /// Scratch: the shape asked for, and these.
+    /// Scratch: the shape asked for, and then `shapes`.
     boxes: Vec<Sides>,
     l_shapes: Vec<LShape>,
-    /// Bases of nuclei.
+    /// The bases of nuclei that the plain search has tested.
     tested: u64,
 }
 
 impl NeighbourAllocation {
-    /// The rectangle of First Fit, then of All-Shapes First Fit.
+    /// The rectangle of First Fit, else that of All-Shapes First Fit. `exact` is the shape asked
+    /// for if it has n nodes.
     fn rectangle(
         &mut self,
         search: &mut BaseSearch,
@@ -168,20 +170,21 @@ impl NeighbourAllocation {
         self.l_shapes.iter().find_map(|&l_shape| self.l_search.first(free, l_shape))
     }
 
-    /// The first free nucleus; if `limited`, the first from which growth reaches `nodes` nodes.
+    /// The first free nucleus, of the shape's nuclei and then of single nodes. If `must_reach`, the
+    /// first from which growth reaches `nodes` nodes.
     fn nucleus(
         &mut self,
         free: &Occupancy,
         shape: Option<Sides>,
         nodes: u32,
-        limited: bool,
+        must_reach: bool,
     ) -> Option<Cuboid> {
         for sides in shape.into_iter().flat_map(|shape| nuclei(shape, nodes, self.grid)) {
             self.nuclei.compute(free, sides);
             let (search, growth) = (&self.nuclei, &mut self.growth);
             let reaches = |base: &Coordinates| {
                 let nucleus = Cuboid::new(*base, sides);
-                !limited || growth.reaches(free, &nucleus, nodes)
+                !must_reach || growth.reaches(free, &nucleus, nodes)
             };
             let found = if let BaseSearch::Set(set) = search {
                 set.row_major().find(reaches)
@@ -195,7 +198,7 @@ impl NeighbourAllocation {
         }
         let single = |node| Cuboid::node(self.grid.point(node));
         let growth = &mut self.growth;
-        free.iter().map(single).find(|nucleus| !limited || growth.reaches(free, nucleus, nodes))
+        free.iter().map(single).find(|nucleus| !must_reach || growth.reaches(free, nucleus, nodes))
     }
 }
 
@@ -220,8 +223,9 @@ impl SearchRule for NeighbourAllocation {
         if rectangle.is_some() {
             return rectangle.map(Placement::Whole);
         }
-        // All that is tried from here on is connected: it lies in one component. The plain search
-        // tries it without that knowledge.
+        // An L is connected, and so is a nucleus that grows by neighbours. So neither can do if no
+        // component of free nodes has n nodes. The plain search tries them without that knowledge,
+        // and needs the components for growth alone.
         let may_connect = self.plain || self.growth.prepare(free) >= nodes;
         if may_connect && let Some(parts) = self.l_shape(free, asked, exact) {
             return Some(Placement::Parts(parts.to_vec()));
@@ -236,6 +240,7 @@ impl SearchRule for NeighbourAllocation {
         })?;
         let mut added = self.growth.grow(free, &nucleus, nodes);
         let mut parts = Vec::new();
+        // A nucleus of one node is granted in the runs of the nodes that were added.
         if nucleus.volume() > 1 {
             parts.push(nucleus);
         } else {

@@ -4,7 +4,8 @@
 //! neighbours a nucleus reaches every node of its component, so that the size of the component is
 //! the answer. With right-up neighbours a flood fill finds it.
 //!
-//! Invariant: `grow` reaches the number without a jump exactly if `reaches` says so.
+//! Invariant: `grow` reaches the number by neighbours alone exactly if `reaches` says so. If not,
+//! it goes on from the free node that is nearest.
 //!
 //! Cost: O(N/64) and O(r log r) a state with r runs of free nodes. `reaches`: O(log r) four-way,
 //! O(n) right-up. `grow`: O(n log n), and O(N) where no neighbour is left.
@@ -34,6 +35,7 @@ pub(crate) struct NeighbourGrowth {
     marks: Vec<u32>,
     /// The number of the current flood.
     flood: u32,
+    /// Scratch: the nodes that the current flood has reached.
     open: Vec<NodeId>,
     work: Work,
 }

@@ -4,6 +4,9 @@
 //!   S(a, b), a >= b, by k:    a even: a/2 x (b + k)       a odd: ((a+1)/2 + k) x (b + a/2 - k)
 //! ```
 //!
+//! These are the taller parts of the L-shapes of a x b
+//! ([`l_shapes`](crate::strategies::shared::l_shapes)).
+//!
 //! Departures from the paper: nuclei of n nodes or more are left out. Its example 5x2 tries 4x3,
 //! and would grant 12 nodes for 10. The example's k = 1, 2, 3 lie outside the printed bound. Where
 //! that bound permits none, they are tried. No printed formula gives 6x2 for 6x3, as another
@@ -13,14 +16,16 @@
 
 use pavior_mesh::{Grid, Sides, volume};
 
-/// The values of k that make nuclei of a x b, a >= b >= 2.
+/// The values of k that make nuclei of a x b, a >= b >= 2: for even a up to b, for odd a up to the
+/// printed bound. Where that bound is -1, they begin with the -1 of the L-shapes. Where it is less,
+/// they are those of the paper's example.
 fn schedule(a: i32, b: i32) -> impl Iterator<Item = i32> {
-    let most = b - 1 - (a + 1) / 2;
-    let (first, last, step) = match (a % 2 == 0, most) {
+    let printed_bound = b - 1 - (a + 1) / 2;
+    let (first, last, step) = match (a % 2 == 0, printed_bound) {
         (true, _) => (1, b, b / 4),
         (false, -1) => (-1, 3, 1),
         (false, ..-1) => (1, 3, 1),
-        (false, _) => (1, most, b / 4),
+        (false, most) => (1, most, b / 4),
     };
     (first..=last).step_by(step.max(1) as usize)
 }

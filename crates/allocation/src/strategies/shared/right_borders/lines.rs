@@ -31,6 +31,7 @@ pub(crate) struct RightBorders {
     pub(super) busy: BusyList,
     /// Boxes that count as busy while a proposal is made, in the same order.
     proposed: Vec<Cuboid>,
+    /// Which boxes the current search has passed.
     walk: BorderWalk,
     pub(super) work: Work,
 }
@@ -103,7 +104,7 @@ impl RightBorders {
         if self.walk.has_left_face() {
             self.work.boxes += 1;
             let whole = AxisRange { low: 0, high: self.grid.starts(1, bases.shape()[1]) - 1 };
-            let found = highest_run(bases, 0, whole);
+            let found = base_of_highest_run(bases, 0, whole);
             if found.is_some() {
                 return found;
             }
@@ -112,7 +113,9 @@ impl RightBorders {
         self.walk.skip_to_first(Some(&self.busy), bases);
         match [List::Granted, List::Proposed].map(|list| self.next_in(list, bases)) {
             // The higher box comes first. Of equally high ones, the granted box does.
-            [Some((granted, _)), Some((proposed, found))] if proposed > granted => Some(found),
+            [Some((granted_top, _)), Some((proposed_top, found))] if proposed_top > granted_top => {
+                Some(found)
+            }
             [granted, proposed] => granted.or(proposed).map(|(_, found)| found),
         }
     }
@@ -124,13 +127,14 @@ impl RightBorders {
             List::Proposed => &self.proposed,
         };
         loop {
+            // Counts the boxes passed, and the one at which the walk stops.
             let before = self.walk.passed(list);
             let stop = self.walk.next(list, boxes, Some(&self.busy));
             self.work.boxes += (self.walk.passed(list) - before) as u64 + 1;
             let stop = stop?;
             let held = &boxes[stop.index];
             if let Some(line) = covered(&self.grid, 1, held, bases.shape()[1])[0]
-                && let Some(found) = highest_run(bases, stop.x, line)
+                && let Some(found) = base_of_highest_run(bases, stop.x, line)
             {
                 return Some((top(held), found));
             }
@@ -151,8 +155,8 @@ impl RightBorders {
     }
 }
 
-/// The lowest base of the highest run of bases on a line.
-fn highest_run(bases: &BaseSet, x: u16, line: AxisRange) -> Option<Cuboid> {
+/// The box at the lowest base of the highest run of bases on a line.
+fn base_of_highest_run(bases: &BaseSet, x: u16, line: AxisRange) -> Option<Cuboid> {
     let is_base = |y: &u16| bases.contains([x, *y, 0]);
     let highest = (line.low..=line.high).rev().find(is_base)?;
     let lowest = (line.low..=highest).rev().take_while(is_base).last()?;

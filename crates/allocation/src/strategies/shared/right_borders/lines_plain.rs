@@ -38,9 +38,11 @@ impl RightBorders {
             if !xs.into_iter().flatten().any(|span| span.contains(x)) {
                 continue;
             }
+            // The segment lies above this box, and so above all later ones.
             if low > region.high {
                 break;
             }
+            // What is left above this box is the highest clear segment.
             if region.high < high {
                 low = region.high + 1;
                 break;

@@ -1,9 +1,11 @@
-//! Pieces of a plane of bases, and what busy boxes cut from them.
+//! Pieces of a plane of bases, and what busy boxes cut from them. A piece is a rectangle along y
+//! and z.
 //!
 //! ```text
-//!   piece, region r:    . . . .        below r at full width, left and right of r, above r:
-//!                       . r r .        up to four slabs
-//!                       . . . .
+//!   z   4 4 4 4      The region r is cut from a piece. Up to four slabs are left, in this order:
+//!   ^   2 r r 3      1 below r at full width, 2 left of r, 3 right of r, 4 above r at full width.
+//!   |   1 1 1 1
+//!   +--> y
 //! ```
 //!
 //! Invariant: the pieces of a plane do not overlap.
@@ -29,8 +31,8 @@ impl Piece {
     }
 }
 
-/// Bases in a plane of constant x. Each axis has up to two intervals, since one that passes the end
-/// of a ring is cut there.
+/// The pieces of a rectangle of bases that may pass the ends of rings. It is cut there, so that
+/// each axis has up to two intervals.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pieces {
     pub(super) y: [AxisRange; 2],
@@ -75,23 +77,23 @@ pub(super) fn has_base(bases: &BaseSet, x: u16, piece: Piece) -> bool {
     bases.any_in(&Cuboid::new([x, piece.y.low, piece.z.low], sides))
 }
 
-/// A piece of a plane that busy boxes make smaller, one after the other.
-pub(super) struct LivePiece<'a> {
+/// The one piece of a plane that the engine keeps. Busy boxes make it smaller, one after the other.
+pub(super) struct KeptPiece<'a> {
     grid: Grid,
     bases: &'a BaseSet,
     x: u16,
     piece: Piece,
 }
 
-impl<'a> LivePiece<'a> {
+impl<'a> KeptPiece<'a> {
     #[inline]
-    pub(super) fn new(grid: Grid, bases: &'a BaseSet, x: u16, piece: Piece) -> LivePiece<'a> {
-        LivePiece { grid, bases, x, piece }
+    pub(super) fn new(grid: Grid, bases: &'a BaseSet, x: u16, piece: Piece) -> KeptPiece<'a> {
+        KeptPiece { grid, bases, x, piece }
     }
 
     /// The tests, one an axis, whether a box covers some of the piece as it is now.
     #[inline]
-    pub(super) fn covers(&self) -> [Cover; 3] {
+    pub(super) fn cover_tests(&self) -> [Cover; 3] {
         let (grid, shape) = (&self.grid, self.bases.shape());
         [
             Cover::new(grid, 0, shape[0], AxisRange { low: self.x, high: self.x }),
@@ -126,8 +128,8 @@ impl<'a> LivePiece<'a> {
         Cuboid::new(self.corner(), sides)
     }
 
-    /// Cuts off what a box covers, and keeps the first piece with a base. Returns the number of
-    /// cuts; none if no base is left.
+    /// Cuts off what a box covers, and keeps the first slab with a base. Returns the number of
+    /// cuts; none if no base is left. `rest` is scratch memory.
     #[inline]
     pub(super) fn cut(&mut self, held: &Cuboid, rest: &mut Vec<Piece>) -> Option<u64> {
         let mut cuts = 0;
@@ -143,14 +145,14 @@ impl<'a> LivePiece<'a> {
     }
 }
 
-/// Whether a box covers some of the piece that the tests are of.
+/// Whether a box covers some of the piece from which the tests were made.
 #[inline]
-pub(super) fn covers_some(covers: &[Cover; 3], held: &Cuboid) -> bool {
-    covers.iter().all(|cover| cover.is_by(held))
+pub(super) fn covers_some(tests: &[Cover; 3], held: &Cuboid) -> bool {
+    tests.iter().all(|cover| cover.is_by(held))
 }
 
-/// The pieces without a region, as up to four slabs each: below it and above it in z at full width,
-/// then left and right of it in y.
+/// Leaves in `rest` the pieces without a region: up to four slabs of each, in the order that the
+/// header of the file shows. The first of them decides which base is found.
 pub(super) fn subtract(pieces: &[Piece], region: Piece, rest: &mut Vec<Piece>) {
     rest.clear();
     for &piece in pieces {

@@ -12,7 +12,7 @@
 
 use pavior_mesh::{BaseSet, Cuboid, Grid};
 
-use super::pieces::{LivePiece, Piece, Pieces, covers_some, has_base};
+use super::pieces::{KeptPiece, Piece, Pieces, covers_some, has_base};
 use super::planes_plain::Plane;
 use super::walk::{BorderWalk, List};
 use crate::Work;
@@ -64,6 +64,7 @@ impl<'a> BusyBoxes<'a> {
 #[derive(Clone)]
 pub(crate) struct BorderPlanes {
     grid: Grid,
+    /// Which boxes the current search has passed.
     walk: BorderWalk,
     /// What is left of a piece after a subtraction.
     rest: Vec<Piece>,
@@ -120,22 +121,23 @@ impl BorderPlanes {
 
     /// The base that the plain search finds on a plane: the lowest of the first piece that has one.
     fn base_on(&mut self, boxes: &BusyBoxes<'_>, bases: &BaseSet, plane: Plane) -> Option<Cuboid> {
-        let first = |piece: &Piece| has_base(bases, plane.x, *piece);
-        let piece = plane.pieces.iter().find(first)?;
-        let mut piece = LivePiece::new(self.grid, bases, plane.x, piece);
+        let is_kept = |piece: &Piece| has_base(bases, plane.x, *piece);
+        let piece = plane.pieces.iter().find(is_kept)?;
+        let mut piece = KeptPiece::new(self.grid, bases, plane.x, piece);
         let by_node = boxes.by_node.filter(|list| list.is_long());
+        // The boxes before this place are subtracted.
         let mut index = 0;
         while !piece.is_done() {
             let left = boxes.count() - index;
             // To look at a node takes longer than to test a box: it must be few nodes for many
             // boxes.
             let few = left / 16;
-            let found = |list: &BusyList| list.within(&piece.hull(), few, &mut self.around);
-            if by_node.is_some_and(found) {
+            let finds_all = |list: &BusyList| list.within(&piece.hull(), few, &mut self.around);
+            if by_node.is_some_and(finds_all) {
                 return self.cut_around(piece, boxes, index);
             }
-            let covers = piece.covers();
-            let next = boxes.position_from(index, |held| covers_some(&covers, held));
+            let tests = piece.cover_tests();
+            let next = boxes.position_from(index, |held| covers_some(&tests, held));
             self.tested += next.map_or(left, |next| next + 1 - index) as u64;
             let Some(next) = next else { break };
             self.tested += piece.cut(boxes.at(next), &mut self.rest)?;
@@ -144,23 +146,24 @@ impl BorderPlanes {
         Some(piece.placement())
     }
 
-    /// Goes on with the boxes around the piece alone, those from `from` on.
+    /// Goes on with the boxes in `around` alone. No other box holds a node of the piece's
+    /// placements. Those before `from` are subtracted already.
     fn cut_around(
         &mut self,
-        mut piece: LivePiece<'_>,
+        mut piece: KeptPiece<'_>,
         boxes: &BusyBoxes<'_>,
         from: usize,
     ) -> Option<Cuboid> {
         self.tested += self.around.len() as u64;
         let list = boxes.by_node?;
-        let mut covers = piece.covers();
+        let mut tests = piece.cover_tests();
         for index in self.around.iter().map(|&key| list.place_of(key)) {
-            if index >= from && covers_some(&covers, boxes.at(index)) {
+            if index >= from && covers_some(&tests, boxes.at(index)) {
                 self.tested += piece.cut(boxes.at(index), &mut self.rest)?;
                 if piece.is_done() {
                     break;
                 }
-                covers = piece.covers();
+                tests = piece.cover_tests();
             }
         }
         Some(piece.placement())

@@ -8,8 +8,13 @@
 //!   few bases: . n b . .      it stops at the box that holds the node n, left of the base b
 //! ```
 //!
-//! A walk: [`BorderWalk::begin`]; then for each base wanted the left face, if it has one, then
-//! [`BorderWalk::skip_to_first`], then [`BorderWalk::next`] and [`BorderWalk::pass`] in turn.
+//! [`BorderWalk::begin`] begins a walk for the bases of a shape. For each base wanted, a search
+//! then
+//!
+//! 1. looks at the left face, if [`BorderWalk::has_left_face`];
+//! 2. calls [`BorderWalk::skip_to_first`];
+//! 3. calls [`BorderWalk::next`] for a box, and [`BorderWalk::pass`] if there is no base beside it,
+//!    until there is one.
 //!
 //! Invariant: bases may vanish during a walk, but none is added. The walk may stop at a box whose
 //! last base has vanished. It passes no box that has one, and looks at no box twice.
@@ -41,17 +46,17 @@ pub(super) struct BorderWalk {
     /// of these were passed.
     keys: Vec<u64>,
     keys_passed: usize,
-    /// How many boxes were passed, by [`List`].
+    /// How many boxes were passed, by [`List`]. So it is also the place of the next box.
     passed: [usize; 2],
 }
 
 /// How granted boxes with bases beside them are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Finder {
-    /// By a walk along the list.
+    /// From the bits of the columns, box by box along the list.
     #[default]
     Columns,
-    /// The first from the nodes left of the bases, the others by a walk along the list.
+    /// The first from the nodes left of the bases, the others as with `Columns`.
     FirstKey,
     /// All from the nodes left of the bases, when the walk begins.
     AllKeys,
@@ -136,11 +141,13 @@ impl BorderWalk {
         }
     }
 
+    /// The next granted box whose key is in `keys`, in the order of the list.
     fn next_by_key(&mut self, list: &BusyList) -> Option<Stop> {
         let passed = &mut self.passed[List::Granted as usize];
         while let Some(&key) = self.keys.get(self.keys_passed) {
             let index = list.place_of(key);
             if index >= *passed {
+                // The key stays: once the box is passed, its place is too low.
                 *passed = index;
                 return Some(Stop { index, x: self.right_of(&list.boxes()[index]) as u16 });
             }
@@ -156,6 +163,7 @@ impl BorderWalk {
         if right >= self.side { right - self.side } else { right }
     }
 
+    /// The next box of a list beside a column with bases.
     fn next_along(&mut self, list: List, boxes: &[Cuboid]) -> Option<Stop> {
         let from = self.passed(list);
         let rest = boxes.get(from..).unwrap_or(&[]);

@@ -1,0 +1,91 @@
+//! Jobs that not all nodes can serve: constraints, GRES, memory, unwanted nodes and reservations.
+
+use crate::cluster::{Cluster, Options};
+use crate::release::{Release, on_each_release};
+
+on_each_release! { demands_and_reservations }
+
+/// Sixteen nodes in rows of four; the first two rows are fast, and have boards and memory.
+fn unlike() -> Options {
+    Options::default()
+        .machine("mesh:4x4")
+        .conf("GresTypes=board")
+        .nodes("n[00-07]", "Feature=fast,wet Gres=board:2 CPUs=1 RealMemory=500")
+        .file("gres.conf", "NodeName=n[00-07] Name=board Count=2\n")
+}
+
+/// Submits a job of a shape with options that sleeps for a minute.
+fn submit(cluster: &Cluster, shape: &str, options: &str) -> String {
+    let line = format!(
+        "sbatch --parsable -o /dev/null --comment=shape={shape} {options} --wrap 'sleep 60'"
+    );
+    cluster.good(&line)
+}
+
+/// Where a job runs, as numbers.
+fn nodes(cluster: &Cluster, job: &str) -> Vec<u32> {
+    cluster.until_runs(job, 30);
+    let list = cluster.good(&format!("squeue -h -j {job} -o %N"));
+    let names = cluster.good(&format!("scontrol show hostnames {list}"));
+    names.lines().map(|name| name[1..].parse().unwrap()).collect()
+}
+
+fn demands_and_reservations(release: Release) {
+    let Some(mut cluster) = Cluster::start("demands", release, unlike()) else { return };
+    cluster.start_daemon();
+    demands(&cluster);
+    cluster.good("scancel -u root");
+    cluster.until_idle(60);
+    reservations(&cluster);
+    cluster.good("scancel -u root");
+    cluster.until_empty(60);
+    // Without it every job would start by itself.
+    cluster.good("scontrol delete ReservationName=pavior");
+    let shown = "scontrol show reservation -o";
+    cluster.until(shown, 20, |text| text.contains("ReservationName=pavior "));
+    assert!(cluster.end_daemon());
+}
+
+fn demands(cluster: &Cluster) {
+    let anywhere = submit(cluster, "2x2", "");
+    assert_eq!(nodes(cluster, &anywhere), [0, 1, 4, 5]);
+    for options in ["-C 'fast&wet' --mem=400", "--gres=board:2"] {
+        let job = submit(cluster, "2x1", options);
+        let held = nodes(cluster, &job);
+        assert!(held.iter().all(|node| *node < 8), "{options}: {held:?}");
+    }
+    // No fast node is left. It is told so, and delays nobody.
+    let waits = submit(cluster, "2x1", "-C fast --priority=100000");
+    let beside = submit(cluster, "2x2", "-x n08,n09");
+    assert_eq!(nodes(cluster, &beside), [10, 11, 14, 15]);
+    let comment = format!("scontrol show job {waits}");
+    let told = cluster.until(&comment, 30, |text| text.contains("blocked least at"));
+    assert!(told.contains("Reason=Licenses") || told.contains("Reason=Priority"), "{told}");
+    // Every row and every column has a node that it does not want.
+    let never = submit(cluster, "4x1", "-x n00,n05,n10,n15");
+    let comment = format!("scontrol show job {never}");
+    cluster.until(&comment, 30, |text| text.contains("not placed: no box of its shape"));
+    cluster.good(&format!("scancel {never}"));
+    cluster.good(&format!("scancel {anywhere}"));
+    let held = nodes(cluster, &waits);
+    assert!(held.iter().all(|node| *node < 8), "{held:?}");
+}
+
+fn reservations(cluster: &Cluster) {
+    let make = "scontrol create reservation Users=root Duration=60";
+    cluster.good(&format!("{make} ReservationName=exam StartTime=now Nodes=n[00-07]"));
+    cluster.good(&format!("{make} ReservationName=repair StartTime=now+10minutes Nodes=n[08-09]"));
+    let inside = submit(cluster, "2x2", "--reservation=exam -t 2");
+    let held = nodes(cluster, &inside);
+    assert!(held.iter().all(|node| *node < 8), "{held:?}");
+    // It would run into the repair.
+    let long = submit(cluster, "2x2", "-t 30");
+    assert_eq!(nodes(cluster, &long), [10, 11, 14, 15]);
+    let short = submit(cluster, "2x2", "-t 2");
+    assert_eq!(nodes(cluster, &short), [8, 9, 12, 13]);
+    cluster.good("scancel -u root");
+    cluster.until_empty(60);
+    for name in ["exam", "repair"] {
+        cluster.good(&format!("scontrol delete ReservationName={name}"));
+    }
+}
