@@ -106,13 +106,13 @@ fn upgraded(cluster: &mut Cluster, load: &mut Load) {
     assert!(cluster.end_daemon(), "SIGTERM ends it well");
     load.submit(cluster, 5);
     cluster.start_daemon();
+    let log = format!("cat {folder}/pavior.log");
+    // Before it listens, the signal would end it.
+    cluster.until(&log, 20, |text| text.matches("\"event\":\"started\"").count() == 2);
     // A configuration that is wrong changes nothing; a good one is taken.
     cluster.good(&format!(
         "cp {folder}/pavior.toml {folder}/good; echo 'wrong = 1' >>{folder}/pavior.toml"
     ));
-    let log = format!("cat {folder}/pavior.log");
-    // Before it listens, the signal would end it.
-    cluster.until(&log, 20, |text| text.matches("\"event\":\"started\"").count() == 2);
     cluster.signal("pavior", "HUP");
     cluster.until(&log, 20, |text| text.contains("configuration refused"));
     cluster
