@@ -29,8 +29,8 @@
 //! - The printed step 6 runs while size >= allocated. So it takes one node too many, or never ends
 //!   where no neighbour is left. Step 7 asks for free nodes while the failed nucleus holds some.
 //!   Only one 1x1 nucleus is tried.
-//! - Nuclei of n nodes or more are left out, and k = 1, 2, 3 are tried where the printed bound
-//!   permits none (`nuclei.rs`).
+//! - Nuclei of n nodes or more are left out, and k = 1, 2, 3 are tried where the printed bound is
+//!   negative (`nuclei.rs`).
 //! - The printed conditions make only +x and +y neighbours (`neighbours=right-up`), and growth then
 //!   fails in corners.
 //! - The project's own: the order of growth; a request without a matching shape starts at the boxes
