@@ -9,8 +9,8 @@
 //!
 //! Departures from the paper: nuclei of n nodes or more are left out. Its example 5x2 tries 4x3,
 //! and would grant 12 nodes for 10. The example's k = 1, 2, 3 lie outside the printed bound. Where
-//! that bound is negative, they are tried; where it is 0, no k is. No printed formula gives 6x2 for 6x3, as another
-//! example has it.
+//! that bound is negative, they are tried; where it is 0, no k is. No printed formula gives 6x2 for
+//! 6x3, as another example has it.
 //!
 //! Cost: O(1) a nucleus, O(b) nuclei.
 
