@@ -67,7 +67,7 @@ def main():
         write("pavior.toml", 'machine = "torus:16x16x16"\nnodes = "n{:04}"\npartition = "mesh"\n')
         path = folder + ":" + os.environ["PATH"]
         begun = time.monotonic()
-        said = subprocess.run([program, "slurm", "--config", os.path.join(folder, "pavior.toml"), "--dry-run"],
+        said = subprocess.run([program, "slurm", "--config", os.path.join(folder, "pavior.toml"), "--dry-run", "--once"],
                               env={**os.environ, "PATH": path}, capture_output=True, text=True, check=True)
         wall, used = time.monotonic() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
         opened = said.stderr.count('"event":"open"')
