@@ -165,7 +165,8 @@ fn faults_in_rows_are_refused_where_they_stand() {
         ("\"load\", \"b.strategy\"]", "\"load\", \"b.stratgy\"]", "did you mean `b.strategy`?"),
         ("id = [\"load\"]", "id = [\"laod\"]", "unknown parameter `laod`; did you mean `load`?"),
         ("{ word = \"fast\" }", "{ words = \"fast\" }", "data did not match"),
-        ("at = { load = 3.8 }", "at = { laod = 3.8 }", "unknown parameter `laod`; did you mean"),
+        // The row's `id` names what its values no longer have.
+        ("at = { load = 3.8 }", "at = { laod = 3.8 }", "unknown parameter `load`; did you mean"),
         ("paper = 0.53", "papers = 0.53", "unknown field `papers`"),
         ("paper = 0.53", "paper = \"half\"", "statement T2: row T2@4.2: `paper` is to be a number"),
     ] {
