@@ -1,10 +1,11 @@
 //! The nodes that a job may have: those that satisfy its demands, and that no reservation keeps
 //! from it.
 //!
-//! They become a pool of the machine, so that the scheduler plans with nothing else. Many jobs
-//! demand the same: pools are shared, and found in O(N) for N nodes the first time.
+//! They become a pool of the machine, so that the scheduler plans with nothing else. Jobs that
+//! demand the same share a pool. Making one costs O(N (r + log x)) for N nodes, r reservations and
+//! x nodes that are not wanted: users can make each job's demands different.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use pavior_allocation::Machine;
 use pavior_mesh::{NodeId, Occupancy, Pool};
@@ -30,7 +31,7 @@ pub(crate) struct Candidates<'a> {
     ledger: &'a Ledger,
     now: u64,
     /// The reservations that have nodes, and these nodes.
-    reserved: Vec<(&'a Reservation, Vec<NodeId>)>,
+    reserved: Vec<(&'a Reservation, HashSet<NodeId>)>,
     known: HashMap<Key<'a>, Option<Pool>>,
     /// The nodes of each pool of the machine.
     pools: Vec<Occupancy>,
@@ -40,7 +41,7 @@ impl<'a> Candidates<'a> {
     pub(crate) fn new(config: &'a Config, ledger: &'a Ledger, now: u64) -> Candidates<'a> {
         let id = |name: &NodeName| config.nodes.get(name).copied();
         let reserved = ledger.reservations.iter().map(|reservation| {
-            (reservation, reservation.nodes.iter().filter_map(id).collect::<Vec<_>>())
+            (reservation, reservation.nodes.iter().filter_map(id).collect::<HashSet<_>>())
         });
         let reserved = reserved.filter(|(_, nodes)| !nodes.is_empty()).collect();
         Candidates { config, ledger, now, reserved, known: HashMap::new(), pools: Vec::new() }
@@ -70,18 +71,14 @@ impl<'a> Candidates<'a> {
         }
         let nodes = self.nodes(&key);
         let all = nodes.count() == self.config.grid.nodes();
-        let pool = if all { None } else { Some(self.add(nodes, machine)) };
+        let pool = if all {
+            None
+        } else {
+            self.pools.push(nodes.clone());
+            Some(machine.add_pool(nodes).expect("they are nodes of the machine"))
+        };
         self.known.insert(key, pool);
         Ok(pool)
-    }
-
-    /// The number of the pool of these nodes.
-    fn add(&mut self, nodes: Occupancy, machine: &mut Machine) -> Pool {
-        if let Some(number) = self.pools.iter().position(|known| *known == nodes) {
-            return Pool(number as u32);
-        }
-        self.pools.push(nodes.clone());
-        machine.add_pool(nodes).expect("they are nodes of the machine")
     }
 
     fn nodes(&self, key: &Key<'_>) -> Occupancy {

@@ -4,6 +4,8 @@
 //! passed over: a job with such a demand is not placed, and is told so. Slurm's own words for a
 //! node's features and GRES are read by the same grammar.
 
+use std::collections::BTreeSet;
+
 use crate::names::{NodeName, is_plain, number};
 
 /// The longest text of a constraint or of GRES, in bytes.
@@ -23,8 +25,8 @@ pub(crate) struct Demands {
     pub(crate) layout: [u32; 3],
     /// Mebibytes of temporary disk.
     pub(crate) disk: u64,
-    /// Nodes that it does not want.
-    pub(crate) excluded: Vec<NodeName>,
+    /// Nodes that it does not want. A user may name every node, in each of many jobs.
+    pub(crate) excluded: BTreeSet<NodeName>,
 }
 
 /// What a node has.
@@ -78,7 +80,7 @@ impl DemandFields<'_> {
             cpus,
             layout: layout(self.layout).ok_or("its layout of processors cannot be read")?,
             disk: mebibytes(self.disk).ok_or("its temporary disk cannot be read")?,
-            excluded: self.excluded,
+            excluded: self.excluded.into_iter().collect(),
         })
     }
 }

@@ -208,9 +208,10 @@ fn node(line: &str) -> Option<SlurmNode> {
     })
 }
 
-/// What a state of Slurm's means. Flags stand behind it: `~` is powered off, and Slurm powers it on
-/// for a job; `-` is planned for one; `#` is being powered on; all others (`*` not answering, `$`
-/// in maintenance, `@` to be rebooted, ...) keep jobs away.
+/// What a state of Slurm's means, with the flags behind it. A node with `~` is powered off, and
+/// Slurm powers it on for a job. One with `-` is planned for a job, one with `#` is being powered
+/// on. All other flags (`*` not answering, `$` in maintenance, `@` to be rebooted, ...) keep jobs
+/// away.
 fn condition(state: &str) -> Condition {
     let flags = ['*', '~', '#', '!', '%', '$', '@', '^', '-', '+'];
     let base = state.trim_end_matches(flags);
