@@ -8,7 +8,7 @@ use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::core::reply::{Part, parts, point};
+use crate::core::reply::{Part, Point, parts, point};
 use crate::core::{BoardView, Caller, JobName, NodeCounts, StateView};
 
 /// Changes to imagine before a question.
@@ -108,14 +108,18 @@ pub(crate) struct Diagnosis {
 /// The place with the fewest busy nodes, and what is in the way there.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Blocked {
-    base: Vec<u16>,
-    sides: Vec<u16>,
+    #[schema(value_type = Vec<u16>)]
+    base: Point,
+    #[schema(value_type = Vec<u16>)]
+    sides: Point,
     busy_nodes: u64,
     jobs: Vec<Blocker>,
     /// Nodes there that have failed, and that no lease holds.
-    failed: Vec<Vec<u16>>,
+    #[schema(value_type = Vec<Vec<u16>>)]
+    failed: Vec<Point>,
     /// Nodes there that are drained, and that no lease holds.
-    drained: Vec<Vec<u16>>,
+    #[schema(value_type = Vec<Vec<u16>>)]
+    drained: Vec<Point>,
 }
 
 /// A lease in the way; of another tenant's, the number of nodes alone.
@@ -163,7 +167,7 @@ pub(crate) fn diagnosis(
                 nodes: nodes.into(),
             }
         };
-        let points = |nodes: &[NodeId]| -> Vec<Vec<u16>> {
+        let points = |nodes: &[NodeId]| -> Vec<Point> {
             nodes.iter().map(|&node| point(grid, grid.point(node))).collect()
         };
         let (drained, failed): (Vec<NodeId>, Vec<NodeId>) =

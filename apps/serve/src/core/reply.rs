@@ -55,8 +55,25 @@ pub struct Written {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 pub struct Part {
-    pub(crate) base: Vec<u16>,
-    pub(crate) sides: Vec<u16>,
+    #[cfg_attr(feature = "http", schema(value_type = Vec<u16>))]
+    pub(crate) base: Point,
+    #[cfg_attr(feature = "http", schema(value_type = Vec<u16>))]
+    pub(crate) sides: Point,
+}
+
+/// A node, or the sides of a box, with as many coordinates as the machine has axes.
+///
+/// A reply is made by the thread that decides, and dropped by another: it allocates little.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Point {
+    axes: usize,
+    coordinates: Coordinates,
+}
+
+impl Serialize for Point {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.coordinates[..self.axes].serialize(to)
+    }
 }
 
 impl Part {
@@ -72,8 +89,8 @@ pub(crate) fn parts(grid: &Grid, cuboids: &[Cuboid]) -> Vec<Part> {
 }
 
 /// A node, or the sides of a box, with as many coordinates as the machine has axes.
-pub(crate) fn point(grid: &Grid, point: Coordinates) -> Vec<u16> {
-    point[..grid.axes()].to_vec()
+pub(crate) fn point(grid: &Grid, point: Coordinates) -> Point {
+    Point { axes: grid.axes(), coordinates: point }
 }
 
 /// Nodes that are held.
@@ -135,7 +152,8 @@ pub struct Waiting {
     pub(crate) epoch: u64,
     pub(crate) machine: String,
     pub(crate) requested: u64,
-    pub(crate) shape: Option<Vec<u16>>,
+    #[cfg_attr(feature = "http", schema(value_type = Option<Vec<u16>>))]
+    pub(crate) shape: Option<Point>,
     #[cfg_attr(feature = "http", schema(value_type = Option<crate::http::FreedomSchema>))]
     pub(crate) freedom: Option<&'static str>,
     /// When it was asked for.
@@ -233,7 +251,8 @@ pub struct Ended {
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[expect(clippy::struct_field_names, reason = "it is the name of the member")]
 pub struct Node {
-    pub(crate) node: Vec<u16>,
+    #[cfg_attr(feature = "http", schema(value_type = Vec<u16>))]
+    pub(crate) node: Point,
     /// `healthy`, `failed` or `drained`.
     #[cfg_attr(feature = "http", schema(value_type = String))]
     pub(crate) state: NodeState,

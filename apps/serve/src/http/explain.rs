@@ -15,7 +15,7 @@ use super::extract::InBody;
 use super::machines::board_of;
 use super::statuses::{Missing, Questioned};
 use super::{App, Fault};
-use crate::core::reply::{WaitsFor, point};
+use crate::core::reply::{Point, WaitsFor, point};
 use crate::core::{Ask, Caller, Problem, Reason, StateView, WaitingRequest};
 use crate::diagnose::{self, Asked, Changes, Choice, Diagnosis};
 use crate::waits;
@@ -75,7 +75,8 @@ pub(crate) struct WhatIfBody {
 #[schema(as = Asked)]
 pub(crate) struct AskedRequest {
     nodes: u64,
-    shape: Option<Vec<u16>>,
+    #[schema(value_type = Option<Vec<u16>>)]
+    shape: Option<Point>,
     #[schema(value_type = Option<FreedomSchema>)]
     freedom: Option<&'static str>,
 }

@@ -13,7 +13,7 @@ use super::body::in_query;
 use super::extract::InQuery;
 use super::statuses::{Gone, Guarded, Missing};
 use super::{App, Fault};
-use crate::core::reply::{self, Instant, Part, Waiting, parts, point};
+use crate::core::reply::{self, Instant, Part, Point, Waiting, parts, point};
 use crate::core::{
     BoardView, Caller, Lease, NodeCounts, Problem, Reason, ServiceLimits, StateView,
 };
@@ -56,7 +56,8 @@ pub(crate) struct Machine {
     /// Leases.
     jobs: u64,
     /// The sides of the largest free box.
-    largest_free: Vec<u16>,
+    #[schema(value_type = Vec<u16>)]
+    largest_free: Point,
     waiting: u64,
     seq: u64,
 }
@@ -138,9 +139,11 @@ pub(crate) struct Drawn {
     leases: Vec<DrawnLease>,
     waiting: Vec<Waiting>,
     /// The nodes that have failed, also those that a lease still holds.
-    failed: Vec<Vec<u16>>,
+    #[schema(value_type = Vec<Vec<u16>>)]
+    failed: Vec<Point>,
     /// The nodes that are drained, also those that a lease still holds.
-    drained: Vec<Vec<u16>>,
+    #[schema(value_type = Vec<Vec<u16>>)]
+    drained: Vec<Point>,
     /// The names of all machines.
     machines: Vec<String>,
 }
@@ -193,7 +196,7 @@ pub(crate) async fn state(
     let seen = view.waiting.iter().filter(|one| one.machine == board.spec.name);
     let seen = seen.filter(|one| caller.may_touch(&one.tenant));
     let leases = view.leases_on(board);
-    let points = |nodes: &[u32]| -> Vec<Vec<u16>> {
+    let points = |nodes: &[u32]| -> Vec<Point> {
         nodes.iter().map(|&node| point(grid, grid.point(NodeId(node)))).collect()
     };
     Ok(Json(Drawn {
