@@ -58,8 +58,8 @@ impl Options {
         self
     }
 
-    /// A file beside slurm.conf, there before Slurm starts; a script is a program. In it, and in the
-    /// lines of slurm.conf, `@DIR@` stands for the folder.
+    /// A file beside slurm.conf, there before Slurm starts; a script is a program. In it, and in
+    /// the lines of slurm.conf, `@DIR@` stands for the folder.
     pub(crate) fn file(mut self, name: &'static str, text: &str) -> Options {
         self.files.push((name, text.to_string()));
         self
