@@ -7,11 +7,12 @@
 #
 #   examples/slurm/cluster.sh start DIR [PORT] [PAVIOR]   # DIR is made; 70 ports from PORT on (26800)
 #   examples/slurm/cluster.sh stop DIR
-#   examples/slurm/cluster.sh slurmctld DIR               # starts it again
+#   examples/slurm/cluster.sh slurmctld DIR [HOST]        # starts it again, of several that on a host
 #   examples/slurm/cluster.sh slurmd DIR NODE             # starts one again
 #
 # What may be set in the environment:
-#   SLURM_EXTRA       lines of slurm.conf; they replace the script's own of the same key
+#   SLURM_EXTRA       lines of slurm.conf; they replace the script's own of the same key. Several of
+#                     SlurmctldHost start a controller each, under the name of its host
 #   SLURM_NODES       lines of node names and what they have besides: n[00-07] Feature=fast Gres=gpu:2
 #   SLURM_MACHINE     the machine, mesh:8x8, with as many nodes; SLURM_TOML more lines of pavior.toml
 #   SLURM_PLAIN       a cluster of so many nodes (2 to 1000) without Pavior's daemon
@@ -63,7 +64,20 @@ start() {
 }
 
 slurmctld_start() {
-  slurmctld -f "$1/slurm.conf" -L "$1/log/slurmctld.log"
+  local host hosts
+  hosts=${2:-$(sed -n 's/^SlurmctldHost=\([^(]*\).*/\1/p' "$1/slurm.conf")}
+  [ "$hosts" = localhost ] && { slurmctld -f "$1/slurm.conf" -L "$1/log/slurmctld.log"; return; }
+  # Which of several it is, a controller knows by the name of its host; it ends the one whose number
+  # is in the file for its own.
+  for host in $hosts; do
+    mkdir -p "$1/pid-$host"
+    setsid unshare --uts --mount sh -ec 'hostname "$0"
+      mount --bind "$1/pid-$0" "$1/pid"
+      exec slurmctld -D -f "$1/slurm.conf" -L "$1/log/slurmctld-$0.log"' \
+      "$host" "$1" </dev/null >/dev/null 2>&1 &
+    echo $! >"$1/pid/slurmctld-$host"
+    [ -n "${2:-}" ] || until_answers 50 scontrol ping || true
+  done
 }
 
 slurmd_start() {
@@ -277,7 +291,7 @@ stop() {
 case ${1:-} in
   start) start "${2:?a directory}" "${3:-26800}" "${4:-pavior}" ;;
   stop) stop "${2:?a directory}" ;;
-  slurmctld) slurmctld_start "${2:?a directory}" ;;
+  slurmctld) slurmctld_start "${2:?a directory}" "${3:-}" ;;
   slurmd) slurmd_start "${2:?a directory}" "${3:?a node}" ;;
-  *) sed -n '2,20s/^# \{0,1\}//p' "$0"; exit 2 ;;
+  *) sed -n '2,21s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac

@@ -134,6 +134,8 @@ run_within() {
   # Two ordinary users for what is counted by user.
   { cat "${root%/}/etc/passwd"; printf '%s:*:%d:65534::/tmp:/bin/sh\n' alice 6001 bob 6002; } \
     >"$dir/passwd"
+  # And the hosts of two controllers.
+  { cat /etc/hosts; printf '127.0.0.%d %s\n' 1 one 2 two; } >"$dir/hosts"
   if [ "$root" != / ]; then
     # What is written to the chroot goes to memory.
     mkdir -p "$dir/root"
@@ -145,10 +147,11 @@ run_within() {
     mount --bind "$dir" "$base$dir"
     mount --rbind /dev "$base/dev"
     mount --rbind /sys "$base/sys"
-    cat /etc/hosts >"$base/etc/hosts"
   fi
   mount -t proc proc "${base%/}/proc"
-  mount --bind "$dir/passwd" "${base%/}/etc/passwd"
+  local file
+  touch "${base%/}/etc/hosts"
+  for file in passwd hosts; do mount --bind "$dir/$file" "${base%/}/etc/$file"; done
   # Not exec: the first process of the namespace must care for those that lose their parents.
   chroot "$base" "$@" <&0 &
   wait $!

@@ -15,6 +15,10 @@ const FILES: &[(&str, &str)] = &[
     ("LICENSE-APACHE", "usr/share/doc/pavior"),
     ("LICENSE-MIT", "usr/share/doc/pavior"),
     ("docs/slurm.md", "usr/share/doc/pavior"),
+    ("docs/slurm-users.md", "usr/share/doc/pavior"),
+    ("docs/slurm-operation.md", "usr/share/doc/pavior"),
+    ("docs/slurm-reference.md", "usr/share/doc/pavior"),
+    ("docs/slurm-design.md", "usr/share/doc/pavior"),
 ];
 
 /// Shells, and the files of their completions.

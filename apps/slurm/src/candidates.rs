@@ -20,9 +20,9 @@ use crate::reservations::Reservation;
 #[derive(PartialEq, Eq, Hash)]
 struct Key<'a> {
     demands: &'a Demands,
-    reservation: &'a str,
-    /// Which of the reservations meet its time.
-    met: Vec<bool>,
+    /// The reservation that it asks for, and which of all meet its time; `None` if they do not
+    /// matter.
+    reserved: Option<(&'a str, Vec<bool>)>,
 }
 
 /// The candidates of the jobs of a cycle.
@@ -65,9 +65,19 @@ impl<'a> Candidates<'a> {
         }
         let end = job.limit.map(|limit| self.now.saturating_add(limit));
         let met = self.reserved.iter().map(|(other, _)| other.meets(self.now, end)).collect();
-        let key = Key { demands, reservation, met };
+        let key = Key { demands, reserved: Some((reservation, met)) };
+        Ok(self.pool(key, machine))
+    }
+
+    /// The pool of the nodes that satisfy a job's demands, reserved or not.
+    pub(crate) fn whenever(&mut self, job: &'a SlurmJob, machine: &mut Machine) -> Option<Pool> {
+        let demands = job.demands.as_ref().ok()?;
+        self.pool(Key { demands, reserved: None }, machine)
+    }
+
+    fn pool(&mut self, key: Key<'a>, machine: &mut Machine) -> Option<Pool> {
         if let Some(pool) = self.known.get(&key) {
-            return Ok(*pool);
+            return *pool;
         }
         let nodes = self.nodes(&key);
         let all = nodes.count() == self.config.grid.nodes();
@@ -78,7 +88,7 @@ impl<'a> Candidates<'a> {
             Some(machine.add_pool(nodes).expect("they are nodes of the machine"))
         };
         self.known.insert(key, pool);
-        Ok(pool)
+        pool
     }
 
     fn nodes(&self, key: &Key<'_>) -> Occupancy {
@@ -100,10 +110,11 @@ impl<'a> Candidates<'a> {
 
     /// Whether no reservation keeps a node from a job.
     fn unreserved(&self, node: NodeId, condition: Condition, key: &Key<'_>) -> bool {
+        let Some((wanted, met)) = &key.reserved else { return true };
         let (mut own, mut asks) = (false, false);
-        for ((reservation, nodes), met) in self.reserved.iter().zip(&key.met) {
+        for ((reservation, nodes), met) in self.reserved.iter().zip(met) {
             let has = nodes.contains(&node);
-            if reservation.name == key.reservation {
+            if reservation.name == *wanted {
                 (own, asks) = (has, true);
             } else if has && *met {
                 return false;

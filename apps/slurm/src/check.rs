@@ -101,8 +101,14 @@ fn judge(config: &Config, shown: &str, reservations: &str, ledger: &Ledger) -> F
         "pavior.toml: tell = \"extra\": extra_constraints makes Slurm read that field itself"
             .into(),
     );
-    found.faults.extend(Unmatched::of(config, ledger).faults(config));
+    let unmatched = Unmatched::of(config, ledger);
+    found.faults.extend(unmatched.faults(config));
     found.warnings = advice(shown);
+    let powers_off = !matches!(value("SuspendProgram"), "" | "(null)");
+    if powers_off && !unmatched.missing.is_empty() && !has("PrivateData", "cloud") {
+        let text = "slurm.conf: PrivateData=cloud: Slurm 22.05 hides cloud nodes that are off";
+        found.warnings.push(text.into());
+    }
     found
 }
 
@@ -204,6 +210,9 @@ mod tests {
             assert!(found.faults.iter().any(|fault| fault.contains(word)), "{word}");
         }
         assert_eq!(found.warnings.len(), 2);
+        let shown = "SuspendProgram = /off\nPrivateData = jobs\n";
+        let found = judge(&config(""), shown, "", &Ledger::default());
+        assert!(found.warnings.iter().any(|text| text.contains("PrivateData=cloud")));
         let shown = "SLURM_VERSION = 22.05.8\nSchedulerParameters = extra_constraints\n";
         let found = judge(&config("tell = \"extra\"\n"), shown, "", &Ledger::default());
         assert_eq!(found.faults.iter().filter(|fault| fault.contains("tell =")).count(), 2);

@@ -14,6 +14,9 @@ use crate::names::{JobName, Licences, NodeName, Note};
 /// Above what any plugin computes, below Slurm's special values.
 pub(crate) const TOP: u32 = 4_294_967_290;
 
+/// What a job is told, in one word, whose gate is closed.
+const WAITS: &str = "pavior:waits";
+
 /// The most objections that are passed on.
 const MOST: usize = 64;
 
@@ -60,7 +63,10 @@ impl Change {
             }
             Change::Close { job, licences, wait_s, priority } => {
                 let start = wait_s.map_or(String::new(), |wait| format!(" StartTime=now+{wait}"));
-                let update = format!("update JobId={job} ReqNodeList= Licenses={licences}{start}");
+                // The box of the opening is its own no more.
+                let told = tell.field().map_or(String::new(), |field| format!(" {field}={WAITS}"));
+                let update =
+                    format!("update JobId={job} ReqNodeList= Licenses={licences}{start}{told}");
                 match priority {
                     Priority::Slurms => format!("{update}\nrelease {job}\n"),
                     Priority::Is(priority) => format!("{update} Priority={priority}\n"),
@@ -144,13 +150,14 @@ mod tests {
             wait_s: Some(5),
             priority: Priority::Slurms,
         };
-        let line =
-            "update JobId=7_1 ReqNodeList= Licenses=m:1,pavior:1 StartTime=now+5\nrelease 7_1\n";
-        assert_eq!(close.lines(Tell::AdminComment), line);
+        let line = "update JobId=7_1 ReqNodeList= Licenses=m:1,pavior:1 StartTime=now+5";
+        let told = format!("{line} AdminComment=pavior:waits\nrelease 7_1\n");
+        assert_eq!(close.lines(Tell::AdminComment), told);
+        assert_eq!(close.lines(Tell::Nobody), format!("{line}\nrelease 7_1\n"));
         let (job, licences) = ("7".parse().unwrap(), "pavior:1".parse().unwrap());
         let held = Change::Close { job, licences, wait_s: None, priority: Priority::Held };
-        let line = "update JobId=7 ReqNodeList= Licenses=pavior:1\n";
-        assert_eq!(held.lines(Tell::AdminComment), line, "a release would end the hold");
+        let line = "update JobId=7 ReqNodeList= Licenses=pavior:1 Extra=pavior:waits\n";
+        assert_eq!(held.lines(Tell::Extra), line, "a release would end the hold");
         let nodes = ["a", "b"].map(|name| name.parse().unwrap()).to_vec();
         let (licences, comment) = (Licences::default(), Note::new("c\" Priority=1\n"));
         let open = Change::Open { job: "7".parse().unwrap(), nodes, licences, comment };

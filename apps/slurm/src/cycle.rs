@@ -14,7 +14,7 @@ use crate::ledger::{Ledger, Phase, SlurmJob};
 use crate::limits::{Kin, Limits, Said, is_limit};
 use crate::names::{JobName, Note};
 use crate::site::Site;
-use crate::state::{Role, Seen, State, told};
+use crate::state::{Role, Seen, State, Unplaced, told};
 use crate::{Config, SlurmError, preempt, reason};
 
 /// How many waiting jobs, from the first, are told why, and how many of them in one cycle.
@@ -118,6 +118,7 @@ fn key(job: &SlurmJob) -> Key {
 }
 
 /// What a cycle decided, and what it saw.
+#[derive(Debug)]
 pub(crate) struct Decision {
     pub(crate) changes: Vec<Change>,
     pub(crate) waiting: usize,
@@ -153,8 +154,13 @@ pub(crate) fn decide(
             boxless.push((index, reason::elsewhere()));
         }
     }
-    let never = state.unplaceable.iter();
-    boxless.extend(never.map(|(index, fault)| (*index, reason::unplaced(fault))));
+    let mut reserved = Vec::new();
+    for (index, unplaced) in &state.unplaceable {
+        match unplaced {
+            Unplaced::Never(fault) => boxless.push((*index, reason::unplaced(fault))),
+            Unplaced::Reserved => reserved.push((*index, reason::reserved())),
+        }
+    }
     let mut limits = Limits::new(site, said, ledger);
     for (index, role) in state.roles.iter().enumerate() {
         // Those whose gate is about to be closed may start before.
@@ -168,6 +174,7 @@ pub(crate) fn decide(
     let standing = still(&state, &waits, &kept);
     preempt(config, ledger, &mut state, memory, (view, &standing), &mut changes);
     let mut notes = boxless.clone();
+    notes.extend(reserved);
     notes.extend(kept);
     notes.extend(kept_by_slurm(ledger, &state, &mut limits));
     tell(config, ledger, &state, &waits, &notes, (memory, now), &mut changes);
@@ -204,12 +211,12 @@ fn close(
             }
             Role::Opened => {
                 let since = *memory.opened.entry(key(job)).or_insert(now);
-                if since + config.patience_s > now {
+                if since + view.site.patience(config, job) > now {
                     continue;
                 }
                 Some(config.cooldown_s)
             }
-            Role::Preempting if goes_on(config, ledger, job, memory, now) => continue,
+            Role::Preempting if goes_on(config, ledger, job, memory, view) => continue,
             Role::Ungated | Role::Held => None,
             Role::Obstructed(_) => Some(1),
             Role::Preempting | Role::Requeued => Some(config.cooldown_s),
@@ -229,6 +236,8 @@ fn close(
         });
         // Its nodes stay held in this cycle: whether Slurm takes it back is seen in the next.
         memory.opened.remove(&key(job));
+        // The closing says something else than what was told last.
+        memory.told.remove(&key(job));
         memory.preempting.remove(&key(job));
         memory.closed.insert(key(job), now + wait_s.unwrap_or(0));
         state.roles[index] = Role::Apart;
@@ -242,7 +251,7 @@ fn goes_on(
     ledger: &Ledger,
     job: &SlurmJob,
     memory: &mut Memory,
-    now: u64,
+    &View { now, site, .. }: &View<'_>,
 ) -> bool {
     let unknown = || Preempting { since: now, grace_s: 0, victims: HashSet::new() };
     let preempting = memory.preempting.entry(key(job)).or_insert_with(unknown);
@@ -251,7 +260,7 @@ fn goes_on(
         ledger.jobs.iter().any(|job| is(&job))
     };
     let begun = preempting.victims.iter().any(|victim| !runs(victim));
-    let patience_s = if begun { config.patience_s + ENDING_S } else { config.patience_s };
+    let patience_s = site.patience(config, job) + if begun { ENDING_S } else { 0 };
     let in_time = now < preempting.since + patience_s + preempting.grace_s;
     if !in_time {
         memory.vain.insert(key(job), now + VAIN_S);

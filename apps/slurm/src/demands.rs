@@ -68,15 +68,10 @@ impl DemandFields<'_> {
         let least = number::<u64>(self.least_cpus).ok_or("its processors cannot be read")?;
         let all = number::<u64>(self.cpus).ok_or("its processors cannot be read")?;
         let cpus = least.max(all.div_ceil(u64::from(self.nodes.max(1))));
-        let unread = "its memory cannot be read";
-        let memory = match self.memory.strip_suffix('c') {
-            Some(each) => mebibytes(each).and_then(|each| each.checked_mul(cpus)).ok_or(unread)?,
-            None => mebibytes(self.memory).ok_or(unread)?,
-        };
         Ok(Demands {
             features,
             gres: gres(self.gres).ok_or("its GRES are not understood")?,
-            memory,
+            memory: mebibytes(self.memory).ok_or("its memory cannot be read")?,
             cpus,
             layout: layout(self.layout).ok_or("its layout of processors cannot be read")?,
             disk: mebibytes(self.disk).ok_or("its temporary disk cannot be read")?,

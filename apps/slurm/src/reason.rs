@@ -1,11 +1,12 @@
 //! What is told to users, in AdminComment: why a job waits, and where its box lies.
 
 use pavior_allocation::explain;
+use pavior_kernel::shown;
 use pavior_mesh::{Cuboid, JobId, Request, Sides};
 use pavior_planning::{Shape, Snapshot, Weights, blockers, earliest, nearest};
 
 use crate::Config;
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, SlurmJob};
 use crate::names::{NodeName, Note};
 use crate::state::State;
 
@@ -28,6 +29,14 @@ pub(crate) fn placed(config: &Config, cuboid: &Cuboid) -> Note {
 /// What a job is told that waits for ever: what is wrong with it, in words of the daemon's own.
 pub(crate) fn unplaced(fault: &str) -> Note {
     Note::new(&format!("pavior: not placed: {fault}; submit it anew"))
+}
+
+/// What a job is told whose boxes are all reserved for others before its time limit ends.
+pub(crate) fn reserved() -> Note {
+    Note::new(
+        "pavior: waits for the end of a reservation: every box of its shape has nodes that are \
+         reserved before its time limit would end",
+    )
 }
 
 /// What a job is told that runs on other nodes than a box of its shape, and is left alone.
@@ -73,7 +82,7 @@ fn waits(
     text += &match blockers(snapshot, shape, &weights) {
         Some(found) => {
             let jobs = found.jobs.iter().filter_map(|job| ledger.jobs.get(job.0 as usize));
-            let names: Vec<String> = jobs.map(|job| job.name.to_string()).take(8).collect();
+            let names: Vec<String> = jobs.map(|job| called(config, job)).take(8).collect();
             let more = if found.jobs.len() > 8 { ",..." } else { "" };
             format!("; blocked least at {} by {}{more}", words(&found.at), names.join(","))
         }
@@ -88,6 +97,14 @@ fn waits(
         None => "; no end in sight".to_string(),
     };
     text
+}
+
+/// A job by its number, and its partition if it is none of this machine's.
+fn called(config: &Config, job: &SlurmJob) -> String {
+    if config.partitions.contains(&job.partition) {
+        return job.name.to_string();
+    }
+    format!("{} of partition {}", job.name, shown(&job.partition))
 }
 
 /// Sides in words, such as 2x3.

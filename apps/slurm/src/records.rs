@@ -173,7 +173,8 @@ fn job(fields: &[&str; 25]) -> Result<SlurmJob, &'static str> {
         named: list(named).ok_or("the nodes that it asks for cannot be read")?,
         licences: licences.parse().map_err(|_| "its licences cannot be read")?,
         start: time(start)?,
-        limit: time_limit(limit)?,
+        // Nobody knows when a suspended job goes on.
+        limit: if state == "S" { None } else { time_limit(limit)? },
         partition: partition.to_string(),
         qos: word_or_none(qos),
         account: word_or_none(account),

@@ -6,14 +6,18 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use crate::SlurmError;
 use crate::ask::{Call, Limits, Question, capture};
 use crate::check::value;
-use crate::names::number;
+use crate::ledger::SlurmJob;
+use crate::names::{Licences, number};
 use crate::records::time_limit;
+use crate::{Config, SlurmError};
 
 /// How long slurmdbd may take to answer.
 const ACCOUNTS: Limits = Limits { time: Duration::from_secs(10), output: 64 << 20 };
+
+/// The most that is believed of the time between two looks of Slurm's schedulers, in seconds.
+const LONGEST_LOOK: u64 = 600;
 
 /// A site's configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,6 +26,8 @@ pub(crate) struct Site {
     /// priority back.
     pub(crate) basic: bool,
     pub(crate) enforced: Enforced,
+    /// How long Slurm may take to look at a job that may start, in seconds.
+    pub(crate) looks_s: u64,
     pub(crate) preemption: Preemption,
     /// How preempted jobs end where neither QOS nor partition says otherwise.
     pub(crate) mode: Mode,
@@ -142,6 +148,7 @@ impl Site {
                 () if has("AccountingStorageEnforce", "limits") => Enforced::Limits,
                 () => Enforced::Nothing,
             },
+            looks_s: looks(value("SchedulerType"), value("SchedulerParameters")),
             // Jobs that the daemon started have the highest priority, and such jobs are exempt.
             preemption: match value("PreemptType") {
                 _ if value("PreemptParameters").contains("min_exempt_priority") => Preemption::Off,
@@ -158,6 +165,18 @@ impl Site {
         }
     }
 
+    /// How long an opened job may take to start, in seconds. While its reason is one of a job whose
+    /// gate is shut, Slurm has not looked at it since it was opened.
+    pub(crate) fn patience(&self, config: &Config, job: &SlurmJob) -> u64 {
+        let unseen = match job.reason.as_str() {
+            "None" | "Priority" => true,
+            // It may wait for one of the site's.
+            "Licenses" => job.licences == Licences::default(),
+            _ => false,
+        };
+        if unseen { config.patience_s.max(self.looks_s) } else { config.patience_s }
+    }
+
     /// Jobs of partitions with a higher tier come first.
     pub(crate) fn tier(&self, partition: &str) -> u64 {
         self.partitions.get(partition).map_or(1, |partition| partition.tier)
@@ -167,6 +186,20 @@ impl Site {
     pub(crate) fn qos_of(&self, partition: &str) -> Option<&str> {
         self.partitions.get(partition)?.qos.as_deref()
     }
+}
+
+/// The longest between two looks of Slurm's schedulers at the jobs that wait, in seconds, and a
+/// third more for the look itself. A look is often sooner: after a submission, an end, a change.
+fn looks(scheduler: &str, parameters: &str) -> u64 {
+    let interval = |key: &str, usual: u64| {
+        let mut all = parameters.split(',').filter_map(|one| one.trim().split_once('='));
+        all.find(|(name, _)| *name == key).and_then(|(_, text)| number(text)).unwrap_or(usual)
+    };
+    let interval = match scheduler {
+        "sched/backfill" => interval("bf_interval", 30),
+        _ => interval("sched_interval", 60),
+    };
+    (interval + interval.div_ceil(3)).min(LONGEST_LOOK)
 }
 
 /// The QOS as slurmdbd has them.
@@ -241,6 +274,15 @@ mod tests {
         assert_eq!((site.qos_of("hi"), site.qos_of("mesh")), (None, Some("part")));
         let hi = &site.partitions["hi"];
         assert_eq!((hi.mode, hi.grace_s, hi.processors), (Mode::Requeue, 30, (32, 16)));
+    }
+
+    #[test]
+    fn a_look_takes_as_long_as_the_scheduler_sleeps() {
+        let looks = |parameters: &str| looks("sched/backfill", parameters);
+        assert_eq!((looks("(null)"), looks("bf_interval=1,bf_continue")), (40, 2));
+        assert_eq!((looks("bf_window=9, bf_interval=60"), looks("bf_interval=x")), (80, 40));
+        assert_eq!(looks("bf_interval=4000000"), LONGEST_LOOK);
+        assert_eq!(super::looks("sched/builtin", "bf_interval=1"), 80);
     }
 
     #[test]

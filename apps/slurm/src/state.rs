@@ -45,6 +45,14 @@ const NO_CANDIDATES: &str = "no box of its shape has only nodes that satisfy wha
 /// An estimate for jobs without a time limit: a year.
 const ENDLESS: u64 = 365 * 86_400;
 
+/// Whether a job waits for a licence or for nodes, in Slurm's words for it. The daemon knows the
+/// nodes itself; Slurm may not have looked again since one came back.
+fn is_for_nodes(reason: &str) -> bool {
+    let down = ["Nodes required for job are DOWN", "ReqNodeNotAvail"];
+    matches!(reason, "Licenses" | "Priority" | "Resources")
+        || down.iter().any(|words| reason.replace('_', " ").starts_with(words))
+}
+
 /// The machine of a cycle, with the jobs that hold nodes; none waits yet. A job's number on it is
 /// its place in the ledger.
 pub(crate) struct State {
@@ -56,8 +64,17 @@ pub(crate) struct State {
     pub(crate) misplaced: Vec<usize>,
     /// The nodes of the machine's pools, by number.
     pools: Vec<Occupancy>,
-    /// Waiting jobs that can never be placed, each with what is wrong with it.
-    pub(crate) unplaceable: Vec<(usize, String)>,
+    /// Waiting jobs that cannot be placed now, whoever runs.
+    pub(crate) unplaceable: Vec<(usize, Unplaced)>,
+}
+
+/// Why a waiting job cannot be placed, whoever runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Unplaced {
+    /// Reservations that end some day keep its boxes from it.
+    Reserved,
+    /// For ever: what is wrong with it.
+    Never(String),
 }
 
 impl State {
@@ -125,7 +142,7 @@ struct Building<'a> {
     owners: Vec<Option<usize>>,
     overlaps: Vec<NodeId>,
     misplaced: Vec<usize>,
-    unplaceable: Vec<(usize, String)>,
+    unplaceable: Vec<(usize, Unplaced)>,
     candidates: Candidates<'a>,
 }
 
@@ -240,7 +257,7 @@ impl<'a> Building<'a> {
         // lie in the future all the same.
         let eligible = match job.reason.as_str() {
             "None" | "BeginTime" => job.start.is_none_or(|start| start <= now),
-            reason => matches!(reason, "Licenses" | "Priority" | "Resources"),
+            reason => is_for_nodes(reason),
         };
         match self.confined(job, shaper) {
             Ok(request) if eligible => Role::Waits(request),
@@ -253,13 +270,18 @@ impl<'a> Building<'a> {
     }
 
     /// What a job asks for, confined to the nodes that it may have.
-    fn confined(&mut self, job: &'a SlurmJob, shaper: &mut Shaper) -> Result<Request, String> {
-        let request = request(self.config, job, shaper)?;
+    fn confined(&mut self, job: &'a SlurmJob, shaper: &mut Shaper) -> Result<Request, Unplaced> {
+        let request = request(self.config, job, shaper).map_err(Unplaced::Never)?;
         let machine = self.dispatcher.machine_mut();
-        let request = request.within(self.candidates.pool_of(job, machine)?);
-        match machine.could_ever_fit(&request) {
-            Err(_) if request.pool.is_some() => Err(NO_CANDIDATES.into()),
-            _ => Ok(request),
+        let pool = self.candidates.pool_of(job, machine);
+        let confined = request.within(pool.map_err(|fault| Unplaced::Never(fault.into()))?);
+        if confined.pool.is_none() || machine.could_ever_fit(&confined).is_ok() {
+            return Ok(confined);
+        }
+        let whenever = request.within(self.candidates.whenever(job, machine));
+        match machine.could_ever_fit(&whenever) {
+            Ok(()) => Err(Unplaced::Reserved),
+            Err(_) => Err(Unplaced::Never(NO_CANDIDATES.into())),
         }
     }
 

@@ -13,7 +13,7 @@ use crate::ledger::{Ledger, Phase};
 use crate::limits::{Limits, Reader};
 use crate::names::{JobName, NodeName};
 use crate::site::Site;
-use crate::state::{Role, Seen, State, request};
+use crate::state::{Role, Seen, State, Unplaced, request};
 use crate::{Config, SlurmError, reason};
 
 /// Tells what a job waits for.
@@ -51,8 +51,11 @@ fn tell(
         let parts = parts.map_or(Vec::new(), |held| held.parts().iter().map(words).collect());
         return Ok(format!("{name} holds {}", parts.join("; ")));
     }
-    if let Some((_, fault)) = state.unplaceable.iter().find(|(other, _)| *other == index) {
-        return Ok(format!("{name} cannot be placed: {fault}"));
+    if let Some((_, found)) = state.unplaceable.iter().find(|(other, _)| *other == index) {
+        return Ok(match found {
+            Unplaced::Never(fault) => format!("{name} cannot be placed: {fault}"),
+            Unplaced::Reserved => reason::reserved().as_str().to_string(),
+        });
     }
     let asked = match (&state.roles[index], request(config, job, &mut shaper)) {
         (_, Err(fault)) => return Ok(format!("{name} cannot be placed: {fault}")),

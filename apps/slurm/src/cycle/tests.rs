@@ -6,6 +6,7 @@ use crate::demands::{Demands, Offer};
 use crate::ledger::{Condition, Phase, SlurmNode};
 use crate::names::{Licences, NodeName};
 use crate::records::Unreadable;
+use crate::reservations::Reservation;
 
 const CONFIG: &str =
     "machine = \"mesh:4x2\"\nnodes = \"n{}\"\npartition = \"p\"\norder = \"ORDER\"\n";
@@ -183,6 +184,74 @@ fn patience_ends_and_the_next_daemon_starts_anew() {
     // Killed in between: the memory is lost, and patience begins again.
     let mut next = Run::new("easy");
     assert!(next.at(&state, 1012).is_empty());
+}
+
+#[test]
+fn patience_is_longer_while_slurm_has_not_looked() {
+    let closes = |reason: &str, licences: &str, now| {
+        let mut run = Run::new("easy");
+        run.site.looks_s = 40;
+        let open = SlurmJob {
+            reason: reason.into(),
+            licences: licences.parse().unwrap(),
+            ..opened("1", "2x2", 4, &[0, 1, 4, 5])
+        };
+        let state = ledger(vec![open]);
+        assert!(run.at(&state, 1000).is_empty());
+        !run.at(&state, now).is_empty()
+    };
+    for unseen in ["None", "Licenses", "Priority"] {
+        assert!(!closes(unseen, "(null)", 1039) && closes(unseen, "(null)", 1040), "{unseen}");
+    }
+    assert!(closes("Resources", "(null)", 1010) && closes("Licenses", "matlab:1", 1010));
+}
+
+#[test]
+fn reservations_that_end_keep_a_job_waiting_and_not_for_ever() {
+    let mut state = ledger(vec![shaped("1", "2x2", 4, 9), shaped("2", "2x1", 2, 8)]);
+    state.reservations = vec![Reservation {
+        name: "repair".into(),
+        nodes: names(&[0, 1, 2, 4, 5, 6]),
+        start: 1030,
+        end: 2000,
+        licences: String::new(),
+    }];
+    let mut run = Run::new("easy");
+    let decision = run.decide(&state, 1000);
+    assert_eq!(opens(&decision.changes), ["2 n3,n7"]);
+    let told = |change: &Change| match change {
+        Change::Tell { comment, .. } => comment.as_str().contains("the end of a reservation"),
+        _ => false,
+    };
+    assert!(decision.boxless.is_empty() && decision.changes.iter().any(told), "{decision:?}");
+    assert_eq!(opens(&run.at(&state, 2000))[0], "1 n0,n1,n4,n5");
+}
+
+#[test]
+fn what_slurm_says_of_nodes_that_were_down_does_not_keep_a_job_away() {
+    let down = "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority \
+                partitions";
+    for reason in [down, "ReqNodeNotAvail, UnavailableNodes:n0", &down.replace(' ', "_")] {
+        let waits = SlurmJob { reason: reason.into(), ..shaped("1", "4x2", 8, 9) };
+        let mut run = Run::new("easy");
+        let mut state = ledger(vec![waits]);
+        state.nodes[0].condition = Condition::Unavailable;
+        let told = run.decide(&state, 1000).changes;
+        let [Change::Tell { comment, .. }] = &told[..] else { panic!("{told:?}") };
+        assert!(comment.as_str().contains("every place has a node that is down"), "{comment:?}");
+        state.nodes[0].condition = Condition::Idle;
+        assert_eq!(opens(&run.at(&state, 1001)).len(), 1);
+    }
+}
+
+#[test]
+fn a_strangers_job_is_named_with_its_partition() {
+    let strange = SlurmJob { partition: "oth\u{1b}er".into(), ..running("9", "4x1", &[0, 1], 60) };
+    let mut run = Run::new("easy");
+    let changes = run.decide(&ledger(vec![strange, shaped("1", "4x2", 8, 9)]), 1000).changes;
+    let Some(Change::Tell { comment, .. }) = changes.first() else { panic!("{changes:?}") };
+    let text = comment.as_str();
+    assert!(text.contains("by 9 of partition oth") && !text.contains('\u{1b}'), "{text}");
 }
 
 #[test]

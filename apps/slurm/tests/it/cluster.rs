@@ -1,7 +1,9 @@
 //! A toy cluster in a temporary directory, and the daemon beside it.
 
 use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions, Permissions};
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Child, Output};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -56,7 +58,8 @@ impl Options {
         self
     }
 
-    /// A file beside slurm.conf, there before Slurm starts.
+    /// A file beside slurm.conf, there before Slurm starts; a script is a program. In it, and in
+    /// the lines of slurm.conf, `@DIR@` stands for the folder.
     pub(crate) fn file(mut self, name: &'static str, text: &str) -> Options {
         self.files.push((name, text.to_string()));
         self
@@ -89,7 +92,7 @@ pub(crate) struct Cluster {
     folder: TempDir,
     release: Release,
     nodes: u16,
-    port: u16,
+    ports: Ports,
     _turn: Turn,
 }
 
@@ -132,22 +135,29 @@ impl Cluster {
         let machine = options.machine.unwrap_or("mesh:8x8");
         let sides = machine.split_once(':').unwrap().1;
         let nodes = sides.split('x').map(|side| side.parse::<u16>().unwrap()).product();
-        let port = free_ports(nodes + 3);
-        let cluster =
-            Cluster { place, daemons: BTreeMap::new(), folder, release, nodes, port, _turn: turn };
+        let ports = Ports::free(nodes + 3);
+        let port = ports.first;
+        let daemons = BTreeMap::new();
+        let cluster = Cluster { place, daemons, folder, release, nodes, ports, _turn: turn };
         let program = cluster.program();
         let own = env!("CARGO_BIN_EXE_pavior-slurm");
         // A link where it is the same file system.
         std::fs::hard_link(own, &program)
             .or_else(|_| std::fs::copy(own, &program).map(|_| ()))
             .unwrap();
+        let folder = cluster.path().display().to_string();
         for (name, text) in &options.files {
-            std::fs::write(cluster.path().join(name), text).unwrap();
+            let path = cluster.path().join(name);
+            std::fs::write(&path, text.replace("@DIR@", &folder)).unwrap();
+            let mode = if text.starts_with("#!") { 0o755 } else { 0o644 };
+            std::fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
         }
         let line = format!("{0}/cluster.sh start {0} {port} {program}", cluster.path().display());
         let mut command = cluster.place.command(0, "bash");
         command.args(["-c", &line]);
-        command.env("SLURM_EXTRA", options.conf).env("SLURM_NODES", options.nodes);
+        command
+            .env("SLURM_EXTRA", options.conf.replace("@DIR@", &folder))
+            .env("SLURM_NODES", options.nodes);
         command.env("SLURM_TOML", options.toml).env("SLURM_MACHINE", machine);
         command.env("SLURM_ACCOUNTING", if options.accounting { "1" } else { "" });
         let output = command.output().unwrap();
@@ -165,6 +175,17 @@ impl Cluster {
         self.release
     }
 
+    /// How many nodes it has.
+    pub(crate) fn nodes(&self) -> u16 {
+        self.nodes
+    }
+
+    /// The name of a node.
+    pub(crate) fn node(&self, number: u64) -> String {
+        let width = if self.nodes > 100 { 3 } else { 2 };
+        format!("n{number:0width$}")
+    }
+
     /// The daemon's program, in the cluster's place too.
     pub(crate) fn program(&self) -> String {
         self.path().join("pavior-slurm").display().to_string()
@@ -172,7 +193,7 @@ impl Cluster {
 
     /// A port of this cluster that Slurm does not use.
     pub(crate) fn spare_port(&self) -> u16 {
-        self.port + self.nodes + 2
+        self.ports.first + self.nodes + 2
     }
 
     /// Runs a line of the shell as root, or as an ordinary user.
@@ -254,7 +275,12 @@ impl Cluster {
 
     /// SIGKILL.
     pub(crate) fn kill_slurmctld(&self) {
-        self.good(&format!("kill -9 $(cat {}/pid/slurmctld)", self.path().display()));
+        self.kill("slurmctld");
+    }
+
+    /// SIGKILL, by the name of the file that has its number.
+    pub(crate) fn kill(&self, program: &str) {
+        self.good(&format!("kill -9 $(cat {}/pid/{program})", self.path().display()));
     }
 
     /// Starts the slurmd of a node again.
@@ -264,7 +290,7 @@ impl Cluster {
 
     /// SIGKILL.
     pub(crate) fn kill_slurmd(&self, node: &str) {
-        self.good(&format!("kill -9 $(cat {}/pid/{node})", self.path().display()));
+        self.kill(node);
     }
 
     pub(crate) fn start_daemon(&mut self) {
@@ -274,7 +300,7 @@ impl Cluster {
     /// Starts the daemon of `NAME.toml`, which logs to `NAME.log`.
     pub(crate) fn start_daemon_of(&mut self, name: &str) {
         self.kill_daemon_of(name);
-        let log = std::fs::OpenOptions::new()
+        let log = OpenOptions::new()
             .create(true)
             .append(true)
             .open(self.path().join(format!("{name}.log")))
@@ -337,22 +363,36 @@ impl Cluster {
     }
 }
 
-/// The first of so many ports that are free one after another: below the ephemeral ports, and
-/// elsewhere for each cluster, so that two runs on one machine seldom meet.
-fn free_ports(count: u16) -> u16 {
-    // Where the last cluster's end; its programs may not yet listen.
-    static NEXT: Mutex<u16> = Mutex::new(0);
-    let mut next = NEXT.lock().unwrap_or_else(PoisonError::into_inner);
-    if *next == 0 {
-        *next = 20_000 + (std::process::id() % 120) as u16 * 100;
-    }
-    let free = |port: u16| TcpListener::bind(("127.0.0.1", port)).is_ok();
-    for _ in 0..200 {
-        let first = if *next > 31_500 { 20_000 } else { *next };
-        *next = first + count.max(100);
-        if (first..first + count).all(free) {
-            return first;
+/// So many ports that are free one after another: below the ephemeral ports, and this cluster's
+/// alone among all runs of these tests on this machine, as locks of files say.
+struct Ports {
+    first: u16,
+    _locks: Vec<File>,
+}
+
+impl Ports {
+    /// Ports are taken by the hundred.
+    const BLOCK: u16 = 100;
+
+    fn free(count: u16) -> Ports {
+        let blocks = count.div_ceil(Ports::BLOCK);
+        // Each run begins elsewhere.
+        let begin = (std::process::id() % 120) as u16;
+        for block in (begin..120 - blocks).chain(0..begin) {
+            let locks: Vec<File> = (block..block + blocks).map_while(Ports::lock).collect();
+            let first = 20_000 + block * Ports::BLOCK;
+            let free = |port: u16| TcpListener::bind(("127.0.0.1", port)).is_ok();
+            if locks.len() == usize::from(blocks) && (first..first + count).all(free) {
+                return Ports { first, _locks: locks };
+            }
         }
+        panic!("no {count} free ports");
     }
-    panic!("no {count} free ports");
+
+    /// Who has the lock of its file has the block.
+    fn lock(block: u16) -> Option<File> {
+        let path = std::env::temp_dir().join(format!("pavior-slurm-ports-{block}"));
+        let file = OpenOptions::new().write(true).create(true).truncate(false).open(path).ok()?;
+        file.try_lock().is_ok().then_some(file)
+    }
 }

@@ -17,6 +17,8 @@ mod recorded;
 mod records;
 mod release;
 mod service;
+mod sites;
 mod storm;
 mod story;
 mod torus3d;
+mod whole;

@@ -47,9 +47,9 @@ fn nodes(list: &str) -> Vec<u32> {
     all
 }
 
-/// Every allocation is a box of the shape that the job's name begins with, and at no time do two
-/// share a node. Returns the number of allocations.
-pub(crate) fn judge(records: &[Record]) -> usize {
+/// Every allocation is a box of the shape that the job's name begins with, on a mesh of so many
+/// columns, and at no time do two share a node. Returns the number of allocations.
+pub(crate) fn judge(records: &[Record], columns: u32) -> usize {
     // A job that is requeued while it ends is recorded twice. So is one whose end slurmctld forgot
     // when it was killed: with the same start, and a later end, of when it asked the node. At the
     // first end its nodes were free.
@@ -63,7 +63,7 @@ pub(crate) fn judge(records: &[Record]) -> usize {
         let shape = record.name.split('-').next().unwrap();
         // Some are put on wrong nodes on purpose.
         if shape != "wrong" {
-            assert!(is_box(&record.nodes, shape), "{}: {:?}", record.name, record.nodes);
+            assert!(is_box(&record.nodes, shape, columns), "{}: {:?}", record.name, record.nodes);
         }
         for &node in &record.nodes {
             by_node.entry(node).or_default().push((&record.start, *end, &record.name));
@@ -78,12 +78,12 @@ pub(crate) fn judge(records: &[Record]) -> usize {
     held.len()
 }
 
-/// Whether nodes of an 8x8 mesh are a box of a shape, turned or not.
-fn is_box(nodes: &[u32], shape: &str) -> bool {
+/// Whether nodes of a mesh of so many columns are a box of a shape, turned or not.
+fn is_box(nodes: &[u32], shape: &str, columns: u32) -> bool {
     let (a, b) = shape.split_once('x').unwrap();
     let (a, b): (u32, u32) = (a.parse().unwrap(), b.parse().unwrap());
     let range = |values: Vec<u32>| values.iter().max().unwrap() - values.iter().min().unwrap() + 1;
-    let x = range(nodes.iter().map(|node| node % 8).collect());
-    let y = range(nodes.iter().map(|node| node / 8).collect());
+    let x = range(nodes.iter().map(|node| node % columns).collect());
+    let y = range(nodes.iter().map(|node| node / columns).collect());
     nodes.len() as u32 == a * b && ((x, y) == (a, b) || (x, y) == (b, a))
 }

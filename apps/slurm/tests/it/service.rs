@@ -22,7 +22,8 @@ fn from_the_first_look_to_the_removal(release: Release) {
     upgraded(&mut cluster, &mut load);
     removed(&mut cluster, &mut load);
     let all = records::read(&cluster);
-    records::judge(&all.into_iter().filter(|job| !job.name.contains("free")).collect::<Vec<_>>());
+    let placed: Vec<_> = all.into_iter().filter(|job| !job.name.contains("free")).collect();
+    records::judge(&placed, 8);
     let all = records::read(&cluster);
     for name in load.names {
         let done = all.iter().filter(|job| job.name == name && job.state == "COMPLETED").count();

@@ -12,21 +12,28 @@ const SEEDS: &str = "PAVIOR_SLURM_SEEDS";
 
 /// Whole storms, with the seeds that are asked for, or a short one.
 pub(crate) fn storms(cluster: &mut Cluster) {
-    match std::env::var(SEEDS) {
-        Err(_) => storm(cluster, 18, 12),
-        Ok(seeds) => {
-            for seed in seeds.split_whitespace() {
+    match whole() {
+        None => storm(cluster, 18, 12),
+        Some(seeds) => {
+            for seed in seeds {
                 eprintln!("seed {seed}: begins at {}", cluster.good("date +%T"));
-                storm(cluster, seed.parse().expect("seeds are numbers"), 50);
+                storm(cluster, seed, 50);
             }
         }
     }
 }
 
+/// The seeds of whole storms, if everything is to be run.
+pub(crate) fn whole() -> Option<Vec<u64>> {
+    let seeds = std::env::var(SEEDS).ok()?;
+    let seeds = seeds.split_whitespace().map(|seed| seed.parse().expect("seeds are numbers"));
+    Some(seeds.collect())
+}
+
 /// Does what operators do, and prints the jobs that are left. A slurmctld that is killed forgets
 /// the last starts. When such a job starts again on its node, it is "already running" there: Slurm
 /// drains the node and holds the job.
-const FORGOTTEN: &str = "
+pub(crate) const FORGOTTEN: &str = "
     sinfo -h -N -t drain -o %N | sort -u | xargs -r -I{} scontrol update NodeName={} State=RESUME
     squeue -h -t PD -o '%i %r' | grep 'launch failed requeued held' | cut -d' ' -f1 |
         xargs -r -n 1 scontrol release
@@ -40,7 +47,7 @@ struct Storm {
 }
 
 /// Four jobs a round, and trouble.
-fn storm(cluster: &mut Cluster, seed: u64, rounds: u64) {
+pub(crate) fn storm(cluster: &mut Cluster, seed: u64, rounds: u64) {
     let mut storm = Storm { random: seed, wanted: BTreeMap::new(), down: BTreeSet::new() };
     for round in 0..rounds {
         for serial in 0..4 {
@@ -78,7 +85,9 @@ impl Storm {
     }
 
     fn job(&mut self, cluster: &Cluster, name: &str) {
-        let (a, b) = (1 + self.below(5), 1 + self.below(5));
+        // On more than 64 nodes boxes are larger.
+        let longest = if cluster.nodes() > 64 { 10 } else { 5 };
+        let (a, b) = (1 + self.below(longest), 1 + self.below(longest));
         let name = format!("{a}x{b}-{name}");
         let options = format!("--comment=shape={a}x{b} -t {}", 1 + self.below(3));
         let seconds = self.below(20) as f64 / 10.0;
@@ -102,7 +111,7 @@ impl Storm {
     }
 
     fn trouble(&mut self, cluster: &Cluster) {
-        let node = format!("n{:02}", self.below(64));
+        let node = cluster.node(self.below(cluster.nodes().into()));
         match self.below(8) {
             0 | 1 => {
                 cluster.good(&format!("scontrol update NodeName={node} State=DRAIN Reason=test"));

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::cluster::{Cluster, Options};
 use crate::release::{Release, on_each_release};
-use crate::{races, records, storm};
+use crate::{races, records, storm, whole};
 
 on_each_release! { a_cluster_of_64_nodes }
 
@@ -27,8 +27,13 @@ fn a_cluster_of_64_nodes(release: Release) {
     races::numbers_are_used_again(&cluster);
     storm::storms(&mut cluster);
     assert!(cluster.end_daemon(), "SIGTERM ends it well");
-    let count = records::judge(&records::read(&cluster));
-    assert!(count > 60, "{count} allocations");
+    let count = records::judge(&records::read(&cluster), 8);
+    assert!(count > 20, "{count} allocations");
+    eprintln!("64 nodes: {count} allocations, each a box of its shape, none over another");
+    drop(cluster);
+    if storm::whole().is_some() {
+        whole::all(release);
+    }
 }
 
 /// Without a daemon nothing starts, and ordinary users cannot change that.

@@ -26,7 +26,7 @@ fn users_cannot_forge_what_the_daemon_reads(release: Release) {
     a_running_job_with_a_forged_comment(&mut cluster);
     slurm_is_away(&mut cluster);
     assert!(cluster.end_daemon(), "SIGTERM ends it well");
-    records::judge(&records::read(&cluster));
+    records::judge(&records::read(&cluster), 8);
 }
 
 /// A value that the daemon's metrics have.

@@ -1,0 +1,200 @@
+//! What sites have besides: dependencies, changed time limits, suspended jobs, maintenance, fair
+//! share, and nodes that Slurm powers off.
+
+use std::time::Duration;
+
+use crate::cluster::{Cluster, Options, User};
+use crate::release::{Release, on_each_release};
+
+on_each_release! { jobs_that_wait_for_other_things nodes_that_are_powered_off }
+
+/// Submits a job of a shape that sleeps, as a user; returns its number.
+pub(crate) fn submit(
+    cluster: &Cluster,
+    user: User,
+    shape: &str,
+    options: &str,
+    seconds: u32,
+) -> String {
+    let line = format!(
+        "sbatch --parsable -o /dev/null --comment=shape={shape} {options} --wrap 'sleep {seconds}'"
+    );
+    let output = cluster.shell_as(user, &line);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{line}: {said}");
+    String::from_utf8(output.stdout).unwrap().trim().to_string()
+}
+
+pub(crate) fn state(cluster: &Cluster, job: &str) -> String {
+    cluster.good(&format!("squeue -h -j {job} -o '%t %r'"))
+}
+
+/// Waits until a job is told something.
+pub(crate) fn until_told(cluster: &Cluster, job: &str, words: &str) {
+    cluster.until(&format!("scontrol show job {job}"), 30, |text| {
+        text.lines().any(|line| line.contains("AdminComment=pavior") && line.contains(words))
+    });
+}
+
+/// It does not start although it could.
+fn stays(cluster: &Cluster, job: &str) {
+    std::thread::sleep(Duration::from_secs(3));
+    let state = state(cluster, job);
+    assert!(state.starts_with("PD"), "{state}; {}", cluster.log());
+}
+
+fn jobs_that_wait_for_other_things(release: Release) {
+    let options = Options::default()
+        .machine("mesh:4x4")
+        .conf(
+            "PriorityType=priority/multifactor\nPriorityWeightFairshare=100000\n\
+             PriorityDecayHalfLife=1\n\
+             PriorityCalcPeriod=1\nAccountingStorageEnforce=associations,limits,qos\n\
+             SchedulerParameters=bf_interval=1,batch_sched_delay=1",
+        )
+        .accounting();
+    let what = "dependencies, limits, suspension, maintenance";
+    let Some(mut cluster) = Cluster::start(what, release, options) else { return };
+    cluster.start_daemon();
+    dependencies(&cluster);
+    time_limits(&cluster);
+    suspended(&cluster);
+    maintenance(&cluster);
+    fair_share(&cluster);
+    assert!(cluster.end_daemon(), "SIGTERM ends it well");
+}
+
+fn dependencies(cluster: &Cluster) {
+    let alice =
+        |shape, options: &str, seconds| submit(cluster, User::Alice, shape, options, seconds);
+    let first = alice("2x2", "-t 5", 5);
+    let then = alice("4x4", &format!("-t 5 --dependency=afterok:{first}"), 1);
+    let never = alice("2x2", &format!("-t 5 --dependency=afternotok:{first}"), 1);
+    // What waits for another job keeps no place.
+    let beside = alice("2x2", "-t 60", 1);
+    cluster.until_gone(&beside, 20);
+    assert_eq!(state(cluster, &then), "PD Dependency");
+    cluster.until_gone(&then, 30);
+    assert_eq!(cluster.good(&format!("squeue -h -j {first} -o %t")), "");
+    let shown = format!("squeue -h -j {never} -o %r");
+    cluster.until(&shown, 20, |text| text == "DependencyNeverSatisfied");
+    cluster.good(&format!("scancel {never}"));
+    cluster.until_empty(20);
+}
+
+/// Changed while a job waits, and while one runs; the limit counts, and not `--time-min`.
+fn time_limits(cluster: &Cluster) {
+    let alice =
+        |shape, options: &str, seconds| submit(cluster, User::Alice, shape, options, seconds);
+    let runs = alice("4x2", "-t 4", 300);
+    cluster.until_runs(&runs, 20);
+    let large = alice("4x4", "-t 5", 1);
+    until_told(cluster, &large, "waits for 4x4");
+    let late = alice("2x2", "-t 60", 1);
+    let least = alice("2x2", "-t 60 --time-min=1", 1);
+    stays(cluster, &late);
+    stays(cluster, &least);
+    // Its user makes it short enough to pass.
+    let shorter = format!("scontrol update JobId={late} TimeLimit=1");
+    assert!(cluster.shell_as(User::Alice, &shorter).status.success());
+    cluster.until_gone(&late, 20);
+    assert!(state(cluster, &least).starts_with("PD"));
+    // The large one cannot start so soon any more.
+    cluster.good(&format!("scontrol update JobId={runs} TimeLimit=120"));
+    cluster.until_gone(&least, 20);
+    assert!(state(cluster, &large).starts_with("PD"));
+    cluster.good(&format!("scancel {runs}"));
+    cluster.until_gone(&large, 30);
+    cluster.until_empty(20);
+}
+
+/// A suspended job keeps its box, and nobody knows until when.
+fn suspended(cluster: &Cluster) {
+    let alice =
+        |shape, options: &str, seconds| submit(cluster, User::Alice, shape, options, seconds);
+    let job = alice("4x2", "-t 5", 3);
+    cluster.until_runs(&job, 20);
+    cluster.good(&format!("scontrol suspend {job}"));
+    let large = alice("4x4", "-t 5", 1);
+    until_told(cluster, &large, "no end in sight");
+    let beside = alice("2x2", "-t 60", 1);
+    cluster.until_gone(&beside, 20);
+    stays(cluster, &large);
+    assert!(state(cluster, &job).starts_with('S'));
+    cluster.good(&format!("scontrol resume {job}"));
+    cluster.until_gone(&large, 30);
+    cluster.until_empty(20);
+}
+
+/// All nodes are to be repaired in an hour: shorter jobs run before, the others wait and are told.
+fn maintenance(cluster: &Cluster) {
+    let repair = "ReservationName=repair Users=root StartTime=now+1hour Duration=60 Nodes=ALL";
+    cluster.good(&format!("scontrol create reservation {repair} Flags=MAINT,IGNORE_JOBS"));
+    let long = submit(cluster, User::Alice, "2x2", "-t 120", 1);
+    let short = submit(cluster, User::Alice, "4x4", "-t 5", 1);
+    cluster.until_gone(&short, 30);
+    until_told(cluster, &long, "waits for the end of a reservation");
+    let (folder, program) = (cluster.path().display(), cluster.program());
+    let why = cluster.good(&format!("{program} {folder}/pavior.toml why {long}"));
+    assert!(why.contains("the end of a reservation"), "{why}");
+    cluster.good("scontrol delete ReservationName=repair");
+    cluster.until_gone(&long, 30);
+    cluster.until_empty(20);
+}
+
+/// Of two that wait, the one starts first whose user has had less.
+fn fair_share(cluster: &Cluster) {
+    // Usage is counted once a minute.
+    let shares = "sshare -a -n -P -o User,FairShare | grep -E '^ *(alice|bob)' | sort | xargs";
+    cluster.until(shares, 100, |text| {
+        let shares = text.split(' ').filter_map(|one| one.split_once('|')?.1.parse::<f64>().ok());
+        let shares: Vec<f64> = shares.collect();
+        shares.len() == 2 && shares[0] < shares[1]
+    });
+    let all = submit(cluster, User::Alice, "4x4", "-t 5", 4);
+    cluster.until_runs(&all, 20);
+    let alice = submit(cluster, User::Alice, "4x4", "-t 5", 1);
+    let bob = submit(cluster, User::Bob, "4x4", "-t 5", 3);
+    cluster.until_runs(&bob, 30);
+    assert!(state(cluster, &alice).starts_with("PD"), "{}", cluster.log());
+    cluster.until_empty(30);
+}
+
+/// A cluster whose nodes Slurm powers off when they are idle; four of them are of a cloud.
+pub(crate) fn powered(resume_timeout: u32) -> Options {
+    let each = "export SLURM_CONF=@DIR@/slurm.conf PATH=$PATH:/usr/sbin:/sbin\n\
+                for node in $(scontrol show hostnames \"$1\"); do";
+    let on = "[ -e @DIR@/broken-$node ] || \
+              slurmd -b -N $node -f $SLURM_CONF -L @DIR@/log/$node.log \
+              </dev/null >/dev/null 2>&1";
+    let off = "kill -9 $(cat @DIR@/pid/$node)";
+    Options::default()
+        .machine("mesh:4x4")
+        .conf(&format!(
+            "SuspendProgram=@DIR@/off\nResumeProgram=@DIR@/on\nSuspendTime=4\nSuspendTimeout=3\n\
+             ResumeTimeout={resume_timeout}\nSuspendRate=0\nResumeRate=0\nPrivateData=cloud\n\
+             SchedulerParameters=bf_interval=1,batch_sched_delay=1"
+        ))
+        .nodes("n[12-15]", "State=CLOUD")
+        // What a program leaves behind is killed, unless it is a daemon by then.
+        .file("on", &format!("#!/bin/sh\n{each} {on}; done; sleep 2\n"))
+        .file("off", &format!("#!/bin/sh\n{each} {off}; done\n"))
+}
+
+/// Waits until all nodes are off.
+pub(crate) fn until_off(cluster: &Cluster) {
+    cluster.until("sinfo -h -o '%t=%D'", 60, |text| text == "idle~=16");
+}
+
+/// Slurm wakes the nodes of a box.
+fn nodes_that_are_powered_off(release: Release) {
+    let what = "nodes that are powered off";
+    let Some(mut cluster) = Cluster::start(what, release, powered(60)) else { return };
+    until_off(&cluster);
+    cluster.start_daemon();
+    let whole = submit(&cluster, User::Alice, "4x4", "-t 5", 2);
+    cluster.until_runs(&whole, 90);
+    until_told(&cluster, &whole, "box=4x4@0,0");
+    cluster.until_empty(60);
+    assert!(cluster.end_daemon(), "SIGTERM ends it well");
+}

@@ -1,0 +1,138 @@
+//! What takes minutes: run by `cargo xtask slurm RELEASE` alone.
+
+use std::time::{Duration, Instant};
+
+use crate::cluster::{Cluster, Options, User};
+use crate::release::Release;
+use crate::sites::{powered, state, submit, until_off, until_told};
+use crate::{records, storm};
+
+pub(crate) fn all(release: Release) {
+    a_controller_fails_over(release);
+    a_node_does_not_wake(release);
+    grace_and_exemption(release);
+    if release == Release::Testing {
+        two_hundred_and_fifty_six_nodes(release);
+    }
+}
+
+/// Two controllers, with Slurm's own intervals: the first is killed, the second takes over, and
+/// gives the control back.
+fn a_controller_fails_over(release: Release) {
+    let options = Options::default().machine("mesh:4x4").conf(
+        "SlurmctldHost=one(127.0.0.1)\nSlurmctldHost=two(127.0.0.2)\nSlurmctldTimeout=10\n\
+         CommunicationParameters=NoCtldInAddrAny",
+    );
+    let what = "two controllers";
+    let Some(mut cluster) = Cluster::start(what, release, options) else { return };
+    cluster.start_daemon();
+    let mut jobs = 0;
+    let mut load = |cluster: &Cluster| {
+        for shape in ["2x2", "4x4", "3x2", "4x2", "1x3", "2x2", "3x3", "4x1"] {
+            let name = format!("{shape}-job{jobs}");
+            submit(cluster, User::Root, shape, &format!("-t 5 -J {name}"), 2);
+            jobs += 1;
+        }
+    };
+    load(&cluster);
+    // What is older than five seconds is written.
+    std::thread::sleep(Duration::from_secs(7));
+    load(&cluster);
+    std::thread::sleep(Duration::from_secs(7));
+    cluster.kill("slurmctld-one");
+    // The second answers.
+    cluster.until("squeue -h -o %i | wc -l", 90, |text| !text.is_empty());
+    load(&cluster);
+    cluster.until(storm::FORGOTTEN, 300, str::is_empty);
+    cluster.good(&format!("{0}/cluster.sh slurmctld {0} one", cluster.path().display()));
+    cluster.until("scontrol ping", 60, |text| !text.contains("DOWN"));
+    load(&cluster);
+    cluster.until(storm::FORGOTTEN, 300, str::is_empty);
+    let records = records::read(&cluster);
+    records::judge(&records, 4);
+    let done = records.iter().filter(|job| job.state == "COMPLETED").count();
+    assert!(done >= jobs, "{done} of {jobs} completed; {}", cluster.log());
+    let log = std::fs::read_to_string(cluster.path().join("pavior.log")).unwrap();
+    let closed = log.matches("\"event\":\"close\"").count();
+    eprintln!("two controllers: {done} of {jobs} completed, {closed} gates closed again");
+    assert!(cluster.end_daemon(), "SIGTERM ends it well");
+}
+
+/// A job's node does not come: the job is told so, others go on, and it runs when it is mended.
+fn a_node_does_not_wake(release: Release) {
+    let what = "a node that does not wake";
+    let Some(mut cluster) = Cluster::start(what, release, powered(15)) else { return };
+    until_off(&cluster);
+    cluster.good(&format!("touch {}/broken-n05", cluster.path().display()));
+    cluster.start_daemon();
+    let whole = submit(&cluster, User::Alice, "4x4", "-t 5", 1);
+    cluster.until(&format!("squeue -h -j {whole} -o %t"), 30, |text| text == "CF");
+    let part = submit(&cluster, User::Alice, "4x2", "-t 5", 1);
+    cluster.until_gone(&part, 120);
+    until_told(&cluster, &whole, "every place has a node that is down");
+    cluster.good(&format!("rm {}/broken-n05", cluster.path().display()));
+    cluster.good("scontrol update NodeName=n05 State=RESUME");
+    cluster.until_gone(&whole, 120);
+    assert!(cluster.end_daemon(), "SIGTERM ends it well");
+}
+
+/// Preempted jobs are cancelled after their grace; others are exempt for a while; a job of another
+/// partition stands in the way and is named.
+fn grace_and_exemption(release: Release) {
+    let options = Options::default()
+        .machine("mesh:4x4")
+        .conf(
+            "PriorityType=priority/multifactor\nAccountingStorageEnforce=associations,limits,qos\n\
+             PreemptType=preempt/qos\nPreemptMode=REQUEUE\n\
+             SchedulerParameters=bf_interval=1,batch_sched_delay=1\n\
+             PartitionName=other Nodes=n[00-15] OverSubscribe=EXCLUSIVE",
+        )
+        .accounting();
+    let what = "grace and exemption of preempted jobs";
+    let Some(mut cluster) = Cluster::start(what, release, options) else { return };
+    for line in [
+        "add qos low PreemptMode=cancel GraceTime=6",
+        "add qos fresh PreemptExemptTime=00:00:25",
+        "add qos high preempt=low,fresh",
+        "modify user alice,bob set qos+=low,fresh,high",
+    ] {
+        cluster.good(&format!("sacctmgr -i {line}"));
+    }
+    cluster.until("scontrol show assoc_mgr flags=qos -o", 20, |text| text.contains("QOS=high"));
+    cluster.start_daemon();
+    let low = submit(&cluster, User::Alice, "4x4", "--qos=low -t 20", 300);
+    cluster.until_runs(&low, 30);
+    let begun = Instant::now();
+    let high = submit(&cluster, User::Bob, "4x4", "--qos=high -t 5", 1);
+    cluster.until_gone(&high, 60);
+    eprintln!("grace: the other had ended after {} s", begun.elapsed().as_secs());
+    assert_eq!(cluster.good(&format!("squeue -h -j {low} -o %t")), "", "it is cancelled");
+    let fresh = submit(&cluster, User::Alice, "4x4", "--qos=fresh -t 20", 300);
+    cluster.until_runs(&fresh, 30);
+    let begun = Instant::now();
+    let high = submit(&cluster, User::Bob, "4x4", "--qos=high -t 5", 1);
+    cluster.until_gone(&high, 90);
+    let waited = begun.elapsed().as_secs();
+    assert!((20..70).contains(&waited), "exempt for {waited} s");
+    cluster.good("scancel -u alice");
+    cluster.until_empty(60);
+    let line = "sbatch --parsable -o /dev/null -p other -N4 -t 9 --wrap 'sleep 300'";
+    let stranger = cluster.good(line);
+    cluster.until_runs(&stranger, 20);
+    let waits = submit(&cluster, User::Bob, "4x4", "-t 5", 1);
+    until_told(&cluster, &waits, &format!("by {stranger} of partition other"));
+    assert!(state(&cluster, &waits).starts_with("PD"));
+    cluster.good(&format!("scancel {stranger}"));
+    cluster.until_empty(30);
+}
+
+/// A storm on a machine of 16x16.
+fn two_hundred_and_fifty_six_nodes(release: Release) {
+    let options = Options::default().machine("mesh:16x16");
+    let what = "a storm on 256 nodes";
+    let Some(mut cluster) = Cluster::start(what, release, options) else { return };
+    cluster.start_daemon();
+    storm::storm(&mut cluster, 256, 50);
+    let count = records::judge(&records::read(&cluster), 16);
+    eprintln!("256 nodes: {count} allocations, each a box of its shape, none over another");
+}
