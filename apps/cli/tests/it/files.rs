@@ -38,9 +38,9 @@ fn jobs_and_placements_have_the_log_s_own_times() {
     assert_eq!(
         format!("\n{placed}"),
         r#"
-{"job":11,"submit":1000,"start":1000,"end":1060,"nodes":4,"parts":[{"base":[0,0],"sides":[2,2]}]}
-{"job":12,"submit":1010,"start":1060,"end":1090,"nodes":16,"parts":[{"base":[0,0],"sides":[4,4]}]}
-{"job":13,"submit":1010,"start":1090,"end":1090,"nodes":3,"parts":[{"base":[0,0],"sides":[3,1]}]}
+{"job":11,"submit":1000,"start":1000,"end":1060,"nodes":4,"parts":[{"base":[0,0],"sides":[2,2]}],"unit":"s"}
+{"job":12,"submit":1010,"start":1060,"end":1090,"nodes":16,"parts":[{"base":[0,0],"sides":[4,4]}],"unit":"s"}
+{"job":13,"submit":1010,"start":1090,"end":1090,"nodes":3,"parts":[{"base":[0,0],"sides":[3,1]}],"unit":"s"}
 "#
     );
     let csv = std::fs::read_to_string(&jobs).unwrap();
