@@ -86,7 +86,7 @@ pub(crate) fn strategies(
 
 /// Says on standard error what a comparison leaves out.
 pub(crate) fn say_left_out(sentence: &str) {
-    eprintln!("note: {}", pavior_kernel::shown(sentence));
+    eprintln!("note: {}", pavior_kernel::cell(sentence));
 }
 
 /// What is asked for, and how free it is to be placed.

@@ -184,7 +184,10 @@ fn thinned(ticks: Vec<f64>, count: usize, unit: Unit) -> Vec<f64> {
         Unit::Seconds => time::is_main(*tick),
         Unit::Plain | Unit::Nanoseconds => is_power(*tick),
     };
-    let main: Vec<f64> = ticks.into_iter().filter(is_main).collect();
+    let main: Vec<f64> = ticks.iter().copied().filter(is_main).collect();
+    if main.len() < 3 {
+        return ticks.into_iter().step_by(2).collect();
+    }
     if main.len() <= count + 2 {
         return main;
     }

@@ -2,8 +2,9 @@
 
 use crate::chart::{Chart, Series};
 
-/// Lines that are nowhere farther apart than this, in points of the canvas, look like one.
-const NEAR: f64 = 1.0;
+/// Lines that are nowhere farther apart than this, in points of the canvas, look like one: their
+/// marks are three times as large.
+const NEAR: f64 = 3.0;
 /// The length of a dash where lines take turns.
 const DASH: f64 = 8.0;
 
@@ -22,7 +23,7 @@ impl Turn {
     /// The dashes of a line that takes turns with the others: their lengths, and where they begin.
     pub(crate) fn dashes(self) -> Option<(String, f64)> {
         let gap = DASH * (self.of - 1) as f64;
-        (self.of > 1).then(|| (format!("{DASH} {gap}"), -DASH * self.rank as f64))
+        (self.of > 1).then(|| (format!("{DASH} {gap}"), 0.0 - DASH * self.rank as f64))
     }
 
     /// How large its marks are, times the usual size: those of one stand within those of another.

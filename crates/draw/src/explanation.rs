@@ -68,14 +68,17 @@ pub fn explanation(
     let title = format!("Where {asked} would go on {}, and why not", state.grid());
     Element::new("title").text(&title, &mut inner);
     Element::new("desc").text(&seen, &mut inner);
-    Element::new("style").around(palette::EXPLANATION, &mut inner);
+    inner += &palette::machines_style();
     let mut shared = patterns(&key);
     Element::new("g").with("id", format_args!("busy-{key}")).around(&busy, &mut shared);
     Element::new("defs").around(&shared, &mut inner);
     rect("page", [0.0; 2], [width, height]).end(&mut inner);
     inner += &body;
     let mut out = String::new();
-    root(width, height).with("role", "img").around(&inner, &mut out);
+    root(width, height)
+        .with("class", palette::MACHINES)
+        .with("role", "img")
+        .around(&inner, &mut out);
     out
 }
 

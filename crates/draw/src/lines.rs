@@ -172,7 +172,7 @@ fn legend(chart: &Chart) -> Vec<Vec<usize>> {
 }
 
 fn entry_width(name: &str) -> f64 {
-    30.0 + width_of(name, SMALL) + 16.0
+    38.0 + width_of(name, SMALL) + 16.0
 }
 
 fn draw_legend(
@@ -188,23 +188,25 @@ fn draw_legend(
         for &index in indices {
             let name = entry(chart, index);
             if index == chart.series.len() {
-                cross(canvas, (x + 12.0, y - 4.0));
+                cross(canvas, (x + 16.0, y - 4.0));
             } else if are_points(chart) {
-                canvas.add(canvas::mark((x + 12.0, y - 4.0), index, Turn::ALONE));
+                canvas.add(canvas::mark((x + 16.0, y - 4.0), index, Turn::ALONE));
             } else if chart.marks == Marks::Bars {
-                let (at, size) = ((x + 4.0, y - 11.0), (20.0, 13.0));
+                let (at, size) = ((x + 6.0, y - 11.0), (24.0, 13.0));
                 canvas.add(canvas::rect(at, size, Ink::Series(index)));
                 if let Some(over) = canvas::hatch(at, size, index, key) {
                     canvas.add(over);
                 }
             } else {
-                let line = canvas::line((x, y - 4.0), (x + 24.0, y - 4.0), Ink::Series(index));
-                canvas.add(stroked(line, index, turns[index]));
+                let line = canvas::line((x, y - 4.0), (x + 32.0, y - 4.0), Ink::Series(index));
+                // The sample of a line that takes turns begins with its own dash.
+                let turn = Turn { rank: 0, ..turns[index] };
+                canvas.add(stroked(line, index, turn));
                 if chart.marks == Marks::Lines {
-                    canvas.add(canvas::mark((x + 12.0, y - 4.0), index, turns[index]));
+                    canvas.add(canvas::mark((x + 16.0, y - 4.0), index, turns[index]));
                 }
             }
-            canvas.write(canvas::text((x + 30.0, y), Anchor::Start, SMALL, Ink::Text), name);
+            canvas.write(canvas::text((x + 38.0, y), Anchor::Start, SMALL, Ink::Text), name);
             x += entry_width(name);
         }
     }

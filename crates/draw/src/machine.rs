@@ -10,7 +10,7 @@ use crate::placements::{DrawError, Placed, finite, span};
 use crate::text::{cut, width_of};
 use crate::xml::Element;
 
-const WIDTH: f64 = 640.0;
+const WIDTH: f64 = 560.0;
 const MARGIN: f64 = 16.0;
 const GAP: f64 = 18.0;
 const TOP: f64 = 54.0;
@@ -75,8 +75,10 @@ pub fn instant(
     let mut canvas = Canvas::new(WIDTH, plan.height);
     let time = Unit::named(unit).words(at);
     let jobs = placed.iter().filter(held).count();
-    let facts =
-        format!("at {time}: {jobs} jobs hold {busy} of {} nodes; grey is free", grid.nodes());
+    let facts = match jobs {
+        1 => format!("at {time}: 1 job holds {busy} of {} nodes; grey is free", grid.nodes()),
+        _ => format!("at {time}: {jobs} jobs hold {busy} of {} nodes; grey is free", grid.nodes()),
+    };
     frame(&mut canvas, grid, &plan, title, &facts);
     for (index, one) in placed.iter().enumerate().filter(|(_, one)| held(one)) {
         job(canvas.body(), grid, &plan, one, index);

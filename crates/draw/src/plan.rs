@@ -76,11 +76,14 @@ pub fn plan(
     let boxes = if freed.is_empty() { "nothing".to_string() } else { freed.join(", ") };
     let seen = format!("Two pictures of the machine, before and after. Free afterwards: {boxes}.");
     Element::new("desc").text(&seen, &mut inner);
-    Element::new("style").around(palette::EXPLANATION, &mut inner);
+    inner += &palette::machines_style();
     rect("page", [0.0; 2], [width, height]).end(&mut inner);
     inner += &body;
     let mut out = String::new();
-    root(width, height).with("role", "img").around(&inner, &mut out);
+    root(width, height)
+        .with("class", palette::MACHINES)
+        .with("role", "img")
+        .around(&inner, &mut out);
     out
 }
 

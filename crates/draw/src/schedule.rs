@@ -13,25 +13,28 @@ use crate::axis::{Scale, Unit, label};
 use crate::canvas::{self, Anchor, Canvas, bold, n, turned};
 use crate::chart::ChartAxis;
 use crate::packing::{Held, packed};
-use crate::palette::{COLOURS, Ink};
+use crate::palette::Ink;
 use crate::placements::{DrawError, Placed, finite, span};
 use crate::text::{cut, width_of};
 use crate::xml::Element;
 
-const WIDTH: f64 = 720.0;
-const LEFT: f64 = 70.0;
+const WIDTH: f64 = 560.0;
+const LEFT: f64 = 66.0;
 const RIGHT: f64 = 18.0;
 /// The upper ends of the two panels, and their heights.
-const TOPS: [f64; 2] = [66.0, 196.0];
-const USED: f64 = 100.0;
-const JOBS: f64 = 280.0;
+const TOPS: [f64; 2] = [66.0, 184.0];
+const USED: f64 = 96.0;
+const JOBS: f64 = 264.0;
 const RUNNING: f64 = 120.0;
 const SMALL: f64 = 13.0;
 /// More boxes than this cannot be told apart.
 const MOST_BOXES: usize = 4000;
 /// More changes than this are drawn as means of a column each.
-const MOST_STEPS: usize = 1500;
-const COLUMNS: usize = 640;
+const MOST_STEPS: usize = 1200;
+const COLUMNS: usize = 470;
+
+/// The series whose colours jobs have in turn: few, and calm. They tell neighbours apart only.
+const INKS: [usize; 4] = [0, 5, 2, 4];
 
 /// A schedule that is drawn.
 struct Schedule<'p> {
@@ -91,14 +94,14 @@ impl Schedule<'_> {
         canvas.write(bold(canvas::text(place, Anchor::Start, 16.0, Ink::Text)), &text);
         let used = self.curve(|held| held.nodes as f64);
         let mean = self.mean(&used) / f64::from(self.grid.nodes());
-        let facts = self.facts(mean, unit);
+        let facts = self.facts(mean, unit, unit_name);
         canvas.write(canvas::text((LEFT, 45.0), Anchor::Start, SMALL, Ink::Faint), &facts);
         panel(&mut canvas, (TOPS[0], USED), "used");
         panel(&mut canvas, (TOPS[1], below), "jobs");
         self.time_axis(&mut canvas, bottom, unit, unit_name);
         let most = f64::from(self.grid.nodes());
         let shares = Scale::plain((0.0, most), (TOPS[0] + USED, TOPS[0]));
-        self.area(&mut canvas, &used, &shares);
+        self.area(&mut canvas, &self.thinned(&used), &shares);
         for share in [0.0, 0.5, 1.0] {
             tick(&mut canvas, shares.at(most * share), &format!("{} %", label(100.0 * share)));
         }
@@ -115,13 +118,13 @@ impl Schedule<'_> {
         canvas.finish(title, &described)
     }
 
-    fn facts(&self, mean: f64, unit: Unit) -> String {
+    fn facts(&self, mean: f64, unit: Unit, unit_name: &str) -> String {
         let count = self.jobs.len();
+        let length = unit.words(self.to - self.from) + unit_of(unit_name);
         format!(
-            "{}, {count} job{} in {}; {:.1} % of the nodes used on average",
+            "{}, {count} job{} in {length}; {:.1} % of the nodes used on average",
             self.grid,
             if count == 1 { "" } else { "s" },
-            unit.words(self.to - self.from),
             100.0 * mean
         )
     }
@@ -193,7 +196,7 @@ impl Schedule<'_> {
     /// A curve in steps, its area filled.
     fn area(&self, canvas: &mut Canvas, curve: &[(f64, f64)], scale: &Scale) {
         let mut data = format!("M{} {}", n(LEFT), n(scale.clamped(0.0)));
-        for &(at, value) in &self.thinned(curve) {
+        for &(at, value) in curve {
             // Writing to a string cannot fail.
             let _ = write!(data, "H{}V{}", n(self.time.clamped(at)), n(scale.clamped(value)));
         }
@@ -216,7 +219,8 @@ impl Schedule<'_> {
                 let gap = |room: f64| if room > 3.0 { 0.7 } else { 0.0 };
                 let size = (right - left - gap(right - left), bottom - top - gap(bottom - top));
                 let size = (size.0.max(0.3), size.1.max(0.3));
-                canvas::rect((left, top), size, Ink::Series(index % COLOURS)).end(&mut inner);
+                canvas::rect((left, top), size, Ink::Series(INKS[index % INKS.len()]))
+                    .end(&mut inner);
                 name(&one.job, (left, top), size, &mut inner);
             }
             let end = one.end.map_or("?".to_string(), |end| unit.words(end));
@@ -236,15 +240,15 @@ impl Schedule<'_> {
         if self.grid.axes() == 1 {
             "A box is a job: as wide as it lasts, over the nodes that it holds.".to_string()
         } else {
-            "A box is a job: as wide as it lasts, as high as it has nodes. Its place and its colour \
-             say nothing."
+            "A box is a job: as wide as it lasts, as high as it has nodes. Place and colour say \
+             nothing."
                 .to_string()
         }
     }
 
     /// The number of jobs that run.
     fn running(&self, canvas: &mut Canvas) -> String {
-        let curve = self.curve(|_| 1.0);
+        let curve = self.thinned(&self.curve(|_| 1.0));
         let most = curve.iter().map(|point| point.1).fold(1.0, f64::max);
         let place = (TOPS[1] + RUNNING, TOPS[1]);
         let scale = Scale::new((0.0, most), (false, Unit::Plain), place, 3);
@@ -253,8 +257,7 @@ impl Schedule<'_> {
             tick(canvas, scale.at(at), &scale.label(at));
         }
         format!(
-            "Below: how many jobs run. A shorter interval, of at most {MOST_BOXES} boxes, shows each \
-             job."
+            "Below: how many jobs run. In an interval of at most {MOST_BOXES} boxes each is shown."
         )
     }
 
@@ -297,6 +300,15 @@ impl Schedule<'_> {
             _ => format!("{base}"),
         };
         (base, format!(", since {told}"))
+    }
+}
+
+/// What stands behind a number of units of time that has none itself.
+fn unit_of(name: &str) -> &'static str {
+    match name {
+        "time_unit" => " time units",
+        "cycle" => " cycles",
+        _ => "",
     }
 }
 

@@ -33,12 +33,15 @@ pub fn state(state: &State, name: &dyn Fn(JobId) -> String) -> String {
         state.busy_nodes()
     );
     Element::new("desc").text(&seen, &mut inner);
-    Element::new("style").around(palette::EXPLANATION, &mut inner);
+    inner += &palette::machines_style();
     rect("page", [0.0; 2], [width, height]).end(&mut inner);
     Element::new("g")
         .with("transform", format!("translate({GAP} {GAP})"))
         .around(&panel, &mut inner);
     let mut out = String::new();
-    root(width, height).with("role", "img").around(&inner, &mut out);
+    root(width, height)
+        .with("class", palette::MACHINES)
+        .with("role", "img")
+        .around(&inner, &mut out);
     out
 }

@@ -178,7 +178,10 @@ fn numbers_that_cannot_be_drawn_are_refused() {
     let svg = good(&plot("--at", "1").each_ref().map(String::as_str));
     assert!(!svg.contains("</title>\u{1}") && !svg.contains('\u{1}'), "{svg}");
     let svg = good(&plot("--from", "0").each_ref().map(String::as_str));
-    assert!(svg.contains("<title>job &lt;/title&gt;\u{fffd}&amp;: 4 nodes, 0 to 4</title>"), "{svg}");
+    assert!(
+        svg.contains("<title>job &lt;/title&gt;\u{fffd}&amp;: 4 nodes, 0 to 4</title>"),
+        "{svg}"
+    );
     let results = at("results.csv");
     for mean in ["inf", "-inf", "NaN"] {
         std::fs::write(

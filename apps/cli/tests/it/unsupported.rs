@@ -113,7 +113,8 @@ fn experiments_leave_out_combinations_and_go_on_with_the_same() {
     assert_eq!(report.matches("Left out: strategy 2db does not work on").count(), 3);
     let shards = ["1/2", "2/2"].map(|part| {
         let out = at(&part.replace('/', "-"));
-        let run = ["experiment", &keyed, "--shard", part, "--skip-unsupported", "--out", text(&out)];
+        let run =
+            ["experiment", &keyed, "--shard", part, "--skip-unsupported", "--out", text(&out)];
         good(&run);
         out
     });
