@@ -112,7 +112,8 @@ pub(crate) fn read_skipping(file: &Path, name: &str) -> Result<(String, Specific
         Some(true) => text.clone(),
         Some(false) => {
             return Err(Failure::usage(format!(
-                "{} says {SKIP_UNSUPPORTED} = false: take it out, or leave out --{SKIP_UNSUPPORTED}",
+                "{} says {SKIP_UNSUPPORTED} = false: take it out, or do not give \
+                 --{SKIP_UNSUPPORTED}",
                 files::shown(file)
             )));
         }

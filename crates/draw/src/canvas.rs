@@ -111,7 +111,9 @@ pub(crate) fn mark((x, y): (f64, f64), series: usize, turn: Turn) -> Element {
         2 => polygon(&[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)]),
         _ => polygon(&[(0.0, -1.3), (1.1, 0.0), (0.0, 1.3), (-1.1, 0.0)]),
     };
-    let is_filled = if turn.of > 1 { turn.rank + 1 == turn.of } else { series % 2 == 0 };
+    // The shapes begin anew with the fifth, the other way round.
+    let is_even = (series + series / 4) % 2 == 0;
+    let is_filled = if turn.of > 1 { turn.rank + 1 == turn.of } else { is_even };
     let filled = if is_filled {
         shape.with("class", format_args!("{class}f {class}")).with("fill", colour)
     } else {

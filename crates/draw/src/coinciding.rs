@@ -76,7 +76,7 @@ pub(crate) fn sentences(chart: &Chart, groups: &[Vec<usize>]) -> Vec<String> {
         if equal {
             format!("{names} are equal: their lines take turns.")
         } else {
-            format!("{names} are too close to be told apart here: their lines take turns.")
+            format!("{names} nearly coincide: their lines take turns.")
         }
     };
     groups.iter().map(sentence).collect()

@@ -15,7 +15,7 @@ use pavior_allocation::explain::{Answer, State, index, words};
 use crate::canvas::{key_of, root};
 use crate::coinciding::listed;
 use crate::palette;
-use crate::text::size_within;
+use crate::text::{size_within, width_of};
 use crate::xml::Element;
 
 /// The widest a drawing of planes side by side gets, unless a single plane is wider, in pixels.
@@ -76,7 +76,7 @@ pub fn explanation(
     inner += &body;
     let mut out = String::new();
     root(width, height)
-        .with("class", palette::MACHINES)
+        .with("font-family", palette::FONTS)
         .with("role", "img")
         .around(&inner, &mut out);
     out
@@ -415,7 +415,7 @@ fn legend(width: f64, top: f64, key: &str, out: &mut String) -> f64 {
     ];
     let (mut x, mut y) = (GAP, top);
     for (class, meaning) in entries {
-        let wide = SIDE + 6.0 + meaning.chars().count() as f64 * 6.4 + 16.0;
+        let wide = SIDE + 6.0 + width_of(meaning, 13.0) + 12.0;
         if x > GAP && x + wide > width {
             (x, y) = (GAP, y + 24.0);
         }

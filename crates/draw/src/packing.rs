@@ -12,7 +12,7 @@ pub(crate) struct Held {
 struct Rows(Vec<(u64, u64)>);
 
 impl Rows {
-    /// Takes so many rows: the lowest of the narrowest gap that holds them, or, where there is none,
+    /// Takes so many rows: the lowest of the narrowest gap that holds them. Where there is none,
     /// several pieces, the widest gaps first. Fewer where not as many are free.
     fn take(&mut self, count: u64) -> Vec<(u64, u64)> {
         let wide = |gap: &&(u64, u64)| gap.1 - gap.0 >= count;

@@ -100,19 +100,18 @@ pub(crate) fn page_variables() -> String {
 pub(crate) const JOBS: [&str; 8] =
     ["#3a6fb0", "#8a5bb5", "#2f8a6b", "#b04a6b", "#5c7280", "#a0622b", "#6a7d2b", "#2a8397"];
 
-/// The class of a drawing of machines. Its style sheet is for what is within: a page may have other
-/// drawings.
-pub(crate) const MACHINES: &str = "pavior";
+/// The letters of drawings of machines.
+pub(crate) const FONTS: &str = "system-ui, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif";
 
 /// What a drawing of machines has, in light and in dark: selectors and declarations. Patterns tell
 /// apart what colours do, also in print: covered bases are hatched, rejected ones dotted, failed
-/// nodes crossed out.
+/// nodes crossed out. No rule is for all elements of a name: a page may have other drawings.
+/// Selectors are single classes, which also count in what `use` repeats.
 const LIGHT: &[(&str, &str)] = &[
-    ("text", "font-family:system-ui,'Helvetica Neue',Arial,'DejaVu Sans',sans-serif;fill:#1c2024"),
     (".page", "fill:#ffffff"),
     (".node", "fill:#fbfcfd"),
     (".line", "fill:none;stroke:#ccd2d8;stroke-width:1"),
-    (".name", "font-weight:600"),
+    ("text.name", "fill:#1c2024;font-weight:600"),
     (".quiet", "fill:#5a646e"),
     (".middle", "text-anchor:middle"),
     (".cover", "fill:#fbe3da"),
@@ -131,7 +130,7 @@ const LIGHT: &[(&str, &str)] = &[
     (".halo", "fill:none;stroke:#ffffff;stroke-width:5"),
 ];
 const DARK: &[(&str, &str)] = &[
-    ("text", "fill:#e6e9ec"),
+    ("text.name", "fill:#e6e9ec"),
     (".page", "fill:#15181b"),
     (".node", "fill:#1f2429"),
     (".line", "stroke:#3a424a"),
@@ -152,9 +151,8 @@ const DARK: &[(&str, &str)] = &[
 /// The style sheet of a drawing of machines.
 pub(crate) fn machines_style() -> String {
     let rules = |all: &[(&str, &str)]| {
-        let rule = |(selector, declarations): &(&str, &str)| {
-            format!(".{MACHINES} {selector}{{{declarations}}}")
-        };
+        let rule =
+            |(selector, declarations): &(&str, &str)| format!("{selector}{{{declarations}}}");
         all.iter().map(rule).collect::<Vec<_>>().join("\n")
     };
     let (light, dark) = (rules(LIGHT), rules(DARK));

@@ -81,7 +81,7 @@ pub fn plan(
     inner += &body;
     let mut out = String::new();
     root(width, height)
-        .with("class", palette::MACHINES)
+        .with("font-family", palette::FONTS)
         .with("role", "img")
         .around(&inner, &mut out);
     out

@@ -173,7 +173,8 @@ impl Schedule<'_> {
         parts.sum::<f64>() / (self.to - self.from)
     }
 
-    /// A curve with fewer points than a drawing has columns: means of as many parts of the interval.
+    /// A curve, or, where it has many more points than a drawing has columns, its means of so many
+    /// parts of the interval.
     fn thinned(&self, curve: &[(f64, f64)]) -> Vec<(f64, f64)> {
         if curve.len() <= MOST_STEPS {
             return curve.to_vec();

@@ -40,7 +40,7 @@ pub fn state(state: &State, name: &dyn Fn(JobId) -> String) -> String {
         .around(&panel, &mut inner);
     let mut out = String::new();
     root(width, height)
-        .with("class", palette::MACHINES)
+        .with("font-family", palette::FONTS)
         .with("role", "img")
         .around(&inner, &mut out);
     out

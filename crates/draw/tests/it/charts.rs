@@ -70,7 +70,8 @@ proptest! {
         sample in prop::collection::vec(number(), 0..20),
         logarithmic: bool,
     ) {
-        let chart = cdf("Sample", ChartAxis::of("waiting", "s", logarithmic), &[("a".to_string(), sample)]);
+        let axis = ChartAxis::of("waiting", "s", logarithmic);
+        let chart = cdf("Sample", axis, &[("a".to_string(), sample)]);
         assert_well_formed(&svg(&chart));
     }
 
