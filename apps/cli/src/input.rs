@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use pavior_allocation::Selection;
+use pavior_experiments::LeftOut;
 use pavior_kernel::BadName;
 use pavior_mesh::{Freedom, Grid, Request};
 use pavior_workload::{Ask, AskFault, ShapeRule, Shaper, freedom_named};
@@ -45,16 +46,47 @@ where
     Ok(all)
 }
 
-/// A list of strategies that all work on a machine.
-pub(crate) fn strategies(typed: &str, grid: &Grid) -> Result<Vec<Selection>, Failure> {
+/// A list of strategies that all work on a machine; with those that do not, where they are to be
+/// left out.
+pub(crate) fn strategies(
+    typed: &str,
+    grid: &Grid,
+    skips: bool,
+) -> Result<(Vec<Selection>, Vec<LeftOut>), Failure> {
     let all: Vec<Selection> = names("--strategy", typed)?;
-    for ((at, part), selection) in parts(typed).zip(&all) {
-        if let Err(error) = selection.supports(grid) {
-            let bad = BadName { reason: error.to_string(), span: 0..part.len() };
-            return Err(Failure::option("--strategy", typed, at, &bad));
+    let several = all.len() > 1;
+    let (mut chosen, mut left_out) = (Vec::new(), Vec::new());
+    for ((at, part), selection) in parts(typed).zip(all) {
+        match selection.supports(grid) {
+            Ok(()) => chosen.push(selection),
+            Err(error) if skips => left_out.push(LeftOut {
+                parameter: "strategy",
+                value: selection.to_string(),
+                machine: grid.to_string(),
+                reason: error.to_string(),
+            }),
+            Err(error) => {
+                let hint = if several { "; --skip-unsupported leaves it out" } else { "" };
+                let bad = BadName { reason: format!("{error}{hint}"), span: 0..part.len() };
+                return Err(Failure::option("--strategy", typed, at, &bad));
+            }
         }
     }
-    Ok(all)
+    let words: Vec<String> = left_out.iter().map(LeftOut::words).collect();
+    if chosen.is_empty() {
+        let reason = format!("nothing is left to compare: {}", words.join("; "));
+        let bad = BadName { reason, span: 0..typed.len() };
+        return Err(Failure::option("--strategy", typed, 0, &bad));
+    }
+    if !left_out.is_empty() {
+        say_left_out(&format!("Left out: {}.", words.join("; ")));
+    }
+    Ok((chosen, left_out))
+}
+
+/// Says on standard error what a comparison leaves out.
+pub(crate) fn say_left_out(sentence: &str) {
+    eprintln!("note: {}", pavior_kernel::cell(sentence));
 }
 
 /// What is asked for, and how free it is to be placed.

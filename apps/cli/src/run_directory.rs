@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use pavior_experiments::directory::{
     self, Directory, DirectoryError, Note, OpenRun, Reproduced, Resume, Run,
 };
+use pavior_experiments::parameters::SKIP_UNSUPPORTED;
 use pavior_experiments::{InputFiles, JournalEntry, Publication, Specification};
 use pavior_files::{FileError, Limits};
+use pavior_kernel::BadName;
 
 use crate::failure::Failure;
 use crate::files;
@@ -97,6 +99,32 @@ pub(crate) fn read(file: &Path, name: &str) -> Result<(String, Specification), F
     let specification = Specification::parse(&text, name)
         .map_err(|error| Failure::in_file(file, &text, error.reason, &error.span))?;
     Ok((text, specification))
+}
+
+/// Reads an experiment and leaves out what does not apply. The text is that of the file with the
+/// key for it before it, so that whoever goes on with it does the same.
+pub(crate) fn read_skipping(file: &Path, name: &str) -> Result<(String, Specification), Failure> {
+    let text = pavior_files::read_text(file, Limits::DOCUMENT)?;
+    let failure = |error: BadName| Failure::in_file(file, &text, error.reason, &error.span);
+    let asked = format!("{SKIP_UNSUPPORTED} = true\n");
+    let described = match Specification::states_skipping(&text).map_err(failure)? {
+        None => format!("{asked}{text}"),
+        Some(true) => text.clone(),
+        Some(false) => {
+            return Err(Failure::usage(format!(
+                "{} says {SKIP_UNSUPPORTED} = false: take it out, or do not give \
+                 --{SKIP_UNSUPPORTED}",
+                files::shown(file)
+            )));
+        }
+    };
+    let before = described.len() - text.len();
+    let specification =
+        Specification::parse(&described, name).map_err(|BadName { reason, span }| {
+            let [start, end] = [span.start, span.end].map(|at| at.saturating_sub(before));
+            failure(BadName { reason, span: start..end })
+        })?;
+    Ok((described, specification))
 }
 
 impl From<DirectoryError> for Failure {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pavior_experiments::{Span as Wanted, Specification as Experiment};
+use pavior_experiments::{LeftOut, Span as Wanted, Specification as Experiment};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
@@ -95,6 +95,20 @@ impl Specification {
             point.set().map(|(parameter, value)| (parameter.name, value.to_string())).collect()
         };
         self.shared.experiment.points.iter().map(of).collect()
+    }
+
+    /// What `skip_unsupported` left out: the parameter, the value, the machine and why.
+    #[getter]
+    fn skipped(&self) -> Vec<HashMap<&'static str, String>> {
+        let of = |one: &LeftOut| {
+            HashMap::from([
+                ("parameter", one.parameter.to_string()),
+                ("value", one.value.clone()),
+                ("machine", one.machine.clone()),
+                ("reason", one.reason.clone()),
+            ])
+        };
+        self.shared.experiment.left_out.iter().map(of).collect()
     }
 
     /// What is still to be run, without the spans that are under way; empty when all is. A pure

@@ -1,4 +1,38 @@
-//! Axes: round numbers, and where they stand.
+//! Axes: round numbers, how they are written, and where they stand.
+
+use crate::time;
+
+/// What the numbers of an axis count, where that decides how they are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unit {
+    /// Something else: numbers stand as they are.
+    #[default]
+    Plain,
+    /// Seconds: numbers stand as seconds, minutes, hours and days.
+    Seconds,
+    /// Nanoseconds: numbers stand as ns, µs, ms and s.
+    Nanoseconds,
+}
+
+impl Unit {
+    /// The unit that results call so: `s`, `ns`, or any other, which is plain.
+    pub fn named(name: &str) -> Unit {
+        match name {
+            "s" => Unit::Seconds,
+            "ns" => Unit::Nanoseconds,
+            _ => Unit::Plain,
+        }
+    }
+
+    /// A single value, in words.
+    pub(crate) fn words(self, value: f64) -> String {
+        match self {
+            Unit::Plain => label(value),
+            Unit::Seconds => time::words(value),
+            Unit::Nanoseconds => time::short(value),
+        }
+    }
+}
 
 /// A linear or logarithmic scale from data to a place on the canvas.
 #[derive(Clone, Debug, PartialEq)]
@@ -8,6 +42,7 @@ pub(crate) struct Scale {
     logarithmic: bool,
     from: f64,
     to: f64,
+    unit: Unit,
     /// Where numbers stand.
     pub(crate) ticks: Vec<f64>,
 }
@@ -17,19 +52,36 @@ impl Scale {
     /// numbers. Its ends are round numbers beyond the data.
     pub(crate) fn new(
         (low, high): (f64, f64),
-        logarithmic: bool,
+        (logarithmic, unit): (bool, Unit),
         (from, to): (f64, f64),
         count: usize,
     ) -> Scale {
-        let ticks = if logarithmic { decades(low, high) } else { linear(low, high, count) };
+        let ticks = match (logarithmic, unit) {
+            (true, Unit::Seconds) => spanning(low, high, &time::ladder(low, high)),
+            (true, _) => decades(low, high),
+            (false, _) => linear(low, high, count, unit),
+        };
         let (low, high) = (ticks[0], ticks[ticks.len() - 1]);
-        let ticks = if logarithmic { thinned(ticks, count) } else { ticks };
-        Scale { low, high, logarithmic, from, to, ticks }
+        let ticks = if logarithmic { thinned(ticks, count, unit) } else { ticks };
+        Scale { low, high, logarithmic, from, to, unit, ticks }
+    }
+
+    /// What is written at a number of the axis.
+    pub(crate) fn label(&self, tick: f64) -> String {
+        match (self.unit, self.logarithmic) {
+            (Unit::Plain, _) => label(tick),
+            (Unit::Seconds, true) => time::whole(tick),
+            (Unit::Seconds, false) => {
+                let step = self.ticks.windows(2).map(|pair| pair[1] - pair[0]).next();
+                time::stepped(tick, step.unwrap_or(tick))
+            }
+            (Unit::Nanoseconds, _) => time::short(tick),
+        }
     }
 
     /// A linear scale between ends that need not be round, without numbers.
     pub(crate) fn plain((low, high): (f64, f64), (from, to): (f64, f64)) -> Scale {
-        Scale { low, high, logarithmic: false, from, to, ticks: Vec::new() }
+        Scale { low, high, logarithmic: false, from, to, unit: Unit::Plain, ticks: Vec::new() }
     }
 
     /// Where a value stands.
@@ -68,23 +120,28 @@ pub(crate) fn can_show(value: f64, logarithmic: bool) -> bool {
     value.abs() <= GREATEST && (!logarithmic || value >= LEAST)
 }
 
-/// Multiples of 1, 2, 2.5 or 5 times a power of ten that span the data.
-fn linear(low: f64, high: f64, count: usize) -> Vec<f64> {
+/// Multiples of 1, 2, 2.5 or 5 times a power of ten, or of a round time, that span the data.
+fn linear(low: f64, high: f64, count: usize, unit: Unit) -> Vec<f64> {
     // Ends that are next to equal, or next to 0, leave no room for steps that can be told apart.
     let is_wide = high - low > (1e-12 * low.abs().max(high.abs())).max(LEAST);
     let (low, high) = if is_wide { (low, high) } else { around(low) };
     let rough = (high - low) / count.max(2) as f64;
-    let power = libm::pow(10.0, libm::floor(libm::log10(rough)));
-    let step = [1.0, 2.0, 2.5, 5.0, 10.0]
-        .into_iter()
-        .map(|factor| factor * power)
-        .find(|&step| step >= rough * 0.999)
-        .unwrap_or(10.0 * power);
+    let step = if unit == Unit::Seconds { time::step(rough) } else { round(rough) };
     // A hair's breadth, so that an end on a multiple stays there.
     let hair = 1e-9;
     let (first, last) =
         (libm::floor(low / step + hair) as i64, libm::ceil(high / step - hair) as i64);
     (first..=last.max(first + 1)).map(|k| k as f64 * step).collect()
+}
+
+/// The least of 1, 2, 2.5 and 5 times a power of ten that is not below a number.
+pub(crate) fn round(rough: f64) -> f64 {
+    let power = libm::pow(10.0, libm::floor(libm::log10(rough)));
+    [1.0, 2.0, 2.5, 5.0, 10.0]
+        .into_iter()
+        .map(|factor| factor * power)
+        .find(|&step| step >= rough * 0.999)
+        .unwrap_or(10.0 * power)
 }
 
 /// An interval about a single value.
@@ -103,23 +160,39 @@ fn decades(low: f64, high: f64) -> Vec<f64> {
     let all: Vec<f64> = (first..=last.max(first + 1))
         .flat_map(|power| [1.0, 2.0, 5.0].map(|factor| factor * libm::pow(10.0, f64::from(power))))
         .collect();
+    spanning(low, high, &all)
+}
+
+/// The part of a ladder of numbers that spans the data.
+fn spanning(low: f64, high: f64, all: &[f64]) -> Vec<f64> {
     let above = all.iter().position(|&tick| tick > low * 1.000_001).unwrap_or(1);
     let below = all.iter().position(|&tick| tick >= high * 0.999_999).unwrap_or(all.len() - 1);
     all[above.saturating_sub(1)..=below.max(above)].to_vec()
 }
 
-/// Powers of ten only, or every other one and so on, where there are too many numbers.
-fn thinned(ticks: Vec<f64>, count: usize) -> Vec<f64> {
+/// Powers of ten only (of times, a second, a minute, an hour, a day and tens of them), or every
+/// other one and so on, where there are too many numbers.
+fn thinned(ticks: Vec<f64>, count: usize, unit: Unit) -> Vec<f64> {
     if ticks.len() <= count + 2 {
         return ticks;
     }
-    let is_power = |tick: &f64| {
-        let exponent = libm::log10(*tick);
+    let is_power = |tick: f64| {
+        let exponent = libm::log10(tick);
         (exponent - libm::round(exponent)).abs() < 1e-9
     };
-    let powers: Vec<f64> = ticks.into_iter().filter(is_power).collect();
-    let each = powers.len().div_ceil(count.max(2));
-    powers.into_iter().step_by(each.max(1)).collect()
+    let is_main = |tick: &f64| match unit {
+        Unit::Seconds => time::is_main(*tick),
+        Unit::Plain | Unit::Nanoseconds => is_power(*tick),
+    };
+    let main: Vec<f64> = ticks.iter().copied().filter(is_main).collect();
+    if main.len() < 3 {
+        return ticks.into_iter().step_by(2).collect();
+    }
+    if main.len() <= count + 2 {
+        return main;
+    }
+    let each = main.len().div_ceil(count.max(2));
+    main.into_iter().step_by(each.max(1)).collect()
 }
 
 /// A number as axes have it: 0.25, 1500, 2e6.
@@ -137,29 +210,12 @@ pub(crate) fn label(value: f64) -> String {
     }
 }
 
-fn short(value: f64, decimals: usize) -> String {
+pub(crate) fn short(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.').to_string()
     } else {
         text
-    }
-}
-
-/// A metric with its unit, as the label of an axis.
-///
-/// ```
-/// assert_eq!(pavior_draw::with_unit("waiting_time", "s"), "waiting time (s)");
-/// assert_eq!(pavior_draw::with_unit("utilization", "fraction"), "utilization (fraction)");
-/// ```
-pub fn with_unit(metric: &str, unit: &str) -> String {
-    let name = metric.replace('_', " ");
-    match unit {
-        "" | "count" | "ratio" => name,
-        "ns" => format!("{} time (ns, median of runs)", name.trim_end_matches(" ns")),
-        "time_unit" => format!("{name} (time units)"),
-        "cycle" => format!("{name} (cycles)"),
-        other => format!("{name} ({other})"),
     }
 }
 
@@ -172,7 +228,11 @@ mod tests {
     #[test]
     fn ticks_are_round_and_span_the_data() {
         let labels = |low: f64, high: f64, log: bool| -> Vec<String> {
-            Scale::new((low, high), log, (0.0, 1.0), 5).ticks.iter().map(|t| label(*t)).collect()
+            Scale::new((low, high), (log, Unit::Plain), (0.0, 1.0), 5)
+                .ticks
+                .iter()
+                .map(|t| label(*t))
+                .collect()
         };
         assert_eq!(labels(0.0, 4.6, false), ["0", "1", "2", "3", "4", "5"]);
         assert_eq!(labels(0.0, 0.49, false), ["0", "0.1", "0.2", "0.3", "0.4", "0.5"]);
@@ -185,14 +245,39 @@ mod tests {
     }
 
     #[test]
+    fn seconds_are_written_as_hours_and_days() {
+        let labels = |low: f64, high: f64, log: bool| -> Vec<String> {
+            let scale = Scale::new((low, high), (log, Unit::Seconds), (0.0, 1.0), 6);
+            scale.ticks.iter().map(|tick| scale.label(*tick)).collect()
+        };
+        assert_eq!(labels(0.0, 300_000.0, false), ["0", "1 d", "2 d", "3 d", "4 d"]);
+        assert_eq!(labels(0.0, 200_000.0, false), ["0", "12 h", "24 h", "36 h", "48 h", "60 h"]);
+        assert_eq!(labels(0.0, 9000.0, false)[1], "0.5 h");
+        assert_eq!(labels(0.0, 50.0, false)[1], "10 s");
+        assert_eq!(labels(-7200.0, 7200.0, false)[0], "-2 h");
+        assert_eq!(labels(0.0, 1e8, false)[1], "200 d");
+        assert_eq!(
+            labels(3000.0, 90_000.0, true),
+            ["30 min", "1 h", "2 h", "3 h", "6 h", "12 h", "1 d", "2 d"]
+        );
+        assert_eq!(
+            labels(0.3, 9e6, true),
+            ["1 s", "10 s", "1 min", "10 min", "1 h", "1 d", "10 d", "100 d"]
+        );
+    }
+
+    #[test]
     fn every_range_gets_a_scale() {
-        for low in [-3.0, 0.0, 1e-9, 0.3, 17.0, 5e8] {
+        let units = [Unit::Plain, Unit::Seconds, Unit::Nanoseconds];
+        for (low, unit) in
+            [-3.0, 0.0, 1e-9, 0.3, 17.0, 5e8].map(|low| units.map(|one| (low, one))).concat()
+        {
             for span in [0.0, 1e-9, 0.7, 1e3, 1e12] {
-                let scale = Scale::new((low, low + span), false, (0.0, 100.0), 5);
+                let scale = Scale::new((low, low + span), (false, unit), (0.0, 100.0), 5);
                 assert!((2..=12).contains(&scale.ticks.len()), "{low} {span}: {scale:?}");
                 assert!((-1e-6..=100.0 + 1e-6).contains(&scale.at(low + span)), "{scale:?}");
                 if low > 0.0 {
-                    let scale = Scale::new((low, low + span), true, (0.0, 100.0), 5);
+                    let scale = Scale::new((low, low + span), (true, unit), (0.0, 100.0), 5);
                     assert!((1..=8).contains(&scale.ticks.len()), "{low} {span}: {scale:?}");
                     assert!((-1e-6..=100.0 + 1e-6).contains(&scale.at(low)), "{scale:?}");
                 }
@@ -203,14 +288,15 @@ mod tests {
     proptest! {
         #[test]
         fn no_numbers_break_a_scale(
-            ends in any::<[f64; 2]>(), bits in any::<[u64; 2]>(), logarithmic: bool
+            ends in any::<[f64; 2]>(), bits in any::<[u64; 2]>(), logarithmic: bool,
+            unit in prop::sample::select(vec![Unit::Plain, Unit::Seconds, Unit::Nanoseconds]),
         ) {
             for ends in [ends, bits.map(f64::from_bits)] {
                 if !ends.iter().all(|&end| can_show(end, logarithmic)) {
                     continue;
                 }
                 let (low, high) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
-                let scale = Scale::new((low, high), logarithmic, (0.0, 100.0), 6);
+                let scale = Scale::new((low, high), (logarithmic, unit), (0.0, 100.0), 6);
                 prop_assert!((1..=14).contains(&scale.ticks.len()), "{scale:?}");
                 for end in [low, high, f64::INFINITY, f64::NEG_INFINITY] {
                     let place = scale.clamped(end);

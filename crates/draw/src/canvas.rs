@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::coinciding::Turn;
 use crate::palette::{self, Ink};
 use crate::xml::Element;
 
@@ -42,10 +43,11 @@ impl Canvas {
         &mut self.body
     }
 
-    /// The whole file.
-    pub(crate) fn finish(self, title: &str) -> String {
+    /// The whole file, with what is seen in words.
+    pub(crate) fn finish(self, title: &str, description: &str) -> String {
         let mut inner = String::new();
         Element::new("title").text(title, &mut inner);
+        Element::new("desc").text(description, &mut inner);
         inner += &palette::chart_style();
         inner += &self.body;
         let fonts = "system-ui, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif";
@@ -93,11 +95,11 @@ pub(crate) fn path(points: &[(f64, f64)], ink: Ink) -> Element {
 }
 
 /// The mark of a series at a place: shapes differ, and every other one is hollow, so that series
-/// are told apart without colours and where they coincide.
-pub(crate) fn mark((x, y): (f64, f64), series: usize) -> Element {
+/// are told apart without colours. Of series that lie on each other the marks stand within each
+/// other, and only the innermost is filled.
+pub(crate) fn mark((x, y): (f64, f64), series: usize, turn: Turn) -> Element {
     let (class, colour) = Ink::Series(series).class();
-    // Where two coincide, the later one is drawn over the earlier one and must not cover it.
-    let r = [4.8, 4.8, 3.0, 4.2][series % 4];
+    let r = 4.4 * turn.scale();
     let polygon = |points: &[(f64, f64)]| {
         let points: Vec<String> =
             points.iter().map(|(a, b)| format!("{},{}", n(x + a * r), n(y + b * r))).collect();
@@ -109,12 +111,53 @@ pub(crate) fn mark((x, y): (f64, f64), series: usize) -> Element {
         2 => polygon(&[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)]),
         _ => polygon(&[(0.0, -1.3), (1.1, 0.0), (0.0, 1.3), (-1.1, 0.0)]),
     };
-    let filled = if series % 2 == 0 {
+    // The shapes begin anew with the fifth, the other way round.
+    let is_even = (series + series / 4) % 2 == 0;
+    let is_filled = if turn.of > 1 { turn.rank + 1 == turn.of } else { is_even };
+    let filled = if is_filled {
         shape.with("class", format_args!("{class}f {class}")).with("fill", colour)
     } else {
         shape.with("class", class).with("fill", "none")
     };
     filled.with("stroke", colour).with("stroke-width", "1.6")
+}
+
+/// The hatches of fills, so that they are told apart without colours: plain, then strokes in the
+/// colour of the paper. Their names end in `key`, which no other drawing on a page has.
+pub(crate) fn hatches(key: &str) -> String {
+    let (class, colour) = Ink::Paper.class();
+    let strokes = ["M-2 2L2 -2M0 8L8 0M6 10L10 6", "M0 2H8M0 6H8", "M2 0V8M0 2H8"];
+    let mut all = String::new();
+    for (number, strokes) in (1..).zip(strokes) {
+        let stroke = Element::new("path").with("class", &class).with("d", strokes);
+        let stroke = stroke.with("stroke", colour).with("stroke-width", "1.6").with("fill", "none");
+        Element::new("pattern")
+            .with("id", format_args!("h{number}-{key}"))
+            .with("width", 8)
+            .with("height", 8)
+            .with("patternUnits", "userSpaceOnUse")
+            .holding(&stroke, &mut all);
+    }
+    let mut out = String::new();
+    Element::new("defs").around(&all, &mut out);
+    out
+}
+
+/// The hatch over a fill, if its series has one.
+pub(crate) fn hatch(at: (f64, f64), size: (f64, f64), series: usize, key: &str) -> Option<Element> {
+    let rect = Element::new("rect").with("x", n(at.0)).with("y", n(at.1));
+    let rect = rect.with("width", n(size.0)).with("height", n(size.1));
+    let number = series % 4;
+    (number > 0).then(|| rect.with("fill", format_args!("url(#h{number}-{key})")))
+}
+
+/// A short word made of a text, for names within a file: drawings on one page must not share them.
+pub(crate) fn key_of(text: &str) -> String {
+    // FNV-1a.
+    let hash = text
+        .bytes()
+        .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    format!("{hash:08x}")
 }
 
 /// Text with its baseline at y.

@@ -8,7 +8,8 @@ const MOST_STEPS: usize = 2000;
 /// The cumulative distributions of named samples.
 ///
 /// A sample of very many values is drawn at evenly spread ranks, its extremes included.
-pub fn cdf(title: &str, x_label: &str, logarithmic: bool, samples: &[(String, Vec<f64>)]) -> Chart {
+pub fn cdf(title: &str, x: ChartAxis, samples: &[(String, Vec<f64>)]) -> Chart {
+    let logarithmic = x.logarithmic;
     let series = |(name, sample): &(String, Vec<f64>)| {
         let mut sorted: Vec<f64> = sample.iter().copied().filter(|v| v.is_finite()).collect();
         sorted.sort_by(f64::total_cmp);
@@ -30,8 +31,8 @@ pub fn cdf(title: &str, x_label: &str, logarithmic: bool, samples: &[(String, Ve
     let count: usize = samples.iter().map(|(_, sample)| sample.len()).sum();
     Chart {
         title: title.to_string(),
-        x: ChartAxis { label: x_label.to_string(), logarithmic },
-        y: ChartAxis { label: "share of jobs".to_string(), logarithmic: false },
+        x,
+        y: ChartAxis::plain("share of jobs", false),
         categories: Vec::new(),
         marks: Marks::Steps,
         series: samples.iter().map(series).collect(),
@@ -46,12 +47,13 @@ mod tests {
 
     #[test]
     fn shares_rise_to_one() {
-        let chart = cdf("", "s", false, &[("a".into(), vec![3.0, 1.0, 2.0, 2.0])]);
+        let chart =
+            cdf("", ChartAxis::plain("s", false), &[("a".into(), vec![3.0, 1.0, 2.0, 2.0])]);
         let points: Vec<(f64, f64)> =
             chart.series[0].points.iter().map(|mark| (mark.x, mark.y)).collect();
         assert_eq!(points, [(1.0, 0.0), (1.0, 0.25), (2.0, 0.5), (2.0, 0.75), (3.0, 1.0)]);
         let long = (0..10_000).map(f64::from).collect();
-        let chart = cdf("", "s", false, &[("a".into(), long)]);
+        let chart = cdf("", ChartAxis::plain("s", false), &[("a".into(), long)]);
         let last = chart.series[0].points.last().unwrap();
         assert_eq!((chart.series[0].points.len(), last.x, last.y), (2001, 9999.0, 1.0));
     }

@@ -1,6 +1,6 @@
 //! A chart as data, before it is drawn.
 
-use crate::axis;
+use crate::axis::{self, Unit};
 use crate::palette::COLOURS;
 
 /// A chart.
@@ -27,10 +27,41 @@ pub struct Chart {
 /// An axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChartAxis {
-    /// What stands along it, with its unit.
+    /// What stands along it; with its unit, unless the numbers themselves have it.
     pub label: String,
     /// Whether it is logarithmic.
     pub logarithmic: bool,
+    /// What its numbers count.
+    pub unit: Unit,
+}
+
+impl ChartAxis {
+    /// An axis of plain numbers.
+    pub fn plain(label: impl Into<String>, logarithmic: bool) -> ChartAxis {
+        ChartAxis { label: label.into(), logarithmic, unit: Unit::Plain }
+    }
+
+    /// The axis of a quantity in a unit that results name: of seconds, the numbers have their units
+    /// themselves.
+    ///
+    /// ```
+    /// use pavior_draw::ChartAxis;
+    /// let label = |name, unit| ChartAxis::of(name, unit, false).label;
+    /// assert_eq!(label("waiting_time", "s"), "waiting time");
+    /// assert_eq!(label("waiting", "time_unit"), "waiting (time units)");
+    /// assert_eq!(label("utilization", "fraction"), "utilization (fraction)");
+    /// ```
+    pub fn of(quantity: &str, unit: &str, logarithmic: bool) -> ChartAxis {
+        let name = quantity.replace('_', " ");
+        let label = match unit {
+            "" | "count" | "ratio" | "s" => name,
+            "ns" => format!("{} time, median of runs", name.trim_end_matches(" ns")),
+            "time_unit" => format!("{name} (time units)"),
+            "cycle" => format!("{name} (cycles)"),
+            other => format!("{name} ({other})"),
+        };
+        ChartAxis { label, logarithmic, unit: Unit::named(unit) }
+    }
 }
 
 /// How series are drawn.
@@ -38,7 +69,7 @@ pub struct ChartAxis {
 pub enum Marks {
     /// Points joined by lines, with intervals.
     Lines,
-    /// Bars side by side, with intervals.
+    /// Bars side by side, with intervals; points where the y axis is logarithmic.
     Bars,
     /// Steps that hold their height until the next.
     Steps,

@@ -3,22 +3,25 @@
 //! A panel for each strategy: the machine with its origin at the lower left, planes of constant z
 //! side by side. Each job has a colour; a failed node is crossed out. For contiguous strategies
 //! each free node is marked by what happens to a box that has its base there. It is *covered* if
-//! the box would hit a busy or failed node. It is *rejected* if the box would leave the machine, or
-//! cover the same nodes as at another base. Otherwise it is a *candidate*, with its optimality
-//! index where there is room to print it. The choice lies on top, its parts numbered in the order
-//! of grant.
+//! the box would hit a busy or failed node, which is hatched. It is *rejected* if the box would
+//! leave the machine, or cover the same nodes as at another base, which is dotted. Otherwise it is
+//! a *candidate*, with its optimality index where there is room to print it. The choice lies on
+//! top, its parts numbered in the order of grant.
 
 use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, JobId, Request, Scan, Sides};
 
 use pavior_allocation::explain::{Answer, State, index, words};
 
-use crate::canvas::root;
+use crate::canvas::{key_of, root};
+use crate::coinciding::listed;
 use crate::palette;
-use crate::text::size_within;
+use crate::text::{size_within, width_of};
 use crate::xml::Element;
 
-/// The widest a drawing gets, unless a single plane is wider, in pixels.
-pub(crate) const WIDE: f64 = 960.0;
+/// The widest a drawing of planes side by side gets, unless a single plane is wider, in pixels.
+pub(crate) const WIDE: f64 = 720.0;
+/// The widest a drawing of panels side by side gets: text is still legible on a phone.
+const ACROSS: f64 = 560.0;
 /// Between panels, between planes, and around it all.
 pub(crate) const GAP: f64 = 24.0;
 /// Between the planes of a panel.
@@ -37,35 +40,105 @@ pub fn explanation(
 ) -> String {
     let view = View::of(state.grid());
     let [wide, high] = view.panel();
-    let columns = ((WIDE + GAP) / (wide + GAP)).floor().max(1.0) as usize;
+    let columns = ((ACROSS - GAP) / (wide + GAP)).floor().max(1.0) as usize;
     let columns = columns.min(answers.len().max(1));
     let rows = answers.len().div_ceil(columns);
     let width = (GAP + columns as f64 * (wide + GAP)).max(420.0);
+    let mut busy = String::new();
+    busy_nodes(&view, state, name, &mut busy);
+    let seen = described(state, answers);
+    let key = key_of(&(seen.clone() + &busy));
     let mut body = String::new();
     for (number, answer) in answers.iter().enumerate() {
         let x = GAP + (number % columns) as f64 * (wide + GAP);
         let y = GAP + (number / columns) as f64 * (high + GAP);
         let mut inner = String::new();
-        panel(&view, state, request, answer, &mut inner);
+        panel(&view, state, request, answer, &key, &mut inner);
         Element::new("g")
             .with("transform", format!("translate({x} {y})"))
             .around(&inner, &mut body);
     }
     let legend_at = GAP + rows as f64 * (high + GAP);
-    let height = legend_at + legend(width, legend_at, &mut body) + GAP;
-    let mut busy = String::new();
-    busy_nodes(&view, state, name, &mut busy);
+    let height = legend_at + legend(width, legend_at, &key, &mut body) + GAP;
     let mut inner = String::new();
-    Element::new("title").text(&format!("{} with a request", state.grid()), &mut inner);
-    Element::new("style").around(palette::EXPLANATION, &mut inner);
-    let mut group = String::new();
-    Element::new("g").with("id", "busy").around(&busy, &mut group);
-    Element::new("defs").around(&group, &mut inner);
+    let asked = match request.shape {
+        Some(shape) => sides_in_words(state.grid(), shape),
+        None => format!("{} nodes", request.nodes),
+    };
+    let title = format!("Where {asked} would go on {}, and why not", state.grid());
+    Element::new("title").text(&title, &mut inner);
+    Element::new("desc").text(&seen, &mut inner);
+    inner += &palette::machines_style();
+    let mut shared = patterns(&key);
+    Element::new("g").with("id", format_args!("busy-{key}")).around(&busy, &mut shared);
+    Element::new("defs").around(&shared, &mut inner);
     rect("page", [0.0; 2], [width, height]).end(&mut inner);
     inner += &body;
     let mut out = String::new();
-    root(width, height).with("role", "img").around(&inner, &mut out);
+    root(width, height)
+        .with("font-family", palette::FONTS)
+        .with("role", "img")
+        .around(&inner, &mut out);
     out
+}
+
+/// What is seen, in words: who holds what, and each strategy's answer.
+fn described(state: &State, answers: &[Answer]) -> String {
+    let grid = state.grid();
+    let failed: Vec<String> = state
+        .failed()
+        .iter()
+        .map(|&node| words(grid, &Cuboid::node(grid.point(node))))
+        .take(24)
+        .collect();
+    let failed: Vec<&str> = failed.iter().map(String::as_str).collect();
+    let mut text = format!(
+        "{} jobs hold {} of {} nodes, {} are free.",
+        state.held().len(),
+        state.busy_nodes(),
+        grid.nodes(),
+        state.free().count()
+    );
+    if !failed.is_empty() {
+        text += &format!(" Failed: {}.", listed(&failed));
+    }
+    for answer in answers {
+        text += &format!(" {}: {}.", answer.selection, summary(grid, answer));
+    }
+    text
+}
+
+fn sides_in_words(grid: &Grid, shape: Sides) -> String {
+    let sides: Vec<String> = shape[..grid.axes()].iter().map(u16::to_string).collect();
+    sides.join("x")
+}
+
+/// The patterns of covered and of rejected bases.
+fn patterns(key: &str) -> String {
+    let pattern = |class: &str, side: u32| {
+        let pattern = Element::new("pattern").with("id", format_args!("{class}-{key}"));
+        let pattern = pattern.with("width", side).with("height", side);
+        pattern.with("patternUnits", "userSpaceOnUse")
+    };
+    let ground = |class: &str, side: f64| rect(class, [0.0; 2], [side; 2]);
+    let mut out = String::new();
+    let mut inner = String::new();
+    ground("cover", 6.0).end(&mut inner);
+    let hatch = Element::new("path").with("class", "hatch");
+    hatch.with("d", "M-1 1L1 -1M0 6L6 0M5 7L7 5").end(&mut inner);
+    pattern("cover", 6).around(&inner, &mut out);
+    inner.clear();
+    ground("reject", 5.0).end(&mut inner);
+    let spot = Element::new("circle").with("class", "spot").with("cx", 2.5).with("cy", 2.5);
+    spot.with("r", 0.8).end(&mut inner);
+    pattern("reject", 5).around(&inner, &mut out);
+    out
+}
+
+/// A rectangle filled with a pattern.
+fn filled(class: &str, key: &str, [x, y]: [f64; 2], [wide, high]: [f64; 2]) -> Element {
+    let rect = Element::new("rect").with("x", x).with("y", y).with("width", wide);
+    rect.with("height", high).with("fill", format_args!("url(#{class}-{key})"))
 }
 
 /// Where things lie in a panel.
@@ -145,19 +218,26 @@ pub(crate) fn label(class: &str, shown: &str, (at, size): ([f64; 2], [f64; 2]), 
     }
 }
 
-fn panel(view: &View, state: &State, request: &Request, answer: &Answer, out: &mut String) {
+fn panel(
+    view: &View,
+    state: &State,
+    request: &Request,
+    answer: &Answer,
+    key: &str,
+    out: &mut String,
+) {
     let grid = state.grid();
     text("name", [AXIS, 12.0], 14.0).text(&answer.selection.to_string(), out);
-    text("quiet", [AXIS, 29.0], 12.0).text(&summary(grid, answer), out);
+    text("quiet", [AXIS, 29.0], 13.0).text(&summary(grid, answer), out);
     for z in 0..grid.side(2) {
         plane(view, z, out);
     }
     if answer.selection.entry.does.contiguous
         && let Some(shape) = searched(request, answer).filter(|&shape| grid.fits(shape))
     {
-        bases(view, state, shape, out);
+        bases(view, state, shape, key, out);
     }
-    Element::new("use").with("href", "#busy").end(out);
+    Element::new("use").with("href", format_args!("#busy-{key}")).end(out);
     let Ok(choice) = &answer.outcome else { return };
     let parts = choice.placement.parts();
     for (number, part) in parts.iter().enumerate() {
@@ -237,7 +317,7 @@ enum Base {
 }
 
 /// Marks what the free nodes are as bases of a box.
-fn bases(view: &View, state: &State, shape: Sides, out: &mut String) {
+fn bases(view: &View, state: &State, shape: Sides, key: &str, out: &mut String) {
     let (grid, free) = (state.grid(), state.free());
     let mut set = BaseSet::new(*grid);
     set.compute(free, shape);
@@ -263,7 +343,7 @@ fn bases(view: &View, state: &State, shape: Sides, out: &mut String) {
             if let Some(class) = class {
                 let (at, size) = view.place(&Cuboid::new([x, y, z], [run, 1, 1]), z);
                 let inner = [size[0] - 1.0, size[1] - 1.0];
-                rect(class, [at[0] + 0.5, at[1] + 0.5], inner).end(out);
+                filled(class, key, [at[0] + 0.5, at[1] + 0.5], inner).end(out);
             }
             x += run;
         }
@@ -322,34 +402,47 @@ fn failed(at: [f64; 2], [side, _]: [f64; 2], out: &mut String) {
 }
 
 /// The legend, from an x of one gap on; returns its height.
-fn legend(width: f64, top: f64, out: &mut String) -> f64 {
-    const SIDE: f64 = 14.0;
+fn legend(width: f64, top: f64, key: &str, out: &mut String) -> f64 {
+    const SIDE: f64 = 16.0;
     let entries = [
         ("job", "job, by name"),
         ("failed", "failed node"),
-        ("choice", "choice, with its index (or its parts, numbered)"),
+        ("node", "free node"),
         ("mark", "free base, with its index"),
-        ("cover", "covered base"),
-        ("reject", "rejected base"),
+        ("cover", "covered base: a busy or failed node is in the way"),
+        ("reject", "rejected base: the box would leave the machine"),
+        ("choice", "choice, with its index (its parts: numbered)"),
     ];
-    let (mut x, mut y) = (GAP + AXIS, top);
+    let (mut x, mut y) = (GAP, top);
     for (class, meaning) in entries {
-        let wide = SIDE + 6.0 + meaning.chars().count() as f64 * 5.8 + 18.0;
-        if x > GAP + AXIS && x + wide > width {
-            (x, y) = (GAP + AXIS, y + 22.0);
+        let wide = SIDE + 6.0 + width_of(meaning, 13.0) + 12.0;
+        if x > GAP && x + wide > width {
+            (x, y) = (GAP, y + 24.0);
         }
         let (at, size) = ([x, y], [SIDE; 2]);
         match class {
             "failed" => failed(at, size, out),
             "mark" => {
-                rect("node", at, size).end(out);
+                free_node(at, size, out);
                 label("mark", "7", (at, size), out);
             }
-            "job" => rect("job", at, size).with("fill", palette::JOBS[0]).end(out),
+            "node" => free_node(at, size, out),
+            "job" => {
+                rect("job", at, size).with("fill", palette::JOBS[0]).end(out);
+                label("on", "7", (at, size), out);
+            }
+            "cover" | "reject" => filled(class, key, at, size).end(out),
             _ => rect(class, at, size).end(out),
         }
-        text("quiet", [x + SIDE + 6.0, y + 11.5], 12.0).text(meaning, out);
+        text("quiet", [x + SIDE + 6.0, y + 12.5], 13.0).text(meaning, out);
         x += wide;
     }
     y + SIDE - top
+}
+
+/// A free node with its lines.
+fn free_node([x, y]: [f64; 2], [side, _]: [f64; 2], out: &mut String) {
+    rect("node", [x, y], [side; 2]).end(out);
+    let lines = format!("M{x} {y}h{side}v{side}h-{side}z");
+    Element::new("path").with("class", "line").with("d", lines).end(out);
 }

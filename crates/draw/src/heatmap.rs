@@ -13,7 +13,8 @@ use pavior_mesh::{Coordinates, Grid};
 use pavior_network::{Channel, ChannelKind, ChannelLoad};
 
 use crate::canvas::root;
-use crate::palette::heat;
+use crate::palette::{chart_style, heat};
+use crate::text::cut;
 use crate::xml::Element;
 
 /// Distances in the picture.
@@ -44,7 +45,7 @@ pub fn heatmap(load: &ChannelLoad, cycles: u64, title: &str) -> String {
         let part = if most > 0.0 { row.utilization / most } else { 0.0 };
         picture.channel(row.channel, &heat(part), row.utilization);
     }
-    picture.finish(most)
+    picture.finish(title, most)
 }
 
 struct Picture {
@@ -79,9 +80,11 @@ impl Picture {
     fn head(&mut self, title: &str) {
         let (width, height) = self.size();
         let page = Element::new("rect").with("width", width).with("height", height);
-        page.with("fill", "white").end(&mut self.body);
-        let heading = Element::new("text").with("x", MARGIN).with("y", 20).with("font-size", 14);
-        heading.text(title, &mut self.body);
+        page.with("class", "paperf").with("fill", "#ffffff").end(&mut self.body);
+        let heading = Element::new("text").with("class", "textf").with("x", MARGIN).with("y", 22);
+        let heading = heading.with("font-size", 15).with("font-weight", 600);
+        let room = self.size().0 - MARGIN - 8.0;
+        heading.with("fill", "#1d2126").text(&cut(title, 16.0, room), &mut self.body);
         let last = [self.grid.side(0) - 1, self.grid.side(1) - 1];
         for z in 0..self.grid.side(2) {
             // The coordinates of the first and last column and row; the layer's below it.
@@ -123,7 +126,7 @@ impl Picture {
     }
 
     /// The scale of colours, and the whole file.
-    fn finish(mut self, most: f64) -> String {
+    fn finish(mut self, title: &str, most: f64) -> String {
         let (width, height) = self.size();
         let top = height - 24.0;
         for step in 0..60 {
@@ -134,14 +137,31 @@ impl Picture {
         }
         let scale = format!("0 to {:.1} % of cycles busy", 100.0 * most);
         self.label((MARGIN + 188.0, top + 9.0), "start", &scale);
+        let mut inner = String::new();
+        Element::new("title").text(title, &mut inner);
+        let seen = format!(
+            "The channels of {}: pale ones carry nothing, the darkest is busy in {:.1} % of the \
+             cycles. Each channel has its share as its title.",
+            self.grid,
+            100.0 * most
+        );
+        Element::new("desc").text(&seen, &mut inner);
+        inner += &chart_style();
+        inner += &self.body;
         let mut out = String::new();
-        root(width, height).with("font-family", "sans-serif").around(&self.body, &mut out);
+        let fonts = "system-ui, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif";
+        let root = root(width, height).with("role", "img").with("font-family", fonts);
+        root.around(&inner, &mut out);
         out
     }
 
     fn label(&mut self, (x, y): (f64, f64), anchor: &str, text: &str) {
-        let label = Element::new("text").with("x", x).with("y", y).with("font-size", 11);
-        label.with("fill", "#444").with("text-anchor", anchor).text(text, &mut self.body);
+        let label = Element::new("text").with("x", x).with("y", y).with("font-size", 12);
+        label
+            .with("class", "faintf")
+            .with("fill", "#5b636d")
+            .with("text-anchor", anchor)
+            .text(text, &mut self.body);
     }
 }
 

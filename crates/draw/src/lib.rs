@@ -14,15 +14,16 @@
 //! | a report with figures and tables ([`Page`]) | [`html`] |
 //!
 //! Every SVG carries its light colours as attributes, which every program understands, and its dark
-//! colours in a style sheet; series differ in shape and dash as well as in colour. Text reaches a
+//! colours in a style sheet. What colours tell apart is told apart without them, too: series by
+//! shape and dash, nodes by pattern. `title` and `desc` say in words what is seen. Text reaches a
 //! drawing through one function, [`escape`], after which no name can break a file.
 //!
 //! ```
 //! use pavior_draw::{Chart, ChartAxis, Mark, Marks, Series, svg};
 //! let chart = Chart {
 //!     title: "Waiting by load".into(),
-//!     x: ChartAxis { label: "load".into(), logarithmic: false },
-//!     y: ChartAxis { label: "waiting (s)".into(), logarithmic: false },
+//!     x: ChartAxis::plain("load", false),
+//!     y: ChartAxis::of("waiting", "s", false),
 //!     categories: Vec::new(),
 //!     marks: Marks::Lines,
 //!     series: vec![Series {
@@ -43,21 +44,25 @@ mod axis;
 mod canvas;
 mod cdf;
 mod chart;
+mod coinciding;
+mod description;
 mod explanation;
 mod heatmap;
 mod html;
 mod lines;
 mod machine;
+mod packing;
 mod palette;
 mod placements;
 mod plan;
 mod schedule;
 mod state;
 mod text;
+mod time;
 mod vega;
 mod xml;
 
-pub use axis::with_unit;
+pub use axis::Unit;
 pub use cdf::cdf;
 pub use chart::{Chart, ChartAxis, Mark, Marks, Series};
 pub use explanation::explanation;

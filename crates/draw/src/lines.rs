@@ -1,8 +1,10 @@
-//! Charts with axes, as SVG: lines with intervals, bars, steps.
+//! Charts with axes, as SVG: lines with intervals, bars (points on a logarithmic axis), steps.
 
-use crate::axis::{Scale, label};
+use crate::axis::Scale;
 use crate::canvas::{self, Anchor, Canvas, bold, turned};
-use crate::chart::{Chart, Mark, Marks};
+use crate::chart::{Chart, Mark, Marks, Series};
+use crate::coinciding::{self, Turn};
+use crate::description::of_chart;
 use crate::palette::Ink;
 use crate::text::{cut, width_of, wrapped};
 use crate::xml::Element;
@@ -19,29 +21,34 @@ pub fn svg(chart: &Chart) -> String {
     let legend = legend(chart);
     // The plot begins about 60 from the left; bold letters are wider.
     let title = wrapped(&chart.title, TITLE * 1.08, WIDTH - 60.0 - RIGHT);
-    let note = wrapped(&chart.note, SMALL - 2.0, WIDTH - 60.0 - RIGHT);
     let top = 12.0 + 20.0 * title.len() as f64 + 20.0 * legend.len() as f64 + 10.0;
     let y = y_scale(chart, top);
-    let left = 34.0 + y.ticks.iter().map(|t| width_of(&label(*t), SMALL)).fold(12.0, f64::max);
+    let left = 34.0 + y.ticks.iter().map(|t| width_of(&y.label(*t), SMALL)).fold(12.0, f64::max);
     let x = x_scale(chart, left);
+    let groups = coinciding(chart, &x, &y);
+    let turns = coinciding::turns(chart.series.len(), &groups);
+    let sentences = coinciding::sentences(chart, &groups);
+    let note: Vec<String> = sentences
+        .iter()
+        .chain([&chart.note])
+        .flat_map(|text| wrapped(text, SMALL - 2.0, WIDTH - 60.0 - RIGHT))
+        .collect();
     let tilted = tilted(chart, left);
-    let names = if tilted {
-        let names = chart.categories.iter().enumerate();
-        let width =
-            |(index, name): (usize, &String)| width_of(&tilted_name(&x, index, name), SMALL);
-        10.0 + names.map(width).fold(0.0, f64::max) * 0.5
-    } else {
-        18.0
-    };
+    let names = room_for_names(chart, &x, tilted);
     let bottom = top + PLOT_HEIGHT;
     let notes_at = bottom + names + 26.0;
     let height = notes_at + 14.0 * note.len() as f64 + 6.0;
     let mut canvas = Canvas::new(WIDTH, height);
+    let key = canvas::key_of(&chart.title);
+    if chart.marks == Marks::Bars && !are_points(chart) && chart.series.len() > 1 {
+        *canvas.body() += &canvas::hatches(&key);
+    }
     for (row, line) in title.iter().enumerate() {
         let place = (left, 24.0 + 20.0 * row as f64);
         canvas.write(bold(canvas::text(place, Anchor::Start, TITLE, Ink::Text)), line);
     }
-    draw_legend(&mut canvas, chart, &legend, left, 28.0 + 20.0 * title.len() as f64);
+    let place = (left, 28.0 + 20.0 * title.len() as f64);
+    draw_legend(&mut canvas, chart, &legend, place, &turns, &key);
     axes(&mut canvas, chart, &x, &y, (left, top, bottom), tilted);
     let middle = left.midpoint(WIDTH - RIGHT);
     let below = (middle, bottom + names + 18.0);
@@ -50,8 +57,8 @@ pub fn svg(chart: &Chart) -> String {
     let label = canvas::text(beside, Anchor::Middle, SMALL, Ink::Text);
     canvas.write(turned(label, -90.0, beside), &chart.y.label);
     match chart.marks {
-        Marks::Bars => bars(&mut canvas, chart, &x, &y, bottom),
-        Marks::Lines | Marks::Steps => lines(&mut canvas, chart, &x, &y),
+        Marks::Bars => bars(&mut canvas, chart, &x, &y, &key),
+        Marks::Lines | Marks::Steps => lines(&mut canvas, chart, &x, &y, &turns),
     }
     for mark in chart.stated.iter().filter(|mark| x.shows(mark.x) && y.shows(mark.y)) {
         cross(&mut canvas, (x.at(mark.x), y.at(mark.y)));
@@ -60,7 +67,36 @@ pub fn svg(chart: &Chart) -> String {
         let place = (left, notes_at + 14.0 * (row as f64 + 0.6));
         canvas.write(canvas::text(place, Anchor::Start, SMALL - 2.0, Ink::Faint), line);
     }
-    canvas.finish(&chart.title)
+    canvas.finish(&chart.title, &of_chart(chart, &sentences))
+}
+
+/// Whether points stand in place of bars. A logarithmic axis has no 0 at which bars could begin, so
+/// their lengths would say nothing.
+fn are_points(chart: &Chart) -> bool {
+    chart.marks == Marks::Bars && chart.y.logarithmic
+}
+
+/// The series whose lines lie on each other, as they are drawn. Bars stand side by side.
+fn coinciding(chart: &Chart, x: &Scale, y: &Scale) -> Vec<Vec<usize>> {
+    if chart.marks == Marks::Bars {
+        return Vec::new();
+    }
+    let places = |series: &Series| {
+        let shown = series.points.iter().filter(|mark| x.shows(mark.x) && y.shows(mark.y));
+        shown.map(|mark| (x.at(mark.x), y.at(mark.y))).collect()
+    };
+    let lines: Vec<Vec<(f64, f64)>> = chart.series.iter().map(places).collect();
+    coinciding::groups(&lines)
+}
+
+/// The height that names or numbers along x take.
+fn room_for_names(chart: &Chart, x: &Scale, tilted: bool) -> f64 {
+    if !tilted {
+        return 18.0;
+    }
+    let names = chart.categories.iter().enumerate();
+    let width = |(index, name): (usize, &String)| width_of(&tilted_name(x, index, name), SMALL);
+    10.0 + names.map(width).fold(0.0, f64::max) * 0.5
 }
 
 fn y_scale(chart: &Chart, top: f64) -> Scale {
@@ -81,7 +117,8 @@ fn y_scale(chart: &Chart, top: f64) -> Scale {
     };
     let range = if range == (0.0, 0.0) { (0.0, 1.0) } else { range };
     let range = if chart.y.logarithmic && range.0 <= 0.0 { (1.0, 10.0) } else { range };
-    Scale::new(range, chart.y.logarithmic, (top + PLOT_HEIGHT, top), 6)
+    let kind = (chart.y.logarithmic, chart.y.unit);
+    Scale::new(range, kind, (top + PLOT_HEIGHT, top), 6)
 }
 
 fn x_scale(chart: &Chart, left: f64) -> Scale {
@@ -93,7 +130,7 @@ fn x_scale(chart: &Chart, left: f64) -> Scale {
     let usual = if chart.x.logarithmic { (1.0, 10.0) } else { (0.0, 1.0) };
     let range = Chart::range(chart.points().map(|mark| mark.x), chart.x.logarithmic);
     let place = (left, WIDTH - RIGHT);
-    Scale::new(range.unwrap_or(usual), chart.x.logarithmic, place, 6)
+    Scale::new(range.unwrap_or(usual), (chart.x.logarithmic, chart.x.unit), place, 6)
 }
 
 /// Whether the names along x are too wide to stand side by side.
@@ -135,26 +172,41 @@ fn legend(chart: &Chart) -> Vec<Vec<usize>> {
 }
 
 fn entry_width(name: &str) -> f64 {
-    30.0 + width_of(name, SMALL) + 16.0
+    38.0 + width_of(name, SMALL) + 16.0
 }
 
-fn draw_legend(canvas: &mut Canvas, chart: &Chart, rows: &[Vec<usize>], left: f64, top: f64) {
+fn draw_legend(
+    canvas: &mut Canvas,
+    chart: &Chart,
+    rows: &[Vec<usize>],
+    (left, top): (f64, f64),
+    turns: &[Turn],
+    key: &str,
+) {
     for (row, indices) in rows.iter().enumerate() {
         let (mut x, y) = (left, top + 20.0 * row as f64);
         for &index in indices {
             let name = entry(chart, index);
             if index == chart.series.len() {
-                cross(canvas, (x + 12.0, y - 4.0));
+                cross(canvas, (x + 16.0, y - 4.0));
+            } else if are_points(chart) {
+                canvas.add(canvas::mark((x + 16.0, y - 4.0), index, Turn::ALONE));
             } else if chart.marks == Marks::Bars {
-                canvas.add(canvas::rect((x + 8.0, y - 10.0), (12.0, 12.0), Ink::Series(index)));
+                let (at, size) = ((x + 6.0, y - 11.0), (24.0, 13.0));
+                canvas.add(canvas::rect(at, size, Ink::Series(index)));
+                if let Some(over) = canvas::hatch(at, size, index, key) {
+                    canvas.add(over);
+                }
             } else {
-                let line = canvas::line((x, y - 4.0), (x + 24.0, y - 4.0), Ink::Series(index));
-                canvas.add(stroked(line, index));
+                let line = canvas::line((x, y - 4.0), (x + 32.0, y - 4.0), Ink::Series(index));
+                // The sample of a line that takes turns begins with its own dash.
+                let turn = Turn { rank: 0, ..turns[index] };
+                canvas.add(stroked(line, index, turn));
                 if chart.marks == Marks::Lines {
-                    canvas.add(canvas::mark((x + 12.0, y - 4.0), index));
+                    canvas.add(canvas::mark((x + 16.0, y - 4.0), index, turns[index]));
                 }
             }
-            canvas.write(canvas::text((x + 30.0, y), Anchor::Start, SMALL, Ink::Text), name);
+            canvas.write(canvas::text((x + 38.0, y), Anchor::Start, SMALL, Ink::Text), name);
             x += entry_width(name);
         }
     }
@@ -168,9 +220,13 @@ fn cross(canvas: &mut Canvas, (x, y): (f64, f64)) {
     }
 }
 
-/// Adds width and dashes of a series' line: dashes differ from one to the next, so that coinciding
-/// lines show.
-fn stroked(line: Element, series: usize) -> Element {
+/// Adds width and dashes of a series' line: dashes differ from one to the next, so that lines are
+/// told apart without colours. Lines that lie on each other take turns.
+fn stroked(line: Element, series: usize, turn: Turn) -> Element {
+    if let Some((dashes, offset)) = turn.dashes() {
+        let line = line.with("stroke-width", "2.4").with("stroke-dasharray", dashes);
+        return line.with("stroke-dashoffset", offset);
+    }
     let line = line.with("stroke-width", "1.9");
     match series % 4 {
         0 => line,
@@ -192,14 +248,14 @@ fn axes(
         let at = y.at(tick);
         canvas.add(canvas::line((left, at), (WIDTH - RIGHT, at), Ink::Grid));
         let place = (left - 7.0, at + 4.5);
-        canvas.write(canvas::text(place, Anchor::End, SMALL, Ink::Faint), &label(tick));
+        canvas.write(canvas::text(place, Anchor::End, SMALL, Ink::Faint), &y.label(tick));
     }
     if chart.categories.is_empty() {
         for &tick in &x.ticks {
             let at = x.at(tick);
             canvas.add(canvas::line((at, top), (at, bottom), Ink::Grid));
             // The last number does not run over the edge.
-            let text = label(tick);
+            let text = x.label(tick);
             let place = (at.min(WIDTH - 3.0 - width_of(&text, SMALL) / 2.0), bottom + 18.0);
             canvas.write(canvas::text(place, Anchor::Middle, SMALL, Ink::Faint), &text);
         }
@@ -219,7 +275,7 @@ fn axes(
     canvas.add(canvas::line((left, top), (left, bottom), Ink::Axis));
 }
 
-fn lines(canvas: &mut Canvas, chart: &Chart, x: &Scale, y: &Scale) {
+fn lines(canvas: &mut Canvas, chart: &Chart, x: &Scale, y: &Scale, turns: &[Turn]) {
     for (index, series) in chart.series.iter().enumerate() {
         let shown = |mark: &&Mark| x.shows(mark.x) && y.shows(mark.y);
         let marks: Vec<_> = series.points.iter().filter(shown).collect();
@@ -231,19 +287,19 @@ fn lines(canvas: &mut Canvas, chart: &Chart, x: &Scale, y: &Scale) {
             }
             path.push(place);
         }
-        canvas.add(stroked(canvas::path(&path, Ink::Series(index)), index));
+        canvas.add(stroked(canvas::path(&path, Ink::Series(index)), index, turns[index]));
         if chart.marks == Marks::Steps {
             continue;
         }
         for mark in &marks {
             let place = (x.at(mark.x), y.at(mark.y));
             interval(canvas, y, place.0, mark, Ink::Series(index));
-            canvas.add(canvas::mark(place, index));
+            canvas.add(canvas::mark(place, index, turns[index]));
         }
     }
 }
 
-fn bars(canvas: &mut Canvas, chart: &Chart, x: &Scale, y: &Scale, bottom: f64) {
+fn bars(canvas: &mut Canvas, chart: &Chart, x: &Scale, y: &Scale, key: &str) {
     // Numbers along x have no places of their own, whose width bars could fill.
     let place = if chart.categories.is_empty() { 20.0 } else { x.at(1.0) - x.at(0.0) };
     let group = place * 0.8;
@@ -251,12 +307,22 @@ fn bars(canvas: &mut Canvas, chart: &Chart, x: &Scale, y: &Scale, bottom: f64) {
     for (index, series) in chart.series.iter().enumerate() {
         for mark in series.points.iter().filter(|mark| x.shows(mark.x) && y.shows(mark.y)) {
             let from = x.at(mark.x) - group / 2.0 + width * index as f64;
-            // Bars start at 0, or at the lower end of a logarithmic axis.
-            let foot = if chart.y.logarithmic { bottom } else { y.clamped(0.0) };
+            let middle = from + width * 0.46;
+            if are_points(chart) {
+                interval(canvas, y, middle, mark, Ink::Series(index));
+                canvas.add(canvas::mark((middle, y.at(mark.y)), index, Turn::ALONE));
+                continue;
+            }
+            let foot = y.clamped(0.0);
             let (top, foot) = (y.at(mark.y).min(foot), y.at(mark.y).max(foot));
             let size = ((width * 0.92).max(1.0), foot - top);
             canvas.add(canvas::rect((from, top), size, Ink::Series(index)));
-            interval(canvas, y, from + width * 0.46, mark, Ink::Text);
+            if let Some(over) = canvas::hatch((from, top), size, index, key)
+                && size.0 >= 4.0
+            {
+                canvas.add(over);
+            }
+            interval(canvas, y, middle, mark, Ink::Text);
         }
     }
 }
@@ -283,7 +349,7 @@ mod tests {
 
     #[test]
     fn an_interval_that_the_axis_cuts_has_no_cap_there() {
-        let axis = |logarithmic| ChartAxis { label: "it".into(), logarithmic };
+        let axis = |logarithmic| ChartAxis::plain("it", logarithmic);
         let caps = |half: f64, logarithmic| {
             let points = vec![Mark { x: 1.0, y: 10.0, interval: Some([10.0 - half, 10.0 + half]) }];
             let chart = Chart {

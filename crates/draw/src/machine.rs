@@ -3,14 +3,14 @@
 
 use pavior_mesh::Grid;
 
-use crate::axis::label;
+use crate::axis::{Unit, label};
 use crate::canvas::{self, Anchor, Canvas, bold, n};
 use crate::palette::{COLOURS, Ink};
 use crate::placements::{DrawError, Placed, finite, span};
-use crate::text::width_of;
+use crate::text::{cut, width_of};
 use crate::xml::Element;
 
-const WIDTH: f64 = 640.0;
+const WIDTH: f64 = 560.0;
 const MARGIN: f64 = 16.0;
 const GAP: f64 = 18.0;
 const TOP: f64 = 54.0;
@@ -55,11 +55,17 @@ impl Plan {
     }
 }
 
-/// Draws the machine as it was at an instant.
+/// Draws the machine as it was at an instant, which is a number of units.
 ///
 /// # Errors
 /// If there is no placement, or a time that is no number.
-pub fn instant(title: &str, grid: &Grid, placed: &[Placed], at: f64) -> Result<String, DrawError> {
+pub fn instant(
+    title: &str,
+    grid: &Grid,
+    placed: &[Placed],
+    at: f64,
+    unit: &str,
+) -> Result<String, DrawError> {
     let (_, last) = span(placed)?;
     let at = finite("instant", at)?;
     let held = |one: &&Placed| one.start <= at && one.end.map_or(at <= last, |end| end > at);
@@ -67,13 +73,18 @@ pub fn instant(title: &str, grid: &Grid, placed: &[Placed], at: f64) -> Result<S
     let busy: u64 = holding.flat_map(|one| &one.parts).map(|part| u64::from(part.volume())).sum();
     let plan = Plan::of(grid);
     let mut canvas = Canvas::new(WIDTH, plan.height);
-    let facts = format!("at {}: {busy} of {} nodes busy", label(at), grid.nodes());
+    let time = Unit::named(unit).words(at);
+    let jobs = placed.iter().filter(held).count();
+    let facts = match jobs {
+        1 => format!("at {time}: 1 job holds {busy} of {} nodes; grey is free", grid.nodes()),
+        _ => format!("at {time}: {jobs} jobs hold {busy} of {} nodes; grey is free", grid.nodes()),
+    };
     frame(&mut canvas, grid, &plan, title, &facts);
     for (index, one) in placed.iter().enumerate().filter(|(_, one)| held(one)) {
         job(canvas.body(), grid, &plan, one, index);
     }
     lattice(&mut canvas, grid, &plan);
-    Ok(canvas.finish(title))
+    Ok(canvas.finish(title, &described(grid, &facts)))
 }
 
 /// Draws the machine as a film that repeats: the whole schedule in so many seconds.
@@ -85,6 +96,7 @@ pub fn animation(
     grid: &Grid,
     placed: &[Placed],
     seconds: f64,
+    unit: &str,
 ) -> Result<String, DrawError> {
     let (first, last) = span(placed)?;
     if placed.len() > MOST_JOBS {
@@ -95,7 +107,9 @@ pub fn animation(
     }
     let plan = Plan::of(grid);
     let mut canvas = Canvas::new(WIDTH, plan.height + 14.0);
-    let facts = format!("from {} to {} in {} s", label(first), label(last), label(seconds));
+    let unit = Unit::named(unit);
+    let [begin, end] = [first, last].map(|time| unit.words(time));
+    let facts = format!("from {begin} to {end} in {} s; grey is free", label(seconds));
     frame(&mut canvas, grid, &plan, title, &facts);
     // Everything is timed by one clock, which starts again when it ends.
     let clock = Element::new("animate").with("id", "clock").with("attributeName", "width");
@@ -118,12 +132,19 @@ pub fn animation(
         group.around_first(&set, &boxes, canvas.body());
     }
     lattice(&mut canvas, grid, &plan);
-    Ok(canvas.finish(title))
+    Ok(canvas.finish(title, &described(grid, &facts)))
+}
+
+/// What is seen, in words.
+fn described(grid: &Grid, facts: &str) -> String {
+    let planes = if grid.side(2) > 1 { ", a square a plane of constant z" } else { "" };
+    format!("The nodes of {grid} from above{planes}, {facts}. Colours tell neighbours apart only.")
 }
 
 /// The heading and the free machine.
 fn frame(canvas: &mut Canvas, grid: &Grid, plan: &Plan, title: &str, facts: &str) {
-    canvas.write(bold(canvas::text((MARGIN, 24.0), Anchor::Start, 16.0, Ink::Text)), title);
+    let title = cut(title, 16.0 * 1.08, WIDTH - 2.0 * MARGIN);
+    canvas.write(bold(canvas::text((MARGIN, 24.0), Anchor::Start, 16.0, Ink::Text)), &title);
     let facts = format!("{grid}, {facts}");
     canvas.write(canvas::text((MARGIN, 42.0), Anchor::Start, 13.0, Ink::Faint), &facts);
     for layer in 0..grid.side(2) {

@@ -100,23 +100,64 @@ pub(crate) fn page_variables() -> String {
 pub(crate) const JOBS: [&str; 8] =
     ["#3a6fb0", "#8a5bb5", "#2f8a6b", "#b04a6b", "#5c7280", "#a0622b", "#6a7d2b", "#2a8397"];
 
-/// The style sheet of an explanation.
-pub(crate) const EXPLANATION: &str = "\
-text{font-family:system-ui,sans-serif;fill:#1c2024}
-.page{fill:#ffffff}.node{fill:#f7f8f9}.line{fill:none;stroke:#ccd2d8;stroke-width:1}
-.name{font-weight:600}.quiet{fill:#5a646e}.middle,.on,.mark,.number{text-anchor:middle}
-.cover{fill:#f5cfc0}.reject{fill:#dfe3e7}.mark{fill:#1f6f43;font-weight:600}.dot{fill:#1f6f43}
-.job{stroke:#ffffff;stroke-width:1}.on{fill:#ffffff;font-weight:600}
-.failed{fill:#3c444c}.cross{stroke:#ffffff;stroke-width:1.5;fill:none}
-.choice{fill:#ffd24a;stroke:#8a5a00;stroke-width:2}
-.number{fill:#3d2a00;font-weight:700}.base{fill:#8a5a00}
-@media(prefers-color-scheme:dark){
-text{fill:#e6e9ec}.page{fill:#15181b}.node{fill:#1f2429}.line{stroke:#3a424a}.quiet{fill:#9aa5af}
-.cover{fill:#5a3528}.reject{fill:#363d44}.mark{fill:#6fd39b}.dot{fill:#6fd39b}
-.job{stroke:#15181b}.failed{fill:#8b949d}.cross{stroke:#15181b}
-.on{fill:#ffffff}.number{fill:#3d2a00}
+/// The letters of drawings of machines.
+pub(crate) const FONTS: &str = "system-ui, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif";
+
+/// What a drawing of machines has, in light and in dark: selectors and declarations. Patterns tell
+/// apart what colours do, also in print: covered bases are hatched, rejected ones dotted, failed
+/// nodes crossed out. No rule is for all elements of a name: a page may have other drawings.
+/// Selectors are single classes, which also count in what `use` repeats.
+const LIGHT: &[(&str, &str)] = &[
+    (".page", "fill:#ffffff"),
+    (".node", "fill:#fbfcfd"),
+    (".line", "fill:none;stroke:#ccd2d8;stroke-width:1"),
+    ("text.name", "fill:#1c2024;font-weight:600"),
+    (".quiet", "fill:#5a646e"),
+    (".middle", "text-anchor:middle"),
+    (".cover", "fill:#fbe3da"),
+    (".hatch", "fill:none;stroke:#c65f38;stroke-width:1.1"),
+    (".reject", "fill:#f1f3f5"),
+    (".spot", "fill:#77818b"),
+    (".mark", "fill:#1f6f43;font-weight:600;text-anchor:middle"),
+    (".dot", "fill:#1f6f43"),
+    (".job", "stroke:#ffffff;stroke-width:1"),
+    (".on", "fill:#ffffff;font-weight:600;text-anchor:middle"),
+    (".failed", "fill:#22282e"),
+    (".cross", "stroke:#ffffff;stroke-width:1.8;fill:none"),
+    (".choice", "fill:#ffd24a;stroke:#8a5a00;stroke-width:2.5"),
+    (".number", "fill:#3d2a00;font-weight:700;text-anchor:middle"),
+    (".arrow", "fill:none;stroke:#1c2024;stroke-width:2"),
+    (".halo", "fill:none;stroke:#ffffff;stroke-width:5"),
+];
+const DARK: &[(&str, &str)] = &[
+    ("text.name", "fill:#e6e9ec"),
+    (".page", "fill:#15181b"),
+    (".node", "fill:#1f2429"),
+    (".line", "stroke:#3a424a"),
+    (".quiet", "fill:#a7b1ba"),
+    (".cover", "fill:#3b241b"),
+    (".hatch", "stroke:#e08a63"),
+    (".reject", "fill:#262c32"),
+    (".spot", "fill:#8f99a3"),
+    (".mark", "fill:#6fd39b"),
+    (".dot", "fill:#6fd39b"),
+    (".job", "stroke:#15181b"),
+    (".failed", "fill:#e2e6ea"),
+    (".cross", "stroke:#15181b"),
+    (".on", "fill:#ffffff"),
+    (".number", "fill:#3d2a00"),
+];
+
+/// The style sheet of a drawing of machines.
+pub(crate) fn machines_style() -> String {
+    let rules = |all: &[(&str, &str)]| {
+        let rule =
+            |(selector, declarations): &(&str, &str)| format!("{selector}{{{declarations}}}");
+        all.iter().map(rule).collect::<Vec<_>>().join("\n")
+    };
+    let (light, dark) = (rules(LIGHT), rules(DARK));
+    format!("<style>\n{light}\n@media(prefers-color-scheme:dark){{\n{dark}\n}}\n</style>\n")
 }
-";
 
 /// Colours from no load to the greatest (viridis, reversed so that idle links are pale).
 const HEAT: [[f64; 3]; 6] = [

@@ -40,12 +40,6 @@ pub enum DrawError {
         /// The greatest number.
         most: usize,
     },
-    /// A schedule of so many boxes is not shown by viewers.
-    #[error("over {most} boxes: choose a shorter interval")]
-    TooManyBoxes {
-        /// The greatest number.
-        most: usize,
-    },
     /// The interval ends before it starts.
     #[error("an interval from {from} to {to} is empty")]
     EmptyInterval {

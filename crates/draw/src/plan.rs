@@ -42,7 +42,7 @@ pub fn plan(
         (1, _) => format!("free: {}", freed[0]),
         (count, _) => format!("{count} boxes are free"),
     };
-    let count = format!("{} move{}", moves.len(), if moves.len() == 1 { "" } else { "s" });
+    let count = words_of(moves.len());
     let mut body = String::new();
     for (number, (state, title, quiet)) in
         [(before, "before", count), (after, "after", quiet)].into_iter().enumerate()
@@ -71,13 +71,24 @@ pub fn plan(
             .around(&inner, &mut body);
     }
     let mut inner = String::new();
-    Element::new("title").text(&format!("Moves on {}", before.grid()), &mut inner);
-    Element::new("style").around(palette::EXPLANATION, &mut inner);
+    let title = format!("{} that free a box on {}", words_of(moves.len()), before.grid());
+    Element::new("title").text(&title, &mut inner);
+    let boxes = if freed.is_empty() { "nothing".to_string() } else { freed.join(", ") };
+    let seen = format!("Two pictures of the machine, before and after. Free afterwards: {boxes}.");
+    Element::new("desc").text(&seen, &mut inner);
+    inner += &palette::machines_style();
     rect("page", [0.0; 2], [width, height]).end(&mut inner);
     inner += &body;
     let mut out = String::new();
-    root(width, height).with("role", "img").around(&inner, &mut out);
+    root(width, height)
+        .with("font-family", palette::FONTS)
+        .with("role", "img")
+        .around(&inner, &mut out);
     out
+}
+
+fn words_of(moves: usize) -> String {
+    format!("{moves} move{}", if moves == 1 { "" } else { "s" })
 }
 
 /// An arrow for each part that moves, with the number of its move at the tip.
@@ -103,13 +114,8 @@ fn arrows(view: &View, moves: &[PlannedMove<'_>], out: &mut String) {
                 head(1.0),
                 head(-1.0)
             );
-            for (colour, thick) in [("#ffffff", 5.0), ("#1c2024", 2.0)] {
-                Element::new("path")
-                    .with("d", &line)
-                    .with("fill", "none")
-                    .with("stroke", colour)
-                    .with("stroke-width", thick)
-                    .end(out);
+            for class in ["halo", "arrow"] {
+                Element::new("path").with("class", class).with("d", &line).end(out);
             }
             if moves.len() > 1 {
                 let at = [start[0] - 8.0, start[1] - 8.0];

@@ -1,26 +1,57 @@
-//! A space-time chart of a schedule: time along x, nodes in row-major order along y, a box a job.
+//! A schedule over time: how much of the machine is used, and below it the jobs.
+//!
+//! A job is a box as wide as it lasts and as high as it has nodes. On a machine with one axis its
+//! place is that of its nodes. With more axes rows of nodes would be stripes all over the drawing:
+//! there the place says nothing, and boxes are stacked so that none covers another. Where jobs are
+//! too many to be told apart, their number is drawn in their stead.
+
+use std::fmt::Write;
 
 use pavior_mesh::{Cuboid, Grid};
 
-use crate::axis::{Scale, label, with_unit};
-use crate::canvas::{self, Anchor, Canvas, bold, turned};
-use crate::palette::{COLOURS, Ink};
+use crate::axis::{Scale, Unit, label};
+use crate::canvas::{self, Anchor, Canvas, bold, n, turned};
+use crate::chart::ChartAxis;
+use crate::packing::{Held, packed};
+use crate::palette::Ink;
 use crate::placements::{DrawError, Placed, finite, span};
+use crate::text::{cut, width_of};
 use crate::xml::Element;
 
-const WIDTH: f64 = 720.0;
-const HEIGHT: f64 = 420.0;
-const LEFT: f64 = 64.0;
-const TOP: f64 = 44.0;
-const BOTTOM: f64 = 52.0;
-/// More boxes make a file that no viewer shows.
-const MOST_BOXES: usize = 200_000;
+const WIDTH: f64 = 560.0;
+const LEFT: f64 = 66.0;
+const RIGHT: f64 = 18.0;
+/// The upper ends of the two panels, and their heights.
+const TOPS: [f64; 2] = [66.0, 184.0];
+const USED: f64 = 96.0;
+const JOBS: f64 = 264.0;
+const RUNNING: f64 = 120.0;
+const SMALL: f64 = 13.0;
+/// More boxes than this cannot be told apart.
+const MOST_BOXES: usize = 4000;
+/// More changes than this are drawn as means of a column each.
+const MOST_STEPS: usize = 1200;
+const COLUMNS: usize = 470;
+
+/// The series whose colours jobs have in turn: few, and calm. They tell neighbours apart only.
+const INKS: [usize; 4] = [0, 5, 2, 4];
+
+/// A schedule that is drawn.
+struct Schedule<'p> {
+    grid: Grid,
+    /// The interval.
+    from: f64,
+    to: f64,
+    /// The jobs that hold nodes in it, each with its index, and when it holds what.
+    jobs: Vec<(usize, &'p Placed, Held)>,
+    time: Scale,
+}
 
 /// Draws the jobs that hold nodes at some time from `from` to `to` (the whole schedule where they
 /// are none).
 ///
 /// # Errors
-/// If there is nothing to draw, or too much, or a time that is no number.
+/// If there is nothing to draw, or a time that is no number.
 pub fn schedule(
     title: &str,
     grid: &Grid,
@@ -34,89 +65,289 @@ pub fn schedule(
     if to <= from {
         return Err(DrawError::EmptyInterval { from, to });
     }
-    let drawn: Vec<(usize, &Placed)> = placed
+    let held = |one: &Placed| Held {
+        start: one.start,
+        end: one.end.unwrap_or(last),
+        nodes: one.parts.iter().map(|part| u64::from(part.volume())).sum(),
+    };
+    let jobs: Vec<(usize, &Placed, Held)> = placed
         .iter()
         .enumerate()
-        .filter(|(_, one)| one.start < to && one.end.unwrap_or(last) > from)
+        .map(|(index, one)| (index, one, held(one)))
+        .filter(|(_, _, held)| held.start < to && held.end > from)
         .collect();
-    if drawn.is_empty() {
+    if jobs.is_empty() {
         return Err(DrawError::NoJob { from, to });
     }
-    let mut time = Scale::new((from, to), false, (LEFT, WIDTH - 16.0), 8);
-    let ticks: Vec<f64> =
-        time.ticks.iter().copied().filter(|tick| (from..=to).contains(tick)).collect();
-    time = Scale::plain((from, to), (LEFT, WIDTH - 16.0));
-    let nodes = Scale::plain((0.0, f64::from(grid.nodes())), (TOP, HEIGHT - BOTTOM));
-    let mut canvas = Canvas::new(WIDTH, HEIGHT);
-    canvas.write(bold(canvas::text((LEFT, 26.0), Anchor::Start, 16.0, Ink::Text)), title);
-    let size = (WIDTH - 16.0 - LEFT, HEIGHT - BOTTOM - TOP);
-    canvas.add(canvas::rect((LEFT, TOP), size, Ink::Grid));
-    let mut boxes = 0;
-    for (index, one) in drawn {
-        let (start, end) = (one.start.max(from), one.end.unwrap_or(last).min(to));
-        let (left, right) = (time.at(start), time.at(end));
-        let mut inner = String::new();
-        for (low, high) in runs(grid, &one.parts) {
-            boxes += 1;
-            let (top, bottom) = (nodes.at(f64::from(low)), nodes.at(f64::from(high)));
-            // A gap between boxes, where there is room for one.
-            let gap = if bottom - top > 3.0 { 0.6 } else { 0.0 };
-            let width = (right - left - 0.6).max(0.4);
-            let ink = Ink::Series(index % COLOURS);
-            canvas::rect((left, top), (width, bottom - top - gap), ink).end(&mut inner);
+    let time = Scale::plain((from, to), (LEFT, WIDTH - RIGHT));
+    Ok(Schedule { grid: *grid, from, to, jobs, time }.draw(title, Unit::named(unit), unit))
+}
+
+impl Schedule<'_> {
+    fn draw(&self, title: &str, unit: Unit, unit_name: &str) -> String {
+        let boxes = self.boxes();
+        let below = if boxes.is_some() { JOBS } else { RUNNING };
+        let bottom = TOPS[1] + below;
+        let mut canvas = Canvas::new(WIDTH, bottom + 74.0);
+        let place = (LEFT, 26.0);
+        let text = cut(title, 16.0 * 1.08, WIDTH - RIGHT - LEFT);
+        canvas.write(bold(canvas::text(place, Anchor::Start, 16.0, Ink::Text)), &text);
+        let used = self.curve(|held| held.nodes as f64);
+        let mean = self.mean(&used) / f64::from(self.grid.nodes());
+        let facts = self.facts(mean, unit, unit_name);
+        canvas.write(canvas::text((LEFT, 45.0), Anchor::Start, SMALL, Ink::Faint), &facts);
+        panel(&mut canvas, (TOPS[0], USED), "used");
+        panel(&mut canvas, (TOPS[1], below), "jobs");
+        self.time_axis(&mut canvas, bottom, unit, unit_name);
+        let most = f64::from(self.grid.nodes());
+        let shares = Scale::plain((0.0, most), (TOPS[0] + USED, TOPS[0]));
+        self.area(&mut canvas, &self.thinned(&used), &shares);
+        for share in [0.0, 0.5, 1.0] {
+            tick(&mut canvas, shares.at(most * share), &format!("{} %", label(100.0 * share)));
         }
-        let title = format!(
-            "job {}: {} to {}",
-            one.job,
-            label(one.start),
-            one.end.map_or("?".to_string(), label)
+        let note = match boxes {
+            Some(boxes) => self.jobs(&mut canvas, &boxes, unit),
+            None => self.running(&mut canvas),
+        };
+        let place = (LEFT, bottom + 62.0);
+        canvas.write(canvas::text(place, Anchor::Start, SMALL - 2.0, Ink::Faint), &note);
+        let described = format!(
+            "Above, the share of the nodes that jobs hold, over time; below, the jobs. {facts}. \
+             {note}"
         );
-        Element::new("g").titled_around(&title, &inner, canvas.body());
-        if boxes > MOST_BOXES {
-            return Err(DrawError::TooManyBoxes { most: MOST_BOXES });
+        canvas.finish(title, &described)
+    }
+
+    fn facts(&self, mean: f64, unit: Unit, unit_name: &str) -> String {
+        let count = self.jobs.len();
+        let length = unit.words(self.to - self.from) + unit_of(unit_name);
+        format!(
+            "{}, {count} job{} in {length}; {:.1} % of the nodes used on average",
+            self.grid,
+            if count == 1 { "" } else { "s" },
+            100.0 * mean
+        )
+    }
+
+    /// The boxes of the jobs: the lower and upper rows of each; none where they are too many. On a
+    /// machine with one axis rows are nodes.
+    fn boxes(&self) -> Option<Vec<Vec<(u64, u64)>>> {
+        if self.jobs.len() > MOST_BOXES {
+            return None;
         }
+        let rows: Vec<Vec<(u64, u64)>> = if self.grid.axes() == 1 {
+            self.jobs.iter().map(|(_, one, _)| runs(&self.grid, &one.parts)).collect()
+        } else {
+            let held: Vec<Held> = self.jobs.iter().map(|(_, _, held)| *held).collect();
+            packed(&held, u64::from(self.grid.nodes()))
+        };
+        let boxes: usize = rows.iter().map(Vec::len).sum();
+        (boxes <= MOST_BOXES).then_some(rows)
     }
-    axes(&mut canvas, grid, &time, &ticks, unit);
-    Ok(canvas.finish(title))
-}
 
-fn axes(canvas: &mut Canvas, grid: &Grid, time: &Scale, ticks: &[f64], unit: &str) {
-    let bottom = HEIGHT - BOTTOM;
-    for &tick in ticks {
-        let at = time.at(tick);
-        canvas.add(canvas::line((at, bottom), (at, bottom + 5.0), Ink::Axis));
-        let place = (at, bottom + 19.0);
-        canvas.write(canvas::text(place, Anchor::Middle, 13.0, Ink::Faint), &label(tick));
-    }
-    let top_node = f64::from(grid.nodes());
-    for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
-        let at = TOP + share * (bottom - TOP);
-        canvas.add(canvas::line((LEFT - 5.0, at), (LEFT, at), Ink::Axis));
-        let text = label((top_node * share).round());
-        let place = (LEFT - 8.0, at + 4.5);
-        canvas.write(canvas::text(place, Anchor::End, 13.0, Ink::Faint), &text);
-    }
-    let middle = (LEFT.midpoint(WIDTH), HEIGHT - 12.0);
-    canvas.write(canvas::text(middle, Anchor::Middle, 13.0, Ink::Text), &with_unit("time", unit));
-    let beside = (16.0, TOP.midpoint(bottom));
-    let text = canvas::text(beside, Anchor::Middle, 13.0, Ink::Text);
-    canvas.write(turned(text, -90.0, beside), "node (row-major)");
-}
-
-/// The row-major numbers of the nodes of some boxes, as runs `low..high`, neighbours joined.
-fn runs(grid: &Grid, parts: &[Cuboid]) -> Vec<(u32, u32)> {
-    let mut runs: Vec<(u32, u32)> = Vec::new();
-    for part in parts.iter().flat_map(|part| part.unwrapped(grid)) {
-        let ([x, y, z], [a, b, c]) = (part.base, part.sides);
-        for layer in z..z + c {
-            for row in y..y + b {
-                let low = grid.id([x, row, layer]).0;
-                runs.push((low, low + u32::from(a)));
+    /// What jobs come to in sum, over time: when it changes, and what it is from then on. Times are
+    /// those of the interval, whose start is the first.
+    fn curve(&self, of: impl Fn(&Held) -> f64) -> Vec<(f64, f64)> {
+        let mut changes: Vec<(f64, f64)> = Vec::new();
+        for (_, _, held) in &self.jobs {
+            changes.push((held.start.max(self.from), of(held)));
+            changes.push((held.end.min(self.to), -of(held)));
+        }
+        changes.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut curve = vec![(self.from, 0.0)];
+        let mut sum = 0.0;
+        for change in changes {
+            sum += change.1;
+            match curve.last_mut() {
+                Some(last) if last.0 >= change.0 => last.1 = sum,
+                _ => curve.push((change.0, sum)),
             }
         }
+        curve
     }
+
+    /// The mean of a curve over time.
+    fn mean(&self, curve: &[(f64, f64)]) -> f64 {
+        let ends = curve.iter().skip(1).map(|point| point.0).chain([self.to]);
+        let parts = curve.iter().zip(ends).map(|((at, value), end)| value * (end - at).max(0.0));
+        parts.sum::<f64>() / (self.to - self.from)
+    }
+
+    /// A curve, or, where it has many more points than a drawing has columns, its means of so many
+    /// parts of the interval.
+    fn thinned(&self, curve: &[(f64, f64)]) -> Vec<(f64, f64)> {
+        if curve.len() <= MOST_STEPS {
+            return curve.to_vec();
+        }
+        let width = (self.to - self.from) / COLUMNS as f64;
+        let mut sums = vec![0.0; COLUMNS];
+        let ends = curve.iter().skip(1).map(|point| point.0).chain([self.to]);
+        for ((at, value), end) in curve.iter().zip(ends) {
+            let column = |time: f64| (((time - self.from) / width) as usize).min(COLUMNS - 1);
+            for (number, sum) in (0..).zip(&mut sums).take(column(end) + 1).skip(column(*at)) {
+                let left = self.from + width * f64::from(number);
+                *sum += value * (end.min(left + width) - at.max(left)).max(0.0);
+            }
+        }
+        let point =
+            |(number, sum): (i32, f64)| (self.from + width * f64::from(number), sum / width);
+        (0..).zip(sums).map(point).collect()
+    }
+
+    /// A curve in steps, its area filled.
+    fn area(&self, canvas: &mut Canvas, curve: &[(f64, f64)], scale: &Scale) {
+        let mut data = format!("M{} {}", n(LEFT), n(scale.clamped(0.0)));
+        for &(at, value) in curve {
+            // Writing to a string cannot fail.
+            let _ = write!(data, "H{}V{}", n(self.time.clamped(at)), n(scale.clamped(value)));
+        }
+        let _ = write!(data, "H{}V{}Z", n(WIDTH - RIGHT), n(scale.clamped(0.0)));
+        let (class, colour) = Ink::Series(0).class();
+        let path = Element::new("path").with("class", class + "f").with("d", data);
+        canvas.add(path.with("fill", colour));
+    }
+
+    /// The boxes of the jobs; returns what must be known to read them.
+    fn jobs(&self, canvas: &mut Canvas, boxes: &[Vec<(u64, u64)>], unit: Unit) -> String {
+        let most = f64::from(self.grid.nodes());
+        let rows = Scale::plain((0.0, most), (TOPS[1] + JOBS, TOPS[1]));
+        for ((index, one, held), pieces) in self.jobs.iter().zip(boxes) {
+            let (left, right) = (self.time.clamped(held.start), self.time.clamped(held.end));
+            let mut inner = String::new();
+            for &(low, high) in pieces {
+                let (bottom, top) = (rows.at(low as f64), rows.at(high as f64));
+                // A gap between boxes, where there is room for one.
+                let gap = |room: f64| if room > 3.0 { 0.7 } else { 0.0 };
+                let size = (right - left - gap(right - left), bottom - top - gap(bottom - top));
+                let size = (size.0.max(0.3), size.1.max(0.3));
+                canvas::rect((left, top), size, Ink::Series(INKS[index % INKS.len()]))
+                    .end(&mut inner);
+                name(&one.job, (left, top), size, &mut inner);
+            }
+            let end = one.end.map_or("?".to_string(), |end| unit.words(end));
+            let title = format!(
+                "job {}: {} node{}, {} to {end}",
+                one.job,
+                held.nodes,
+                if held.nodes == 1 { "" } else { "s" },
+                unit.words(one.start)
+            );
+            Element::new("g").titled_around(&title, &inner, canvas.body());
+        }
+        for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
+            let at = (most * share).round();
+            tick(canvas, rows.at(at), &label(at));
+        }
+        if self.grid.axes() == 1 {
+            "A box is a job: as wide as it lasts, over the nodes that it holds.".to_string()
+        } else {
+            "A box is a job: as wide as it lasts, as high as it has nodes. Place and colour say \
+             nothing."
+                .to_string()
+        }
+    }
+
+    /// The number of jobs that run.
+    fn running(&self, canvas: &mut Canvas) -> String {
+        let curve = self.thinned(&self.curve(|_| 1.0));
+        let most = curve.iter().map(|point| point.1).fold(1.0, f64::max);
+        let place = (TOPS[1] + RUNNING, TOPS[1]);
+        let scale = Scale::new((0.0, most), (false, Unit::Plain), place, 3);
+        self.area(canvas, &curve, &scale);
+        for &at in &scale.ticks {
+            tick(canvas, scale.at(at), &scale.label(at));
+        }
+        format!(
+            "Below: how many jobs run. In an interval of at most {MOST_BOXES} boxes each is shown."
+        )
+    }
+
+    fn time_axis(&self, canvas: &mut Canvas, bottom: f64, unit: Unit, unit_name: &str) {
+        let (base, since) = self.base(unit);
+        let ends = (self.from - base, self.to - base);
+        let scale = Scale::new(ends, (false, unit), (0.0, 1.0), 7);
+        for &tick in scale.ticks.iter().filter(|tick| (ends.0..=ends.1).contains(*tick)) {
+            let at = self.time.at(base + tick);
+            canvas.add(canvas::line((at, TOPS[0]), (at, TOPS[0] + USED), Ink::Paper));
+            canvas.add(canvas::line((at, TOPS[1]), (at, bottom), Ink::Paper));
+            canvas.add(canvas::line((at, bottom), (at, bottom + 5.0), Ink::Axis));
+            let text = scale.label(tick);
+            // The last number does not run over the edge.
+            let middle = at.min(WIDTH - 4.0 - width_of(&text, SMALL) / 2.0);
+            let place = (middle, bottom + 19.0);
+            canvas.write(canvas::text(place, Anchor::Middle, SMALL, Ink::Faint), &text);
+        }
+        let middle = (LEFT.midpoint(WIDTH - RIGHT), bottom + 38.0);
+        let axis = ChartAxis::of("time", unit_name, false).label + &since;
+        let axis = cut(&axis, SMALL, WIDTH - RIGHT - LEFT);
+        canvas.write(canvas::text(middle, Anchor::Middle, SMALL, Ink::Text), &axis);
+    }
+
+    /// What the numbers along time are counted from: 0, or, where they would differ in their last
+    /// digits only, a round time before the interval, and how that is said.
+    fn base(&self, unit: Unit) -> (f64, String) {
+        let length = self.to - self.from;
+        if self.from.abs() < 20.0 * length {
+            return (0.0, String::new());
+        }
+        let round = libm::pow(10.0, libm::floor(libm::log10(length)));
+        let round = if unit == Unit::Seconds { round.max(86_400.0) } else { round };
+        let base = libm::floor(self.from / round) * round;
+        if !base.is_finite() {
+            return (0.0, String::new());
+        }
+        let told = match unit {
+            Unit::Seconds => unit.words(base),
+            _ => format!("{base}"),
+        };
+        (base, format!(", since {told}"))
+    }
+}
+
+/// What stands behind a number of units of time that has none itself.
+fn unit_of(name: &str) -> &'static str {
+    match name {
+        "time_unit" => " time units",
+        "cycle" => " cycles",
+        _ => "",
+    }
+}
+
+/// The ground of a panel, with what it shows beside it.
+fn panel(canvas: &mut Canvas, (top, height): (f64, f64), name: &str) {
+    canvas.add(canvas::rect((LEFT, top), (WIDTH - RIGHT - LEFT, height), Ink::Grid));
+    let beside = (16.0, top + height / 2.0);
+    let text = canvas::text(beside, Anchor::Middle, SMALL, Ink::Text);
+    canvas.write(turned(text, -90.0, beside), name);
+}
+
+/// A number at the left of the panels.
+fn tick(canvas: &mut Canvas, at: f64, text: &str) {
+    canvas.add(canvas::line((LEFT - 5.0, at), (LEFT, at), Ink::Axis));
+    let place = (LEFT - 8.0, at + 4.5);
+    canvas.write(canvas::text(place, Anchor::End, SMALL - 1.0, Ink::Faint), text);
+}
+
+/// The name of a job in the middle of its box, where there is room for it.
+fn name(job: &str, (left, top): (f64, f64), (across, down): (f64, f64), out: &mut String) {
+    let size = 12.0_f64.min(down * 0.8);
+    if size >= 8.0 && width_of(job, size) < across - 2.0 {
+        let place = (left + across / 2.0, top + down / 2.0 + size * 0.36);
+        canvas::text(place, Anchor::Middle, size, Ink::Paper).text(job, out);
+    }
+}
+
+/// The nodes of some boxes on a machine with one axis, as runs `low..high`, neighbours joined.
+fn runs(grid: &Grid, parts: &[Cuboid]) -> Vec<(u64, u64)> {
+    let pieces = parts.iter().flat_map(|part| part.unwrapped(grid));
+    let mut runs: Vec<(u64, u64)> = pieces
+        .map(|piece| {
+            let low = u64::from(piece.base[0]);
+            (low, low + u64::from(piece.sides[0]))
+        })
+        .collect();
     runs.sort_unstable();
-    let mut joined: Vec<(u32, u32)> = Vec::new();
+    let mut joined: Vec<(u64, u64)> = Vec::new();
     for (low, high) in runs {
         match joined.last_mut() {
             Some(last) if last.1 == low => last.1 = high,
@@ -130,13 +361,49 @@ fn runs(grid: &Grid, parts: &[Cuboid]) -> Vec<(u32, u32)> {
 mod tests {
     use super::*;
 
+    fn placed(job: &str, start: f64, end: f64, side: u16) -> Placed {
+        let parts = vec![Cuboid::new([0; 3], [side, 4, 1])];
+        Placed { job: job.into(), start, end: Some(end), parts }
+    }
+
     #[test]
-    fn full_rows_are_one_run() {
-        let grid = Grid::new(&[4, 4], &[true, false]).unwrap();
-        let part = |base, sides| Cuboid { base, sides };
-        assert_eq!(runs(&grid, &[part([0, 1, 0], [4, 2, 1])]), [(4, 12)]);
+    fn nodes_of_a_line_are_runs() {
+        let grid = Grid::new(&[8], &[true]).unwrap();
+        let part = |base, side| Cuboid::new([base, 0, 0], [side, 1, 1]);
+        assert_eq!(runs(&grid, &[part(1, 2), part(3, 2)]), [(1, 5)]);
         // Past the end of the axis that wraps.
-        assert_eq!(runs(&grid, &[part([3, 0, 0], [2, 1, 1])]), [(0, 1), (3, 4)]);
-        assert_eq!(runs(&grid, &[part([0, 0, 0], [2, 2, 1])]), [(0, 2), (4, 6)]);
+        assert_eq!(runs(&grid, &[part(7, 2)]), [(0, 1), (7, 8)]);
+    }
+
+    #[test]
+    fn what_is_used_is_said() {
+        let grid: Grid = "mesh:4x4".parse().unwrap();
+        let jobs = [placed("a", 0.0, 7200.0, 4), placed("b", 7200.0, 14_400.0, 2)];
+        let svg = schedule("Two jobs", &grid, &jobs, (None, None), "s").unwrap();
+        assert!(svg.contains("mesh:4x4, 2 jobs in 4 h; 75.0 % of the nodes used on average"));
+        assert!(svg.contains("<title>job b: 8 nodes, 2 h to 4 h</title>"), "{svg}");
+        assert!(svg.contains(">time<") && svg.contains(">1 h<"), "{svg}");
+        let svg = schedule("Two jobs", &grid, &jobs, (None, None), "time_unit").unwrap();
+        assert!(svg.contains(">time (time units)<") && svg.contains(">10000<"), "{svg}");
+    }
+
+    #[test]
+    fn times_far_from_0_are_counted_from_a_round_one() {
+        let grid: Grid = "mesh:4x4".parse().unwrap();
+        let day = 86_400.0;
+        let jobs = [placed("a", 1000.0 * day, 1001.0 * day, 4)];
+        let svg = schedule("One job", &grid, &jobs, (None, None), "s").unwrap();
+        assert!(svg.contains(">time, since 1000 d<") && svg.contains(">24 h<"), "{svg}");
+    }
+
+    #[test]
+    fn many_jobs_are_counted() {
+        let grid: Grid = "mesh:4x4".parse().unwrap();
+        let jobs: Vec<Placed> = (0..6000)
+            .map(|number| placed("a", f64::from(number), f64::from(number) + 1.0, 2))
+            .collect();
+        let svg = schedule("Many", &grid, &jobs, (None, None), "").unwrap();
+        assert!(svg.contains("how many jobs run") && svg.len() < 40_000, "{}", svg.len());
+        assert!(svg.contains("50.0 % of the nodes used"), "{svg}");
     }
 }

@@ -25,13 +25,23 @@ pub fn state(state: &State, name: &dyn Fn(JobId) -> String) -> String {
     busy_nodes(&view, state, name, &mut panel);
     let [width, height] = view.panel().map(|side| side + 2.0 * GAP);
     let mut inner = String::new();
-    Element::new("title").text(&format!("{grid}, {free}"), &mut inner);
-    Element::new("style").around(palette::EXPLANATION, &mut inner);
+    Element::new("title").text(&format!("Who holds which nodes of {grid}: {free}"), &mut inner);
+    let failed = state.failed().len();
+    let seen = format!(
+        "{} jobs hold {} nodes, by name; {failed} failed nodes are crossed out.",
+        state.held().len(),
+        state.busy_nodes()
+    );
+    Element::new("desc").text(&seen, &mut inner);
+    inner += &palette::machines_style();
     rect("page", [0.0; 2], [width, height]).end(&mut inner);
     Element::new("g")
         .with("transform", format!("translate({GAP} {GAP})"))
         .around(&panel, &mut inner);
     let mut out = String::new();
-    root(width, height).with("role", "img").around(&inner, &mut out);
+    root(width, height)
+        .with("font-family", palette::FONTS)
+        .with("role", "img")
+        .around(&inner, &mut out);
     out
 }

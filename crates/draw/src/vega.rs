@@ -1,8 +1,10 @@
 //! A chart as a Vega-Lite specification with its data inside, for those who want to restyle it.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
+use crate::axis::{Scale, Unit};
 use crate::chart::{Chart, ChartAxis, Mark, Marks};
+use crate::coinciding::{is_equal, listed};
 
 /// The Vega-Lite (version 5) specification of a chart.
 pub fn vega(chart: &Chart) -> Value {
@@ -22,19 +24,26 @@ pub fn vega(chart: &Chart) -> Value {
     }
     let names: Vec<&str> = chart.series.iter().map(|series| series.name.as_str()).collect();
     let x = if chart.categories.is_empty() {
-        quantitative("x", &chart.x, false)
+        quantitative("x", &chart.x, false, chart.points().map(|mark| mark.x))
     } else {
         json!({ "field": "x", "type": "nominal", "title": chart.x.label,
                 "sort": chart.categories, "axis": { "labelAngle": 0 } })
     };
-    let y = quantitative("y", &chart.y, true);
+    let y = quantitative("y", &chart.y, true, chart.points().map(|mark| mark.y));
     let colour = json!({ "field": "series", "type": "nominal", "title": null, "sort": names });
     let mark = match chart.marks {
         Marks::Lines => json!({ "type": "line", "point": true }),
+        // A logarithmic axis has no 0 at which bars could begin.
+        Marks::Bars if chart.y.logarithmic => json!({ "type": "point", "filled": true }),
         Marks::Bars => json!({ "type": "bar" }),
         Marks::Steps => json!({ "type": "line", "interpolate": "step-after" }),
     };
     let mut encoding = json!({ "x": x, "color": colour });
+    if chart.marks == Marks::Lines {
+        // Told apart without colours, and where they coincide.
+        encoding["strokeDash"] = colour.clone();
+        encoding["shape"] = colour.clone();
+    }
     let mut interval = json!({ "y": { "field": "low", "type": "quantitative",
                                       "title": chart.y.label }, "y2": { "field": "high" } });
     if chart.marks == Marks::Bars {
@@ -64,7 +73,8 @@ pub fn vega(chart: &Chart) -> Value {
     }
     json!({
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
-        "title": { "text": chart.title, "subtitle": chart.note },
+        "title": { "text": chart.title, "subtitle": subtitle(chart) },
+        "description": chart.title,
         "width": 520,
         "height": 300,
         "data": { "values": values },
@@ -73,11 +83,49 @@ pub fn vega(chart: &Chart) -> Value {
     })
 }
 
-fn quantitative(field: &str, axis: &ChartAxis, zero: bool) -> Value {
+/// The note, and which series are equal.
+fn subtitle(chart: &Chart) -> Vec<String> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for (index, series) in chart.series.iter().enumerate() {
+        match groups.iter_mut().find(|group| is_equal(&chart.series[group[0]], series)) {
+            Some(group) => group.push(index),
+            None => groups.push(vec![index]),
+        }
+    }
+    let equal = groups.iter().filter(|group| group.len() > 1).map(|group| {
+        let names: Vec<&str> =
+            group.iter().map(|&index| chart.series[index].name.as_str()).collect();
+        format!("{} are equal.", listed(&names))
+    });
+    [chart.note.clone()].into_iter().filter(|note| !note.is_empty()).chain(equal).collect()
+}
+
+/// An axis of numbers; of times, with round numbers as people write them.
+fn quantitative(
+    field: &str,
+    axis: &ChartAxis,
+    zero: bool,
+    values: impl Iterator<Item = f64>,
+) -> Value {
     let scale = if axis.logarithmic {
         json!({ "type": "log" })
     } else {
         json!({ "type": "linear", "zero": zero })
     };
-    json!({ "field": field, "type": "quantitative", "title": axis.label, "scale": scale })
+    let mut channel =
+        json!({ "field": field, "type": "quantitative", "title": axis.label, "scale": scale });
+    let range = Chart::range(values, axis.logarithmic).filter(|_| axis.unit != Unit::Plain);
+    if let Some((low, high)) = range {
+        let low = if zero && !axis.logarithmic { low.min(0.0) } else { low };
+        let kind = (axis.logarithmic, axis.unit);
+        let scale = Scale::new((low, high), kind, (0.0, 1.0), 6);
+        let labels: Map<String, Value> =
+            scale.ticks.iter().map(|&tick| (tick.to_string(), scale.label(tick).into())).collect();
+        let labels = Value::Object(labels);
+        channel["axis"] = json!({
+            "values": scale.ticks,
+            "labelExpr": format!("{labels}[datum.value]"),
+        });
+    }
+    channel
 }

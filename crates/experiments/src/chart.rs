@@ -1,6 +1,8 @@
 //! From a declared figure and a table to a chart.
 
-use pavior_draw::{Chart, ChartAxis, Mark, Marks, Series, with_unit};
+use pavior_draw::{Chart, ChartAxis, Mark, Marks, Series, Unit};
+
+use pavior_simulation::metrics::ALLOCATION_NS;
 
 use crate::parameters::{self, ValueType};
 use crate::results::Line;
@@ -46,14 +48,11 @@ pub fn chart(figure: &Figure, table: &Table) -> Chart {
     let unit = rows.first().map(|row| row.unit.clone()).unwrap_or_default();
     Chart {
         title: figure.title.clone(),
-        x: ChartAxis {
-            label: figure.x_axis.label.clone().unwrap_or_else(|| along(figure.x)),
-            logarithmic: figure.x_axis.logarithmic,
-        },
-        y: ChartAxis {
-            label: figure.y_axis.label.clone().unwrap_or_else(|| with_unit(&figure.y, &unit)),
-            logarithmic: figure.y_axis.logarithmic,
-        },
+        x: labelled(along(figure, in_seconds(table)), figure.x_axis.label.as_ref()),
+        y: labelled(
+            ChartAxis::of(&figure.y, &unit, figure.y_axis.logarithmic),
+            figure.y_axis.label.as_ref(),
+        ),
         marks: if numeric { Marks::Lines } else { Marks::Bars },
         categories,
         series,
@@ -122,11 +121,47 @@ fn name(figure: &Figure, value: impl Fn(usize) -> Option<String>) -> String {
     })
 }
 
-fn along(parameter: usize) -> String {
-    match parameters::ALL[parameter].name {
-        "load" => "load (arrivals per unit of time)".to_string(),
-        name => name.replace('-', " "),
-    }
+/// The axis of a parameter; of a time, in hours and days where the runs' times are in seconds.
+fn along(figure: &Figure, in_seconds: bool) -> ChartAxis {
+    let parameter = &parameters::ALL[figure.x];
+    let unit = match parameter.unit {
+        "units of time" if in_seconds => "s",
+        _ => "",
+    };
+    let name = match parameter.name {
+        "load" => "load (arrivals per unit of time)",
+        name => name,
+    };
+    ChartAxis::of(&name.replace('-', " "), unit, figure.x_axis.logarithmic)
+}
+
+/// Whether the times of all runs are in seconds.
+fn in_seconds(table: &Table) -> bool {
+    let of_time = |row: &&Line| ["turnaround", "waiting", "service"].contains(&&*row.metric);
+    let mut times = table.rows.iter().filter(of_time).peekable();
+    times.peek().is_some() && times.all(|row| row.unit == "s")
+}
+
+/// An axis under the label that a figure gives it. One that states a unit in brackets has its
+/// numbers as they are.
+fn labelled(axis: ChartAxis, label: Option<&String>) -> ChartAxis {
+    let Some(label) = label else { return axis };
+    let unit = if label.trim_end().ends_with(')') { Unit::Plain } else { axis.unit };
+    ChartAxis { label: label.clone(), unit, ..axis }
+}
+
+/// A heading that says what is seen: `Turnaround by load on mesh:16x16, sides uniform`. Conditions
+/// begin with a comma each.
+pub fn heading(y: &str, x: &str, machine: Option<&str>, conditions: &str) -> String {
+    let y = match y {
+        ALLOCATION_NS => "allocation time".to_string(),
+        name => name.replace('_', " "),
+    };
+    let mut letters = y.chars();
+    let y: String =
+        letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
+    let machine = machine.map(|machine| format!(" on {machine}")).unwrap_or_default();
+    format!("{y} by {}{machine}{conditions}", x.replace('-', " "))
 }
 
 /// What a reader must know of the points drawn.
@@ -220,6 +255,27 @@ mod tests {
         assert!(chart.note.contains("7 replications") && chart.note.contains("missed at 1 of 4"));
         let chart = self::chart("series = ['strategy', 'scheduler']\nlabels = { fcfs = '' }");
         assert_eq!(chart.series[1].name, "tff", "an empty label leaves no comma");
+    }
+
+    #[test]
+    fn seconds_are_drawn_as_hours_and_days() {
+        let text = |label: &str| {
+            format!(
+                "machine = 'mesh:4x4'\nstrategy = ['ff', 'tff']\nload = [10, 2]\n[[figure]]\n\
+                     name = 'f'\ny = 'turnaround'\n{label}"
+            )
+        };
+        let chart = |label: &str| {
+            let mut table = table();
+            table.rows.iter_mut().for_each(|row| row.unit = "s".into());
+            super::chart(&Specification::parse(&text(label), "test").unwrap().figures[0], &table)
+        };
+        let axis = chart("").y;
+        assert_eq!((axis.label.as_str(), axis.unit), ("turnaround", Unit::Seconds));
+        assert_eq!(chart("y-label = 'time in the system'").y.unit, Unit::Seconds);
+        assert_eq!(chart("y-label = 'turnaround (s)'").y.unit, Unit::Plain);
+        assert_eq!(self::chart("").y.unit, Unit::Plain);
+        assert_eq!(chart("").title, "Turnaround by load on mesh:4x4");
     }
 
     #[test]

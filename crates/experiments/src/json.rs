@@ -5,7 +5,9 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use crate::results::{shown, values};
-use crate::{Line, Provenance, Sample, Samples, Specification, Summary, Table, parameters};
+use crate::{
+    LeftOut, Line, Provenance, Sample, Samples, Specification, Summary, Table, parameters,
+};
 
 /// `results.json`.
 #[derive(Serialize)]
@@ -16,6 +18,9 @@ pub(crate) struct Document<'a> {
     command: &'a str,
     /// The seed of all points, if they have the same.
     seed: Option<u64>,
+    /// What does not apply; none where that is an error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    skipped: Option<&'a [LeftOut]>,
     results: Results<'a>,
 }
 
@@ -32,6 +37,7 @@ impl<'a> Document<'a> {
             experiment: &specification.name,
             command: &from.command,
             seed,
+            skipped: specification.skips_unsupported.then_some(&*specification.left_out),
             results,
         }
     }

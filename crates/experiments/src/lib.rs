@@ -37,7 +37,7 @@ mod student;
 mod sweep;
 
 pub use catalogue::Catalogue;
-pub use chart::chart;
+pub use chart::{chart, heading};
 pub use confidence::{Median, Policy, half_width, mean, median};
 pub use differences::{Difference, differences, write_differences};
 pub use fingerprint::BUILD;
@@ -59,7 +59,9 @@ pub use settings::{
     Asked, BusyBoxes, FailureSettings, FailureSource, JobSettings, JobSource, LogSettings,
     MigrationSettings, NetworkParameters, NetworkSettings, RunSettings, SnapshotSettings,
 };
-pub use specification::{Axis, Figure, Setting, SettingError, Specification, StatedMark, schema};
+pub use specification::{
+    Axis, Figure, LeftOut, Setting, SettingError, Specification, StatedMark, schema,
+};
 pub use student::student_t;
 
 pub mod report {

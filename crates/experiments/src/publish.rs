@@ -61,7 +61,7 @@ impl Specification {
         let drawings = self.drawings(&results, &measured, &mut add);
         let mut page = Page {
             title: self.title.clone(),
-            lead,
+            lead: lead.into_iter().chain(self.left_out_in_words()).collect(),
             sections: first,
             footer: self.footer(samples, from),
         };
@@ -104,7 +104,11 @@ impl Specification {
         let mut drawings = Vec::new();
         for figure in &self.figures {
             let is_measured = figure.y == ALLOCATION_NS;
-            let chart = chart(figure, if is_measured { measured } else { results });
+            let mut chart = chart(figure, if is_measured { measured } else { results });
+            if let Some(sentence) = self.left_out_in_words() {
+                let stop = if chart.note.is_empty() { "" } else { ". " };
+                chart.note = format!("{}{stop}{sentence}", chart.note);
+            }
             let svg = svg(&chart);
             add(&format!("{}.svg", figure.name), svg.clone().into_bytes());
             add(&format!("{}.vl.json", figure.name), format!("{:#}\n", vega(&chart)).into_bytes());

@@ -16,6 +16,9 @@ pub(crate) struct BenchArgs {
     /// The strategies to compare, separated by commas; ratios are to the first
     #[arg(long, short, default_value = "ff,tff,tbl,gabl,mbs")]
     pub(crate) strategy: String,
+    /// Leaves out, and tells, strategies that do not work on the machine
+    #[arg(long)]
+    pub(crate) skip_unsupported: bool,
     /// The share of the nodes that jobs hold at most, such as 0.5 [default: all, near saturation]
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) fill: Option<f64>,

@@ -17,6 +17,10 @@ pub(crate) struct ExperimentArgs {
     /// Runs a part of the points: 1/4 is the first of four parts
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<String>,
+    /// Leaves out, and tells, what does not apply to a machine or a workload: a strategy,
+    /// scheduler, freedom or pattern; the same as `skip-unsupported = true` in the file
+    #[arg(long)]
+    pub(crate) skip_unsupported: bool,
     #[command(flatten)]
     pub(crate) sweep: SweepArgs,
     /// Prints the JSON schema of experiment files
@@ -93,7 +97,8 @@ fn finite(text: &str) -> Result<f64, String> {
 
 #[derive(Debug, Args)]
 pub(crate) struct PlotArgs {
-    /// A directory of an experiment; or results (CSV), jobs (jobs.csv), placements (JSON lines)
+    /// A directory of an experiment; or results (CSV; - is standard input), jobs (jobs.csv),
+    /// placements (JSON lines)
     #[arg(required = true)]
     pub(crate) inputs: Vec<PathBuf>,
     /// Where to draw: a file (.svg, or .json for Vega-Lite), or a directory for an experiment's
@@ -130,7 +135,7 @@ pub(crate) struct ChartArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Placements")]
+#[command(next_help_heading = "Placements and jobs")]
 pub(crate) struct PlacementArgs {
     /// The machine on which they are; needed
     #[arg(long, short)]
@@ -153,7 +158,8 @@ pub(crate) struct PlacementArgs {
     /// Draws the schedule to this instant
     #[arg(long, allow_hyphen_values = true, value_parser = finite)]
     pub(crate) to: Option<f64>,
-    /// The unit of time, for the axis: s, `time_unit`, cycle
-    #[arg(long, default_value = "")]
-    pub(crate) unit: String,
+    /// The unit of time: s (drawn as hours and days), `time_unit` or cycle [default: the one that
+    /// placements name, else plain numbers]
+    #[arg(long)]
+    pub(crate) unit: Option<String>,
 }

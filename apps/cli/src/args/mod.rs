@@ -185,6 +185,9 @@ pub(crate) struct ExplainArgs {
     /// The strategies to ask, separated by commas [default: all that work on the machine]
     #[arg(long, short)]
     pub(crate) strategy: Option<String>,
+    /// Leaves out, and tells, strategies that do not work on the machine
+    #[arg(long, requires = "strategy")]
+    pub(crate) skip_unsupported: bool,
     /// Draws what each strategy would do
     #[arg(long)]
     pub(crate) svg: Option<PathBuf>,

@@ -179,7 +179,8 @@ fn controls<C: Choice>() -> impl Iterator<Item = &'static Control> {
 fn names<C: Choice>() -> impl Iterator<Item = (&'static str, bool)> {
     let chosen = parameters::ALL.iter().filter(|parameter| C::has(parameter));
     let chosen = chosen.map(|parameter| (parameter.name, parameter.kind == ValueType::Switch));
-    chosen.chain(controls::<C>().map(|control| (control.name, false)))
+    let controls = controls::<C>();
+    chosen.chain(controls.map(|control| (control.name, control.kind == ControlKind::Switch)))
 }
 
 fn of_parameter(parameter: &'static Parameter) -> Arg {
@@ -213,6 +214,9 @@ fn of_parameter(parameter: &'static Parameter) -> Arg {
 fn of_control(control: &'static Control) -> Arg {
     let heading = control.heading.unwrap_or(Heading::General);
     let arg = option(control.name, &sentence(control.meaning), heading, control.default);
+    if control.kind == ControlKind::Switch {
+        return arg.action(ArgAction::SetTrue).num_args(0);
+    }
     arg.allow_hyphen_values(matches!(control.kind, ControlKind::Share | ControlKind::Count))
 }
 

@@ -1,9 +1,9 @@
 //! `pavior bench`: how long an allocation takes.
 
 use pavior_allocation::Selection;
-use pavior_draw::{Chart, ChartAxis, Mark, Marks, Series};
-use pavior_experiments::Setting;
+use pavior_draw::{Chart, ChartAxis, Mark, Marks, Series, Unit};
 use pavior_experiments::bench::{Answers, BATCH, Bench, BenchResults, BenchRow, Times};
+use pavior_experiments::{LeftOut, Setting};
 use pavior_mesh::Request;
 use serde_json::{Map, Value, json};
 
@@ -27,7 +27,8 @@ struct Stream {
 
 pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     let grid = input::machine(&args.machine)?;
-    let strategies = input::strategies(&args.strategy, &grid)?;
+    let (strategies, left_out) = input::strategies(&args.strategy, &grid, args.skip_unsupported)?;
+    let skipped = args.skip_unsupported.then_some(left_out);
     if let Some(fill) = args.fill.filter(|fill| !(*fill > 0.0 && *fill <= 1.0)) {
         return Err(Failure::usage(format!("--fill {fill}: it is a share above 0, at most 1")));
     }
@@ -49,7 +50,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     let bar = Bar::new("bench");
     let results = bench.run(&bar).map_err(|error| Failure::usage(error.to_string()));
     bar.finish();
-    let report = Report { bench, stream, results: results? };
+    let report = Report { bench, stream, results: results?, skipped };
     if let Some(path) = &args.results.chart {
         let svg = pavior_draw::svg(&report.chart());
         files::write_whole(path, |out| out.write_all(svg.as_bytes()))?;
@@ -85,6 +86,8 @@ struct Report {
     bench: Bench,
     stream: Stream,
     results: BenchResults,
+    /// The strategies left out; none where they are an error.
+    skipped: Option<Vec<LeftOut>>,
 }
 
 impl Report {
@@ -98,7 +101,7 @@ impl Report {
                 Value::Object(cells.collect::<Map<_, _>>())
             })
             .collect();
-        json!({
+        let mut document = json!({
             "schema": 1,
             "version": env!("CARGO_PKG_VERSION"),
             "seed": self.bench.seed,
@@ -110,7 +113,18 @@ impl Report {
             "batch_attempts": BATCH,
             "clock_overhead_ns": self.results.clock_overhead_ns,
             "results": results,
-        })
+        });
+        if let Some(skipped) = &self.skipped {
+            document["skipped"] = json!(skipped);
+        }
+        document
+    }
+
+    /// What was left out, in a sentence.
+    fn left_out(&self) -> Option<String> {
+        let skipped = self.skipped.as_ref().filter(|skipped| !skipped.is_empty())?;
+        let all: Vec<String> = skipped.iter().map(LeftOut::words).collect();
+        Some(format!("Left out: {}.", all.join("; ")))
     }
 
     fn csv(&self) -> Result<(), Failure> {
@@ -203,6 +217,7 @@ impl Report {
         if !rejected.is_empty() {
             notes.push(format!("Requests never granted, passed over: {}.", rejected.join(", ")));
         }
+        notes.extend(self.left_out());
         if cut > 0 {
             notes.push(format!("{cut} more columns: a wider terminal, or --format json."));
         }
@@ -222,11 +237,16 @@ impl Report {
             Series { name: name.into(), points: rows.iter().enumerate().filter_map(mark).collect() }
         };
         let of = format!("{} attempts each", self.bench.attempts);
-        let y = "median to 99th percentile (ns)".into();
+        let left_out = self.left_out().map_or(String::new(), |sentence| format!(". {sentence}"));
+        let y = ChartAxis {
+            label: "median, to 99th percentile".into(),
+            logarithmic: true,
+            unit: Unit::Nanoseconds,
+        };
         Chart {
-            title: format!("Time of an allocation attempt, {}", self.bench.grid),
-            x: ChartAxis { label: String::new(), logarithmic: false },
-            y: ChartAxis { label: y, logarithmic: true },
+            title: format!("Time of an allocation attempt on {}", self.bench.grid),
+            x: ChartAxis::plain("", false),
+            y,
             categories: rows.iter().map(|row| row.strategy.to_string()).collect(),
             marks: Marks::Bars,
             series: vec![
@@ -234,7 +254,7 @@ impl Report {
                 series("refused", |row| &row.refused),
             ],
             stated: Vec::new(),
-            note: self.heading().replace("nanoseconds an attempt", &of),
+            note: self.heading().replace("nanoseconds an attempt", &of) + &left_out,
         }
     }
 }

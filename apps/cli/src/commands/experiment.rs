@@ -13,6 +13,7 @@ use crate::args::ExperimentArgs;
 use crate::commands::results;
 use crate::failure::Failure;
 use crate::files;
+use crate::input;
 use crate::logs;
 use crate::output::{self, Format};
 use crate::pool;
@@ -25,7 +26,12 @@ pub(crate) fn run(args: &ExperimentArgs) -> Result<(), Failure> {
     };
     let shard = args.shard.as_deref().map_or(Ok(Shard::WHOLE), read_shard)?;
     let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let (text, specification) = run_directory::read(file, &stem)?;
+    let (text, specification) = if args.skip_unsupported {
+        run_directory::read_skipping(file, &stem)?
+    } else {
+        run_directory::read(file, &stem)?
+    };
+    say_left_out(&specification);
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from(format!("{stem}-results")));
     let inputs = logs::folder(file.parent().unwrap_or(Path::new("")).to_path_buf());
     let part = format!("{}/{}", shard.index, shard.of);
@@ -40,6 +46,13 @@ pub(crate) fn run(args: &ExperimentArgs) -> Result<(), Failure> {
     let comparable = results::check_stuck_jobs(&specification, &samples);
     show(args.sweep.format, &specification, &samples, &files)?;
     comparable
+}
+
+/// Says what is left out, if anything is.
+pub(crate) fn say_left_out(specification: &Specification) {
+    if let Some(sentence) = specification.left_out_in_words() {
+        input::say_left_out(&sentence);
+    }
 }
 
 /// The command that makes the same numbers again, whatever was typed to make them here.

@@ -2,6 +2,7 @@
 
 use pavior_allocation::explain::{self, Answer, Diagnosis};
 use pavior_allocation::{Refusal, Registry, Selection};
+use pavior_experiments::LeftOut;
 use pavior_files::FileUses;
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request, volume};
 use serde_json::{Value, json};
@@ -19,7 +20,8 @@ const WIDE: usize = 80;
 pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let grid = input::machine(&args.machine)?;
     let request = input::request(&args.ask, args.freedom.as_deref(), &grid)?;
-    let selections = selections(args, &grid)?;
+    let (selections, left_out) = selections(args, &grid)?;
+    let skipped = args.skip_unsupported.then_some(left_out);
     if let Some(path) = &args.svg {
         FileUses::new().reads("--busy", &args.busy).writes("--svg", path).check()?;
         files::check_writable(path)?;
@@ -30,7 +32,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
         let answer = explain::answer(&busy.state, selection, &request, args.ask.seed);
         answers.push(answer.map_err(|error| Failure::usage(error.to_string()))?);
     }
-    let story = Story { busy, request, answers };
+    let story = Story { busy, request, answers, skipped };
     if let Some(path) = &args.svg {
         let name = |job: JobId| story.busy.shown_name(job).raw();
         let svg = pavior_draw::explanation(&story.busy.state, &request, &story.answers, &name);
@@ -43,13 +45,13 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     }
 }
 
-/// The strategies named, or all that work on the machine.
-fn selections(args: &ExplainArgs, grid: &Grid) -> Result<Vec<Selection>, Failure> {
+/// The strategies named, or all that work on the machine; and those named that are left out.
+fn selections(args: &ExplainArgs, grid: &Grid) -> Result<(Vec<Selection>, Vec<LeftOut>), Failure> {
     if let Some(typed) = &args.strategy {
-        return input::names("--strategy", typed);
+        return input::strategies(typed, grid, args.skip_unsupported);
     }
     let all = Registry::new().entries().map(Selection::defaults);
-    Ok(all.filter(|selection| selection.supports(grid).is_ok()).collect())
+    Ok((all.filter(|selection| selection.supports(grid).is_ok()).collect(), Vec::new()))
 }
 
 /// Everything that there is to tell.
@@ -57,6 +59,8 @@ struct Story {
     busy: Busy,
     request: Request,
     answers: Vec<Answer>,
+    /// The strategies left out; none where they are an error.
+    skipped: Option<Vec<LeftOut>>,
 }
 
 impl Story {
@@ -107,7 +111,7 @@ impl Story {
                 "failed": blocked.failed.iter().map(|&node| self.point(node)).collect::<Vec<_>>(),
             })
         });
-        json!({
+        let mut document = json!({
             "schema": 1,
             "version": env!("CARGO_PKG_VERSION"),
             "seed": seed,
@@ -123,7 +127,11 @@ impl Story {
             "nearest": cuboid(&diagnosis.nearest),
             "largest_free": cuboid(&diagnosis.largest_free),
             "blocked": blocked,
-        })
+        });
+        if let Some(skipped) = &self.skipped {
+            document["skipped"] = json!(skipped);
+        }
+        document
     }
 
     fn entry(&self, answer: &Answer) -> Value {

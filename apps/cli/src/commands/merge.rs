@@ -30,6 +30,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<(), Failure> {
             specification.points[open[0]].key()
         ))
     })?;
+    experiment::say_left_out(&specification);
     let run = Run { shard: "1/1".to_string(), command: run_directory::typed(), ..run };
     let how = Resume::default();
     let (open, _) = run_directory::begin(&args.out, &run, &text, &specification, how)?;

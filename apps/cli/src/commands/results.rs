@@ -118,12 +118,16 @@ impl Results<'_> {
             })
         };
         let seed = self.rows.first().and_then(|row| value(row.point, "seed").parse::<u64>().ok());
-        json!({
+        let mut document = json!({
             "schema": 1,
             "version": env!("CARGO_PKG_VERSION"),
             "seed": seed,
             "results": self.rows.iter().map(result).collect::<Vec<_>>(),
-        })
+        });
+        if self.specification.skips_unsupported {
+            document["skipped"] = json!(self.specification.left_out);
+        }
+        document
     }
 
     fn csv(&self) -> Result<(), Failure> {
@@ -220,7 +224,7 @@ impl Results<'_> {
 
     /// What a reader must know to read the table right.
     fn footnotes(&self, left: usize) -> Vec<String> {
-        let mut notes = Vec::new();
+        let mut notes = Vec::from_iter(self.specification.left_out_in_words());
         let overloaded = self.names(|row| row.overloaded);
         if !overloaded.is_empty() {
             notes.push(format!(

@@ -11,6 +11,7 @@ use pavior_simulation::Histories;
 use crate::args::{self, SimulateArgs};
 use crate::commands::{records, results};
 use crate::failure::Failure;
+use crate::input;
 use crate::logs;
 use crate::output::Format;
 use crate::pool;
@@ -22,6 +23,9 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
         settings.push(Setting::new("timing", "false"));
     }
     let mut specification = specification(&settings)?;
+    if let Some(sentence) = specification.left_out_in_words() {
+        input::say_left_out(&sentence);
+    }
     run_logs_once(&mut specification);
     let files = records::Files::plan(&args.results, &specification)?;
     let (folder, bar) = (logs::folder(""), Bar::new("simulate"));

@@ -32,6 +32,7 @@ mod sweep;
 mod torus3d;
 mod tries;
 mod unblock;
+mod unsupported;
 
 use std::process::{Command, Output, Stdio};
 

@@ -43,7 +43,11 @@ fn figures_come_again_from_the_tables_alone() {
     let results = out.join("results.csv");
     let chart = good(&["plot", text(&results), "--y", "waiting", "--log", "x,y"]);
     assert!(chart.starts_with("<svg") && chart.contains("waiting (time units)"));
-    assert!(chart.contains("<title>waiting by load</title>"), "{chart}");
+    assert!(chart.contains("<title>Waiting by load on mesh:8x8</title>"), "{chart}");
+    // The same from standard input.
+    let table = std::fs::read_to_string(&results).unwrap();
+    let piped = pavior(&["plot", "-", "--y", "waiting", "--log", "x,y"], &table);
+    assert_eq!(stdout(&piped), chart, "{}", stderr(&piped));
     refused_for(&["plot", text(&results), "--y", "wating"], "did you mean `waiting`?");
     assert!(refused(&["plot", text(&results), "--x", "lod"]).contains("`load`"));
     refused(&["plot", text(&file)]);
@@ -84,7 +88,7 @@ fn a_crowd_of_series_is_thinned_by_a_filter() {
     let (chart, note) =
         plot(&["--filter", "scheduler=fcfs,busy=0,0:1x1 2,2:2x1,strategy=ff,tff,ff:turn=all"]);
     assert_eq!(note, "");
-    let title = "<title>turnaround by load, scheduler fcfs, busy 0,0:1x1 2,2:2x1, \
+    let title = "<title>Turnaround by load, scheduler fcfs, busy 0,0:1x1 2,2:2x1, \
                  strategy ff or tff or ff:turn=all</title>";
     assert!(chart.contains(title), "{chart}");
     let shown = |name: &str| chart.contains(&format!(">{name}</text>"));
@@ -137,7 +141,9 @@ fn schedules_machines_and_distributions() {
     let lines = std::fs::read_to_string(&placements).unwrap().lines().count();
     assert_eq!(count(&plot(&[]), "<title>job "), lines);
     assert!(count(&plot(&["--from", "1", "--to", "2"]), "<title>job ") < lines);
-    assert!(plot(&["--at", "3"]).contains("of 16 nodes busy"));
+    assert!(plot(&["--at", "3"]).contains("of 16 nodes; grey is free"));
+    assert!(plot(&[]).contains(">time (time units)<"), "placements name their unit");
+    assert!(plot(&["--unit", "s"]).contains(">time<"));
     assert_eq!(count(&plot(&["--animate"]), "<set attributeName"), lines);
     let cdf = good(&["plot", text(&jobs), "--cdf", "waiting_time"]);
     assert!(cdf.contains("share of jobs") && cdf.contains("30 jobs"));
@@ -172,7 +178,10 @@ fn numbers_that_cannot_be_drawn_are_refused() {
     let svg = good(&plot("--at", "1").each_ref().map(String::as_str));
     assert!(!svg.contains("</title>\u{1}") && !svg.contains('\u{1}'), "{svg}");
     let svg = good(&plot("--from", "0").each_ref().map(String::as_str));
-    assert!(svg.contains("<title>job &lt;/title&gt;\u{fffd}&amp;: 0 to 4</title>"), "{svg}");
+    assert!(
+        svg.contains("<title>job &lt;/title&gt;\u{fffd}&amp;: 4 nodes, 0 to 4</title>"),
+        "{svg}"
+    );
     let results = at("results.csv");
     for mean in ["inf", "-inf", "NaN"] {
         std::fs::write(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from pathlib import Path
@@ -142,6 +143,10 @@ class Experiment:
         self._specification = Specification(
             text, folder=os.fspath(folder), name=name, classes=classes
         )
+        for one in self.skipped:
+            value, machine = one["value"], one["machine"]
+            message = f"left out: {one['parameter']} {value} on {machine}: {one['reason']}"
+            warnings.warn(message, UserWarning, stacklevel=2)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
@@ -171,6 +176,11 @@ class Experiment:
     def points(self) -> list[dict[str, str]]:
         """The values of the parameters that are set at each point."""
         return self._specification.points
+
+    @property
+    def skipped(self) -> list[dict[str, str]]:
+        """What `skip_unsupported` left out: `parameter`, `value`, `machine` and `reason` of each."""
+        return self._specification.skipped
 
     @property
     def text(self) -> str:

@@ -567,6 +567,9 @@ class Specification:
     def fingerprint(self) -> str:
         """Equal for experiments whose replications may be mixed."""
     @property
+    def skipped(self) -> list[dict[str, str]]:
+        """What `skip_unsupported` left out: `parameter`, `value`, `machine` and `reason` of each."""
+    @property
     def points(self) -> list[dict[str, str]]:
         """The values of the parameters that are set at each point."""
     def wanted(self, journal: Journal, *, without: Sequence[Span] = ()) -> list[Span]:

@@ -47,8 +47,9 @@ proptest! {
         logarithmic: [bool; 2],
         marks in prop::sample::select(vec![Marks::Lines, Marks::Bars, Marks::Steps]),
         categories in 0..4,
+        unit in prop::sample::select(vec![Unit::Plain, Unit::Seconds, Unit::Nanoseconds]),
     ) {
-        let axis = |logarithmic| ChartAxis { label: "axis".into(), logarithmic };
+        let axis = |logarithmic| ChartAxis { label: "axis".into(), logarithmic, unit };
         let series = series.into_iter().map(|points| Series { name: "series".into(), points });
         let chart = Chart {
             title: "Numbers".into(),
@@ -69,7 +70,8 @@ proptest! {
         sample in prop::collection::vec(number(), 0..20),
         logarithmic: bool,
     ) {
-        let chart = cdf("Sample", "s", logarithmic, &[("a".to_string(), sample)]);
+        let axis = ChartAxis::of("waiting", "s", logarithmic);
+        let chart = cdf("Sample", axis, &[("a".to_string(), sample)]);
         assert_well_formed(&svg(&chart));
     }
 
@@ -79,6 +81,7 @@ proptest! {
         ends in prop::array::uniform2(prop::option::of(number())),
         at in number(),
         seconds in number(),
+        unit in prop::sample::select(vec!["s", "cycle"]),
     ) {
         let grid: Grid = "torus:4x4".parse().unwrap();
         let parts = vec![Cuboid::new([3, 1, 0], [2, 2, 1])];
@@ -87,9 +90,9 @@ proptest! {
             .map(|(start, end)| Placed { job: "1".into(), start, end, parts: parts.clone() })
             .collect();
         let drawn = [
-            schedule("Schedule", &grid, &placed, (ends[0], ends[1]), "s"),
-            instant("Machine", &grid, &placed, at),
-            animation("Animation", &grid, &placed, seconds),
+            schedule("Schedule", &grid, &placed, (ends[0], ends[1]), unit),
+            instant("Machine", &grid, &placed, at, unit),
+            animation("Animation", &grid, &placed, seconds, unit),
         ];
         for svg in drawn.iter().flatten() {
             assert_well_formed(svg);
@@ -105,9 +108,9 @@ fn what_cannot_be_drawn_is_said() {
     let grid: Grid = "mesh:4x4".parse().unwrap();
     let parts = vec![Cuboid::new([0; 3], [2, 2, 1])];
     let placed = [Placed { job: "1".into(), start: 0.0, end: Some(5.0), parts }];
-    let refusal = instant("", &grid, &placed, f64::NAN).unwrap_err().to_string();
+    let refusal = instant("", &grid, &placed, f64::NAN, "").unwrap_err().to_string();
     assert_eq!(refusal, "the instant is NaN, which cannot be drawn");
-    assert_eq!(instant("", &grid, &[], 1.0), Err(DrawError::NoPlacement));
+    assert_eq!(instant("", &grid, &[], 1.0, ""), Err(DrawError::NoPlacement));
     let refusal = schedule("", &grid, &placed, (Some(f64::NAN), None), "");
     assert!(matches!(refusal, Err(DrawError::NoNumber { .. })));
     let refusal = schedule("", &grid, &placed, (Some(3.0), Some(1.0)), "");
@@ -115,9 +118,60 @@ fn what_cannot_be_drawn_is_said() {
 }
 
 #[test]
+fn equal_lines_are_said_and_drawn_apart() {
+    let mark = |x, y| Mark { x, y, interval: None };
+    let series =
+        |name: &str, y| Series { name: name.into(), points: vec![mark(0.0, y), mark(1.0, y)] };
+    let chart = |series: Vec<Series>| Chart {
+        title: "Lines".into(),
+        x: ChartAxis::plain("load", false),
+        y: ChartAxis::plain("turnaround", false),
+        categories: Vec::new(),
+        marks: Marks::Lines,
+        series,
+        stated: Vec::new(),
+        note: String::new(),
+    };
+    let drawn = chart(vec![series("ff", 2.0), series("<tff>", 2.0), series("tbl", 1.0)]);
+    let picture = svg(&drawn);
+    let said = "ff and &lt;tff&gt; are equal: their lines take turns.";
+    // In the picture, and in its description.
+    assert_eq!(picture.matches(said).count(), 2, "{picture}");
+    // The second line; the samples of both in the legend begin with their own dash.
+    let count = |offset: &str| picture.matches(&format!("stroke-dashoffset=\"{offset}\"")).count();
+    assert_eq!([count("-8"), count("0")], [1, 3], "{picture}");
+    assert!(vega(&drawn).to_string().contains("ff and <tff> are equal."));
+    let apart = svg(&chart(vec![series("ff", 2.0), series("tff", 1.9)]));
+    assert!(!apart.contains("take turns") && !apart.contains("dashoffset"), "{apart}");
+}
+
+#[test]
+fn bars_differ_without_colours() {
+    let mark = |x| Mark { x, y: 1.0, interval: None };
+    let series = |name: &str| Series { name: name.into(), points: vec![mark(0.0)] };
+    let chart = Chart {
+        title: "Bars".into(),
+        x: ChartAxis::plain("", false),
+        y: ChartAxis::of("allocation_ns", "ns", false),
+        categories: vec!["ff".into()],
+        marks: Marks::Bars,
+        series: vec![series("granted"), series("refused")],
+        stated: Vec::new(),
+        note: String::new(),
+    };
+    // The second bar and its entry of the legend.
+    assert_eq!(svg(&chart).matches("fill=\"url(#h1-").count(), 2, "{}", svg(&chart));
+    // On a logarithmic axis they are points of different shapes.
+    let axis = ChartAxis { logarithmic: true, ..chart.y.clone() };
+    let points = svg(&Chart { y: axis, ..chart });
+    let count = |shape: &str| points.matches(shape).count();
+    assert_eq!([count("<circle"), count("<polygon"), count("url(#h1-")], [2, 2, 0], "{points}");
+}
+
+#[test]
 fn bars_of_values_below_0_hang_from_0() {
     let points = vec![Mark { x: 0.0, y: -2.0, interval: None }];
-    let axis = || ChartAxis { label: String::new(), logarithmic: false };
+    let axis = || ChartAxis::plain("", false);
     let chart = Chart {
         title: String::new(),
         x: axis(),
@@ -135,7 +189,7 @@ fn bars_of_values_below_0_hang_from_0() {
 #[test]
 fn long_names_along_x_do_not_leave_the_picture() {
     let name = "First Fit with a name that is much longer than its place";
-    let axis = || ChartAxis { label: String::new(), logarithmic: false };
+    let axis = || ChartAxis::plain("", false);
     let mark = |x| Mark { x, y: 1.0, interval: None };
     let chart = Chart {
         title: String::new(),

@@ -19,7 +19,7 @@ const NAMES: [&str; 7] = [
 fn no_name_breaks_a_drawing() {
     let grid: Grid = "mesh:4x4".parse().unwrap();
     for name in NAMES.map(String::from).into_iter().chain(["long ".repeat(300), "x".repeat(900)]) {
-        let axis = || ChartAxis { label: name.clone(), logarithmic: false };
+        let axis = || ChartAxis::plain(name.clone(), false);
         let points = vec![Mark { x: 0.0, y: 1.0, interval: None }];
         for marks in [Marks::Lines, Marks::Bars, Marks::Steps] {
             let chart = Chart {
@@ -28,7 +28,8 @@ fn no_name_breaks_a_drawing() {
                 y: axis(),
                 categories: if marks == Marks::Bars { vec![name.clone()] } else { Vec::new() },
                 marks,
-                series: vec![Series { name: name.clone(), points: points.clone() }],
+                // Two that are equal, which a sentence names.
+                series: vec![Series { name: name.clone(), points: points.clone() }; 2],
                 stated: points.clone(),
                 note: name.clone(),
             };
@@ -37,8 +38,8 @@ fn no_name_breaks_a_drawing() {
         let parts = vec![Cuboid::new([0; 3], [4, 4, 1])];
         let placed = [Placed { job: name.clone(), start: 0.0, end: Some(1.0), parts }];
         assert_well_formed(&schedule(&name, &grid, &placed, (None, None), &name).unwrap());
-        assert_well_formed(&instant(&name, &grid, &placed, 0.5).unwrap());
-        assert_well_formed(&animation(&name, &grid, &placed, 3.0).unwrap());
+        assert_well_formed(&instant(&name, &grid, &placed, 0.5, &name).unwrap());
+        assert_well_formed(&animation(&name, &grid, &placed, 3.0, &name).unwrap());
     }
 }
 

@@ -35,6 +35,9 @@ pub enum ControlKind {
     Formulas,
 }
 
+/// The control that leaves out what does not apply.
+pub const SKIP_UNSUPPORTED: &str = "skip-unsupported";
+
 /// Every control.
 pub const CONTROLS: &[Control] = &[
     Control {
@@ -50,6 +53,14 @@ pub const CONTROLS: &[Control] = &[
         kind: ControlKind::Text,
         default: "",
         heading: None,
+    },
+    Control {
+        name: SKIP_UNSUPPORTED,
+        meaning: "leaves out, and tells, what does not apply to the machine or the workload: a \
+                  strategy, scheduler, freedom or pattern of a list",
+        kind: ControlKind::Switch,
+        default: "false",
+        heading: Some(Heading::General),
     },
     Control {
         name: "replications",

@@ -25,7 +25,7 @@ use pavior_kernel::BadName;
 
 use crate::{Catalogue, Given};
 
-pub use controls::{CONTROLS, Control, ControlKind};
+pub use controls::{CONTROLS, Control, ControlKind, SKIP_UNSUPPORTED};
 pub use log::TRACE;
 pub use messages::COMMUNICATION;
 pub use page::page;

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use pavior_workload::TimeUnit;
 
 use super::error::{Fault, Place};
+use super::left_out::{LeftOut, Skipping};
 use super::read::{Entry, Node};
 use super::values::{Value, values};
 use crate::keys::Keys;
@@ -45,18 +46,19 @@ pub(super) fn first_cap<'a>(entries: &[Entry<'a>]) -> Result<Option<Entry<'a>>, 
 }
 
 /// All points: of the top level alone, or of each block in turn, without repetition; and how many
-/// replications each gets at most, where its block says.
+/// replications each gets at most, where its block says. Combinations that do not apply are noted.
 pub(super) fn points(
     top: &[Entry<'_>],
     blocks: &[Node<'_>],
-    keys: Keys,
+    skipping: &mut Skipping,
     catalogue: &Catalogue,
 ) -> Result<(Vec<Point>, Vec<Option<u64>>), Fault> {
+    let keys = skipping.keys;
     let nothing = BlockValues(vec![None; parameters::ALL.len()]);
     let shared = settings(top, &nothing, catalogue)?;
     if blocks.is_empty() {
         refuse_what_does_not_apply(top, &shared, keys)?;
-        let points = expand(&shared, &Place::Nowhere, keys, catalogue)?;
+        let points = expand(&shared, &Place::Nowhere, false, skipping, catalogue)?;
         let caps = vec![None; points.len()];
         return Ok((points, caps));
     }
@@ -80,7 +82,7 @@ pub(super) fn points(
         };
         let own = settings(&entries, &shared, catalogue)?;
         refuse_what_does_not_apply(&entries, &own, keys)?;
-        let more = expand(&own, &block.place(), keys, catalogue)?;
+        let more = expand(&own, &block.place(), blocks.len() > 1, skipping, catalogue)?;
         all.extend(more.into_iter().filter(|point| seen.insert(point.clone())));
         if all.len() > MOST_POINTS {
             return block.fail(format!("more than {MOST_POINTS} points"));
@@ -200,11 +202,13 @@ fn sends(service: &Value) -> bool {
     given.service.is_some_and(|service| service.entry.does.unit == TimeUnit::CYCLE)
 }
 
-/// Every combination; the last parameter varies fastest.
+/// Every combination that applies; the last parameter varies fastest. `others` says whether there
+/// are combinations elsewhere.
 fn expand(
     settings: &BlockValues,
     block: &Place,
-    keys: Keys,
+    others: bool,
+    skipping: &mut Skipping,
     catalogue: &Catalogue,
 ) -> Result<Vec<Point>, Fault> {
     let usual = |parameter: &Parameter, text: &str| {
@@ -230,7 +234,10 @@ fn expand(
     })?;
     let mut points = Vec::with_capacity(count);
     combine(&choices, reach, &mut Vec::new(), &mut |values| {
-        points.push(checked(values, keys, catalogue)?);
+        match checked(values, skipping.keys, catalogue) {
+            Ok(point) => points.push(point),
+            Err(unsupported) => skipping.note(*unsupported, others || count > 1)?,
+        }
         Ok(())
     })?;
     Ok(points)
@@ -267,15 +274,21 @@ fn combine<'v>(
     Ok(())
 }
 
-/// The point, if its values go together; a fault is shown at the value that does not fit.
-fn checked(values: &[Option<&Value>], keys: Keys, catalogue: &Catalogue) -> Result<Point, Fault> {
+/// The point, if its values go together; else the value that does not fit, and where it stands.
+fn checked(
+    values: &[Option<&Value>],
+    keys: Keys,
+    catalogue: &Catalogue,
+) -> Result<Point, Box<(LeftOut, Place)>> {
     let mut given = Given::default();
     values.iter().flatten().for_each(|value| value.reading.put(&mut given));
-    let settings = RunSettings::new(&given, keys, catalogue).map_err(|(name, reason)| {
-        let at_fault = parameters::ALL.iter().position(|parameter| parameter.name == name);
+    let settings = RunSettings::new(&given, keys, catalogue).map_err(|(parameter, reason)| {
+        let at_fault = parameters::ALL.iter().position(|known| known.name == parameter);
         let value = at_fault.and_then(|index| values[index]);
         let place = value.map_or(Place::Nowhere, |value| value.place.clone());
-        Fault::new(reason, place)
+        let value = value.map_or(String::new(), |value| value.reading.text.to_string());
+        let machine = given.machine.map_or(String::new(), |machine| machine.to_string());
+        Box::new((LeftOut { parameter, value, machine, reason }, place))
     })?;
     let text = |value: Option<&Value>| value.map(|value| value.reading.text.clone());
     Ok(Point::new(values.iter().copied().map(text).collect(), settings))

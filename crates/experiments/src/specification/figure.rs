@@ -9,6 +9,7 @@ use super::error::Fault;
 use super::read::{Entry, Node};
 use super::values::scalar;
 use super::{Specification, word};
+use crate::chart::heading;
 use crate::parameters::{self, Parameter, ValueType};
 use crate::{Catalogue, Point};
 
@@ -68,6 +69,22 @@ impl Figure {
         })
     }
 
+    /// A heading that says what is seen.
+    fn heading(&self, specification: &Specification) -> String {
+        let mut drawn =
+            specification.points.iter().filter(|point| self.draws(|index| point.at(index)));
+        let first = drawn.next().and_then(|point| point.get("machine"));
+        let machine = first.filter(|_| drawn.all(|point| point.get("machine") == first));
+        let told = self.fixed.iter().filter(|(index, _)| parameters::ALL[*index].name != "machine");
+        let condition = |(index, values): &(usize, Vec<String>)| {
+            let name = parameters::ALL[*index].name.replace('-', " ");
+            format!(", {name} {}", values.join(" or "))
+        };
+        let conditions: Vec<String> = told.map(condition).collect();
+        let conditions = conditions.concat();
+        heading(&self.y, parameters::ALL[self.x].name, machine, &conditions)
+    }
+
     /// The legend's name of a value.
     pub fn label<'s>(&'s self, value: &'s str) -> &'s str {
         let renamed = self.labels.iter().find(|(from, _)| from == value);
@@ -103,7 +120,7 @@ pub(super) fn read(node: Node<'_>, specification: &Specification) -> Result<Figu
         return entry.node.fail(format!("`{}` is no number", parameters::ALL[x].name));
     }
     let mut figure = Figure {
-        title: text("title")?.unwrap_or(&name_text).to_string(),
+        title: String::new(),
         name: name_text,
         x,
         y: y_name,
@@ -116,6 +133,10 @@ pub(super) fn read(node: Node<'_>, specification: &Specification) -> Result<Figu
         stated: find("stated").map_or(Ok(Vec::new()), |entry| stated(entry, x, specification))?,
     };
     series(node, find("series"), &mut figure, specification)?;
+    figure.title = match text("title")? {
+        Some(title) => title.to_string(),
+        None => figure.heading(specification),
+    };
     Ok(figure)
 }
 
@@ -133,17 +154,21 @@ pub(super) fn usual(specification: &Specification) -> Vec<Figure> {
     varying.retain(|index| *index != x);
     varying.reverse();
     let observed = |name: &&str| specification.metrics.iter().any(|spec| spec.name == *name);
-    let figure = |name: &str| Figure {
-        name: name.to_string(),
-        title: format!("{}: {name}", specification.title),
-        x,
-        y: name.to_string(),
-        series: varying.clone(),
-        fixed: Vec::new(),
-        x_axis: Axis::default(),
-        y_axis: Axis::default(),
-        labels: Vec::new(),
-        stated: Vec::new(),
+    let figure = |name: &str| {
+        let mut figure = Figure {
+            name: name.to_string(),
+            title: String::new(),
+            x,
+            y: name.to_string(),
+            series: varying.clone(),
+            fixed: Vec::new(),
+            x_axis: Axis::default(),
+            y_axis: Axis::default(),
+            labels: Vec::new(),
+            stated: Vec::new(),
+        };
+        figure.title = figure.heading(specification);
+        figure
     };
     let usual = ["turnaround", "utilization", "optimality_index"];
     usual.iter().filter(|name| observed(name)).map(|name| figure(name)).collect()
@@ -163,7 +188,7 @@ fn series(
         .filter(|point| figure.draws(|index| point.at(index)))
         .cloned()
         .collect();
-    if drawn.is_empty() {
+    if drawn.is_empty() && specification.left_out.is_empty() {
         return node.fail(format!("figure `{}` shows no point of this experiment", figure.name));
     }
     let x = &parameters::ALL[figure.x];

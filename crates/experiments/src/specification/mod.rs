@@ -9,6 +9,7 @@ mod error;
 mod expand;
 
 mod figure;
+mod left_out;
 mod read;
 mod schema;
 mod settings;
@@ -16,11 +17,12 @@ mod values;
 
 use pavior_kernel::{BadName, unknown_name};
 use pavior_simulation::metrics::{self, ALLOCATION_NS, MetricSpec};
+use toml::Spanned;
 use toml::de::DeTable;
 
 use crate::keys::Keys;
 use crate::orders::{self, Orders};
-use crate::parameters::CONTROLS;
+use crate::parameters::{CONTROLS, SKIP_UNSUPPORTED};
 use crate::{Catalogue, Formula, Point, Policy, snapshot};
 use read::{Entry, Node};
 use values::Value;
@@ -28,6 +30,8 @@ use values::Value;
 use error::Fault;
 pub use error::SettingError;
 pub use figure::{Axis, Figure, StatedMark};
+pub use left_out::LeftOut;
+use left_out::Skipping;
 pub use schema::schema;
 pub use settings::Setting;
 
@@ -40,6 +44,10 @@ pub struct Specification {
     pub title: String,
     /// What is run, without repetition.
     pub points: Vec<Point>,
+    /// What was left out because it does not apply, each once; none if that is an error.
+    pub left_out: Vec<LeftOut>,
+    /// Whether it is left out.
+    pub skips_unsupported: bool,
     /// What is observed.
     pub metrics: Vec<&'static MetricSpec>,
     /// Whether allocation attempts are timed.
@@ -93,12 +101,21 @@ impl Specification {
         name: &str,
         catalogue: &Catalogue,
     ) -> Result<Specification, BadName> {
-        let document = DeTable::parse(text).map_err(|error| {
-            let span = error.span().unwrap_or(0..0);
-            BadName { reason: error.message().replace('\n', ", "), span }
-        })?;
+        let document = document(text)?;
         let entries = read::entries(text, document.get_ref());
         Ok(Specification::read(entries, name, Keys::Plain, catalogue)?)
+    }
+
+    /// Whether an experiment file says that what does not apply is left out; none if it says
+    /// nothing of it.
+    ///
+    /// # Errors
+    /// If the file is no TOML, or says neither true nor false.
+    pub fn states_skipping(text: &str) -> Result<Option<bool>, BadName> {
+        let document = document(text)?;
+        let entries = read::entries(text, document.get_ref());
+        let stated = entries.iter().find(|entry| entry.is(SKIP_UNSUPPORTED));
+        Ok(stated.map(|entry| entry.node.switch()).transpose()?)
     }
 
     /// Reads entries, which may be tables of sweeps and figures.
@@ -112,6 +129,8 @@ impl Specification {
             name: name.to_string(),
             title: String::new(),
             points: Vec::new(),
+            left_out: Vec::new(),
+            skips_unsupported: false,
             metrics: metrics::ALL.iter().filter(|spec| spec.standard).copied().collect(),
             timing: true,
             policy: Policy::Fixed(10),
@@ -127,8 +146,13 @@ impl Specification {
         specification.read_controls(&rest)?;
         let blocks: Vec<Node<'_>> =
             rest.iter().filter(|entry| entry.is("sweep")).flat_map(|e| e.node.list()).collect();
+        let mut skipping = Skipping::new(specification.skips_unsupported, keys);
         (specification.points, specification.caps) =
-            expand::points(&parameters, &blocks, keys, catalogue)?;
+            expand::points(&parameters, &blocks, &mut skipping, catalogue)?;
+        if specification.points.is_empty() {
+            return Err(skipping.nothing_left());
+        }
+        specification.left_out = skipping.left_out;
         let snapshots = specification.points.iter().all(Point::is_snapshot);
         if snapshots && !rest.iter().any(|entry| entry.is("metrics")) {
             specification.metrics = snapshot::METRICS.to_vec();
@@ -168,6 +192,9 @@ impl Specification {
         }
         if let Some(entry) = entries.iter().find(|entry| entry.is("timing")) {
             self.timing = entry.node.switch()?;
+        }
+        if let Some(entry) = entries.iter().find(|entry| entry.is(SKIP_UNSUPPORTED)) {
+            self.skips_unsupported = entry.node.switch()?;
         }
         if self.title.is_empty() {
             self.title.clone_from(&self.name);
@@ -250,6 +277,12 @@ impl Specification {
         self.points.iter().any(|point| point.settings().draws())
     }
 
+    /// What was left out, in a sentence; none if nothing was.
+    pub fn left_out_in_words(&self) -> Option<String> {
+        let all: Vec<String> = self.left_out.iter().map(LeftOut::words).collect();
+        (!all.is_empty()).then(|| format!("Left out: {}.", all.join("; ")))
+    }
+
     /// How many replications a point gets.
     pub fn policy_at(&self, point: usize) -> Policy {
         match (self.policy, self.caps[point]) {
@@ -288,6 +321,14 @@ impl Specification {
             Some(entry) => {
                 let parameter = &crate::parameters::STRATEGY;
                 let Value { reading, .. } = values::scalar(parameter, entry.node, &self.catalogue)?;
+                let is_it = |one: &&LeftOut| one.value == *reading.text;
+                if let Some(left_out) = self.left_out.iter().find(is_it)
+                    && !strategies.contains(&&*reading.text)
+                {
+                    return entry
+                        .node
+                        .fail(format!("the baseline is left out: {}", left_out.words()));
+                }
                 if !strategies.contains(&&*reading.text) {
                     return entry.node.fail(format!(
                         "`{}` is not among the strategies of this experiment",
@@ -301,6 +342,14 @@ impl Specification {
         self.baseline = named.or(first).filter(|_| strategies.len() > 1);
         Ok(())
     }
+}
+
+/// A document of TOML.
+fn document(text: &str) -> Result<Spanned<DeTable<'_>>, BadName> {
+    DeTable::parse(text).map_err(|error| {
+        let span = error.span().unwrap_or(0..0);
+        BadName { reason: error.message().replace('\n', ", "), span }
+    })
 }
 
 /// Formulas by strategy.

@@ -4,13 +4,13 @@ mod filter;
 mod page;
 mod placements;
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use pavior_draw::{Chart, Placed};
+use pavior_draw::{Chart, ChartAxis};
 use pavior_experiments::directory::verify;
 use pavior_experiments::parameters::{self, Parameter, ValueType};
-use pavior_experiments::{Axis, Figure, Table};
+use pavior_experiments::{Axis, Figure, Table, heading};
 use pavior_files::{FileUses, Limits};
 use pavior_kernel::shown;
 use pavior_mesh::Grid;
@@ -33,6 +33,10 @@ pub(crate) fn run(args: &PlotArgs) -> Result<(), Failure> {
         let out = args.out.as_deref();
         out.map_or(Ok(()), |out| files::check_drawing("--out", out, formats))
     };
+    if first == Path::new("-") {
+        draws(&["svg", "json"])?;
+        return of_results(first, pavior_files::stdin(files::lines()), args);
+    }
     let mut head = String::new();
     let read = files::open(first)?.read_line(&mut head);
     read.map_err(|error| match error.kind() {
@@ -49,7 +53,7 @@ pub(crate) fn run(args: &PlotArgs) -> Result<(), Failure> {
     let columns: Vec<&str> = head.split(',').collect();
     if columns.contains(&"metric") && columns.contains(&"mean") {
         draws(&["svg", "json"])?;
-        of_results(first, args)
+        of_results(first, files::open(first)?, args)
     } else if columns.contains(&"job_id") {
         no_filter(args)?;
         draws(&["svg", "json"])?;
@@ -98,9 +102,9 @@ fn of_directory(directory: &Path, args: &PlotArgs) -> Result<(), Failure> {
 }
 
 /// A chart of a table of results.
-fn of_results(path: &Path, args: &PlotArgs) -> Result<(), Failure> {
+fn of_results(path: &Path, reader: impl Read, args: &PlotArgs) -> Result<(), Failure> {
     one_input(args)?;
-    let mut table = Table::from_csv(files::open(path)?).map_err(|error| wrong(path, error))?;
+    let mut table = Table::from_csv(reader).map_err(|error| wrong(path, error))?;
     let mut conditions = Vec::new();
     if let Some(typed) = &args.chart.filter {
         conditions = filter::read(typed, &table)?;
@@ -132,8 +136,10 @@ fn of_results(path: &Path, args: &PlotArgs) -> Result<(), Failure> {
     finite(&table, x, y).map_err(|reason| wrong(path, reason))?;
     let (x_log, y_log) = logarithmic(args)?;
     let usual = || {
-        let (x, y) = (x.name.replace('-', " "), y.replace('_', " "));
-        format!("{y} by {x}{}", filter::words(&conditions))
+        let machine = |row| table.value(row, "machine").filter(|machine| !machine.is_empty());
+        let first = table.rows.first().and_then(machine);
+        let machine = first.filter(|_| table.rows.iter().all(|row| machine(row) == first));
+        heading(y, x.name, machine, &filter::words(&conditions))
     };
     let series = varying.iter().rev().filter(|one| one.name != x.name);
     let figure = Figure {
@@ -224,9 +230,12 @@ fn of_jobs(args: &PlotArgs) -> Result<(), Failure> {
         samples.push((name, sample));
     }
     let (x_log, _) = logarithmic(args)?;
-    let label = column.replace('_', " ");
-    let title = args.title.clone().unwrap_or_else(|| format!("Distribution of {label}"));
-    write_chart(args, &pavior_draw::cdf(&title, &label, x_log, &samples))
+    let name = column.replace('_', " ");
+    let title = args.title.clone().unwrap_or_else(|| format!("Share of the jobs by {name}"));
+    let is_time = column.ends_with("_time");
+    let unit = args.placements.unit.as_deref().filter(|_| is_time).unwrap_or_default();
+    let axis = ChartAxis::of(&name, unit, x_log);
+    write_chart(args, &pavior_draw::cdf(&title, axis, &samples))
 }
 
 /// A schedule, a machine at an instant, or an animation.
@@ -237,22 +246,25 @@ fn of_placements(path: &Path, args: &PlotArgs) -> Result<(), Failure> {
         return Err(Failure::usage("placements do not say their machine: add --machine"));
     };
     let grid: Grid = input::machine(machine)?;
-    let placed: Vec<Placed> = placements::read(BufReader::new(files::open(path)?), &grid)
+    let (placed, named) = placements::read(BufReader::new(files::open(path)?), &grid)
         .map_err(|error| wrong(path, error))?;
+    let unit = options.unit.clone().or(named).unwrap_or_default();
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let title = args.title.as_ref().unwrap_or(&name);
+    let title = |usual: &str| args.title.clone().unwrap_or_else(|| format!("{usual}: {name}"));
     if !(options.seconds > 0.0 && options.seconds <= 3600.0) {
         return Err(Failure::usage("--seconds: above 0, at most 3600"));
     }
     if options.html {
         return write_text(args, &page::of(path, &grid, &placed)?);
     }
+    let nodes = title("Who holds which nodes");
     let svg = if let Some(at) = options.at {
-        pavior_draw::instant(title, &grid, &placed, at)
+        pavior_draw::instant(&nodes, &grid, &placed, at, &unit)
     } else if options.animate {
-        pavior_draw::animation(title, &grid, &placed, options.seconds)
+        pavior_draw::animation(&nodes, &grid, &placed, options.seconds, &unit)
     } else {
-        pavior_draw::schedule(title, &grid, &placed, (options.from, options.to), &options.unit)
+        let ends = (options.from, options.to);
+        pavior_draw::schedule(&title("Utilization and jobs over time"), &grid, &placed, ends, &unit)
     };
     write_text(args, &svg.map_err(|error| wrong(path, error))?)
 }

@@ -7,12 +7,15 @@ use pavior_kernel::json;
 use pavior_mesh::{Cuboid, Grid};
 use serde_json::Value;
 
-/// Reads placements.
+/// Reads placements, and the unit of their times if the first of them names one.
 ///
 /// # Errors
 /// If a line is no placement on this machine, in words that name the line.
-pub(super) fn read(input: impl BufRead, grid: &Grid) -> Result<Vec<Placed>, String> {
-    let mut all = Vec::new();
+pub(super) fn read(
+    input: impl BufRead,
+    grid: &Grid,
+) -> Result<(Vec<Placed>, Option<String>), String> {
+    let (mut all, mut unit) = (Vec::new(), None);
     for (number, line) in input.lines().enumerate() {
         let line = line.map_err(|error| error.to_string())?;
         if line.trim().is_empty() {
@@ -26,9 +29,12 @@ pub(super) fn read(input: impl BufRead, grid: &Grid) -> Result<Vec<Placed>, Stri
                 number + 1
             )
         })?;
+        if all.is_empty() {
+            unit = value.get("unit").and_then(Value::as_str).map(String::from);
+        }
         all.push(placed);
     }
-    Ok(all)
+    Ok((all, unit))
 }
 
 fn placed(value: &Value, grid: &Grid) -> Option<Placed> {

@@ -232,6 +232,7 @@ fn placements(
             "end": end.map(number),
             "nodes": placement.nodes(),
             "parts": parts(grid, placement.parts()),
+            "unit": unit.name,
         });
         if moved > 0 {
             line["moved"] = json!(moved);

@@ -1,0 +1,151 @@
+//! Times as people write them: 45 s, 90 min, 3 d 4 h.
+
+use crate::axis::{self, label, round};
+
+const MINUTE: f64 = 60.0;
+const HOUR: f64 = 3600.0;
+const DAY: f64 = 86_400.0;
+
+/// Units of time, the longest first.
+const UNITS: [(f64, &str); 4] = [(DAY, "d"), (HOUR, "h"), (MINUTE, "min"), (1.0, "s")];
+
+/// Round steps between the numbers of an axis, from a second to a day.
+const STEPS: [f64; 17] = [
+    1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0, 3600.0, 7200.0,
+    10_800.0, 21_600.0, 43_200.0,
+];
+
+/// Numbers of a logarithmic axis, from a second to a day.
+const LADDER: [f64; 17] = [
+    1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 1800.0, 3600.0, 7200.0,
+    10_800.0, 21_600.0, 43_200.0,
+];
+
+/// Those of [`LADDER`] that stand where there is no room for all.
+const MAIN: [f64; 5] = [1.0, 10.0, 60.0, 600.0, 3600.0];
+
+/// The least round step that is not below a number.
+pub(crate) fn step(rough: f64) -> f64 {
+    if rough < 0.999 {
+        return round(rough);
+    }
+    let step = STEPS.into_iter().find(|&step| step >= rough * 0.999);
+    step.unwrap_or_else(|| DAY * round((rough / DAY).max(1.0)))
+}
+
+/// Numbers of a logarithmic axis from below one end to above the other.
+pub(crate) fn ladder(low: f64, high: f64) -> Vec<f64> {
+    let decades = |from: f64, to: f64| {
+        let (first, last) = (libm::floor(libm::log10(from)), libm::ceil(libm::log10(to)));
+        (first as i32..=last as i32).flat_map(|power| {
+            [1.0, 2.0, 5.0].map(|factor| factor * libm::pow(10.0, f64::from(power)))
+        })
+    };
+    let below: Vec<f64> =
+        if low < 1.0 { decades(low, 1.0).filter(|&tick| tick < 1.0).collect() } else { Vec::new() };
+    let days = decades(1.0, (high / DAY).max(10.0)).map(|days| days * DAY);
+    below.into_iter().chain(LADDER).chain(days).collect()
+}
+
+/// Whether a number of a ladder stays where there is no room for all.
+pub(crate) fn is_main(tick: f64) -> bool {
+    let is_power = |value: f64| {
+        let exponent = libm::log10(value);
+        (exponent - libm::round(exponent)).abs() < 1e-9
+    };
+    if tick < 1.0 {
+        is_power(tick)
+    } else {
+        MAIN.contains(&tick) || tick >= DAY && is_power(tick / DAY)
+    }
+}
+
+/// A time in its own unit: 90 s are 1.5 min.
+pub(crate) fn whole(seconds: f64) -> String {
+    if seconds == 0.0 {
+        return "0".to_string();
+    }
+    let unit = UNITS.into_iter().find(|(unit, _)| seconds.abs() >= *unit * 0.999_999);
+    let (unit, name) = unit.unwrap_or((1.0, "s"));
+    format!("{} {name}", label(seconds / unit))
+}
+
+/// A time on an axis whose numbers are a step apart: all of one unit.
+pub(crate) fn stepped(seconds: f64, step: f64) -> String {
+    if seconds == 0.0 {
+        return "0".to_string();
+    }
+    // Half an hour and 15 minutes are round parts of an hour; 12 hours and 6 are so of a day.
+    let unit = UNITS.into_iter().find(|(unit, name)| {
+        step.abs() >= *unit * 0.999_999 || *name == "h" && step.abs() >= 1800.0 * 0.999_999
+    });
+    let (unit, name) = unit.unwrap_or((1.0, "s"));
+    format!("{} {name}", label(seconds / unit))
+}
+
+/// A time in its two longest units: 3 d 4 h, 2 min 5 s, 12.5 s.
+pub(crate) fn words(seconds: f64) -> String {
+    let size = seconds.abs();
+    if !(MINUTE..=1e9 * DAY).contains(&size) {
+        return whole(seconds);
+    }
+    let place = UNITS.iter().position(|(unit, _)| size >= *unit).unwrap_or(2).min(2);
+    let ((long, long_name), (short, short_name)) = (UNITS[place], UNITS[place + 1]);
+    let parts = libm::round(size / short);
+    let each = long / short;
+    let (first, rest) = (libm::floor(parts / each), parts % each);
+    let sign = if seconds < 0.0 { "-" } else { "" };
+    // 59 min 59.7 s are an hour.
+    if place > 0 && first >= UNITS[place - 1].0 / long {
+        return format!("{sign}1 {}", UNITS[place - 1].1);
+    }
+    if rest == 0.0 {
+        format!("{sign}{first} {long_name}")
+    } else {
+        format!("{sign}{first} {long_name} {rest} {short_name}")
+    }
+}
+
+/// A number of nanoseconds: 250 ns, 1.5 µs, 20 ms.
+pub(crate) fn short(ns: f64) -> String {
+    if ns == 0.0 {
+        return "0".to_string();
+    }
+    let units = [(1e9, "s"), (1e6, "ms"), (1e3, "µs")];
+    let unit = units.into_iter().find(|(unit, _)| ns.abs() >= *unit * 0.999_999);
+    let (unit, name) = unit.unwrap_or((1.0, "ns"));
+    format!("{} {name}", axis::label(ns / unit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_told_in_two_units() {
+        let told = [
+            (0.0, "0"),
+            (0.25, "0.25 s"),
+            (59.0, "59 s"),
+            (125.0, "2 min 5 s"),
+            (3599.7, "1 h"),
+            (7200.0, "2 h"),
+            (300_000.0, "3 d 11 h"),
+            (-90_000.0, "-1 d 1 h"),
+        ];
+        for (seconds, text) in told {
+            assert_eq!(words(seconds), text);
+        }
+        let told = [(0.1, "0.1 ns"), (250.0, "250 ns"), (1500.0, "1.5 µs"), (2e10, "20 s")];
+        assert!(told.into_iter().all(|(ns, text)| short(ns) == text));
+    }
+
+    #[test]
+    fn steps_are_round_at_every_size() {
+        for (rough, step) in [(0.3, 0.5), (3.0, 5.0), (40.0, 60.0), (5000.0, 7200.0)] {
+            assert_eq!(super::step(rough).to_bits(), f64::to_bits(step));
+        }
+        let steps = [44_000.0, 100_000.0, 1e7].map(super::step).map(f64::to_bits);
+        assert_eq!(steps, [DAY, 2.0 * DAY, 200.0 * DAY].map(f64::to_bits));
+    }
+}

@@ -1,0 +1,90 @@
+//! What does not apply, and is left out where that is asked for.
+
+use serde::Serialize;
+
+use super::error::{Fault, Place};
+use crate::keys::Keys;
+use crate::parameters::SKIP_UNSUPPORTED;
+
+/// The parameters whose values may not apply to a machine or a workload.
+const CHOICES: [&str; 4] = ["strategy", "scheduler", "freedom", "pattern"];
+
+/// A value that does not apply, and was left out of a comparison.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// The parameter: `strategy`, `scheduler`, `freedom` or `pattern`.
+    pub parameter: &'static str,
+    /// Its value.
+    pub value: String,
+    /// The machine to which it does not apply; it may apply to others.
+    pub machine: String,
+    /// Why.
+    pub reason: String,
+}
+
+impl LeftOut {
+    /// What is left out, in words.
+    pub fn words(&self) -> String {
+        let LeftOut { parameter, value, machine, reason } = self;
+        if reason.starts_with(value.as_str()) {
+            format!("{parameter} {reason}")
+        } else {
+            format!("{parameter} {value} on {machine}: {reason}")
+        }
+    }
+}
+
+/// What is done with combinations that do not apply.
+pub(super) struct Skipping {
+    /// Whether they are left out.
+    pub(super) is_on: bool,
+    /// How keys are written.
+    pub(super) keys: Keys,
+    /// What was left out so far, each once.
+    pub(super) left_out: Vec<LeftOut>,
+    /// Where the first of it stands.
+    first: Option<Place>,
+}
+
+impl Skipping {
+    pub(super) fn new(is_on: bool, keys: Keys) -> Skipping {
+        Skipping { is_on, keys, left_out: Vec::new(), first: None }
+    }
+
+    /// Notes that a combination does not apply.
+    ///
+    /// # Errors
+    /// If it is not to be left out; `several` says whether others would be left.
+    pub(super) fn note(
+        &mut self,
+        (left_out, place): (LeftOut, Place),
+        several: bool,
+    ) -> Result<(), Fault> {
+        let is_choice = CHOICES.contains(&left_out.parameter);
+        if !(is_choice && self.is_on) {
+            let hint = if is_choice && several { self.hint() } else { String::new() };
+            return Err(Fault::new(left_out.reason + &hint, place));
+        }
+        self.first.get_or_insert(place);
+        if !self.left_out.contains(&left_out) {
+            self.left_out.push(left_out);
+        }
+        Ok(())
+    }
+
+    fn hint(&self) -> String {
+        match self.keys {
+            Keys::Options => format!("; --{SKIP_UNSUPPORTED} leaves it out"),
+            Keys::Plain => {
+                format!("; {SKIP_UNSUPPORTED} = true leaves it out, as --{SKIP_UNSUPPORTED} does")
+            }
+        }
+    }
+
+    /// The error where nothing is left.
+    pub(super) fn nothing_left(self) -> Fault {
+        let all: Vec<String> = self.left_out.iter().map(LeftOut::words).collect();
+        let reason = format!("nothing is left to compare: {}", all.join("; "));
+        Fault::new(reason, self.first.unwrap_or(Place::Nowhere))
+    }
+}
