@@ -73,7 +73,8 @@ function short(ms: number): string {
   for (const [unit, name] of [[31557600, "y"], [86400, "d"], [3600, "h"], [60, "m"]] as const) {
     if (seconds < unit) continue;
     const count = seconds / unit;
-    return `${count < 10 && unit > 60 ? count.toFixed(1) : Math.floor(count)} ${name}`;
+    // What has not passed is not counted.
+    return `${count < 10 && unit > 60 ? (Math.floor(10 * count) / 10).toFixed(1) : Math.floor(count)} ${name}`;
   }
   return `${Math.floor(seconds)} s`;
 }

@@ -199,7 +199,9 @@ find("fits-show").onclick = () => {
 
 // Time.
 let wanted: number | null = null, isAsking = false;
-function goTo(at: number): void {
+function goTo(instant: number): void {
+  // The address holds the instants of a service in whole milliseconds.
+  const at = schedule ? instant : Math.round(instant);
   page.at = at;
   page.live = false;
   if (schedule) {

@@ -134,15 +134,21 @@ export class Table<Row> {
     this.known = new Map(made.map((row) => [row.dataset.key as string, row]));
     this.above.style.height = `${from * tall}px`;
     this.below.style.height = `${(this.rows.length - to) * tall}px`;
-    const all = [this.above, ...made, this.below], { children } = this.body;
-    // Rows that stand where they are, are left alone: somebody may be about to press one.
-    if (all.length === children.length && all.every((one, place) => one === children[place])) return;
     const focused = this.body.contains(document.activeElement) ? document.activeElement : null;
-    this.body.replaceChildren(...all);
-    if (focused instanceof HTMLElement) {
+    this.arrange([this.above, ...made, this.below]);
+    if (focused instanceof HTMLElement && document.activeElement !== focused) {
       if (focused.isConnected) focused.focus({ preventScroll: true });
       else this.place.focus({ preventScroll: true });
     }
+  }
+
+  /** Rows that stay are not taken out of the table: somebody may be about to press one. */
+  private arrange(rows: HTMLTableRowElement[]): void {
+    const wanted = new Set<Element>(rows), { children } = this.body;
+    for (const one of [...children]) if (!wanted.has(one)) one.remove();
+    rows.forEach((row, index) => {
+      if (children[index] !== row) this.body.insertBefore(row, children[index] ?? null);
+    });
   }
 
   /** The element of a row: the one that it had, with what has changed. */
