@@ -214,8 +214,8 @@ impl Browser {
         std::fs::write(path, BASE64.decode(text).expect("base 64")).expect("there is room");
     }
 
-    /// What axe-core finds on the page that keeps people out, by all of its rules, one a line: empty
-    /// if there is nothing. `None` where npm has not installed it, and it is not required.
+    /// What axe-core finds on the page that keeps people out, by all of its rules, one a line:
+    /// empty if there is nothing. `None` where npm has not installed it, and it is not required.
     ///
     /// # Panics
     /// If it is required and is not there.

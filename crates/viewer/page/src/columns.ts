@@ -123,11 +123,11 @@ export function waitingColumns(scene: () => Scene, why: (one: Waiting) => void):
 export function refusedColumns(scene: () => Scene): Column<Refusal>[] {
   return [
     {
-      id: "job", title: "Job", wide: 20, order: nameOrder,
+      id: "job", title: "Job", wide: 18, order: nameOrder,
       text: (one) => plain(one.job ?? "no name"),
     },
     {
-      id: "tenant", title: "Tenant", wide: 13, isMinor: true, order: ({ tenant }) => tenant ?? "",
+      id: "tenant", title: "Tenant", wide: 12, isMinor: true, order: ({ tenant }) => tenant ?? "",
       text: ({ tenant }) => plain(tenant ?? "operator"),
     },
     {
@@ -136,11 +136,11 @@ export function refusedColumns(scene: () => Scene): Column<Refusal>[] {
     },
     { id: "box", title: "Shape", wide: 13, text: ({ shape }) => (shape ? sidesOf(shape) : "any") },
     {
-      id: "when", title: "When", wide: 17, isNumber: true, order: ({ at }) => at,
+      id: "when", title: "When", wide: 16, isNumber: true, order: ({ at }) => at,
       text: ({ at }) => scene().clock.tick(at, 1000), hint: ({ at }) => scene().clock.at(at),
     },
     {
-      id: "reason", title: "Reason", wide: 27, text: ({ reason }) => plain(reason),
+      id: "reason", title: "Reason", wide: 31, text: ({ reason }) => plain(reason),
       hint: ({ detail }) => plain(detail, 400), order: ({ reason }) => reason,
     },
   ];

@@ -67,7 +67,8 @@ fn an_address_that_cannot_be_read_shows_what_is_usual() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
     let (server, _) = fresh(|_| {});
     server.client().lease(r#"{"shape":[3,5]}"#);
-    let hostile = "#t=never&view=4d&plane=q9&by=%3Cb%3E&eye=1,2,x&list=all&sort=--a&job=%3Cimg%20src=x\
+    let hostile = "#t=never&view=4d&plane=q9&by=%3Cb%3E&eye=1,2,x&list=all&sort=--a&\
+                   job=%3Cimg%20src=x\
                    %20onerror=alert(1)%3E&q=%00%E2%80%AE";
     browser.open(&format!("{}/{hostile}", server.address));
     browser.shows("counts", "15 busy");

@@ -35,9 +35,9 @@ fn the_first_command_works_as_it_stands() {
     browser.shows("jobs", "first");
 }
 
-/// With several machines the command says which; where tokens are asked for, it has a place for one.
+/// Where tokens are asked for, the command has a place for one.
 #[test]
-fn the_first_command_names_the_machine_and_a_token() {
+fn the_first_command_has_a_place_for_a_token() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
     let (server, _) = fresh(|setup| setup.give_tokens(&["a"]));
     browser.open(&server.address);

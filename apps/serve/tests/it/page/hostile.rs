@@ -49,8 +49,8 @@ fn names_are_text_in_every_place() {
                   one.textContent.includes('\u{202e}'))";
     assert_eq!(browser.value(turned), false, "no name turns the writing");
     // What the page has asked for: its own service alone.
-    let strangers = "performance.getEntriesByType('resource').map(({ name }) => name).filter((name) \
-                     => !name.startsWith(location.origin))";
+    let strangers = "performance.getEntriesByType('resource').map(({ name }) => name)\
+                     .filter((name) => !name.startsWith(location.origin))";
     assert_eq!(browser.value(strangers), json!([]));
     pavior_trials::attacked("pages", "names that would be elements", 3 * names.len(), 0);
 }

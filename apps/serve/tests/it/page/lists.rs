@@ -7,7 +7,9 @@ use crate::client::batch;
 use crate::server::fresh;
 
 /// The names that are seen in the table of jobs, in their order.
-const NAMES: &str = "JSON.stringify([...document.querySelectorAll('#jobs .name .text')].map((one) => one.textContent))";
+const NAMES: &str =
+    "JSON.stringify([...document.querySelectorAll('#jobs .name .text')].map((one) =>
+    one.textContent))";
 
 /// Presses the head of a column.
 fn sort(browser: &mut Browser, title: &str) {
@@ -54,8 +56,8 @@ fn the_table_sorts_and_searches_and_shows_place_age_and_end() {
     let head = "document.querySelector('#jobs [aria-sort]').ariaSort";
     assert_eq!(browser.value(head), "descending");
     let row = browser.value(
-        "[...document.querySelectorAll('#jobs tbody tr')].find((one) => one.textContent.includes('b9'))
-           .textContent",
+        "[...document.querySelectorAll('#jobs tbody tr')].find((one) =>
+           one.textContent.includes('b9')).textContent",
     );
     let row = row.as_str().unwrap();
     for part in ["bob", "2×1", "0,2", " s", "1.9 h"] {
@@ -75,7 +77,10 @@ fn the_table_sorts_and_searches_and_shows_place_age_and_end() {
         "(() => { const b = document.querySelector('#jobs .name').getBoundingClientRect();
           return [b.left + 5, b.top + 5]; })()",
     );
-    let mouse = |kind: &str| json!({ "type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1 });
+    let mouse = |kind: &str| {
+        let (x, y) = (&place[0], &place[1]);
+        json!({ "type": kind, "x": x, "y": y, "button": "left", "clickCount": 1 })
+    };
     browser.call("Input.dispatchMouseEvent", &mouse("mousePressed"));
     client.lease(json!({ "shape": [1, 1], "job": "later" }));
     browser.shows("jobs", "later");

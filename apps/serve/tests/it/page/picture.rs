@@ -34,7 +34,7 @@ fn a_busy_torus() {
         let mut job = job.clone();
         job["shape"] = json!(shape);
         job["tenant"] = tenant.into();
-        job["job"] = format!("{tenant}-large").into();
+        job["job"] = format!("{}-3{}", &tenant[..3], shape[2]).into();
         job["wait"] = true.into();
         job["estimate_s"] = 7200.into();
         client.lease(job);
@@ -66,7 +66,8 @@ fn come_and_go(client: &mut Client) {
         let (tenant, name) = TENANTS[next(TENANTS.len())];
         let ttl = [900, 3600, 7200, 18000][next(4)];
         let lease = json!({
-            "shape": SHAPES[next(SHAPES.len())], "tenant": tenant, "job": format!("{name}-{number}"),
+            "shape": SHAPES[next(SHAPES.len())], "tenant": tenant,
+            "job": format!("{name}-{number}"),
             "ttl_s": ttl, "estimate_s": ttl,
         });
         let answer = client.post("/v1/leases", lease.to_string());

@@ -51,14 +51,16 @@ fn refusals_are_events_with_reasons() {
     // A mark is painted over the curves at their instants.
     let painted = "(() => { const { chart } = window.pavior, { left, top } = chart.area();
         const x = Math.round(chart.x(chart.drawn.refused[0]));
-        return x >= left && chart.canvas.getContext('2d').getImageData(x, top - 9, 1, 1).data[3] > 200;
+        const { data } = chart.canvas.getContext('2d').getImageData(x, top - 9, 1, 1);
+        return x >= left && data[3] > 200;
       })()";
     browser.until(painted);
     // What was near the pointer is named beside it.
     browser.value(
         "(() => { const { chart } = window.pavior, b = chart.canvas.getBoundingClientRect();
           const x = b.left + chart.x(chart.drawn.refused[0]);
-          chart.canvas.dispatchEvent(new PointerEvent('pointermove', { clientX: x, clientY: b.top + 30 }));
+          const at = { clientX: x, clientY: b.top + 30 };
+          chart.canvas.dispatchEvent(new PointerEvent('pointermove', at));
         })() ?? true",
     );
     browser.shows("chart-tip", "refused: ");

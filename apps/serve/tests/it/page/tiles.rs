@@ -36,10 +36,12 @@ fn what_fits_is_what_the_service_finds() {
             let volume: u64 = largest.iter().map(|side| side.as_u64().unwrap()).product();
             browser.until(&format!("window.pavior?.page.machine?.seq >= {}", said["seq"]));
             let found = browser.value(
-                "(() => { const found = window.pavior.largestFree(), { machine } = window.pavior.page;
+                "(() => { const { pavior } = window, found = pavior.largestFree();
+                  const { machine } = pavior.page;
                   if (!found) return 0;
-                  const nodes = [...window.pavior.nodesOf(machine.grid, found)];
-                  return nodes.every((node) => machine.isFree(node)) ? new Set(nodes).size : -1; })()",
+                  const nodes = [...pavior.nodesOf(machine.grid, found)];
+                  const isFree = nodes.every((node) => machine.isFree(node));
+                  return isFree ? new Set(nodes).size : -1; })()",
             );
             tried += 1;
             failed += usize::from(found != volume);
