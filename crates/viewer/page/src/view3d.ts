@@ -91,6 +91,7 @@ export class View3d {
   private said: string | null = null;
   private marked: [Mark[], Move[]] = [[], []];
   private turned = false;
+  private wanted: Eye | null = null;
   private pending = false;
   /** The time that the last frame took, in ms. */
   spent = 0;
@@ -115,7 +116,7 @@ export class View3d {
     if (this.frame) this.scene.remove(this.frame);
     this.frame = this.outline({ base: [0, 0, 0], sides: g.sides }, 0x8793a0, g.wraps.some(Boolean));
     this.scene.add(this.frame);
-    this.fit();
+    this.lookFrom(this.wanted);
   }
 
   /** The whole machine in view, as large as it can be, from where one looks at it. */
@@ -324,7 +325,10 @@ export class View3d {
   /** Looks from there; null is from where a machine is seen whole. */
   lookFrom(eye: Eye | null): void {
     this.turned = eye !== null;
-    if (!eye || !this.grid) return this.fit();
+    // Without a machine there is nothing to look at yet.
+    this.wanted = this.grid ? null : eye;
+    if (!this.grid) return;
+    if (!eye) return this.fit();
     const [theta, phi, share] = eye;
     const radians = (degrees: number) => (Math.PI * degrees) / 180;
     const tilt = Math.min(179, Math.max(1, phi)), most = Math.max(...this.grid.sides);
