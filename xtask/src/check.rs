@@ -101,6 +101,9 @@ pub(crate) fn run(root: &Path) -> Vec<String> {
         announce(name);
         failed.extend(problems);
     }
+    // Before the tests, which look at the page with what npm installs here.
+    announce("the page's bundle, built anew by npm");
+    failed.extend(viewer::problems(root));
     for (name, arguments) in STEPS {
         announce(&format!("{name}: cargo {}", arguments.join(" ")));
         if !cargo(root, arguments) {
@@ -111,8 +114,6 @@ pub(crate) fn run(root: &Path) -> Vec<String> {
     failed.extend(packages::pack(root));
     announce("the one unsafe call under Miri, or valgrind");
     failed.extend(memory(root));
-    announce("the page's bundle, built anew by npm");
-    failed.extend(viewer::problems(root));
     announce("Python package");
     environment.join().expect("a thread that makes an environment does not panic");
     failed.extend(python::problems(root));

@@ -1,5 +1,7 @@
-//! Whether `crates/viewer/page/dist` is what its sources make: built anew in a folder of its own,
-//! and compared byte by byte.
+//! Whether the types of the page's sources hold, and `crates/viewer/page/dist` is what they make:
+//! built anew in a folder of its own, and compared byte by byte.
+//!
+//! Tests of the page take what npm has installed there, to look for what keeps people out.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -65,7 +67,7 @@ fn copy(page: &Path, folder: &Path) -> std::io::Result<()> {
         }
     }
     std::fs::create_dir_all(folder.join("src"))?;
-    for name in ["package.json", "package-lock.json", "build.mjs"] {
+    for name in ["package.json", "package-lock.json", "build.mjs", "tsconfig.json"] {
         std::fs::copy(page.join(name), folder.join(name))?;
     }
     for entry in std::fs::read_dir(page.join("src"))? {

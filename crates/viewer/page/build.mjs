@@ -5,12 +5,12 @@ import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { build } from "esbuild";
 
 const digest = (...texts) => texts.reduce((hash, text) => hash.update(text), createHash("sha256")).digest("hex");
-const scripts = readdirSync("src").filter((name) => name.endsWith(".js")).sort().map((name) => `src/${name}`);
-const sources = [...scripts, "build.mjs", "package.json", "package-lock.json"];
+const scripts = readdirSync("src").filter((name) => name.endsWith(".ts")).sort().map((name) => `src/${name}`);
+const sources = [...scripts, "build.mjs", "package.json", "package-lock.json", "tsconfig.json"];
 const parts = sources.flatMap((name) => [`${name}\n`, readFileSync(name)]);
 
 const { outputFiles: [{ text }] } = await build({
-  entryPoints: ["src/main.js"], bundle: true, minify: true, format: "iife", target: "es2022",
+  entryPoints: ["src/main.ts"], bundle: true, minify: true, format: "iife", target: "es2022",
   legalComments: "none", write: false, outfile: "dist/viewer.js",
 });
 mkdirSync("dist", { recursive: true });

@@ -1,9 +1,9 @@
 //! A page that shows a machine in two and three dimensions: live, from a service, or as it was,
 //! from a schedule in the page itself.
 //!
-//! The page is one file that needs nothing from elsewhere. Its sources are in `page/src`;
-//! `page/dist/viewer.js` is built from them by `npm ci && npm run build` in `page` and is kept
-//! beside them, so that building this crate needs no Node. Its first line has the digests of what
+//! The page is one file that needs nothing from elsewhere. Its sources, in TypeScript, are in
+//! `page/src`; `page/dist/viewer.js` is built from them by `npm ci && npm run build` in `page`,
+//! which checks their types, and is kept beside them, so that building this crate needs no Node. Its first line has the digests of what
 //! it was built from and of the rest of it, and a test holds them against the files. It contains
 //! three.js (MIT, see `page/THREE-LICENSE`).
 
@@ -121,11 +121,12 @@ mod tests {
         let scripts = scripts.map(|entry| entry.expect("the folder can be read").file_name());
         let mut names: Vec<String> = scripts
             .filter_map(|name| name.into_string().ok())
-            .filter(|name| name.rsplit_once('.').is_some_and(|(_, kind)| kind == "js"))
+            .filter(|name| name.rsplit_once('.').is_some_and(|(_, kind)| kind == "ts"))
             .map(|name| format!("src/{name}"))
             .collect();
         names.sort();
-        names.extend(["build.mjs", "package.json", "package-lock.json"].map(String::from));
+        let rest = ["build.mjs", "package.json", "package-lock.json", "tsconfig.json"];
+        names.extend(rest.map(String::from));
         let text = |name: &String| std::fs::read(page.join(name)).expect("the file can be read");
         let parts: Vec<Vec<u8>> =
             names.iter().flat_map(|name| [format!("{name}\n").into(), text(name)]).collect();

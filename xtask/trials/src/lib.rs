@@ -12,6 +12,12 @@
 //! attack    area   what was tried   times tried   times failed
 //! ```
 
+#[cfg(feature = "browser")]
+mod browser;
+
+#[cfg(feature = "browser")]
+pub use browser::Browser;
+
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::PathBuf;

@@ -12,6 +12,7 @@ use utoipa::IntoParams;
 
 use super::body::read;
 use super::problem::written;
+use super::refusals::Requests;
 use super::{App, Fault};
 use crate::core::{Caller, Command, IdempotencyKey, Problem, Reason, Reply};
 use crate::diagnose::{self, Asked, Changes, Diagnosis};
@@ -107,8 +108,10 @@ impl Change {
             // One was paid for when the request came.
             app.pay(&caller, (operations.len() as u64).saturating_sub(1), 1)?;
         }
+        let requests = Requests::of(&command);
         let first = Do { caller: caller.clone(), key: key.clone(), command };
         let CommandAnswer { reply, refusal } = app.writer.carry_out(first).await?;
+        app.refusals.note(app, &caller, requests, &reply);
         let Some(refusal) = refusal else { return Ok(reply) };
         let mut fault = match reply {
             Reply::Problem(problem) => Fault::from(problem),

@@ -21,6 +21,7 @@ mod places;
 mod problem;
 mod rates;
 mod reads;
+mod refusals;
 mod series;
 mod statuses;
 mod traffic;
@@ -84,6 +85,7 @@ pub(crate) struct App {
     pub(crate) bounds: HttpBounds,
     pub(crate) metrics: metrics::Metrics,
     pub(crate) series: series::Series,
+    pub(crate) refusals: refusals::Refusals,
     pub(crate) waits: waits::WaitsCache,
     rates: Option<rates::Rates>,
     traffic: traffic::Traffic,
@@ -115,6 +117,7 @@ impl App {
             traffic: traffic::Traffic::new(),
             metrics: metrics::Metrics::new(),
             series: series::Series::default(),
+            refusals: refusals::Refusals::default(),
             waits: waits::WaitsCache::default(),
             rates: bounds.rate.map(rates::Rates::new),
             connections: places::Places::new(bounds.connections),
@@ -156,6 +159,7 @@ fn described() -> [OpenApiRouter<Arc<App>>; 2] {
         .routes(routes!(reads::queue))
         .routes(routes!(machines::state))
         .routes(routes!(series::series))
+        .routes(routes!(refusals::refusals))
         .routes(routes!(explain::explain))
         .routes(routes!(unblock::unblock))
         .routes(routes!(explain::what_if))

@@ -2,7 +2,6 @@
 //! processes that are killed, paused and looked at.
 
 mod attacks;
-mod browser;
 mod certificates;
 mod client;
 mod crashes;

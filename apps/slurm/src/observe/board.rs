@@ -102,6 +102,8 @@ impl Board {
             "failed": drawn.failed,
             "drained": [],
             "machines": [config.partition],
+            // Nothing is granted here, and the past is not kept.
+            "observer": "slurm",
         })
         .to_string()
     }

@@ -5,7 +5,7 @@
 //! | `GET /` | the page |
 //! | `GET /metrics` | metrics, as the placing daemon has them |
 //! | `GET /v1/why/JOB` | what a job waits for or holds, as text |
-//! | `GET /v1/state`, `/v1/watch`, `/v1/series`, `/v1/queue` | what the page draws |
+//! | `GET /v1/state`, `/v1/watch`, `/v1/series`, `/v1/queue`, `/v1/refusals` | what the page draws |
 //! | `POST /v1/explain`, `/v1/unblock` | questions of the page |
 //!
 //! Nothing is changed by any of them. Questions are answered one at a time.
@@ -72,6 +72,8 @@ pub(crate) fn site(board: Arc<Board>, metrics: Arc<Metrics>) -> Router {
         .route("/v1/watch", get(watch))
         .route("/v1/series", get(async |State(app): Shared| Json(app.board.series(now()))))
         .route("/v1/queue", get(queue))
+        // Slurm lets what does not fit wait.
+        .route("/v1/refusals", get(async || Json(json!({ "refusals": [], "last": 0 }))))
         .route("/v1/explain", post(explained))
         .route("/v1/unblock", post(unblocked))
         .route("/v1/why/{job}", get(why))

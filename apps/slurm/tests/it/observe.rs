@@ -163,6 +163,53 @@ fn hostile(observer: &Observer) {
     pavior_trials::attacked("slurm", "hostile requests to an observer", tried, 0);
 }
 
+/// The page of an observer, on a torus in three dimensions, with 10,000 jobs that wait.
+#[test]
+fn ten_thousand_jobs_wait_on_a_torus() {
+    let Some(mut browser) = pavior_trials::Browser::start(1400, 900) else { return };
+    let sinfo = "node=0; while [ $node -lt 512 ]; do
+        echo \"n$node|idle|(null)|(null)|100|1|1:1:1|0\"; node=$((node + 1)); done";
+    // The records stand in a file, with another mark in the place of Slurm's.
+    let squeue = "sed \"s/@/$M/g\" \"$FOLDER/records\"";
+    let programs = Programs::new(sinfo, squeue);
+    programs.lie_on("torus:8x8x8");
+    let record = |id: u32, state: &str, nodes: u32, held: &str| {
+        let rest = "p@(null)@(null)@0@(null)@(null)@N/A@0@1@1@*:*:*@0@@(null)@";
+        let start = if held.is_empty() { "N/A" } else { "1000000" };
+        format!("@{id}@{state}@Resources@9@{nodes}@{held}@@{start}@1:00@100@(null)@{rest}\n")
+    };
+    let mut records = record(1, "R", 64, "n[0-63]") + &record(2, "R", 128, "n[128-255]");
+    for id in 0..10_000 {
+        records += &record(100 + id, "PD", 1 + id % 64, "");
+    }
+    std::fs::write(programs.path().join("records"), records).unwrap();
+    let observer = Observer::start(programs.command(&["--observe", "127.0.0.1:0"]));
+    browser.open(&format!("http://{}/", observer.address));
+    browser.shows("waiting-count", "10,000");
+    browser.shows("used-share", "37 %");
+    browser.shows("fits-size", "8×8×4");
+    assert_eq!(browser.value("window.pavior.stage.isDeep"), true);
+    browser.value("document.getElementById('tab-waiting').click()");
+    browser.shows("waiting", "Resources");
+    let elements = browser.value("document.querySelectorAll('*').length").as_u64().unwrap();
+    assert!(elements < 1500, "{elements} elements");
+    browser.value("document.getElementById('waiting').scrollTop = 1e9");
+    browser.shows("waiting", "10099");
+    browser.value("document.querySelector('#waiting .act').click()");
+    browser.shows("answer", "Slurm says Resources");
+    // Nothing is granted here, and the past is not kept.
+    let hidden = "['live', 'play', 'tab-refused', 'first'].every((id) => \
+                  !document.getElementById(id).offsetParent)";
+    assert_eq!(browser.value(hidden), true);
+    if let Some(found) = browser.barriers() {
+        assert_eq!(found, "");
+    }
+    browser.picture("observer");
+    browser.size(400, 900);
+    browser.until("document.documentElement.scrollWidth <= innerWidth");
+    browser.picture("observer-phone");
+}
+
 /// An ordinary user watches a real Slurm: what the page shows is what `squeue` says.
 pub(crate) fn beside(cluster: &Cluster) {
     let all = "squeue -h -r -o '%i %t %Q %n %W %k'; scontrol show reservation -o; sinfo -h -N";

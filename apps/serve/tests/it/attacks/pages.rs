@@ -1,8 +1,7 @@
 //! Pages that must not show what is not so.
 
+use pavior_trials::Browser;
 use serde_json::json;
-
-use crate::browser::Browser;
 
 /// Random step functions, held column by column against what the page draws of them.
 const STEPS: &str = include_str!("steps.js");
@@ -25,14 +24,15 @@ fn a_short_job_among_thousands_is_seen_and_stands_no_longer() {
     open(&mut browser, &schedule());
     let painted = browser.value(
         "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => {
-          const canvas = document.getElementById('chart'), pen = canvas.getContext('2d');
-          const row = Math.round(canvas.height - 2 - (44 / 64) * (canvas.height - 6));
-          const bytes = pen.getImageData(0, row, canvas.width, 1).data;
-          done([...Array(canvas.width).keys()].filter((x) => bytes[4 * x + 3] > 90));
+          const { chart } = window.pavior, pen = chart.canvas.getContext('2d');
+          const { left, width } = chart.area(), row = Math.round(chart.y(44));
+          const bytes = pen.getImageData(left, row, width, 1).data;
+          // The curve is blue; the lines of the axes behind it are light.
+          done([...Array(width).keys()].filter((x) => bytes[4 * x + 3] > 90 && bytes[4 * x] < 128));
         })))",
     );
     let painted: Vec<u64> = serde_json::from_value(painted).unwrap();
-    let width = browser.value("document.getElementById('chart').width").as_u64().unwrap();
+    let width = browser.value("window.pavior.chart.area().width").as_u64().unwrap();
     // At the left edge stands the mark of the instant that is shown.
     let painted: Vec<u64> = painted.into_iter().filter(|&x| x > 2).collect();
     let wrong = painted.iter().filter(|&&x| x.abs_diff(width / 2) > 2).count();

@@ -39,6 +39,12 @@ impl Programs {
         programs
     }
 
+    /// The machine is another one, with nodes `n0`, `n1` and so on.
+    pub(crate) fn lie_on(&self, machine: &str) {
+        let text = format!("machine = \"{machine}\"\nnodes = \"n{{}}\"\npartition = \"p\"\n");
+        std::fs::write(self.path().join("pavior.toml"), text).unwrap();
+    }
+
     pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }

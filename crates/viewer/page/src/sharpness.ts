@@ -5,14 +5,17 @@ const LONG = 33.4, FRAMES = 3, REST = 250;
 const STEP = 0.7, LEAST = 0.5;
 
 export class Sharpness {
+  private resting: ReturnType<typeof setTimeout> | undefined;
+  private drawn = 1;
+  private moving = 1;
+  private last = -Infinity;
+  private slow = 0;
+
   /** `change` is called with the share of the screen's points along each side that is to be drawn. */
-  constructor(change) {
-    this.change = change;
-    this.begin();
-  }
+  constructor(private readonly change: (share: number) => void) {}
 
   /** All points, and nothing known of how long frames take. */
-  begin() {
+  begin(): void {
     clearTimeout(this.resting);
     this.drawn = this.moving = 1;
     this.last = -Infinity;
@@ -20,7 +23,7 @@ export class Sharpness {
   }
 
   /** Takes note that a frame is drawn at a time in ms. */
-  frame(now) {
+  frame(now: number): void {
     const took = now - this.last;
     this.last = now;
     if (took < REST) {
@@ -36,7 +39,7 @@ export class Sharpness {
     if (this.drawn < 1) this.resting = setTimeout(() => this.draw(1), REST + 50);
   }
 
-  draw(share) {
+  private draw(share: number): void {
     if (share === this.drawn) return;
     this.drawn = share;
     this.change(share);

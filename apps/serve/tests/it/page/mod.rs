@@ -3,9 +3,18 @@
 //! Needs Debian's `chromium`. Skipped, loudly, where it is not installed, unless
 //! `PAVIOR_REQUIRE_BROWSER` is set. `PAVIOR_SCREENSHOTS=DIR` keeps what is seen.
 
+mod address;
+mod everybody;
+mod first;
+mod hostile;
+mod lists;
+mod picture;
+mod refusals;
+mod tiles;
+
+use pavior_trials::Browser;
 use serde_json::json;
 
-use crate::browser::Browser;
 use crate::client::batch;
 use crate::server::fresh;
 
@@ -32,8 +41,9 @@ fn the_page_shows_the_machine_live_and_as_it_was() {
 
     // A request that waits, and why.
     client.post("/v1/leases", r#"{"shape":[8,8,4],"job":"large","wait":true}"#);
-    browser.until("document.querySelector('#queue button')");
-    browser.value("document.querySelector('#queue button').click()");
+    browser.value("document.getElementById('tab-waiting').click()");
+    browser.until("document.querySelector('#waiting .act')");
+    browser.value("document.querySelector('#waiting .act').click()");
     browser.shows("answer", "It needs 256 nodes, and 159 are free");
     browser.shows("answer", "nearest free box");
     browser.shows("answer", "blocked by");
@@ -48,24 +58,29 @@ fn the_page_shows_the_machine_live_and_as_it_was() {
     client.end(&lease);
     browser.until("window.pavior.page.series.busy.length >= 2");
     browser.value(
-        "(() => { const c = document.getElementById('chart'), b = c.getBoundingClientRect();
-          const at = { clientX: b.left + 1, clientY: b.top + 5, buttons: 1, pointerId: 1 };
+        "(() => { const { chart } = window.pavior, c = chart.canvas, b = c.getBoundingClientRect();
+          const left = b.left + chart.x(chart.begins());
+          const at = { clientX: left, clientY: b.top + 40, buttons: 1, pointerId: 1 };
+          c.setPointerCapture = () => {};
           c.dispatchEvent(new PointerEvent('pointerdown', at)); })() ?? true",
     );
-    browser.until("document.getElementById('when').textContent.startsWith('at ')");
     browser.until("!window.pavior.page.live");
+    browser.shows("counts", "0 busy");
+    browser.until("document.getElementById('when').textContent !== 'now'");
     browser.picture("history");
     browser.press("Home");
-    browser.until("document.getElementById('when').textContent === 'live'");
+    browser.until("document.getElementById('when').textContent === 'now'");
     browser.shows("counts", "64 busy");
 
     // Keys: colours, layers, dark.
     browser.press("c");
     browser.until("document.getElementById('by').value === 'tenant'");
     browser.press("l");
-    browser.until("document.getElementById('layer').textContent === 'layer 0'");
-    browser.press("t");
-    browser.until("document.documentElement.dataset.theme === 'dark'");
+    browser.until("document.getElementById('plane').value === '0'");
+    for theme in ["light", "dark"] {
+        browser.press("t");
+        browser.until(&format!("document.documentElement.dataset.theme === '{theme}'"));
+    }
     browser.picture("dark-2d");
 }
 
@@ -117,10 +132,16 @@ fn a_schedule_plays_without_a_server() {
     browser.open_text(&pavior_viewer::schedule("mesh:8x8", &jobs, &samples));
     browser.shows("counts", "8 busy");
     browser.shows("counts", "1 waiting");
+    browser.shows("pace", "1 s shows 1 s");
     browser.press(" ");
     browser.shows("counts", "16 busy");
     browser.picture("schedule");
     browser.press(" ");
+    // To its end, where nothing is held.
+    browser.value("document.getElementById('seconds').value = 1");
+    browser.value("document.getElementById('play').click()");
+    browser.shows("counts", "0 busy");
+    assert_eq!(browser.value("getComputedStyle(document.getElementById('ask')).display"), "none");
 }
 
 /// How fast a large machine is drawn. Times are printed, not judged: they depend on what else the
@@ -137,7 +158,7 @@ fn a_large_machine_is_drawn() {
     let granted = answers["answers"].as_array().unwrap().iter().filter(|one| one["status"] == 201);
     assert_eq!(granted.count(), 2000);
     browser.open(&server.address);
-    browser.shows("counts", "2000 jobs");
+    browser.shows("counts", "2,000 jobs");
     let frames = browser.value("window.pavior.frames(3000)");
     let [rate, work, build, triangles] =
         ["rate", "work", "build", "triangles"].map(|name| frames[name].as_f64().unwrap());
@@ -178,18 +199,19 @@ fn colours_are_told_and_waiting_is_explained() {
     let patches = "new Set([...document.querySelectorAll('#legend i')].slice(0, 7).map((one) => \
                    one.style.background)).size";
     assert_eq!(browser.value(patches), 7, "no two tenants have one colour");
-    browser.shows("queue", "reserved: 17");
-    browser.value("document.querySelectorAll('#queue button')[1].click()");
+    browser.value("document.getElementById('tab-waiting').click()");
+    browser.shows("waiting", "reserved: 17");
+    browser.value("document.querySelectorAll('#waiting .act')[1].click()");
     browser.shows("answer", "It would fit now, but job 17 has nodes reserved from");
     let told = browser.value("document.getElementById('answer').textContent");
     assert!(!told.as_str().unwrap().contains("would grant it now"), "{told}");
     browser.picture("tenants-light");
-    browser.press("t");
+    browser.prefer(true, false);
     browser.picture("tenants-dark");
     browser.press("c");
     browser.until("document.querySelector('#legend .scale')");
     browser.picture("age-dark");
-    browser.press("t");
+    browser.prefer(false, false);
     browser.picture("age-light");
 
     // A node that fails is in the legend, too.
@@ -218,12 +240,11 @@ fn the_axis_ends_now() {
         "window.pavior.chart.span()[1] > {last} + 3000 && Math.abs(window.pavior.chart.span()[1] - \
          Date.now()) < 3000"
     );
-    browser.until(&format!("window.pavior.chart.isNow && {ends_now}"));
+    browser.until(&format!("window.pavior.chart.drawn.isNow && {ends_now}"));
     browser.press(",");
-    browser.until(
-        "!window.pavior.page.live && document.getElementById('when').textContent.startsWith('at ')",
-    );
-    browser.until(&format!("window.pavior.chart.isNow && {ends_now}"));
+    browser
+        .until("!window.pavior.page.live && document.getElementById('when').textContent !== 'now'");
+    browser.until(&format!("window.pavior.chart.drawn.isNow && {ends_now}"));
     browser.picture("past-phone");
 }
 
@@ -244,7 +265,7 @@ fn a_tenants_page_keeps_up_with_the_others() {
     browser.press("c");
     browser.shows("legend", "other tenants (16)");
     assert_eq!(
-        browser.value("document.querySelector('aside').textContent.includes('hidden')"),
+        browser.value("document.getElementById('lists').textContent.includes('hidden')"),
         false
     );
     other.end(&lease);

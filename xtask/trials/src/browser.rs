@@ -11,8 +11,14 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value, json};
 
+const REQUIRED: &str = "PAVIOR_REQUIRE_BROWSER";
+
+/// What npm has installed for the page: by `cargo xtask viewer`, or by hand.
+const INSTALLED: [&str; 2] =
+    ["../../target/viewer/node_modules", "../../crates/viewer/page/node_modules"];
+
 /// A browser with one page; ended when dropped.
-pub(crate) struct Browser {
+pub struct Browser {
     process: Child,
     send: File,
     receive: BufReader<File>,
@@ -25,12 +31,16 @@ pub(crate) struct Browser {
 static ALONE: Mutex<()> = Mutex::new(());
 
 impl Browser {
-    /// `None` where there is no Chromium, and none is required.
-    pub(crate) fn start(width: u32, height: u32) -> Option<Browser> {
+    /// Starts one with a screen of so many points; `None` where there is no Chromium, and none is
+    /// required.
+    ///
+    /// # Panics
+    /// If there is one, and it does not start; or if there is none, and it is required.
+    pub fn start(width: u32, height: u32) -> Option<Browser> {
         let found = Command::new("chromium").arg("--version").stderr(Stdio::null()).output();
         if !found.is_ok_and(|output| output.status.success()) {
             let why = "no Chromium: apt-get install chromium";
-            pavior_trials::skipped("the page in a browser", why, "PAVIOR_REQUIRE_BROWSER");
+            crate::skipped("the page in a browser", why, REQUIRED);
             return None;
         }
         // One at a time: each keeps a processor busy by drawing.
@@ -65,15 +75,16 @@ impl Browser {
         let attach = json!({ "targetId": page["targetId"], "flatten": true });
         let session = browser.call("Target.attachToTarget", &attach);
         browser.session = session["sessionId"].as_str().map(str::to_string);
-        let size = json!({
-            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600,
-        });
-        browser.call("Emulation.setDeviceMetricsOverride", &size);
+        browser.size(width, height);
+        browser.prefer(false, false);
         Some(browser)
     }
 
-    /// Calls a method, and waits for its answer.
-    pub(crate) fn call(&mut self, method: &str, parameters: &Value) -> Value {
+    /// Calls a method of the protocol, and waits for its answer.
+    ///
+    /// # Panics
+    /// If the browser has ended, or answers with an error.
+    pub fn call(&mut self, method: &str, parameters: &Value) -> Value {
         self.number += 1;
         let mut message = json!({ "id": self.number, "method": method, "params": parameters });
         if let Some(session) = &self.session {
@@ -95,19 +106,26 @@ impl Browser {
         }
     }
 
-    pub(crate) fn open(&mut self, address: &str) {
+    /// Opens an address.
+    pub fn open(&mut self, address: &str) {
         self.call("Page.navigate", &json!({ "url": address }));
     }
 
     /// Opens a page that no server serves.
-    pub(crate) fn open_text(&mut self, page: &str) {
+    ///
+    /// # Panics
+    /// If the page cannot be written.
+    pub fn open_text(&mut self, page: &str) {
         let file = self.folder.path().join("page.html");
         std::fs::write(&file, page).expect("there is room");
         self.open(&format!("file://{}", file.display()));
     }
 
     /// The value of an expression, which may be a promise.
-    pub(crate) fn value(&mut self, expression: &str) -> Value {
+    ///
+    /// # Panics
+    /// If the expression throws.
+    pub fn value(&mut self, expression: &str) -> Value {
         let asked =
             json!({ "expression": expression, "awaitPromise": true, "returnByValue": true });
         let answer = self.call("Runtime.evaluate", &asked);
@@ -116,7 +134,10 @@ impl Browser {
     }
 
     /// Waits until an expression is true.
-    pub(crate) fn until(&mut self, expression: &str) {
+    ///
+    /// # Panics
+    /// If it is not true after two minutes.
+    pub fn until(&mut self, expression: &str) {
         let began = Instant::now();
         while self.value(&format!("Boolean({expression})")) != true {
             assert!(began.elapsed() < Duration::from_mins(2), "it never holds: {expression}");
@@ -124,29 +145,96 @@ impl Browser {
         }
     }
 
-    /// Waits until an element has a text.
-    pub(crate) fn shows(&mut self, element: &str, text: &str) {
+    /// Waits until an element, by its id, has a text.
+    pub fn shows(&mut self, element: &str, text: &str) {
         let text = json!(text);
         self.until(&format!("document.getElementById('{element}')?.textContent.includes({text})"));
     }
 
     /// Presses a key.
-    pub(crate) fn press(&mut self, key: &str) {
+    pub fn press(&mut self, key: &str) {
         let text = if key.len() == 1 { key } else { "" };
+        // What the browser does itself depends on the number of a key.
+        let number = match key {
+            "Tab" => 9,
+            "Enter" => 13,
+            "Escape" => 27,
+            _ => 0,
+        };
         for kind in ["keyDown", "keyUp"] {
-            let text = if kind == "keyDown" { text } else { "" };
-            let event = json!({ "type": kind, "key": key, "text": text });
+            let text = match (kind, key) {
+                ("keyDown", "Enter") => "\r",
+                ("keyDown", _) => text,
+                _ => "",
+            };
+            let event = json!({
+                "type": kind, "key": key, "code": key, "text": text,
+                "windowsVirtualKeyCode": number,
+            });
             self.call("Input.dispatchKeyEvent", &event);
         }
     }
 
+    /// Makes the screen another one.
+    pub fn size(&mut self, width: u32, height: u32) {
+        let size = json!({
+            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600,
+        });
+        self.call("Emulation.setDeviceMetricsOverride", &size);
+    }
+
+    /// What the reader's system prefers: dark pages, and pages on which nothing moves by itself.
+    pub fn prefer(&mut self, dark: bool, still: bool) {
+        let scheme = if dark { "dark" } else { "light" };
+        let motion = if still { "reduce" } else { "no-preference" };
+        let features = json!([
+            { "name": "prefers-color-scheme", "value": scheme },
+            { "name": "prefers-reduced-motion", "value": motion },
+        ]);
+        self.call("Emulation.setEmulatedMedia", &json!({ "features": features }));
+    }
+
     /// Writes what is seen into a folder, if `PAVIOR_SCREENSHOTS` names one.
-    pub(crate) fn picture(&mut self, name: &str) {
+    ///
+    /// # Panics
+    /// If the picture cannot be written.
+    pub fn picture(&mut self, name: &str) {
+        self.screenshot(&format!("{name}.png"), &json!({ "format": "png" }));
+    }
+
+    /// The same in a form of the protocol's, such as WebP.
+    ///
+    /// # Panics
+    /// If the picture cannot be written.
+    pub fn screenshot(&mut self, file: &str, form: &Value) {
         let Some(folder) = std::env::var_os("PAVIOR_SCREENSHOTS") else { return };
-        let answer = self.call("Page.captureScreenshot", &json!({ "format": "png" }));
+        let answer = self.call("Page.captureScreenshot", form);
         let text = answer["data"].as_str().expect("a picture");
-        let path = Path::new(&folder).join(format!("{name}.png"));
+        let path = Path::new(&folder).join(file);
         std::fs::write(path, BASE64.decode(text).expect("base 64")).expect("there is room");
+    }
+
+    /// What axe-core finds on the page that keeps people out, by all of its rules, one a line:
+    /// empty if there is nothing. `None` where npm has not installed it, and it is not required.
+    ///
+    /// # Panics
+    /// If it is required and is not there.
+    pub fn barriers(&mut self) -> Option<String> {
+        let paths = INSTALLED.map(|folder| {
+            Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join("axe-core/axe.min.js")
+        });
+        let Some(axe) = paths.iter().find_map(|path| std::fs::read_to_string(path).ok()) else {
+            let why = "no axe-core: `cargo xtask viewer` installs it, by npm";
+            crate::skipped("the page for everybody", why, REQUIRED);
+            return None;
+        };
+        self.value(&format!("{axe}; true"));
+        let found = self.value(
+            "axe.run(document).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+               nodes.map((one) => `${id}: ${one.html.slice(0, 200)}: ${one.failureSummary}`))
+               .join('\\n'))",
+        );
+        Some(found.as_str().expect("a text").to_string())
     }
 }
 

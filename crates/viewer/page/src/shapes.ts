@@ -1,37 +1,44 @@
 // What is drawn of a machine in three dimensions: the faces of cubes that can be seen, and points. It is
 // made anew after every event, and therefore counted first and then written into arrays of that length.
-import { colour } from "./model.js";
+import { type By, nodeColours } from "./colouring.ts";
+import type { Grid, Key, Machine } from "./model.ts";
+import { type Plane, lies } from "./plane.ts";
+
+/** What of a machine is shown, and how. */
+export interface Look { by: By; plane: Plane; selected: Key | null; dark: boolean }
+
+/** Numbers of an attribute, how many to a corner, and whether they are shares of 255. */
+export type Numbers = [Float32Array | Uint8Array, number, boolean?];
+
+/** The faces of one direction. */
+interface Direction { axis: number; way: number; plane: number; start: number; count: number }
 
 /**
  * The six faces of a cube: axis, direction, the axes along its two sides, how light it is, and whether its
  * corners, in the order (0, 0), (1, 0), (1, 1), (0, 1), go around it clockwise as seen from outside.
  */
-const FACES = [
+const FACES: [number, number, number, number, number, boolean][] = [
   [0, 1, 1, 2, 0.84, false], [0, -1, 1, 2, 0.7, true], [1, 1, 0, 2, 0.78, true],
   [1, -1, 0, 2, 0.88, false], [2, 1, 0, 1, 1, false], [2, -1, 0, 1, 0.6, true],
 ];
 /** How a node is drawn; 0 if not at all. */
 const FREE = 1, OTHER = 2, LOST = 3, HELD = 4;
 
-/** How each node is drawn, and its colour as three numbers from 0 to 1, which is found once for each job. */
-function nodes(machine, { by, layer, selected, dark }) {
-  const { grid: { nodes, sides }, holder } = machine;
-  const kind = new Uint8Array(nodes), shade = new Float32Array(3 * nodes), known = new Map();
-  const free = dark ? [0.33, 0.38, 0.44] : [0.7, 0.74, 0.78];
-  const flat = sides[0] * sides[1];
-  // None, if there is no such layer.
-  const first = layer === null ? 0 : layer * flat, end = layer === null ? nodes : Math.min(nodes, first + flat);
-  for (let node = first; node < end; node++) {
-    const key = holder[node];
-    let light = known.get(key);
-    if (light === undefined || key === null) {
-      const c = colour(machine, node, by, dark);
-      light = c ?? free;
-      if (key === null) kind[node] = c ? LOST : FREE;
-      else known.set(key, light);
-    }
-    if (key !== null) kind[node] = selected === null || key === selected ? HELD : OTHER;
-    shade.set(light, 3 * node);
+/** How each node is drawn, and its colour as three numbers from 0 to 1. */
+function nodes(machine: Machine, { by, plane, selected, dark }: Look) {
+  const { grid: g, holder } = machine;
+  const kind = new Uint8Array(g.nodes), shade = new Float32Array(3 * g.nodes);
+  const free = dark ? [0.36, 0.42, 0.48] : [0.62, 0.67, 0.72];
+  // What is not singled out is near to the colour of the paper.
+  const paper = dark ? 0.1 : 1;
+  const colour = nodeColours(machine, by, dark), isThere = lies(g, plane);
+  for (let node = 0; node < g.nodes; node++) {
+    if (!isThere(node)) continue;
+    const key = holder[node], own = colour(node);
+    if (key === null) kind[node] = own ? LOST : FREE;
+    else kind[node] = selected === null || key === selected ? HELD : OTHER;
+    const shown = own ?? free;
+    shade.set(kind[node] === OTHER ? shown.map((part) => 0.45 * part + 0.55 * paper) : shown, 3 * node);
   }
   return { kind, shade };
 }
@@ -40,8 +47,10 @@ function nodes(machine, { by, layer, selected, dark }) {
  * The nodes whose face in a direction can be seen, the nearest first for an eye on that side: what they
  * hide need not be coloured. Cubes that are held touch; those of nodes that failed are smaller.
  */
-function visible([axis, way, one, two], sides, strides, kind) {
-  const found = [], last = sides[axis] - 1;
+function visible(
+  [axis, way, one, two]: [number, number, number, number, ...unknown[]], sides: number[], strides: number[], kind: Uint8Array,
+) {
+  const found: number[] = [], last = sides[axis] - 1;
   for (let step = 0; step <= last; step++) {
     const plane = way > 0 ? last - step : step;
     for (let j = 0; j < sides[two]; j++)
@@ -55,8 +64,8 @@ function visible([axis, way, one, two], sides, strides, kind) {
 }
 
 /** The points: free nodes, and those of jobs that are not singled out. */
-function points(g, kind, shade) {
-  const found = [];
+function points(g: Grid, kind: Uint8Array, shade: Float32Array) {
+  const found: number[] = [];
   for (let node = 0; node < g.nodes; node++) if (kind[node] === FREE || kind[node] === OTHER) found.push(node);
   const position = new Float32Array(3 * found.length), shades = new Float32Array(3 * found.length);
   const size = new Float32Array(found.length);
@@ -64,9 +73,12 @@ function points(g, kind, shade) {
   found.forEach((node, index) => {
     position.set([node % w + 0.5, Math.floor(node / w) % d + 0.5, Math.floor(node / (w * d)) + 0.5], 3 * index);
     for (let part = 0; part < 3; part++) shades[3 * index + part] = shade[3 * node + part];
-    size[index] = kind[node] === FREE ? 0.06 : 0.12;
+    size[index] = kind[node] === FREE ? 0.06 : 0.1;
   });
-  return { position: [position, 3], shade: [shades, 3], size: [size, 1] };
+  const attributes: Record<string, Numbers> = {
+    position: [position, 3], shade: [shades, 3], size: [size, 1],
+  };
+  return { attributes, owners: found };
 }
 
 /**
@@ -74,15 +86,16 @@ function points(g, kind, shade) {
  * each face; and for each direction its axis and way, a plane that an eye must be beyond to see any of its
  * faces, and its part of the triangles' corners. O(nodes).
  */
-function faces(g, holder, kind, shade) {
+function faces(g: Grid, holder: (Key | null)[], kind: Uint8Array, shade: Float32Array) {
   const { sides } = g, strides = [1, sides[0], sides[0] * sides[1]];
   const seen = FACES.map((face) => visible(face, sides, strides, kind));
   const count = seen.reduce((sum, found) => sum + found.length, 0);
   const position = new Float32Array(12 * count), shades = new Uint8Array(16 * count), wide = new Uint8Array(16 * count);
-  const index = new Uint32Array(6 * count), owners = new Uint32Array(count), groups = [], place = [0, 0, 0];
+  const index = new Uint32Array(6 * count), owners = new Uint32Array(count);
+  const groups: Direction[] = [], place = [0, 0, 0];
   let at = 0;
   // Whether the line to the next node is that between two jobs.
-  const apart = (node, along, way) => {
+  const apart = (node: number, along: number, way: number) => {
     const next = place[along] + way, other = node + way * strides[along];
     const same = kind[node] === HELD && next >= 0 && next < sides[along] && kind[other] === HELD;
     return same && holder[other] === holder[node] ? 0 : 1;
@@ -117,11 +130,17 @@ function faces(g, holder, kind, shade) {
       owners[at++] = node;
     }
   });
-  return { attributes: { position: [position, 3], shade: [shades, 4, true], wide: [wide, 4] }, index, owners, groups };
+  const attributes: Record<string, Numbers> = {
+    position: [position, 3], shade: [shades, 4, true], wide: [wide, 4],
+  };
+  return { attributes, index, owners, groups };
 }
 
 /** The points and the faces of a machine. */
-export function shapes(machine, options) {
-  const { kind, shade } = nodes(machine, options);
-  return { dots: points(machine.grid, kind, shade), faces: faces(machine.grid, machine.holder, kind, shade) };
+export function shapes(machine: Machine, look: Look) {
+  const { kind, shade } = nodes(machine, look);
+  return {
+    dots: points(machine.grid, kind, shade),
+    faces: faces(machine.grid, machine.holder, kind, shade),
+  };
 }

@@ -1,0 +1,219 @@
+//! The requests that were refused of late, as the page marks them on its time line.
+//!
+//! They are no records: nothing was decided by them, and after a restart none is known. Where they
+//! are too many, the tenant with most of them loses its oldest.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::Json;
+use axum::extract::{Extension, State};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::App;
+use super::Fault;
+use super::body::in_query;
+use super::extract::InQuery;
+use super::machines::unknown_machine;
+use super::statuses::{Guarded, Missing};
+use crate::core::reply::{Instant, point};
+use crate::core::{Ask, Caller, Command, JobName, LeaseRequest, Problem, Reason, Reply};
+
+/// The most that are kept.
+const MOST: usize = 1024;
+
+/// A request that was refused.
+#[derive(Clone, Serialize, ToSchema)]
+#[schema(as = RefusedRequest)]
+pub(crate) struct Refused {
+    /// Its number among the refused, from 1 on since the service was started.
+    id: u64,
+    /// When it was refused.
+    #[schema(value_type = String, format = DateTime)]
+    at: Instant,
+    machine: String,
+    tenant: Option<String>,
+    job: Option<JobName>,
+    /// The number of nodes that it asked for.
+    nodes: u64,
+    /// The box that it asked for; null if it gave a number alone.
+    shape: Option<Vec<u16>>,
+    /// The word of the problem, such as `no-free-submesh` or `over-quota`.
+    reason: &'static str,
+    /// The same in a sentence.
+    detail: String,
+}
+
+/// What is kept of the requests of a command, until it is known whether they are refused.
+pub(super) struct Requests(Vec<Option<LeaseRequest>>);
+
+impl Requests {
+    pub(super) fn of(command: &Command) -> Requests {
+        let request = |command: &Command| match command {
+            Command::Lease(request) => Some(request.clone()),
+            _ => None,
+        };
+        Requests(match command {
+            Command::Batch(commands) => commands.iter().map(request).collect(),
+            command => vec![request(command)],
+        })
+    }
+}
+
+#[derive(Default)]
+struct Kept {
+    last: u64,
+    count: usize,
+    by_tenant: BTreeMap<String, VecDeque<Refused>>,
+}
+
+impl Kept {
+    fn add(&mut self, tenant: String, refused: Refused) {
+        self.last += 1;
+        self.count += 1;
+        let refused = Refused { id: self.last, ..refused };
+        self.by_tenant.entry(tenant).or_default().push_back(refused);
+        if self.count > MOST {
+            let most = self.by_tenant.iter_mut().max_by_key(|(_, share)| share.len());
+            most.and_then(|(_, share)| share.pop_front());
+            self.by_tenant.retain(|_, share| !share.is_empty());
+            self.count -= 1;
+        }
+    }
+
+    /// Those after a number that a caller may see, by number.
+    fn seen(&self, caller: &Caller, after: u64, machine: Option<&str>) -> Vec<Refused> {
+        let own = self.by_tenant.iter().filter(|(tenant, _)| caller.may_touch(tenant));
+        let seen = own
+            .flat_map(|(_, share)| share)
+            .filter(|one| one.id > after && machine.is_none_or(|name| one.machine == name));
+        let mut seen: Vec<Refused> = seen.cloned().collect();
+        seen.sort_by_key(|one| one.id);
+        seen
+    }
+}
+
+/// The requests that were refused of late.
+#[derive(Default)]
+pub(crate) struct Refusals(Mutex<Kept>);
+
+impl Refusals {
+    /// Notes those of a caller's requests that a reply refuses.
+    pub(super) fn note(&self, app: &App, caller: &Caller, requests: Requests, reply: &Reply) {
+        let replies = match reply {
+            Reply::Batch(replies) => &replies[..],
+            reply => std::slice::from_ref(reply),
+        };
+        for (request, reply) in requests.0.into_iter().zip(replies) {
+            if let (Some(request), Reply::Problem(problem)) = (request, reply)
+                && matches!(problem.reason, Reason::Refused(_) | Reason::OverQuota)
+            {
+                self.add(app, caller, request, problem);
+            }
+        }
+    }
+
+    fn add(&self, app: &App, caller: &Caller, request: LeaseRequest, problem: &Problem) {
+        let tenant = request.tenant.or_else(|| caller.tenant.clone());
+        let grid = app.grid(request.machine.as_deref());
+        let (nodes, shape) = match request.ask {
+            Ask::Shape(sides) => (pavior_mesh::volume(sides), Some(point(grid, sides))),
+            Ask::Nodes(nodes) | Ask::Beyond(nodes) => (u64::from(nodes), None),
+        };
+        let refused = Refused {
+            id: 0,
+            at: Instant(app.writer.clock.now_ms()),
+            machine: request.machine.unwrap_or_else(|| app.machines[0].0.name.clone()),
+            tenant: tenant.clone(),
+            job: request.job,
+            nodes,
+            shape,
+            reason: problem.reason.word(),
+            detail: problem.detail.clone(),
+        };
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.add(tenant.unwrap_or_default(), refused);
+    }
+}
+
+/// Which refusals.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct RefusalsQuery {
+    /// The machine; all if left out.
+    machine: Option<String>,
+    /// Those after this number. One that is beyond the last is of before a restart: it gives all.
+    #[serde(default, deserialize_with = "in_query")]
+    after: Option<u64>,
+}
+
+/// The requests that were refused of late.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Refusals)]
+pub(crate) struct RefusalsReply {
+    /// Those that the caller may see, the oldest first.
+    refusals: Vec<Refused>,
+    /// The number of the last one, seen or not: `after` of the next question.
+    last: u64,
+}
+
+/// The requests that were refused of late, with their reasons: at most 1024, since the start of the
+/// service. One that waits is not refused.
+#[utoipa::path(
+    get, path = "/v1/refusals", tag = "leases", params(RefusalsQuery),
+    responses(
+        (status = 200, description = "the refusals, the oldest first", body = RefusalsReply),
+        Guarded, Missing
+    )
+)]
+pub(crate) async fn refusals(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    InQuery(query): InQuery<RefusalsQuery>,
+) -> Result<Json<RefusalsReply>, Fault> {
+    let machine = query.machine.as_deref();
+    if machine.is_some_and(|name| app.machines.iter().all(|(spec, _)| spec.name != name)) {
+        return Err(unknown_machine(machine).into());
+    }
+    let kept = app.refusals.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let after = query.after.filter(|&after| after <= kept.last).unwrap_or(0);
+    let refusals = kept.seen(&caller, after, machine);
+    Ok(Json(RefusalsReply { refusals, last: kept.last }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused() -> Refused {
+        Refused {
+            id: 0,
+            at: Instant(0),
+            machine: "m".into(),
+            tenant: None,
+            job: None,
+            nodes: 1,
+            shape: None,
+            reason: "over-quota",
+            detail: String::new(),
+        }
+    }
+
+    /// A tenant that is refused all the time pushes out none of another's refusals.
+    #[test]
+    fn the_loudest_tenant_loses_its_oldest() {
+        let mut kept = Kept::default();
+        kept.add("quiet".into(), refused());
+        for _ in 0..3 * MOST {
+            kept.add("loud".into(), refused());
+        }
+        assert_eq!(kept.count, MOST);
+        let quiet = Caller { tenant: Some("quiet".into()) };
+        assert_eq!(kept.seen(&quiet, 0, None).len(), 1);
+        assert_eq!(kept.seen(&quiet, 0, Some("other")).len(), 0);
+        let all = kept.seen(&Caller::OPERATOR, 0, Some("m"));
+        assert_eq!((all.len(), all[0].id, all[MOST - 1].id), (MOST, 1, kept.last));
+        assert_eq!(kept.seen(&Caller::OPERATOR, kept.last - 1, None).len(), 1);
+    }
+}

@@ -1,0 +1,80 @@
+//! What is looked at stands in the address, and an address that is opened elsewhere shows the same.
+
+use pavior_trials::Browser;
+use serde_json::json;
+
+use crate::server::fresh;
+
+/// What a reader sees, as far as the address holds it.
+const SEEN: &str = "(() => { const { page, stage } = window.pavior; return JSON.stringify({
+    at: page.at, live: page.live, by: page.by, plane: page.plane, job: page.job, deep: stage.isDeep,
+    eye: stage.eye(), jobs: [...document.querySelectorAll('#jobs .name .text')].map((one) =>
+      one.textContent), sort: document.querySelector('#jobs [aria-sort]').textContent,
+    search: document.getElementById('search').value, busy: page.machine.counts().busy }); })()";
+
+#[test]
+fn a_view_can_be_sent_to_a_colleague() {
+    let Some(mut browser) = Browser::start(1400, 900) else { return };
+    let (server, _) = fresh(|setup| setup.machine = "torus:4x4x4".into());
+    let mut client = server.client();
+    for (index, nodes) in [4, 1, 3, 2].into_iter().enumerate() {
+        let tenant = ["alice", "bob"][index % 2];
+        let shape = [nodes, 1, 1];
+        client.lease(json!({ "shape": shape, "job": format!("job-{index}"), "tenant": tenant }));
+    }
+    browser.open(&server.address);
+    browser.shows("counts", "10 busy");
+    // A plane across y, by tenants, the jobs of one tenant, the largest first, one of them singled
+    // out, from elsewhere, at an instant of the past.
+    browser.press("c");
+    browser.value(
+        "(() => { const axis = document.getElementById('axis'); axis.value = '1';
+          axis.onchange(); const plane = document.getElementById('plane'); plane.value = '0';
+          plane.onchange(); const search = document.getElementById('search');
+          search.value = 'alice'; search.oninput(); })() ?? true",
+    );
+    let nodes = "[...document.querySelectorAll('#jobs thead button')].find((one) => \
+                 one.textContent.startsWith('Nodes')).click()";
+    browser.value(nodes);
+    browser.value(nodes);
+    browser.until("document.querySelectorAll('#jobs .name').length === 2");
+    browser.value("document.querySelector('#jobs .name').click()");
+    browser.value("window.pavior.stage.deep.turn(0.5, 0.2)");
+    // The keeping of the eye waits for the end of a movement by hand.
+    browser.press("2");
+    browser.press("3");
+    browser.until("window.pavior.page.series.busy.length >= 1");
+    browser.press(",");
+    browser.until("!window.pavior.page.live && location.hash.includes('t=')");
+    browser.until("location.hash.includes('view=3d') && location.hash.includes('job=1')");
+    let (seen, address) = (browser.value(SEEN), browser.value("location.href"));
+    browser.picture("sent");
+    browser.open("about:blank");
+    browser.until("location.href === 'about:blank'");
+    browser.open(address.as_str().unwrap());
+    browser.until("window.pavior?.page.machine && !window.pavior.page.live");
+    browser.until(&format!("{SEEN} === {seen}"));
+    // Another address in the same page, as if it were pasted.
+    browser.value("location.hash = 'view=2d&plane=z3&by=age&sort=job&list=waiting'");
+    browser.until("window.pavior.page.live && !window.pavior.stage.isDeep");
+    browser.until("document.getElementById('plane').value === '3'");
+    browser.until("document.getElementById('tab-waiting').ariaSelected === 'true'");
+}
+
+/// What is no address of a view is left out; nothing of it comes into the page.
+#[test]
+fn an_address_that_cannot_be_read_shows_what_is_usual() {
+    let Some(mut browser) = Browser::start(1280, 800) else { return };
+    let (server, _) = fresh(|_| {});
+    server.client().lease(r#"{"shape":[3,5]}"#);
+    let hostile = "#t=never&view=4d&plane=q9&by=%3Cb%3E&eye=1,2,x&list=all&sort=--a&\
+                   job=%3Cimg%20src=x\
+                   %20onerror=alert(1)%3E&q=%00%E2%80%AE";
+    browser.open(&format!("{}/{hostile}", server.address));
+    browser.shows("counts", "15 busy");
+    browser.shows("chosen", "holds no nodes at this instant");
+    assert_eq!(browser.value("document.querySelectorAll('img, b b').length"), 0);
+    assert_eq!(browser.value("window.pavior.page.by"), "job");
+    browser.press("Escape");
+    browser.until("document.getElementById('chosen').hidden");
+}

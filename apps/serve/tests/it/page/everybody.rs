@@ -1,0 +1,213 @@
+//! The page by keyboard, by screen reader, in light and dark, and where nothing may move by itself.
+
+use pavior_trials::Browser;
+use serde_json::json;
+
+use crate::server::{Server, fresh};
+
+/// A torus with tenants, a request that waits and one that was refused.
+fn busy() -> Server {
+    let (server, _) = fresh(|setup| {
+        setup.machine = "torus:4x4x4".into();
+        setup.scheduler = Some("easy".into());
+    });
+    let mut client = server.client();
+    for (index, tenant) in ["alice", "bob", "carol"].iter().enumerate() {
+        let lease = json!({
+            "shape": [4, 4, 1], "tenant": tenant, "job": format!("job-{index}"), "ttl_s": 3600,
+        });
+        client.lease(lease);
+    }
+    client.post("/v1/nodes/fail", r#"{"node":[3,3,3]}"#);
+    client.post("/v1/leases", r#"{"shape":[4,4,2],"job":"large","tenant":"bob"}"#);
+    client.lease(json!({ "shape": [4, 4, 2], "job": "patient", "wait": true }));
+    server
+}
+
+/// No barrier in any state: each list, both views, each colouring, a question answered, a job
+/// singled out, the help; light and dark, on a large screen and on a phone; empty; a schedule.
+#[test]
+fn nothing_keeps_people_out() {
+    let Some(mut browser) = Browser::start(1400, 900) else { return };
+    let server = busy();
+    browser.open(&server.address);
+    browser.shows("refused-total", "1");
+    browser.until("document.querySelector('#jobs .name')");
+    let click = |id: &str| format!("document.getElementById('{id}').click()");
+    let states = [
+        ("jobs in 3D", String::new()),
+        ("a job singled out", "document.querySelector('#jobs .name').click()".into()),
+        ("waiting", click("tab-waiting")),
+        ("why", "document.querySelector('#waiting .act').click()".into()),
+        ("refused", click("tab-refused")),
+        ("2D", click("two")),
+        (
+            "tenants",
+            "document.getElementById('by').value = 'tenant';
+                     document.getElementById('by').dispatchEvent(new Event('change'))"
+                .into(),
+        ),
+        ("the help", click("help")),
+    ];
+    let mut tried = 0;
+    for (name, act) in &states {
+        browser.value(&format!("(() => {{ {act} }})() ?? true"));
+        for (width, dark) in [(1400, false), (1400, true), (400, false), (400, true)] {
+            browser.size(width, 900);
+            browser.prefer(dark, false);
+            settle(&mut browser);
+            let Some(found) = browser.barriers() else { return };
+            assert_eq!(found, "", "{name}, {width} points wide, dark: {dark}");
+            let wide = "document.documentElement.scrollWidth <= innerWidth";
+            assert_eq!(browser.value(wide), true, "{name}: wider than {width} points");
+            browser.picture(&format!("{}-{width}-{dark}", name.replace(' ', "-")));
+            tried += 1;
+        }
+        browser.size(1400, 900);
+    }
+    let (empty, _) = fresh(|_| {});
+    browser.open(&empty.address);
+    browser.shows("first-command", "curl");
+    settle(&mut browser);
+    assert_eq!(browser.barriers().as_deref(), Some(""), "an empty machine");
+    browser.picture("empty");
+    browser.open_text(&pavior_viewer::schedule("mesh:4x4", &[], &[]));
+    let job = pavior_viewer::ScheduledJob {
+        name: 7.into(),
+        submit: 0.0,
+        start: 1.0,
+        end: 5.0,
+        nodes: 4,
+        parts: vec![(vec![0, 0], vec![2, 2])],
+    };
+    browser.open_text(&pavior_viewer::schedule("mesh:4x4", &[job], &[]));
+    browser.shows("waiting-count", "1");
+    assert_eq!(browser.barriers().as_deref(), Some(""), "a schedule");
+    pavior_trials::attacked("pages", "barriers, by axe-core", tried + 2, 0);
+}
+
+/// Until what was asked for is drawn, and colours have changed.
+fn settle(browser: &mut Browser) {
+    browser.value(
+        "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() =>
+           setTimeout(done, 250))))",
+    );
+}
+
+/// What Tab comes to, in the order of the page; each with a name and a visible ring.
+#[test]
+fn every_control_is_reached_by_the_keyboard_and_says_what_it_is() {
+    let Some(mut browser) = Browser::start(1400, 900) else { return };
+    let server = busy();
+    browser.open(&server.address);
+    browser.until("document.querySelectorAll('#jobs .name').length === 3");
+    let mut reached = Vec::new();
+    for _ in 0..60 {
+        browser.press("Tab");
+        let at = browser.value(
+            "(() => { const one = document.activeElement;
+              if (one === document.body) return null;
+              const ring = getComputedStyle(one).outlineStyle;
+              return [one.id || one.closest('[id]').id, ring]; })()",
+        );
+        let Some(id) = at[0].as_str().map(str::to_string) else { break };
+        assert_eq!(at[1], "solid", "{id} shows that it has the focus");
+        reached.push(id);
+    }
+    let order = [
+        "share",
+        "theme",
+        "help",
+        "fits-show",
+        "two",
+        "three",
+        "axis",
+        "plane",
+        "by",
+        "stage",
+        "live",
+        "play",
+        "seconds",
+        "chart",
+        "shape",
+        "tab-jobs",
+        "search",
+        "jobs",
+    ];
+    let places: Vec<_> = order.iter().map(|id| reached.iter().position(|one| one == id)).collect();
+    assert!(places.iter().all(Option::is_some), "{order:?}: {reached:?}");
+    assert!(places.is_sorted(), "in the order of the page: {reached:?}");
+    assert!(!reached.contains(&"tab-waiting".to_string()), "one stop for the tabs: {reached:?}");
+}
+
+/// Nodes, planes, time and lists by keys alone.
+#[test]
+fn the_machine_is_walked_node_by_node() {
+    let Some(mut browser) = Browser::start(1280, 800) else { return };
+    let server = busy();
+    browser.open(&server.address);
+    browser.until("document.querySelectorAll('#jobs .name').length === 3");
+    browser.press("2");
+    browser.value("document.getElementById('stage').focus() ?? true");
+    browser.press("ArrowRight");
+    browser.shows("spoken", "Node 0,0,0, job job-");
+    browser.press("ArrowRight");
+    browser.shows("spoken", "Node 1,0,0");
+    for _ in 0..3 {
+        browser.press("PageUp");
+    }
+    browser.shows("spoken", "Node 1,0,3, free");
+    browser.press("PageDown");
+    browser.press("Enter");
+    browser.until("window.pavior.page.job !== null");
+    browser.shows("chosen", "4×4×1 (16 nodes)");
+    browser.press("Escape");
+    // The slider of time.
+    browser.until("window.pavior.page.series.busy.length >= 1");
+    browser.value("document.getElementById('chart').focus() ?? true");
+    browser.press("ArrowLeft");
+    browser.until("!window.pavior.page.live");
+    browser.until("Number(document.getElementById('chart').ariaValueNow) < 100");
+    browser.press("End");
+    browser.until("window.pavior.page.live");
+    browser.until("document.getElementById('chart').ariaValueText.startsWith('now')");
+    // Tabs and rows.
+    browser.value("document.getElementById('tab-jobs').focus() ?? true");
+    browser.press("ArrowRight");
+    browser.until("document.activeElement.id === 'tab-waiting'");
+    browser.press("Home");
+    browser.value("document.querySelector('#jobs .name').focus() ?? true");
+    browser.press("ArrowDown");
+    let second = "document.activeElement === document.querySelectorAll('#jobs .name')[1]";
+    assert_eq!(browser.value(second), true);
+    // Single keys can be turned off.
+    browser.value("document.getElementById('single').click()");
+    browser.value("document.activeElement.blur() ?? true");
+    browser.press("3");
+    assert_eq!(browser.value("window.pavior.stage.isDeep"), false);
+    browser.value("document.getElementById('single').click()");
+}
+
+/// A reader that wants nothing to move sees Play in steps of a second, and no transitions.
+#[test]
+fn nothing_moves_where_nothing_may() {
+    let Some(mut browser) = Browser::start(1280, 800) else { return };
+    browser.prefer(false, true);
+    let job = |name: u64, start: f64, end: f64| pavior_viewer::ScheduledJob {
+        name: name.into(),
+        submit: 0.0,
+        start,
+        end,
+        nodes: 4,
+        parts: vec![(vec![0, 0], vec![2, 2])],
+    };
+    let jobs = [job(1, 0.0, 50.0), job(2, 50.0, 100.0)];
+    browser.open_text(&pavior_viewer::schedule("mesh:4x4", &jobs, &[]));
+    browser.shows("pace", "in 20 steps, one a second, each of 5 s");
+    let still = "getComputedStyle(document.getElementById('play')).transitionDuration";
+    assert_eq!(browser.value(still), "0s");
+    browser.press(" ");
+    browser.until("window.pavior.page.at >= 10000");
+    assert_eq!(browser.value("window.pavior.page.at % 5000"), 0);
+    browser.press(" ");
+}

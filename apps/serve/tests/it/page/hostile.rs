@@ -1,0 +1,56 @@
+//! What tenants and users write is text everywhere, and the page asks nobody but its service.
+
+use pavior_trials::Browser;
+use serde_json::json;
+
+use crate::server::fresh;
+
+#[test]
+fn names_are_text_in_every_place() {
+    let Some(mut browser) = Browser::start(1400, 900) else { return };
+    let (server, _) = fresh(|setup| setup.scheduler = Some("easy".into()));
+    let mut client = server.client();
+    let names = [
+        "<img src=x onerror=alert(1)>",
+        "\"><script>alert(1)</script>",
+        "a\u{202e}gnp.exe",
+        "</style><style>*{display:none}",
+        "${alert(1)}",
+    ];
+    let mut tried = 0;
+    for (index, name) in names.iter().enumerate() {
+        let lease = json!({ "shape": [8, 1], "job": name, "ttl_s": 3600 });
+        let answer = client.post("/v1/leases", lease.to_string());
+        // Some are refused at the door; those that are not must be harmless on the page.
+        tried += usize::from(answer.status == 201);
+        let wait = json!({ "shape": [8, 8], "job": format!("{name}{index}"), "wait": true });
+        client.post("/v1/leases", wait.to_string());
+        let refused = json!({ "shape": [8, 7], "job": format!("{index}{name}") });
+        client.post("/v1/leases", refused.to_string());
+    }
+    assert!(tried > 0, "the service takes some of the names");
+    let before = "document.querySelectorAll('img, script, style').length";
+    browser.open(&server.address);
+    browser.until("document.querySelectorAll('#jobs .name').length > 0");
+    let count = browser.value(before);
+    for list in ["waiting", "refused", "jobs"] {
+        browser.value(&format!("document.getElementById('tab-{list}').click()"));
+        browser.until(&format!("document.querySelectorAll('#{list} .name').length > 0"));
+    }
+    browser.value("document.querySelector('#jobs .name').click()");
+    browser.until("!document.getElementById('chosen').hidden");
+    browser.press("2");
+    browser.value("document.getElementById('stage').focus() ?? true");
+    browser.press("ArrowRight");
+    browser.until("!document.getElementById('tip').hidden");
+    browser.picture("hostile");
+    assert_eq!(browser.value(before), count, "no element comes from a name");
+    let turned = "[...document.querySelectorAll('main, #spoken')].some((one) => \
+                  one.textContent.includes('\u{202e}'))";
+    assert_eq!(browser.value(turned), false, "no name turns the writing");
+    // What the page has asked for: its own service alone.
+    let strangers = "performance.getEntriesByType('resource').map(({ name }) => name)\
+                     .filter((name) => !name.startsWith(location.origin))";
+    assert_eq!(browser.value(strangers), json!([]));
+    pavior_trials::attacked("pages", "names that would be elements", 3 * names.len(), 0);
+}

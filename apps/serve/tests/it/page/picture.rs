@@ -1,0 +1,79 @@
+//! The picture of the page in the README:
+//! `PAVIOR_SCREENSHOTS=$PWD/docs/img cargo test -p pavior-serve --test it page::picture`
+//! makes `docs/img/page.webp` anew.
+
+use pavior_trials::Browser;
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::server::fresh;
+
+const TENANTS: [(&str, &str); 6] = [
+    ("astro", "nbody"),
+    ("climate", "ocean"),
+    ("fusion", "gyro"),
+    ("genomics", "align"),
+    ("lattice-qcd", "hmc"),
+    ("materials", "dft"),
+];
+const SHAPES: [[u64; 3]; 8] =
+    [[4, 4, 2], [2, 2, 2], [4, 2, 2], [8, 2, 1], [2, 3, 2], [4, 4, 4], [1, 4, 4], [3, 3, 2]];
+
+/// A torus on which jobs of six tenants came and went, some were refused and three wait.
+#[test]
+fn a_busy_torus() {
+    let Some(mut browser) = Browser::start(1400, 900) else { return };
+    let (server, _) = fresh(|setup| {
+        setup.machine = "torus:8x8x8".into();
+        setup.scheduler = Some("easy".into());
+    });
+    let mut client = server.client();
+    come_and_go(&mut client);
+    let job = json!({ "shape": [8, 8, 2], "tenant": "climate", "job": "ocean-big" });
+    for (shape, tenant) in [([8, 8, 2], "climate"), ([4, 4, 4], "astro"), ([6, 6, 3], "fusion")] {
+        let mut job = job.clone();
+        job["shape"] = json!(shape);
+        job["tenant"] = tenant.into();
+        job["job"] = format!("{}-3{}", &tenant[..3], shape[2]).into();
+        job["wait"] = true.into();
+        job["estimate_s"] = 7200.into();
+        client.lease(job);
+    }
+    browser.open(&format!("{}/#by=tenant&view=3d", server.address));
+    browser.shows("waiting-count", "3");
+    browser.until("window.pavior.chart.drawn.refused.length > 0");
+    browser.until("document.querySelectorAll('#jobs .name').length > 15");
+    // The picture is sharp when the machine rests.
+    browser.value("new Promise((done) => setTimeout(done, 1500))");
+    browser.screenshot("page.webp", &json!({ "format": "webp", "quality": 88 }));
+    let used = browser.value("window.pavior.page.machine.counts().busy").as_u64().unwrap();
+    assert!(used > 300, "{used} nodes are used");
+}
+
+fn come_and_go(client: &mut Client) {
+    let mut held: Vec<Value> = Vec::new();
+    let mut state = 7_u64;
+    let mut next = |most: usize| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % most
+    };
+    for number in 0..260 {
+        if held.len() > 8 && next(100) < if held.len() > 22 { 60 } else { 30 } {
+            let lease = held.swap_remove(next(held.len()));
+            client.end(&lease);
+        }
+        let (tenant, name) = TENANTS[next(TENANTS.len())];
+        let ttl = [900, 3600, 7200, 18000][next(4)];
+        let lease = json!({
+            "shape": SHAPES[next(SHAPES.len())], "tenant": tenant,
+            "job": format!("{name}-{number}"),
+            "ttl_s": ttl, "estimate_s": ttl,
+        });
+        let answer = client.post("/v1/leases", lease.to_string());
+        if answer.status == 201 {
+            held.push(answer.json());
+        }
+        std::thread::sleep(std::time::Duration::from_millis(40));
+    }
+}

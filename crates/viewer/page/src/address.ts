@@ -1,0 +1,90 @@
+// What is looked at, in the address of the page, so that it can be sent to somebody else.
+import { type By, COLOURINGS } from "./colouring.ts";
+import { AXES, type Plane } from "./plane.ts";
+
+export type List = "jobs" | "waiting" | "refused";
+export const LISTS: List[] = ["jobs", "waiting", "refused"];
+
+/** A column, and whether its greatest come first. */
+export interface Sort { column: string; down: boolean }
+
+export interface Address {
+  machine: string | null;
+  /** An instant in milliseconds; null is now. */
+  at: number | null;
+  view: "2d" | "3d" | null;
+  plane: Plane | null;
+  by: By | null;
+  job: string | null;
+  list: List | null;
+  search: string | null;
+  sort: Sort | null;
+  /** From where the machine is seen in 3D: two angles in degrees, and the distance. */
+  eye: number[] | null;
+}
+
+/** The longest text that is read. */
+const LONGEST = 200;
+
+const one = <T extends string>(text: string | null, all: readonly T[]): T | null =>
+  all.find((known) => known === text) ?? null;
+
+function plane(text: string | null): Plane | null {
+  const found = /^([xyz])(\d{1,5})?$/.exec(text ?? "");
+  if (!found) return null;
+  return { axis: AXES.indexOf(found[1]), at: found[2] === undefined ? null : Number(found[2]) };
+}
+
+function sort(text: string | null): Sort | null {
+  const found = /^(-?)([a-z]{1,20})$/.exec(text ?? "");
+  return found && { column: found[2], down: found[1] === "-" };
+}
+
+function instant(text: string | null): number | null {
+  if (text === null) return null;
+  const ms = /^-?\d+(\.\d+)?$/.test(text) ? 1000 * Number(text) : Date.parse(text);
+  return Number.isFinite(ms) ? ms : null;
+}
+
+function eye(text: string | null): number[] | null {
+  const numbers = (text ?? "").split(",").map(Number);
+  return text && numbers.length === 3 && numbers.every(Number.isFinite) ? numbers : null;
+}
+
+/** Reads what stands after `#`. What cannot be read is left out. */
+export function read(hash: string): Address {
+  const words = new URLSearchParams(hash.replace(/^#/, "").slice(0, 10 * LONGEST));
+  const text = (name: string) => words.get(name)?.slice(0, LONGEST) ?? null;
+  return {
+    machine: text("machine"),
+    at: instant(text("t")),
+    view: one(text("view"), ["2d", "3d"]),
+    plane: plane(text("plane")),
+    by: one(text("by"), COLOURINGS),
+    job: text("job"),
+    list: one(text("list"), LISTS),
+    search: text("q"),
+    sort: sort(text("sort")),
+    eye: eye(text("eye")),
+  };
+}
+
+/** Writes it; `seconds` counts instants from 0, as in a schedule. */
+export function write(address: Address, seconds: boolean): string {
+  const { at, plane: shown, sort: order } = address;
+  const time = at === null ? null : seconds ? String(at / 1000) : new Date(at).toISOString();
+  const words: [string, string | null][] = [
+    ["machine", address.machine],
+    ["t", time],
+    ["view", address.view],
+    ["plane", shown && `${AXES[shown.axis]}${shown.at ?? ""}`],
+    ["by", address.by],
+    ["eye", address.eye?.join(",") ?? null],
+    ["job", address.job],
+    ["list", address.list],
+    ["q", address.search || null],
+    ["sort", order && `${order.down ? "-" : ""}${order.column}`],
+  ];
+  const said = words.filter((word): word is [string, string] => word[1] !== null);
+  return new URLSearchParams(said).toString().replaceAll("%3A", ":").replaceAll("%2C", ",");
+}

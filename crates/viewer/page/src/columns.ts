@@ -1,0 +1,147 @@
+// The columns of the lists: jobs that hold nodes, requests that wait, requests that were refused.
+import { type By, colourOf } from "./colouring.ts";
+import { css } from "./colours.ts";
+import { plain } from "./dom.ts";
+import type { Refusal, Wait } from "./live.ts";
+import type { Lease, Machine, Waiting } from "./model.ts";
+import type { Column } from "./table.ts";
+import { type Clock, local } from "./times.ts";
+import { boxes, nameOf, sidesOf, where, whose } from "./words.ts";
+
+/** What the columns look at. */
+export interface Scene {
+  machine: Machine;
+  by: By;
+  dark: boolean;
+  clock: Clock;
+  /** What requests wait for, as far as it is known. */
+  waits: Map<unknown, Wait>;
+}
+
+const count = (nodes: number): string => nodes.toLocaleString("en");
+const nameOrder = (one: { job: unknown; key: unknown }): number | string => {
+  const name = one.job ?? one.key;
+  return typeof name === "number" ? name : String(name);
+};
+
+/** Jobs: where each lies, how long it has run, and when it ends. */
+export function jobColumns(scene: () => Scene): Column<Lease>[] {
+  const age = (lease: Lease) => (lease.begins === null ? null : scene().machine.now - lease.begins);
+  const left = (lease: Lease) => (lease.ends === null ? null : lease.ends - scene().machine.now);
+  return [
+    {
+      id: "job", title: "Job", wide: 24, text: nameOf, order: nameOrder,
+      patch(lease) {
+        const { machine, by, dark } = scene();
+        return css(colourOf(machine, lease, by, dark));
+      },
+    },
+    { id: "tenant", title: "Tenant", wide: 14, isMinor: true, text: whose, order: whose },
+    {
+      id: "nodes", title: "Nodes", wide: 11, isNumber: true, text: ({ nodes }) => count(nodes),
+      order: ({ nodes }) => nodes,
+      hint: ({ nodes, requested }) =>
+        (requested === null || requested === nodes
+          ? count(nodes) : `${count(nodes)}, asked for ${count(requested)}`),
+    },
+    {
+      id: "box", title: "Box", wide: 14, text: ({ parts }) => boxes(parts),
+      hint: ({ parts }) => where(parts),
+    },
+    {
+      id: "place", title: "At", wide: 13, text: ({ parts }) => parts[0]?.base.join(",") ?? "",
+      order: ({ parts }) => parts[0]?.base.reduceRight((sum, at) => 65536 * sum + at, 0) ?? null,
+      hint: ({ parts }) => where(parts),
+    },
+    {
+      id: "age", title: "Age", wide: 10, isNumber: true, order: age,
+      text(lease) { const ms = age(lease); return ms === null ? "" : short(ms); },
+      hint: ({ begins }) => (begins === null ? "" : `since ${scene().clock.at(begins)}`),
+    },
+    {
+      id: "ends", title: "Ends in", wide: 14, isNumber: true, order: left,
+      text(lease) { const ms = left(lease); return ms === null ? "—" : short(Math.max(0, ms)); },
+      hint: ({ ends }) =>
+        (ends === null ? "when its holder ends it" : `at ${scene().clock.at(ends)}`),
+    },
+  ];
+}
+
+/** A duration in its greatest unit, with one place below 10. */
+function short(ms: number): string {
+  const seconds = Math.max(0, ms / 1000);
+  for (const [unit, name] of [[31557600, "y"], [86400, "d"], [3600, "h"], [60, "m"]] as const) {
+    if (seconds < unit) continue;
+    const count = seconds / unit;
+    // What has not passed is not counted.
+    return `${count < 10 && unit > 60 ? (Math.floor(10 * count) / 10).toFixed(1) : Math.floor(count)} ${name}`;
+  }
+  return `${Math.floor(seconds)} s`;
+}
+
+/** What a request waits for, in a word or two. */
+function awaited(wait: Wait | undefined): string {
+  if (!wait) return "";
+  const { by, kind } = wait;
+  const other = by && (by.id === null ? "another tenant" : plain(by.job ?? by.id));
+  if (kind === "reservation") return `reserved: ${other}`;
+  if (kind === "turn") return other ? `after ${other}` : "its turn";
+  const known: Record<string, string> =
+    { nodes: "more nodes", place: "a place", scheduler: "the scheduler" };
+  return Object.hasOwn(known, kind) ? known[kind] : plain(kind, 40);
+}
+
+/** Requests that wait, since when, and for what; `why` asks for more. */
+export function waitingColumns(scene: () => Scene, why: (one: Waiting) => void): Column<Waiting>[] {
+  const since = (one: Waiting) => (one.asked === null ? null : scene().machine.now - one.asked);
+  const wait = (one: Waiting) => scene().waits.get(one.key);
+  return [
+    { id: "job", title: "Job", wide: 22, text: nameOf, order: nameOrder },
+    {
+      id: "tenant", title: "Tenant", wide: 15, isMinor: true, order: ({ tenant }) => tenant ?? "",
+      text: ({ tenant }) => plain(tenant ?? ""),
+    },
+    {
+      id: "nodes", title: "Nodes", wide: 12, isNumber: true, text: ({ nodes }) => count(nodes),
+      order: ({ nodes }) => nodes,
+    },
+    { id: "box", title: "Shape", wide: 13, text: ({ shape }) => (shape ? sidesOf(shape) : "any") },
+    {
+      id: "age", title: "Waits", wide: 11, isNumber: true, order: since,
+      text(one) { const ms = since(one); return ms === null ? "" : short(ms); },
+      hint: ({ asked }) => (asked === null ? "" : `since ${scene().clock.at(asked)}`),
+    },
+    {
+      id: "reason", title: "Waits for", wide: 27, text: (one) => awaited(wait(one)) || "why?",
+      hint: (one) => local(plain(wait(one)?.sentence ?? "asks the service", 400)), act: why,
+      order: (one) => awaited(wait(one)) || null,
+    },
+  ];
+}
+
+/** Requests that were refused, and why. */
+export function refusedColumns(scene: () => Scene): Column<Refusal>[] {
+  return [
+    {
+      id: "job", title: "Job", wide: 18, order: nameOrder,
+      text: (one) => plain(one.job ?? "no name"),
+    },
+    {
+      id: "tenant", title: "Tenant", wide: 12, isMinor: true, order: ({ tenant }) => tenant ?? "",
+      text: ({ tenant }) => plain(tenant ?? "operator"),
+    },
+    {
+      id: "nodes", title: "Nodes", wide: 10, isNumber: true, text: ({ nodes }) => count(nodes),
+      order: ({ nodes }) => nodes,
+    },
+    { id: "box", title: "Shape", wide: 13, text: ({ shape }) => (shape ? sidesOf(shape) : "any") },
+    {
+      id: "when", title: "When", wide: 16, isNumber: true, order: ({ at }) => at,
+      text: ({ at }) => scene().clock.tick(at, 1000), hint: ({ at }) => scene().clock.at(at),
+    },
+    {
+      id: "reason", title: "Reason", wide: 31, text: ({ reason }) => plain(reason),
+      hint: ({ detail }) => plain(detail, 400), order: ({ reason }) => reason,
+    },
+  ];
+}

@@ -1,0 +1,22 @@
+// Texts for the clipboard.
+import { element, write } from "./dom.ts";
+
+/** Copies a text, and says so. */
+export async function copy(text: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    // A page that came without encryption has no clipboard of that kind.
+    const field = element("textarea", { value: text });
+    const focused = document.activeElement;
+    document.body.append(field);
+    field.select();
+    document.execCommand("copy");
+    field.remove();
+    if (focused instanceof HTMLElement) focused.focus();
+  }
+  write("spoken", "Copied.");
+  const said = (document.activeElement ?? document.body) as HTMLElement;
+  said.dataset.copied = "";
+  setTimeout(() => delete said.dataset.copied, 1500);
+}

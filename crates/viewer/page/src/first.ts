@@ -1,0 +1,29 @@
+// What to do with a machine on which nothing runs: the first command, to be copied.
+import { copy } from "./copy.ts";
+import { find, write } from "./dom.ts";
+import type { Machine } from "./model.ts";
+
+/** A text for a shell, as one word. */
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** A box that fits, of at most two by three by two nodes. */
+const shape = ({ grid }: Machine): number[] =>
+  [2, 3, 2].slice(0, grid.axes).map((side, axis) => Math.min(side, grid.sides[axis]));
+
+/** The command that asks a service for the first lease. */
+export function curl(machine: Machine, name: string | null, hasToken: boolean): string {
+  const body: Record<string, unknown> = { shape: shape(machine), ttl_s: 3600, job: "first" };
+  if (name !== null) body.machine = name;
+  const token = hasToken ? ` -H "Authorization: Bearer $TOKEN"` : "";
+  return `curl -s ${location.origin}/v1/leases${token} --json ${quoted(JSON.stringify(body))}`;
+}
+
+/** Shows the command while nothing holds nodes or waits; null hides it. */
+export function first(command: string | null, words: string): void {
+  const place = find("first");
+  place.hidden = command === null;
+  if (command === null) return;
+  write("first-words", words);
+  write("first-command", command);
+  find("first-copy").onclick = () => void copy(command);
+}

@@ -1,0 +1,38 @@
+// What keys do, told in the dialog of the help.
+import { element, find } from "./dom.ts";
+
+/** A key as events call it, what it does in words, and the doing. */
+export interface Key { keys: string[]; shown: string; words: string; act(key: string): void }
+
+const KEPT = "pavior-single-keys";
+
+function kept(): string | null {
+  try { return localStorage.getItem(KEPT); } catch { return null; }
+}
+
+/** Listens to keys where nothing is written. */
+export function keys(all: Key[]): void {
+  find("key-list").replaceChildren(...all.flatMap(({ shown, words }) => {
+    const marks = shown.split(" ").flatMap((one) => [element("kbd", {}, one), " "]);
+    return [element("dt", {}, ...marks), element("dd", {}, words)];
+  }));
+  const dialog = find<HTMLDialogElement>("keys"), single = find<HTMLInputElement>("single");
+  find("help").onclick = () => dialog.showModal();
+  single.checked = kept() !== "off";
+  single.onchange = () => {
+    try { localStorage.setItem(KEPT, single.checked ? "on" : "off"); } catch { /* for this page */ }
+  };
+  addEventListener("keydown", (event) => {
+    const target = event.target as Element;
+    const isField = /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName);
+    // A button is pressed with the space bar.
+    const isPressed = target.tagName === "BUTTON" && event.key === " ";
+    if ((isField && event.key !== "Escape") || isPressed || target.closest("dialog")) return;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key.length === 1 && !single.checked) return;
+    const known = all.find((one) => one.keys.includes(event.key));
+    if (!known) return;
+    event.preventDefault();
+    known.act(event.key);
+  });
+}

@@ -1,0 +1,86 @@
+// What the colours mean.
+import { type By, tenantColour } from "./colouring.ts";
+import { AGE_TICKS, ageShare, css, drained, failed, ofAge } from "./colours.ts";
+import { element } from "./dom.ts";
+import { type Machine, size, tenantOf } from "./model.ts";
+import { paper } from "./theme.ts";
+import { tenantName } from "./words.ts";
+
+/** A colour and what it means; one with a search is a button that looks for it. */
+interface Item { colour: string; text: string; mark?: string; search?: string }
+
+/** The tenants that hold nodes, the greatest first, those without a colour of their own together. */
+function tenants(machine: Machine, dark: boolean): Item[] {
+  const nodes = new Map<string | null, number>();
+  for (const lease of machine.leases.values()) {
+    const name = tenantOf(lease);
+    nodes.set(name, (nodes.get(name) ?? 0) + size(lease.parts));
+  }
+  const sorted = [...nodes].sort((a, b) =>
+    b[1] - a[1] || (tenantName(a[0]) < tenantName(b[0]) ? -1 : 1));
+  const own = ([name]: [string | null, number]) => name !== null && machine.tenants.place(name) !== null;
+  const items: Item[] = sorted.filter(own).map(([name, count]) => ({
+    colour: css(tenantColour(machine, name, dark)), text: `${tenantName(name)} (${count})`,
+    search: tenantName(name),
+  }));
+  const others = sorted.filter((one) => !own(one));
+  if (others.length) {
+    const count = others.reduce((sum, [, nodes]) => sum + nodes, 0);
+    const text = others.length === 1
+      ? tenantName(others[0][0]) : `${others.length} more tenants, in one colour`;
+    items.push({ colour: css(tenantColour(machine, null, dark)), text: `${text} (${count})` });
+  }
+  return items;
+}
+
+/** The scale of ages. */
+function ages(dark: boolean): HTMLElement {
+  const scale = element("span", { className: "scale" });
+  const stops = [...Array(11).keys()].map((step) => step / 10);
+  // The inverse of the scale, at even steps.
+  const seconds = (share: number) => (1 + 2592000) ** share - 1;
+  const colours = stops.map((share) => css(ofAge(seconds(share), dark)));
+  scale.style.background = `linear-gradient(to right, ${colours.join(", ")})`;
+  for (const [age, text] of AGE_TICKS) {
+    const tick = element("b", {}, text);
+    tick.style.left = `${100 * ageShare(age)}%`;
+    scale.append(tick);
+  }
+  return scale;
+}
+
+function item({ colour, text, mark, search }: Item, look: (search: string) => void): HTMLElement {
+  const patch = element("i", { className: "patch" }, mark ?? "");
+  patch.style.background = colour;
+  if (search === undefined) return element("span", {}, patch, text);
+  const button = element("button", { type: "button", title: "search the list for it" }, patch, text);
+  button.onclick = () => look(search);
+  return button;
+}
+
+const WORDS: Record<By, string> = {
+  job: "A colour a job. There are 21, so that jobs may share one: click to single a job out.",
+  tenant: "Tenants, with the nodes that they hold:",
+  age: "How long ago a job began:",
+};
+
+/** Writes the legend of a colouring, if it is another than the one that stands there. */
+export function legend(
+  place: HTMLElement, machine: Machine, by: By, dark: boolean, look: (search: string) => void,
+): void {
+  const items: Item[] = by === "tenant" ? tenants(machine, dark) : [];
+  const words = by === "tenant" && !items.length ? "No tenant holds nodes." : WORDS[by];
+  const is = (nodes: Set<number>) => [...nodes].some((node) => machine.holder[node] === null);
+  const free: Item = { colour: paper(dark).faint, text: "free" };
+  items.push(free);
+  if (is(machine.failed)) items.push({ colour: css(failed(dark)), text: "failed", mark: "×" });
+  if (is(machine.drained)) items.push({ colour: css(drained(dark)), text: "drained", mark: "/" });
+  const wraps = machine.grid.wraps.some(Boolean);
+  const said = JSON.stringify([words, items, by, dark, wraps]);
+  if (place.dataset.said === said) return;
+  place.dataset.said = said;
+  const made = items.map((one) => item(one, look));
+  const more = by === "age" ? [ages(dark)] : [];
+  const dashes = wraps ? [element("span", {}, "┄ the machine goes on at the other end")] : [];
+  place.replaceChildren(element("span", {}, words), ...more, ...made, ...dashes);
+}

@@ -1,0 +1,135 @@
+// The lists beside the machine: one of three is shown, searched and sorted.
+import { LISTS, type List, type Sort } from "./address.ts";
+import { type Scene, jobColumns, refusedColumns, waitingColumns } from "./columns.ts";
+import { attributes, element, find, many, write } from "./dom.ts";
+import type { Refusal } from "./live.ts";
+import type { Key, Lease, Waiting } from "./model.ts";
+import { type Column, Table } from "./table.ts";
+
+/** What happens to rows that are pressed. */
+export interface Acts {
+  job(lease: Lease): void;
+  waiting(one: Waiting): void;
+  refused(one: Refusal): void;
+  /** Another list, order or search. */
+  changed(): void;
+}
+
+/** Rows whose texts have every word of a search. */
+function found<Row>(rows: Row[], columns: Column<Row>[], search: string): Row[] {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  if (!words.length) return rows;
+  const searched = columns.filter(({ id }) => !["age", "ends", "when"].includes(id));
+  return rows.filter((row) => {
+    const text = searched.map((column) => column.text(row)).join(" ").toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+}
+
+/** The order of each list while none is chosen: the youngest jobs, the oldest requests. */
+const USUAL: Record<List, Sort | null> = {
+  jobs: { column: "age", down: false }, waiting: null, refused: { column: "when", down: true },
+};
+
+const NOTHING: Record<List, string> = {
+  jobs: "No job holds nodes.",
+  waiting: "No request waits.",
+  refused: "No request was refused since the service was started.",
+};
+
+export class Lists {
+  list: List = "jobs";
+  search = "";
+  sort: Sort | null = null;
+  private readonly columns: [Column<Lease>[], Column<Waiting>[], Column<Refusal>[]];
+  private readonly tables: [Table<Lease>, Table<Waiting>, Table<Refusal>];
+  private rows: [Lease[], Waiting[], Refusal[]] = [[], [], []];
+  private selected: Key | null = null;
+
+  constructor(scene: () => Scene, private readonly acts: Acts) {
+    const jobs = jobColumns(scene), refused = refusedColumns(scene);
+    const waiting = waitingColumns(scene, (one) => acts.waiting(one));
+    const key = (row: { key: Key }) => String(row.key);
+    const sorted = (sort: Sort) => { this.sort = sort; this.draw(); acts.changed(); };
+    this.columns = [jobs, waiting, refused];
+    this.tables = [
+      new Table<Lease>(find("jobs"), {
+        label: "Jobs", columns: jobs, key, sorted, pick: (one) => acts.job(one),
+      }),
+      new Table<Waiting>(find("waiting"), {
+        label: "Waiting requests", columns: waiting, key, sorted, pick: (one) => acts.waiting(one),
+      }),
+      new Table<Refusal>(find("refused"), {
+        label: "Refused requests", columns: refused, key, sorted, pick: (one) => acts.refused(one),
+      }),
+    ];
+    for (const list of LISTS) {
+      const tab = find(`tab-${list}`);
+      tab.onclick = () => this.choose(list);
+      tab.onkeydown = (event) => this.turn(event, list);
+    }
+    const search = find<HTMLInputElement>("search");
+    search.oninput = () => { this.search = search.value; this.draw(); acts.changed(); };
+  }
+
+  /** From tab to tab, as the pattern of tabs has it. */
+  private turn(event: KeyboardEvent, list: List): void {
+    const shown = LISTS.filter((one) => find(`tab-${one}`).offsetParent), at = shown.indexOf(list);
+    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: shown.length - 1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.choose(shown[(to + shown.length) % shown.length]);
+    find(`tab-${this.list}`).focus();
+  }
+
+  choose(list: List): void {
+    this.list = list;
+    this.draw();
+    this.acts.changed();
+  }
+
+  /** Takes over what the address says. */
+  take(list: List, search: string, sort: Sort | null): void {
+    Object.assign(this, { list, search, sort });
+    find<HTMLInputElement>("search").value = search;
+    this.draw();
+  }
+
+  show(leases: Lease[], waiting: Waiting[], refused: Refusal[], selected: Key | null): void {
+    this.rows = [leases, waiting, refused];
+    this.selected = selected;
+    this.draw();
+  }
+
+  private draw(): void {
+    LISTS.forEach((list, index) => {
+      const isShown = list === this.list, tab = find(`tab-${list}`);
+      attributes(tab, { "aria-selected": String(isShown), tabindex: isShown ? "0" : "-1" });
+      find(`panel-${list}`).hidden = !isShown;
+      write(`${list}-total`, this.rows[index].length.toLocaleString("en"));
+    });
+    const index = LISTS.indexOf(this.list);
+    const columns = this.columns[index] as Column<any>[];
+    const rows = found<any>(this.rows[index], columns, this.search);
+    const table = this.tables[index] as Table<any>;
+    const sort = this.sort && table.sorts(this.sort.column) ? this.sort : USUAL[this.list];
+    table.show(rows, sort, this.selected === null ? null : String(this.selected));
+    const total = this.rows[index].length;
+    const none = total ? "Nothing has all of these words." : NOTHING[this.list];
+    const some = this.search ? `${many(rows.length, "row")} of ${total}` : "";
+    write("found", rows.length ? some : none);
+    table.place.hidden = rows.length === 0;
+  }
+}
+
+/** The line of the job that is singled out. */
+export function chosen(lines: string[] | null, clear: () => void): void {
+  const place = find("chosen");
+  place.hidden = !lines;
+  if (!lines) return void place.replaceChildren();
+  const text = lines.join(" · ");
+  if (place.firstChild?.textContent === text) return;
+  const button = element("button", { type: "button", onclick: clear }, "Show all");
+  place.replaceChildren(element("p", {}, text), button);
+}

@@ -1,0 +1,215 @@
+// A running service: its state, and every event from then on.
+import { Machine, type Key, type Raw } from "./model.ts";
+import { millis } from "./times.ts";
+import type { Point } from "./thin.ts";
+
+/** The values of a step function: each holds from its instant on. */
+export interface Series { busy: Point[]; largest: Point[] }
+
+/** What a request waits for. */
+export interface Wait { kind: string; sentence: string; by: Raw | null; planned: number | null }
+
+/** A request that was refused. */
+export interface Refusal {
+  key: number;
+  at: number;
+  job: Key | null;
+  tenant: string | null;
+  nodes: number;
+  shape: number[] | null;
+  reason: string;
+  detail: string;
+}
+
+/** Who is told of what the service says. */
+export interface Listener {
+  state(machine: Machine, state: Raw): void;
+  changed(): void;
+  connected(): void;
+  trouble(text: string): void;
+  /** Asks for the token of the service; "" if there is none. */
+  token(): Promise<string>;
+}
+
+/** The most refusals that are kept: as many as the service keeps. */
+const REFUSALS = 1024;
+const TOKEN = "pavior-token";
+
+export class Live {
+  /** The machine that is looked at; null is the first. */
+  name: string | null = null;
+  machine: Machine | null = null;
+  token: string | null = sessionStorage.getItem(TOKEN);
+  refusals: Refusal[] = [];
+  private lastRefusal = 0;
+  /** Which of several watches is the last. */
+  private turn = 0;
+  /** How far the service's clock is before this one, in ms. */
+  private ahead = 0;
+  private asksToken: Promise<string> | null = null;
+
+  constructor(private readonly tell: Listener) {}
+
+  /** The time of the service's clock. */
+  now(): number { return Date.now() + this.ahead; }
+
+  private headers(): Record<string, string> {
+    return this.token ? { Authorization: `Bearer ${this.token}` } : {};
+  }
+
+  private async ask(path: string, body?: unknown): Promise<Raw> {
+    const own = this.token;
+    const headers = this.headers();
+    const reply = await fetch(path, body === undefined ? { headers } : {
+      method: "POST", headers: { ...headers, "Content-Type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    // Several may be refused at once: the reader is asked once.
+    const isUnknown = reply.status === 401;
+    if (isUnknown && (own !== this.token || await this.enter())) return this.ask(path, body);
+    const json = await reply.json();
+    if (!reply.ok && reply.status !== 409) throw new Error(json.detail ?? reply.statusText);
+    return json;
+  }
+
+  /** Asks the reader for a token; whether there is one. */
+  private async enter(): Promise<boolean> {
+    this.asksToken ??= this.tell.token();
+    const token = await this.asksToken;
+    this.asksToken = null;
+    if (!token) return false;
+    this.token = token;
+    sessionStorage.setItem(TOKEN, token);
+    return true;
+  }
+
+  private query(more: Record<string, string | number | null> = {}): string {
+    const words = Object.entries({ machine: this.name, ...more });
+    const texts = words.filter(([, value]) => value !== null).map(([name, value]) => [name, String(value)]);
+    return texts.length ? `?${new URLSearchParams(texts)}` : "";
+  }
+
+  /** The state now, and from then on every event. */
+  async begin(): Promise<void> {
+    const turn = ++this.turn;
+    this.refusals = [];
+    this.lastRefusal = 0;
+    for (let wait = 250; turn === this.turn; wait = Math.min(wait * 2, 5000)) {
+      try {
+        const state = await this.ask(`/v1/state${this.query()}`);
+        if (turn !== this.turn) return;
+        this.take(state);
+        wait = 250;
+        await this.watch(turn);
+      } catch (error) {
+        this.tell.trouble((error as Error).message);
+      }
+      await new Promise((done) => setTimeout(done, wait));
+    }
+  }
+
+  private take(state: Raw): void {
+    this.name = state.name;
+    this.machine = Machine.of(state);
+    this.tell.state(this.machine, state);
+  }
+
+  private async watch(turn: number): Promise<void> {
+    const machine = this.machine as Machine;
+    const reply = await fetch(`/v1/watch?after=${machine.seq}`, { headers: this.headers() });
+    if (!reply.ok || !reply.body) throw new Error("the watch was refused");
+    this.tell.connected();
+    const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader();
+    let text = "";
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) throw new Error("the service has closed the connection");
+      if (turn !== this.turn) return void reader.cancel();
+      text += value;
+      const events = text.split("\n\n");
+      text = events.pop() ?? "";
+      for (const event of events) this.event(event);
+      if (events.length) this.tell.changed();
+    }
+  }
+
+  private event(text: string): void {
+    const field = (name: string) =>
+      text.split("\n").find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
+    const kind = field("event"), data = field("data");
+    if (kind && data) this.machine?.apply(kind, JSON.parse(data), this.name);
+  }
+
+  /** What is drawn over time. */
+  async series(): Promise<Series> {
+    const { samples, now } = await this.ask(`/v1/series${this.query()}`);
+    this.ahead = (millis(now) ?? Date.now()) - Date.now();
+    return { busy: stretches(samples, "busy"), largest: stretches(samples, "largest_free") };
+  }
+
+  /** Reads the refusals since the last time; whether there are new ones. */
+  async lookForRefusals(): Promise<boolean> {
+    const turn = this.turn;
+    const query = this.query({ after: this.lastRefusal });
+    const { refusals, last } = await this.ask(`/v1/refusals${query}`);
+    if (turn !== this.turn) return false;
+    // Their numbers begin anew with the service.
+    if (last < this.lastRefusal) this.refusals = [];
+    this.lastRefusal = last;
+    const found = refusals.map((one: Raw): Refusal => ({
+      key: one.id, at: millis(one.at) ?? 0, job: one.job ?? null, tenant: one.tenant ?? null,
+      nodes: one.nodes, shape: one.shape ?? null, reason: one.reason, detail: one.detail,
+    }));
+    this.refusals = [...this.refusals, ...found].slice(-REFUSALS);
+    return found.length > 0;
+  }
+
+  /**
+   * What the oldest requests wait for. A reader that may not see every lease is told nothing when one
+   * of them changes: the state is read anew where the service is at another record.
+   */
+  async queue(limit: number): Promise<Map<Key, Wait>> {
+    const { seq, waiting } = await this.ask(`/v1/queue${this.query({ limit })}`);
+    if (this.machine && seq > this.machine.seq) {
+      const state = await this.ask(`/v1/state${this.query()}`);
+      if (state.name === this.name && state.seq >= this.machine.seq) this.take(state);
+    }
+    const told = waiting.filter((one: Raw) => one.waits_for).map((one: Raw): [Key, Wait] => {
+      const { kind, sentence, by, planned } = one.waits_for;
+      return [one.id, { kind, sentence, by: by ?? null, planned: millis(planned) }];
+    });
+    return new Map(told);
+  }
+
+  /** The machine at an instant, in milliseconds. */
+  async past(at: number): Promise<Machine> {
+    const machine = Machine.of(await this.ask(`/v1/state${this.query({ at_ms: Math.floor(at) })}`));
+    machine.now = at;
+    return machine;
+  }
+
+  explain(asked: Raw): Promise<Raw> {
+    return this.ask("/v1/explain", { ...asked, machine: this.name });
+  }
+
+  unblock(asked: Raw): Promise<Raw> {
+    return this.ask("/v1/unblock", { ...asked, machine: this.name });
+  }
+}
+
+/**
+ * The values of a number as points of a step function: least, greatest and last of each stretch of
+ * time.
+ */
+function stretches(samples: Raw[], name: string): Point[] {
+  const points: Point[] = [];
+  for (const one of samples) {
+    const last = one[name], least = one[`${name}_least`] ?? last, most = one[`${name}_most`] ?? last;
+    const at = millis(one.at);
+    if (last === null || last === undefined || at === null) continue;
+    const varies = least !== last || most !== last;
+    if (varies) points.push({ at, value: least }, { at, value: most });
+    points.push({ at: varies ? millis(one.until) ?? at : at, value: last });
+  }
+  return points;
+}

@@ -1,0 +1,437 @@
+// The page: what is shown, where it comes from, and what the keys and buttons do.
+import * as address from "./address.ts";
+import * as answer from "./answer.ts";
+import { type By, COLOURINGS } from "./colouring.ts";
+import { copy } from "./copy.ts";
+import { element, find, many, plain, write } from "./dom.ts";
+import { curl, first } from "./first.ts";
+import { keys } from "./keys.ts";
+import { legend } from "./legend.ts";
+import { Lists, chosen } from "./lists.ts";
+import { Live, type Refusal, type Series, type Wait } from "./live.ts";
+import type { Mark, Move } from "./marks.ts";
+import { measures } from "./measures.ts";
+import { type Key, type Lease, Machine, type Raw, grid } from "./model.ts";
+import { EVERYTHING, type Plane, next as nextPlane, within } from "./plane.ts";
+import { Player } from "./player.ts";
+import { Schedule } from "./schedule.ts";
+import type { Look } from "./shapes.ts";
+import { shortcuts } from "./shortcuts.ts";
+import { Stage } from "./stage.ts";
+import * as theme from "./theme.ts";
+import { largest, tiles } from "./tiles.ts";
+import { valueAt } from "./thin.ts";
+import { Timeline } from "./timeline.ts";
+import { type Clock, elapsed, wall } from "./times.ts";
+import { nodeLines } from "./tip.ts";
+import { summary } from "./words.ts";
+
+/** How many of the oldest requests are asked what they wait for. */
+const WAITS = 300;
+
+const embedded = document.getElementById("schedule");
+const schedule = embedded ? new Schedule(JSON.parse(embedded.textContent ?? "")) : null;
+const clock: Clock = schedule ? elapsed : wall;
+
+/** All that is shown. */
+const page = {
+  machine: null as Machine | null,
+  live: true,
+  /** The instant that is looked at, in ms; null is now. */
+  at: null as number | null,
+  series: { busy: [], largest: [] } as Series,
+  waits: new Map<Key, Wait>(),
+  by: "job" as By,
+  plane: EVERYTHING as Plane,
+  /** The job that is singled out, as the address calls it. */
+  job: null as string | null,
+  marks: [] as Mark[],
+  moves: [] as Move[],
+  /** The service shows what another program decides, and keeps no past. */
+  observer: false,
+};
+
+const asked = address.read(location.hash);
+let source: Live | null = null;
+
+const stage = new Stage({
+  pick: (key) => select(key === null ? null : String(key)),
+  plane(plane) { page.plane = plane; changed(); },
+  changed: () => keep(),
+  clock: () => clock,
+});
+const timeline = new Timeline({ goTo, goLive, refusals }, () => !page.observer);
+const lists = new Lists(
+  () => ({
+    machine: page.machine as Machine, by: page.by, dark: theme.isDark(), clock, waits: page.waits,
+  }),
+  {
+    job: (lease) => select(page.job === String(lease.key) ? null : String(lease.key)),
+    waiting(one) { page.job = String(one.key); keep(); void why({ waiting: one.key }); },
+    refused: (one) => { player.stop(); goTo(one.at); },
+    changed: () => keep(),
+  },
+);
+const player = new Player({
+  // Of the time before the first record nothing is known.
+  span: () => [timeline.chart.begins() ?? timeline.chart.span()[0], timeline.chart.span()[1]],
+  at: () => page.at,
+  goTo,
+  ended: () => { if (!schedule) goLive(); },
+});
+
+function refusals(): Refusal[] { return source?.refusals ?? []; }
+
+/** Something else is looked at. */
+function changed(): void {
+  draw();
+  keep();
+}
+
+// Drawing, at most once a frame.
+let waits = false;
+function draw(): void {
+  if (waits) return;
+  waits = true;
+  requestAnimationFrame(() => {
+    waits = false;
+    if (page.machine) show(page.machine);
+  });
+}
+
+function look(machine: Machine): Look {
+  const key = machine.keyOf(page.job);
+  return {
+    by: page.by, plane: within(machine.grid, page.plane), dark: theme.isDark(),
+    selected: key !== null && machine.leases.has(key) ? key : null,
+  };
+}
+
+function show(machine: Machine): void {
+  const isLive = page.live && !schedule;
+  if (isLive && source) machine.now = source.now();
+  const shown = look(machine);
+  stage.show(machine, shown, page.marks, page.moves);
+  timeline.show({
+    series: page.series, nodes: machine.grid.nodes, refused: refusals().map(({ at }) => at),
+    at: isLive ? null : page.at, dark: shown.dark, clock,
+    end: schedule ? 1000 * schedule.ends : source?.now() ?? Date.now(), isNow: !schedule,
+  });
+  player.explain();
+  legend(find("legend"), machine, page.by, shown.dark, (search) => {
+    lists.take(lists.list, search, lists.sort);
+    keep();
+  });
+  write("counts", summary(machine));
+  write("when", isLive ? "now" : clock.at(machine.now));
+  find("live").setAttribute("aria-pressed", String(page.live));
+  later();
+}
+
+// Lists, and what is looked for in the machine: soon, and not for each of many events.
+let told: ReturnType<typeof setTimeout> | null = null, wasTold = false;
+function later(): void {
+  if (!wasTold) { wasTold = true; return tell(); }
+  told ??= setTimeout(() => { told = null; tell(); }, 150);
+}
+
+function tell(): void {
+  const { machine } = page;
+  if (!machine) return;
+  const leases = [...machine.leases.values()], waiting = [...machine.waiting.values()];
+  lists.show(leases, waiting, refusals(), machine.keyOf(page.job));
+  tiles(machine, valueAt(page.series.largest, machine.now));
+  showChosen(machine);
+  const isEmpty = page.live && !schedule && !leases.length && !waiting.length;
+  const command = page.observer ? `sbatch -N ${Math.min(4, machine.grid.nodes)} --wrap 'sleep 60'`
+    : curl(machine, find("machines").hidden ? null : source?.name ?? null, Boolean(source?.token));
+  first(isEmpty ? command : null, page.observer
+    ? "No job holds nodes here. One that Slurm starts is shown at once:"
+    : "Nothing holds nodes here. Ask for the first lease, and see it appear:");
+}
+
+function showChosen(machine: Machine): void {
+  const key = machine.keyOf(page.job);
+  const lease: Lease | undefined = key === null ? undefined : machine.leases.get(key);
+  const clear = () => { select(null); find("stage").focus(); };
+  if (page.job === null || (key !== null && !lease)) return chosen(null, clear);
+  if (!lease) return chosen([`job ${plain(page.job)} holds no nodes at this instant`], clear);
+  const node = machine.holder.indexOf(lease.key);
+  chosen(node < 0 ? null : nodeLines(machine, node, clock).slice(1, 5), clear);
+}
+
+function select(job: string | null): void {
+  page.job = job;
+  changed();
+}
+
+// Why a request waits or would be refused; the answer is about now.
+async function why(question: Raw): Promise<void> {
+  if (!source) return;
+  if (!page.live) goLive();
+  Object.assign(page, await answer.why(source, question));
+  find("fits-show").setAttribute("aria-pressed", "false");
+  draw();
+}
+
+function clear(): void {
+  page.marks = [];
+  page.moves = [];
+  find("fits-show").setAttribute("aria-pressed", "false");
+  answer.clear();
+  select(null);
+}
+
+find<HTMLFormElement>("ask").onsubmit = (event) => {
+  event.preventDefault();
+  const question = answer.read(find<HTMLInputElement>("shape").value, page.machine?.grid.axes ?? 1);
+  if (question) void why(question);
+  else write("answer", "A shape is sides such as 4x4, or a number of nodes.");
+};
+find("fits-show").onclick = () => {
+  const button = find("fits-show"), isShown = button.getAttribute("aria-pressed") === "true";
+  const found = isShown || !page.machine ? null : largest(page.machine);
+  page.marks = found ? [{ part: found, shade: theme.GREEN }] : [];
+  page.moves = [];
+  button.setAttribute("aria-pressed", String(found !== null));
+  draw();
+};
+
+// Time.
+let wanted: number | null = null, isAsking = false;
+function goTo(instant: number): void {
+  // The address holds the instants of a service in whole milliseconds.
+  const at = schedule ? instant : Math.round(instant);
+  page.at = at;
+  page.live = false;
+  if (schedule) {
+    page.machine = schedule.at(at / 1000);
+  } else {
+    // What was marked is marked on the machine as it is now.
+    page.marks = [];
+    page.moves = [];
+    wanted = at;
+    void past();
+  }
+  changed();
+}
+
+/** Asks for the instant that is wanted, one at a time: those in between are left out. */
+async function past(): Promise<void> {
+  if (isAsking || !source) return;
+  isAsking = true;
+  try {
+    while (wanted !== null && !page.live) {
+      const at = wanted;
+      wanted = null;
+      const machine = await source.past(at);
+      if (page.live) break;
+      page.machine = machine;
+      draw();
+    }
+  } catch (error) {
+    write("status", plain((error as Error).message, 200));
+  } finally {
+    isAsking = false;
+  }
+}
+
+function goLive(): void {
+  if (schedule) return;
+  page.live = true;
+  page.at = null;
+  if (source?.machine) page.machine = source.machine;
+  changed();
+}
+
+// The address.
+let kept: ReturnType<typeof setTimeout> | null = null;
+let last = location.hash.slice(1);
+/** What is looked at, as an address. */
+function here(): string {
+  const isOne = find("machines").hidden;
+  return address.write({
+    machine: isOne ? null : source?.name ?? null, at: page.live ? null : page.at,
+    view: page.machine ? (stage.isDeep ? "3d" : "2d") : null,
+    plane: page.plane === EVERYTHING ? null : page.plane, by: page.by === "job" ? null : page.by,
+    job: page.job, list: lists.list === "jobs" ? null : lists.list, search: lists.search,
+    sort: lists.sort, eye: stage.eye(),
+  }, schedule !== null);
+}
+function keep(): void {
+  kept ??= setTimeout(() => {
+    kept = null;
+    last = here();
+    history.replaceState(null, "", last ? `#${last}` : location.pathname + location.search);
+  }, 250);
+}
+
+/** Looks at what an address says. */
+function follow(to: address.Address): void {
+  page.by = to.by && !(schedule && to.by === "tenant") ? to.by : "job";
+  page.plane = to.plane ?? EVERYTHING;
+  page.job = to.job;
+  find<HTMLSelectElement>("by").value = page.by;
+  lists.take(to.list ?? "jobs", to.search ?? "", to.sort);
+  if (source && to.machine !== null && to.machine !== source.name) return turnTo(to.machine);
+  if (!page.machine) return;
+  stage.choose(to.view ? to.view === "3d" : page.machine.grid.sides[2] > 1);
+  stage.lookFrom(to.eye);
+  if (to.at !== null && !page.observer) goTo(to.at);
+  else if (schedule) goTo(1000 * schedule.begins);
+  else goLive();
+  if (to.list === "waiting" && to.job !== null) {
+    const key = page.machine.keyOf(to.job);
+    if (key !== null && page.machine.waiting.has(key)) void why({ waiting: key });
+  }
+}
+
+addEventListener("hashchange", () => {
+  if (location.hash.slice(1) !== last) follow(address.read(location.hash));
+});
+find("share").onclick = () => {
+  const url = new URL(location.href);
+  url.hash = here();
+  void copy(url.href);
+};
+
+/** Another machine of the service. */
+function turnTo(name: string): void {
+  if (!source) return;
+  source.name = name;
+  page.machine = null;
+  page.marks = [];
+  page.moves = [];
+  page.series = { busy: [], largest: [] };
+  page.live = true;
+  page.at = null;
+  answer.clear();
+  void source.begin();
+}
+
+// Where the states come from.
+function play(schedule: Schedule): void {
+  page.series = schedule.series;
+  if (!schedule.isWhole) find("time").querySelector(".largest")?.append(", where it lasts");
+  document.body.dataset.mode = "schedule";
+  find("tab-refused").hidden = true;
+  // A schedule knows no tenants.
+  find("by").querySelector("[value=tenant]")?.remove();
+  page.live = false;
+  write("what", `${schedule.grid.text} · ${many(schedule.jobs.length, "job")} of a schedule`);
+  page.machine = schedule.at(schedule.begins);
+  follow(asked);
+}
+
+function watch(): void {
+  let isFirst = true;
+  source = new Live({
+    state(machine, state) {
+      page.observer = Boolean(state.observer);
+      if (page.observer) document.body.dataset.observer = "";
+      if (page.live) page.machine = machine;
+      const scheduler = state.scheduler ? ` · queue ${plain(state.scheduler)}` : "";
+      write("what", `${plain(state.machine)} · ${plain(state.strategy)}${scheduler}`);
+      const names: string[] = state.machines;
+      find("machine").replaceChildren(...names.map((name) =>
+        element("option", { value: name, selected: name === state.name }, plain(name))));
+      find("machines").hidden = names.length < 2;
+      document.title = `${plain(state.machine)} · Pavior`;
+      if (isFirst) { isFirst = false; follow({ ...asked, machine: null }); }
+      draw();
+    },
+    changed() {
+      if (source) answer.age(source);
+      if (page.live) draw();
+      soon();
+    },
+    connected() { write("status", "connected"); },
+    trouble(text) { write("status", `${plain(text, 200)}; trying again`); },
+    async token() {
+      const dialog = find<HTMLDialogElement>("login");
+      dialog.showModal();
+      await new Promise((done) => dialog.addEventListener("close", done, { once: true }));
+      return find<HTMLInputElement>("token").value;
+    },
+  });
+  source.name = asked.machine;
+  void source.begin();
+  setInterval(sample, 2000);
+  setTimeout(sample, 300);
+}
+
+/** What requests wait for may be otherwise: soon, and not for each of many events. */
+let awaits: ReturnType<typeof setTimeout> | null = null;
+function soon(): void {
+  awaits ??= setTimeout(() => { awaits = null; waited().then(draw, () => {}); }, 400);
+}
+
+let isWaited = false;
+async function waited(): Promise<void> {
+  if (!source || isWaited || !(source.machine?.waiting.size || source.token)) return;
+  isWaited = true;
+  try {
+    page.waits = await source.queue(WAITS);
+  } finally {
+    isWaited = false;
+  }
+}
+
+let isSampling = false;
+async function sample(): Promise<void> {
+  if (!source?.machine || isSampling) return;
+  isSampling = true;
+  try {
+    page.series = await source.series();
+    await source.lookForRefusals();
+    await waited();
+  } catch {
+    // The watch tells of trouble.
+  } finally {
+    isSampling = false;
+  }
+  // The end of the axis is now, also where nothing happens.
+  draw();
+}
+
+// Buttons and keys.
+function recolour(by: By): void {
+  page.by = by;
+  find<HTMLSelectElement>("by").value = by;
+  changed();
+}
+function nextColouring(): void {
+  const known = schedule ? COLOURINGS.filter((by) => by !== "tenant") : COLOURINGS;
+  recolour(known[(known.indexOf(page.by) + 1) % known.length]);
+}
+function nextTheme(): void {
+  theme.next();
+  write("theme", `Theme: ${theme.chosen()}`);
+  draw();
+}
+function layer(step: number): void {
+  if (!page.machine) return;
+  page.plane = nextPlane(page.machine.grid, page.plane, step);
+  changed();
+}
+function view(three: boolean): void {
+  stage.choose(three);
+  changed();
+}
+
+find("theme").onclick = nextTheme;
+const [by, machines] = [find<HTMLSelectElement>("by"), find<HTMLSelectElement>("machine")];
+by.onchange = () => recolour(by.value as By);
+machines.onchange = () => turnTo(machines.value);
+find("live").onclick = goLive;
+theme.begin(draw);
+write("theme", `Theme: ${theme.chosen()}`);
+keys(shortcuts({
+  view, layer, nextColouring, nextTheme, clear, goLive: () => { player.stop(); goLive(); },
+  step: (share) => timeline.step(share), whole: () => stage.whole(),
+  play: () => { if (!page.observer) player.toggle(); },
+}));
+
+if (schedule) play(schedule);
+else watch();
+measures({ page, stage, timeline, look: () => look(page.machine ?? new Machine(grid("mesh:1"))) });

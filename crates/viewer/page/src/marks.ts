@@ -1,0 +1,9 @@
+// What is drawn over a machine: places, and moves that would make room.
+import type { Part } from "./model.ts";
+
+/** A box, and its colour as a number. */
+export interface Mark { part: Part; shade: number }
+export interface Move { from: Part; to: Part }
+
+/** A colour as style sheets write it. */
+export const cssOf = (shade: number): string => `#${shade.toString(16).padStart(6, "0")}`;

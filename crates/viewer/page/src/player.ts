@@ -1,0 +1,65 @@
+// Play: what was, from the mark or the beginning to the end of the axis.
+import { find, write } from "./dom.ts";
+import { isStill } from "./theme.ts";
+import { lasting } from "./times.ts";
+
+/** What is played. */
+export interface Film {
+  /** The first and the last instant, in ms. */
+  span(): [number, number];
+  /** The instant that is shown; null is the end. */
+  at(): number | null;
+  goTo(at: number): void;
+  ended(): void;
+}
+
+/** Steps of a reader that wants nothing to move: so many in all, one a second. */
+const STILL_STEPS = 20;
+
+export class Player {
+  private timer: ReturnType<typeof setInterval> | null = null;
+
+  constructor(private readonly film: Film) {
+    find("play").onclick = () => this.toggle();
+    find("seconds").oninput = () => this.explain();
+  }
+
+  private seconds(): number {
+    const wanted = Number(find<HTMLInputElement>("seconds").value);
+    return wanted > 0 ? Math.min(3600, wanted) : 20;
+  }
+
+  /** Says what Play does, and how fast. */
+  explain(): void {
+    const [first, last] = this.film.span();
+    const pace = isStill()
+      ? `in ${STILL_STEPS} steps, one a second, each of ${lasting((last - first) / STILL_STEPS / 1000)}`
+      : `1 s shows ${lasting((last - first) / this.seconds() / 1000)}`;
+    write("pace", `Play repeats what happened, from the mark to the right end: ${pace}.`);
+  }
+
+  toggle(): void {
+    if (this.timer !== null) return this.stop();
+    const [first, last] = this.film.span(), at = this.film.at();
+    let time = at === null || at >= last ? first : at;
+    const every = isStill() ? 1000 : 50;
+    const step = isStill() ? (last - first) / STILL_STEPS : (last - first) / (20 * this.seconds());
+    this.film.goTo(time);
+    this.timer = setInterval(() => {
+      time = Math.min(last, time + step);
+      this.film.goTo(time);
+      if (time >= last) { this.stop(); this.film.ended(); }
+    }, every);
+    this.say();
+  }
+
+  stop(): void {
+    if (this.timer !== null) clearInterval(this.timer);
+    this.timer = null;
+    this.say();
+  }
+
+  private say(): void {
+    write("play", this.timer === null ? "▶ Play" : "❚❚ Pause");
+  }
+}

@@ -1,0 +1,227 @@
+// A table that sorts, and that holds rows of the page for what is seen of it alone.
+import type { Sort } from "./address.ts";
+import { attributes, element } from "./dom.ts";
+
+/** A column of a table. */
+export interface Column<Row> {
+  id: string;
+  title: string;
+  /** Its share of the width, and whether it is left out on a phone. */
+  wide: number;
+  isMinor?: boolean;
+  /** Numbers stand to the right. */
+  isNumber?: boolean;
+  text(row: Row): string;
+  /** What it is sorted by; what it has no value for comes last. */
+  order?(row: Row): number | string | null;
+  /** What is shown beside the pointer, if it is not the text. */
+  hint?(row: Row): string;
+  /** A colour before the text. */
+  patch?(row: Row): string | null;
+  /** What a button with the text does. */
+  act?(row: Row): void;
+}
+
+export interface TableOptions<Row> {
+  label: string;
+  columns: Column<Row>[];
+  key(row: Row): string;
+  /** What the first cell does; a row without it has no button. */
+  pick?(row: Row): void;
+  sorted(sort: Sort): void;
+}
+
+/** Rows above and below what is seen. */
+const MORE = 6;
+
+export class Table<Row> {
+  private rows: Row[] = [];
+  private drawn: [number, number] = [0, 0];
+  /** The elements of the rows that are drawn, by key, and what each shows. */
+  private known = new Map<string, HTMLTableRowElement>();
+  private readonly data = new WeakMap<HTMLTableRowElement, Row>();
+  private readonly above = space();
+  private readonly below = space();
+  private sort: Sort | null = null;
+  private selected: string | null = null;
+  private readonly body = element("tbody");
+  private readonly table: HTMLTableElement;
+  private readonly heads = new Map<string, { cell: HTMLElement; mark: HTMLElement }>();
+
+  constructor(readonly place: HTMLElement, private readonly options: TableOptions<Row>) {
+    const row = element("tr", {}, ...options.columns.map((column) => this.head(column)));
+    const columns = options.columns.map((column) => {
+      const one = element("col", { className: column.isMinor ? "minor" : "" });
+      one.style.width = `${column.wide}%`;
+      return one;
+    });
+    this.table = element("table", {}, element("colgroup", {}, ...columns), element("thead", {}, row), this.body);
+    attributes(this.table, { "aria-label": options.label });
+    attributes(place, { role: "region", "aria-label": `${options.label}, list`, tabindex: "0" });
+    place.replaceChildren(this.table);
+    place.addEventListener("scroll", () => this.window(false));
+    place.addEventListener("keydown", (event) => this.step(event));
+    new ResizeObserver(() => this.window(true)).observe(place);
+  }
+
+  private head(column: Column<Row>): HTMLElement {
+    const mark = element("span", { className: "mark" });
+    attributes(mark, { "aria-hidden": "true" });
+    const cell = element("th", { scope: "col", className: this.classOf(column) });
+    if (column.order) {
+      const button = element("button", { type: "button" }, column.title, mark);
+      button.onclick = () => {
+        const down = this.sort?.column === column.id ? !this.sort.down : false;
+        this.options.sorted({ column: column.id, down });
+      };
+      cell.append(button);
+    } else {
+      cell.append(column.title);
+    }
+    this.heads.set(column.id, { cell, mark });
+    return cell;
+  }
+
+  private classOf({ isNumber, isMinor }: Column<Row>): string {
+    return [isNumber && "number", isMinor && "minor"].filter(Boolean).join(" ");
+  }
+
+  /** Whether it has a column of that name by which rows can be sorted. */
+  sorts(column: string): boolean {
+    return this.options.columns.some((one) => one.id === column && one.order);
+  }
+
+  /** Shows rows in an order. */
+  show(rows: Row[], sort: Sort | null, selected: string | null): void {
+    this.selected = selected;
+    this.sort = sort && this.sorts(sort.column) ? sort : null;
+    this.rows = this.ordered(rows);
+    for (const [id, { cell, mark }] of this.heads) {
+      const way = this.sort?.column === id ? (this.sort.down ? "descending" : "ascending") : null;
+      attributes(cell, { "aria-sort": way });
+      mark.textContent = way ? (way === "ascending" ? "▲" : "▼") : "";
+    }
+    attributes(this.table, { "aria-rowcount": String(this.rows.length + 1) });
+    this.window(true);
+  }
+
+  private ordered(rows: Row[]): Row[] {
+    const column = this.options.columns.find(({ id }) => id === this.sort?.column);
+    const order = column?.order;
+    if (!order || !this.sort) return rows;
+    const way = this.sort.down ? -1 : 1;
+    const known = rows.map((row, index) => ({ row, value: order(row), index }));
+    known.sort((a, b) => {
+      if (a.value === null || b.value === null)
+        return Number(a.value === null) - Number(b.value === null) || a.index - b.index;
+      return way * compare(a.value, b.value) || a.index - b.index;
+    });
+    return known.map(({ row }) => row);
+  }
+
+  private rowHeight(): number {
+    return parseFloat(getComputedStyle(this.place).getPropertyValue("--row")) || 30;
+  }
+
+  /** Draws the rows that are seen, if they are others than those that are drawn. */
+  private window(anew: boolean): void {
+    const tall = this.rowHeight(), { scrollTop, clientHeight } = this.place;
+    const from = Math.max(0, Math.floor(scrollTop / tall) - MORE);
+    const to = Math.min(this.rows.length, Math.ceil((scrollTop + clientHeight) / tall) + MORE);
+    if (!anew && from === this.drawn[0] && to === this.drawn[1]) return;
+    this.drawn = [from, to];
+    const rows = this.rows.slice(from, to), made = rows.map((row, index) => this.row(row, from + index));
+    this.known = new Map(made.map((row) => [row.dataset.key as string, row]));
+    this.above.style.height = `${from * tall}px`;
+    this.below.style.height = `${(this.rows.length - to) * tall}px`;
+    const focused = this.body.contains(document.activeElement) ? document.activeElement : null;
+    this.arrange([this.above, ...made, this.below]);
+    if (focused instanceof HTMLElement && document.activeElement !== focused) {
+      if (focused.isConnected) focused.focus({ preventScroll: true });
+      else this.place.focus({ preventScroll: true });
+    }
+  }
+
+  /** Rows that stay are not taken out of the table: somebody may be about to press one. */
+  private arrange(rows: HTMLTableRowElement[]): void {
+    const wanted = new Set<Element>(rows), { children } = this.body;
+    for (const one of [...children]) if (!wanted.has(one)) one.remove();
+    rows.forEach((row, index) => {
+      if (children[index] !== row) this.body.insertBefore(row, children[index] ?? null);
+    });
+  }
+
+  /** The element of a row: the one that it had, with what has changed. */
+  private row(row: Row, index: number): HTMLTableRowElement {
+    const key = this.options.key(row), made = this.known.get(key) ?? this.empty(key);
+    attributes(made, { "aria-rowindex": String(index + 2) });
+    const isSelected = key === this.selected;
+    made.classList.toggle("selected", isSelected);
+    this.data.set(made, row);
+    this.options.columns.forEach((column, place) => {
+      const cell = made.cells[place], text = column.text(row), hint = column.hint?.(row) ?? text;
+      const holder = cell.querySelector("button") ?? cell;
+      const words = holder.querySelector(".text") ?? holder;
+      if (words.textContent !== text) words.textContent = text;
+      if (cell.title !== hint) cell.title = hint;
+      const patch = cell.querySelector<HTMLElement>(".patch"), colour = column.patch?.(row);
+      if (patch && colour) patch.style.background = colour;
+      if (place === 0 && this.options.pick) attributes(holder, { "aria-pressed": String(isSelected) });
+    });
+    return made;
+  }
+
+  private empty(key: string): HTMLTableRowElement {
+    const made = element("tr");
+    made.dataset.key = key;
+    const { columns, pick } = this.options;
+    columns.forEach((column, place) => {
+      const cell = place === 0 ? element("th", { scope: "row" }) : element("td");
+      cell.className = this.classOf(column);
+      const inner: Node[] = column.patch ? [element("i", { className: "patch" })] : [];
+      if (column.patch) inner.push(element("span", { className: "text" }));
+      if (place === 0 && pick) cell.append(element("button", { type: "button", className: "name" }, ...inner));
+      else if (column.act) cell.append(element("button", { type: "button", className: "act" }));
+      else cell.append(...inner);
+      const act = cell.querySelector<HTMLElement>(".act");
+      if (act) act.onclick = () => { const row = this.data.get(made); if (row) column.act?.(row); };
+      made.append(cell);
+    });
+    made.onclick = (event) => {
+      const row = this.data.get(made), inner = (event.target as Element).closest("button");
+      if (row && (!inner || inner.className === "name")) pick?.(row);
+    };
+    return made;
+  }
+
+  /** From one row's button to that of the next row or the one before. */
+  private step(event: KeyboardEvent): void {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const row = document.activeElement?.closest("tr");
+    if (!by || !row?.dataset.key) return;
+    const at = this.rows.findIndex((one) => this.options.key(one) === row.dataset.key) + by;
+    if (at < 0 || at >= this.rows.length) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const tall = this.rowHeight(), { scrollTop, clientHeight } = this.place, head = tall;
+    if (at * tall < scrollTop) this.place.scrollTop = at * tall;
+    if ((at + 1) * tall + head > scrollTop + clientHeight)
+      this.place.scrollTop = (at + 1) * tall + head - clientHeight;
+    this.window(false);
+    const key = this.options.key(this.rows[at]);
+    const next = [...this.body.rows].find((one) => one.dataset.key === key);
+    next?.querySelector("button")?.focus({ preventScroll: true });
+  }
+}
+
+function compare(a: number | string, b: number | string): number {
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  return names.compare(String(a), String(b));
+}
+
+const names = new Intl.Collator("en", { numeric: true });
+
+/** The room of rows that are not drawn. */
+function space(): HTMLTableRowElement {
+  return attributes(element("tr", { className: "space" }), { "aria-hidden": "true" });
+}

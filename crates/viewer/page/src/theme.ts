@@ -1,0 +1,62 @@
+// Light and dark, and the colours of what is drawn on canvases.
+
+export interface Paper {
+  ink: string;
+  soft: string;
+  faint: string;
+  card: string;
+  free: string;
+  line: string;
+  busy: string;
+  largest: string;
+  refused: string;
+  moved: string;
+}
+
+const LIGHT: Paper = {
+  ink: "#14202b", soft: "#51606e", faint: "#dfe6ec", card: "#ffffff", free: "#e4eaf0",
+  line: "#6b7785", busy: "#1463b8", largest: "#0b7a4b", refused: "#b3261e", moved: "#0a6ed1",
+};
+const DARK: Paper = {
+  ink: "#e8eef4", soft: "#a2b0be", faint: "#2a343f", card: "#171e26", free: "#222b35",
+  line: "#8593a2", busy: "#6cb2ff", largest: "#62d39b", refused: "#ff8f86", moved: "#5fb0ff",
+};
+
+/** What boxes are drawn in: a place that is free, and one that is not. */
+export const GREEN = 0x1fa855, RED = 0xe5352b;
+
+const THEMES = ["system", "light", "dark"];
+const KEPT = "pavior-theme";
+const system = matchMedia("(prefers-color-scheme: dark)");
+
+/** Where a browser keeps nothing, nothing is kept. */
+function kept(): string | null {
+  try { return localStorage.getItem(KEPT); } catch { return null; }
+}
+
+export const chosen = (): string => document.documentElement.dataset.theme ?? "system";
+export const isDark = (): boolean => chosen() === "dark" || (chosen() === "system" && system.matches);
+export const paper = (dark: boolean): Paper => (dark ? DARK : LIGHT);
+
+function choose(theme: string): void {
+  if (theme === "system") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+}
+
+/** Follows the reader's choice of the last time, and the system's. */
+export function begin(changed: () => void): void {
+  const last = kept();
+  if (last && THEMES.includes(last)) choose(last);
+  system.addEventListener("change", changed);
+}
+
+/** System, light, dark, and from the beginning. */
+export function next(): string {
+  const theme = THEMES[(THEMES.indexOf(chosen()) + 1) % THEMES.length];
+  choose(theme);
+  try { localStorage.setItem(KEPT, theme); } catch { /* it holds for this page */ }
+  return theme;
+}
+
+/** Whether the reader wants nothing to move by itself. */
+export const isStill = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;

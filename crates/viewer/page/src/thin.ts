@@ -1,0 +1,61 @@
+// A step function by columns of points: nothing is shown that was not there, and nothing that was there is
+// lost.
+
+/** A value that holds from an instant on. */
+export interface Point { at: number; value: number }
+
+export interface Column {
+  column: number;
+  changes: number;
+  x: number;
+  enters: number | null;
+  least: number;
+  most: number;
+  leaves: number;
+  mean: number;
+}
+
+/**
+ * The columns of points in which a step function changes, in order.
+ *
+ * `points` are { at, value } in the order of time: from `at` on the function has that value. Times from
+ * `first` to `last` go from 0 to `width`. Each column is { column, changes, x, enters, least, most, leaves,
+ * mean }: where the first change is, the value before (null if there is none), the least, the greatest, and
+ * the last value that the function has there, and its mean over the column's time. A change at the edge of
+ * a column counts to the column that begins there; the value before it is one of that column's, too, since
+ * the line goes down or up there.
+ */
+export function columns(points: Point[], first: number, last: number, width: number): Column[] {
+  const found: Column[] = [], scale = width / (last - first);
+  const x = (index: number) => (points[index].at - first) * scale;
+  let enters: number | null = null, index = 0;
+  while (index < points.length) {
+    const column = Math.floor(x(index)), begins = index;
+    const from: number = enters === null ? x(index) : column;
+    let least: number = enters ?? Infinity, most: number = enters ?? -Infinity;
+    let sum = 0, value: number = enters ?? 0, since = from;
+    for (; index < points.length && Math.floor(x(index)) === column; index++) {
+      const at = x(index);
+      sum += value * (at - since);
+      [value, since] = [points[index].value, at];
+      least = Math.min(least, value);
+      most = Math.max(most, value);
+    }
+    sum += value * (column + 1 - since);
+    const mean = sum / (column + 1 - from);
+    found.push({ column, changes: index - begins, x: x(begins), enters, least, most, leaves: value, mean });
+    enters = value;
+  }
+  return found;
+}
+
+/** The value of a step function at an instant; null before the first. O(log points). */
+export function valueAt(points: Point[], at: number): number | null {
+  let low = 0, high = points.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (points[middle].at <= at) low = middle + 1;
+    else high = middle;
+  }
+  return low ? points[low - 1].value : null;
+}

@@ -1,0 +1,71 @@
+// What matters, large: how much is used, what waits, what fits, what is lost.
+import { element, find, many, write } from "./dom.ts";
+import { Fits } from "./fits.ts";
+import type { Machine, Part } from "./model.ts";
+import { lasting } from "./times.ts";
+import { nameOf, nodesIn, place, sidesOf } from "./words.ts";
+
+const fits = new Fits();
+const percent = (share: number): string =>
+  `${share > 0 && share < 0.01 ? "<1" : share < 1 ? Math.floor(100 * share) : 100} %`;
+
+/** The largest free box of a machine; null if there is none or the machine is too large to look. */
+export const largest = (machine: Machine): Part | null => fits.largest(machine) ?? null;
+
+/** A bar of what is held, what is lost and what is free. */
+function bar(busy: number, lost: number, nodes: number): void {
+  const width = (count: number) => `${(100 * count) / nodes}%`;
+  const parts = [["held", busy], ["lost", lost]] as const;
+  find("bar").replaceChildren(...parts.map(([name, count]) => {
+    const one = element("i", { className: name });
+    one.style.width = width(count);
+    return one;
+  }));
+}
+
+function waiting(machine: Machine): void {
+  const all = [...machine.waiting.values()];
+  write("waiting-count", all.length.toLocaleString("en"));
+  if (!all.length) return write("waiting-more", "no request waits");
+  const nodes = all.reduce((sum, one) => sum + one.nodes, 0);
+  const oldest = all.reduce((first, one) => ((one.asked ?? Infinity) < (first.asked ?? Infinity) ? one : first));
+  const since = oldest.asked === null ? "" : `; ${nameOf(oldest)} for ${lasting((machine.now - oldest.asked) / 1000, 1)}`;
+  write("waiting-more", `${many(nodes, "node")} asked for${since}`);
+}
+
+function fitting(machine: Machine, free: number, known: number | null): void {
+  const found = fits.largest(machine), show = find<HTMLButtonElement>("fits-show");
+  show.hidden = !found;
+  if (found === undefined) {
+    write("fits-size", known === null ? "?" : known.toLocaleString("en"));
+    return write("fits-more", known === null ? "not looked for" : "nodes in the largest free box");
+  }
+  if (!found) {
+    write("fits-size", "nothing");
+    return write("fits-more", "no node is free");
+  }
+  write("fits-size", sidesOf(found.sides));
+  show.setAttribute("aria-label", `Show the largest free box, ${place(found)}`);
+  write("fits-more", `largest free box: ${nodesIn(found)} of ${free.toLocaleString("en")} free`);
+}
+
+/** What is wrong with nodes: those that no job holds, and those that one does. */
+function lost(machine: Machine, failed: number, drained: number): string {
+  const words = [failed && `${failed} failed`, drained && `${drained} drained`].filter(Boolean);
+  const held = machine.failed.size + machine.drained.size - failed - drained;
+  if (held) words.push(`${held}${words.length ? " more" : ""} held by jobs`);
+  return words.length ? words.join(", ") : "every node is healthy";
+}
+
+/** Writes them. `known` is the size of the largest free box, where the page does not look itself. */
+export function tiles(machine: Machine, known: number | null): void {
+  const { busy, free, failed, drained } = machine.counts(), { nodes } = machine.grid;
+  write("used-share", percent(busy / nodes));
+  const jobs = many(machine.leases.size, "job");
+  write("used-more", `${busy.toLocaleString("en")} of ${many(nodes, "node")}, ${jobs}`);
+  bar(busy, failed + drained, nodes);
+  waiting(machine);
+  fitting(machine, free, known);
+  write("lost-count", (failed + drained).toLocaleString("en"));
+  write("lost-more", lost(machine, failed, drained));
+}

@@ -1,0 +1,85 @@
+// Times: as the service writes them, and as they are shown.
+
+/** A number of milliseconds, or a text of RFC 3339. */
+export type Time = number | string;
+
+/** Milliseconds since 1970; null if there is none. */
+export function millis(time: unknown): number | null {
+  if (time === null || time === undefined) return null;
+  const ms = typeof time === "number" ? time : Date.parse(String(time));
+  return Number.isFinite(ms) ? ms : null;
+}
+
+/** A sentence of the service, with its times as the reader's clock has them. */
+export const local = (sentence: string): string =>
+  sentence.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, (time) => wall.at(Date.parse(time)));
+
+const UNITS: [number, string][] = [[31557600, "y"], [86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
+
+/** A duration in its greatest units, such as `2 h 5 min`. */
+export function lasting(seconds: number, units = 2): string {
+  let rest = Math.max(0, Math.round(Math.abs(seconds)));
+  if (rest === 0) return "0 s";
+  const first = UNITS.findIndex(([unit]) => rest >= unit);
+  const words: string[] = [];
+  for (const [unit, name] of UNITS.slice(first, first + units)) {
+    const count = Math.floor(rest / unit);
+    rest -= count * unit;
+    if (count) words.push(`${count} ${name}`);
+  }
+  return words.join(" ");
+}
+
+/** How instants are written: as a clock on the wall does, or from the beginning of a schedule on. */
+export interface Clock {
+  /** An instant in milliseconds, as exactly as it is to be read. */
+  at(ms: number): string;
+  /** The same beside others that are a step apart. */
+  tick(ms: number, step: number): string;
+  /** What is added to an instant so that days and hours begin at multiples of them. */
+  offset(ms: number): number;
+}
+
+const two = (number: number): string => String(number).padStart(2, "0");
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const day = (date: Date): string => `${date.getDate()} ${MONTHS[date.getMonth()]}`;
+const clock = (date: Date, seconds: boolean): string =>
+  `${two(date.getHours())}:${two(date.getMinutes())}${seconds ? `:${two(date.getSeconds())}` : ""}`;
+
+/** The reader's clock. */
+export const wall: Clock = {
+  at: (ms) => `${day(new Date(ms))} ${clock(new Date(ms), true)}`,
+  tick(ms, step) {
+    const date = new Date(ms);
+    if (step >= 86_400_000) return day(date);
+    const isMidnight = date.getHours() === 0 && date.getMinutes() === 0 && date.getSeconds() === 0;
+    return isMidnight ? day(date) : clock(date, step < 60_000);
+  },
+  offset: (ms) => -60_000 * new Date(ms).getTimezoneOffset(),
+};
+
+/** The clock of a schedule, which begins at 0. */
+export const elapsed: Clock = {
+  at: (ms) => (ms < 0 ? `−${lasting(ms / 1000)}` : lasting(ms / 1000)),
+  tick: (ms) => (ms === 0 ? "0" : elapsed.at(ms)),
+  offset: () => 0,
+};
+
+const SECONDS = [
+  1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800,
+  604800, 1209600, 2592000,
+];
+
+/** Instants at even steps between two others, at most so many. */
+export function ticks(
+  first: number, last: number, most: number, clock: Clock,
+): { at: number; text: string }[] {
+  const wanted = (last - first) / Math.max(1, most) / 1000;
+  let step = SECONDS.find((one) => one >= wanted) ?? 2592000;
+  while (step < wanted) step *= 2;
+  const ms = 1000 * step, found = [];
+  const offset = clock.offset(last);
+  for (let at = Math.ceil((first + offset) / ms) * ms - offset; at <= last; at += ms)
+    found.push({ at, text: clock.tick(at, ms) });
+  return found;
+}

@@ -1,0 +1,375 @@
+// The machine in three dimensions: a cube a node that is held, a point a node that is free. Cubes touch,
+// so that a face between two of them is never seen and is not drawn, nor is one that is turned away; lines
+// on the faces tell nodes apart, wide ones tell jobs apart.
+import {
+  type Material, ArrowHelper, BoxGeometry, BufferAttribute, BufferGeometry, CylinderGeometry, EdgesGeometry, Group, LineBasicMaterial,
+  LineDashedMaterial, LineSegments, Mesh, MeshBasicMaterial, PerspectiveCamera, Points, Raycaster, Scene, ShaderMaterial,
+  Spherical, Vector2, Vector3, WebGLRenderer,
+} from "three";
+import { OrbitControls } from "three/addons/controls/OrbitControls.js";
+import { Labels } from "./labels.ts";
+import { type Mark, type Move } from "./marks.ts";
+import { type Grid, type Machine, type Part, pieces } from "./model.ts";
+import { type Look, type Numbers, shapes } from "./shapes.ts";
+import { Sharpness } from "./sharpness.ts";
+import { paper } from "./theme.ts";
+
+/** Room for the numbers of the axes, in points. */
+const LABELS = 36;
+/** Widths of the lines between nodes of a job and between jobs, in sides of a node. */
+const THIN = 0.02, WIDE = 0.06;
+const CUBES = {
+  // Four corners to a face, in the order of `shapes`.
+  vertexShader: `
+    attribute vec4 shade; attribute vec4 wide;
+    varying vec3 vShade; varying vec2 vCorner; varying vec4 vWide;
+    void main() {
+      int corner = gl_VertexID & 3;
+      vCorner = vec2(corner == 1 || corner == 2 ? 1.0 : 0.0, corner > 1 ? 1.0 : 0.0);
+      vShade = shade.rgb;
+      vWide = 1.0 / mix(vec4(${THIN}), vec4(${WIDE}), wide);
+      gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0);
+    }`,
+  // How far the nearest side is, in widths of its line.
+  fragmentShader: `
+    varying vec3 vShade; varying vec2 vCorner; varying vec4 vWide;
+    void main() {
+      vec4 side = vec4(vCorner, 1.0 - vCorner) * vWide;
+      float near = min(min(side.x, side.y), min(side.z, side.w));
+      gl_FragColor = vec4(vShade * (near < 1.0 ? 0.55 : 1.0), 1.0);
+    }`,
+};
+const DOTS = {
+  vertexShader: `
+    attribute vec3 shade; attribute float size; uniform float height; varying vec3 vShade;
+    void main() {
+      vShade = shade;
+      gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0);
+      gl_PointSize = max(1.5, size * height * projectionMatrix[1][1] / gl_Position.w);
+    }`,
+  fragmentShader: "varying vec3 vShade; void main() { gl_FragColor = vec4(vShade, 1.0); }",
+};
+
+/** Whether frames are drawn by the processor: then smooth edges and what lies under the canvas cost too much. */
+function drawnBySoftware(): boolean {
+  const gl = document.createElement("canvas").getContext("webgl2");
+  const info = gl?.getExtension("WEBGL_debug_renderer_info");
+  const name = gl && info ? String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL)) : "";
+  gl?.getExtension("WEBGL_lose_context")?.loseContext();
+  return /swiftshader|llvmpipe|software/i.test(name);
+}
+
+/** New attributes in place of the old ones, which the graphics memory is rid of. */
+function fill(object: Mesh | Points, attributes: Record<string, Numbers>): void {
+  object.geometry.dispose();
+  object.geometry = new BufferGeometry();
+  for (const [name, [numbers, size, share]] of Object.entries(attributes))
+    object.geometry.setAttribute(name, new BufferAttribute(numbers, size, share));
+}
+
+type Shapes = ReturnType<typeof shapes>;
+/** The angles, in degrees, and the distance from which a machine is seen. */
+export type Eye = number[];
+
+export class View3d {
+  readonly software = drawnBySoftware();
+  readonly renderer: WebGLRenderer;
+  private readonly sharpness = new Sharpness((share) => this.sharpen(share));
+  private readonly scene = new Scene();
+  private readonly camera = new PerspectiveCamera(38, 1, 0.1, 4000);
+  private readonly controls: OrbitControls;
+  private readonly marks = new Group();
+  private readonly cubes = new Mesh(new BufferGeometry(), [new ShaderMaterial(CUBES)]);
+  private readonly height = { value: 1 };
+  private readonly dots = new Points(
+    new BufferGeometry(), new ShaderMaterial({ ...DOTS, uniforms: { height: this.height } }));
+  private readonly labels: Labels;
+  private grid: Grid | null = null;
+  private frame: LineSegments | null = null;
+  private shapes: Shapes | null = null;
+  private machine: Machine | null = null;
+  private said: string | null = null;
+  private marked: [Mark[], Move[]] = [[], []];
+  private turned = false;
+  private wanted: Eye | null = null;
+  private pending = false;
+  /** The time that the last frame took, in ms. */
+  spent = 0;
+
+  /** `moved` is called when the reader has turned the machine. */
+  constructor(readonly canvas: HTMLCanvasElement, names: HTMLElement, moved: () => void) {
+    if (this.software) document.body.dataset.drawn = "by-software";
+    this.renderer = new WebGLRenderer({ canvas, antialias: !this.software, alpha: !this.software });
+    this.labels = new Labels(names);
+    this.controls = new OrbitControls(this.camera, canvas);
+    this.controls.addEventListener("start", () => { this.turned = true; });
+    this.controls.addEventListener("end", moved);
+    this.controls.addEventListener("change", () => this.draw());
+    this.cubes.frustumCulled = this.dots.frustumCulled = false;
+    this.scene.add(this.marks, this.cubes, this.dots);
+  }
+
+  /** Takes over a grid. */
+  private begin(g: Grid): void {
+    if (this.grid?.text === g.text) return;
+    this.grid = g;
+    if (this.frame) this.scene.remove(this.frame);
+    this.frame = this.outline({ base: [0, 0, 0], sides: g.sides }, 0x8793a0, g.wraps.some(Boolean));
+    this.scene.add(this.frame);
+    this.lookFrom(this.wanted);
+  }
+
+  /** The whole machine in view, as large as it can be, from where one looks at it. */
+  private fit(): void {
+    if (!this.grid || this.turned) return;
+    const { sides } = this.grid, { camera, controls } = this;
+    const from = sides[2] === 1 ? [0, -0.75, 1.25] : [-0.55, -0.7, 0.6];
+    const back = new Vector3().fromArray(from).normalize();
+    const right = new Vector3(0, 0, 1).cross(back).normalize(), up = back.clone().cross(right);
+    const tall = Math.tan((camera.fov * Math.PI) / 360), wide = tall * camera.aspect;
+    const corners = [...Array(8).keys()].map((corner) =>
+      new Vector3().fromArray([0, 1, 2].map((axis) => ((corner >> axis) & 1) * sides[axis])));
+    const target = new Vector3().fromArray(sides).multiplyScalar(0.5);
+    // The numbers along the axes have room around the machine.
+    const room = 1 - 2 * Math.min(0.2, LABELS / Math.max(1, this.canvas.clientHeight));
+    let distance = 2 * Math.max(...sides);
+    camera.up.set(0, 0, 1);
+    for (let step = 0; step < 8; step++) {
+      camera.position.copy(target).addScaledVector(back, distance);
+      camera.lookAt(target);
+      camera.updateMatrixWorld();
+      const seen = corners.map((corner) => corner.clone().project(camera));
+      const [xs, ys] = [seen.map(({ x }) => x), seen.map(({ y }) => y)];
+      const [left, high] = [Math.min(...xs), Math.max(...ys)];
+      const [most, low] = [Math.max(...xs), Math.min(...ys)];
+      target.addScaledVector(right, ((left + most) / 2) * wide * distance);
+      target.addScaledVector(up, ((low + high) / 2) * tall * distance);
+      distance *= Math.max((most - left) / 2, (high - low) / 2) / room;
+    }
+    controls.target.copy(target);
+    camera.position.copy(target).addScaledVector(back, distance);
+    controls.update();
+  }
+
+  /** The edges of a box; dashed where it may go on at the other end. */
+  private outline({ base, sides }: Part, shade: number, dashed: boolean): LineSegments {
+    const edges = new EdgesGeometry(new BoxGeometry(sides[0], sides[1], sides[2]));
+    const material = dashed
+      ? new LineDashedMaterial({ color: shade, dashSize: 0.4, gapSize: 0.3 })
+      : new LineBasicMaterial({ color: shade });
+    const lines = new LineSegments(edges, material);
+    lines.computeLineDistances();
+    lines.position.set(base[0] + sides[0] / 2, base[1] + sides[1] / 2, base[2] + sides[2] / 2);
+    return lines;
+  }
+
+  show(machine: Machine, look: Look, marks: Mark[], moves: Move[]): void {
+    // Ages change by themselves; all else with the machine.
+    const said = look.by === "age" ? null : JSON.stringify([machine.version, look]);
+    if (said === null || said !== this.said || machine !== this.machine) this.build(machine, look);
+    this.said = said;
+    this.machine = machine;
+    if (marks !== this.marked[0] || moves !== this.marked[1]) this.mark(marks, moves);
+    this.marked = [marks, moves];
+  }
+
+  /** Makes anew what is drawn of a machine. */
+  build(machine: Machine, look: Look): void {
+    this.begin(machine.grid);
+    const made = shapes(machine, look);
+    fill(this.cubes, made.faces.attributes);
+    this.cubes.geometry.setIndex(new BufferAttribute(made.faces.index, 1));
+    fill(this.dots, made.dots.attributes);
+    this.shapes = made;
+    if (this.software) this.renderer.setClearColor(paper(look.dark).card);
+    this.draw();
+  }
+
+  /** Boxes and moves drawn over the machine. */
+  private mark(boxes: Mark[], moves: Move[]): void {
+    if (!this.grid) return;
+    this.marks.traverse((old) => {
+      const { geometry, material } = old as Partial<Mesh>;
+      geometry?.dispose();
+      for (const one of [material ?? []].flat()) one.dispose();
+    });
+    this.marks.clear();
+    for (const { part, shade } of boxes)
+      for (const piece of pieces(this.grid, part)) this.marks.add(...this.box(piece, shade));
+    for (const move of moves) this.marks.add(this.arrow(move));
+    this.draw();
+  }
+
+  /** A box, seen through the cubes and above them. */
+  private box(part: Part, shade: number): (Mesh | LineSegments)[] {
+    const { base: [x, y, z], sides: [w, d, h] } = part;
+    // A line is one point wide, whatever its distance: rods along the edges are not.
+    const faces = new Mesh(
+      new BoxGeometry(w, d, h),
+      new MeshBasicMaterial({ color: shade, opacity: 0.16, side: 2, depthWrite: false }),
+    );
+    faces.position.set(x + w / 2, y + d / 2, z + h / 2);
+    const lines = this.outline(part, shade, false);
+    above(faces.material);
+    above(lines.material as Material);
+    faces.renderOrder = 2;
+    lines.renderOrder = 3;
+    return [faces, lines, ...this.rods(part, shade)];
+  }
+
+  private rods({ base, sides }: Part, shade: number): Mesh[] {
+    const thick = 0.07, material = new MeshBasicMaterial({ color: shade });
+    above(material);
+    return [0, 1, 2].flatMap((along) => {
+      const [one, two] = [0, 1, 2].filter((axis) => axis !== along);
+      return [[0, 0], [0, 1], [1, 0], [1, 1]].map(([a, b]) => {
+        const size = [thick, thick, thick], at = [...base];
+        size[along] = sides[along] + thick;
+        at[along] += sides[along] / 2;
+        at[one] += a * sides[one];
+        at[two] += b * sides[two];
+        const rod = new Mesh(new BoxGeometry(size[0], size[1], size[2]), material);
+        rod.position.fromArray(at);
+        rod.renderOrder = 3;
+        return rod;
+      });
+    });
+  }
+
+  private arrow({ from, to }: Move): ArrowHelper {
+    const centre = (part: Part) => new Vector3().fromArray(
+      [0, 1, 2].map((axis) => (part.base[axis] ?? 0) + (part.sides[axis] ?? 1) / 2));
+    const start = centre(from), way = centre(to).sub(start);
+    const length = way.length(), head = Math.min(0.8, length / 2);
+    const arrow = new ArrowHelper(way.clone().normalize(), start, length, 0x0a84ff, head, 0.5);
+    const rod = new CylinderGeometry(0.1, 0.1, length - head, 8).translate(0, (length - head) / 2, 0);
+    arrow.add(new Mesh(rod, arrow.cone.material));
+    for (const piece of arrow.children) {
+      above((piece as Mesh).material as Material);
+      piece.renderOrder = 4;
+    }
+    return arrow;
+  }
+
+  resize(): void {
+    const { clientWidth: width, clientHeight: height } = this.canvas.parentElement as HTMLElement;
+    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
+    this.renderer.setSize(width, height, false);
+    this.camera.aspect = width / Math.max(1, height);
+    this.camera.updateProjectionMatrix();
+    this.height.value = height * this.renderer.getPixelRatio();
+    this.sharpness.begin();
+    this.fit();
+    this.draw();
+  }
+
+  private draw(): void {
+    if (this.pending) return;
+    this.pending = true;
+    requestAnimationFrame((now) => {
+      this.sharpness.frame(now);
+      this.pending = false;
+      const began = performance.now();
+      this.aim();
+      this.renderer.render(this.scene, this.camera);
+      if (this.grid && !this.canvas.hidden) this.labels.show(this.grid, this.camera);
+      this.spent = performance.now() - began;
+    });
+  }
+
+  /** Draws with a share of the screen's points along each side. */
+  private sharpen(share: number): void {
+    const ratio = share * Math.min(window.devicePixelRatio, 2);
+    this.renderer.setPixelRatio(ratio);
+    this.height.value = (this.canvas.parentElement as HTMLElement).clientHeight * ratio;
+    this.draw();
+  }
+
+  /** Of the cubes' faces, draws those whose direction can be seen from where the camera is. */
+  private aim(): void {
+    const { geometry } = this.cubes;
+    geometry.clearGroups();
+    for (const { axis, way, plane, start, count } of this.shapes?.faces.groups ?? [])
+      if (count && way * (this.camera.position.getComponent(axis) - plane) > 0) geometry.addGroup(start, count, 0);
+  }
+
+  turn(dx: number, dy: number): void {
+    this.turned = true;
+    const offset = this.camera.position.clone().sub(this.controls.target);
+    offset.applyAxisAngle(new Vector3(0, 0, 1), dx);
+    const side = new Vector3(0, 0, 1).cross(offset).normalize();
+    const tilted = offset.clone().applyAxisAngle(side, dy);
+    if (Math.abs(tilted.clone().normalize().z) < 0.99) offset.copy(tilted);
+    this.camera.position.copy(this.controls.target).add(offset);
+    this.controls.update();
+    this.draw();
+  }
+
+  zoom(factor: number): void {
+    this.turned = true;
+    const offset = this.camera.position.clone().sub(this.controls.target).multiplyScalar(factor);
+    this.camera.position.copy(this.controls.target).add(offset);
+    this.controls.update();
+    this.draw();
+  }
+
+  /** From where the machine is seen, if the reader has turned it. */
+  eye(): Eye | null {
+    if (!this.turned || !this.grid) return null;
+    const { radius, phi, theta } = new Spherical().setFromVector3(this.offset());
+    const degrees = (angle: number) => Math.round((180 * angle) / Math.PI);
+    const share = radius / Math.max(...this.grid.sides);
+    return [degrees(theta), degrees(phi), Math.round(100 * share) / 100];
+  }
+
+  /** Looks from there; null is from where a machine is seen whole. */
+  lookFrom(eye: Eye | null): void {
+    this.turned = eye !== null;
+    // Without a machine there is nothing to look at yet.
+    this.wanted = this.grid ? null : eye;
+    if (!this.grid) return;
+    if (!eye) return this.fit();
+    const [theta, phi, share] = eye;
+    const radians = (degrees: number) => (Math.PI * degrees) / 180;
+    const tilt = Math.min(179, Math.max(1, phi)), most = Math.max(...this.grid.sides);
+    const distance = Math.min(100, Math.max(0.2, share)) * most;
+    const { x, y, z } = new Vector3().setFromSpherical(new Spherical(distance, radians(tilt), radians(theta)));
+    this.controls.target.fromArray(this.grid.sides).multiplyScalar(0.5);
+    this.camera.up.set(0, 0, 1);
+    this.camera.position.set(z, x, y).add(this.controls.target);
+    this.controls.update();
+    this.draw();
+  }
+
+  /** The way from the middle to the eye, with the height where spheres have it. */
+  private offset(): Vector3 {
+    const { x, y, z } = this.camera.position.clone().sub(this.controls.target);
+    return new Vector3(y, z, x);
+  }
+
+  /** The node under the pointer. */
+  pick(event: { clientX: number; clientY: number }): number | null {
+    if (!this.grid || !this.shapes) return null;
+    const box = this.canvas.getBoundingClientRect();
+    const at = new Vector2(
+      ((event.clientX - box.left) / box.width) * 2 - 1,
+      1 - ((event.clientY - box.top) / box.height) * 2,
+    );
+    const ray = new Raycaster();
+    ray.params.Points.threshold = 0.2;
+    ray.setFromCamera(at, this.camera);
+    const [hit] = ray.intersectObjects([this.cubes, this.dots], false);
+    if (!hit) return null;
+    if (hit.object === this.dots) return this.shapes.dots.owners[hit.index ?? 0] ?? null;
+    return this.shapes.faces.owners[Math.floor((hit.faceIndex ?? 0) / 2)] ?? null;
+  }
+
+  /** The triangles of the last frame. */
+  get triangles(): number { return this.renderer.info.render.triangles; }
+}
+
+/** What is transparent is drawn last: all of it, in the order that each has. */
+function above(material: Material): void {
+  material.depthTest = false;
+  material.transparent = true;
+}

@@ -1,0 +1,39 @@
+// Jobs, places and tenants in words.
+import { many, plain } from "./dom.ts";
+import { type Key, type Lease, type Machine, type Part, tenantOf, volume } from "./model.ts";
+
+export const sidesOf = (sides: number[]): string => sides.join("×");
+export const place = (part: Part): string => `${sidesOf(part.sides)} at ${part.base.join(",")}`;
+export const boxes = (parts: Part[]): string =>
+  (parts.length === 1 ? sidesOf(parts[0].sides) : `${parts.length} boxes`);
+
+/** What a job is called. Of another tenant's nothing is known. */
+export const nameOf = (one: { job: Key | null; key: Key; isOther?: boolean }): string =>
+  one.isOther ? "not yours" : plain(one.job ?? `#${one.key}`);
+
+/** The name of a tenant; null is one that the reader may not know. */
+export const tenantName = (name: string | null): string =>
+  name === null ? "other tenants" : name === "" ? "operator" : plain(name, 40);
+
+export const whose = (lease: Lease): string => {
+  const name = tenantOf(lease);
+  return name === null ? "another tenant" : tenantName(name);
+};
+
+/** How many nodes of a machine are held, in a sentence. */
+export function summary(machine: Machine): string {
+  const { busy, free, failed, drained } = machine.counts();
+  const waiting = machine.waiting.size;
+  return `${machine.grid.text}: ${busy} busy, ${free} free, ${failed + drained} unavailable nodes; `
+    + `${many(machine.leases.size, "job")}, ${waiting} waiting.`;
+}
+
+/** The most boxes of a job that are named. */
+const NAMED = 3;
+
+export function where(parts: Part[]): string {
+  const named = parts.slice(0, NAMED).map(place).join("; ");
+  return parts.length > NAMED ? `${named}; and ${parts.length - NAMED} more` : named;
+}
+
+export const nodesIn = (part: Part): string => many(volume(part), "node");
