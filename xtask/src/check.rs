@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use crate::cargo::{program, run as cargo, run_with};
 use crate::{
-    blocks, dependencies, docs, layers, links, messages, notes, openapi, packages, python, slurm,
+    blocks, dependencies, docs, kinds, layers, links, messages, notes, openapi, packages, python, slurm,
     tidy, viewer,
 };
 
@@ -97,6 +97,7 @@ pub(crate) fn run(root: &Path) -> Vec<String> {
         ("tidy", tidy::problems(root)),
         ("layers", layers::problems(root)),
         ("pages of strategies", docs::problems(root)),
+        ("kinds of the pages", kinds::problems(root)),
         ("links of the pages", links::problems(root)),
         ("messages that docs/troubleshooting.md quotes", messages::problems(root)),
         ("licences and versions of dependencies", dependencies::problems(root)),

@@ -6,6 +6,7 @@ mod check;
 mod dependencies;
 mod dist;
 mod docs;
+mod kinds;
 mod layers;
 mod links;
 mod messages;
@@ -92,6 +93,7 @@ fn main() -> ExitCode {
 /// Writes the pages that are made, and tries what all pages say.
 fn pages(root: &Path, program: Option<&String>) -> Vec<String> {
     let mut problems = docs::write(root);
+    problems.extend(kinds::problems(root));
     problems.extend(links::problems(root));
     problems.extend(messages::problems(root));
     let program = program.map_or_else(|| cargo::every_door(root), |path| Ok(PathBuf::from(path)));
