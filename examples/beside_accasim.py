@@ -9,6 +9,7 @@ policy, the jobs, the processor seconds of the whole process (the least of three
 that start at another second than in the other program. Needs Python 3.11 alone, and `pavior` on the path.
 """
 
+import argparse
 import csv
 import json
 import resource
@@ -17,6 +18,8 @@ import sys
 import tempfile
 from datetime import datetime, timezone
 from pathlib import Path
+
+from scripts import end_with_reader, unreadable
 
 ACCASIM = """
 import json, sys
@@ -41,7 +44,13 @@ def seconds(command: list[str]) -> float:
     spent = []
     for _ in range(ROUNDS):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        except OSError as error:
+            unreadable(f"{command[0]}: {error}")
+        except subprocess.CalledProcessError as error:
+            last = (error.stderr.strip().splitlines() or [f"status {error.returncode}"])[-1]
+            unreadable(f"{command[0]}: {last}")
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         spent.append(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
     return min(spent)
@@ -71,11 +80,20 @@ def pavior(log: Path, nodes: int, policy: str, folder: Path) -> tuple[float, Sta
 
 
 def main() -> None:
-    log, nodes, python = Path(sys.argv[1]).resolve(), int(sys.argv[2]), sys.argv[3]
+    end_with_reader()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("log", type=Path, help="an SWF log")
+    parser.add_argument("nodes", type=int, help="nodes of the machine")
+    parser.add_argument("python", help="a Python that has AccaSim")
+    arguments = parser.parse_args()
+    log, nodes, python = arguments.log.resolve(), arguments.nodes, arguments.python
+    try:
+        lines = [line.split() for line in log.read_text().splitlines() if line and not line.startswith(";")]
+    except (OSError, UnicodeDecodeError) as error:
+        unreadable(f"{arguments.log}: {error}")
+    submits = {line[0]: int(line[1]) for line in lines}
     rows = csv.writer(sys.stdout)
     rows.writerow(["log", "nodes", "policy", "program", "jobs", "seconds", "jobs_per_second", "mean_wait", "other_start"])
-    lines = (line.split() for line in log.read_text().splitlines() if not line.startswith(";"))
-    submits = {line[0]: int(line[1]) for line in lines}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for policy in SCHEDULERS:
