@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use crate::cargo::{program, run as cargo, run_with};
 use crate::{
-    blocks, dependencies, docs, kinds, layers, links, messages, notes, openapi, packages, python, slurm,
-    tidy, viewer,
+    blocks, dependencies, docs, kinds, layers, links, messages, notes, openapi, packages, python,
+    slurm, tidy, viewer,
 };
 
 /// A step: what it is, and the cargo arguments.

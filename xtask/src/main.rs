@@ -31,9 +31,9 @@ const USAGE: &str = "usage: cargo xtask <command>
   layers      the direction of dependencies between crates
   deps        licences and duplicate versions of dependencies
   package     packs every package, and compiles all from what is packed
-  docs [PROGRAM]     writes docs/strategies/ from the headers of the strategies' files; follows every
-                     link; and runs the shell blocks of README and first pages in a fresh clone, with
-                     a program that it builds, or the one given
+  docs [PROGRAM]     writes docs/strategies/ from the headers of the strategies' files, follows
+                     every link, and runs the shell blocks of README and first pages in a fresh
+                     clone, with a program that it builds or the one given
   exhaustive [NAME]  every claim on every occupancy of all grids of up to 12 nodes (a minute), or
                      one strategy's
   conformance NAME   one strategy's claim (seconds)
