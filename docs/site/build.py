@@ -142,16 +142,16 @@ def spaced(text: str) -> str:
     return "".join(lines)
 
 
-def sections() -> Iterator[tuple[str, list[str]]]:
-    """The sections of docs/README.md with their pages."""
-    name, pages = "", list[str]()
+def sections() -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """The sections of docs/README.md with the names and paths of their pages."""
+    name, pages = "", list[tuple[str, str]]()
     for line in (ROOT / "docs/README.md").read_text("utf-8").splitlines():
         if heading := re.fullmatch(r"## (.*)", line):
             if pages:
                 yield name, pages
             name, pages = heading[1], []
-        elif row := re.match(r"\| \[[^\]]*\]\(([^)]*)\)", line):
-            pages.append(os.path.normpath(os.path.join("docs", row[1])))
+        elif row := re.match(r"\| \[([^\]]*)\]\(([^)]*)\)", line):
+            pages.append((row[1], os.path.normpath(os.path.join("docs", row[2]))))
     yield name, pages
 
 
@@ -168,15 +168,15 @@ def reference(pages: Pages) -> list[Any]:
 
 def navigation(pages: Pages) -> list[Any]:
     """What stands where in the navigation: the doors and the kinds of docs/README.md, in its order."""
-    nav: list[Any] = [{"Pavior": ["README.md", "docs/README.md"]}]
+    nav: list[Any] = [{"Pavior": ["README.md", {"All pages": "docs/README.md"}]}]
     for title, paths in sections():
         entries: list[Any] = []
-        for path in paths:
-            entries.append(pages.stage(path))
+        for name, path in paths:
+            entries.append({name: pages.stage(path)})
             if path == "docs/strategies/README.md":
                 folder = sorted((ROOT / "docs/strategies").glob("*.md"))
                 each = [pages.stage(str(page.relative_to(ROOT))) for page in folder]
-                entries[-1] = {"Strategy by strategy": [entries[-1], *(p for p in each if p != path)]}
+                entries[-1] = {name: [{"All": path}, *(p for p in each if p != path)]}
         if title == "Reference":
             entries += reference(pages)
         nav.append({title: entries})

@@ -15,11 +15,14 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     let listed = listed(&index);
     let mut problems = Vec::new();
     let Ok(entries) = std::fs::read_dir(root.join("docs")) else { return problems };
-    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    for name in names.filter(|name| name.ends_with(".md") && name != "README.md") {
-        let text = std::fs::read_to_string(root.join("docs").join(&name)).unwrap_or_default();
-        let kinds = listed.get(name.as_str()).map_or(&[][..], Vec::as_slice);
-        problems.extend(of_page(&name, &text, kinds));
+    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if path.extension().is_none_or(|end| end != "md") || name == "README.md" {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        let kinds = listed.get(name).map_or(&[][..], Vec::as_slice);
+        problems.extend(of_page(name, &text, kinds));
     }
     problems.sort();
     problems
