@@ -32,8 +32,6 @@ FIRST = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "doc
 """The pages from which all others are reached."""
 REFERENCE = ["machine", "simulate", "experiment", "own", "gym", "client", "errors"]
 """The pages of the Python reference, in order."""
-NOTEBOOKS = ["first-hour", "own-log", "own-strategy", "dask"]
-"""The notebooks, in order."""
 PICTURES = {".svg", ".png", ".jpg"}
 LANGUAGES = {".rs": "rust", ".py": "python", ".toml": "toml", ".sh": "sh", ".json": "json"}
 LARGEST = 200_000
@@ -144,53 +142,45 @@ def spaced(text: str) -> str:
     return "".join(lines)
 
 
-def sections() -> Iterator[tuple[str, list[str]]]:
-    """The sections of docs/README.md with their pages."""
-    name, pages = "", list[str]()
+def sections() -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """The sections of docs/README.md with the names and paths of their pages."""
+    name, pages = "", list[tuple[str, str]]()
     for line in (ROOT / "docs/README.md").read_text("utf-8").splitlines():
-        if heading := re.fullmatch(r"\*\*(.*)\*\*", line):
+        if heading := re.fullmatch(r"## (.*)", line):
             if pages:
                 yield name, pages
             name, pages = heading[1], []
-        elif row := re.match(r"\| \[[^\]]*\]\(([^)]*)\)", line):
-            pages.append(os.path.normpath(os.path.join("docs", row[1])))
+        elif row := re.match(r"\| \[([^\]]*)\]\(([^)]*)\)", line):
+            pages.append((row[1], os.path.normpath(os.path.join("docs", row[2]))))
     yield name, pages
 
 
-def navigation(pages: Pages) -> list[Any]:
-    """What stands where in the navigation."""
-    python: list[Any] = [pages.stage("apps/python/README.md")]
-    python.append({"Notebooks": [pages.stage(f"docs/notebooks/{name}.ipynb") for name in NOTEBOOKS]})
-    reference = []
+def reference(pages: Pages) -> list[Any]:
+    """The reference of the Python package, and what leads to that of the Rust library."""
+    python = []
     for name in REFERENCE:
         page = (HERE / f"reference/{name}.md").read_text("utf-8")
-        reference.append(pages.once(f"python/{name}.md", lambda page=page: page))
-    python.append({"Reference": reference})
-    nav: list[Any] = [{"Pavior": "README.md"}, {"Python": python}]
-    listed = set()
+        python.append(pages.once(f"python/{name}.md", lambda page=page: page))
+    rust = (HERE / "rust.md").read_text("utf-8").replace("RUSTDOC", "rust/pavior/index.html")
+    rust = pages.linked("docs/site/rust.md", rust).replace("](../../", "](")
+    return [{"Python": python}, {"Rust": pages.once("rust.md", lambda: rust)}]
+
+
+def navigation(pages: Pages) -> list[Any]:
+    """What stands where in the navigation: the doors and the kinds of docs/README.md, in its order."""
+    nav: list[Any] = [{"Pavior": ["README.md", {"All pages": "docs/README.md"}]}]
     for title, paths in sections():
         entries: list[Any] = []
-        for path in paths:
-            listed.add(path)
-            if path.startswith(("apps/python", "docs/notebooks")):
-                # They stand under Python.
-                pages.stage(path)
-                continue
-            entries.append(pages.stage(path))
+        for name, path in paths:
+            entries.append({name: pages.stage(path)})
             if path == "docs/strategies/README.md":
                 folder = sorted((ROOT / "docs/strategies").glob("*.md"))
                 each = [pages.stage(str(page.relative_to(ROOT))) for page in folder]
-                entries[-1] = {"Strategy by strategy": [entries[-1], *(p for p in each if p != path)]}
-        if entries:
-            nav.append({title: entries})
-    rustdoc = "rust/pavior/index.html"
-    rust = (HERE / "rust.md").read_text("utf-8").replace("RUSTDOC", rustdoc)
-    rust = pages.linked("docs/site/rust.md", rust).replace("](../../", "](")
-    nav.append({"Rust": [pages.once("rust.md", lambda: rust), "ARCHITECTURE.md"]})
-    nav.append({"Project": ["CONTRIBUTING.md", "CHANGELOG.md"]})
-    for file in (ROOT / "docs").glob("*.md"):
-        if f"docs/{file.name}" not in listed and file.name != "README.md":
-            pages.problems.append(f"docs/README.md does not list {file.name}")
+                entries[-1] = {name: [{"All": path}, *(p for p in each if p != path)]}
+        if title == "Reference":
+            entries += reference(pages)
+        nav.append({title: entries})
+    nav.append({"Project": ["ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]})
     return nav
 
 

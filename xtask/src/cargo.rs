@@ -40,6 +40,16 @@ pub(crate) fn run_with(root: &Path, arguments: &[&str], variables: &[(&str, &str
     status.is_ok_and(|status| status.success())
 }
 
+/// The program alone, with every door.
+pub(crate) fn every_door(root: &Path) -> Result<PathBuf, String> {
+    let build = ["build", "--quiet", "--package", "pavior-cli", "--all-features"];
+    if run(root, &build) {
+        Ok(root.join("target/debug/pavior"))
+    } else {
+        Err("the program cannot be built".to_string())
+    }
+}
+
 /// The program as the tests build it, and as the sources are now.
 pub(crate) fn program(root: &Path) -> Result<PathBuf, String> {
     if run(root, &TESTS) {

@@ -4,8 +4,11 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use crate::cargo::{run as cargo, run_with};
-use crate::{dependencies, docs, layers, notes, openapi, packages, python, slurm, tidy, viewer};
+use crate::cargo::{program, run as cargo, run_with};
+use crate::{
+    blocks, dependencies, docs, kinds, layers, links, messages, notes, openapi, packages, python,
+    slurm, tidy, viewer,
+};
 
 /// A step: what it is, and the cargo arguments.
 const STEPS: &[(&str, &[&str])] = &[
@@ -94,6 +97,9 @@ pub(crate) fn run(root: &Path) -> Vec<String> {
         ("tidy", tidy::problems(root)),
         ("layers", layers::problems(root)),
         ("pages of strategies", docs::problems(root)),
+        ("kinds of the pages", kinds::problems(root)),
+        ("links of the pages", links::problems(root)),
+        ("messages that docs/troubleshooting.md quotes", messages::problems(root)),
         ("licences and versions of dependencies", dependencies::problems(root)),
         ("metadata of packages, minimum Rust version", packages::problems(root)),
     ];
@@ -109,6 +115,11 @@ pub(crate) fn run(root: &Path) -> Vec<String> {
         if !cargo(root, arguments) {
             failed.push(format!("failed: {name} (cargo {})", arguments.join(" ")));
         }
+    }
+    announce("the shell blocks of README and first pages, in a fresh clone");
+    match program(root) {
+        Ok(program) => failed.extend(blocks::problems(root, &program)),
+        Err(problem) => failed.push(problem),
     }
     announce("packages: cargo package --workspace, and all compiled from what is packed");
     failed.extend(packages::pack(root));

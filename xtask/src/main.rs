@@ -1,11 +1,15 @@
 //! Checks that the compiler does not make, and the one command that makes all of them.
 
+mod blocks;
 mod cargo;
 mod check;
 mod dependencies;
 mod dist;
 mod docs;
+mod kinds;
 mod layers;
+mod links;
+mod messages;
 mod notes;
 mod openapi;
 mod packages;
@@ -27,7 +31,9 @@ const USAGE: &str = "usage: cargo xtask <command>
   layers      the direction of dependencies between crates
   deps        licences and duplicate versions of dependencies
   package     packs every package, and compiles all from what is packed
-  docs        writes docs/strategies/ from the headers of the strategies' files
+  docs [PROGRAM]     writes docs/strategies/ from the headers of the strategies' files, follows
+                     every link, and runs the shell blocks of README and first pages in a fresh
+                     clone, with a program that it builds or the one given
   exhaustive [NAME]  every claim on every occupancy of all grids of up to 12 nodes (a minute), or
                      one strategy's
   conformance NAME   one strategy's claim (seconds)
@@ -58,7 +64,7 @@ fn main() -> ExitCode {
             problems.extend(packages::pack(&root));
             problems
         }
-        Some("docs") => docs::write(&root),
+        Some("docs") => pages(&root, rest.first()),
         Some("exhaustive") => check::exhaustive(&root, &rest),
         Some("conformance") if !rest.is_empty() => check::conformance(&root, &rest),
         Some("strategy") if rest.len() == 1 => strategy::add(&root, &rest[0]),
@@ -82,6 +88,20 @@ fn main() -> ExitCode {
         eprintln!("{problem}");
     }
     if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Writes the pages that are made, and tries what all pages say.
+fn pages(root: &Path, program: Option<&String>) -> Vec<String> {
+    let mut problems = docs::write(root);
+    problems.extend(kinds::problems(root));
+    problems.extend(links::problems(root));
+    problems.extend(messages::problems(root));
+    let program = program.map_or_else(|| cargo::every_door(root), |path| Ok(PathBuf::from(path)));
+    match program {
+        Ok(program) => problems.extend(blocks::problems(root, &program)),
+        Err(problem) => problems.push(problem),
+    }
+    problems
 }
 
 /// The folder of the workspace.

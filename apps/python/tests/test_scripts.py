@@ -62,6 +62,8 @@ def command(line: str) -> list[str]:
 
 
 REFUSED = {
+    "beside_accasim.py nofile.swf 4 python3": "No such file",
+    "beside_accasim.py no-jobs.swf 4 python3": "No module named 'accasim'",
     "break_even.py nofile.csv": "No such file",
     "break_even.py empty.csv": "no column machine",
     "break_even.py text.txt": "no column machine",

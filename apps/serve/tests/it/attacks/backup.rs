@@ -1,4 +1,4 @@
-//! The online backup of docs/service.md, again and again under load.
+//! The online backup of docs/operating.md, again and again under load.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::server::fresh;
 
 /// The lines of the documented backup, as they stand there.
 fn documented() -> String {
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/service.md");
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operating.md");
     let page = fs::read_to_string(page).expect("the page is there");
     let lines: Vec<&str> = page
         .lines()

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""One log under AccaSim and under Pavior: start times compared, and processor time.
+
+    python3.9 -m venv acc && acc/bin/pip install accasim==1.1.3      # it needs a Python before 3.10
+    examples/beside_accasim.py LOG.swf NODES acc/bin/python > rows.csv
+
+Both count nodes (a node is one core of AccaSim, `naive` in Pavior) under FCFS and EASY. A row has, for a program and a
+policy, the jobs, the processor seconds of the whole process (the least of three), the mean wait in seconds, and the jobs
+that start at another second than in the other program. Needs Python 3.11 alone, and `pavior` on the path.
+"""
+
+import argparse
+import csv
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+from datetime import datetime, timezone
+from pathlib import Path
+
+from scripts import end_with_reader, unreadable
+
+ACCASIM = """
+import json, sys
+from accasim.base.allocator_class import FirstFit
+from accasim.base.scheduler_class import EASYBackfilling, FirstInFirstOut
+from accasim.base.simulator_class import Simulator
+log, system, out, policy = sys.argv[1:]
+rule = {"fcfs": FirstInFirstOut, "easy": EASYBackfilling}[policy]
+Simulator(log, system, rule(FirstFit()), RESULTS_FOLDER_PATH=out, statistics_output=False, show_statistics=False,
+          LOG_LEVEL="ERROR").start_simulation()
+"""
+"""Run by AccaSim's own Python."""
+ROUNDS = 3
+SCHEDULERS = {"fcfs": "fcfs", "easy": "easy:count"}
+"""AccaSim's policy, and Pavior's name of it."""
+
+Starts = dict[str, int]
+
+
+def seconds(command: list[str]) -> float:
+    """The processor time of a command, the least of some rounds."""
+    spent = []
+    for _ in range(ROUNDS):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        try:
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        except OSError as error:
+            unreadable(f"{command[0]}: {error}")
+        except subprocess.CalledProcessError as error:
+            last = (error.stderr.strip().splitlines() or [f"status {error.returncode}"])[-1]
+            unreadable(f"{command[0]}: {last}")
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent.append(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
+    return min(spent)
+
+
+def accasim(python: str, log: Path, nodes: int, policy: str, folder: Path) -> tuple[float, Starts]:
+    """A run of AccaSim: its processor time, and when each job starts."""
+    system = folder / "system.json"
+    groups = {"groups": {"node": {"core": 1}}, "resources": {"node": nodes}}
+    system.write_text(json.dumps(groups | {"equivalence": {"processor": {"core": 1}}, "start_time": 0}))
+    spent = seconds([python, "-c", ACCASIM, str(log), str(system), str(folder), policy])
+    lines = (folder / f"sched-{log.name}").read_text().splitlines()
+    rows = [line.split(";") for line in lines]
+    # ID;USER;QUEUED__NODES__START;END;...: the nodes are many cells.
+    starts = {row[0]: next(cell for cell in row if "__" in cell and cell != row[2]).split("__")[-1] for row in rows}
+    utc = timezone.utc
+    return spent, {job: int(datetime.fromisoformat(at).replace(tzinfo=utc).timestamp()) for job, at in starts.items()}
+
+
+def pavior(log: Path, nodes: int, policy: str, folder: Path) -> tuple[float, Starts]:
+    """The same run of Pavior."""
+    out = folder / "placed.swf"
+    command = ["pavior", "simulate", "--trace", str(log), "--machine", f"mesh:{nodes}", "--strategy", "naive"]
+    spent = seconds([*command, "--scheduler", SCHEDULERS[policy], "--swf", str(out), "--threads", "1"])
+    rows = [line.split() for line in out.read_text().splitlines() if not line.startswith(";")]
+    return spent, {row[0]: int(float(row[1])) + int(float(row[2])) for row in rows}
+
+
+def main() -> None:
+    end_with_reader()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("log", type=Path, help="an SWF log")
+    parser.add_argument("nodes", type=int, help="nodes of the machine")
+    parser.add_argument("python", help="a Python that has AccaSim")
+    arguments = parser.parse_args()
+    log, nodes, python = arguments.log.resolve(), arguments.nodes, arguments.python
+    try:
+        lines = [line.split() for line in log.read_text().splitlines() if line and not line.startswith(";")]
+    except (OSError, UnicodeDecodeError) as error:
+        unreadable(f"{arguments.log}: {error}")
+    submits = {line[0]: int(line[1]) for line in lines}
+    rows = csv.writer(sys.stdout)
+    rows.writerow(["log", "nodes", "policy", "program", "jobs", "seconds", "jobs_per_second", "mean_wait", "other_start"])
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for policy in SCHEDULERS:
+            runs = {
+                "accasim": accasim(python, log, nodes, policy, folder),
+                "pavior": pavior(log, nodes, policy, folder),
+            }
+            starts, others = (runs[program][1] for program in runs)
+            differing = sum(starts.get(job) != others.get(job) for job in starts | others)
+            for program, (spent, own) in runs.items():
+                each = round(len(own) / spent)
+                wait = round(sum(at - submits[job] for job, at in own.items()) / len(own), 1)
+                rows.writerow([log.name, nodes, policy, program, len(own), round(spent, 3), each, wait, differing])
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
