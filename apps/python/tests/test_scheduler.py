@@ -198,7 +198,7 @@ def test_wrong_answers_stop_the_run(answer: Any, raised: type[BaseException], sa
     own = type("Answers", (Answers,), {"answer": answer})
     for run in (
         lambda: simulate("mesh:8x8", "ff", own, load=2, jobs=100),
-        lambda: Experiment.of(
+        lambda: Experiment(
             machine="mesh:8x8", strategy="ff", scheduler=own, load=2, jobs=100, replications=2
         ).run(),
     ):
@@ -252,7 +252,7 @@ def test_each_job_is_given_a_key_once() -> None:
 
 
 def test_sweeps_of_ones_own() -> None:
-    experiment = Experiment.of(
+    experiment = Experiment(
         machine="mesh:6x6",
         strategy=["ff", CornerFirst],
         scheduler=["fcfs", InOrder, Smallest, "ssd", shortest_demand],
@@ -272,7 +272,7 @@ def test_sweeps_of_ones_own() -> None:
 
 
 def test_what_other_processes_cannot_import(tmp_path: Path) -> None:
-    experiment = Experiment.of(scheduler=lambda job: job.nodes, jobs=20, replications=1)
+    experiment = Experiment(scheduler=lambda job: job.nodes, jobs=20, replications=1)
     assert experiment.points[0]["scheduler"] == "priority"
     experiment.run()
     with pytest.raises(ValueError, match="write it with def"):
@@ -281,12 +281,12 @@ def test_what_other_processes_cannot_import(tmp_path: Path) -> None:
         with pytest.raises(Exception, match="pickle"):
             experiment.run(on=processes)
     with pytest.raises(ValueError, match="priority"):
-        Experiment.of(scheduler=[lambda job: 0.0, lambda job: 1.0])
+        Experiment(scheduler=[lambda job: 0.0, lambda job: 1.0])
 
 
 def test_one_unit_of_time() -> None:
     with pytest.raises(ValueError, match="one unit"):
-        Experiment.of(scheduler=InOrder, service=["exponential", "messages:2"], jobs=10)
+        Experiment(scheduler=InOrder, service=["exponential", "messages:2"], jobs=10)
 
 
 def test_ctrl_c_ends_a_scheduler_within_half_a_second() -> None:
@@ -319,7 +319,7 @@ class Endless(pavior.Scheduler):
         while True:
             pass
 
-pavior.Experiment.of(scheduler=Endless, replications=4).run(threads=2)
+pavior.Experiment(scheduler=Endless, replications=4).run(threads=2)
 """
 
 

@@ -1,8 +1,8 @@
 """The native half; use `pavior`."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, Self, final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Literal, Self, final, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +13,12 @@ from pavior._types import (
     Freedom,
     JobName,
     KeyFunction,
+    MachineName,
     Node,
     OwnClass,
     Reason,
     Shape,
+    Time,
     Value,
 )
 from typing_extensions import deprecated
@@ -93,6 +95,7 @@ class Allocation:
         """Releases what the job holds; `KeyError` if it holds nothing any more."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_raised: object) -> None: ...
+    def _repr_html_(self) -> str: ...
 
 @final
 class Machine:
@@ -100,15 +103,15 @@ class Machine:
 
     def __new__(
         cls,
-        machine: str,
-        strategy: str | type[Strategy] | None = None,
+        machine: MachineName,
+        strategy: str | type[Strategy] = "tff",
         *,
         shape_rule: str = "compact",
         seed: int = 1,
     ) -> Self:
-        """An empty machine, such as `torus:8x8x8`, under a strategy: a name with its options, such as
-        `tff:scan=yx` (without one `tff`), or a class. `shape_rule` turns a number of nodes into a box.
-        `seed` is for strategies and rules that draw."""
+        """An empty machine, such as `torus:8x8x8` or the sides of a mesh, `(16, 16)`, under a strategy: a
+        name with its options, such as `tff:scan=yx`, or a class. `shape_rule` turns a number of nodes
+        into a box. `seed` is for strategies and rules that draw."""
     def allocate(
         self,
         shape: Shape | None = None,
@@ -117,8 +120,11 @@ class Machine:
         job: JobName | None = None,
         freedom: Freedom | None = None,
     ) -> Allocation:
-        """Grants nodes to a job, or raises `Refused`. A job without a name gets the next number.
-        `freedom` says how free it is to be placed."""
+        """Grants nodes to a job, or raises `Refused`.
+
+        A shape is one to three sides, `(4, 4, 2)` or `"4x4x2"`; an int is a number of nodes, as `nodes`
+        is, of which the shape rule makes a box. A job without a name gets the next number. `freedom`
+        says how free it is to be placed."""
     def try_allocate(
         self,
         shape: Shape | None = None,
@@ -128,8 +134,8 @@ class Machine:
         freedom: Freedom | None = None,
     ) -> Allocation | Reason:
         """As `allocate`, but the reason of a refusal is returned, not raised."""
-    def allocate_at(self, boxes: Sequence[Box], *, job: JobName | None = None) -> Allocation:
-        """Grants given boxes to a job; `ValueError` if they are not free."""
+    def allocate_at(self, boxes: Box | Sequence[Box], *, job: JobName | None = None) -> Allocation:
+        """Grants a given box, or several, to a job; `ValueError` if they are not free."""
     def release(self, what: Allocation | JobName) -> None:
         """Takes back what a job holds; `KeyError` if it holds nothing."""
     def probe(
@@ -143,7 +149,7 @@ class Machine:
     def explain(
         self,
         shape: Shape | None = None,
-        strategies: Sequence[str] = (),
+        strategies: str | Sequence[str] = (),
         *,
         nodes: int | None = None,
         freedom: Freedom | None = None,
@@ -322,30 +328,48 @@ class MachineView:
 
 @final
 class Judgement:
-    """What a judgement came to; true if it passed."""
+    """What a judgement came to; true if the strategy keeps its claim.
+
+    Shown by itself it says so in words; a wrong answer is drawn.
+    """
 
     @property
     def answers(self) -> int:
-        """The answers that were judged."""
+        """How many answers were right before the first wrong one."""
     @property
     def passed(self) -> bool:
         """Whether every answer was as claimed."""
     @property
     def counterexample(self) -> str | None:
-        """The state drawn, the request, the answer, and what the oracle says."""
+        """What was asked for, what was answered and what is wrong with it, and the state drawn; None if
+        every answer was as claimed."""
+    @property
+    def asked(self) -> tuple[Free, tuple[int, ...] | None, int] | None:
+        """The arguments of `find` that were answered wrongly; None if there are none:
+        `Mine("mesh:3x3", 1).find(*judgement.asked)` answers them again."""
     def __bool__(self) -> bool: ...
+    def _repr_html_(self) -> str: ...
 
 def judge(
     strategy: type[Strategy] | str,
-    machine: str = "mesh:3x3",
+    machine: MachineName = "mesh:3x3",
     *,
     how: Literal["every", "random", "history"] = "every",
     seed: int = 1,
+    progress: bool | Callable[[Progress], object] | None = None,
 ) -> Judgement:
-    """Holds a strategy against the oracle that tries every base, by what it claims.
+    """Holds a strategy, a class or a name, against an oracle that tries every base, by what it claims.
 
-    `every` tries every occupancy of a machine of at most 12 nodes, `random` random boxes, `history`
-    random allocations, releases, failures and repairs.
+    `how` says in which states: `every` occupancy of a machine of at most 12 nodes, reached node by node;
+    `random`, boxes at random places; or `history`, 2,000 random allocations, releases, failures and
+    repairs on a machine of any size. The states depend on `seed` alone.
+
+    What is judged always: what is granted lies on the machine, is free, and is the box asked for (any of
+    its orientations if `turns`), or as many nodes as asked for if not `contiguous`. Then the claim:
+    `first`, `complete`, `partial` or `count`; see `Strategy`.
+
+    The judgement is true if all answers are right. Else it tells and draws the first wrong one. What the
+    strategy raises, this raises. `progress` is that of `simulate`.
     """
 
 @final
@@ -369,12 +393,34 @@ class Table:
         """The table as a pyarrow table."""
     def to_pandas(self) -> Any:
         """The table as a pandas data frame."""
+    def _repr_html_(self) -> str: ...
 
 @final
 class Trace:
-    """A log of jobs."""
+    """A log of jobs: of a file, or of a table."""
 
+    @overload
+    def __new__(
+        cls,
+        source: str | os.PathLike[str],
+        *,
+        first: int | None = None,
+        filter: str | None = None,
+        status: str | None = None,
+        lenient: bool = False,
+    ) -> Self:
+        """A log of a file: `.swf`, `.sim` or `.json`, each also `.gz`.
+
+        `first` reads so many job lines only; `filter` keeps jobs whose fields have these values, such as
+        `partition=2,queue=1`; `status` keeps jobs with these values of field 11; `lenient` skips lines
+        that cannot be read, which otherwise raise `ValueError`."""
+    @overload
+    def __new__(cls, source: ArrowTable) -> Self:
+        """A log of any Arrow table with the columns `submit`, `run` and `nodes`, and optionally `job`,
+        `estimate`, `x`, `y`, `z`, `freedom` (text), `user`, `queue`, `partition`. Times are numbers of
+        seconds, timestamps or durations. A row that makes no sense raises `ValueError`."""
     @staticmethod
+    @deprecated("Trace.read(path) is the old name of Trace(path)")
     def read(
         path: str | os.PathLike[str],
         *,
@@ -383,17 +429,17 @@ class Trace:
         status: str | None = None,
         lenient: bool = False,
     ) -> Trace:
-        """Reads a log: `.swf`, `.sim` or `.json`, each also `.gz`."""
+        """The old name of `Trace(path)`, for one version more."""
     @staticmethod
+    @deprecated("Trace.from_arrow(table) is the old name of Trace(table)")
     def from_arrow(table: ArrowTable) -> Trace:
-        """A log from any Arrow table with the columns `submit`, `run` (seconds) and `nodes`, and
-        optionally `job`, `estimate`, `x`, `y`, `z`, `freedom` (text), `user`, `queue`, `partition`. A row
-        that makes no sense raises `ValueError`."""
+        """The old name of `Trace(table)`, for one version more."""
     @property
     def jobs(self) -> Table:
         """The jobs in the order of submission: `job`, `submit`, `run`, `estimate` (seconds), `nodes`,
         `x`, `y`, `z`, `freedom`, `user`, `queue`, `partition`; null where nothing is known."""
     def __len__(self) -> int: ...
+    def _repr_html_(self) -> str: ...
 
 @final
 class Result:
@@ -421,19 +467,10 @@ class Result:
         box: a row a change, `time` and `value`. Not of runs with failures of nodes."""
     def __getitem__(self, metric: str, /) -> float | None:
         """The value of a metric, None where it does not apply; `KeyError` if it was not observed."""
+    def _repr_html_(self) -> str: ...
 
-def simulate(
-    machine: str = "mesh:16x16",
-    strategy: str | type[Strategy] = "tff",
-    scheduler: str | type[Scheduler] | KeyFunction = "fcfs",
-    *,
-    trace: Trace | str | os.PathLike[str] | None = None,
-    replication: int = 0,
-    **parameters: Value | Sequence[str],
-) -> Result:
-    """One run. `strategy` may be a subclass of `Strategy`, `scheduler` one of `Scheduler` or `Priority`,
-    or a function that gives a job its key. `parameters` are the keys of experiment files, `_` for `-`; an
-    unknown one raises `BadName`."""
+# The declaration of `simulate` is made from the list of parameters.
+# Here it ends.
 
 @final
 class Episodes:
@@ -441,13 +478,12 @@ class Episodes:
 
     def __new__(
         cls,
-        machine: str,
+        machine: MachineName,
         strategy: str | type[Strategy],
         scheduler: str | type[Scheduler] | KeyFunction,
         *,
-        trace: Trace | str | os.PathLike[str] | None = None,
         jobs: int | None = None,
-        **parameters: Value | Sequence[str],
+        **parameters: Trace | os.PathLike[str] | Value | Sequence[str],
     ) -> Self: ...
     @property
     def shape(self) -> tuple[int, ...]:
@@ -519,14 +555,14 @@ class Journal:
 
 @final
 class Progress:
-    """How far a sweep is."""
+    """How far a long call is."""
 
     @property
     def done(self) -> int:
-        """Replications that are known."""
+        """What is known or done: replications of a sweep, jobs of a run, answers of a judgement."""
     @property
     def planned(self) -> int:
-        """Replications that are known or wanted."""
+        """How many are known or wanted; 0 where nobody knows."""
     @property
     def points_done(self) -> int:
         """Points that want nothing more."""
