@@ -119,7 +119,7 @@ impl<'py> Call<'py> {
         names: [Option<&Bound<'py, PyAny>>; 2],
         parameters: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Call<'py>> {
-        let rest = parameters.map_or_else(|| Ok(PyDict::new(py)), |given| given.copy())?;
+        let rest = parameters.map_or_else(|| Ok(PyDict::new(py)), PyDictMethods::copy)?;
         let trace = taken(&rest, "trace")?;
         let ([strategy, scheduler], mut own) = (names, Own::default());
         for (key, given) in [("strategy", strategy), ("scheduler", scheduler)] {
@@ -133,7 +133,7 @@ impl<'py> Call<'py> {
             }
             if is_of_several(&key) {
                 return Err(value(format!(
-                    "{key} is about several runs, and this is one; Experiment({key}=...) takes it"
+                    "{key} is about several runs, and this makes one; Experiment({key}=...) takes it"
                 )));
             }
         }
@@ -152,21 +152,17 @@ impl<'py> Call<'py> {
             Setting::new("strategy", &self.names[0]),
             Setting::new("scheduler", &self.names[1]),
         ];
-        let trace = match &self.trace {
-            None => None,
-            Some(given) => match given.cast::<Trace>() {
-                Ok(trace) => {
-                    all.push(Setting::new("trace", IN_MEMORY));
-                    Some(trace.clone())
-                }
-                Err(_) => {
-                    all.push(Setting::new("trace", path(given)?));
-                    None
-                }
-            },
-        };
+        let mut in_memory = None;
+        if let Some(given) = &self.trace {
+            if let Ok(trace) = given.cast::<Trace>() {
+                in_memory = Some(trace.clone());
+                all.push(Setting::new("trace", IN_MEMORY));
+            } else {
+                all.push(Setting::new("trace", path(given)?));
+            }
+        }
         all.extend(settings(&self.rest)?);
-        Ok((all, trace))
+        Ok((all, in_memory))
     }
 }
 
@@ -200,12 +196,12 @@ fn one(key: &str, given: &Bound<'_, PyAny>) -> PyResult<()> {
     match count {
         1 => Ok(()),
         0 => Err(value(format!(
-            "{key} is a range or an empty list, and this is one run; Experiment({key}=...) takes \
-             ranges and lists"
+            "{key} is a range or an empty list, and this makes one run; Experiment({key}=...) \
+             takes ranges and lists"
         ))),
         several => Err(value(format!(
-            "{key} has {several} values, and this is one run; Experiment({key}=[...]).run() makes \
-             one of each"
+            "{key} has {several} values, and this makes one run; Experiment({key}=[...]).run() \
+             makes a run of each"
         ))),
     }
 }

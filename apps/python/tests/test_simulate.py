@@ -165,7 +165,7 @@ def test_old_names_of_logs_warn(tmp_path: Path) -> None:
     table = pl.DataFrame({"submit": [0.0], "run": [1], "nodes": [1]})
     with pytest.warns(DeprecationWarning, match="Trace"):
         assert len(Trace.from_arrow(table)) == 1
-    (tmp_path / "log.swf").write_text("1 0 0 1 1\n")
+    (tmp_path / "log.swf").write_text("1 0 0 1 1 -1 -1 1 1 -1 1 1 1 1 1 1 -1 -1\n")
     with pytest.warns(DeprecationWarning, match="Trace"):
         assert len(Trace.read(tmp_path / "log.swf")) == 1
     with pytest.raises(ValueError, match="rows of the table"):
@@ -268,7 +268,7 @@ def test_calls_as_people_type_them() -> None:
     ("arguments", "kind", "words"),
     [
         ({"machine": 1.5}, TypeError, "torus:8x8x8"),
-        ({"machine": (8, 8, 8, 8)}, ValueError, ""),
+        ({"machine": (8, 8, 8, 8)}, ValueError, "ax"),
         ({"machine": (0, 8)}, ValueError, "side"),
         ({"strategy": object}, TypeError, "subclass of Strategy"),
         ({"strategy": len}, TypeError, "subclass of Strategy"),
@@ -305,11 +305,12 @@ def test_help_lists_every_parameter_with_its_type_and_default() -> None:
     assert signature.parameters["jobs"].default == 1000
     assert signature.parameters["strategy"].default == "tff"
     told = inspect.getdoc(simulate) or ""
-    for name in signature.parameters:
-        described = re.search(rf"^    {name}: (?:.*\n)+?        \(.*(?:\n        .*)*?default (.*)\)$", told, re.MULTILINE)
-        assert described, name
-        assert described[1] == repr(signature.parameters[name].default), name
-    assert "arrivals per unit of time\n        (float, in jobs per unit of time; default 1.5)" in told
+    entries = dict(re.findall(r"^    (\w+): ((?:.+\n)(?:        .*\n)+)", told + "\n", re.MULTILINE))
+    assert set(entries) == set(signature.parameters)
+    for name, entry in entries.items():
+        kind, default = re.fullmatch(r".*?\n        \((.+)[;,]\s+default (.+)\)\n", entry, re.DOTALL).groups()  # type: ignore[union-attr]
+        assert kind and default == repr(signature.parameters[name].default), name
+    assert "        (float, in jobs per unit of time; default 1.5)" in entries["load"]
 
 
 def test_results_and_logs_show_themselves() -> None:

@@ -305,7 +305,7 @@ impl<F: Family> Registry<F> {
             text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
         };
         let named = letters(name);
-        match self.entries().find(|entry| letters(entry.title) == named) {
+        match self.entries().find(|entry| !named.is_empty() && letters(entry.title) == named) {
             Some(entry) => BadName {
                 reason: format!("unknown {} `{name}`; did you mean `{}`?", F::NOUN, entry.name),
                 span: 0..name.len(),

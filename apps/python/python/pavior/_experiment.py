@@ -24,6 +24,11 @@ LONGEST = 200
 """The most characters of a list in words."""
 
 
+def _is_own(value: object) -> bool:
+    """Whether a value stands for a strategy or a scheduler of the caller: a class or a function."""
+    return callable(value)
+
+
 def _toml(value: object) -> str:
     """A value, or a list of values, as TOML."""
     if isinstance(value, bool):
@@ -35,7 +40,7 @@ def _toml(value: object) -> str:
         return repr(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
-    if callable(value):
+    if _is_own(value):
         return json.dumps(name_of(value))
     if hasattr(value, "tolist"):  # numpy
         return _toml(value.tolist())
@@ -80,7 +85,7 @@ def _own(parameters: dict[str, Any]) -> list[OwnClass]:
     for key in ("strategy", "strategies", "scheduler", "schedulers"):
         given = parameters.get(key, ())
         given = given if isinstance(given, list | tuple) else (given,)
-        own += [one for one in given if callable(one)]
+        own += [one for one in given if _is_own(one)]
     return own
 
 
@@ -152,10 +157,10 @@ class Results:
 
     def _repr_html_(self) -> str:
         """The means as a table."""
-        return f"<p>{escape(self._words())}</p>{self.means._repr_html_()}"
+        return f"<p>{escape(self._words())}</p>{self._native.brief._repr_html_()}"
 
     def __repr__(self) -> str:
-        return f"<{self._words()}>\n{self.means!r}"
+        return f"<{self._words()}>\n{self._native.brief!r}"
 
     def _words(self) -> str:
         points = len(self._specification.points)

@@ -470,6 +470,216 @@ class Result:
     def _repr_html_(self) -> str: ...
 
 # The declaration of `simulate` is made from the list of parameters.
+def simulate(
+    machine: MachineName = "mesh:16x16",
+    strategy: str | type[Strategy] = "tff",
+    scheduler: str | type[Scheduler] | KeyFunction = "fcfs",
+    *,
+    trace: Trace | str | os.PathLike[str] | None = None,
+    replication: int = 0,
+    progress: bool | Callable[[Progress], object] | None = None,
+    shape_rule: str = "compact",
+    arrival_scale: float = 1,
+    first: int | None = None,
+    filter: str | None = None,
+    status: str | None = None,
+    estimates: str = "log",
+    kill: bool = False,
+    lenient: bool = False,
+    sides: str = "uniform",
+    service: str = "exponential",
+    arrivals: str = "exponential",
+    communication: float | None = None,
+    contention: Literal["estimated", "simulated"] = "estimated",
+    cycles_per_second: int = 1000000,
+    pattern: str = "one-to-all",
+    order: str | None = None,
+    sending: Literal["sequential", "blocking", "pipelined"] | None = None,
+    rounds: Literal["barrier", "free"] | None = None,
+    ranks: Literal["coordinates", "parts", "snake", "hilbert", "greedy", "pattern"] = "coordinates",
+    flits: int = 8,
+    routing_delay: int = 3,
+    buffer: int = 1,
+    engine: Literal["worm", "flit"] = "worm",
+    release: Literal["drained", "passed"] = "drained",
+    lanes: Literal["1", "2", "shared"] = "2",
+    link_energy: float = 1,
+    router_energy: float = 1,
+    mttf: Time | None = None,
+    mttr: Time | None = None,
+    fail_classes: str | None = None,
+    spares: int | None = None,
+    spare_switches: int | None = None,
+    slice: str | None = None,
+    failures: str | None = None,
+    checkpoint: Time | None = None,
+    jobs: int = 1000,
+    freedom: str | None = None,
+    migration: Time | None = None,
+    movable: str | None = None,
+    warmup: int = 0,
+    slowdown_bound: Time | None = None,
+    max_waiting: int | None = None,
+    max_time: Time | None = None,
+    max_interruptions: int | None = None,
+    seed: int = 1,
+    load: float = 1.5,
+    metrics: str | Sequence[str] | None = None,
+    timing: bool = True,
+) -> Result:
+    """Runs jobs on a machine once; what happened is told in tables.
+
+    Every keyword is a parameter of experiment files, `_` for `-`, and means what
+    docs/parameters.md says. One that does not apply, such as `load` where a log is replayed,
+    raises `ValueError`; so does a list of several values, which is for `Experiment`. Times are in
+    seconds where a log is replayed, else in units of time; a `datetime.timedelta` is a number of
+    seconds. Ctrl-C ends a run within half a second.
+
+    Parameters: Machine, strategies and schedulers
+        machine: the machine: 'mesh:16x16', 'torus:8x8x8', 'grid:8wx4x4w' (w: a side that wraps),
+            or (16, 16)
+            (str, or sides of a mesh as an int or a sequence of ints; default 'mesh:16x16')
+        strategy: which nodes a job gets; `pavior strategies` lists the names
+            (str, or a subclass of `Strategy`; default 'tff')
+        scheduler: which job goes next; `pavior schedulers` lists the names
+            (str, a subclass of `Scheduler` or `Priority`, or a function that gives a job its key;
+            default 'fcfs')
+        freedom: how free jobs are to be placed: box, turned, any-box, connected or any, also by
+            size, column or share: box:16,connected; box:queue=2; any:25%
+            (str; default None)
+        migration: running jobs move so that the oldest waiting job fits, if that pays: how much
+            longer a job runs for each of its nodes that moves
+            (float or timedelta, in units of time; default None)
+        movable: the running jobs that may be moved: of at most so many nodes, with a value in a
+            column, or a share: 64; queue=1; 25%; several mean any; else all
+            (str; default None)
+
+    Parameters: Synthetic workload
+        sides: the distribution of request sides
+            (str: 'uniform', 'uniform-decreasing', 'exponential', 'pods'; default 'uniform')
+        service: what jobs do while they hold their nodes
+            (str: 'exponential', 'constant', 'messages', 'iterations'; default 'exponential')
+        arrivals: when jobs arrive
+            (str: 'exponential', 'bursts'; default 'exponential')
+        jobs: completed jobs that end a run
+            (int, in jobs; default 1000)
+        load: arrivals per unit of time
+            (float, in jobs per unit of time; default 1.5)
+
+    Parameters: Messages (service messages or iterations; of a log, with a communication)
+        communication: the share of the run times of a log's jobs that is communication, 0 to 1; it
+            grows as the network says
+            (float; default None)
+        contention: what is done about jobs of a log that share links
+            ('estimated' (a model of queues at links), 'simulated' (their messages are simulated,
+            which takes long); default 'estimated')
+        cycles_per_second: network cycles in a second of the log
+            (int, in cycles; default 1000000)
+        pattern: what jobs send; see `pavior patterns`
+            (str: 'one-to-all', 'all-to-all', 'near-neighbour', 'random', 'ring', 'all-reduce',
+            'recursive-doubling', 'binomial-tree', 'n-body', 'multigrid', 'stencil',
+            'axis-all-to-all'; default 'one-to-all')
+        order: the order of destinations of a one-to-all or all-to-all, an option of the pattern
+            (str; default None)
+        sending: messages in flight at once; else sequential for messages, blocking for iterations
+            ('sequential' (one message of the job), 'blocking' (one message of each rank),
+            'pipelined' (all of a rank's messages); default None)
+        rounds: what lies between two rounds of a pattern; else what the pattern says
+            ('barrier' (a round starts when the one before is delivered), 'free' (ranks send on
+            without waiting); default None)
+        ranks: how the ranks of a job are numbered
+            ('coordinates' (row-major over the whole allocation), 'parts' (part by part), 'snake'
+            (row by row, every second of the job's rows backwards), 'hilbert' (along the Hilbert
+            curve through the machine), 'greedy' (a free neighbour of the rank before, else the
+            nearest node), 'pattern' (as the messages of the pattern cross few links; also in one
+            box); default 'coordinates')
+        flits: the length of a message
+            (int, in flits; default 8)
+        routing_delay: the time that a header takes to be routed through a node
+            (int, in cycles; default 3)
+        buffer: what the buffer behind a channel holds
+            (int, in flits; default 1)
+        engine: the network engine; the results are the same
+            ('worm' (header events only), 'flit' (flit by flit); default 'worm')
+        release: when a channel is free for the next message
+            ('drained' (when its buffer has drained), 'passed' (when the tail has passed); default
+            'drained')
+        lanes: virtual channels of links on axes that wrap
+            ('1' (one, which can deadlock), '2' (two, each with the full bandwidth), 'shared' (two
+            that share the bandwidth); default '2')
+        link_energy: the energy of a flit on a link
+            (float, in units of energy; default 1)
+        router_energy: the energy of a flit in a router
+            (float, in units of energy; default 1)
+
+    Parameters: Job log
+        trace: a job log, replayed to the last departure; without one, jobs are drawn
+            (Trace, or a path to a .swf, .sim or .json, also .gz; default None)
+        shape_rule: how a number of nodes becomes a box
+            (str: 'compact', 'exact', 'pow2', 'random'; default 'compact')
+        arrival_scale: multiplies the times between arrivals
+            (float; default 1)
+        first: reads this many job lines only
+            (int, in lines; default None)
+        filter: keeps jobs whose fields have these values, such as partition=2,queue=1
+            (str; default None)
+        status: keeps jobs with these status values (field 11), separated by commas
+            (str; default None)
+        estimates: what schedulers are told of run times: log, exact or factor:2
+            (str; default 'log')
+        kill: cuts logged run times at their estimates; what messages and moves add comes on top
+            (bool; default False)
+        lenient: skips and counts lines that cannot be read, instead of stopping
+            (bool; default False)
+
+    Parameters: Failures
+        mttf: the mean time to failure of a node, exponential
+            (float or timedelta, in units of time; default None)
+        mttr: the mean time to its repair, exponential
+            (float or timedelta, in units of time; default None)
+        fail_classes: what fails, each kind with means of its own:
+            chip:mttf=1e5:mttr=24,cube:mttf=9000:mttr=24,switch:mttf=1e5:mttr=8
+            (str, in units of time; default None)
+        spares: cubes of 4x4x4 nodes that are kept out of use until another fails
+            (int, in cubes; default None)
+        spare_switches: switches that take over from failed ones
+            (int, in switches; default None)
+        slice: watches whether this could be placed: so many cubes of 4x4x4 nodes, or sides in
+            nodes such as 8x8x16; see the metrics slice_availability and slice_free
+            (str; default None)
+        failures: a list of failures and repairs: JSON lines {"op":"fail","node":[1,1],"at":60};
+            also of a "cube" or a "switch"
+            (str; default None)
+        checkpoint: interrupted jobs go on from the last multiple of this run time; else from
+            scratch
+            (float or timedelta, in units of time; default None)
+
+    Parameters: Replications
+        replication: which of the independent replications is run: another one draws other jobs
+            (int; default 0)
+        warmup: completions to drop before averages start
+            (int, in jobs; default 0)
+        max_waiting: ends a run of drawn jobs with an error when more wait; else 1000000
+            (int, in jobs; default None)
+        max_time: ends a run with an error at this time; else at the greatest that can be told
+            (float or timedelta, in units of time; default None)
+        max_interruptions: ends a run with an error when a job loses a node more often; else 10000
+            (int, in times; default None)
+        seed: the seed of all random numbers
+            (int; default 1)
+
+    Parameters: Results
+        progress: True shows on standard error how far the run is, False does not; None does after
+            two seconds on a terminal; a function is called every half second
+            (bool, or a function of a `Progress`; default None)
+        slowdown_bound: the least run time in the bounded slowdown; else 10 s for logs, 1 unit for
+            others
+            (float or timedelta, in units of time; default None)
+        metrics: what is observed; +NAME adds one to the usual ones. See `pavior metrics`
+            (str or a sequence of str; default None)
+        timing: whether allocation attempts are timed
+            (bool; default True)
+    """
 # Here it ends.
 
 @final
@@ -623,6 +833,10 @@ class Results:
     @property
     def means(self) -> Table:
         """`results.csv`: a row a point and metric."""
+    @property
+    def brief(self) -> Table:
+        """What `means` says that is not the same everywhere: the parameters that vary, and the metrics
+        that apply, one after another."""
     @property
     def replications(self) -> Table:
         """A row a replication: its point, its values of the parameters, and every metric."""

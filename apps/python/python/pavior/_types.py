@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from typing import Literal, Protocol, SupportsIndex, TypeAlias, Union
 
@@ -27,9 +27,9 @@ __all__ = [
 
 MachineName: TypeAlias = Union[str, int, Sequence[int]]
 """A machine: `mesh:16x16`, `torus:8x8x8`, `grid:8wx4x4w`, or the sides of a mesh, such as `(16, 16)`."""
-Shape: TypeAlias = Union[Sequence[SupportsIndex], SupportsIndex, str]
+Shape: TypeAlias = Union[Iterable[SupportsIndex], SupportsIndex, str]
 """One to three sides in nodes, x first: `(4, 4, 2)` or `"4x4x2"`. Integers and arrays of numpy will do."""
-Node: TypeAlias = Union[Sequence[SupportsIndex], SupportsIndex]
+Node: TypeAlias = Union[Iterable[SupportsIndex], SupportsIndex]
 """The coordinates of a node, x first; on a machine of one axis also an int."""
 Time: TypeAlias = Union[float, timedelta]
 """A time in units of the run; a `timedelta` is a number of seconds, for runs of logs."""

@@ -6,7 +6,7 @@ use pavior_mesh::{Cuboid, Grid, Occupancy, Request};
 use super::flaw::{Counterexample, Flaw};
 use crate::claim::{BoxGroup, Claim, Grants, Recognition, Scene};
 use crate::explain::words;
-use crate::{Placement, Selection, oracle};
+use crate::{BadProposal, Placement, PlacementError, Selection, oracle};
 
 /// What is wrong with an answer, and what would have been right, where one placement is.
 struct Wrong {
@@ -69,7 +69,28 @@ pub(super) fn failed(
     request: &Request,
     error: &CallerError,
 ) -> Flaw {
-    counterexample(selection, free, request, None, Vec::new(), error.to_string()).into()
+    let grid = free.grid();
+    let (proposal, reason) = match error.get().downcast_ref() {
+        Some(BadProposal::Placement { proposal, fault }) => {
+            let reason = match fault {
+                PlacementError::Outside(part) => {
+                    format!("{} does not lie on the machine", words(grid, part))
+                }
+                PlacementError::NotFree(part) => format!("{} is not free", words(grid, part)),
+                PlacementError::Overlapping(part) => {
+                    format!("{} overlaps another box", words(grid, part))
+                }
+                other => other.to_string(),
+            };
+            (proposal, reason)
+        }
+        Some(BadProposal::TooFew { proposal, requested }) => {
+            (proposal, format!("these are only {} nodes, not {requested}", proposal.nodes()))
+        }
+        None => return format!("{selection} fails on {grid}: {error}").into(),
+    };
+    let answer = Some(proposal.clone());
+    counterexample(selection, free, request, answer, Vec::new(), reason).into()
 }
 
 /// Whether what is granted lies on the grid, is free and disjoint, and is what may be granted.

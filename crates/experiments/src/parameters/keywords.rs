@@ -1,6 +1,10 @@
 //! The parameters of a run as keywords of `pavior.simulate` in Python: its signature and help, and
 //! its declaration for type checkers.
 
+use pavior_kernel::Family;
+use pavior_network::PatternKind;
+use pavior_workload::{ArrivalProcess, ServiceDistribution, ShapeRule, SideDistribution};
+
 use super::{ALL, Applies, CONTROLS, Control, Heading, Parameter, ValueType};
 
 /// The longest line.
@@ -125,6 +129,7 @@ fn parameter(parameter: &Parameter) -> Keyword {
     };
     let declared = if default == "None" { format!("{declared} | None") } else { declared };
     let unit = if unit.is_empty() { String::new() } else { format!(", in {unit}") };
+    let told = names(parameter.name).map_or(told, |names| format!("str: {}", names.join(", ")));
     Keyword {
         name: parameter.column(),
         declared,
@@ -132,6 +137,21 @@ fn parameter(parameter: &Parameter) -> Keyword {
         default,
         meaning: (*meaning).to_string(),
         heading: parameter.heading,
+    }
+}
+
+/// The names that a parameter takes, each with options of its own, where they fit a line or two.
+fn names(parameter: &str) -> Option<Vec<String>> {
+    fn all<F: Family>() -> Option<Vec<String>> {
+        Some(F::builtin().iter().map(|entry| format!("'{}'", entry.name)).collect())
+    }
+    match parameter {
+        "sides" => all::<SideDistribution>(),
+        "service" => all::<ServiceDistribution>(),
+        "arrivals" => all::<ArrivalProcess>(),
+        "shape-rule" => all::<ShapeRule>(),
+        "pattern" => all::<PatternKind>(),
+        _ => None,
     }
 }
 
@@ -194,7 +214,7 @@ pub fn declaration() -> String {
 /// What `simulate` does, and each keyword under its heading.
 fn described() -> String {
     let mut text = String::new();
-    for paragraph in INTRODUCTION.split('\n') {
+    for paragraph in INTRODUCTION.trim_end().split('\n') {
         wrapped(&mut text, paragraph, "", "");
     }
     let keywords = keywords();

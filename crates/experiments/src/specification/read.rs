@@ -43,11 +43,8 @@ impl Entry<'_> {
     /// The error for a key that means nothing here.
     pub(super) fn unknown(&self, known: &[&str]) -> Fault {
         // Who writes underscores is answered with them.
-        let spelt = |name: &&str| match self.key.contains('_') {
-            true => name.replace('-', "_"),
-            false => (*name).to_string(),
-        };
-        let known: Vec<String> = known.iter().map(spelt).collect();
+        let between = if self.key.contains('_') { "_" } else { "-" };
+        let known: Vec<String> = known.iter().map(|name| name.replace('-', between)).collect();
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
         let bad = unknown_name("key", self.key, &known);
         Fault::new(bad.reason, self.key_place.clone())
