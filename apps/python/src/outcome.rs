@@ -123,23 +123,23 @@ impl Outcome {
         })
     }
 
-    /// The run in words, and its metrics with what they mean.
+    /// The run in words, and the metrics that apply with what they mean.
     fn _repr_html_(&self) -> String {
         let row = |one: &Measured| {
             let [name, unit, meaning] = [one.name, one.unit, one.meaning].map(str::to_string);
-            vec![name, one.value.map_or(String::new(), number), unit, meaning]
+            Some(vec![name, number(one.value?), unit, meaning])
         };
         let heads = ["metric", "value", "unit", "meaning"];
-        let rows = self.metrics.iter().map(row).collect();
+        let rows = self.metrics.iter().filter_map(row).collect();
         Excerpt::of_texts(&heads, &[false, true, false, false], rows).html(&self.summary())
     }
 
     fn __repr__(&self) -> String {
         let row = |one: &Measured| {
             let [name, unit] = [one.name, one.unit].map(str::to_string);
-            vec![name, one.value.map_or("-".to_string(), number), unit]
+            Some(vec![name, number(one.value?), unit])
         };
-        let rows = self.metrics.iter().map(row).collect();
+        let rows = self.metrics.iter().filter_map(row).collect();
         let table = Excerpt::of_texts(&["metric", "value", "unit"], &[false, true, false], rows);
         format!("<{}>\n{}", self.summary(), table.text())
     }

@@ -100,7 +100,9 @@ impl Excerpt {
     /// A table of texts, all of them shown.
     pub(crate) fn of_texts(heads: &[&str], numeric: &[bool], rows: Vec<Vec<String>>) -> Excerpt {
         let (before, total) = (rows.len(), rows.len());
-        let rows = rows.iter().map(|row| row.iter().map(|text| cell(text)).collect()).collect();
+        let harmless =
+            |row: &Vec<String>| row.iter().map(|text| pavior_kernel::cell(text)).collect();
+        let rows = rows.iter().map(harmless).collect();
         let heads = heads.iter().map(|&head| head.to_string()).collect();
         Excerpt { heads, numeric: numeric.to_vec(), rows, before, total }
     }

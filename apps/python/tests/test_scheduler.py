@@ -236,8 +236,10 @@ def test_keys_that_are_none() -> None:
     with pytest.raises(ValueError, match="fcfs"):
         simulate(scheduler=type("Taken", (Scheduler,), {"name": "fcfs"}))
     # A strategy is no scheduler, and the other way round.
-    with pytest.raises(pavior.BadName, match="unknown scheduler"):
+    with pytest.raises(TypeError, match="a scheduler is a name"):
         simulate(scheduler=CornerFirst)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="a strategy is a name"):
+        simulate(strategy=InOrder)  # type: ignore[arg-type]
 
 
 def test_each_job_is_given_a_key_once() -> None:

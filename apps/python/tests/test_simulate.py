@@ -308,7 +308,7 @@ def test_help_lists_every_parameter_with_its_type_and_default() -> None:
     entries = dict(re.findall(r"^    (\w+): ((?:.+\n)(?:        .*\n)+)", told + "\n", re.MULTILINE))
     assert set(entries) == set(signature.parameters)
     for name, entry in entries.items():
-        kind, default = re.fullmatch(r".*?\n        \((.+)[;,]\s+default (.+)\)\n", entry, re.DOTALL).groups()  # type: ignore[union-attr]
+        kind, default = re.fullmatch(r".*?\n        \((.+);\s+default\s+(.+)\)\n", entry, re.DOTALL).groups()  # type: ignore[union-attr]
         assert kind and default == repr(signature.parameters[name].default), name
     assert "        (float, in jobs per unit of time; default 1.5)" in entries["load"]
 
