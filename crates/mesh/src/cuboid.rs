@@ -42,6 +42,7 @@ impl Cuboid {
     }
 
     /// The number of nodes, at most `u32::MAX`.
+    #[inline]
     pub fn volume(&self) -> u32 {
         volume(self.sides).min(u64::from(u32::MAX)) as u32
     }
