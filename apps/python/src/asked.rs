@@ -133,7 +133,8 @@ impl<'py> Call<'py> {
             }
             if is_of_several(&key) {
                 return Err(value(format!(
-                    "{key} is about several runs, and this makes one; Experiment({key}=...) takes it"
+                    "{key} is about several runs, and this makes one; Experiment({key}=...) takes \
+                     it"
                 )));
             }
         }

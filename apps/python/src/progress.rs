@@ -1,7 +1,5 @@
 //! How far a long call is, and how its work is asked to end.
 
-use std::time::{Duration, Instant};
-
 use pavior_simulation::Stop;
 use pyo3::prelude::*;
 
@@ -54,15 +52,20 @@ impl Progress {
     }
 }
 
-/// How often it is told how far a call is.
-const EVERY: Duration = Duration::from_millis(500);
+/// How often it is told how far a call is, in seconds.
+const EVERY: f64 = 0.5;
+
+/// The clock of the caller, in seconds: no result depends on it.
+fn now() -> PyResult<f64> {
+    Python::attach(|py| py.import("time")?.call_method0("monotonic")?.extract())
+}
 
 /// Tells the caller how far a call of one piece is.
 pub(crate) struct Reporter {
     /// What is called, if anything.
     report: Option<Py<PyAny>>,
-    begun: Instant,
-    told: Instant,
+    begun: f64,
+    told: f64,
 }
 
 impl Reporter {
@@ -76,15 +79,17 @@ impl Reporter {
         let module = py.import("pavior._progress")?;
         let report = module.call_method1("reporter", (progress, counted))?;
         let report = (!report.is_none()).then(|| report.unbind());
-        Ok(Reporter { report, begun: Instant::now(), told: Instant::now() })
+        let begun = now()?;
+        Ok(Reporter { report, begun, told: begun })
     }
 
     /// Tells how far the call is, if that was not told just now.
     pub(crate) fn tell(&mut self, done: u64, planned: u64) -> PyResult<()> {
-        if self.told.elapsed() < EVERY {
+        let now = now()?;
+        if now - self.told < EVERY {
             return Ok(());
         }
-        self.told = Instant::now();
+        self.told = now;
         self.call(done, planned, 0)
     }
 
@@ -104,7 +109,7 @@ impl Reporter {
 
     fn call(&self, done: u64, planned: u64, points_done: usize) -> PyResult<()> {
         let Some(report) = &self.report else { return Ok(()) };
-        let seconds = self.begun.elapsed().as_secs_f64();
+        let seconds = now()? - self.begun;
         let progress = Progress { done, planned, points_done, points: 1, seconds };
         Python::attach(|py| report.call1(py, (progress,)).map(drop))
     }

@@ -216,8 +216,8 @@ pub(crate) fn texts(batch: &RecordBatch, name: &str) -> PyResult<Option<Vec<Opti
         .ok_or_else(|| value(format!("the column {name:?} is {}, not text", column.data_type())))
 }
 
-/// A column of numbers, whatever their width, or of times, in seconds; none where there is no column
-/// of this name.
+/// A column of numbers, whatever their width, or of times, in seconds; none where there is no
+/// column of this name.
 pub(crate) fn numbers(batch: &RecordBatch, name: &str) -> PyResult<Option<Vec<Option<f64>>>> {
     fn all<T: ArrowPrimitiveType>(column: &ArrayRef, to: fn(T::Native) -> f64) -> Vec<Option<f64>> {
         column.as_primitive::<T>().iter().map(|value| value.map(to)).collect()

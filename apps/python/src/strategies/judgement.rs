@@ -108,8 +108,8 @@ impl Judgement {
 /// (any of its orientations if `turns`), or as many nodes as asked for if not `contiguous`. Then
 /// the claim: `first`, `complete`, `partial` or `count`; see `Strategy`.
 ///
-/// The judgement is true if all answers are right. Else it tells and draws the first wrong one. What
-/// the strategy raises, this raises. `progress` is that of `simulate`.
+/// The judgement is true if all answers are right. Else it tells and draws the first wrong one.
+/// What the strategy raises, this raises. `progress` is that of `simulate`.
 #[pyfunction]
 #[pyo3(signature = (strategy, machine = None, *, how = "every", seed = 1, progress = None))]
 #[pyo3(text_signature = "(strategy, machine='mesh:3x3', *, how='every', seed=1, progress=None)")]

@@ -180,10 +180,8 @@ fn recognised(
 ) -> Result<(), Wrong> {
     let Scene { free, request, .. } = *scene;
     let grid = free.grid();
-    let expect = |expected: bool, reason: String, at: Vec<Cuboid>| match answer {
-        None if expected => Err(Wrong { reason, expected: at }),
-        Some(_) if !expected => Err(Wrong { reason, expected: at }),
-        _ => Ok(()),
+    let expect = |granted: bool, reason: String, expected: Vec<Cuboid>| {
+        if granted == answer.is_some() { Ok(()) } else { Err(Wrong { reason, expected }) }
     };
     match &claim.recognition {
         Recognition::First => {

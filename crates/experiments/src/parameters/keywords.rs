@@ -13,11 +13,11 @@ const WIDE: usize = 100;
 const INTRODUCTION: &str = "\
 Runs jobs on a machine once; what happened is told in tables.
 
-Every keyword is a parameter of experiment files, `_` for `-`, and means what docs/parameters.md \
-says. One that does not apply, such as `load` where a log is replayed, raises `ValueError`; so does \
-a list of several values, which is for `Experiment`. Times are in seconds where a log is replayed, \
-else in units of time; a `datetime.timedelta` is a number of seconds. Ctrl-C ends a run within half \
-a second.
+Every keyword is a parameter of experiment files, `_` for `-`, and means what \
+docs/parameters.md says. One that does not apply, such as `load` where a log is replayed, raises \
+`ValueError`; so does a list of several values, which is for `Experiment`. Times are in seconds \
+where a log is replayed, else in units of time; a `datetime.timedelta` is a number of seconds. \
+Ctrl-C ends a run within half a second.
 ";
 
 /// A keyword of `simulate`.
@@ -39,7 +39,8 @@ const OF_PYTHON: [(&str, &str, &str, &str, &str, Heading); 6] = [
         "MachineName",
         "str, or sides of a mesh as an int or a sequence of ints",
         "'mesh:16x16'",
-        "the machine: 'mesh:16x16', 'torus:8x8x8', 'grid:8wx4x4w' (w: a side that wraps), or (16, 16)",
+        "the machine: 'mesh:16x16', 'torus:8x8x8', 'grid:8wx4x4w' (w: a side that wraps), \
+         or (16, 16)",
         Heading::General,
     ),
     (
