@@ -143,17 +143,17 @@ fn parameter(parameter: &Parameter) -> Keyword {
 
 /// The names that a parameter takes, each with options of its own, where they fit a line or two.
 fn names(parameter: &str) -> Option<Vec<String>> {
-    fn all<F: Family>() -> Option<Vec<String>> {
-        Some(F::builtin().iter().map(|entry| format!("'{}'", entry.name)).collect())
+    fn all<F: Family>() -> Vec<String> {
+        F::builtin().iter().map(|entry| format!("'{}'", entry.name)).collect()
     }
-    match parameter {
+    Some(match parameter {
         "sides" => all::<SideDistribution>(),
         "service" => all::<ServiceDistribution>(),
         "arrivals" => all::<ArrivalProcess>(),
         "shape-rule" => all::<ShapeRule>(),
         "pattern" => all::<PatternKind>(),
-        _ => None,
-    }
+        _ => return None,
+    })
 }
 
 /// A control that concerns a single run, too.
