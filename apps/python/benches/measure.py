@@ -155,7 +155,7 @@ def log() -> None:
 
     arrow: Any = importlib.import_module("pyarrow")
     table = pl.DataFrame(long_log())
-    reading, trace = cpu(lambda: Trace.from_arrow(table))
+    reading, trace = cpu(lambda: Trace(table))
     head(f"A log of {JOBS:,} jobs on `torus:8x8x8`, `tff`", "what", "measured", "wanted")
     row("table to `Trace`, CPU seconds", f"{reading:.2f}", "")
     for scheduler, wanted in (("fcfs", 3), ("easy", 5)):
@@ -192,7 +192,7 @@ def own() -> None:
 
     import pavior.gym
 
-    trace = Trace.from_arrow(pl.DataFrame(long_log())[:200_000])
+    trace = Trace(pl.DataFrame(long_log())[:200_000])
     head("200,000 jobs of that log, `torus:8x8x8`, `tff`: jobs a CPU second", "scheduler", "measured", "wanted")
     tables = {}
     for name, scheduler, wanted in (

@@ -26,7 +26,7 @@ def smallest_area(job: Job) -> float:
 
 
 if __name__ == "__main__":
-    experiment = Experiment.of(
+    experiment = Experiment(
         machine="mesh:16x16",
         strategy="tff",
         scheduler=["fcfs", "scan-all", Patient, smallest_area],

@@ -23,7 +23,7 @@ class FromTheCorner(Strategy):
 if __name__ == "__main__":
     verdict = judge(FromTheCorner, "mesh:3x3")
     print(f"judged over {verdict.answers} answers:", verdict.counterexample or "it refuses no free base")
-    results = Experiment.of(
+    results = Experiment(
         machine="mesh:8x8", strategy=["ff", FromTheCorner], load=1.2, jobs=200, replications=5, timing=False
     ).run()
     table = results.differences

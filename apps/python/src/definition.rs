@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use pavior_experiments::{JournalEntry, Scenario, Specification as Experiment};
+use pavior_experiments::{InputError, JournalEntry, Scenario, Specification as Experiment};
 use pavior_simulation::{Histories, RunError, Stop};
 use pyo3::prelude::*;
 
-use crate::errors::{other, stopped};
+use crate::errors::{input, other, stopped};
 use crate::inputs::Inputs;
 use crate::journal::{BETWEEN_WORKERS, Span};
 
@@ -22,6 +22,7 @@ pub(crate) struct Definition {
 /// Why a span gave no lines.
 pub(crate) enum SpanError {
     Words(String),
+    Input(InputError),
     Run(usize, u64, RunError),
 }
 
@@ -32,21 +33,23 @@ impl Definition {
     }
 
     /// The fingerprint of the experiment and its inputs, or what is wrong with them.
-    pub(crate) fn fingerprint(&self) -> Result<String, String> {
-        self.experiment.fingerprint(&self.inputs).map_err(|error| error.to_string())
+    pub(crate) fn fingerprint(&self) -> Result<String, InputError> {
+        self.experiment.fingerprint(&self.inputs)
     }
 
-    fn scenario(&self, point: usize) -> Result<Arc<Scenario>, String> {
-        let mut scenarios = self.scenarios.lock().map_err(|_| "a scenario failed".to_string())?;
+    fn scenario(&self, point: usize) -> Result<Arc<Scenario>, SpanError> {
+        let failed = |_| SpanError::Words("a scenario failed".to_string());
+        let mut scenarios = self.scenarios.lock().map_err(failed)?;
         if let Some(scenario) = scenarios.get(&point) {
             return Ok(scenario.clone());
         }
         let Experiment { points, timing, .. } = &self.experiment;
         let values = points.get(point);
-        let values = values.ok_or_else(|| format!("the experiment has no point {point}"))?;
+        let missing = || SpanError::Words(format!("the experiment has no point {point}"));
+        let values = values.ok_or_else(missing)?;
         let settings = values.settings();
         let scenario = Scenario::new(settings, *timing, &self.inputs, &self.histories);
-        let scenario = Arc::new(scenario.map_err(|error| error.to_string())?);
+        let scenario = Arc::new(scenario.map_err(SpanError::Input)?);
         scenarios.insert(point, scenario.clone());
         Ok(scenario)
     }
@@ -54,7 +57,7 @@ impl Definition {
     /// The lines of a span.
     pub(crate) fn lines(&self, span: Span, stop: &Stop) -> Result<String, SpanError> {
         let Span { point, first, end } = span;
-        let scenario = self.scenario(point).map_err(SpanError::Words)?;
+        let scenario = self.scenario(point)?;
         let mut lines = String::new();
         for replication in first..end {
             let sample = self
@@ -70,6 +73,7 @@ impl Definition {
     pub(crate) fn raised(&self, py: Python<'_>, fault: SpanError) -> PyErr {
         match fault {
             SpanError::Words(words) => other(py, words),
+            SpanError::Input(error) => input(py, &error),
             SpanError::Run(point, replication, error) => {
                 let key = self.experiment.points[point].key();
                 stopped(py, &error, &format!("replication {replication} of {key}: "))

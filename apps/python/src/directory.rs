@@ -7,7 +7,7 @@ use pavior_experiments::Store;
 use pavior_experiments::directory::{self, OpenRun, Resume, Run};
 use pyo3::prelude::*;
 
-use crate::errors::other;
+use crate::errors::{directory as directory_error, other};
 use crate::experiment::Specification;
 use crate::journal::{Journal, entries};
 use crate::results::Results;
@@ -43,7 +43,7 @@ impl Directory {
             let directory = directory::Directory::open(&path)?;
             directory.begin(&run, &specification.text, experiment, resume)
         };
-        let (open, known) = py.detach(begun).map_err(|error| other(py, error.to_string()))?;
+        let (open, known) = py.detach(begun).map_err(|error| directory_error(py, &error))?;
         let known = Py::new(py, Journal::of(known.entries))?;
         Ok(Directory { open: Mutex::new(open), known })
     }
@@ -67,6 +67,6 @@ impl Directory {
     /// safe.
     fn finish(&self, py: Python<'_>, results: &Results) -> PyResult<()> {
         let files = results.publications()?;
-        self.open(py)?.finish(&files).map_err(|error| other(py, error.to_string()))
+        self.open(py)?.finish(&files).map_err(|error| directory_error(py, &error))
     }
 }

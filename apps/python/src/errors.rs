@@ -1,12 +1,15 @@
 //! Errors of the crates below as the exceptions of `pavior._errors`.
 
+use std::io::ErrorKind;
 use std::ops::Range;
 
 use pavior_allocation::Refusal;
+use pavior_experiments::directory::DirectoryError;
+use pavior_experiments::{InputError, LogError};
+use pavior_files::FileError;
 use pavior_kernel::{BadName, CallerError};
-use pavior_mesh::Grid;
 use pavior_simulation::RunError;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyIsADirectoryError, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
@@ -49,11 +52,6 @@ pub(crate) fn read<T: std::str::FromStr<Err = BadName>>(py: Python<'_>, text: &s
     text.parse().map_err(|bad: BadName| bad_name(py, text, bad.reason, bad.span))
 }
 
-/// A machine by its name.
-pub(crate) fn machine(py: Python<'_>, name: &str) -> PyResult<Grid> {
-    read(py, name)
-}
-
 /// `Refused`, with its reason.
 pub(crate) fn refused(py: Python<'_>, refusal: Refusal) -> PyErr {
     let arguments = (refusal.word(), refusal.meaning(), refusal.is_permanent());
@@ -88,6 +86,50 @@ pub(crate) fn other(py: Python<'_>, message: String) -> PyErr {
     raise(class(py, &PAVIOR_ERROR, "PaviorError"), |class| {
         PyErr::from_type(class.clone(), (message,))
     })
+}
+
+/// What the system says of a file, as the kind of `OSError` that Python has for it; `ValueError`
+/// where a file holds what it must not.
+pub(crate) fn file(py: Python<'_>, error: &FileError) -> PyErr {
+    let (FileError::Read { path, reason }
+    | FileError::Place { path, reason }
+    | FileError::Write { path, source: reason }) = error
+    else {
+        return value(error);
+    };
+    match (reason.raw_os_error(), reason.kind()) {
+        (Some(code), _) => {
+            let words = py.import("os").and_then(|os| os.call_method1("strerror", (code,)));
+            match words.and_then(|words| words.extract::<String>()) {
+                Ok(words) => PyOSError::new_err((code, words, path.clone())),
+                Err(error) => error,
+            }
+        }
+        (None, ErrorKind::InvalidData) => value(error),
+        (None, ErrorKind::IsADirectory) => PyIsADirectoryError::new_err(error.to_string()),
+        (None, _) => PyOSError::new_err(error.to_string()),
+    }
+}
+
+/// Why a log or a list of failures is not read.
+pub(crate) fn log(py: Python<'_>, error: &LogError) -> PyErr {
+    match error {
+        LogError::File(error) => file(py, error),
+        LogError::Line { .. } => value(error),
+    }
+}
+
+/// Why what an experiment needs is not read.
+pub(crate) fn input(py: Python<'_>, error: &InputError) -> PyErr {
+    error.downcast_ref().map_or_else(|| value(error), |error| log(py, error))
+}
+
+/// Why a directory cannot be used.
+pub(crate) fn directory(py: Python<'_>, error: &DirectoryError) -> PyErr {
+    match error {
+        DirectoryError::File(error) => file(py, error),
+        error => other(py, error.to_string()),
+    }
 }
 
 /// A value of the caller that makes no sense.

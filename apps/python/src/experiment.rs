@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use crate::definition::Definition;
-use crate::errors::{bad_name, other};
+use crate::errors::{bad_name, input};
 use crate::inputs::Inputs;
 use crate::interrupt::{interruptible, interruptible_own};
 use crate::journal::{Journal, Span};
@@ -54,7 +54,7 @@ impl Specification {
         let shared = Arc::new(Definition::new(experiment, inputs));
         let read = shared.clone();
         let read = move || read.fingerprint();
-        let fingerprint = interruptible(py, || (), read)?.map_err(|reason| other(py, reason))?;
+        let fingerprint = interruptible(py, || (), read)?.map_err(|error| input(py, &error))?;
         Ok(Specification { shared, text, folder, fingerprint, classes })
     }
 
@@ -148,7 +148,7 @@ impl Specification {
         let lines = if self.classes.is_empty() {
             interruptible(py, stops, lines)
         } else {
-            interruptible_own(py, stops, || stop.is_set(), lines)
+            interruptible_own(py, stops, || Ok(()), || stop.is_set(), lines)
         };
         let lines = lines?.map_err(|error| self.shared.raised(py, error))?;
         Ok(PyBytes::new(py, lines.as_bytes()))
@@ -175,6 +175,11 @@ impl Specification {
             PyValueError::new_err(format!("{missing} replications are still wanted"))
         })?;
         Results::new(self.shared.clone(), samples)
+    }
+
+    fn __repr__(&self) -> String {
+        let experiment = &self.shared.experiment;
+        format!("<Specification {}: {} points>", experiment.name, experiment.points.len())
     }
 
     fn __reduce__<'py>(

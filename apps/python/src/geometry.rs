@@ -3,9 +3,36 @@
 use pavior_mesh::{Coordinates, Cuboid, Grid, NodeId, Sides};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PySequence, PyTuple};
+use pyo3::types::{PyList, PySequence, PyString, PyTuple};
 
+use crate::arguments::shown;
 use crate::errors::value;
+
+/// Whole numbers of an argument: an int, a text such as `4x4`, or a sequence of ints; none of
+/// anything else.
+pub(crate) fn entries(argument: &Bound<'_, PyAny>) -> Option<Vec<i64>> {
+    let all = |members: &mut dyn Iterator<Item = Bound<'_, PyAny>>| {
+        members.map(|member| member.extract::<i64>().ok()).collect()
+    };
+    if let Ok(tuple) = argument.cast::<PyTuple>() {
+        return all(&mut tuple.iter());
+    }
+    if let Ok(list) = argument.cast::<PyList>() {
+        return all(&mut list.iter());
+    }
+    if let Ok(text) = argument.cast::<PyString>() {
+        let parts = text.to_str().ok()?.split(['x', 'X', ',']);
+        return parts.map(|part| part.trim().parse().ok()).collect();
+    }
+    if let Ok(number) = argument.extract::<i64>() {
+        return Some(vec![number]);
+    }
+    // An array of numpy is no sequence by its type. Sets and dictionaries have no order of axes.
+    let is_ordered = argument.cast::<PySequence>().is_ok() || argument.hasattr("tolist").ok()?;
+    let mut members = argument.try_iter().ok().filter(|_| is_ordered)?.map(PyResult::ok);
+    let members: Vec<Bound<'_, PyAny>> = members.by_ref().collect::<Option<_>>()?;
+    all(&mut members.into_iter())
+}
 
 /// Up to three whole numbers of an argument, the axes that it leaves out filled up.
 pub(crate) fn numbers(
@@ -13,16 +40,16 @@ pub(crate) fn numbers(
     what: &str,
     fill: u16,
 ) -> PyResult<([u16; 3], usize)> {
-    let sequence = argument.cast::<PySequence>().map_err(|_| {
-        PyTypeError::new_err(format!("{what} is a sequence of whole numbers, such as (4, 4)"))
+    let entries = entries(argument).ok_or_else(|| {
+        let given = shown(argument);
+        PyTypeError::new_err(format!("{what} is whole numbers, such as (4, 4), not {given}"))
     })?;
-    let count = sequence.len()?;
+    let count = entries.len();
     if !(1..=3).contains(&count) {
         return Err(value(format!("{what} has 1 to 3 entries, one an axis, not {count}")));
     }
     let mut all = [fill; 3];
-    for (index, entry) in all[..count].iter_mut().enumerate() {
-        let number: i64 = sequence.get_item(index)?.extract()?;
+    for (entry, number) in all.iter_mut().zip(entries) {
         *entry = u16::try_from(number)
             .map_err(|_| value(format!("{what}: {number} is not in 0..65535")))?;
     }

@@ -22,12 +22,13 @@ fn signals(py: Python<'_>) -> PyResult<()> {
     py.check_signals()
 }
 
-/// As [`interruptible`], for work that calls code of the caller. Its thread stays known to the
+/// As [`watched`], for work that calls code of the caller. Its thread stays known to the
 /// interpreter, so that a call costs little. A signal raises in the caller's code, too, which may
 /// be in a loop without end. So does another thread that makes `is_stopped` true.
 pub(crate) fn interruptible_own<T: Send + 'static>(
     py: Python<'_>,
     stop: impl FnOnce() + Send,
+    mut looked: impl FnMut() -> PyResult<()> + Send,
     is_stopped: impl Fn() -> bool + Send + Sync,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
@@ -50,12 +51,13 @@ pub(crate) fn interruptible_own<T: Send + 'static>(
         if polls_since > 1 {
             raise();
         }
+        looked()
     };
     let stop = || {
         stop();
         raise();
     };
-    run(py, stop, looked, work)
+    watched(py, stop, looked, work)
 }
 
 /// Raises `KeyboardInterrupt` in the Python code that a thread runs.
@@ -74,14 +76,15 @@ pub(crate) fn interruptible<T: Send + 'static>(
     stop: impl FnOnce() + Send,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
-    run(py, stop, || (), work)
+    watched(py, stop, || Ok(()), work)
 }
 
-/// As [`interruptible`]; `looked` is called whenever no signal was found.
-fn run<T: Send + 'static>(
+/// As [`interruptible`]; `looked` is called whenever no signal was found, and what it raises ends
+/// the work, too.
+pub(crate) fn watched<T: Send + 'static>(
     py: Python<'_>,
     stop: impl FnOnce() + Send,
-    mut looked: impl FnMut() + Send,
+    mut looked: impl FnMut() -> PyResult<()> + Send,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
     let (done, answer) = mpsc::channel();
@@ -102,13 +105,12 @@ fn run<T: Send + 'static>(
                     return Err(Python::attach(|py| other(py, message.into())));
                 }
                 Err(RecvTimeoutError::Timeout) => {
-                    if let Err(raised) = Python::attach(signals) {
+                    if let Err(raised) = Python::attach(signals).and_then(|()| looked()) {
                         stop();
                         // Whether it ended or not: the exception is what the caller gets.
                         let _ = answer.recv_timeout(GRACE);
                         return Err(raised);
                     }
-                    looked();
                 }
             }
         }

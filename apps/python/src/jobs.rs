@@ -9,6 +9,9 @@ use pyo3::types::{PyInt, PyString};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
+use crate::arguments::shown;
+use crate::errors::value;
+
 /// The name of a job: 7 and "7" differ.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
@@ -20,12 +23,18 @@ pub(crate) enum JobName {
 impl JobName {
     pub(crate) fn of(argument: &Bound<'_, PyAny>) -> PyResult<JobName> {
         if argument.cast::<PyInt>().is_ok() {
-            return Ok(JobName::Number(argument.extract()?));
+            return argument.extract().map(JobName::Number).map_err(|_| {
+                value(format!("{} is too large for the name of a job", shown(argument)))
+            });
         }
-        match argument.cast::<PyString>() {
-            Ok(word) => Ok(JobName::Word(word.to_str()?.into())),
-            Err(_) => Err(PyTypeError::new_err("the name of a job is an int or a str")),
+        if let Ok(word) = argument.cast::<PyString>() {
+            return Ok(JobName::Word(word.to_str()?.into()));
         }
+        // Integers of numpy, too.
+        argument.extract().map(JobName::Number).map_err(|_| {
+            let given = shown(argument);
+            PyTypeError::new_err(format!("the name of a job is an int or a str, not {given}"))
+        })
     }
 
     pub(crate) fn to_object(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {

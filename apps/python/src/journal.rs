@@ -127,4 +127,8 @@ impl Journal {
     fn __len__(&self) -> PyResult<usize> {
         Ok(self.lock()?.len())
     }
+
+    fn __repr__(&self) -> PyResult<String> {
+        Ok(format!("<Journal of {} replications>", self.__len__()?))
+    }
 }

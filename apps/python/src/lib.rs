@@ -6,7 +6,9 @@
 // PyO3 converts arguments into owned values; a function that only looks at one takes it so, too.
 #![allow(clippy::needless_pass_by_value)]
 
+mod arguments;
 mod arrays;
+mod asked;
 mod definition;
 mod directory;
 mod episode;
@@ -19,12 +21,14 @@ mod interrupt;
 mod jobs;
 mod journal;
 mod machine;
+mod outcome;
 mod own;
 mod progress;
 mod records;
 mod results;
 mod schedulers;
 mod shared;
+mod shown;
 mod simulate;
 mod steps;
 mod strategies;
@@ -51,13 +55,15 @@ mod _native {
     #[pymodule_export]
     use crate::machine::{Allocation, Machine};
     #[pymodule_export]
+    use crate::outcome::Outcome;
+    #[pymodule_export]
     use crate::progress::{Cancel, Progress};
     #[pymodule_export]
     use crate::results::Results;
     #[pymodule_export]
     use crate::schedulers::{Job, MachineView, Queue, QueueIterator, Running};
     #[pymodule_export]
-    use crate::simulate::{Outcome, simulate};
+    use crate::simulate::simulate;
     #[pymodule_export]
     use crate::strategies::Free;
     #[pymodule_export]

@@ -5,6 +5,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
+use crate::arguments::shown;
 use crate::errors::value;
 use crate::schedulers::{Kind, Unit, register as register_scheduler};
 use crate::strategies::register as register_strategy;
@@ -21,28 +22,40 @@ pub(crate) struct Own {
 impl Own {
     /// Adds a class or a function; returns the name under which it stands.
     pub(crate) fn add(&mut self, own: &Bound<'_, PyAny>) -> PyResult<String> {
-        let (package, module) = (own.py().import("pavior")?, own.py().import("pavior._scheduler")?);
-        let is = |class: &str| -> PyResult<bool> {
-            let class = package.getattr(class)?;
-            Ok(own.cast::<PyType>().is_ok_and(|own| own.is_subclass(&class).unwrap_or(false)))
+        if is_class(own, "Strategy")? { self.add_strategy(own) } else { self.add_scheduler(own) }
+    }
+
+    /// Adds a strategy; returns the name under which it stands.
+    pub(crate) fn add_strategy(&mut self, own: &Bound<'_, PyAny>) -> PyResult<String> {
+        let class =
+            own.cast::<PyType>().ok().filter(|_| is_class(own, "Strategy").unwrap_or(false));
+        let Some(class) = class else {
+            return Err(PyTypeError::new_err(format!(
+                "a strategy is a name such as 'tff', or a subclass of Strategy, not {}",
+                shown(own)
+            )));
         };
-        let name: String = module.call_method1("name_of", (own,))?.extract()?;
-        let kind = match own.cast::<PyType>() {
-            Ok(class) if is("Strategy")? => {
-                self.strategies = true;
-                register_strategy(class, &mut self.catalogue.strategies, None)?;
-                return Ok(name);
-            }
-            _ if is("Priority")? => Kind::Priority,
-            _ if is("Scheduler")? => Kind::Scheduler,
-            Err(_) if own.is_callable() => Kind::Function,
-            _ => {
-                return Err(PyTypeError::new_err(format!(
-                    "{} is no Strategy, no Scheduler and no function of a job",
-                    own.repr()?
-                )));
-            }
+        self.strategies = true;
+        register_strategy(class, &mut self.catalogue.strategies, None)?;
+        name_of(own)
+    }
+
+    /// Adds a scheduler; returns the name under which it stands.
+    pub(crate) fn add_scheduler(&mut self, own: &Bound<'_, PyAny>) -> PyResult<String> {
+        let kind = if is_class(own, "Priority")? {
+            Kind::Priority
+        } else if is_class(own, "Scheduler")? {
+            Kind::Scheduler
+        } else if own.is_callable() && own.cast::<PyType>().is_err() {
+            Kind::Function
+        } else {
+            return Err(PyTypeError::new_err(format!(
+                "a scheduler is a name such as 'easy', a subclass of Scheduler or Priority, or a \
+                 function of a job, not {}",
+                shown(own)
+            )));
         };
+        let name = name_of(own)?;
         self.schedulers = true;
         register_scheduler(own, kind, &name, &mut self.catalogue.schedulers, &self.unit)?;
         Ok(name)
@@ -63,4 +76,14 @@ impl Own {
         self.unit.get_or_init(|| first.unit());
         Ok(())
     }
+}
+
+/// Whether something is a subclass of a class of the package.
+fn is_class(own: &Bound<'_, PyAny>, class: &str) -> PyResult<bool> {
+    let class = own.py().import("pavior")?.getattr(class)?;
+    own.cast::<PyType>().map_or(Ok(false), |own| own.is_subclass(&class))
+}
+
+fn name_of(own: &Bound<'_, PyAny>) -> PyResult<String> {
+    own.py().import("pavior._scheduler")?.call_method1("name_of", (own,))?.extract()
 }

@@ -68,6 +68,31 @@ impl Results {
         Table::new(columns, self.unit)
     }
 
+    /// What `means` says that is not the same everywhere: the parameters that vary, and the metrics
+    /// that apply, one after another.
+    #[getter]
+    fn brief(&self) -> PyResult<Table> {
+        let Means { columns: names, mut rows } = Means::of(self.specification(), &self.samples);
+        rows.retain(|row| row.summary.mean.is_some());
+        let order =
+            |metric: &str| self.specification().metrics.iter().position(|spec| spec.name == metric);
+        // What is measured is no metric of the experiment: it comes last.
+        rows.sort_by_key(|row| order(&row.metric).unwrap_or(usize::MAX));
+        let values: Vec<&[String]> = rows.iter().map(|row| &row.values[..]).collect();
+        let varies = |at: usize| values.iter().any(|row| row[at] != values[0][at]);
+        let columns = parameter_columns(&names, &values).into_iter().enumerate();
+        let columns = columns.filter(|(at, _)| varies(*at)).map(|(_, column)| column);
+        let mut columns: Vec<(&str, ArrayRef)> = columns.collect();
+        let rest: Vec<(&str, ArrayRef)> = vec![
+            ("metric", text_array(rows.iter().map(|row| row.metric.as_str()))),
+            ("mean", Arc::new(rows.iter().map(|row| row.summary.mean).collect::<Float64Array>())),
+            ("ci95", Arc::new(rows.iter().map(|row| row.summary.ci95).collect::<Float64Array>())),
+            ("unit", text_array(rows.iter().map(|row| row.unit.as_str()))),
+        ];
+        columns.extend(rest);
+        Table::new(columns, self.unit)
+    }
+
     /// A row a replication: its point, its values of the parameters, and every metric.
     #[getter]
     fn replications(&self) -> PyResult<Table> {

@@ -11,13 +11,14 @@ use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::types::{ArrowPrimitiveType, Float32Type, Float64Type, Int32Type, Int64Type};
 use arrow_array::types::{Int8Type, Int16Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchIterator};
-use arrow_schema::{DataType, Schema};
+use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, RecordBatchIterator};
+use arrow_schema::{DataType, Schema, TimeUnit};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList};
 
 use crate::errors::value;
+use crate::shown::Excerpt;
 
 const STREAM: &CStr = c"arrow_array_stream";
 
@@ -64,10 +65,10 @@ impl Table {
 
     /// The values of a column as Python objects.
     fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
-        let column = self
-            .batch
-            .column_by_name(name)
-            .ok_or_else(|| PyKeyError::new_err(format!("there is no column {name:?}")))?;
+        let column = self.batch.column_by_name(name).ok_or_else(|| {
+            let known = self.columns().join(", ");
+            PyKeyError::new_err(format!("there is no column {name:?}; there are {known}"))
+        })?;
         PyList::new(py, objects(py, column)?)
     }
 
@@ -99,8 +100,25 @@ impl Table {
         Table::to_pyarrow(slf)?.call_method0("to_pandas")
     }
 
+    /// The first and the last rows.
+    fn _repr_html_(&self) -> String {
+        Excerpt::of(&self.batch, 20).html(&self.summary())
+    }
+
     fn __repr__(&self) -> String {
-        format!("<Table {} rows: {}>", self.batch.num_rows(), self.columns().join(", "))
+        format!("<{}>\n{}", self.summary(), Excerpt::of(&self.batch, 10).text())
+    }
+}
+
+impl Table {
+    /// Some of its rows as text.
+    pub(crate) fn excerpt(&self, most: usize) -> Excerpt {
+        Excerpt::of(&self.batch, most)
+    }
+
+    fn summary(&self) -> String {
+        let (rows, columns) = (self.batch.num_rows(), self.batch.num_columns());
+        format!("Table of {rows} rows and {columns} columns, times in {}", self.unit)
     }
 }
 
@@ -198,7 +216,8 @@ pub(crate) fn texts(batch: &RecordBatch, name: &str) -> PyResult<Option<Vec<Opti
         .ok_or_else(|| value(format!("the column {name:?} is {}, not text", column.data_type())))
 }
 
-/// A column of numbers, whatever their width; none where there is no column of this name.
+/// A column of numbers, whatever their width, or of times, in seconds; none where there is no
+/// column of this name.
 pub(crate) fn numbers(batch: &RecordBatch, name: &str) -> PyResult<Option<Vec<Option<f64>>>> {
     fn all<T: ArrowPrimitiveType>(column: &ArrayRef, to: fn(T::Native) -> f64) -> Vec<Option<f64>> {
         column.as_primitive::<T>().iter().map(|value| value.map(to)).collect()
@@ -215,6 +234,19 @@ pub(crate) fn numbers(batch: &RecordBatch, name: &str) -> PyResult<Option<Vec<Op
         DataType::UInt16 => all::<UInt16Type>(column, f64::from),
         DataType::UInt32 => all::<UInt32Type>(column, f64::from),
         DataType::UInt64 => all::<UInt64Type>(column, |value| value as f64),
+        DataType::Timestamp(unit, _) | DataType::Duration(unit) => {
+            let a_second = match unit {
+                TimeUnit::Second => 1.0,
+                TimeUnit::Millisecond => 1e3,
+                TimeUnit::Microsecond => 1e6,
+                TimeUnit::Nanosecond => 1e9,
+            };
+            let ticks = column.to_data();
+            let ticks = Int64Array::from(
+                ticks.into_builder().data_type(DataType::Int64).build().map_err(value)?,
+            );
+            ticks.iter().map(|tick| tick.map(|tick| tick as f64 / a_second)).collect()
+        }
         other => return Err(value(format!("the column {name:?} is {other}, not numbers"))),
     }))
 }

@@ -12,49 +12,54 @@ use pavior_kernel::Time;
 use pavior_mesh::{Freedom, Sides};
 use pavior_workload::TimeUnit;
 use pavior_workload::traces::{self, Filter, Header, ReadOptions, Record, Report, Tags};
+use pyo3::exceptions::{PyDeprecationWarning, PyTypeError};
 use pyo3::prelude::*;
 
-use crate::errors::{bad_name, other, read, value};
+use crate::arguments::{shown, whole};
+use crate::errors::{bad_name, log, read, value};
 use crate::interrupt::interruptible;
+use crate::shown::number;
 use crate::table::{Table, batches, numbers, texts};
 
 /// The longest time that a table may name, in seconds: about 30,000 years.
 const LONGEST: f64 = 1e12;
 
-/// A log of jobs.
+/// A log of jobs: of a file, or of a table.
+///
+/// A file is named by its path and ends in `.swf`, `.sim` or `.json`, also `.gz`. `first` reads so
+/// many job lines only; `filter` keeps jobs whose fields have these values, such as
+/// `partition=2,queue=1`; `status` keeps jobs with these values of field 11; `lenient` skips lines
+/// that cannot be read.
+///
+/// A table is any of Arrow (polars, pandas, pyarrow, `Table`), with the columns `submit`, `run` and
+/// `nodes`, and optionally `job`, `estimate`, `x`, `y`, `z`, `freedom`, `user`, `queue` and
+/// `partition`. Times are numbers of seconds, timestamps or durations.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Trace {
     pub(crate) trace: Arc<traces::Trace>,
 }
 
-#[pymethods]
+/// What is to be read of a file.
+type Wanted<'a, 'py> = (Option<&'a Bound<'py, PyAny>>, Option<&'a str>, Option<&'a str>, bool);
+
 impl Trace {
-    /// Reads a log: `.swf`, `.sim` or `.json`, each also `.gz`.
-    #[staticmethod]
-    #[pyo3(signature = (path, *, first = None, filter = None, status = None, lenient = false))]
-    fn read(
+    fn of_file(
         py: Python<'_>,
         path: PathBuf,
-        first: Option<u64>,
-        filter: Option<&str>,
-        status: Option<&str>,
-        lenient: bool,
+        (first, filter, status, lenient): Wanted<'_, '_>,
     ) -> PyResult<Trace> {
+        let first = first.map(whole).transpose()?;
         let filter: Filter = filter.map_or(Ok(Filter::default()), |text| read(py, text))?;
         let status = status.map_or(Ok(Filter::default()), |text| {
             Filter::of_status(text).map_err(|bad| bad_name(py, text, bad.reason, bad.span))
         })?;
         let options = ReadOptions { lenient, first, filter: filter.and(&status) };
-        let opened = move || read_log(&path, &options, Limits::LINES).map_err(|e| e.to_string());
-        let trace = interruptible(py, || (), opened)?.map_err(|error| other(py, error))?;
+        let opened = move || read_log(&path, &options, Limits::LINES);
+        let trace = interruptible(py, || (), opened)?.map_err(|error| log(py, &error))?;
         Ok(Trace { trace: Arc::new(trace) })
     }
 
-    /// A log from any Arrow table with the columns `submit`, `run` (seconds) and `nodes`, and
-    /// optionally `job`, `estimate`, `x`, `y`, `z`, `freedom` (text), `user`, `queue`, `partition`.
-    /// A row that makes no sense raises `ValueError`.
-    #[staticmethod]
-    fn from_arrow(table: &Bound<'_, PyAny>) -> PyResult<Trace> {
+    fn of_table(table: &Bound<'_, PyAny>) -> PyResult<Trace> {
         let mut records = Vec::new();
         for batch in batches(table)? {
             let columns = Columns::of(&batch)?;
@@ -71,6 +76,73 @@ impl Trace {
         (report.job_lines, report.kept) = (count, count);
         let trace = traces::Trace { header: Header::default(), records, report };
         Ok(Trace { trace: Arc::new(trace) })
+    }
+
+    /// How many jobs there are, how large, and over how long a time.
+    fn summary(&self) -> String {
+        let records = &self.trace.records;
+        let nodes = || records.iter().map(|record| record.nodes);
+        let (least, most) = (nodes().min().unwrap_or(0), nodes().max().unwrap_or(0));
+        let submit =
+            |record: Option<&Record>| record.map_or(0.0, |it| TimeUnit::SECOND.units(it.submit));
+        let days = (submit(records.last()) - submit(records.first())) / 86_400.0;
+        let (jobs, days) = (records.len(), number(days));
+        format!("Trace of {jobs} jobs of {least} to {most} nodes, submitted within {days} days")
+    }
+}
+
+#[pymethods]
+impl Trace {
+    #[new]
+    #[pyo3(signature = (source, *, first = None, filter = None, status = None, lenient = false))]
+    fn new(
+        source: &Bound<'_, PyAny>,
+        first: Option<&Bound<'_, PyAny>>,
+        filter: Option<&str>,
+        status: Option<&str>,
+        lenient: bool,
+    ) -> PyResult<Trace> {
+        let wanted = (first, filter, status, lenient);
+        if let Ok(path) = source.extract::<PathBuf>() {
+            return Trace::of_file(source.py(), path, wanted);
+        }
+        if !source.hasattr("__arrow_c_stream__")? {
+            return Err(PyTypeError::new_err(format!(
+                "a log is a path or an Arrow table, such as a data frame of polars, not {}",
+                shown(source)
+            )));
+        }
+        if !matches!(wanted, (None, None, None, false)) {
+            return Err(value(
+                "first, filter, status and lenient are for files; choose rows of the table",
+            ));
+        }
+        Trace::of_table(source)
+    }
+
+    /// The old name of `Trace(path)`.
+    #[staticmethod]
+    #[pyo3(signature = (path, *, first = None, filter = None, status = None, lenient = false))]
+    fn read(
+        py: Python<'_>,
+        path: PathBuf,
+        first: Option<&Bound<'_, PyAny>>,
+        filter: Option<&str>,
+        status: Option<&str>,
+        lenient: bool,
+    ) -> PyResult<Trace> {
+        let words = c"Trace.read(path) is the old name of Trace(path)";
+        PyErr::warn(py, &py.get_type::<PyDeprecationWarning>(), words, 1)?;
+        Trace::of_file(py, path, (first, filter, status, lenient))
+    }
+
+    /// The old name of `Trace(table)`.
+    #[staticmethod]
+    fn from_arrow(table: &Bound<'_, PyAny>) -> PyResult<Trace> {
+        let py = table.py();
+        let words = c"Trace.from_arrow(table) is the old name of Trace(table)";
+        PyErr::warn(py, &py.get_type::<PyDeprecationWarning>(), words, 1)?;
+        Trace::of_table(table)
     }
 
     fn __len__(&self) -> usize {
@@ -117,8 +189,13 @@ impl Trace {
         )
     }
 
+    /// The first and the last jobs.
+    fn _repr_html_(&self) -> PyResult<String> {
+        Ok(self.jobs()?.excerpt(20).html(&self.summary()))
+    }
+
     fn __repr__(&self) -> String {
-        format!("<Trace {} jobs>", self.trace.records.len())
+        format!("<{}>", self.summary())
     }
 }
 

@@ -38,7 +38,7 @@ def results_of(folder: Path, text: str) -> Path:
     folder.mkdir()
     (folder / "log.swf").write_text(LOG)
     (folder / "part.toml").write_text(text)
-    Experiment.read(folder / "part.toml").run(out=folder / "out")
+    Experiment(folder / "part.toml").run(out=folder / "out")
     return folder / "out" / "results.csv"
 
 

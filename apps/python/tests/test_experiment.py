@@ -138,7 +138,7 @@ def test_the_command_line_and_the_package_write_the_same_bytes(
         assert (tmp_path / "ours" / name).read_bytes() == content, name
     # Either goes on with what the other began.
     again: list[int] = []
-    Experiment.read(tmp_path / "experiment.toml").run(
+    Experiment(tmp_path / "experiment.toml").run(
         out=tmp_path / "ours", progress=lambda progress: again.append(progress.done)
     )
     assert not again
@@ -172,7 +172,7 @@ def test_a_directory_has_one_user(tmp_path: Path) -> None:
 
 
 def test_keyword_arguments_are_keys_of_the_file() -> None:
-    experiment = Experiment.of(
+    experiment = Experiment(
         machine="mesh:8x8",
         strategy=["ff", "tbl"],
         load={"from": 1, "to": 2, "steps": 3},
@@ -186,21 +186,58 @@ def test_keyword_arguments_are_keys_of_the_file() -> None:
     assert len(results.replications) == 12
     differences = pl.DataFrame(results.differences)
     assert set(differences["strategy"]) == {"tbl"} and set(differences["baseline"]) == {"ff"}
-    assert results._repr_html_().startswith("<table>")
+    assert results._repr_html_().startswith("<p>Results of experiment: 12 replications of 6 points</p>")
+    assert repr(results).startswith("<Results of experiment: 12 replications of 6 points>\n<Table of ")
+    assert repr(experiment) == "<Experiment of 6 points: load 1, 1.5, 2; strategy ff, tbl>"
+    assert "experiment.toml" in experiment._repr_html_() and "<pre>" in experiment._repr_html_()
     twin = pickle.loads(pickle.dumps(experiment))
     assert twin.fingerprint == experiment.fingerprint
     with pytest.raises(pavior.BadName) as bad:
-        Experiment.of(strategy=["ff", "tlb"])
+        Experiment(strategy=["ff", "tlb"])
     assert "tlb" in 'strategy = ["ff", "tlb"]\n'[slice(*bad.value.span)]
     with pytest.raises(TypeError):
-        Experiment.of(load=object())
+        Experiment(load=object())
     with pytest.raises(TypeError, match="PEP 3148"):
         experiment.run(on=object())
 
 
+def test_an_experiment_comes_from_keywords_a_file_or_a_text(tmp_path: Path) -> None:
+    path = tmp_path / "turning.toml"
+    path.write_text(TEXT)
+    by_path = Experiment(path)
+    assert by_path.name == "turning" and by_path.fingerprint == Experiment(str(path)).fingerprint
+    assert by_path.points == Experiment(TEXT).points == Experiment(TEXT, name="other").points
+    named = Experiment(name="a-run", machine=[(8, 8), "torus:4x4", 16], strategy="TFF", jobs=1e2, seed=None)
+    assert named.name == "a-run" and 'name = "a-run"' in named.text
+    assert [point["machine"] for point in named.points] == ["mesh:8x8", "torus:4x4", "mesh:16"]
+    assert {point["strategy"] for point in named.points} == {"tff"}
+    assert pickle.loads(pickle.dumps(named)).name == "a-run"
+    assert Experiment(machine=(8, 8)).points[0]["machine"] == "mesh:8x8"
+    assert len(pickle.loads(pickle.dumps(Experiment())).points) == len(Experiment().points) == 5
+    with pytest.raises(TypeError, match="not both"):
+        Experiment(TEXT, jobs=3)
+    with pytest.raises(pavior.BadName, match="did you mean `strategy`"):
+        Experiment(stratgy="ff")
+    with pytest.warns(DeprecationWarning, match="Experiment"):
+        assert Experiment.of(jobs=10, strategy="ff").points == Experiment(jobs=10, strategy="ff").points
+    with pytest.warns(DeprecationWarning, match="Experiment"):
+        assert Experiment.read(path).fingerprint == by_path.fingerprint
+
+
+def test_progress_is_shown_where_it_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    experiment = Experiment(machine="mesh:8x8", strategy=["ff", "tff"], jobs=50, replications=3)
+    experiment.run()
+    assert not capsys.readouterr().err
+    experiment.run(progress=True)
+    told = capsys.readouterr().err
+    assert told.endswith("\n") and "100%  2 of 2 points, 6 of 6 replications" in told
+    with pytest.raises(TypeError, match="progress"):
+        experiment.run(progress=3)  # type: ignore[arg-type]
+
+
 def test_charts_have_a_point_for_every_mean() -> None:
     pytest.importorskip("altair")
-    results = Experiment.of(
+    results = Experiment(
         machine="mesh:8x8", strategy="ff", load=[1, 2], jobs=50, replications=3
     ).run()
     chart = results.chart("waiting").to_dict()
@@ -210,7 +247,7 @@ def test_charts_have_a_point_for_every_mean() -> None:
 
 
 def test_classes_stand_among_strategies() -> None:
-    experiment = Experiment.of(
+    experiment = Experiment(
         machine="mesh:6x6", strategy=["ff", CornerFirst], jobs=60, replications=2, timing=False
     )
     results = experiment.run()
@@ -229,11 +266,11 @@ def test_an_exception_of_a_strategy_is_raised() -> None:
             raise ZeroDivisionError("of its own")
 
     with pytest.raises(ZeroDivisionError, match="of its own"):
-        Experiment.of(machine="mesh:6x6", strategy=Fails, jobs=10, replications=1).run()
+        Experiment(machine="mesh:6x6", strategy=Fails, jobs=10, replications=1).run()
 
 
 def test_ctrl_c_ends_a_sweep_within_half_a_second(tmp_path: Path) -> None:
-    experiment = Experiment.of(
+    experiment = Experiment(
         machine="mesh:64x64",
         strategy="gabl",
         load=5,

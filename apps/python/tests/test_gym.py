@@ -80,12 +80,12 @@ def scheduled(jobs: pl.DataFrame, scheduler: str) -> pavior.Result:
         "submit", (pl.col("end") - pl.col("start")).alias("run"), "nodes", pl.col("job")
     ).with_columns(x=boxes.arr.get(3), y=boxes.arr.get(4))
     assert departed.null_count().sum_horizontal().sum() == 0, "all have run"
-    return simulate("mesh:8x8", "ff", scheduler, trace=Trace.from_arrow(departed))
+    return simulate("mesh:8x8", "ff", scheduler, trace=Trace(departed))
 
 
 def test_an_agent_that_takes_the_first_base_is_first_fit() -> None:
     log = {"submit": [0.0] * 40, "run": [1.0 + i % 7 for i in range(40)], "nodes": [4] * 40}
-    trace = Trace.from_arrow(pl.DataFrame(log | {"x": [2] * 40, "y": [2] * 40}))
+    trace = Trace(pl.DataFrame(log | {"x": [2] * 40, "y": [2] * 40}))
     for scheduler in ("fcfs", "ssd", "easy"):
         env = gymnasium.make(IDS[1], machine="mesh:6x6", trace=trace, scheduler=scheduler)
         total, told = episode(env, first)
@@ -188,7 +188,7 @@ def test_environments_leave_nothing_behind() -> None:
 
 def test_drawings() -> None:
     rows = {"submit": [0.0, 0.0], "run": [5, 5], "nodes": [2, 6], "x": [2, 3], "y": [1, 2]}
-    trace = Trace.from_arrow(pl.DataFrame(rows))
+    trace = Trace(pl.DataFrame(rows))
     env = gymnasium.make(IDS[1], machine="mesh:4x2", trace=trace, render_mode="ansi")
     _, info = env.reset()
     assert env.render() == "....\n....\n" and list(info["action_mask"]) == [1, 1, 1, 0] * 2

@@ -112,6 +112,62 @@ def test_bad_values_change_nothing(call) -> None:  # type: ignore[no-untyped-def
     assert machine.free == 16 and machine.generation == 0 and not machine.jobs
 
 
+def test_requests_as_people_type_them() -> None:
+    for shape in [(2, 3), [2, 3], "2x3", "2, 3", np.array([2, 3]), (np.int32(2), np.uint8(3))]:
+        assert Machine((4, 4)).allocate(shape).boxes == (Box((0, 0), (2, 3)),), shape
+    for count in (6, np.int64(6)):
+        assert Machine("MESH:4X4").allocate(count).nodes == 6
+    assert Machine(8).name == "mesh:8" and Machine([2, 3, 4]).name == "mesh:2x3x4"
+    assert Machine("mesh:4x4", "FF").strategy == "ff"
+    line = Machine("mesh:4")
+    assert line.fail(3) is None and line.failed == 1 and Box(0, 2) == Box((0,), (2,))
+    machine = Machine("mesh:4x4")
+    assert machine.allocate((1, 1), job=np.int64(7)).job == 7
+    machine.release(np.int64(7))  # type: ignore[arg-type]
+    assert machine.allocate_at(Box((1, 1), (2, 2))).nodes == 4
+    assert set(machine.explain((4, 4), "gabl").answers) == {"gabl"}
+    assert machine.probe((1, 1), freedom="ANY_BOX") == (Box((0, 0), (1, 1)),)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda machine: machine.allocate((1.5, 2)),
+        lambda machine: machine.allocate({1, 2}),
+        lambda machine: machine.allocate({1: 2}),
+        lambda machine: machine.allocate("large"),
+        lambda machine: machine.allocate(2.5),
+        lambda machine: machine.allocate(nodes="4"),
+        lambda machine: machine.allocate((1, 1), job=(1, 2)),
+        lambda machine: machine.allocate_at((1, 1)),
+        lambda machine: machine.release(1.5),
+        lambda machine: Machine(None),
+        lambda machine: Machine("mesh:4x4", 3),
+        lambda machine: Box("a", "b"),
+    ],
+)
+def test_bad_types_are_told_in_a_sentence(call) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(TypeError) as raised:
+        call(Machine("mesh:4x4"))
+    assert "such as" in str(raised.value) or "not " in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_numbers_out_of_range_are_values() -> None:
+    machine = Machine("mesh:4x4")
+    for call in (
+        lambda: machine.allocate(-1),
+        lambda: machine.allocate(nodes=-1),
+        lambda: machine.allocate(nodes=2.5),
+        lambda: machine.allocate((10**30, 1)),
+        lambda: machine.allocate((1, 1), job=10**30),
+        lambda: Machine("mesh:4x4", seed=-1),
+    ):
+        with pytest.raises((ValueError, TypeError)):
+            call()
+    assert machine.free == 16
+
+
 def test_bad_names_say_where() -> None:
     with pytest.raises(pavior.BadName) as bad:
         Machine("torus:8xé8")
@@ -129,6 +185,17 @@ def test_a_machine_draws_itself() -> None:
     svg = machine._repr_svg_()
     assert "torus:8x8" in svg and "48 of 64 nodes free" in svg
     assert svg.count('class="job"') == svg.count('class="failed"') == 1 and ">a</text>" in svg
+
+
+def test_hostile_names_are_escaped() -> None:
+    hostile = '<script>alert("1")</script>\x1b[31m'
+    machine = Machine("mesh:4x4")
+    held = machine.allocate((2, 2), job=hostile)
+    for drawn in (machine._repr_svg_(), held._repr_html_(), machine.explain((4, 4))._repr_svg_()):
+        assert "<script>" not in drawn and "\x1b" not in drawn and "<svg" in drawn
+    assert "\x1b" not in repr(held)
+    experiment = pavior.Experiment(title="<b>&\x1b", machine="mesh:4x4", jobs=5, replications=1)
+    assert "<b>&" not in experiment._repr_html_() and "&lt;b&gt;" in experiment._repr_html_()
 
 
 def test_failed_nodes() -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import inspect
 import os
+import re
 import signal
 import threading
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -65,7 +69,7 @@ def test_logs_come_from_any_arrow_table() -> None:
     rows = {"submit": [5.5, 0.0, 1.0], "run": [3, 10, 20], "nodes": [16, 4, 300]}
     expected = None
     for table in (pl.DataFrame(rows), pa.table(rows), pl.DataFrame(rows).to_pandas()):
-        trace = Trace.from_arrow(table)
+        trace = Trace(table)
         assert len(trace) == 3 and trace.jobs["submit"] == [0.0, 1.0, 5.5]
         result = simulate("torus:16x16", trace=trace)
         assert result.jobs["fate"] == ["departed", "rejected", "departed"]
@@ -76,7 +80,7 @@ def test_logs_come_from_any_arrow_table() -> None:
         frame = pl.DataFrame(result.jobs)
         assert expected is None or frame.equals(expected)
         expected = frame
-    again = Trace.from_arrow(trace.jobs)
+    again = Trace(trace.jobs)
     assert pl.DataFrame(again.jobs).equals(pl.DataFrame(trace.jobs))
 
 
@@ -85,28 +89,89 @@ def test_a_column_says_how_free_jobs_are() -> None:
     rows = {"submit": [0, 1, 2], "run": [1, 1, 1], "nodes": [6, 6, 6]}
     words = [None, "box", "any"]
     for column in (words, pa.array(words, pa.large_string()), pa.array(words).dictionary_encode()):
-        trace = Trace.from_arrow(pa.table(rows | {"freedom": column}))
+        trace = Trace(pa.table(rows | {"freedom": column}))
         assert trace.jobs["freedom"] == words
         boxes = simulate("mesh:4x4", "mbs", trace=trace).jobs["boxes"]
         assert [len(of_job) == 1 for of_job in boxes] == [False, True, False]
         over = simulate("mesh:4x4", "mbs", trace=trace, freedom="box:queue=1,turned:6").jobs
         assert [len(of_job) for of_job in over["boxes"]] == [1, 1, 1]
-    assert pl.DataFrame(Trace.from_arrow(trace.jobs).jobs).equals(pl.DataFrame(trace.jobs))
+    assert pl.DataFrame(Trace(trace.jobs).jobs).equals(pl.DataFrame(trace.jobs))
 
 
 def test_logs_come_from_files(tmp_path: Path) -> None:
     log = tmp_path / "log.swf"
     line = "{} {} 0 {} {} -1 -1 {} {} -1 1 1 1 1 1 1 -1 -1\n"
     log.write_text("".join(line.format(j + 1, 10 * j, 60, 4, 4, 90) for j in range(20)))
-    trace = Trace.read(log, first=10)
+    trace = Trace(log, first=10)
     assert len(trace) == 10
     by_path = simulate("mesh:4x4", trace=log, first=10)
     assert pl.DataFrame(by_path.jobs).equals(pl.DataFrame(simulate("mesh:4x4", trace=trace).jobs))
-    with pytest.raises(pavior.PaviorError, match=r"log\.swf"):
-        log.write_text("nonsense\n")
-        Trace.read(log)
-    with pytest.raises(pavior.PaviorError, match="nowhere"):
-        simulate(trace=tmp_path / "nowhere.swf")
+    log.write_text("nonsense\n")
+    for call in (Trace, lambda log: simulate(trace=log)):
+        with pytest.raises(ValueError, match=r"log\.swf:1"):
+            call(log)
+
+
+def test_what_the_system_says_of_a_file_is_raised_as_python_has_it(tmp_path: Path) -> None:
+    nowhere = tmp_path / "nowhere.swf"
+    calls: list[Callable[[], object]] = [
+        lambda: Trace(nowhere),
+        lambda: Trace(str(nowhere)),
+        lambda: simulate(trace=nowhere),
+        lambda: simulate(trace=str(nowhere)),
+        lambda: simulate(failures=str(nowhere)),
+        lambda: pavior.Experiment(trace=nowhere, machine="mesh:4x4").run(),
+        lambda: pavior.Experiment(tmp_path / "nowhere.toml"),
+        lambda: pavior.Experiment("nowhere.toml"),
+    ]
+    for call in calls:
+        with pytest.raises(FileNotFoundError) as missing:
+            call()
+        assert missing.value.errno == errno.ENOENT
+        assert "nowhere" in str(missing.value.filename)
+    (tmp_path / "folder.swf").mkdir()
+    with pytest.raises(IsADirectoryError):
+        Trace(tmp_path / "folder.swf")
+    (tmp_path / "log.txt").write_text("1 0 0 1 1\n")
+    with pytest.raises(ValueError, match=r"\.swf, \.sim or \.json"):
+        Trace(tmp_path / "log.txt")
+    (tmp_path / "plain").write_text("")
+    with pytest.raises((FileExistsError, NotADirectoryError)):
+        pavior.Experiment(jobs=10, replications=1).run(out=tmp_path / "plain" / "out")
+
+
+def test_times_of_a_table_may_be_timestamps() -> None:
+    start = datetime(2026, 1, 2, 3, tzinfo=UTC)
+    rows = {
+        "submit": [start, start + timedelta(minutes=5)],
+        "run": [timedelta(hours=1), timedelta(seconds=90)],
+        "nodes": [4, 8],
+    }
+    seconds = {"submit": [start.timestamp(), start.timestamp() + 300], "run": [3600, 90], "nodes": [4, 8]}
+    expected = Trace(pl.DataFrame(seconds))
+    for table in (pl.DataFrame(rows), pa.table(rows), pl.DataFrame(rows).to_pandas()):
+        trace = Trace(table)
+        assert trace.jobs["submit"] == expected.jobs["submit"]
+        assert trace.jobs["run"] == [3600.0, 90.0]
+    killed = simulate("mesh:4x4", trace=trace, mttf=timedelta(days=30), mttr=timedelta(hours=1))
+    assert killed.jobs["start"] == simulate("mesh:4x4", trace=trace, mttf=2_592_000, mttr=3600).jobs["start"]
+    with pytest.raises(ValueError, match="units of time"):
+        simulate("mesh:4x4", jobs=10, mttf=timedelta(days=30), mttr=1)
+    with pytest.raises(TypeError, match="load"):
+        simulate("mesh:4x4", load=timedelta(days=1))  # type: ignore[arg-type]
+
+
+def test_old_names_of_logs_warn(tmp_path: Path) -> None:
+    table = pl.DataFrame({"submit": [0.0], "run": [1], "nodes": [1]})
+    with pytest.warns(DeprecationWarning, match="Trace"):
+        assert len(Trace.from_arrow(table)) == 1
+    (tmp_path / "log.swf").write_text("1 0 0 1 1 -1 -1 1 1 -1 1 1 1 1 1 1 -1 -1\n")
+    with pytest.warns(DeprecationWarning, match="Trace"):
+        assert len(Trace.read(tmp_path / "log.swf")) == 1
+    with pytest.raises(ValueError, match="rows of the table"):
+        Trace(table, first=1)  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match="a path or an Arrow table"):
+        Trace(7)  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize(
@@ -130,7 +195,7 @@ def test_logs_come_from_files(tmp_path: Path) -> None:
 )
 def test_rows_that_make_no_sense(rows: dict[str, list[object]]) -> None:
     with pytest.raises(ValueError):
-        Trace.from_arrow(pl.DataFrame(rows))
+        Trace(pl.DataFrame(rows))
 
 
 @pytest.mark.parametrize(
@@ -152,10 +217,133 @@ def test_names_that_cannot_be_read(arguments: dict[str, object], at_fault: str) 
 
 
 def test_one_combination_only() -> None:
-    with pytest.raises(ValueError, match="Experiment"):
-        simulate(load=["1", "2"])
-    with pytest.raises(TypeError):
-        Trace.from_arrow([1, 2])  # type: ignore[arg-type]
+    several: list[dict[str, object]] = [
+        {"load": ["1", "2"]},
+        {"strategy": ["ff", "tff"]},
+        {"scheduler": ("fcfs", "easy")},
+        {"machine": ["mesh:4x4", "torus:4x4"]},
+        {"load": np.array([1.0, 2.0])},
+        {"load": {"from": 1, "to": 2, "steps": 3}},
+    ]
+    for arguments in several:
+        (key,) = arguments
+        with pytest.raises(ValueError, match=rf"^{key} .*Experiment\({key}="):
+            simulate(**arguments)  # type: ignore[arg-type]
+    assert simulate(strategy=["ff"], jobs=[10]).jobs["fate"]  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="a path or an Arrow table"):
+        Trace([1, 2])  # type: ignore[call-overload]
+
+
+def test_calls_as_people_type_them() -> None:
+    expected = simulate("mesh:8x8", "tff", "easy", jobs=50, load=2.0).jobs["start"]
+    same: list[dict[str, object]] = [
+        {"machine": (8, 8)},
+        {"machine": [8, 8]},
+        {"machine": np.array([8, 8])},
+        {"machine": "Mesh:8X8"},
+        {"strategy": "TFF"},
+        {"scheduler": "Easy"},
+        {"jobs": 5e1},
+        {"jobs": np.int64(50)},
+        {"load": 2},
+        {"load": "2"},
+        {"load": np.float32(2)},
+        {"seed": None},
+        {"timing": np.bool_(False)},
+        {"replication": np.uint8(0)},
+        {"replication": 0.0},
+    ]
+    usual: dict[str, object] = {"machine": "mesh:8x8", "strategy": "tff", "scheduler": "easy", "jobs": 50, "load": 2}
+    for arguments in same:
+        assert simulate(**usual | arguments).jobs["start"] == expected, arguments  # type: ignore[arg-type]
+    assert simulate(64, "ff", jobs=5).jobs["fate"]
+    for name, suggested in [("tfff", "tff"), ("First-Fit", "ff"), ("first fit", "ff"), ("TBLL", "tbl")]:
+        with pytest.raises(pavior.BadName, match=f"did you mean `{suggested}`"):
+            simulate(strategy=name)
+    with pytest.raises(pavior.BadName, match="did you mean `routing_delay`"):
+        simulate(routing_dely=2)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "words"),
+    [
+        ({"machine": 1.5}, TypeError, "torus:8x8x8"),
+        ({"machine": (8, 8, 8, 8)}, ValueError, "ax"),
+        ({"machine": (0, 8)}, ValueError, "side"),
+        ({"strategy": object}, TypeError, "subclass of Strategy"),
+        ({"strategy": len}, TypeError, "subclass of Strategy"),
+        ({"scheduler": 3}, TypeError, "function of a job"),
+        ({"trace": 3}, TypeError, "path or a Trace"),
+        ({"load": object()}, TypeError, "load"),
+        ({"load": float("nan")}, ValueError, "load"),
+        ({"jobs": 2.5}, ValueError, "jobs"),
+        ({"jobs": -1}, ValueError, "jobs"),
+        ({"replication": -1}, ValueError, "whole number"),
+        ({"replication": "1"}, TypeError, "whole number"),
+        ({"replications": 3}, ValueError, "Experiment"),
+        ({"precision": 0.1}, ValueError, "Experiment"),
+        ({"progress": 3}, TypeError, "progress"),
+        ({"request": "3x2"}, ValueError, "snapshot"),
+        ({"trace": "x.swf", "load": 2}, ValueError, "load"),
+    ],
+)
+def test_arguments_that_make_no_sense(
+    arguments: dict[str, object], kind: type[Exception], words: str
+) -> None:
+    with pytest.raises(kind, match=words) as raised:
+        simulate(**arguments)  # type: ignore[arg-type]
+    assert "\n" not in str(raised.value) and len(str(raised.value)) < 400
+
+
+def test_help_lists_every_parameter_with_its_type_and_default() -> None:
+    listed = Path(__file__).parents[3] / "docs/parameters.md"
+    table = re.findall(r"^\| `([a-z-]+)`.*\| ([a-z ]+) \|$", listed.read_text(), re.MULTILINE)
+    names = {name.replace("-", "_") for name, what in table if what not in ("snapshots", "the whole")}
+    signature = inspect.signature(simulate)
+    assert names | {"metrics", "timing", "replication", "progress"} == set(signature.parameters)
+    assert signature.parameters["load"].default == 1.5
+    assert signature.parameters["jobs"].default == 1000
+    assert signature.parameters["strategy"].default == "tff"
+    told = inspect.getdoc(simulate) or ""
+    entries = dict(re.findall(r"^    (\w+): ((?:.+\n)(?:        .*\n)+)", told + "\n", re.MULTILINE))
+    assert set(entries) == set(signature.parameters)
+    for name, entry in entries.items():
+        kind, default = re.fullmatch(r".*?\n        \((.+);\s+default\s+(.+)\)\n", entry, re.DOTALL).groups()  # type: ignore[union-attr]
+        assert kind and default == repr(signature.parameters[name].default), name
+    assert "        (float, in jobs per unit of time; default 1.5)" in entries["load"]
+
+
+def test_results_and_logs_show_themselves() -> None:
+    result = simulate("mesh:8x8", "tff", jobs=50, timing=False)
+    assert repr(result).startswith("<Result of ") and "departed" in repr(result)
+    assert "turnaround" in repr(result) and "time_unit" in repr(result)
+    assert re.search(r"<td[^>]*>turnaround</td>", result._repr_html_())
+    assert "… " in repr(result.jobs) and f"Table of {len(result.jobs)} rows" in repr(result.jobs)
+    assert result.jobs._repr_html_().count("<tr>") > 20
+    trace = Trace(pl.DataFrame({"submit": [0, 86400], "run": [1, 1], "nodes": [1, 2]}))
+    assert repr(trace) == "<Trace of 2 jobs of 1 to 2 nodes, submitted within 1 days>"
+    assert trace._repr_html_().count("<tr>") == 3
+
+
+def test_progress_is_told_and_what_it_raises_ends_the_run(capsys: pytest.CaptureFixture[str]) -> None:
+    seen: list[pavior.Progress] = []
+    simulate("mesh:32x32", "gabl", load=3, jobs=60_000, timing=False, progress=seen.append)
+    assert len(seen) >= 2 and seen[-1].done >= seen[-1].planned == seen[-1].done
+    assert all(one.planned == 60_000 for one in seen[:-1])
+    assert [one.done for one in seen] == sorted(one.done for one in seen)
+
+    def enough(progress: pavior.Progress) -> None:
+        raise ZeroDivisionError("of its own")
+
+    begin = time.monotonic()
+    with pytest.raises(ZeroDivisionError, match="of its own"):
+        simulate("mesh:64x64", "gabl", load=5, jobs=10_000_000, progress=enough)
+    assert time.monotonic() - begin < 5
+    simulate("mesh:8x8", jobs=50, progress=True)
+    told = capsys.readouterr().err
+    assert told.endswith("\n") and "100%" in told and "jobs" in told
+    simulate("mesh:8x8", jobs=50)
+    assert not capsys.readouterr().err
 
 
 def test_tables_are_handed_over_without_a_copy() -> None:

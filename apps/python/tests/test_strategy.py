@@ -68,6 +68,98 @@ def test_mutants_are_refused_with_a_drawn_state(mutant: type[Strategy]) -> None:
     judgement = judge(mutant, "mesh:3x3")
     assert not judgement and judgement.counterexample is not None
     assert "\n" in judgement.counterexample
+    drawn = judgement._repr_html_()
+    assert "<svg" in drawn and "</svg>" in drawn and "errs on mesh:3x3" in drawn
+    # What was answered wrongly is answered so again.
+    assert judgement.asked is not None
+    free, shape, nodes = judgement.asked
+    answer = mutant("mesh:3x3", 1).find(free, shape, nodes)
+    assert isinstance(answer, Box | None)
+    assert ("it refuses" in judgement.counterexample) == (answer is None)
+
+
+def test_judgements_are_told_in_words_and_drawn() -> None:
+    judgement = judge(Misses, "mesh:3x3")
+    assert repr(judgement) == (
+        "<Judgement: refused. misses claims on mesh:3x3 to refuse only where no base is free; "
+        "after 6 right answers one is wrong.>\n"
+        "misses errs on mesh:3x3. Asked for 3x1, it refuses; it claims to refuse only where no base is "
+        "free, and <0,0> 3x1 is free.\n\n"
+        "  2 | . . .\n  1 | . . .\n  0 | + + +\n      0 1 2\n\n  . free   + expected"
+    )
+    assert judgement.answers == 6 and judgement.asked is not None
+    assert repr(judgement.asked[0]) == "<Free: 9 of 9 nodes of mesh:3x3>\n...\n...\n..."
+    passed = judge(FirstFit, "mesh:2x2")
+    assert repr(passed) == (
+        "<Judgement: passed. my-first-fit claims on mesh:2x2 to grant the first free base in scan "
+        "order; all of 64 answers are so.>"
+    )
+    assert passed.asked is None and "<svg" not in passed._repr_html_()
+    assert judge(Misses, (2, 2)) and judge("TFF", [2, 3])
+
+
+class OffTheMachine(FirstFit):
+    name = "off-the-machine"
+
+    def find(self, free: Free, shape: tuple[int, ...] | None, nodes: int) -> Box | None:
+        return Box((60_000,) * len(free.shape), (60_000,) * len(free.shape))
+
+
+class Turned(FirstFit):
+    """Turns a shape though it may not."""
+
+    name = "turned"
+    claim = "partial"
+
+    def find(self, free: Free, shape: tuple[int, ...] | None, nodes: int) -> Box | None:
+        return super().find(free, shape[::-1] if shape else None, nodes)
+
+
+class Scattered(FirstFit):
+    """Any free nodes, one by one."""
+
+    name = "scattered"
+    contiguous = False
+    claim = "count"
+
+    def find(self, free: Free, shape: tuple[int, ...] | None, nodes: int) -> list[Box] | None:
+        found = np.argwhere(free.occupancy())[:nodes]
+        ones = (1,) * len(free.shape)
+        boxes = [Box(tuple(int(at) for at in node[::-1]), ones) for node in found]
+        return boxes if len(boxes) == nodes else None
+
+
+def test_what_each_attribute_allows() -> None:
+    outside = judge(OffTheMachine, "torus:3x2x2")
+    assert "does not lie on the machine" in str(outside.counterexample)
+    assert "<svg" in outside._repr_html_()
+    refused = judge(Turned, "mesh:3x3")
+    assert "it may grant <0,0> 1x2 alone, moved to any base" in str(refused.counterexample)
+    allowed = type("Allowed", (Turned,), {"name": "turns-it", "turns": True})
+    assert judge(allowed, "mesh:3x3")
+    assert judge(Scattered, "mesh:3x3") and judge(Scattered, "torus:3x2x2")
+    greedy = type("Greedy", (Scattered,), {"name": "greedy", "find": lambda self, free, shape, nodes: None})
+    assert "enough nodes are free" in str(judge(greedy, "mesh:3x3").counterexample)
+    with pytest.raises(ValueError, match="contiguous"):
+        judge(type("Both", (FirstFit,), {"name": "both", "claim": "count"}))
+    for how, machine in [("random", "mesh:5x4"), ("history", "torus:4x4")]:
+        told = judge(Turned, machine, how=how)  # type: ignore[arg-type]
+        assert not told and told.answers >= 0 and "turned errs on" in str(told.counterexample)
+
+
+def test_what_cannot_be_judged() -> None:
+    with pytest.raises(ValueError, match="history"):
+        judge(FirstFit, "mesh:4x4")
+    with pytest.raises(ValueError, match="mesh:2x2x2"):
+        judge("2db", "mesh:2x2x2")
+    with pytest.raises(TypeError, match="subclass of Strategy"):
+        judge(FirstFit("mesh:3x3", 1))  # type: ignore[arg-type]
+    with pytest.raises(pavior.BadName, match="did you mean `tff`"):
+        judge("tfff")
+    with pytest.raises(ValueError, match="'every', 'random' or 'history'"):
+        judge(FirstFit, how="all")  # type: ignore[arg-type]
+    with pytest.raises(pavior.Broken, match="not 7"):
+        judge(type("Seven", (FirstFit,), {"name": "seven", "find": lambda *_: 7}))
 
 
 def test_a_machine_takes_a_class() -> None:

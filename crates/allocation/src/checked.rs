@@ -37,9 +37,13 @@ impl Checked {
 
 /// Whether a proposal can be granted for a request.
 fn check(free: &Occupancy, request: &Request, proposal: &Placement) -> Result<(), BadProposal> {
-    proposal.take_from(&mut free.clone())?;
-    let (proposed, requested) = (proposal.nodes(), request.nodes);
-    if proposed < requested { Err(BadProposal::TooFew { proposed, requested }) } else { Ok(()) }
+    let bad = |fault| BadProposal::Placement { proposal: proposal.clone(), fault };
+    proposal.take_from(&mut free.clone()).map_err(bad)?;
+    let requested = request.nodes;
+    if proposal.nodes() < requested {
+        return Err(BadProposal::TooFew { proposal: proposal.clone(), requested });
+    }
+    Ok(())
 }
 
 impl Strategy for Checked {

@@ -108,6 +108,18 @@ pub fn by_count(_: &Options) -> Claim {
 }
 
 impl Recognition {
+    /// What it means, after `claims`.
+    pub fn meaning(&self) -> &'static str {
+        match self {
+            Recognition::First => "to grant the first free base in scan order",
+            Recognition::Best { .. } => "to grant the free base of the best score",
+            Recognition::Complete => "to refuse only where no base is free",
+            Recognition::Partial(_) => "to grant none but free boxes, and may miss some",
+            Recognition::Count => "to grant exactly where enough nodes are free",
+            Recognition::Own { .. } => "to follow a rule of its own",
+        }
+    }
+
     /// The word for it in `pavior strategies`.
     pub fn word(&self) -> &'static str {
         match self {

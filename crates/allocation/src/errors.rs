@@ -4,7 +4,7 @@ use pavior_kernel::{BadName, CallerError};
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, OccupancyError};
 use thiserror::Error;
 
-use crate::{Refusal, Unsupported};
+use crate::{Placement, Refusal, Unsupported};
 
 /// Why a machine cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -61,13 +61,18 @@ impl AllocateError {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadProposal {
     /// The nodes are not there, not free, or proposed twice.
-    #[error("the strategy proposed what cannot be granted: {0}")]
-    Placement(#[from] PlacementError),
+    #[error("the strategy proposed what cannot be granted: {fault}")]
+    Placement {
+        /// The nodes proposed.
+        proposal: Placement,
+        /// Why they cannot be granted.
+        fault: PlacementError,
+    },
     /// They are fewer than were asked for.
-    #[error("the strategy proposed {proposed} nodes where {requested} were asked for")]
+    #[error("the strategy proposed {} nodes where {requested} were asked for", .proposal.nodes())]
     TooFew {
         /// The nodes proposed.
-        proposed: u32,
+        proposal: Placement,
         /// The nodes asked for.
         requested: u32,
     },

@@ -9,6 +9,7 @@
 //! | a schedule over time ([`Placed`]) | [`schedule`], [`instant`], [`animation`] |
 //! | a machine as it is | [`state`] |
 //! | what strategies would do in a state | [`explanation`] |
+//! | a state in which a strategy is wrong | [`counterexample`] |
 //! | jobs that move so that a box fits | [`plan`] |
 //! | the load of a network's channels | [`heatmap`] |
 //! | a report with figures and tables ([`Page`]) | [`html`] |
@@ -45,6 +46,7 @@ mod canvas;
 mod cdf;
 mod chart;
 mod coinciding;
+mod counterexample;
 mod description;
 mod explanation;
 mod heatmap;
@@ -65,6 +67,7 @@ mod xml;
 pub use axis::Unit;
 pub use cdf::cdf;
 pub use chart::{Chart, ChartAxis, Mark, Marks, Series};
+pub use counterexample::counterexample;
 pub use explanation::explanation;
 pub use heatmap::heatmap;
 pub use html::{Drawing, Page, Section, SectionTable, html};

@@ -87,7 +87,8 @@ impl LogError {
             ReadError::Line(fault) | ReadError::AllMalformed { first: fault, .. } => {
                 LogError::Line { path: pavior_files::shown(path), fault }
             }
-            other => FileError::read(path, &pavior_kernel::shown(&other.to_string())).into(),
+            other => FileError::content(path, pavior_kernel::shown(&other.to_string()).to_string())
+                .into(),
         }
     }
 }
@@ -102,7 +103,7 @@ pub fn read_log(path: &Path, options: &ReadOptions, limits: Limits) -> Result<Tr
         open(path, limits)?;
         let reason = "the name does not say the format; logs end in .swf, .sim or .json, or in one \
                       of these and .gz";
-        return Err(FileError::read(path, &reason).into());
+        return Err(FileError::content(path, reason).into());
     };
     let limits = if format == Format::Batsim { limits.without_lines() } else { limits };
     let reader = open(path, limits)?;

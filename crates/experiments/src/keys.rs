@@ -3,10 +3,12 @@
 /// How keys are written where they are given, for messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keys {
-    /// In a file, or by a program: `arrival-scale`.
+    /// In a file: `arrival-scale`.
     Plain,
     /// On a command line: --arrival-scale.
     Options,
+    /// As arguments of a function: `arrival_scale`.
+    Keywords,
 }
 
 impl Keys {
@@ -15,6 +17,7 @@ impl Keys {
         match self {
             Keys::Plain => format!("`{name}`"),
             Keys::Options => format!("--{name}"),
+            Keys::Keywords => format!("`{}`", name.replace('-', "_")),
         }
     }
 }

@@ -13,16 +13,16 @@ pub enum FileError {
     Read {
         /// Its name, to be shown.
         path: String,
-        /// Why.
-        reason: String,
+        /// Why: the system's own error, or words.
+        reason: io::Error,
     },
     /// Its place cannot be written: a directory that is not there, or is not the user's.
     #[error("cannot write {path}: {reason}")]
     Place {
         /// Its name, to be shown.
         path: String,
-        /// Why.
-        reason: String,
+        /// Why: the system's own error, or words.
+        reason: io::Error,
     },
     /// Writing failed on the way, as on a full disk.
     #[error("cannot write {path}: {source}")]
@@ -48,13 +48,18 @@ impl FileError {
         !matches!(self, FileError::Write { .. })
     }
 
-    /// A file that cannot be read, or holds what it must not.
-    pub fn read(path: &Path, reason: &impl ToString) -> FileError {
-        FileError::Read { path: shown(path), reason: reason.to_string() }
+    /// A file that cannot be read.
+    pub fn read(path: &Path, reason: io::Error) -> FileError {
+        FileError::Read { path: shown(path), reason }
     }
 
-    pub(crate) fn place(path: &Path, reason: &impl ToString) -> FileError {
-        FileError::Place { path: shown(path), reason: reason.to_string() }
+    /// A file that holds what it must not.
+    pub fn content(path: &Path, reason: impl Into<String>) -> FileError {
+        FileError::read(path, io::Error::new(io::ErrorKind::InvalidData, reason.into()))
+    }
+
+    pub(crate) fn place(path: &Path, reason: io::Error) -> FileError {
+        FileError::Place { path: shown(path), reason }
     }
 
     pub(crate) fn write(path: &Path, source: io::Error) -> FileError {

@@ -14,10 +14,11 @@ use crate::{Bounded, FileError, Limits};
 /// # Errors
 /// If there is no such file, if it is a directory, or if it may not be read.
 pub fn open(path: &Path, limits: Limits) -> Result<Bounded, FileError> {
-    let file = File::open(path).map_err(|error| FileError::read(path, &error))?;
-    let metadata = file.metadata().map_err(|error| FileError::read(path, &error))?;
+    let file = File::open(path).map_err(|error| FileError::read(path, error))?;
+    let metadata = file.metadata().map_err(|error| FileError::read(path, error))?;
     if metadata.is_dir() {
-        return Err(FileError::read(path, &"it is a directory"));
+        let reason = io::Error::new(io::ErrorKind::IsADirectory, "it is a directory");
+        return Err(FileError::read(path, reason));
     }
     let gzip = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
     let reader: Box<dyn Read> =
@@ -40,7 +41,7 @@ pub fn read_if_there(path: &Path, limits: Limits) -> Result<Option<String>, File
     }
     let mut bytes = Vec::new();
     let mut reader = open(path, limits)?;
-    reader.read_to_end(&mut bytes).map_err(|error| FileError::read(path, &error))?;
+    reader.read_to_end(&mut bytes).map_err(|error| FileError::read(path, error))?;
     Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
@@ -51,12 +52,12 @@ pub fn read_if_there(path: &Path, limits: Limits) -> Result<Option<String>, File
 pub fn read_text(path: &Path, limits: Limits) -> Result<String, FileError> {
     let mut bytes = Vec::new();
     let mut reader = open(path, limits)?;
-    reader.read_to_end(&mut bytes).map_err(|error| FileError::read(path, &error))?;
+    reader.read_to_end(&mut bytes).map_err(|error| FileError::read(path, error))?;
     String::from_utf8(bytes).map_err(|error| {
         let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
         let line = memchr_iter(b'\n', before).count() + 1;
         let column = String::from_utf8_lossy(&before[start..]).chars().count() + 1;
-        FileError::read(path, &format!("line {line}, column {column} is not UTF-8 text"))
+        FileError::content(path, format!("line {line}, column {column} is not UTF-8 text"))
     })
 }

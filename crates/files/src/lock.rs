@@ -19,7 +19,7 @@ impl Lock {
     /// # Errors
     /// If it cannot be written.
     pub fn take(folder: &Path) -> Result<Option<Lock>, FileError> {
-        let cannot = |error: io::Error| FileError::place(folder, &error);
+        let cannot = |error: io::Error| FileError::place(folder, error);
         fs::create_dir_all(folder).map_err(cannot)?;
         let file = open(&folder.join(NAME)).map_err(cannot)?;
         match file.try_lock() {
@@ -51,7 +51,7 @@ fn open(path: &Path) -> io::Result<File> {
 pub fn is_empty(folder: &Path) -> Result<bool, FileError> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
-        other => other.map_err(|error| FileError::place(folder, &error))?,
+        other => other.map_err(|error| FileError::place(folder, error))?,
     };
     let hidden = |entry: io::Result<fs::DirEntry>| {
         entry.is_ok_and(|entry| entry.file_name().to_string_lossy().starts_with('.'))

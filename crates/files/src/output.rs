@@ -29,7 +29,7 @@ impl Output {
     /// # Errors
     /// If the place cannot be written.
     pub fn create(path: &Path) -> Result<Output, FileError> {
-        let cannot = |reason: io::Error| FileError::place(path, &reason);
+        let cannot = |reason: io::Error| FileError::place(path, reason);
         let to = if is_stream(path) {
             let file = OpenOptions::new().append(true).open(path).map_err(cannot)?;
             To::Stream(BufWriter::new(file))
@@ -100,7 +100,7 @@ pub fn write_whole(
 pub fn append(path: &Path) -> Result<Box<dyn Write + Send>, FileError> {
     match OpenOptions::new().append(true).open(path) {
         Ok(file) => Ok(Box::new(file)),
-        Err(error) => Err(FileError::place(path, &error)),
+        Err(error) => Err(FileError::place(path, error)),
     }
 }
 
@@ -120,7 +120,7 @@ pub fn remove(path: &Path) -> Result<(), FileError> {
 /// # Errors
 /// If the folder cannot be read, or such a file not be removed.
 pub fn remove_unfinished(folder: &Path) -> Result<(), FileError> {
-    partial::remove_stale(folder).map_err(|error| FileError::place(folder, &error))
+    partial::remove_stale(folder).map_err(|error| FileError::place(folder, error))
 }
 
 /// Fails early if a file could not be written later. Nothing is left behind.
@@ -132,25 +132,27 @@ pub fn check_writable(path: &Path) -> Result<(), FileError> {
         return Ok(());
     }
     let target = target(path)?;
-    beside(&target).map(drop).map_err(|error| FileError::place(path, &error))
+    beside(&target).map(drop).map_err(|error| FileError::place(path, error))
 }
 
 /// Where a file really goes: links are followed, as the user named the link.
 fn target(path: &Path) -> Result<PathBuf, FileError> {
     if path.is_dir() {
-        return Err(FileError::place(path, &"it is a directory"));
+        let reason = io::Error::new(io::ErrorKind::IsADirectory, "it is a directory");
+        return Err(FileError::place(path, reason));
     }
     if path.file_name().is_none() {
-        return Err(FileError::place(path, &"it names no file"));
+        return Err(FileError::place(path, io::Error::other("it names no file")));
     }
     if path == Path::new("-") {
         let reason =
             "results go to files; /dev/stdout is standard output, and ./- a file of that name";
-        return Err(FileError::place(path, &reason));
+        return Err(FileError::place(path, io::Error::other(reason)));
     }
     match fs::symlink_metadata(path) {
-        Ok(metadata) if metadata.is_symlink() => fs::canonicalize(path)
-            .map_err(|_| FileError::place(path, &"it is a link to what is not there")),
+        Ok(metadata) if metadata.is_symlink() => fs::canonicalize(path).map_err(|_| {
+            FileError::place(path, io::Error::other("it is a link to what is not there"))
+        }),
         _ => Ok(path.to_path_buf()),
     }
 }

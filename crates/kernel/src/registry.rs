@@ -184,6 +184,7 @@ impl std::error::Error for BadEntry {}
 /// assert_eq!((selection.entry.does.0)(2.5), 2.0);
 /// let error = registry.select("dwn").unwrap_err();
 /// assert_eq!(error.reason, "unknown rounding `dwn`; did you mean `down`?");
+/// assert_eq!(registry.select("DOWN")?.to_string(), "down");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Registry<F: 'static> {
@@ -270,7 +271,8 @@ impl<F: Family> Registry<F> {
         self.entries().find(|entry| entry.name == name)
     }
 
-    /// Reads a name with options.
+    /// Reads a name with options. Capitals and underscores may stand in a name for small letters
+    /// and hyphens.
     ///
     /// # Errors
     /// If no entry has the name, or it does not take the options; the span is in bytes of `text`.
@@ -285,12 +287,31 @@ impl<F: Family> Registry<F> {
                 BadName { span: at(bad.span.start)..at(bad.span.end), ..bad }
             });
         }
-        let Some(entry) = self.get(name) else {
-            let known: Vec<&str> = self.names().collect();
-            return Err(unknown_name(F::NOUN, name, &known));
+        if let Some(entry) = self.get(name) {
+            let options = Options::parse(name, text, entry.options)?;
+            return Ok(Selection { entry, options });
+        }
+        // `TFF` and `easy_freedom` are names written otherwise.
+        let plain = name.to_ascii_lowercase().replace('_', "-");
+        if plain != name && self.names().any(|known| known == plain) {
+            return self.select(&format!("{plain}{}", &text[name.len()..]));
+        }
+        Err(self.unknown(name))
+    }
+
+    /// The error for a name that no entry has; a title is known as well.
+    fn unknown(&self, name: &str) -> BadName {
+        let letters = |text: &str| -> String {
+            text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
         };
-        let options = Options::parse(name, text, entry.options)?;
-        Ok(Selection { entry, options })
+        let named = letters(name);
+        match self.entries().find(|entry| !named.is_empty() && letters(entry.title) == named) {
+            Some(entry) => BadName {
+                reason: format!("unknown {} `{name}`; did you mean `{}`?", F::NOUN, entry.name),
+                span: 0..name.len(),
+            },
+            None => unknown_name(F::NOUN, name, &self.names().collect::<Vec<_>>()),
+        }
     }
 }
 

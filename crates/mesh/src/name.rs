@@ -42,7 +42,9 @@ impl FromStr for Grid {
                 whole,
             );
         };
-        if !["mesh", "torus", "grid"].contains(&kind) {
+        let lower = kind.to_ascii_lowercase();
+        let is = |word: &str| lower == word;
+        if !["mesh", "torus", "grid"].into_iter().any(is) {
             return fail(
                 format!("`{kind}` is no kind of machine; there are mesh, torus and grid"),
                 0..kind.len(),
@@ -50,11 +52,11 @@ impl FromStr for Grid {
         }
         let (mut sides, mut wraps) = (Vec::new(), Vec::new());
         let mut at = kind.len() + 1;
-        for part in rest.split('x') {
+        for part in rest.split(['x', 'X']) {
             let span = at..at + part.len();
             at += part.len() + 1;
-            let (digits, mark) = match part.strip_suffix('w') {
-                Some(digits) if kind == "grid" => (digits, true),
+            let (digits, mark) = match part.strip_suffix(['w', 'W']) {
+                Some(digits) if is("grid") => (digits, true),
                 _ => (part, false),
             };
             let side = digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse::<u16>());
@@ -62,7 +64,7 @@ impl FromStr for Grid {
                 Some(Ok(side)) if side > 0 => sides.push(side),
                 _ => return fail(format!("`{part}` is not a side; a side is 1 to 65535"), span),
             }
-            wraps.push(mark || kind == "torus");
+            wraps.push(mark || is("torus"));
         }
         Grid::new(&sides, &wraps)
             .or_else(|error| fail(error.to_string(), kind.len() + 1..name.len()))
@@ -86,6 +88,13 @@ impl From<Grid> for String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn capitals_are_small_letters() {
+        for (given, name) in [("Torus:8X8", "torus:8x8"), ("GRID:4Wx2", "grid:4wx2")] {
+            assert_eq!(given.parse::<Grid>().unwrap().to_string(), name);
+        }
+    }
 
     #[test]
     fn names_survive_a_round_trip() {

@@ -7,17 +7,21 @@ import json
 import os
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from datetime import timedelta
 from html import escape
 from pathlib import Path
 from typing import Any, Self
 
-from pavior import _sweep
+from pavior import _progress, _sweep
 from pavior._native import Directory, Journal, Progress, Specification, Table
 from pavior._native import Results as NativeResults
 from pavior._scheduler import NAMELESS, name_of
 from pavior._types import OwnClass
 
 __all__ = ["Experiment", "Results"]
+
+LONGEST = 200
+"""The most characters of a list in words."""
 
 
 def _is_own(value: object) -> bool:
@@ -29,8 +33,11 @@ def _toml(value: object) -> str:
     """A value, or a list of values, as TOML."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int | float):
+    if isinstance(value, int):
         return repr(value)
+    if isinstance(value, float):
+        # 1e4 is as good a number of jobs as 10000.
+        return repr(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
     if _is_own(value):
@@ -39,6 +46,8 @@ def _toml(value: object) -> str:
         return _toml(value.tolist())
     if isinstance(value, os.PathLike):
         return json.dumps(os.fspath(value), ensure_ascii=False)
+    if isinstance(value, timedelta):
+        return _toml(value.total_seconds())
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{json.dumps(k)} = {_toml(v)}" for k, v in value.items()) + " }"
     if isinstance(value, Iterable):
@@ -46,16 +55,55 @@ def _toml(value: object) -> str:
     raise TypeError(f"{value!r} is no value of a parameter")
 
 
+def _machines(value: Any) -> Any:
+    """The names of machines; sides are those of a mesh."""
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(value, int):
+        return f"mesh:{value}"
+    if isinstance(value, list | tuple):
+        if value and all(isinstance(side, int) or hasattr(side, "__index__") for side in value):
+            return "mesh:" + "x".join(str(int(side)) for side in value)
+        return [_machines(machine) for machine in value]
+    return value
+
+
+def _lines(parameters: dict[str, Any]) -> str:
+    """Keyword arguments as an experiment file has them."""
+    lines = []
+    for key, value in parameters.items():
+        if value is None:
+            continue
+        if key in ("machine", "machines"):
+            value = _machines(value)
+        lines.append(f"{key.replace('_', '-')} = {_toml(value)}\n")
+    return "".join(lines)
+
+
+def _own(parameters: dict[str, Any]) -> list[OwnClass]:
+    """The strategies and schedulers among keyword arguments that are classes or functions."""
+    own: list[OwnClass] = []
+    for key in ("strategy", "strategies", "scheduler", "schedulers"):
+        given = parameters.get(key, ())
+        given = given if isinstance(given, list | tuple) else (given,)
+        own += [one for one in given if _is_own(one)]
+    return own
+
+
+def _is_path(source: str | os.PathLike[str]) -> bool:
+    """Whether it names a file; every experiment in TOML has an equals sign."""
+    if not isinstance(source, str):
+        return True
+    return bool(source.strip()) and "=" not in source and "\n" not in source.strip()
+
+
+def _shortened(words: str) -> str:
+    return words if len(words) <= LONGEST else words[: LONGEST - 1] + "…"
+
+
 def _rows(table: Table) -> list[dict[str, Any]]:
     """The rows of a table."""
     columns = [table[name] for name in table.columns]
     return [dict(zip(table.columns, row, strict=True)) for row in zip(*columns, strict=True)]
-
-
-def _shown(value: object) -> str:
-    if value is None:
-        return ""
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 class Results:
@@ -109,40 +157,65 @@ class Results:
 
     def _repr_html_(self) -> str:
         """The means as a table."""
-        means = self.means
-        head = "".join(f"<th>{escape(name)}</th>" for name in means.columns)
-        cell = "<td>{}</td>".format
-        rows = _rows(means)
-        body = "".join(
-            "<tr>" + "".join(cell(escape(_shown(value))) for value in row.values()) + "</tr>"
-            for row in rows
-        )
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return f"<p>{escape(self._words())}</p>{self._native.brief._repr_html_()}"
 
     def __repr__(self) -> str:
-        return f"<Results of {self._specification.name}: {len(self.replications)} replications>"
+        return f"<{self._words()}>\n{self._native.brief!r}"
+
+    def _words(self) -> str:
+        points = len(self._specification.points)
+        return (
+            f"Results of {self._specification.name}: "
+            f"{len(self.replications)} replications of {points} points"
+        )
 
 
 class Experiment:
-    """What an experiment file says.
+    """Every combination of parameters, replicated: what an experiment file says.
 
-    >>> experiment = Experiment.of(
+    It is made of keyword arguments, each a value, a list of values, or, for numbers, a range;
+    of the path to a file; or of the text of one. The keywords are those of `pavior.simulate`, and
+    those of docs/parameters.md that are about several runs, such as `replications` and
+    `precision`. A strategy may be a class; a scheduler a class, or a function that gives a job its
+    key. Other processes import them by their names. A machine may be the sides of a mesh.
+
+    >>> experiment = Experiment(
     ...     machine="mesh:8x8", strategy=["ff", "tff"], load=[1.0, 2.0], jobs=100, replications=3)
+    >>> experiment
+    <Experiment of 4 points: load 1, 2; strategy ff, tff>
     >>> len(experiment.run().replications)
     12
+    >>> len(Experiment(load={"from": 0.5, "to": 2, "steps": 4}, strategy="tff").points)
+    4
     """
 
     def __init__(
         self,
-        text: str,
+        source: str | os.PathLike[str] | None = None,
         *,
-        folder: str | os.PathLike[str] = "",
+        folder: str | os.PathLike[str] | None = None,
         name: str = "experiment",
         classes: Sequence[OwnClass] = (),
+        **parameters: Any,
     ) -> None:
-        self._specification = Specification(
-            text, folder=os.fspath(folder), name=name, classes=classes
-        )
+        """`source` is a path, or a text in TOML; without one, `parameters` are. Logs are looked for
+        in `folder`: beside the file, else where the program runs. `classes` are those that a text
+        names."""
+        if source is None:
+            named = {} if name == "experiment" else {"name": name}
+            text = _lines(named | parameters)
+            classes = [*classes, *_own(parameters)]
+        elif parameters:
+            given = ", ".join(parameters)
+            raise TypeError(f"an experiment comes from a file or from keywords ({given}), not both")
+        elif _is_path(source):
+            path = Path(source)
+            text, name = path.read_text("utf-8"), path.stem
+            folder = path.parent if folder is None else folder
+        else:
+            text = os.fspath(source)
+        where = "" if folder is None else os.fspath(folder)
+        self._specification = Specification(text, folder=where, name=name, classes=classes)
         for one in self.skipped:
             value, machine = one["value"], one["machine"]
             message = f"left out: {one['parameter']} {value} on {machine}: {one['reason']}"
@@ -150,22 +223,19 @@ class Experiment:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
-        """An experiment from its file; logs are looked for beside it."""
-        path = Path(path)
-        return cls(path.read_text("utf-8"), folder=path.parent, name=path.stem)
+        """The old name of `Experiment(path)`."""
+        warnings.warn(
+            "Experiment.read(path) is the old name of Experiment(path)", DeprecationWarning, 2
+        )
+        return cls(Path(path))
 
     @classmethod
     def of(cls, *, folder: str | os.PathLike[str] = "", **parameters: Any) -> Self:
-        """An experiment from keyword arguments: a key of experiment files each, `_` for `-`. A strategy
-        may be a class, a scheduler a class or a function that gives a job its key. Other processes
-        import them by their names."""
-        lines = [f"{key.replace('_', '-')} = {_toml(value)}" for key, value in parameters.items()]
-        classes: list[OwnClass] = []
-        for key in ("strategy", "scheduler"):
-            given = parameters.get(key, ())
-            given = given if isinstance(given, list | tuple) else (given,)
-            classes += [one for one in given if _is_own(one)]
-        return cls("\n".join(lines) + "\n", folder=folder, classes=classes)
+        """The old name of `Experiment(**parameters)`."""
+        warnings.warn(
+            "Experiment.of(...) is the old name of Experiment(...)", DeprecationWarning, 2
+        )
+        return cls(folder=folder, **parameters)
 
     @property
     def name(self) -> str:
@@ -203,7 +273,7 @@ class Experiment:
         on: Any = None,
         out: str | os.PathLike[str] | None = None,
         threads: int = 0,
-        progress: bool | Callable[[Progress], object] = False,
+        progress: bool | Callable[[Progress], object] | None = None,
         task_seconds: float = 2.0,
     ) -> Results:
         """Runs until every point is as precise as the experiment asks.
@@ -213,8 +283,12 @@ class Experiment:
         pieces of about `task_seconds`. The bytes of the results do not depend on any of this, on lost
         workers, or on interruptions. A directory knows classes and functions by their names alone: one
         that is changed gets another name, or another directory.
+
+        `progress` True shows on standard error how far the sweep is, False does not; None does after
+        two seconds on a terminal; a function of a `Progress` is called at least every half second
+        while work is under way.
         """
-        report = _sweep.printed if progress is True else progress or None
+        report = _progress.reporter(progress, "replications")
         if out is not None and any(name_of(own) == NAMELESS for own in self._specification.classes):
             raise ValueError(
                 "a directory knows functions by their names, and this one has none: write it with def"
@@ -239,8 +313,36 @@ class Experiment:
         given = self._specification
         return (_rebuild, (type(self), given.text, given.folder, given.name, given.classes))
 
+    def _repr_html_(self) -> str:
+        """What varies, and the text."""
+        return (
+            f"<p>{escape(self._words())}</p><details><summary>{escape(self.name)}.toml</summary>"
+            f"<pre>{escape(self.text)}</pre></details>"
+        )
+
     def __repr__(self) -> str:
-        return f"<Experiment {self.name}, {self.fingerprint}>"
+        return f"<{self._words()}>"
+
+    def _words(self) -> str:
+        """How many points there are, and what varies."""
+        values: dict[str, list[str]] = {}
+        for point in self.points:
+            for key, value in point.items():
+                known = values.setdefault(key, [])
+                if value not in known:
+                    known.append(value)
+        varying = [
+            _shortened(f"{key} {', '.join(known)}")
+            for key, known in sorted(values.items())
+            if len(known) > 1
+        ]
+        named = "" if self.name == "experiment" else f" {self.name}"
+        points = "1 point" if len(self.points) == 1 else f"{len(self.points)} points"
+        words = f"Experiment{named} of {points}"
+        # A path may have any characters.
+        return "".join(
+            letter if letter.isprintable() else "\ufffd" for letter in ": ".join([words, "; ".join(varying)])
+        ).removesuffix(": ")
 
 
 def _rebuild(

@@ -1,8 +1,8 @@
 """The native half; use `pavior`."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, Self, final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Literal, Self, final, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +13,12 @@ from pavior._types import (
     Freedom,
     JobName,
     KeyFunction,
+    MachineName,
     Node,
     OwnClass,
     Reason,
     Shape,
+    Time,
     Value,
 )
 from typing_extensions import deprecated
@@ -93,6 +95,7 @@ class Allocation:
         """Releases what the job holds; `KeyError` if it holds nothing any more."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_raised: object) -> None: ...
+    def _repr_html_(self) -> str: ...
 
 @final
 class Machine:
@@ -100,15 +103,15 @@ class Machine:
 
     def __new__(
         cls,
-        machine: str,
-        strategy: str | type[Strategy] | None = None,
+        machine: MachineName,
+        strategy: str | type[Strategy] = "tff",
         *,
         shape_rule: str = "compact",
         seed: int = 1,
     ) -> Self:
-        """An empty machine, such as `torus:8x8x8`, under a strategy: a name with its options, such as
-        `tff:scan=yx` (without one `tff`), or a class. `shape_rule` turns a number of nodes into a box.
-        `seed` is for strategies and rules that draw."""
+        """An empty machine, such as `torus:8x8x8` or the sides of a mesh, `(16, 16)`, under a strategy: a
+        name with its options, such as `tff:scan=yx`, or a class. `shape_rule` turns a number of nodes
+        into a box. `seed` is for strategies and rules that draw."""
     def allocate(
         self,
         shape: Shape | None = None,
@@ -117,8 +120,11 @@ class Machine:
         job: JobName | None = None,
         freedom: Freedom | None = None,
     ) -> Allocation:
-        """Grants nodes to a job, or raises `Refused`. A job without a name gets the next number.
-        `freedom` says how free it is to be placed."""
+        """Grants nodes to a job, or raises `Refused`.
+
+        A shape is one to three sides, `(4, 4, 2)` or `"4x4x2"`; an int is a number of nodes, as `nodes`
+        is, of which the shape rule makes a box. A job without a name gets the next number. `freedom`
+        says how free it is to be placed."""
     def try_allocate(
         self,
         shape: Shape | None = None,
@@ -128,8 +134,8 @@ class Machine:
         freedom: Freedom | None = None,
     ) -> Allocation | Reason:
         """As `allocate`, but the reason of a refusal is returned, not raised."""
-    def allocate_at(self, boxes: Sequence[Box], *, job: JobName | None = None) -> Allocation:
-        """Grants given boxes to a job; `ValueError` if they are not free."""
+    def allocate_at(self, boxes: Box | Sequence[Box], *, job: JobName | None = None) -> Allocation:
+        """Grants a given box, or several, to a job; `ValueError` if they are not free."""
     def release(self, what: Allocation | JobName) -> None:
         """Takes back what a job holds; `KeyError` if it holds nothing."""
     def probe(
@@ -143,7 +149,7 @@ class Machine:
     def explain(
         self,
         shape: Shape | None = None,
-        strategies: Sequence[str] = (),
+        strategies: str | Sequence[str] = (),
         *,
         nodes: int | None = None,
         freedom: Freedom | None = None,
@@ -322,30 +328,48 @@ class MachineView:
 
 @final
 class Judgement:
-    """What a judgement came to; true if it passed."""
+    """What a judgement came to; true if the strategy keeps its claim.
+
+    Shown by itself it says so in words; a wrong answer is drawn.
+    """
 
     @property
     def answers(self) -> int:
-        """The answers that were judged."""
+        """How many answers were right before the first wrong one."""
     @property
     def passed(self) -> bool:
         """Whether every answer was as claimed."""
     @property
     def counterexample(self) -> str | None:
-        """The state drawn, the request, the answer, and what the oracle says."""
+        """What was asked for, what was answered and what is wrong with it, and the state drawn; None if
+        every answer was as claimed."""
+    @property
+    def asked(self) -> tuple[Free, tuple[int, ...] | None, int] | None:
+        """The arguments of `find` that were answered wrongly; None if there are none:
+        `Mine("mesh:3x3", 1).find(*judgement.asked)` answers them again."""
     def __bool__(self) -> bool: ...
+    def _repr_html_(self) -> str: ...
 
 def judge(
     strategy: type[Strategy] | str,
-    machine: str = "mesh:3x3",
+    machine: MachineName = "mesh:3x3",
     *,
     how: Literal["every", "random", "history"] = "every",
     seed: int = 1,
+    progress: bool | Callable[[Progress], object] | None = None,
 ) -> Judgement:
-    """Holds a strategy against the oracle that tries every base, by what it claims.
+    """Holds a strategy, a class or a name, against an oracle that tries every base, by what it claims.
 
-    `every` tries every occupancy of a machine of at most 12 nodes, `random` random boxes, `history`
-    random allocations, releases, failures and repairs.
+    `how` says in which states: `every` occupancy of a machine of at most 12 nodes, reached node by node;
+    `random`, boxes at random places; or `history`, 2,000 random allocations, releases, failures and
+    repairs on a machine of any size. The states depend on `seed` alone.
+
+    What is judged always: what is granted lies on the machine, is free, and is the box asked for (any of
+    its orientations if `turns`), or as many nodes as asked for if not `contiguous`. Then the claim:
+    `first`, `complete`, `partial` or `count`; see `Strategy`.
+
+    The judgement is true if all answers are right. Else it tells and draws the first wrong one. What the
+    strategy raises, this raises. `progress` is that of `simulate`.
     """
 
 @final
@@ -369,12 +393,34 @@ class Table:
         """The table as a pyarrow table."""
     def to_pandas(self) -> Any:
         """The table as a pandas data frame."""
+    def _repr_html_(self) -> str: ...
 
 @final
 class Trace:
-    """A log of jobs."""
+    """A log of jobs: of a file, or of a table."""
 
+    @overload
+    def __new__(
+        cls,
+        source: str | os.PathLike[str],
+        *,
+        first: int | None = None,
+        filter: str | None = None,
+        status: str | None = None,
+        lenient: bool = False,
+    ) -> Self:
+        """A log of a file: `.swf`, `.sim` or `.json`, each also `.gz`.
+
+        `first` reads so many job lines only; `filter` keeps jobs whose fields have these values, such as
+        `partition=2,queue=1`; `status` keeps jobs with these values of field 11; `lenient` skips lines
+        that cannot be read, which otherwise raise `ValueError`."""
+    @overload
+    def __new__(cls, source: ArrowTable) -> Self:
+        """A log of any Arrow table with the columns `submit`, `run` and `nodes`, and optionally `job`,
+        `estimate`, `x`, `y`, `z`, `freedom` (text), `user`, `queue`, `partition`. Times are numbers of
+        seconds, timestamps or durations. A row that makes no sense raises `ValueError`."""
     @staticmethod
+    @deprecated("Trace.read(path) is the old name of Trace(path)")
     def read(
         path: str | os.PathLike[str],
         *,
@@ -383,17 +429,17 @@ class Trace:
         status: str | None = None,
         lenient: bool = False,
     ) -> Trace:
-        """Reads a log: `.swf`, `.sim` or `.json`, each also `.gz`."""
+        """The old name of `Trace(path)`, for one version more."""
     @staticmethod
+    @deprecated("Trace.from_arrow(table) is the old name of Trace(table)")
     def from_arrow(table: ArrowTable) -> Trace:
-        """A log from any Arrow table with the columns `submit`, `run` (seconds) and `nodes`, and
-        optionally `job`, `estimate`, `x`, `y`, `z`, `freedom` (text), `user`, `queue`, `partition`. A row
-        that makes no sense raises `ValueError`."""
+        """The old name of `Trace(table)`, for one version more."""
     @property
     def jobs(self) -> Table:
         """The jobs in the order of submission: `job`, `submit`, `run`, `estimate` (seconds), `nodes`,
         `x`, `y`, `z`, `freedom`, `user`, `queue`, `partition`; null where nothing is known."""
     def __len__(self) -> int: ...
+    def _repr_html_(self) -> str: ...
 
 @final
 class Result:
@@ -421,19 +467,220 @@ class Result:
         box: a row a change, `time` and `value`. Not of runs with failures of nodes."""
     def __getitem__(self, metric: str, /) -> float | None:
         """The value of a metric, None where it does not apply; `KeyError` if it was not observed."""
+    def _repr_html_(self) -> str: ...
 
+# The declaration of `simulate` is made from the list of parameters.
 def simulate(
-    machine: str = "mesh:16x16",
+    machine: MachineName = "mesh:16x16",
     strategy: str | type[Strategy] = "tff",
     scheduler: str | type[Scheduler] | KeyFunction = "fcfs",
     *,
     trace: Trace | str | os.PathLike[str] | None = None,
     replication: int = 0,
-    **parameters: Value | Sequence[str],
+    progress: bool | Callable[[Progress], object] | None = None,
+    shape_rule: str = "compact",
+    arrival_scale: float = 1,
+    first: int | None = None,
+    filter: str | None = None,
+    status: str | None = None,
+    estimates: str = "log",
+    kill: bool = False,
+    lenient: bool = False,
+    sides: str = "uniform",
+    service: str = "exponential",
+    arrivals: str = "exponential",
+    communication: float | None = None,
+    contention: Literal["estimated", "simulated"] = "estimated",
+    cycles_per_second: int = 1000000,
+    pattern: str = "one-to-all",
+    order: str | None = None,
+    sending: Literal["sequential", "blocking", "pipelined"] | None = None,
+    rounds: Literal["barrier", "free"] | None = None,
+    ranks: Literal["coordinates", "parts", "snake", "hilbert", "greedy", "pattern"] = "coordinates",
+    flits: int = 8,
+    routing_delay: int = 3,
+    buffer: int = 1,
+    engine: Literal["worm", "flit"] = "worm",
+    release: Literal["drained", "passed"] = "drained",
+    lanes: Literal["1", "2", "shared"] = "2",
+    link_energy: float = 1,
+    router_energy: float = 1,
+    mttf: Time | None = None,
+    mttr: Time | None = None,
+    fail_classes: str | None = None,
+    spares: int | None = None,
+    spare_switches: int | None = None,
+    slice: str | None = None,
+    failures: str | None = None,
+    checkpoint: Time | None = None,
+    jobs: int = 1000,
+    freedom: str | None = None,
+    migration: Time | None = None,
+    movable: str | None = None,
+    warmup: int = 0,
+    slowdown_bound: Time | None = None,
+    max_waiting: int | None = None,
+    max_time: Time | None = None,
+    max_interruptions: int | None = None,
+    seed: int = 1,
+    load: float = 1.5,
+    metrics: str | Sequence[str] | None = None,
+    timing: bool = True,
 ) -> Result:
-    """One run. `strategy` may be a subclass of `Strategy`, `scheduler` one of `Scheduler` or `Priority`,
-    or a function that gives a job its key. `parameters` are the keys of experiment files, `_` for `-`; an
-    unknown one raises `BadName`."""
+    """Runs jobs on a machine once; what happened is told in tables.
+
+    Every keyword is a parameter of experiment files, `_` for `-`, and means what
+    docs/parameters.md says. One that does not apply, such as `load` where a log is replayed,
+    raises `ValueError`; so does a list of several values, which is for `Experiment`. Times are in
+    seconds where a log is replayed, else in units of time; a `datetime.timedelta` is a number of
+    seconds. Ctrl-C ends a run within half a second.
+
+    Parameters: Machine, strategies and schedulers
+        machine: the machine: 'mesh:16x16', 'torus:8x8x8', 'grid:8wx4x4w' (w: a side that wraps),
+            or (16, 16)
+            (str, or sides of a mesh as an int or a sequence of ints; default 'mesh:16x16')
+        strategy: which nodes a job gets; `pavior strategies` lists the names
+            (str, or a subclass of `Strategy`; default 'tff')
+        scheduler: which job goes next; `pavior schedulers` lists the names
+            (str, a subclass of `Scheduler` or `Priority`, or a function that gives a job its key;
+            default 'fcfs')
+        freedom: how free jobs are to be placed: box, turned, any-box, connected or any, also by
+            size, column or share: box:16,connected; box:queue=2; any:25%
+            (str; default None)
+        migration: running jobs move so that the oldest waiting job fits, if that pays: how much
+            longer a job runs for each of its nodes that moves
+            (float or timedelta, in units of time; default None)
+        movable: the running jobs that may be moved: of at most so many nodes, with a value in a
+            column, or a share: 64; queue=1; 25%; several mean any; else all
+            (str; default None)
+
+    Parameters: Synthetic workload
+        sides: the distribution of request sides
+            (str: 'uniform', 'uniform-decreasing', 'exponential', 'pods'; default 'uniform')
+        service: what jobs do while they hold their nodes
+            (str: 'exponential', 'constant', 'messages', 'iterations'; default 'exponential')
+        arrivals: when jobs arrive
+            (str: 'exponential', 'bursts'; default 'exponential')
+        jobs: completed jobs that end a run
+            (int, in jobs; default 1000)
+        load: arrivals per unit of time
+            (float, in jobs per unit of time; default 1.5)
+
+    Parameters: Messages (service messages or iterations; of a log, with a communication)
+        communication: the share of the run times of a log's jobs that is communication, 0 to 1; it
+            grows as the network says
+            (float; default None)
+        contention: what is done about jobs of a log that share links
+            ('estimated' (a model of queues at links), 'simulated' (their messages are simulated,
+            which takes long); default 'estimated')
+        cycles_per_second: network cycles in a second of the log
+            (int, in cycles; default 1000000)
+        pattern: what jobs send; see `pavior patterns`
+            (str: 'one-to-all', 'all-to-all', 'near-neighbour', 'random', 'ring', 'all-reduce',
+            'recursive-doubling', 'binomial-tree', 'n-body', 'multigrid', 'stencil',
+            'axis-all-to-all'; default 'one-to-all')
+        order: the order of destinations of a one-to-all or all-to-all, an option of the pattern
+            (str; default None)
+        sending: messages in flight at once; else sequential for messages, blocking for iterations
+            ('sequential' (one message of the job), 'blocking' (one message of each rank),
+            'pipelined' (all of a rank's messages); default None)
+        rounds: what lies between two rounds of a pattern; else what the pattern says
+            ('barrier' (a round starts when the one before is delivered), 'free' (ranks send on
+            without waiting); default None)
+        ranks: how the ranks of a job are numbered
+            ('coordinates' (row-major over the whole allocation), 'parts' (part by part), 'snake'
+            (row by row, every second of the job's rows backwards), 'hilbert' (along the Hilbert
+            curve through the machine), 'greedy' (a free neighbour of the rank before, else the
+            nearest node), 'pattern' (as the messages of the pattern cross few links; also in one
+            box); default 'coordinates')
+        flits: the length of a message
+            (int, in flits; default 8)
+        routing_delay: the time that a header takes to be routed through a node
+            (int, in cycles; default 3)
+        buffer: what the buffer behind a channel holds
+            (int, in flits; default 1)
+        engine: the network engine; the results are the same
+            ('worm' (header events only), 'flit' (flit by flit); default 'worm')
+        release: when a channel is free for the next message
+            ('drained' (when its buffer has drained), 'passed' (when the tail has passed); default
+            'drained')
+        lanes: virtual channels of links on axes that wrap
+            ('1' (one, which can deadlock), '2' (two, each with the full bandwidth), 'shared' (two
+            that share the bandwidth); default '2')
+        link_energy: the energy of a flit on a link
+            (float, in units of energy; default 1)
+        router_energy: the energy of a flit in a router
+            (float, in units of energy; default 1)
+
+    Parameters: Job log
+        trace: a job log, replayed to the last departure; without one, jobs are drawn
+            (Trace, or a path to a .swf, .sim or .json, also .gz; default None)
+        shape_rule: how a number of nodes becomes a box
+            (str: 'compact', 'exact', 'pow2', 'random'; default 'compact')
+        arrival_scale: multiplies the times between arrivals
+            (float; default 1)
+        first: reads this many job lines only
+            (int, in lines; default None)
+        filter: keeps jobs whose fields have these values, such as partition=2,queue=1
+            (str; default None)
+        status: keeps jobs with these status values (field 11), separated by commas
+            (str; default None)
+        estimates: what schedulers are told of run times: log, exact or factor:2
+            (str; default 'log')
+        kill: cuts logged run times at their estimates; what messages and moves add comes on top
+            (bool; default False)
+        lenient: skips and counts lines that cannot be read, instead of stopping
+            (bool; default False)
+
+    Parameters: Failures
+        mttf: the mean time to failure of a node, exponential
+            (float or timedelta, in units of time; default None)
+        mttr: the mean time to its repair, exponential
+            (float or timedelta, in units of time; default None)
+        fail_classes: what fails, each kind with means of its own:
+            chip:mttf=1e5:mttr=24,cube:mttf=9000:mttr=24,switch:mttf=1e5:mttr=8
+            (str, in units of time; default None)
+        spares: cubes of 4x4x4 nodes that are kept out of use until another fails
+            (int, in cubes; default None)
+        spare_switches: switches that take over from failed ones
+            (int, in switches; default None)
+        slice: watches whether this could be placed: so many cubes of 4x4x4 nodes, or sides in
+            nodes such as 8x8x16; see the metrics slice_availability and slice_free
+            (str; default None)
+        failures: a list of failures and repairs: JSON lines {"op":"fail","node":[1,1],"at":60};
+            also of a "cube" or a "switch"
+            (str; default None)
+        checkpoint: interrupted jobs go on from the last multiple of this run time; else from
+            scratch
+            (float or timedelta, in units of time; default None)
+
+    Parameters: Replications
+        replication: which of the independent replications is run: another one draws other jobs
+            (int; default 0)
+        warmup: completions to drop before averages start
+            (int, in jobs; default 0)
+        max_waiting: ends a run of drawn jobs with an error when more wait; else 1000000
+            (int, in jobs; default None)
+        max_time: ends a run with an error at this time; else at the greatest that can be told
+            (float or timedelta, in units of time; default None)
+        max_interruptions: ends a run with an error when a job loses a node more often; else 10000
+            (int, in times; default None)
+        seed: the seed of all random numbers
+            (int; default 1)
+
+    Parameters: Results
+        progress: True shows on standard error how far the run is, False does not; None does after
+            two seconds on a terminal; a function is called every half second
+            (bool, or a function of a `Progress`; default None)
+        slowdown_bound: the least run time in the bounded slowdown; else 10 s for logs, 1 unit for
+            others
+            (float or timedelta, in units of time; default None)
+        metrics: what is observed; +NAME adds one to the usual ones. See `pavior metrics`
+            (str or a sequence of str; default None)
+        timing: whether allocation attempts are timed
+            (bool; default True)
+    """
+# Here it ends.
 
 @final
 class Episodes:
@@ -441,13 +688,12 @@ class Episodes:
 
     def __new__(
         cls,
-        machine: str,
+        machine: MachineName,
         strategy: str | type[Strategy],
         scheduler: str | type[Scheduler] | KeyFunction,
         *,
-        trace: Trace | str | os.PathLike[str] | None = None,
         jobs: int | None = None,
-        **parameters: Value | Sequence[str],
+        **parameters: Trace | os.PathLike[str] | Value | Sequence[str],
     ) -> Self: ...
     @property
     def shape(self) -> tuple[int, ...]:
@@ -519,14 +765,14 @@ class Journal:
 
 @final
 class Progress:
-    """How far a sweep is."""
+    """How far a long call is."""
 
     @property
     def done(self) -> int:
-        """Replications that are known."""
+        """What is known or done: replications of a sweep, jobs of a run, answers of a judgement."""
     @property
     def planned(self) -> int:
-        """Replications that are known or wanted."""
+        """How many are known or wanted; 0 where nobody knows."""
     @property
     def points_done(self) -> int:
         """Points that want nothing more."""
@@ -590,6 +836,10 @@ class Results:
     @property
     def means(self) -> Table:
         """`results.csv`: a row a point and metric."""
+    @property
+    def brief(self) -> Table:
+        """What `means` says that is not the same everywhere: the parameters that vary, and the metrics
+        that apply, one after another."""
     @property
     def replications(self) -> Table:
         """A row a replication: its point, its values of the parameters, and every metric."""

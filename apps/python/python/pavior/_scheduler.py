@@ -16,12 +16,17 @@ class Scheduler:
     """A scheduler in Python: write `next`.
 
     It is asked at every instant at which something happened while jobs wait, and again after every
-    start, until it answers None. An object is made for each run, without arguments.
+    start, until it answers None. An object is made for each run, without arguments. What a strategy
+    does (turning, one box or several) is not its business: it asks `view.can_start`.
 
     >>> class Fcfs(Scheduler):
     ...     name = "my-fcfs"
     ...     def next(self, now, queue, running, view):
     ...         return 0 if view.can_start(0) else None
+    >>> from pavior import simulate
+    >>> mine = simulate("mesh:8x8", "tff", Fcfs, jobs=50)
+    >>> mine.jobs["start"] == simulate("mesh:8x8", "tff", "fcfs", jobs=50).jobs["start"]
+    True
     """
 
     name: ClassVar[str] = "my-scheduler"

@@ -10,19 +10,21 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from typing import Any
 
 from pavior._native import Cancel, Directory, Journal, Progress, Span, Specification
+from pavior._progress import Line
 from pavior._types import OwnClass
 
-__all__ = ["printed", "run"]
+__all__ = ["run"]
 
 POLL_SECONDS = 0.1
 """How long Ctrl-C may wait to be seen."""
+REPORT_SECONDS = 0.5
+"""How often it is told how far a sweep is while its pieces are under way."""
 
 Sent = tuple[str, str, str, str, tuple[OwnClass, ...]]
 """What a worker makes the experiment of: text, folder, name, fingerprint, classes."""
@@ -116,6 +118,14 @@ def run(
         start = time.perf_counter()
         return specification.replicate(span, cancelled=cancel), time.perf_counter() - start
 
+    told = begin
+
+    def tell() -> None:
+        nonlocal told
+        told = time.monotonic()
+        if report is not None:
+            report(specification.progress(journal, told - begin))
+
     flying: dict[Future[tuple[bytes, float]], Span] = {}
     with _executor(on, threads) as (pool, workers):
 
@@ -136,6 +146,8 @@ def run(
                 done: set[Future[tuple[bytes, float]]] = set()
                 while not done:
                     done, _ = wait(flying, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
+                    if not done and time.monotonic() - told > REPORT_SECONDS:
+                        tell()
                 for task in done:
                     span = flying.pop(task)
                     lines, seconds = task.result()
@@ -143,20 +155,10 @@ def run(
                         directory.keep(lines)
                     journal.add(lines)
                     pace.learn(span, seconds)
-                if report is not None:
-                    report(specification.progress(journal, time.monotonic() - begin))
+                tell()
         finally:
             cancel.cancel()
+            if isinstance(report, Line):
+                report.end()
             for task in flying:
                 task.cancel()
-
-
-def printed(progress: Progress) -> None:
-    """Progress on one line of standard error."""
-    sys.stderr.write(
-        f"\r{progress.points_done}/{progress.points} points, {progress.done} of "
-        f"{progress.planned} replications, {progress.seconds:.0f} s "
-    )
-    if progress.points_done == progress.points:
-        sys.stderr.write("\n")
-    sys.stderr.flush()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Literal, Protocol, TypeAlias, Union
+from collections.abc import Callable, Iterable, Sequence
+from datetime import timedelta
+from typing import Literal, Protocol, SupportsIndex, TypeAlias, Union
 
 from pavior._native import Job
 from pavior._scheduler import Scheduler
@@ -15,17 +16,23 @@ __all__ = [
     "Freedom",
     "JobName",
     "KeyFunction",
+    "MachineName",
     "Node",
     "OwnClass",
     "Reason",
     "Shape",
+    "Time",
     "Value",
 ]
 
-Shape: TypeAlias = Sequence[int]
-"""One to three sides in nodes, x first."""
-Node: TypeAlias = Sequence[int]
-"""The coordinates of a node, x first."""
+MachineName: TypeAlias = Union[str, int, Sequence[int]]
+"""A machine: `mesh:16x16`, `torus:8x8x8`, `grid:8wx4x4w`, or the sides of a mesh, such as `(16, 16)`."""
+Shape: TypeAlias = Union[Iterable[SupportsIndex], SupportsIndex, str]
+"""One to three sides in nodes, x first: `(4, 4, 2)` or `"4x4x2"`. Integers and arrays of numpy will do."""
+Node: TypeAlias = Union[Iterable[SupportsIndex], SupportsIndex]
+"""The coordinates of a node, x first; on a machine of one axis also an int."""
+Time: TypeAlias = Union[float, timedelta]
+"""A time in units of the run; a `timedelta` is a number of seconds, for runs of logs."""
 JobName: TypeAlias = Union[int, str]
 """How a caller calls a job; 7 and "7" differ."""
 Reason: TypeAlias = Union[
@@ -39,7 +46,7 @@ Reason: TypeAlias = Union[
 Claim: TypeAlias = Union[
     Literal["first"], Literal["complete"], Literal["partial"], Literal["count"]
 ]
-"""What a strategy claims, and is judged by."""
+"""What a strategy claims, and is judged by; `Strategy` says what each means."""
 Freedom: TypeAlias = Union[
     Literal["box"],
     Literal["turned"],
@@ -48,7 +55,7 @@ Freedom: TypeAlias = Union[
     Literal["any"],
 ]
 """How free a job is to be placed; each word allows all that the one before allows."""
-Value: TypeAlias = Union[str, float, bool, None]
+Value: TypeAlias = Union[str, float, bool, timedelta, None]
 """A value of a parameter."""
 
 

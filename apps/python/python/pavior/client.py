@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import operator
 import ssl
 import time
 from collections.abc import Generator, Iterable, Mapping, Sequence
@@ -250,15 +251,15 @@ class Service:
 
     def fail(self, node: Node, machine: str | None = None) -> Document:
         """Marks a node as failed; a lease that holds it keeps it (operator)."""
-        return self._transport.change("/v1/nodes/fail", {"node": list(node), "machine": machine})
+        return self._transport.change("/v1/nodes/fail", {"node": _numbers(node), "machine": machine})
 
     def repair(self, node: Node, machine: str | None = None) -> Document:
         """Makes a node available again, whether it had failed or was drained (operator)."""
-        return self._transport.change("/v1/nodes/repair", {"node": list(node), "machine": machine})
+        return self._transport.change("/v1/nodes/repair", {"node": _numbers(node), "machine": machine})
 
     def drain(self, node: Node, machine: str | None = None) -> Document:
         """As `fail`, under the name of maintenance (operator)."""
-        return self._transport.change("/v1/nodes/drain", {"node": list(node), "machine": machine})
+        return self._transport.change("/v1/nodes/drain", {"node": _numbers(node), "machine": machine})
 
     def batch(self, operations: Sequence[Mapping[str, object]]) -> list[Document | Problem]:
         """Carries out many commands by one durable write, such as `{"end": {"id": 1, "epoch": 2}}`.
@@ -318,7 +319,7 @@ class Service:
     ) -> Document:
         """What would be done if leases had ended and nodes were otherwise. Changes nothing."""
         body = _asked(shape, nodes, freedom, machine=machine) | {"strategy": strategy, "end": list(end)}
-        nodes_otherwise = {"fail": [list(n) for n in fail], "repair": [list(n) for n in repair]}
+        nodes_otherwise = {"fail": [_numbers(n) for n in fail], "repair": [_numbers(n) for n in repair]}
         return self._transport.ask("POST", "/v1/what-if", body | nodes_otherwise)
 
     def unblock(
@@ -392,9 +393,12 @@ def _asked(
     machine: str | None = None,
     tenant: str | None = None,
 ) -> Document:
-    """The members that requests share; those that are None are left out when they are sent."""
+    """The members that requests share; those that are None are left out when they are sent. An int in the
+    place of a shape is a number of nodes, as for a `Machine`."""
+    if nodes is None and shape is not None and not isinstance(shape, Iterable):
+        nodes, shape = operator.index(shape), None
     return {
-        "shape": None if shape is None else list(shape),
+        "shape": None if shape is None else _numbers(shape),
         "nodes": nodes,
         "freedom": freedom,
         "ttl_s": ttl_s,
@@ -403,3 +407,12 @@ def _asked(
         "machine": machine,
         "tenant": tenant,
     }
+
+
+def _numbers(given: Shape | Node) -> list[int]:
+    """The sides or coordinates that a caller gives: a sequence, an int, or a text such as `4x4`."""
+    if isinstance(given, str):
+        return [int(part) for part in given.lower().replace(",", "x").split("x")]
+    if not isinstance(given, Iterable):
+        return [operator.index(given)]
+    return [operator.index(number) for number in given]

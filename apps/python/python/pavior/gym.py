@@ -34,7 +34,7 @@ from gymnasium import spaces
 from pavior._native import Episode, Episodes, Trace
 from pavior._scheduler import Scheduler
 from pavior._strategy import Strategy
-from pavior._types import KeyFunction, Value
+from pavior._types import KeyFunction, MachineName, Value
 
 __all__ = ["AllocationEnv", "SchedulingEnv"]
 
@@ -146,7 +146,7 @@ class SchedulingEnv(_Env):
 
     def __init__(
         self,
-        machine: str = "torus:8x8x8",
+        machine: MachineName = "torus:8x8x8",
         *,
         strategy: str | type[Strategy] = "tff",
         trace: Trace | str | None = None,
@@ -178,7 +178,7 @@ class AllocationEnv(_Env):
 
     def __init__(
         self,
-        machine: str = "torus:8x8x8",
+        machine: MachineName = "torus:8x8x8",
         *,
         strategy: str | type[Strategy] = "ff",
         scheduler: str | type[Scheduler] | KeyFunction = "fcfs",

@@ -16,10 +16,11 @@ use pavior_workload::TimeUnit;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyDict, PyTuple};
 
-use crate::errors::{other, stopped, value};
+use crate::arguments::whole;
+use crate::asked::{Asked, Call};
+use crate::errors::{input, other, stopped, value};
 use crate::geometry;
 use crate::interrupt::interruptible;
-use crate::simulate::Asked;
 use allocation::Allocating;
 use scheduling::Scheduling;
 use steps::{Steps, Tally};
@@ -59,25 +60,27 @@ impl Episodes {
 impl Episodes {
     /// `jobs` is the number of jobs of an episode; none is all of a log, and 1,000 drawn ones.
     #[new]
-    #[pyo3(signature = (machine, strategy, scheduler, *, trace = None, jobs = None, **parameters))]
+    #[pyo3(signature = (machine, strategy, scheduler, *, jobs = None, **parameters))]
     fn new(
         py: Python<'_>,
-        machine: &str,
+        machine: &Bound<'_, PyAny>,
         strategy: &Bound<'_, PyAny>,
         scheduler: &Bound<'_, PyAny>,
-        trace: Option<&Bound<'_, PyAny>>,
-        jobs: Option<usize>,
+        jobs: Option<&Bound<'_, PyAny>>,
         parameters: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Episodes> {
+        let jobs = jobs.map(whole).transpose()?;
         if jobs == Some(0) {
             return Err(value("an episode has at least one job"));
         }
-        let names = [Some(strategy), Some(scheduler)];
-        let asked = Asked::new(py, machine, names, trace, parameters)?;
+        let call = Call::of(py, Some(machine), [Some(strategy), Some(scheduler)], parameters)?;
+        let of_log = call.trace.is_some();
+        let asked = Asked::new(py, call)?;
         let (grid, unit) = (asked.point.settings().machine, asked.point.unit());
-        let jobs = jobs.unwrap_or(if trace.is_some() { usize::MAX } else { 1_000 });
+        let jobs = jobs.map(|jobs| usize::try_from(jobs).unwrap_or(usize::MAX));
+        let jobs = jobs.unwrap_or(if of_log { usize::MAX } else { 1_000 });
         let scenario = interruptible(py, || (), move || asked.scenario())?;
-        let scenario = scenario.map_err(|error| other(py, error))?;
+        let scenario = scenario.map_err(|error| input(py, &error))?;
         Ok(Episodes { scenario, grid, unit, jobs })
     }
 

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use pavior_allocation::Placement;
+use pavior_draw::escape;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::arrays::{array, boxes};
 use crate::errors::value;
+use crate::explain;
 use crate::jobs::JobName;
 use crate::shared::{Inner, Shared};
 
@@ -69,14 +71,25 @@ impl Allocation {
         self.release(py)
     }
 
+    /// What the job was granted, and the machine as it is now, drawn.
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        let inner = self.shared.lock(py)?;
+        let name = self.name.to_string();
+        let (name, nodes) = (escape(&name), self.nodes());
+        let words = format!("job {name} was granted {nodes} nodes: {}", escape(&self.words()));
+        Ok(format!("<p>{words}</p>{}", explain::picture(&inner)))
+    }
+
     fn __repr__(&self) -> String {
-        let words: Vec<String> = self
-            .placement
-            .parts()
-            .iter()
-            .map(|part| pavior_allocation::explain::words(&self.shared.grid, part))
-            .collect();
-        format!("<Allocation job={} {}>", self.name, words.join(" "))
+        format!("<Allocation job={} {}>", self.name, self.words())
+    }
+}
+
+impl Allocation {
+    fn words(&self) -> String {
+        let parts = self.placement.parts().iter();
+        let words = parts.map(|part| pavior_allocation::explain::words(&self.shared.grid, part));
+        words.collect::<Vec<_>>().join(" ")
     }
 }
 

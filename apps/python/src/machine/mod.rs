@@ -8,13 +8,15 @@ use std::sync::Arc;
 
 use pavior_allocation::{AllocateError, BuildError, Placement, Refusal, Registry, Selection};
 use pavior_mesh::{Cuboid, JobId};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMappingProxy, PyTuple, PyType};
 
+use crate::arguments::{self, shown, whole};
 use crate::arrays::{array, boxes, free_nodes, word};
-use crate::errors::{bad_name, failed, machine as read_machine, other, read, refused, value};
+use crate::errors::{bad_name, failed, other, read, refused, value};
 use crate::explain::{self, Explanation};
-use crate::geometry::{self, Box};
+use crate::geometry;
 use crate::jobs::{JobName, Jobs};
 use crate::shared::{Inner, Shared};
 use crate::strategies;
@@ -25,6 +27,10 @@ pub(crate) use allocation::Allocation;
 
 /// A machine, and the strategy that allocates its nodes. Safe to use from several threads, one call
 /// at a time.
+///
+/// `machine` is a name, such as `torus:8x8x8`, or the sides of a mesh, such as `(16, 16)`.
+/// `strategy` is a name with its options, such as `tff:scan=yx`, or a class. `shape_rule` turns a
+/// number of nodes into a box; `seed` is for strategies and rules that draw.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Machine {
     shared: Arc<Shared>,
@@ -90,20 +96,18 @@ impl Machine {
 impl Machine {
     #[new]
     #[pyo3(signature = (machine, strategy = None, *, shape_rule = "compact", seed = 1))]
+    #[pyo3(text_signature = "(machine, strategy='tff', *, shape_rule='compact', seed=1)")]
     fn new(
         py: Python<'_>,
-        machine: &str,
+        machine: &Bound<'_, PyAny>,
         strategy: Option<&Bound<'_, PyAny>>,
         shape_rule: &str,
-        seed: u64,
+        #[pyo3(from_py_with = whole)] seed: u64,
     ) -> PyResult<Machine> {
-        let grid = read_machine(py, machine)?;
-        let selection: Selection = match strategy {
+        let grid = arguments::machine(machine)?;
+        let selection = match strategy {
             None => read(py, "tff")?,
-            Some(given) => match given.cast::<PyType>() {
-                Ok(class) => strategies::register(class, &mut Registry::new(), None)?,
-                Err(_) => read(py, given.extract()?)?,
-            },
+            Some(given) => strategies::selection(given, &mut Registry::new(), None)?,
         };
         let name = selection.to_string();
         let built = pavior_allocation::Machine::with_seed(grid, &selection, seed);
@@ -116,12 +120,17 @@ impl Machine {
     }
 
     /// Grants nodes to a job, or raises `Refused`.
+    ///
+    /// A shape is one to three sides, `(4, 4, 2)` or `"4x4x2"`; an int is a number of nodes, as
+    /// `nodes` is, of which the shape rule makes a box. `job` is an int or a str; without one the
+    /// job gets the next number. `freedom` says how free it is to be placed: `box`, `turned`,
+    /// `any-box`, `connected` or `any`.
     #[pyo3(signature = (shape = None, *, nodes = None, job = None, freedom = None))]
     fn allocate(
         &self,
         py: Python<'_>,
         shape: Option<&Bound<'_, PyAny>>,
-        nodes: Option<u64>,
+        nodes: Option<&Bound<'_, PyAny>>,
         job: Option<&Bound<'_, PyAny>>,
         freedom: Option<&str>,
     ) -> PyResult<Allocation> {
@@ -135,7 +144,7 @@ impl Machine {
         &self,
         py: Python<'_>,
         shape: Option<&Bound<'_, PyAny>>,
-        nodes: Option<u64>,
+        nodes: Option<&Bound<'_, PyAny>>,
         job: Option<&Bound<'_, PyAny>>,
         freedom: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
@@ -146,16 +155,22 @@ impl Machine {
         }
     }
 
-    /// Grants given boxes to a job, whatever the strategy would have chosen.
+    /// Grants a given box, or several, to a job, whatever the strategy would have chosen;
+    /// `ValueError` if they are not free.
     #[pyo3(signature = (boxes, *, job = None))]
     fn allocate_at(
         &self,
         py: Python<'_>,
-        boxes: Vec<PyRef<'_, Box>>,
+        boxes: &Bound<'_, PyAny>,
         job: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Allocation> {
         let grid = self.shared.grid;
-        let parts: Vec<Cuboid> = boxes.iter().map(|one| one.on(&grid)).collect::<PyResult<_>>()?;
+        let wrong = || {
+            let given = shown(boxes);
+            PyTypeError::new_err(format!("allocate_at takes a Box or several, not {given}"))
+        };
+        let placement = strategies::placement(boxes, &grid, wrong)?.ok_or_else(wrong)?;
+        let parts: Vec<Cuboid> = placement.parts().to_vec();
         let mut inner = self.shared.lock(py)?;
         let mut name = new_name(&mut inner, job)?;
         while inner.jobs.has(&inner.machine, &name) {
@@ -183,7 +198,7 @@ impl Machine {
         &self,
         py: Python<'_>,
         shape: Option<&Bound<'_, PyAny>>,
-        nodes: Option<u64>,
+        nodes: Option<&Bound<'_, PyAny>>,
         freedom: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let asked = Asked::of(&self.shared.grid, shape, nodes, freedom)?;
@@ -200,22 +215,30 @@ impl Machine {
     }
 
     /// Where each strategy would put a request, and what stands in its way.
-    #[pyo3(signature = (shape = None, strategies = Vec::new(), *, nodes = None, freedom = None))]
+    #[pyo3(signature = (shape = None, strategies = None, *, nodes = None, freedom = None))]
     #[pyo3(text_signature = "($self, shape=None, strategies=(), *, nodes=None, freedom=None)")]
     fn explain(
         &self,
         py: Python<'_>,
         shape: Option<&Bound<'_, PyAny>>,
-        strategies: Vec<String>,
-        nodes: Option<u64>,
+        strategies: Option<&Bound<'_, PyAny>>,
+        nodes: Option<&Bound<'_, PyAny>>,
         freedom: Option<&str>,
     ) -> PyResult<Explanation> {
         let asked = Asked::of(&self.shared.grid, shape, nodes, freedom)?;
-        let selections: Vec<Selection> = if strategies.is_empty() {
-            vec![self.shared.selection.clone()]
-        } else {
-            strategies.iter().map(|name| read(py, name)).collect::<PyResult<_>>()?
-        };
+        let mut selections: Vec<Selection> = Vec::new();
+        match strategies.map(|given| (given, given.extract::<String>())) {
+            None => {}
+            Some((_, Ok(name))) => selections.push(read(py, &name)?),
+            Some((several, Err(_))) => {
+                for name in several.try_iter()? {
+                    selections.push(read(py, &name?.extract::<String>()?)?);
+                }
+            }
+        }
+        if selections.is_empty() {
+            selections.push(self.shared.selection.clone());
+        }
         let mut inner = self.shared.lock(py)?;
         let request = asked.request(&mut inner.shaper);
         explain::explain(&self.shared, &inner, &selections, &request)

@@ -3,7 +3,9 @@
 use pavior_mesh::{Freedom, Grid, Request, UnknownFreedom};
 use pavior_workload::{Ask, Shaper};
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
+use crate::arguments::whole;
 use crate::errors::value;
 use crate::geometry;
 
@@ -14,16 +16,28 @@ pub(super) struct Asked {
 }
 
 impl Asked {
+    /// Reads the arguments of a call; an int in the place of a shape is a number of nodes.
     pub(super) fn of(
         grid: &Grid,
         shape: Option<&Bound<'_, PyAny>>,
-        nodes: Option<u64>,
+        nodes: Option<&Bound<'_, PyAny>>,
         freedom: Option<&str>,
     ) -> PyResult<Asked> {
+        let is_count = |given: &Bound<'_, PyAny>| given.extract::<i64>().is_ok();
+        let (shape, nodes) = match (shape, nodes) {
+            (Some(count), None) if count.cast::<PyTuple>().is_err() && is_count(count) => {
+                (None, Some(count))
+            }
+            both => both,
+        };
         let sides = shape.map(|shape| geometry::numbers(shape, "a shape", 1)).transpose()?;
         let sides = sides.map(|(sides, count)| (sides.map(u64::from), count));
         let given = sides.as_ref().map(|(sides, count)| &sides[..*count]);
-        let read = |word: &str| word.parse().map_err(|error: UnknownFreedom| value(error));
+        let nodes = nodes.map(whole).transpose()?;
+        let read = |word: &str| {
+            let plain = word.to_ascii_lowercase().replace('_', "-");
+            plain.parse().map_err(|error: UnknownFreedom| value(error))
+        };
         Ok(Asked {
             ask: Ask::read(given, nodes, grid).map_err(value)?,
             freedom: freedom.map(read).transpose()?,

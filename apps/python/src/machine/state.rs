@@ -5,7 +5,7 @@ use pavior_mesh::{Cuboid, Grid, JobId};
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::errors::{machine, read, value};
+use crate::errors::{read, value};
 use crate::jobs::{JobName, Jobs};
 use crate::shared::{Inner, Shared};
 
@@ -85,7 +85,7 @@ pub(crate) fn to_json(shared: &Shared, inner: &Inner) -> PyResult<String> {
 pub(crate) fn from_json(py: Python<'_>, text: &str) -> PyResult<Shared> {
     let state = pavior_kernel::json::read(text.as_bytes()).map_err(value)?;
     let state: State = serde_json::from_value(state).map_err(value)?;
-    let grid = machine(py, &state.machine)?;
+    let grid: Grid = read(py, &state.machine)?;
     let selection: Selection = read(py, &state.strategy)?;
     let built = pavior_allocation::Machine::with_seed(grid, &selection, state.seed);
     let mut built = built.map_err(value)?;

@@ -81,6 +81,14 @@ fn place(index: isize, length: usize) -> PyResult<usize> {
     place.ok_or_else(|| PyIndexError::new_err(format!("{index} of a queue of {length} jobs")))
 }
 
+/// What a sequence of jobs is shown as, also when it may not be used.
+fn told(name: &str, length: PyResult<usize>) -> String {
+    match length {
+        Ok(length) => format!("<{name} of {length} jobs>"),
+        Err(_) => format!("<{name}, to be used within `next` alone>"),
+    }
+}
+
 /// The waiting jobs, the oldest first.
 #[pyclass(frozen, sequence, module = "pavior")]
 pub(crate) struct Queue {
@@ -105,6 +113,10 @@ impl Queue {
 
     fn __iter__(&self) -> QueueIterator {
         QueueIterator { unit: self.unit, next: AtomicU64::new(0) }
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        told("Queue", self.__len__(py))
     }
 
     /// The jobs as columns: `id`, `job`, `submit`, `nodes`, `estimate`, `x`, `y`, `z`.
@@ -172,6 +184,10 @@ impl Running {
             Ok(turn.running().by_estimated_end().map(|running| self.job(running, axes)).collect())
         })?;
         Ok(PyTuple::new(py, jobs)?.try_iter()?.into_any())
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        told("Running", self.__len__(py))
     }
 
     /// The jobs as columns: those of the queue's, `start` and `estimated_end`.

@@ -1,6 +1,6 @@
 //! The free nodes, as a strategy sees them.
 
-use pavior_mesh::{BaseSet, Cuboid, Occupancy, Scan};
+use pavior_mesh::{BaseSet, Cuboid, Occupancy, Scan, picture};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -53,6 +53,13 @@ impl Free {
     fn largest(&self) -> Option<PyBox> {
         let largest = self.free.largest_free();
         largest.map(|cuboid| PyBox::new_on(self.free.grid(), cuboid))
+    }
+
+    /// The free nodes drawn: `.` free, `#` busy, the origin at the lower left.
+    fn __repr__(&self) -> String {
+        let (count, grid) = (self.free.count(), self.free.grid());
+        let drawn = picture::draw(&self.free);
+        format!("<Free: {count} of {} nodes of {grid}>\n{}", grid.nodes(), drawn.trim_end())
     }
 
     /// True where a node is free, `[z, y, x]`. Needs numpy.

@@ -1,87 +1,191 @@
 //! Strategies held against the oracle.
 
-use pavior_allocation::{Registry, conformance};
+use pavior_allocation::claim::Claim;
+use pavior_allocation::conformance::{self, Flaw};
+use pavior_allocation::{Registry, Selection};
+use pavior_draw::escape;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
-use pyo3::types::PyType;
+use pyo3::types::PyTuple;
 
+use super::free::Free;
 use super::raised::Raised;
-use super::strategy::register;
-use crate::errors::{failed, machine as read_machine, read, value};
+use super::strategy::selection;
+use crate::arguments::{machine, whole};
+use crate::errors::{failed, value};
+use crate::geometry;
 use crate::interrupt::interruptible_own;
+use crate::progress::Reporter;
+use crate::shown::cell;
 
-/// What a judgement came to.
-#[pyclass(frozen, get_all, module = "pavior")]
+/// What a judgement came to; true if the strategy keeps its claim.
+#[pyclass(frozen, module = "pavior")]
 pub(crate) struct Judgement {
-    /// The answers that were judged before the first wrong one.
+    /// What was judged, and by what claim, in words.
+    subject: String,
     answers: u64,
-    /// Whether every answer was as claimed.
-    passed: bool,
-    /// The state drawn, the request, the answer, and what the oracle says; None if all is well.
-    counterexample: Option<String>,
+    flaw: Option<Flaw>,
 }
 
 #[pymethods]
 impl Judgement {
+    /// How many answers were right before the first wrong one.
+    #[getter]
+    fn answers(&self) -> u64 {
+        self.answers
+    }
+
+    /// Whether every answer was as claimed.
+    #[getter]
+    fn passed(&self) -> bool {
+        self.flaw.is_none()
+    }
+
+    /// What was asked for, what was answered and what is wrong with it, and the state drawn; None
+    /// if every answer was as claimed.
+    #[getter]
+    fn counterexample(&self) -> Option<String> {
+        self.flaw.as_ref().map(ToString::to_string)
+    }
+
+    /// The arguments of `find` that were answered wrongly; None if there are none:
+    /// `Mine("mesh:3x3", 1).find(*judgement.asked)` answers them again.
+    #[getter]
+    fn asked<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let Some(Flaw::Answer(example)) = &self.flaw else { return Ok(None) };
+        let axes = example.free.grid().axes();
+        let shape = example.request.shape.map(|sides| geometry::tuple(py, sides, axes));
+        let free = Free { free: example.free.clone() };
+        Ok(Some((free, shape.transpose()?, example.request.nodes).into_pyobject(py)?))
+    }
+
     fn __bool__(&self) -> bool {
-        self.passed
+        self.passed()
+    }
+
+    /// The judgement in words; a wrong answer is drawn.
+    fn _repr_html_(&self) -> String {
+        let summary = format!("<p>{}</p>", escape(&self.summary()));
+        match &self.flaw {
+            None => summary,
+            Some(Flaw::Answer(example)) => {
+                let sentence = pavior_kernel::cell(&example.sentence());
+                let drawn = pavior_draw::counterexample(example);
+                format!("{summary}<p>{}</p>{drawn}", escape(&sentence))
+            }
+            Some(Flaw::Words(words)) => {
+                format!("{summary}<p>{}</p>", escape(&pavior_kernel::cell(words)))
+            }
+        }
     }
 
     fn __repr__(&self) -> String {
-        match &self.counterexample {
-            None => format!("<Judgement passed, {} answers>", self.answers),
-            Some(counterexample) => format!("<Judgement failed>\n{counterexample}"),
+        let summary = self.summary();
+        match &self.flaw {
+            None => format!("<Judgement: {summary}>"),
+            Some(flaw) => format!("<Judgement: {summary}>\n{flaw}"),
         }
     }
 }
 
-/// Holds a strategy, a class or a name, against the oracle that tries every base, by what it
-/// claims.
+impl Judgement {
+    fn summary(&self) -> String {
+        let Judgement { subject, answers, flaw } = self;
+        match flaw {
+            None => format!("passed. {subject}; all of {answers} answers are so."),
+            Some(_) => format!("refused. {subject}; after {answers} right answers one is wrong."),
+        }
+    }
+}
+
+/// Holds a strategy, a class or a name, against an oracle that tries every base, by what it claims.
 ///
-/// `how` is `every` (every occupancy of a machine of at most 12 nodes), `random` (random boxes) or
-/// `history` (random allocations, releases, failures and repairs).
+/// `how` says in which states: `every` occupancy of a machine of at most 12 nodes, reached node by
+/// node; `random`, boxes at random places; or `history`, 2,000 random allocations, releases,
+/// failures and repairs on a machine of any size. The states depend on `seed` alone.
+///
+/// What is judged always: what is granted lies on the machine, is free, and is the box asked for
+/// (any of its orientations if `turns`), or as many nodes as asked for if not `contiguous`. Then
+/// the claim: `first`, `complete`, `partial` or `count`; see `Strategy`.
+///
+/// The judgement is true if all answers are right. Else it tells and draws the first wrong one.
+/// What the strategy raises, this raises. `progress` is that of `simulate`.
 #[pyfunction]
-#[pyo3(signature = (strategy, machine = "mesh:3x3", *, how = "every", seed = 1))]
+#[pyo3(signature = (strategy, machine = None, *, how = "every", seed = 1, progress = None))]
+#[pyo3(text_signature = "(strategy, machine='mesh:3x3', *, how='every', seed=1, progress=None)")]
 pub(crate) fn judge(
     py: Python<'_>,
     strategy: &Bound<'_, PyAny>,
-    machine: &str,
+    machine: Option<&Bound<'_, PyAny>>,
     how: &str,
-    seed: u64,
+    #[pyo3(from_py_with = whole)] seed: u64,
+    progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Judgement> {
-    let grid = read_machine(py, machine)?;
-    let (mut registry, raised) = (Registry::new(), Raised::default());
-    let selection = match strategy.cast::<PyType>() {
-        Ok(class) => register(class, &mut registry, Some(raised.clone()))?,
-        Err(_) => read(py, strategy.extract()?)?,
+    let grid = match machine {
+        None => crate::errors::read(py, "mesh:3x3")?,
+        Some(machine) => self::machine(machine)?,
     };
+    let (mut registry, raised) = (Registry::new(), Raised::default());
+    let selection = selection(strategy, &mut registry, Some(raised.clone()))?;
+    selection.supports(&grid).map_err(value)?;
+    let mut reporter = Reporter::new(progress, "answers", py)?;
+    let subject = subject(&selection, &grid.to_string());
     let judged = match how {
         "every" if grid.nodes() > 12 => {
-            return Err(value("every occupancy is tried on machines of at most 12 nodes"));
+            return Err(value(format!(
+                "every occupancy is tried on machines of at most 12 nodes, and {grid} has {}; \
+                 how='random' and how='history' are for larger ones",
+                grid.nodes()
+            )));
         }
-        "every" => run(py, &raised, move || conformance::every_occupancy(&selection, &grid)),
-        "random" => {
-            run(py, &raised, move || conformance::random_boxes(&selection, &grid, seed, 20))
+        "every" => {
+            let requests = conformance::requests(&selection, &grid).len() as u64;
+            let planned = requests << grid.nodes();
+            run(py, &raised, &mut reporter, planned, move || {
+                conformance::every_occupancy(&selection, &grid)
+            })
         }
-        "history" => run(py, &raised, move || conformance::history(&selection, &grid, seed, 2_000)),
-        _ => return Err(value(format!("`{how}` is none of every, random, history"))),
+        "random" => run(py, &raised, &mut reporter, 0, move || {
+            conformance::random_boxes(&selection, &grid, seed, 20)
+        }),
+        "history" => run(py, &raised, &mut reporter, 0, move || {
+            conformance::history(&selection, &grid, seed, 2_000)
+        }),
+        _ => {
+            let how = pavior_kernel::shown(how);
+            return Err(value(format!("how is 'every', 'random' or 'history', not '{how}'")));
+        }
     };
-    let judged = judged?;
+    let judged = judged.inspect_err(|_| reporter.end(py))?;
     if let Some(error) = raised.get() {
+        reporter.end(py);
         return Err(failed(py, error));
     }
+    reporter.done(raised.asked())?;
     Ok(match judged {
-        Ok(answers) => Judgement { answers, passed: true, counterexample: None },
-        Err(text) => Judgement { answers: 0, passed: false, counterexample: Some(text) },
+        Ok(answers) => Judgement { subject, answers, flaw: None },
+        Err(Flaw::Answer(example)) => {
+            Judgement { subject, answers: example.answers, flaw: Some(Flaw::Answer(example)) }
+        }
+        Err(flaw) => Judgement { subject, answers: 0, flaw: Some(flaw) },
     })
+}
+
+/// Which strategy is judged on what, and what it claims.
+fn subject(selection: &Selection, machine: &str) -> String {
+    let claim = Claim::of(selection).recognition.meaning();
+    format!("{} claims on {machine} {claim}", cell(&selection.to_string()))
 }
 
 /// Judges without the interpreter; after a signal the strategy is asked no more.
 fn run(
     py: Python<'_>,
     raised: &Raised,
-    judge: impl FnOnce() -> Result<u64, String> + Send + 'static,
-) -> PyResult<Result<u64, String>> {
+    reporter: &mut Reporter,
+    planned: u64,
+    judge: impl FnOnce() -> Result<u64, Flaw> + Send + 'static,
+) -> PyResult<Result<u64, Flaw>> {
     let stop = || raised.keep(PyKeyboardInterrupt::new_err(()));
-    interruptible_own(py, stop, || false, judge)
+    let looked = || reporter.tell(raised.asked(), planned);
+    interruptible_own(py, stop, looked, || false, judge)
 }

@@ -8,14 +8,16 @@ use pavior_allocation::{
 };
 use pavior_kernel::{CallerError, Options, Stream};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Scan, Sides, orientations};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyType;
+use pyo3::types::{PyString, PyType};
 
 use super::free::Free;
 use super::lasting::lasting;
 use super::raised::Raised;
+use crate::arguments::shown;
 use crate::arrays::boxes;
-use crate::errors::{broken, value};
+use crate::errors::{broken, read, value};
 use crate::geometry::{self, Box as PyBox};
 
 /// A strategy that is an object of a Python class.
@@ -36,7 +38,10 @@ impl InPython {
         let shape = request.shape.map(|sides| geometry::tuple(py, sides, axes)).transpose()?;
         let view = Free { free: free.clone() };
         let answer = self.object.bind(py).call_method1("find", (view, shape, request.nodes))?;
-        let wrong = || broken(py, "`find` answers None, a Box or a sequence of Box".into());
+        let wrong = || {
+            let words = "`find` answers None, a Box or a sequence of Box";
+            broken(py, format!("{words}, not {}", shown(&answer)))
+        };
         placement(&answer, &self.grid, wrong)
     }
 
@@ -56,6 +61,7 @@ impl Strategy for InPython {
         if self.raised.get().is_some() {
             return None;
         }
+        self.raised.count();
         Python::attach(|py| match self.ask(py, free, request) {
             Ok(answer) => answer,
             Err(error) => {
@@ -122,6 +128,25 @@ pub(crate) fn placement(
     }))
 }
 
+/// A strategy that a caller names, or whose class he gives.
+pub(crate) fn selection(
+    given: &Bound<'_, PyAny>,
+    registry: &mut Registry,
+    raised: Option<Raised>,
+) -> PyResult<Selection> {
+    if let Ok(name) = given.cast::<PyString>() {
+        return read(given.py(), name.to_str()?);
+    }
+    let strategy = given.py().import("pavior._strategy")?.getattr("Strategy")?;
+    match given.cast::<PyType>() {
+        Ok(class) if class.is_subclass(&strategy)? => register(class, registry, raised),
+        _ => Err(PyTypeError::new_err(format!(
+            "a strategy is a name such as 'tff', or a subclass of Strategy, not {}",
+            shown(given)
+        ))),
+    }
+}
+
 /// Adds a class to a registry, and selects it. What its methods raise is kept in `raised`, or,
 /// where there is none, by each strategy that is made.
 pub(crate) fn register(
@@ -133,6 +158,10 @@ pub(crate) fn register(
     let contiguous: bool = class.getattr("contiguous")?.extract()?;
     let turns: bool = class.getattr("turns")?.extract()?;
     let claim: String = class.getattr("claim")?.extract()?;
+    if contiguous && claim == "count" {
+        let name = pavior_kernel::shown(&name);
+        return Err(value(format!("{name}: the claim `count` is one of `contiguous = False`")));
+    }
     let owned = class.clone().unbind();
     let build = move |grid: &Grid, _: &Options| -> Result<Box<dyn Strategy>, CallerError> {
         let made =
@@ -146,7 +175,11 @@ pub(crate) fn register(
         turns,
         supports: ANY_GRID,
         claim: claim_of(&claim, turns).ok_or_else(|| {
-            value(format!("`{claim}` is no claim: there are first, complete, partial and count"))
+            value(format!(
+                "{}: `{}` is no claim; there are first, complete, partial and count",
+                pavior_kernel::shown(&name),
+                pavior_kernel::shown(&claim)
+            ))
         })?,
         build: BuildStrategy::Closure(Arc::new(build)),
     };

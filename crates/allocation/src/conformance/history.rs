@@ -3,9 +3,9 @@
 use pavior_kernel::Stream;
 use pavior_mesh::{Grid, JobId, NodeId, Request};
 
-use super::judge;
 use super::judge::failed;
 use super::states::random_box;
+use super::{Flaw, judge};
 use crate::{AllocateError, Machine, Placement, Selection};
 
 /// Drives a machine through `steps` random steps: most are allocations and releases; some are
@@ -13,8 +13,8 @@ use crate::{AllocateError, Machine, Placement, Selection};
 /// answer is judged, every index validated after every step. Returns the number of answers.
 ///
 /// # Errors
-/// The first broken claim, with the state drawn.
-pub fn history(selection: &Selection, grid: &Grid, seed: u64, steps: u64) -> Result<u64, String> {
+/// The first broken claim, or what else went wrong.
+pub fn history(selection: &Selection, grid: &Grid, seed: u64, steps: u64) -> Result<u64, Flaw> {
     let mut machine =
         Machine::with_seed(*grid, selection, seed).map_err(|error| error.to_string())?;
     let mut dice = Stream::new(seed, 0, "history");
@@ -25,8 +25,10 @@ pub fn history(selection: &Selection, grid: &Grid, seed: u64, steps: u64) -> Res
         match dice.below(20) {
             0..=8 => {
                 let request = random_request(selection, grid, &mut dice);
+                let granted = allocate(&mut machine, job, &request, selection, &jobs)
+                    .map_err(|flaw| flaw.after(answers))?;
                 answers += 1;
-                if allocate(&mut machine, job, &request, selection, &jobs)? {
+                if granted {
                     jobs.push(job);
                 }
             }
@@ -54,7 +56,8 @@ pub fn history(selection: &Selection, grid: &Grid, seed: u64, steps: u64) -> Res
                 let mut fork = machine.clone();
                 let forked = fork.allocate(job, &request).cloned();
                 if forked != machine.probe(&request).map_err(AllocateError::from) {
-                    return Err(format!("{selection}: a fork answers {request:?} differently"));
+                    let words = format!("{selection}: a fork answers {request:?} differently");
+                    return Err(words.into());
                 }
                 fork.validate();
             }
@@ -71,7 +74,7 @@ fn allocate(
     request: &Request,
     selection: &Selection,
     jobs: &[JobId],
-) -> Result<bool, String> {
+) -> Result<bool, Flaw> {
     let before = machine.free().clone();
     let held: Vec<Placement> =
         jobs.iter().filter_map(|&job| machine.placement(job).cloned()).collect();
@@ -81,7 +84,8 @@ fn allocate(
         return Err(failed(selection, &before, request, &error));
     }
     if probed.clone().map_err(AllocateError::from) != answer {
-        return Err(format!("{selection}: {request:?} was probed {probed:?}, then {answer:?}"));
+        let words = format!("{selection}: {request:?} was probed {probed:?}, then {answer:?}");
+        return Err(words.into());
     }
     judge(selection, &before, &held, request, answer.as_ref().ok())?;
     Ok(answer.is_ok())

@@ -1,35 +1,65 @@
 //! One answer against the oracle.
 
 use pavior_kernel::CallerError;
-use pavior_mesh::{Cuboid, Occupancy, Request, picture};
+use pavior_mesh::{Cuboid, Grid, Occupancy, Request};
 
+use super::flaw::{Counterexample, Flaw};
 use crate::claim::{BoxGroup, Claim, Grants, Recognition, Scene};
-use crate::{Placement, Selection, oracle};
+use crate::explain::words;
+use crate::{BadProposal, Placement, PlacementError, Selection, oracle};
+
+/// What is wrong with an answer, and what would have been right, where one placement is.
+struct Wrong {
+    reason: String,
+    expected: Vec<Cuboid>,
+}
+
+impl From<String> for Wrong {
+    fn from(reason: String) -> Wrong {
+        Wrong { reason, expected: Vec::new() }
+    }
+}
+
+impl From<&str> for Wrong {
+    fn from(reason: &str) -> Wrong {
+        reason.to_string().into()
+    }
+}
 
 /// Holds a strategy's answer to a request, in a state, against its claim. The state is what is free
 /// and what is held; strategies without rules of their own depend on what is free alone.
 ///
 /// # Errors
-/// If the answer is unsound or breaks the claim: a text with the state drawn.
+/// If the answer is unsound or breaks the claim.
 pub fn judge(
     selection: &Selection,
     free: &Occupancy,
     held: &[Placement],
     request: &Request,
     answer: Option<&Placement>,
-) -> Result<(), String> {
+) -> Result<(), Flaw> {
     let claim = Claim::of(selection);
     let family = (claim.family)(request, free.grid(), &selection.options);
     let scene = Scene { free, held, request, options: &selection.options };
     let verdict = sound(selection, &claim, &family, free, request, answer)
         .and_then(|()| recognised(&claim, &family, &scene, answer));
-    verdict.map_err(|reason| {
-        format!(
-            "{selection} on {}: {reason}\nrequest {request:?}\nanswer {answer:?}\n{}",
-            free.grid(),
-            picture::draw(free)
-        )
+    verdict.map_err(|Wrong { reason, expected }| {
+        let answer = answer.cloned();
+        counterexample(selection, free, request, answer, expected, reason).into()
     })
+}
+
+fn counterexample(
+    selection: &Selection,
+    free: &Occupancy,
+    request: &Request,
+    answer: Option<Placement>,
+    expected: Vec<Cuboid>,
+    reason: String,
+) -> Counterexample {
+    let strategy = selection.to_string();
+    let (free, request) = (free.clone(), *request);
+    Counterexample { strategy, free, request, answer, expected, reason, answers: 0 }
 }
 
 /// A strategy that failed, or proposed what cannot be granted.
@@ -38,8 +68,29 @@ pub(super) fn failed(
     free: &Occupancy,
     request: &Request,
     error: &CallerError,
-) -> String {
-    format!("{selection} on {}: {error}\nrequest {request:?}\n{}", free.grid(), picture::draw(free))
+) -> Flaw {
+    let grid = free.grid();
+    let (proposal, reason) = match error.get().downcast_ref() {
+        Some(BadProposal::Placement { proposal, fault }) => {
+            let reason = match fault {
+                PlacementError::Outside(part) => {
+                    format!("{} does not lie on the machine", words(grid, part))
+                }
+                PlacementError::NotFree(part) => format!("{} is not free", words(grid, part)),
+                PlacementError::Overlapping(part) => {
+                    format!("{} overlaps another box", words(grid, part))
+                }
+                other => other.to_string(),
+            };
+            (proposal, reason)
+        }
+        Some(BadProposal::TooFew { proposal, requested }) => {
+            (proposal, format!("these are only {} nodes, not {requested}", proposal.nodes()))
+        }
+        None => return format!("{selection} fails on {grid}: {error}").into(),
+    };
+    let answer = Some(proposal.clone());
+    counterexample(selection, free, request, answer, Vec::new(), reason).into()
 }
 
 /// Whether what is granted lies on the grid, is free and disjoint, and is what may be granted.
@@ -50,21 +101,21 @@ fn sound(
     free: &Occupancy,
     request: &Request,
     answer: Option<&Placement>,
-) -> Result<(), String> {
+) -> Result<(), Wrong> {
     let Some(placement) = answer else { return Ok(()) };
     if placement.parts().is_empty() {
-        return Err("a placement without a box".into());
+        return Err("a placement has at least one box".into());
     }
     let grid = free.grid();
     let mut left = free.clone();
     for part in placement.parts() {
         if !part.lies_on(grid) {
-            return Err(format!("{part:?} does not lie on the machine"));
+            return Err(format!("{} does not lie on the machine", words(grid, part)).into());
         }
-        if !left.is_free(part) {
-            return Err(format!("{part:?} holds a busy node, or one granted twice"));
+        if left.take(part).is_err() {
+            let part = words(grid, part);
+            return Err(format!("{part} holds a busy node, or one granted twice").into());
         }
-        left.take(part).expect("found free just now");
     }
     if selection.entry.does.contiguous {
         let parts = canonical(placement, free);
@@ -73,7 +124,7 @@ fn sound(
         return if family.iter().any(member) {
             Ok(())
         } else {
-            Err("the placement is no shape of the strategy's family".into())
+            Err(no_member(family, grid).into())
         };
     }
     let exact = |nodes: u32| match family {
@@ -82,22 +133,38 @@ fn sound(
     };
     match (claim.grants, placement.nodes()) {
         (Grants::Exact, nodes) if !exact(nodes) => {
-            Err(format!("{nodes} nodes granted for {}", request.nodes))
+            Err(format!("these are {nodes} nodes, not {}", request.nodes).into())
         }
         (Grants::RoundsUp { most }, nodes)
             if u64::from(nodes) > most(request, grid, &selection.options) =>
         {
-            Err(format!("{nodes} nodes granted for {}, more than it may", request.nodes))
+            Err(format!("these are {nodes} nodes, more than it may grant").into())
         }
         (_, nodes) if nodes < request.nodes => {
-            Err(format!("only {nodes} nodes granted for {}", request.nodes))
+            Err(format!("these are only {nodes} nodes, not {}", request.nodes).into())
         }
         _ => Ok(()),
     }
 }
 
+/// That a placement is none of the shapes that a strategy may grant.
+fn no_member(family: &[BoxGroup], grid: &Grid) -> String {
+    let shape = |group: &BoxGroup| {
+        let parts = group.parts.iter().map(|part| words(grid, part));
+        parts.collect::<Vec<_>>().join(" with ")
+    };
+    let mut shapes: Vec<String> = family.iter().map(shape).collect();
+    let count = shapes.len();
+    shapes.truncate(6);
+    match count {
+        0 => "no box that it may grant fits the machine".to_string(),
+        1..=6 => format!("it may grant {} alone, moved to any base", shapes.join(" or ")),
+        _ => format!("this is none of the {count} shapes that it may grant"),
+    }
+}
+
 /// The base of a shape whose first part stands at `first`.
-fn relative(first: [u16; 3], shape: &BoxGroup, grid: &pavior_mesh::Grid) -> [u16; 3] {
+fn relative(first: [u16; 3], shape: &BoxGroup, grid: &Grid) -> [u16; 3] {
     std::array::from_fn(|axis| {
         let (n, offset) = (u32::from(grid.side(axis)), u32::from(shape.parts[0].base[axis]));
         ((u32::from(first[axis]) + n - offset % n) % n) as u16
@@ -110,42 +177,61 @@ fn recognised(
     family: &[BoxGroup],
     scene: &Scene<'_>,
     answer: Option<&Placement>,
-) -> Result<(), String> {
+) -> Result<(), Wrong> {
     let Scene { free, request, .. } = *scene;
-    let expect = |expected: bool, why: &str| match (expected, answer.is_some()) {
-        (true, false) => Err(format!("refused, but {why}")),
-        (false, true) => Err(format!("granted, although not: {why}")),
-        _ => Ok(()),
+    let grid = free.grid();
+    let expect = |granted: bool, reason: String, expected: Vec<Cuboid>| {
+        if granted == answer.is_some() { Ok(()) } else { Err(Wrong { reason, expected }) }
     };
     match &claim.recognition {
         Recognition::First => {
             let first = oracle::first(free, family, claim.scan);
             let given = answer.map(|placement| canonical(placement, free));
-            if given == first { Ok(()) } else { Err(format!("the first placement is {first:?}")) }
+            if given == first {
+                return Ok(());
+            }
+            let expected = first.unwrap_or_default();
+            let reason = match &expected[..] {
+                [] => "it claims the first free base, and none is free".to_string(),
+                first => format!("it claims the first free base, which is {}", list(grid, first)),
+            };
+            Err(Wrong { reason, expected })
         }
         Recognition::Complete => {
-            let first = oracle::first(free, family, claim.scan);
-            expect(first.is_some(), &format!("{first:?} is free"))
+            let free = oracle::first(free, family, claim.scan);
+            let at = free.clone().unwrap_or_default();
+            let words = format!(
+                "it claims to refuse only where no base is free, and {} is free",
+                list(grid, &at)
+            );
+            expect(free.is_some(), words, at)
         }
         Recognition::Best { score, over, first_of_ties } => {
             let best = oracle::best(free, family, claim.scan, *over, *score);
-            expect(best.is_some(), &format!("{best:?} is free"))?;
+            let shown = best.map_or("none".to_string(), |(_, at)| words(grid, &at));
+            let at = best.map(|(_, at)| at).into_iter().collect();
+            expect(best.is_some(), format!("of the free bases, the best is {shown}"), at)?;
             let (Some((most, at)), Some(placement)) = (best, answer) else { return Ok(()) };
             let given = canonical(placement, free)[0];
             let value = score(free, &given);
-            if value != most {
-                Err(format!("its score is {value}, the best is {most} at {at:?}"))
+            let reason = if value != most {
+                format!("its score is {value}, and the best is {most} at {shown}")
             } else if *first_of_ties && given != at {
-                Err(format!("of the best score {most}, {at:?} comes first"))
+                format!("of the best score {most}, {shown} comes first")
             } else {
-                Ok(())
-            }
+                return Ok(());
+            };
+            Err(Wrong { reason, expected: vec![at] })
         }
         Recognition::Count => {
-            expect(request.nodes <= free.count(), &format!("{} nodes are free", free.count()))
+            let (claims, count) =
+                ("it claims to grant exactly where enough nodes are free", free.count());
+            expect(request.nodes <= count, format!("{claims}, and {count} are"), Vec::new())
         }
         Recognition::Own { feasible, allowed } => {
-            expect(feasible(scene), "its own rule says that it fits")?;
+            let fits = feasible(scene);
+            let says = if fits { "that it fits" } else { "that it does not fit" };
+            expect(fits, format!("its own rule says {says}"), Vec::new())?;
             if answer.is_none_or(|placement| allowed(scene, placement)) {
                 Ok(())
             } else {
@@ -154,6 +240,10 @@ fn recognised(
         }
         Recognition::Partial(_) => Ok(()),
     }
+}
+
+fn list(grid: &Grid, parts: &[Cuboid]) -> String {
+    parts.iter().map(|part| words(grid, part)).collect::<Vec<_>>().join(" with ")
 }
 
 fn canonical(placement: &Placement, free: &Occupancy) -> Vec<Cuboid> {

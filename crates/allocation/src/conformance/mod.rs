@@ -11,6 +11,7 @@
 //! - [`freedoms()`] asks requests with every freedom in every occupancy of a small grid.
 //! - [`suite()`] does all of this for one selection; `cargo xtask conformance NAME` runs it.
 
+mod flaw;
 mod freedoms;
 mod history;
 mod judge;
@@ -22,6 +23,7 @@ use pavior_mesh::{Grid, Request, Sides, volume};
 
 use crate::Selection;
 
+pub use flaw::{Counterexample, Flaw};
 pub use freedoms::freedoms;
 pub use history::history;
 pub use judge::judge;

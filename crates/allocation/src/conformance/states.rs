@@ -4,7 +4,7 @@ use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Request};
 
 use super::judge::failed;
-use super::{judge, requests};
+use super::{Flaw, judge, requests};
 use crate::{Placement, Selection, Strategy};
 
 /// A strategy and the truth, changed together.
@@ -17,7 +17,7 @@ struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    fn new(selection: &'a Selection, grid: &Grid) -> Result<Self, String> {
+    fn new(selection: &'a Selection, grid: &Grid) -> Result<Self, Flaw> {
         let strategy = selection.build(grid).map_err(|error| error.to_string())?;
         let draw = Stream::new(1, 0, "conformance");
         let free = Occupancy::all_free(*grid);
@@ -38,7 +38,7 @@ impl<'a> Subject<'a> {
         self.strategy.validate(&self.free);
     }
 
-    fn ask(&mut self, request: &Request) -> Result<(), String> {
+    fn ask(&mut self, request: &Request) -> Result<(), Flaw> {
         let answer = self.strategy.find(&self.free, request, &mut self.draw);
         if let Some(error) = self.strategy.error() {
             return Err(failed(self.selection, &self.free, request, &error));
@@ -52,8 +52,8 @@ impl<'a> Subject<'a> {
 /// answers.
 ///
 /// # Errors
-/// The first broken claim, with the state drawn.
-pub fn every_occupancy(selection: &Selection, grid: &Grid) -> Result<u64, String> {
+/// The first broken claim, or what else went wrong.
+pub fn every_occupancy(selection: &Selection, grid: &Grid) -> Result<u64, Flaw> {
     let mut subject = Subject::new(selection, grid)?;
     let requests = requests(selection, grid);
     let mut answers = 0;
@@ -63,7 +63,7 @@ pub fn every_occupancy(selection: &Selection, grid: &Grid) -> Result<u64, String
             if subject.free.is_free(&node) { subject.take(node) } else { subject.give(node) }
         }
         for request in &requests {
-            subject.ask(request)?;
+            subject.ask(request).map_err(|flaw| flaw.after(answers))?;
             answers += 1;
         }
     }
@@ -75,13 +75,13 @@ pub fn every_occupancy(selection: &Selection, grid: &Grid) -> Result<u64, String
 /// answers.
 ///
 /// # Errors
-/// The first broken claim, with the state drawn.
+/// The first broken claim, or what else went wrong.
 pub fn random_boxes(
     selection: &Selection,
     grid: &Grid,
     seed: u64,
     rounds: u64,
-) -> Result<u64, String> {
+) -> Result<u64, Flaw> {
     let mut dice = Stream::new(seed, 0, "random-boxes");
     let requests = requests(selection, grid);
     let mut answers = 0;
@@ -96,13 +96,14 @@ pub fn random_boxes(
             }
         }
         for request in &requests {
-            subject.ask(request)?;
+            subject.ask(request).map_err(|flaw| flaw.after(answers))?;
             answers += 1;
         }
         while !held.is_empty() {
             let cuboid = held.swap_remove(dice.below(held.len() as u64) as usize);
             subject.give(cuboid);
-            subject.ask(&requests[dice.below(requests.len() as u64) as usize])?;
+            let request = &requests[dice.below(requests.len() as u64) as usize];
+            subject.ask(request).map_err(|flaw| flaw.after(answers))?;
             answers += 1;
         }
     }

@@ -3,7 +3,7 @@
 use pavior_kernel::Options;
 use pavior_mesh::Grid;
 
-use super::{every_occupancy, history, lock_step, random_boxes};
+use super::{Flaw, every_occupancy, history, lock_step, random_boxes};
 use crate::Selection;
 
 const SMALL: &[&str] = &[
@@ -75,8 +75,8 @@ fn grid(name: &str) -> Grid {
 /// answers.
 ///
 /// # Errors
-/// The first broken claim or difference, with the state drawn.
-pub fn suite(selection: &Selection) -> Result<u64, String> {
+/// The first broken claim or difference, or what else went wrong.
+pub fn suite(selection: &Selection) -> Result<u64, Flaw> {
     let mut answers = 0;
     let mut machines = 0;
     let supported = |names: &'static [&'static str]| {
@@ -100,7 +100,8 @@ pub fn suite(selection: &Selection) -> Result<u64, String> {
         }
     }
     if machines == 0 {
-        return Err(format!("{selection} supports none of the machines that it is judged on"));
+        let words = format!("{selection} supports none of the machines that it is judged on");
+        return Err(words.into());
     }
     Ok(answers)
 }

@@ -223,9 +223,10 @@ impl Machine {
         let Some((_, Ok(placement), draw)) = self.memory.take() else {
             unreachable!("the question was just answered with a placement")
         };
-        placement
-            .take_from(&mut self.free)
-            .map_err(|error| AllocateError::Failed(CallerError::new(BadProposal::from(error))))?;
+        placement.take_from(&mut self.free).map_err(|fault| {
+            let proposal = placement.clone();
+            AllocateError::Failed(CallerError::new(BadProposal::Placement { proposal, fault }))
+        })?;
         self.draw = draw;
         Ok(self.commit(job, placement))
     }

@@ -17,7 +17,7 @@ fn every_strategy_keeps_its_claim() {
     let failures = Mutex::new(Vec::new());
     in_two_threads(&selections(), |selection| match conformance::suite(selection) {
         Ok(answers) => println!("{selection}: {answers} answers"),
-        Err(failure) => failures.lock().unwrap().push(failure),
+        Err(failure) => failures.lock().unwrap().push(failure.to_string()),
     });
     let failures = failures.into_inner().unwrap();
     assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures.join("\n\n"));

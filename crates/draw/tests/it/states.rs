@@ -1,8 +1,9 @@
 //! Explanations and loads of channels, in random states.
 
+use pavior_allocation::conformance::Counterexample;
 use pavior_allocation::explain::{State, answer};
-use pavior_allocation::{Registry, Selection};
-use pavior_draw::{explanation, heatmap, state as drawn};
+use pavior_allocation::{Placement, Registry, Selection};
+use pavior_draw::{counterexample, explanation, heatmap, state as drawn};
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request};
 use pavior_network::{ChannelLoad, Channels, VirtualChannels};
@@ -48,6 +49,40 @@ fn every_machine_and_strategy_is_drawn() {
         assert_well_formed(&svg);
         assert_eq!(svg.matches("class=\"node\"").count(), usize::from(grid.side(2)), "{name}");
         assert!(svg.matches("class=\"job\"").count() >= state.held().len(), "{name}");
+    }
+}
+
+#[test]
+fn what_a_strategy_answers_wrongly_is_drawn_whatever_it_is() {
+    let mut dice = Stream::new(5, 0, "counterexamples");
+    for name in ["mesh:3x3", "torus:4x3", "mesh:7", "torus:3x2x4", "mesh:40x30"] {
+        let grid: Grid = name.parse().unwrap();
+        let free = random_state(grid, &mut dice).free().clone();
+        let outside = Cuboid::new([60_000; 3], [60_000; 3]);
+        let over = Cuboid::new([1, 0, 0], [60_000, 1, 1]);
+        let node = Cuboid::node([0; 3]);
+        for (answer, granted) in [
+            (None, 0),
+            (Some(Placement::Whole(node)), 1),
+            (Some(Placement::Parts(vec![node, outside, over])), 2),
+            (Some(Placement::Parts(Vec::new())), 0),
+        ] {
+            let example = Counterexample {
+                strategy: "<script>&\0".to_string(),
+                free: free.clone(),
+                request: Request::shape([2, 1, 1]),
+                answer,
+                expected: vec![node],
+                reason: "</svg>".to_string(),
+                answers: 0,
+            };
+            let svg = counterexample(&example);
+            assert_well_formed(&svg);
+            assert!(!svg.contains("<script>"), "{name}");
+            // One more is in the legend.
+            assert_eq!(svg.matches("class=\"choice\"").count(), granted + 1, "{name}");
+            assert_eq!(svg.matches("class=\"expected\"").count(), 2, "{name}");
+        }
     }
 }
 

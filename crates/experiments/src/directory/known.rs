@@ -115,7 +115,7 @@ pub fn verify(directory: &Path, note: &Note, names: &[&str]) -> Result<(), Direc
             match io::Read::read(&mut reader, &mut buffer) {
                 Ok(0) => break,
                 Ok(length) => checksum.add(&buffer[..length]),
-                Err(error) => return Err(FileError::read(&path, &error).into()),
+                Err(error) => return Err(FileError::read(&path, error).into()),
             }
         }
         if checksum.to_string() != *expected {

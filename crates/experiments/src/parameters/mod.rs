@@ -8,6 +8,7 @@
 
 mod controls;
 mod failures;
+mod keywords;
 mod log;
 mod messages;
 mod migration;
@@ -26,6 +27,7 @@ use pavior_kernel::BadName;
 use crate::{Catalogue, Given};
 
 pub use controls::{CONTROLS, Control, ControlKind, SKIP_UNSUPPORTED};
+pub use keywords::{declaration, help};
 pub use log::TRACE;
 pub use messages::COMMUNICATION;
 pub use page::page;

@@ -14,7 +14,8 @@ stand for a dash), where each may be a list or, for numbers, a range: every comb
 snapshots.
 
 This page is made from the list in `crates/experiments/src/parameters`;
-`PAVIOR_UPDATE=1 cargo test -p pavior-experiments page` writes it anew.
+`PAVIOR_UPDATE=1 cargo test -p pavior-experiments made_from_the_list` writes it anew, and the
+keywords of `pavior.simulate` in Python.
 ";
 
 /// The page, as Markdown.

@@ -151,11 +151,21 @@ impl Jobs {
         Ok(Sample::new(values.collect(), &measured.outcome))
     }
 
+    /// The jobs whose ends end a run.
+    pub(super) fn length(&self) -> u64 {
+        match (&self.workload, self.setup.ending) {
+            (_, Ending::Completions(completions)) => completions,
+            (Workload::Replayed { trace, .. }, _) => trace.records.len() as u64,
+            (Workload::Drawn(_), Ending::Drained) => 0,
+        }
+    }
+
     /// Runs one replication, and records what happened in it.
     pub(super) fn record(
         &self,
         replication: u64,
         metrics: &[&'static MetricSpec],
+        other: Option<&mut dyn Observer>,
         stop: &Stop,
     ) -> Result<(Sample, RunRecord), RunError> {
         let mut recorder = Recorder::default();
@@ -166,6 +176,7 @@ impl Jobs {
         });
         let mut others: Vec<&mut dyn Observer> = vec![&mut recorder];
         others.extend(channels.as_mut().map(|channels| channels as &mut dyn Observer));
+        others.extend(other.map(|other| other as &mut dyn Observer));
         let sample = self.replicate(replication, metrics, others, stop)?;
         let channels = channels.map(ChannelRecorder::into_load);
         Ok((sample, RunRecord { jobs: recorder.into_records(), channels }))

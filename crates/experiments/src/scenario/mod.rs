@@ -4,7 +4,7 @@ mod jobs;
 
 use pavior_network::ChannelLoad;
 use pavior_simulation::metrics::MetricSpec;
-use pavior_simulation::{Histories, JobRecord, RunError, Simulation, Stop};
+use pavior_simulation::{Histories, JobRecord, Observer, RunError, Simulation, Stop};
 use pavior_workload::Job;
 
 use crate::settings::Asked;
@@ -90,7 +90,16 @@ impl Scenario {
         }
     }
 
-    /// Runs one replication, and records what happened in it.
+    /// The jobs whose ends end a run: as many as are to complete, or all of a log; 1 for a
+    /// snapshot.
+    pub fn length(&self) -> u64 {
+        match &self.0 {
+            Kind::Jobs(jobs) => jobs.length(),
+            Kind::Snapshot(_) => 1,
+        }
+    }
+
+    /// Runs one replication, and records what happened in it; `other` observes it, too.
     ///
     /// # Errors
     /// As [`Scenario::replicate`].
@@ -98,10 +107,11 @@ impl Scenario {
         &self,
         replication: u64,
         metrics: &[&'static MetricSpec],
+        other: Option<&mut dyn Observer>,
         stop: &Stop,
     ) -> Result<(Sample, RunRecord), RunError> {
         match &self.0 {
-            Kind::Jobs(jobs) => jobs.record(replication, metrics, stop),
+            Kind::Jobs(jobs) => jobs.record(replication, metrics, other, stop),
             Kind::Snapshot(snapshot) => {
                 Ok((snapshot.replicate(replication, metrics), RunRecord::default()))
             }

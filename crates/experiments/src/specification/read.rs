@@ -42,7 +42,11 @@ pub(super) struct Entry<'a> {
 impl Entry<'_> {
     /// The error for a key that means nothing here.
     pub(super) fn unknown(&self, known: &[&str]) -> Fault {
-        let bad = unknown_name("key", self.key, known);
+        // Who writes underscores is answered with them.
+        let between = if self.key.contains('_') { "_" } else { "-" };
+        let known: Vec<String> = known.iter().map(|name| name.replace('-', between)).collect();
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        let bad = unknown_name("key", self.key, &known);
         Fault::new(bad.reason, self.key_place.clone())
     }
 

@@ -121,7 +121,7 @@ impl<'s, 'l> WorkQueue<'s, 'l> {
         let result = match recording.filter(|_| replication == 0) {
             None => self.specification.replicate(point, scenario, replication, &stop),
             Some(recording) => {
-                scenario.record(replication, metrics, &stop).map(|(mut sample, record)| {
+                scenario.record(replication, metrics, None, &stop).map(|(mut sample, record)| {
                     recording.keep(point, record);
                     self.specification.add_order(point, &mut sample);
                     sample

@@ -1,16 +1,42 @@
-//! The page about parameters is made from the list.
+//! What is made from the list of parameters: the page about them, and `pavior.simulate` in Python.
 
 use pavior_experiments::parameters;
 
-#[test]
-fn the_page_about_parameters_is_fresh() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/parameters.md");
+/// A file of the repository holds what is made of the list; with `PAVIOR_UPDATE` it is written.
+fn assert_fresh(path: &str, made: impl FnOnce(&str) -> String) {
+    let file = format!("{}/../../{path}", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&file).unwrap();
+    let made = made(&text);
     if std::env::var_os("PAVIOR_UPDATE").is_some() {
-        std::fs::write(path, parameters::page()).unwrap();
+        std::fs::write(file, made).unwrap();
+        return;
     }
-    let page = std::fs::read_to_string(path).unwrap();
     assert!(
-        page == parameters::page(),
-        "docs/parameters.md is stale: PAVIOR_UPDATE=1 cargo test -p pavior-experiments page"
+        text == made,
+        "{path} is stale: PAVIOR_UPDATE=1 cargo test -p pavior-experiments made_from_the_list"
     );
+}
+
+#[test]
+fn the_page_about_parameters_is_made_from_the_list() {
+    assert_fresh("docs/parameters.md", |_| parameters::page());
+}
+
+#[test]
+fn the_help_of_simulate_is_made_from_the_list() {
+    assert_fresh("apps/python/src/simulate.txt", |_| parameters::help());
+}
+
+/// Where the declaration begins and ends in the file of declarations.
+const MARKS: [&str; 2] =
+    ["# The declaration of `simulate` is made from the list of parameters.\n", "# Here it ends.\n"];
+
+#[test]
+fn the_declaration_of_simulate_is_made_from_the_list() {
+    assert_fresh("apps/python/python/pavior/_native.pyi", |text| {
+        let (before, rest) = text.split_once(MARKS[0]).unwrap();
+        let (_, after) = rest.split_once(MARKS[1]).unwrap();
+        let [first, last] = MARKS;
+        format!("{before}{first}{}{last}{after}", parameters::declaration())
+    });
 }

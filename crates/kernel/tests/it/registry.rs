@@ -46,6 +46,29 @@ fn added_entries_are_selected_like_built_in_ones() {
 }
 
 #[test]
+fn a_name_is_known_in_capitals_and_a_title_leads_to_it() {
+    let mut registry = Registry::<Number>::new();
+    registry.add(Entry { title: "Twice as Much", ..entry("two-fold", &[BY]) }).unwrap();
+    for (text, canonical) in [
+        ("ONE", "one"),
+        ("Two_Fold:3", "two-fold:3"),
+        ("TRIPLE", "one:3"),
+        ("Two-fold:by=4", "two-fold:4"),
+    ] {
+        assert_eq!(registry.select(text).unwrap().to_string(), canonical);
+    }
+    for text in ["twice as much", "Twice-As_Much:3"] {
+        let bad = registry.select(text).unwrap_err();
+        let name = text.trim_end_matches(":3");
+        assert_eq!(bad.reason, format!("unknown number `{name}`; did you mean `two-fold`?"));
+        assert_eq!(bad.span, 0..name.len());
+    }
+    let bad = registry.select("TWO_FOLD:10").unwrap_err();
+    assert_eq!(bad.span, 9..11);
+    assert!(registry.select("--").unwrap_err().reason.contains("there are"));
+}
+
+#[test]
 fn bad_entries_are_refused_and_change_nothing() {
     const TWICE: &[OptionSpec] = &[BY, BY];
     const WRONG: &[OptionSpec] = &[OptionSpec { default: "0", ..BY }];

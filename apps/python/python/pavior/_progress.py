@@ -1,0 +1,96 @@
+"""How far a long call is, on one line of standard error."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pavior._native import Progress
+
+__all__ = ["Line", "reporter"]
+
+PATIENCE_SECONDS = 2.0
+"""A call that takes less says nothing by itself."""
+WIDTH = 20
+"""The characters of the bar."""
+
+
+class Line:
+    """Writes how far a call is over what it wrote before."""
+
+    def __init__(self, counted: str, patience: float = 0.0) -> None:
+        self._counted = counted
+        self._patience = patience
+        self._width = 0
+        self._known: int | None = None
+
+    def __call__(self, progress: Progress) -> None:
+        if self._known is None:
+            self._known = progress.done
+        over = progress.points_done == progress.points
+        if progress.seconds < self._patience or (over and not self._width and self._patience):
+            return
+        import sys
+
+        text = told(progress, self._counted, self._known)
+        sys.stderr.write("\r" + text.ljust(self._width))
+        sys.stderr.flush()
+        self._width = len(text)
+        if over:
+            self.end()
+
+    def end(self) -> None:
+        """Ends the line, if there is one."""
+        if self._width:
+            import sys
+
+            sys.stderr.write("\n")
+            sys.stderr.flush()
+            self._width = 0
+
+
+def told(progress: Progress, counted: str, known: int) -> str:
+    """A bar where the end is known, what is done, and how long it takes; `known` was done before."""
+    done, planned = progress.done, progress.planned
+    words = f"{done} of {planned} {counted}" if planned else f"{done} {counted}"
+    if progress.points > 1:
+        words = f"{progress.points_done} of {progress.points} points, {words}"
+    words += f", {length(progress.seconds)}"
+    if not planned:
+        return words
+    share = min(1.0, done / planned)
+    new = done - known
+    if 0.02 < share < 1.0 and new > 0 and progress.seconds > 1.0:
+        words += f", about {length(progress.seconds * (planned - done) / new)} left"
+    bar = ("#" * round(WIDTH * share)).ljust(WIDTH, "-")
+    return f"[{bar}] {share:4.0%}  {words}"
+
+
+def length(seconds: float) -> str:
+    """A length of time: `42 s`, `3 min 20 s`, `2 h 5 min`."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def reporter(
+    progress: bool | Callable[[Progress], object] | None, counted: str
+) -> Callable[[Progress], object] | None:
+    """What an argument `progress` asks for; None for nothing."""
+    if progress is True:
+        return Line(counted)
+    if progress is None:
+        import sys
+
+        # Nobody may watch a file, and a notebook keeps what is written.
+        watched = sys.stderr is not None and sys.stderr.isatty()
+        return Line(counted, PATIENCE_SECONDS) if watched else None
+    if progress is False:
+        return None
+    if not callable(progress):
+        raise TypeError(f"progress is True, False or a function of a Progress, not {progress!r}")
+    return progress

@@ -1,0 +1,290 @@
+//! What a call asks for: one combination of parameters, and where its jobs come from.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use pavior_experiments::parameters::{self, CONTROLS, ValueType};
+use pavior_experiments::{InputError, Keys, Point, Scenario, Setting, Specification};
+use pavior_simulation::Histories;
+use pavior_workload::TimeUnit;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+
+use crate::arguments::{machine_name, plain, shown};
+use crate::errors::{bad_name, value};
+use crate::inputs::Inputs;
+use crate::own::Own;
+use crate::trace::Trace;
+
+/// The name under which a log that is in memory stands in a point.
+const IN_MEMORY: &str = "table";
+
+/// The settings of keyword arguments: each a value or a list of values; None is left out.
+fn settings(parameters: &Bound<'_, PyDict>) -> PyResult<Vec<Setting>> {
+    let mut settings = Vec::new();
+    for (key, given) in parameters {
+        if given.is_none() {
+            continue;
+        }
+        let key: String = key.extract()?;
+        let values = match members(&given)? {
+            Some(list) => list.iter().map(|member| text(&key, member)).collect::<PyResult<_>>()?,
+            None => vec![text(&key, &given)?],
+        };
+        settings.push(Setting { key, values });
+    }
+    Ok(settings)
+}
+
+/// The members of a list, a tuple or an array; none of anything else.
+fn members<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
+    let given = plain(given)?;
+    if let Ok(list) = given.cast::<PyList>() {
+        return Ok(Some(list.iter().collect()));
+    }
+    let tuple = given.cast::<PyTuple>();
+    Ok(tuple.ok().map(|tuple| tuple.iter().collect()))
+}
+
+/// A value as experiment files have it.
+fn text(key: &str, given: &Bound<'_, PyAny>) -> PyResult<String> {
+    let given = plain(given)?;
+    if let Ok(text) = given.cast::<PyString>() {
+        return Ok(text.to_str()?.to_string());
+    }
+    if let Ok(switch) = given.cast::<PyBool>() {
+        return Ok(switch.is_true().to_string());
+    }
+    if given.cast::<PyInt>().is_ok() {
+        return Ok(given.str()?.to_str()?.to_string());
+    }
+    if let Ok(number) = given.cast::<PyFloat>() {
+        // 1e4 is as good a number of jobs as 10000.
+        return Ok(number.value().to_string());
+    }
+    let mut known = parameters::ALL.iter().filter(|known| known.is_called(key));
+    let is_time = |known: &parameters::Parameter| {
+        known.kind == ValueType::Number && known.unit == "units of time"
+    };
+    if known.any(is_time) && given.hasattr("total_seconds")? {
+        let seconds: f64 = given.call_method0("total_seconds")?.extract()?;
+        return Ok(seconds.to_string());
+    }
+    if given.hasattr("__fspath__")? {
+        return given.call_method0("__fspath__")?.extract();
+    }
+    if let Ok(number) = given.extract::<f64>() {
+        return Ok(number.to_string());
+    }
+    Err(PyTypeError::new_err(format!("{} is no value of {key}", shown(&given))))
+}
+
+/// The experiment of settings; what is wrong is `BadName`.
+fn specification(
+    py: Python<'_>,
+    settings: &[Setting],
+    name: &str,
+    own: &Own,
+) -> PyResult<Specification> {
+    let read = Specification::from_settings_with(settings, name, Keys::Keywords, &own.catalogue);
+    let specification = read.map_err(|error| {
+        let setting = error.setting.map(|index| &settings[index]);
+        match (setting, error.value) {
+            (Some(Setting { key, values }), Some((index, span))) => {
+                bad_name(py, &values[index], format!("{key}: {}", error.reason), span)
+            }
+            (Some(Setting { key, .. }), None) => bad_name(py, key, error.reason, 0..key.len()),
+            (None, _) => bad_name(py, "", error.reason, 0..0),
+        }
+    })?;
+    own.settle(&specification)?;
+    Ok(specification)
+}
+
+/// The arguments of a call, taken apart.
+pub(crate) struct Call<'py> {
+    machine: String,
+    names: [String; 2],
+    pub(crate) trace: Option<Bound<'py, PyAny>>,
+    pub(crate) rest: Bound<'py, PyDict>,
+    own: Own,
+}
+
+impl<'py> Call<'py> {
+    /// Takes the arguments of a call apart; those that are one of several raise.
+    pub(crate) fn of(
+        py: Python<'py>,
+        machine: Option<&Bound<'py, PyAny>>,
+        names: [Option<&Bound<'py, PyAny>>; 2],
+        parameters: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Call<'py>> {
+        let rest = parameters.map_or_else(|| Ok(PyDict::new(py)), PyDictMethods::copy)?;
+        let trace = taken(&rest, "trace")?;
+        let ([strategy, scheduler], mut own) = (names, Own::default());
+        for (key, given) in [("strategy", strategy), ("scheduler", scheduler)] {
+            given.map_or(Ok(()), |given| one(key, given))?;
+        }
+        trace.as_ref().map_or(Ok(()), |given| one("trace", given))?;
+        for (key, given) in &rest {
+            let key: String = key.extract()?;
+            if key != "metrics" {
+                one(&key, &given)?;
+            }
+            if is_of_several(&key) {
+                return Err(value(format!(
+                    "{key} is about several runs, and this makes one; Experiment({key}=...) takes \
+                     it"
+                )));
+            }
+        }
+        let names = [
+            named(strategy, "tff", Own::add_strategy, &mut own)?,
+            named(scheduler, "fcfs", Own::add_scheduler, &mut own)?,
+        ];
+        let machine = machine.map_or_else(|| Ok("mesh:16x16".to_string()), one_machine)?;
+        Ok(Call { machine, names, trace, rest, own })
+    }
+
+    /// The settings, and the log if it is in memory.
+    fn settings(&self) -> PyResult<(Vec<Setting>, Option<Bound<'py, Trace>>)> {
+        let mut all = vec![
+            Setting::new("machine", &self.machine),
+            Setting::new("strategy", &self.names[0]),
+            Setting::new("scheduler", &self.names[1]),
+        ];
+        let mut in_memory = None;
+        if let Some(given) = &self.trace {
+            if let Ok(trace) = given.cast::<Trace>() {
+                in_memory = Some(trace.clone());
+                all.push(Setting::new("trace", IN_MEMORY));
+            } else {
+                all.push(Setting::new("trace", path(given)?));
+            }
+        }
+        all.extend(settings(&self.rest)?);
+        Ok((all, in_memory))
+    }
+}
+
+/// Takes an argument out of keyword arguments; None is as good as none.
+pub(crate) fn taken<'py>(
+    from: &Bound<'py, PyDict>,
+    key: &str,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let given = from.get_item(key)?;
+    if given.is_some() {
+        from.del_item(key)?;
+    }
+    Ok(given.filter(|given| !given.is_none()))
+}
+
+/// Whether a key says something of the runs of an experiment together.
+fn is_of_several(key: &str) -> bool {
+    let name = key.replace('_', "-");
+    let of_one = ["metrics", "timing"];
+    CONTROLS.iter().any(|control| control.name == name) && !of_one.contains(&name.as_str())
+}
+
+/// Refuses several values of a parameter: they are several runs.
+fn one(key: &str, given: &Bound<'_, PyAny>) -> PyResult<()> {
+    let count = match members(given)? {
+        Some(members) => members.len(),
+        None if given.cast::<PyDict>().is_ok() => 0,
+        None => 1,
+    };
+    let key = pavior_kernel::shown(key);
+    match count {
+        1 => Ok(()),
+        0 => Err(value(format!(
+            "{key} is a range or an empty list, and this makes one run; Experiment({key}=...) \
+             takes ranges and lists"
+        ))),
+        several => Err(value(format!(
+            "{key} has {several} values, and this makes one run; Experiment({key}=[...]).run() \
+             makes a run of each"
+        ))),
+    }
+}
+
+/// The name of one machine; a sequence of numbers is its sides.
+fn one_machine(given: &Bound<'_, PyAny>) -> PyResult<String> {
+    match members(given)? {
+        Some(members) if members.iter().any(|one| one.extract::<i64>().is_err()) => {
+            one("machine", given)?;
+            machine_name(&members[0])
+        }
+        _ => machine_name(given),
+    }
+}
+
+/// The path of a log.
+fn path(given: &Bound<'_, PyAny>) -> PyResult<String> {
+    let path: PathBuf = given.extract().map_err(|_| {
+        PyTypeError::new_err(format!("a log is a path or a Trace, not {}", shown(given)))
+    })?;
+    path.into_os_string().into_string().map_err(|path| {
+        value(format!("{} is no text", pavior_kernel::shown(&path.to_string_lossy())))
+    })
+}
+
+/// What a name, a class or a function is called in an experiment.
+fn named(
+    given: Option<&Bound<'_, PyAny>>,
+    usual: &str,
+    add: fn(&mut Own, &Bound<'_, PyAny>) -> PyResult<String>,
+    own: &mut Own,
+) -> PyResult<String> {
+    let Some(given) = given else { return Ok(usual.to_string()) };
+    // A list of one is as good as its member.
+    let member = members(given)?.and_then(|members| members.into_iter().next());
+    let given = member.as_ref().unwrap_or(given);
+    match given.cast::<PyString>() {
+        Ok(name) => Ok(name.to_str()?.to_string()),
+        Err(_) => add(own, given),
+    }
+}
+
+/// One combination of parameters, and where its jobs come from.
+pub(crate) struct Asked {
+    pub(crate) specification: Specification,
+    pub(crate) point: Point,
+    inputs: Inputs,
+    /// Whether strategy or scheduler are in Python.
+    pub(crate) own: bool,
+}
+
+impl Asked {
+    /// What a call asks for.
+    pub(crate) fn new(py: Python<'_>, call: Call<'_>) -> PyResult<Asked> {
+        let (all, trace) = call.settings()?;
+        let mut inputs = Inputs::new(Path::new(""));
+        if let Some(trace) = trace {
+            inputs.add(IN_MEMORY, Arc::clone(&trace.get().trace));
+        }
+        let specification = specification(py, &all, "simulate", &call.own)?;
+        let [point] = &specification.points[..] else {
+            return Err(value("this is one run; Experiment makes several"));
+        };
+        if point.is_snapshot() {
+            return Err(value("a snapshot has no run; use Experiment for it"));
+        }
+        for (key, given) in &call.rest {
+            let takes_seconds = point.unit() == TimeUnit::SECOND && !given.is_none();
+            if given.hasattr("total_seconds")? && !takes_seconds {
+                return Err(value(format!(
+                    "{key}: a timedelta is a number of seconds, and where jobs are drawn times are \
+                     in units of time"
+                )));
+            }
+        }
+        let point = point.clone();
+        Ok(Asked { specification, point, inputs, own: call.own.is_used() })
+    }
+
+    /// What the point means; its log is read.
+    pub(crate) fn scenario(&self) -> Result<Scenario, InputError> {
+        let timing = self.specification.timing;
+        Scenario::new(self.point.settings(), timing, &self.inputs, &Histories::default())
+    }
+}

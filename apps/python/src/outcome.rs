@@ -1,0 +1,195 @@
+//! What one run came to, as tables, in words, and on a page.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array, StringArray};
+use pavior_experiments::{Point, RunRecord, Sample, Specification};
+use pavior_simulation::{Fate, JobRecord};
+use pavior_workload::TimeUnit;
+use pyo3::exceptions::PyKeyError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+
+use crate::errors::value;
+use crate::shown::{Excerpt, cell, number};
+use crate::table::Table;
+use crate::{records, steps};
+
+/// A metric that was observed.
+struct Measured {
+    name: &'static str,
+    value: Option<f64>,
+    unit: &'static str,
+    meaning: &'static str,
+}
+
+/// What one run came to.
+#[pyclass(frozen, name = "Result", module = "pavior")]
+pub(crate) struct Outcome {
+    point: Point,
+    metrics: Vec<Measured>,
+    record: RunRecord,
+    jobs: PyOnceLock<Py<Table>>,
+    placements: PyOnceLock<Py<Table>>,
+}
+
+impl Outcome {
+    fn once(
+        &self,
+        py: Python<'_>,
+        cell: &PyOnceLock<Py<Table>>,
+        make: fn(&[JobRecord], TimeUnit) -> PyResult<Table>,
+    ) -> PyResult<Py<Table>> {
+        let table = cell.get_or_try_init(py, || {
+            Py::new(py, py.detach(|| make(self.jobs_in_order(), self.point.unit()))?)
+        })?;
+        Ok(table.clone_ref(py))
+    }
+
+    fn jobs_in_order(&self) -> &[JobRecord] {
+        &self.record.jobs
+    }
+}
+
+#[pymethods]
+impl Outcome {
+    /// A row a metric: `metric`, `value` (null where it does not apply), `unit`.
+    #[getter]
+    fn metrics(&self) -> PyResult<Table> {
+        let all = || self.metrics.iter();
+        let columns: Vec<(&str, ArrayRef)> = vec![
+            ("metric", Arc::new(all().map(|one| Some(one.name)).collect::<StringArray>())),
+            ("value", Arc::new(all().map(|one| one.value).collect::<Float64Array>())),
+            ("unit", Arc::new(all().map(|one| Some(one.unit)).collect::<StringArray>())),
+        ];
+        Table::new(columns, self.unit())
+    }
+
+    /// A row a job, in the order of arrival; see `records`. Made once.
+    #[getter]
+    fn jobs(&self, py: Python<'_>) -> PyResult<Py<Table>> {
+        self.once(py, &self.jobs, records::jobs)
+    }
+
+    /// A row a box that a job held. Made once.
+    #[getter]
+    fn placements(&self, py: Python<'_>) -> PyResult<Py<Table>> {
+        self.once(py, &self.placements, records::placements)
+    }
+
+    /// How many nodes were `busy`, how many jobs waited (`queue`), or the nodes of the largest free
+    /// box (`largest_free`): a row a change, `time` and `value`. Not of runs with failures of
+    /// nodes.
+    fn steps(&self, py: Python<'_>, metric: &str) -> PyResult<Table> {
+        let settings = self.point.settings();
+        if settings.jobs().is_some_and(|jobs| jobs.failures.is_some()) {
+            return Err(value("jobs that were interrupted held nodes that are in no table"));
+        }
+        let grid = settings.machine;
+        let jobs = self.jobs_in_order();
+        let steps = py.detach(|| match metric {
+            "busy" => Some(steps::busy(jobs)),
+            "queue" => Some(steps::queue(jobs)),
+            "largest_free" => Some(steps::largest_free(jobs, grid)),
+            _ => None,
+        });
+        let unknown = || value(format!("`{metric}` is none of busy, queue, largest_free"));
+        steps::table(&steps.ok_or_else(unknown)?, self.point.unit())
+    }
+
+    /// The last departure, in units; 0 if no job departed.
+    #[getter]
+    fn end(&self) -> f64 {
+        let end = self.jobs_in_order().iter().filter_map(|job| records::span(job)?.1).max();
+        end.map_or(0.0, |end| self.point.unit().units(end))
+    }
+
+    /// What times are in: `s`, `time_unit` or `cycle`.
+    #[getter]
+    fn unit(&self) -> &'static str {
+        self.point.unit().name
+    }
+
+    /// The value of a metric, None where it does not apply; `KeyError` if it was not observed.
+    fn __getitem__(&self, metric: &str) -> PyResult<Option<f64>> {
+        let found = self.metrics.iter().find(|one| one.name == metric);
+        found.map(|one| one.value).ok_or_else(|| {
+            let known: Vec<&str> = self.metrics.iter().map(|one| one.name).collect();
+            PyKeyError::new_err(format!(
+                "{} was not observed; there are {}",
+                pavior_kernel::shown(metric),
+                known.join(", ")
+            ))
+        })
+    }
+
+    /// The run in words, and the metrics that apply with what they mean.
+    fn _repr_html_(&self) -> String {
+        let row = |one: &Measured| {
+            let [name, unit, meaning] = [one.name, one.unit, one.meaning].map(str::to_string);
+            Some(vec![name, number(one.value?), unit, meaning])
+        };
+        let heads = ["metric", "value", "unit", "meaning"];
+        let rows = self.metrics.iter().filter_map(row).collect();
+        Excerpt::of_texts(&heads, &[false, true, false, false], rows).html(&self.summary())
+    }
+
+    fn __repr__(&self) -> String {
+        let row = |one: &Measured| {
+            let [name, unit] = [one.name, one.unit].map(str::to_string);
+            Some(vec![name, number(one.value?), unit])
+        };
+        let rows = self.metrics.iter().filter_map(row).collect();
+        let table = Excerpt::of_texts(&["metric", "value", "unit"], &[false, true, false], rows);
+        format!("<{}>\n{}", self.summary(), table.text())
+    }
+}
+
+impl Outcome {
+    pub(crate) fn new(
+        specification: &Specification,
+        point: Point,
+        sample: Sample,
+        record: RunRecord,
+    ) -> Outcome {
+        let unit = point.unit();
+        let metrics = specification.metrics.iter().zip(sample.values);
+        let mut metrics: Vec<Measured> = metrics
+            .map(|(spec, value)| {
+                let unit = spec.unit.word(unit);
+                Measured { name: spec.name, value, unit, meaning: spec.meaning }
+            })
+            .collect();
+        if specification.timing {
+            let (name, value, unit) = ("allocation_ns", sample.allocation_ns, "ns");
+            let meaning = "the measured time of an attempt to allocate";
+            metrics.push(Measured { name, value, unit, meaning });
+        }
+        let (jobs, placements) = (PyOnceLock::new(), PyOnceLock::new());
+        Outcome { point, metrics, record, jobs, placements }
+    }
+
+    /// The run in a sentence.
+    fn summary(&self) -> String {
+        let jobs = self.jobs_in_order();
+        let count = |is: fn(&Fate) -> bool| jobs.iter().filter(|job| is(&job.fate)).count();
+        let mut words = Vec::new();
+        for (number, what) in [
+            (count(|fate| matches!(fate, Fate::Started { end: Some(_), .. })), "departed"),
+            (count(|fate| matches!(fate, Fate::Started { end: None, .. })), "still running"),
+            (count(|fate| matches!(fate, Fate::Waiting)), "still waiting"),
+            (count(|fate| matches!(fate, Fate::Rejected(_))), "rejected"),
+        ] {
+            if number > 0 {
+                words.push(format!("{number} {what}"));
+            }
+        }
+        let get = |name| cell(self.point.get(name).unwrap_or_default());
+        let [machine, strategy, scheduler] = ["machine", "strategy", "scheduler"].map(get);
+        let end = format!("{} {}", number(self.end()), self.unit());
+        let (count, words) = (jobs.len(), words.join(", "));
+        format!(
+            "Result of {count} jobs on {machine} under {strategy} and {scheduler} in {end}: {words}"
+        )
+    }
+}

@@ -1,0 +1,185 @@
+//! Values, tables and boxes of text, as a terminal and a page show them. Text may be anyone's.
+
+use std::fmt::Write;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt8Type;
+use arrow_array::types::{Float64Type, Int64Type, UInt16Type, UInt32Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::DataType;
+use pavior_draw::escape;
+
+/// The most characters of a cell.
+const LONGEST: usize = 48;
+/// The widest table of a terminal.
+const WIDE: usize = 110;
+
+/// A number with six digits that count.
+pub(crate) fn number(value: f64) -> String {
+    let size = value.abs();
+    if value == 0.0 || !value.is_finite() {
+        return value.to_string();
+    }
+    if !(1e-4..1e15).contains(&size) {
+        return format!("{value:.5e}");
+    }
+    let places = (5 - size.log10().floor() as i32).max(0) as usize;
+    let text = format!("{value:.places$}");
+    if !text.contains('.') {
+        return text;
+    }
+    text.trim_end_matches('0').trim_end_matches('.').to_string()
+}
+
+/// A value of a column, nothing where it is null.
+fn value(column: &ArrayRef, row: usize) -> String {
+    if column.is_null(row) {
+        return String::new();
+    }
+    let members = |list: ArrayRef| {
+        let all = (0..list.len().min(LONGEST)).map(|row| value(&list, row));
+        format!("[{}]", all.collect::<Vec<_>>().join(", "))
+    };
+    match column.data_type() {
+        DataType::Float64 => number(column.as_primitive::<Float64Type>().value(row)),
+        DataType::UInt64 => column.as_primitive::<UInt64Type>().value(row).to_string(),
+        DataType::UInt32 => column.as_primitive::<UInt32Type>().value(row).to_string(),
+        DataType::UInt16 => column.as_primitive::<UInt16Type>().value(row).to_string(),
+        DataType::Int64 => column.as_primitive::<Int64Type>().value(row).to_string(),
+        DataType::Boolean => column.as_boolean().value(row).to_string(),
+        DataType::Utf8 => column.as_string::<i32>().value(row).to_string(),
+        DataType::Dictionary(..) => {
+            let dictionary = column.as_dictionary::<UInt8Type>();
+            let words = dictionary.values().as_string::<i32>();
+            dictionary.key(row).map_or(String::new(), |key| words.value(key).to_string())
+        }
+        DataType::List(_) => members(column.as_list::<i32>().value(row)),
+        DataType::FixedSizeList(..) => members(column.as_fixed_size_list().value(row)),
+        other => other.to_string(),
+    }
+}
+
+/// A text as a cell: of one line, bounded, and harmless.
+pub(crate) fn cell(text: &str) -> String {
+    let text = pavior_kernel::cell(text);
+    if text.chars().count() <= LONGEST {
+        return text;
+    }
+    text.chars().take(LONGEST - 1).chain(['…']).collect()
+}
+
+/// Some rows of a table as text, with their heads.
+pub(crate) struct Excerpt {
+    heads: Vec<String>,
+    /// Whether a column is of numbers.
+    numeric: Vec<bool>,
+    rows: Vec<Vec<String>>,
+    /// The rows before those that are left out.
+    before: usize,
+    /// How many rows there are in all.
+    total: usize,
+}
+
+impl Excerpt {
+    /// The first and the last rows of a table, at most so many.
+    pub(crate) fn of(batch: &RecordBatch, most: usize) -> Excerpt {
+        let total = batch.num_rows();
+        let (before, after) = if total <= most { (total, 0) } else { (most - most / 2, most / 2) };
+        let shown = (0..before).chain(total - after..total);
+        let row = |row| batch.columns().iter().map(|column| cell(&value(column, row))).collect();
+        let schema = batch.schema();
+        Excerpt {
+            heads: schema.fields().iter().map(|field| cell(field.name())).collect(),
+            numeric: schema.fields().iter().map(|field| field.data_type().is_numeric()).collect(),
+            rows: shown.map(row).collect(),
+            before,
+            total,
+        }
+    }
+
+    /// A table of texts, all of them shown.
+    pub(crate) fn of_texts(heads: &[&str], numeric: &[bool], rows: Vec<Vec<String>>) -> Excerpt {
+        let (before, total) = (rows.len(), rows.len());
+        let harmless =
+            |row: &Vec<String>| row.iter().map(|text| pavior_kernel::cell(text)).collect();
+        let rows = rows.iter().map(harmless).collect();
+        let heads = heads.iter().map(|&head| head.to_string()).collect();
+        Excerpt { heads, numeric: numeric.to_vec(), rows, before, total }
+    }
+
+    fn left_out(&self) -> usize {
+        self.total - self.rows.len()
+    }
+
+    /// As lines of a terminal; columns that have no room are counted.
+    pub(crate) fn text(&self) -> String {
+        let width = |at: usize| {
+            let cells = self.rows.iter().map(|row| row[at].chars().count());
+            cells.chain([self.heads[at].chars().count()]).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..self.heads.len()).map(width).collect();
+        let mut used = 0;
+        let fits = |width: &&usize| {
+            used += **width + 2;
+            used <= WIDE
+        };
+        let count = widths.iter().take_while(fits).count().max(1).min(widths.len());
+        let line = |cells: &[String]| {
+            let mut line = String::new();
+            for (at, cell) in cells.iter().enumerate().take(count) {
+                let pad = " ".repeat(widths[at] - cell.chars().count());
+                line += "  ";
+                line += &if self.numeric[at] { pad + cell } else { cell.clone() + &pad };
+            }
+            line.trim_end().to_string()
+        };
+        let mut lines = vec![line(&self.heads)];
+        for (number, row) in self.rows.iter().enumerate() {
+            if number == self.before && self.left_out() > 0 {
+                lines.push(format!("  … {} more rows", self.left_out()));
+            }
+            lines.push(line(row));
+        }
+        let hidden = &self.heads[count..];
+        if !hidden.is_empty() {
+            lines.push(format!("  … and the columns {}", hidden.join(", ")));
+        }
+        lines.join("\n")
+    }
+
+    /// As a table of a page, below a caption.
+    pub(crate) fn html(&self, caption: &str) -> String {
+        let side = |at: usize| if self.numeric[at] { "right" } else { "left" };
+        let cells = |tag: &str, cells: &[String]| {
+            let mut row = String::from("<tr>");
+            for (at, cell) in cells.iter().enumerate() {
+                // Writing to a string cannot fail.
+                let _ = write!(
+                    row,
+                    "<{tag} style=\"text-align:{}\">{}</{tag}>",
+                    side(at),
+                    escape(cell)
+                );
+            }
+            row + "</tr>"
+        };
+        let mut body = String::new();
+        for (number, row) in self.rows.iter().enumerate() {
+            if number == self.before && self.left_out() > 0 {
+                let _ = write!(
+                    body,
+                    "<tr><td colspan=\"{}\" style=\"text-align:left\">… {} more rows</td></tr>",
+                    self.heads.len(),
+                    self.left_out()
+                );
+            }
+            body += &cells("td", row);
+        }
+        format!(
+            "<table><caption style=\"text-align:left\">{}</caption><thead>{}</thead>\
+             <tbody>{body}</tbody></table>",
+            escape(caption),
+            cells("th", &self.heads)
+        )
+    }
+}
