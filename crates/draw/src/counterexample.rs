@@ -50,13 +50,16 @@ pub fn counterexample(example: &Counterexample) -> String {
     let [width, height] = [wide.max(360.0) + 2.0 * GAP, high + 2.0 * GAP + legend];
     let mut inner = String::new();
     Element::new("title").text(&example.sentence(), &mut inner);
-    Element::new("style").around(palette::EXPLANATION, &mut inner);
+    inner += &palette::machines_style();
     rect("page", [0.0; 2], [width, height]).end(&mut inner);
     Element::new("g")
         .with("transform", format!("translate({GAP} {GAP})"))
         .around(&panel, &mut inner);
     let mut out = String::new();
-    root(width, height).with("role", "img").around(&inner, &mut out);
+    root(width, height)
+        .with("font-family", palette::FONTS)
+        .with("role", "img")
+        .around(&inner, &mut out);
     out
 }
 

@@ -17,7 +17,7 @@ use super::body::in_query;
 use super::extract::InQuery;
 use super::machines::unknown_machine;
 use super::statuses::{Guarded, Missing};
-use crate::core::reply::{Instant, point};
+use crate::core::reply::{Instant, Point, point};
 use crate::core::{Ask, Caller, Command, JobName, LeaseRequest, Problem, Reason, Reply};
 
 /// The most that are kept.
@@ -38,7 +38,8 @@ pub(crate) struct Refused {
     /// The number of nodes that it asked for.
     nodes: u64,
     /// The box that it asked for; null if it gave a number alone.
-    shape: Option<Vec<u16>>,
+    #[schema(value_type = Option<Vec<u16>>)]
+    shape: Option<Point>,
     /// The word of the problem, such as `no-free-submesh` or `over-quota`.
     reason: &'static str,
     /// The same in a sentence.

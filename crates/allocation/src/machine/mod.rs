@@ -345,16 +345,15 @@ impl Machine {
         if self.fitting.as_ref() == Some(request) {
             return Ok(());
         }
-        let fits = match self.verdicts.get(request) {
-            Some(&fits) => fits,
-            None => {
-                self.selection.entry.does.fits_grid(request, &self.grid)?;
-                // Whether a random strategy succeeds does not depend on what it draws.
-                let mut draw = Stream::new(0, 0, "never-fits");
-                let fits = self.empty.find(&self.nothing_busy, request, &mut draw).is_some();
-                self.verdicts.insert(*request, fits);
-                fits
-            }
+        let fits = if let Some(&fits) = self.verdicts.get(request) {
+            fits
+        } else {
+            self.selection.entry.does.fits_grid(request, &self.grid)?;
+            // Whether a random strategy succeeds does not depend on what it draws.
+            let mut draw = Stream::new(0, 0, "never-fits");
+            let fits = self.empty.find(&self.nothing_busy, request, &mut draw).is_some();
+            self.verdicts.insert(*request, fits);
+            fits
         };
         if !fits {
             return Err(Refusal::UnsupportedShape);

@@ -75,6 +75,9 @@ impl Skipping {
     fn hint(&self) -> String {
         match self.keys {
             Keys::Options => format!("; --{SKIP_UNSUPPORTED} leaves it out"),
+            Keys::Keywords => {
+                format!("; {}=True leaves it out", SKIP_UNSUPPORTED.replace('-', "_"))
+            }
             Keys::Plain => {
                 format!("; {SKIP_UNSUPPORTED} = true leaves it out, as --{SKIP_UNSUPPORTED} does")
             }

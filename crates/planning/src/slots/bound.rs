@@ -1,8 +1,8 @@
 //! How many disjoint boxes there can be, by nodes that every box must use.
 //!
 //! Take every m-th node of each axis. A box with a side s holds at least ⌊s / m⌋ of these on that
-//! axis, wherever it lies, if no two neighbours are further apart than m. So a box holds at least k,
-//! the product over the axes, and n of them that some place covers leave room for ⌊n / k⌋ boxes.
+//! axis, wherever it lies, if no two neighbours are further apart than m. So a box holds at least
+//! k, the product over the axes. If places cover n of these nodes, at most ⌊n / k⌋ are disjoint.
 //! That holds for each offset of the lattice: the least counts.
 //!
 //! With m = 1 it is the count of nodes. With the sides of the box as spacing, each box holds one

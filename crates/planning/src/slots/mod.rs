@@ -8,8 +8,8 @@
 //!    largest set without a conflict, component by component, within a budget.
 //!
 //! Steps 1 to 3 cost O(N + P V / 64) for N nodes and P places of V nodes, step 4 O(P^2 / 64) and
-//! the search, whose worst case is exponential. The problem is NP-hard: Fowler, Paterson & Tanimoto,
-//! "Optimal packing and covering in the plane are NP-complete" (1981).
+//! the search, whose worst case is exponential. The problem is NP-hard (Fowler, Paterson &
+//! Tanimoto, "Optimal packing and covering in the plane are NP-complete", 1981).
 
 mod bound;
 mod conflicts;
