@@ -12,9 +12,11 @@ mod packages;
 mod python;
 mod results;
 mod service;
+mod sharing;
 mod slurm;
 mod strategy;
 mod tidy;
+mod tools;
 mod viewer;
 
 use std::path::{Path, PathBuf};
@@ -36,6 +38,9 @@ const USAGE: &str = "usage: cargo xtask <command>
                      seed, with kills of daemon and slurmctld (seeds 1 to 5: about 20 minutes)
   python      the Python package: built, installed into target/python, and tried there; and the site
   site        the documentation site, target/site/index.html
+  dist        a release in dist/: archives, .deb, wheel, checksums, bill of materials (10 minutes)
+  installed [VERSION]  the release in dist/, installed and used in a clean Debian 13, or 12
+  tools       installs Debian's packages of what the checks try the doors with, as root
   openapi     the OpenAPI document of `pavior serve`, tried by schemathesis
   viewer      the page's bundle, built anew by npm and compared
   service            the speed of `pavior serve`, measured (release build and some minutes; quiet
@@ -70,8 +75,9 @@ fn main() -> ExitCode {
         Some("service") => service::measure(&root),
         Some("attack") => check::attack(&root),
         Some("tries") => check::tries(&root),
-        // Not told of yet: a package needs more than this.
-        Some("dist") => dist::problems(&root, rest.first().map_or("release", String::as_str)),
+        Some("tools") => tools::install(&root),
+        Some("dist") => dist::problems(&root),
+        Some("installed") => dist::installed(&root, rest.first().map(String::as_str)),
         Some("fuzz") => check::fuzz(&root, rest.first().map(String::as_str)),
         _ => {
             eprintln!("{USAGE}");
