@@ -67,7 +67,7 @@ sha256sum --check --quiet SHA256SUMS
 
 part "the archive, in a home"
 mkdir -p ~/.local
-tar -xJf "pavior-$version-x86_64-linux.tar.xz" --strip-components 1 -C ~/.local
+tar -xzf "pavior-$version-x86_64-linux.tar.gz" --strip-components 1 -C ~/.local
 (
   PATH=$HOME/.local/bin:$PATH
   use
@@ -86,7 +86,7 @@ says '--replications' man --pager=cat pavior-simulate
 completed
 says _pavior zsh -c 'autoload -U compinit; compinit -u -D; print $_comps[pavior]'
 systemd-analyze verify --man=no /usr/lib/systemd/system/pavior-slurm*.service
-[ "$(dpkg-query --show --showformat '${Conffiles}' pavior-slurm | wc -l)" = 1 ]
+says ' /etc/pavior/slurm.toml ' dpkg-query --show --showformat '${Conffiles}' pavior-slurm
 echo '# of this site' >>/etc/pavior/slurm.toml
 dpkg --install "${packages[@]}" >apt.log 2>&1 || { cat apt.log; exit 1; }
 grep -q '# of this site' /etc/pavior/slurm.toml
@@ -96,8 +96,10 @@ apt-get remove -q -y pavior pavior-slurm >apt.log 2>&1 || { cat apt.log; exit 1;
 [ -z "$(hash -r; type -P pavior)" ]
 [ -f /etc/pavior/slurm.toml ]
 apt-get purge -q -y pavior-slurm >apt.log 2>&1 || { cat apt.log; exit 1; }
-[ -z "$(find / -xdev -path /proc -prune -o -path "$1" -prune -o -path /tmp -prune -o -path /var/lib/dpkg -prune \
-  -o -path /var/log -prune -o -iname '*pavior*' -print)" ]
+left=$(find / -xdev \( -path /proc -o -path /tmp -o -path /var/lib/dpkg -o -path /var/log -o -path /var/cache \
+  -o -path "$1" \) -prune \
+  -o -iname '*pavior*' ! -name 90pavior -print) # 90pavior is how the chroot was made.
+[ -z "$left" ] || { echo "left behind: $left" >&2; exit 1; }
 
 part "the wheel"
 python3 -m venv venv

@@ -24,7 +24,6 @@ const PACKAGES: &[&str] = &[
     // A release.
     "binutils",
     "systemd",
-    "xz-utils",
 ];
 
 /// The page's bundle. A Node that is there already need not be Debian's.

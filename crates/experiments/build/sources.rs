@@ -1,9 +1,9 @@
 //! What results depend on: this crate, those of the workspace below it, and the versions of the
 //! libraries that they use. All are found in the manifests, so that none can be left out.
 //!
-//! The manifests are read line by line, in the form that this workspace gives them, and the lock file
-//! in the one form that it has: a reader of TOML and a digest of a library would be compiled once more,
-//! for the machine that builds. A test holds what is found against `cargo tree`.
+//! The manifests are read line by line, in the form that this workspace gives them, and the lock
+//! file in the one form that it has: a reader of TOML and a digest of a library would be compiled
+//! once more, for the machine that builds. A test holds what is found against `cargo tree`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hasher};
@@ -38,7 +38,8 @@ impl Sources {
             for name in section(&manifest, "[dependencies]").map(key) {
                 let mut shared = section(&shared, "[workspace.dependencies]");
                 let line = shared.find(|line| key(line) == name).unwrap_or_default();
-                let path = line.split_once("path = \"").and_then(|(_, rest)| rest.split('"').next());
+                let path =
+                    line.split_once("path = \"").and_then(|(_, rest)| rest.split('"').next());
                 match path.map(|path| root.join(path)).filter(|folder| folder.is_dir()) {
                     Some(folder) => open.push(folder),
                     None => drop(names.insert(name.to_string())),

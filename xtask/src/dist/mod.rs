@@ -29,7 +29,6 @@ const TOOLS: &[(&str, &str)] = &[
     ("readelf", "binutils"),
     ("sha256sum", "coreutils"),
     ("tar", "tar"),
-    ("xz", "xz-utils"),
     ("gzip", "gzip"),
 ];
 
@@ -50,7 +49,7 @@ struct Release {
     version: &'static str,
     /// When the sources were committed: the time of every packed file.
     seconds: String,
-    /// How hard xz tries, 0 to 9.
+    /// How hard dpkg-deb compresses, 0 to 9.
     effort: &'static str,
 }
 
@@ -172,11 +171,10 @@ impl Release {
         write(&self.out.join("SHA256SUMS"), sums.as_bytes())
     }
 
-    /// A command that packs, with the time of the commit and an effort of xz.
+    /// A command that packs, with the time of the commit.
     fn packer(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.env("SOURCE_DATE_EPOCH", &self.seconds);
-        command.env("XZ_OPT", format!("-{} -T0", self.effort));
         command
     }
 }
