@@ -27,7 +27,7 @@ const USAGE: &str = "usage: cargo xtask <command>
   check       everything below but exhaustive, with formatting, lints, tests and docs
   tidy        lengths of comments and functions, banned calls
   layers      the direction of dependencies between crates
-  deps        licences and duplicate versions of dependencies
+  deps        licences and duplicate versions of dependencies, and what doors share of them
   package     packs every package, and compiles all from what is packed
   docs        writes docs/strategies/ from the headers of the strategies' files
   exhaustive [NAME]  every claim on every occupancy of all grids of up to 12 nodes (a minute), or
@@ -57,7 +57,11 @@ fn main() -> ExitCode {
         Some("check") => check::run(&root),
         Some("tidy") => tidy::problems(&root),
         Some("layers") => layers::problems(&root),
-        Some("deps") => dependencies::problems(&root),
+        Some("deps") => {
+            let mut problems = dependencies::problems(&root);
+            problems.extend(sharing::problems(&root));
+            problems
+        }
         Some("package") => {
             let mut problems = packages::problems(&root);
             problems.extend(packages::pack(&root));
@@ -112,4 +116,26 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
         }
     }
     files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each command of the workflows for a forge is one that is run here, too.
+    #[test]
+    fn workflows_run_commands_of_this_program() {
+        let folder = root().join(".github/workflows");
+        let mut commands = 0;
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+            assert!(text.starts_with("# Not yet tried on a forge."), "{text}");
+            for run in text.lines().filter_map(|line| line.trim().strip_prefix("- run: ")) {
+                let command = run.strip_prefix("cargo xtask ").unwrap().split(' ').next().unwrap();
+                assert!(USAGE.contains(&format!("\n  {command} ")), "{run}");
+                commands += 1;
+            }
+        }
+        assert!(commands >= 6, "{commands}");
+    }
 }
