@@ -43,6 +43,7 @@ impl Placement {
     /// let row = Cuboid::new([0, 0, 0], [3, 1, 1]);
     /// assert_eq!(Placement::Whole(row).parts(), [row]);
     /// ```
+    #[inline]
     pub fn parts(&self) -> &[Cuboid] {
         match self {
             Placement::Whole(cuboid) => std::slice::from_ref(cuboid),
@@ -51,8 +52,14 @@ impl Placement {
     }
 
     /// The number of nodes, at most `u32::MAX`.
+    #[inline]
     pub fn nodes(&self) -> u32 {
-        self.parts().iter().map(Cuboid::volume).fold(0, u32::saturating_add)
+        match self {
+            Placement::Whole(cuboid) => cuboid.volume(),
+            Placement::Parts(parts) => {
+                parts.iter().map(Cuboid::volume).fold(0, u32::saturating_add)
+            }
+        }
     }
 
     /// Takes its boxes from the free nodes, all or none.

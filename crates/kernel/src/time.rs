@@ -29,21 +29,25 @@ impl Time {
     pub const LATEST: Time = Time(1 << 62);
 
     /// The sum of an instant and a length; none if it is later than [`Time::LATEST`].
+    #[inline]
     pub fn checked_add(self, length: Time) -> Option<Time> {
         self.0.checked_add(length.0).map(Time).filter(|&sum| sum <= Time::LATEST)
     }
 
     /// The length from `earlier` to `self`, or zero if `earlier` is later.
+    #[inline]
     pub fn since(self, earlier: Time) -> Time {
         Time(self.0.saturating_sub(earlier.0))
     }
 
     /// The sum, or [`Time::MAX`] where it would overflow.
+    #[inline]
     pub fn saturating_add(self, length: Time) -> Time {
         Time(self.0.saturating_add(length.0))
     }
 
     /// The count of ticks as a float, for metrics.
+    #[inline]
     pub fn ticks(self) -> f64 {
         self.0 as f64
     }
@@ -51,6 +55,7 @@ impl Time {
 
 impl Add for Time {
     type Output = Time;
+    #[inline]
     fn add(self, length: Time) -> Time {
         // Checked in release builds, too: a sum that wraps is an instant in the past.
         Time(self.0.checked_add(length.0).expect("times are at most Time::LATEST"))
@@ -58,6 +63,7 @@ impl Add for Time {
 }
 
 impl AddAssign for Time {
+    #[inline]
     fn add_assign(&mut self, length: Time) {
         *self = *self + length;
     }
@@ -65,6 +71,7 @@ impl AddAssign for Time {
 
 impl Sub for Time {
     type Output = Time;
+    #[inline]
     fn sub(self, earlier: Time) -> Time {
         Time(self.0.checked_sub(earlier.0).expect("the earlier time is not the later one"))
     }

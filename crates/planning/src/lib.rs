@@ -8,7 +8,8 @@
 //! - [`unblock`] finds the cheapest set of jobs whose moving makes the box fit, with where each
 //!   goes, and [`unblock_any`] that for one of several boxes;
 //! - [`drain`] plans how a set of nodes is emptied, and [`defragment`] how many boxes of a shape
-//!   can be made free at once.
+//!   can be made free at once;
+//! - [`slots`] says how many boxes of a shape can be placed side by side now.
 //!
 //! Every answer is exact. A search that could take too long has a budget. The budget counts words
 //! looked at, not time, so that the same question always has the same answer. Such a search says
@@ -42,15 +43,17 @@ mod packing;
 mod plan;
 mod relocation;
 mod search;
+mod slots;
 mod snapshot;
 mod unblock;
 mod windows;
 
 pub use blockers::{Blockers, blockers};
-pub use defragment::{Slots, defragment};
+pub use defragment::{Defragmented, defragment};
 pub use drain::drain;
 pub use earliest::{Earliest, earliest};
 pub use near::{fit, nearest};
 pub use plan::{Move, MovePlan, Planned, SearchLimits};
+pub use slots::{Slots, slots};
 pub use snapshot::{Shape, Snapshot, TooHeavy, Weights};
 pub use unblock::{unblock, unblock_any};

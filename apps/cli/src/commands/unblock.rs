@@ -183,13 +183,13 @@ impl Story {
         let grid = self.snapshot.grid();
         let value = json!({
             "proven": slots.proven,
-            "before": parts(grid, &slots.before),
+            "before": parts(grid, &slots.before.boxes),
             "after": parts(grid, &plan.boxes),
             "cost": self.number(plan.cost),
             "jobs": self.names(&plan.jobs),
             "moves": self.moves(Some(plan)),
         });
-        let (before, after) = (slots.before.len(), plan.boxes.len());
+        let (before, after) = (slots.before.boxes.len(), plan.boxes.len());
         let sure = if slots.proven { "" } else { ", though more may be possible" };
         let sentence = format!("free at once: {before} such boxes, {after} after the moves{sure}");
         self.tell(&value, &sentence, Some(plan))

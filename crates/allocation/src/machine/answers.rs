@@ -127,8 +127,7 @@ impl Machine {
         if let Some(freedom) = request.freedom {
             return (allowed::boxes(request, freedom, self.grid()), false);
         }
-        let selection = self.selection();
-        let mut groups = (Claim::of(selection).family)(request, self.grid(), &selection.options);
+        let mut groups = (self.family)(request, self.grid(), &self.selection().options);
         let all = groups.len();
         groups.retain(|group| group.parts.len() == 1);
         (groups.iter().map(BoxGroup::bounding).collect(), groups.len() < all)

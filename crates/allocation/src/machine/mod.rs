@@ -9,10 +9,11 @@ mod answers;
 mod facts;
 
 pub use answers::Answers;
-use pavior_kernel::{CallerError, Stream};
+use pavior_kernel::{CallerError, Options, Stream};
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, OccupancyError, Pool, Request};
 use rustc_hash::FxHashMap;
 
+use crate::claim::{BoxGroup, Claim};
 use crate::freedom::Placer;
 use crate::{
     AllocateError, BadProposal, BuildError, Fork, Placement, PlacementError, Refusal,
@@ -27,6 +28,8 @@ use crate::{
 pub struct Machine {
     grid: Grid,
     selection: Selection,
+    /// The shapes that the strategy claims, read from its options once.
+    family: fn(&Request, &Grid, &Options) -> Vec<BoxGroup>,
     strategy: Placer,
     free: Occupancy,
     held: FxHashMap<JobId, Held>,
@@ -61,6 +64,7 @@ struct Held {
 impl Clone for Machine {
     fn clone(&self) -> Self {
         Machine {
+            family: self.family,
             strategy: self.strategy.clone(),
             empty: self.empty.clone(),
             selection: self.selection.clone(),
@@ -118,6 +122,7 @@ impl Machine {
         let strategy = Placer::new(selection, &grid)?;
         Ok(Machine {
             grid,
+            family: Claim::of(selection).family,
             selection: selection.clone(),
             empty: strategy.clone(),
             strategy,
@@ -339,13 +344,17 @@ impl Machine {
         if self.fitting.as_ref() == Some(request) {
             return Ok(());
         }
-        self.selection.entry.does.fits_grid(request, &self.grid)?;
-        let (empty, free) = (&mut self.empty, &self.nothing_busy);
-        let fits = *self.verdicts.entry(*request).or_insert_with(|| {
-            // Whether a random strategy succeeds does not depend on what it draws.
-            let mut draw = Stream::new(0, 0, "never-fits");
-            empty.find(free, request, &mut draw).is_some()
-        });
+        let fits = match self.verdicts.get(request) {
+            Some(&fits) => fits,
+            None => {
+                self.selection.entry.does.fits_grid(request, &self.grid)?;
+                // Whether a random strategy succeeds does not depend on what it draws.
+                let mut draw = Stream::new(0, 0, "never-fits");
+                let fits = self.empty.find(&self.nothing_busy, request, &mut draw).is_some();
+                self.verdicts.insert(*request, fits);
+                fits
+            }
+        };
         if !fits {
             return Err(Refusal::UnsupportedShape);
         }

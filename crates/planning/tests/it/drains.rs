@@ -59,7 +59,10 @@ pub(crate) fn judge_defragment(
         (0..state.jobs.len()).map(|job| u64::from(state.held(job).count_ones())).collect();
     let least = |count, most| state.least(shape, count, (&[], most), u32::MAX, &weights);
     let count = slots.plan.boxes.len();
-    assert!(least(slots.before.len(), 0).is_some() && least(slots.before.len() + 1, 0).is_none());
+    assert!(
+        least(slots.before.boxes.len(), 0).is_some()
+            && least(slots.before.boxes.len() + 1, 0).is_none()
+    );
     if count > 0 && slots.plan.moves.len() < 2 {
         assert_eq!(least(count, most), Some(slots.plan.cost));
     }
@@ -91,5 +94,5 @@ fn scattered_jobs_are_brought_together() {
     let snapshot = states::snapshot(grid, &[part(1, 1), part(5, 1)], &[]);
     let weights = Weights::nodes(&snapshot);
     let slots = defragment(&snapshot, Shape::new([3, 1, 1]), &weights, &SearchLimits::jobs(1));
-    assert_eq!((slots.before.len(), slots.plan.boxes.len(), slots.plan.cost), (1, 2, 1));
+    assert_eq!((slots.before.boxes.len(), slots.plan.boxes.len(), slots.plan.cost), (1, 2, 1));
 }

@@ -4,5 +4,6 @@ mod brute;
 mod drains;
 mod places;
 mod random;
+mod slots;
 mod states;
 mod unblocks;

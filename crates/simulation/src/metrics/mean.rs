@@ -13,6 +13,7 @@ pub(super) struct Mean {
 }
 
 impl Mean {
+    #[inline]
     pub(super) fn add(&mut self, value: f64) {
         self.sum += value;
         self.count += 1;

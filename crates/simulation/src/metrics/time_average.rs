@@ -23,11 +23,13 @@ impl TimeAverage {
     }
 
     /// The level changes by `step`.
+    #[inline]
     pub(super) fn step(&mut self, now: Time, step: f64) {
         self.set(now, self.level + step);
     }
 
     /// The level becomes `level`.
+    #[inline]
     pub(super) fn set(&mut self, now: Time, level: f64) {
         self.integral += self.level * now.since(self.since).ticks();
         (self.since, self.level) = (now, level);

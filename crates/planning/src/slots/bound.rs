@@ -1,0 +1,67 @@
+//! How many disjoint boxes there can be, by nodes that every box must use.
+//!
+//! Take every m-th node of each axis. A box with a side s holds at least ⌊s / m⌋ of these on that
+//! axis, wherever it lies, if no two neighbours are further apart than m. So a box holds at least k,
+//! the product over the axes, and n of them that some place covers leave room for ⌊n / k⌋ boxes.
+//! That holds for each offset of the lattice: the least counts.
+//!
+//! With m = 1 it is the count of nodes. With the sides of the box as spacing, each box holds one
+//! node of the lattice; for a cube of side s that makes s^3 bounds.
+
+use pavior_mesh::{Cuboid, Grid, NodeId, Sides};
+
+/// The nodes that a place covers, ascending. O(P V).
+pub(super) fn covered(grid: &Grid, places: &[Cuboid]) -> Vec<NodeId> {
+    let mut bits = vec![0u64; grid.nodes().div_ceil(64) as usize];
+    for node in places.iter().flat_map(|place| place.nodes(grid)) {
+        bits[node.index() / 64] |= 1 << (node.index() % 64);
+    }
+    let mut nodes = Vec::new();
+    for (at, &word) in bits.iter().enumerate() {
+        let mut word = word;
+        while word != 0 {
+            nodes.push(NodeId(at as u32 * 64 + word.trailing_zeros()));
+            word &= word - 1;
+        }
+    }
+    nodes
+}
+
+/// No more boxes of these sides are disjoint on these nodes.
+pub(super) fn at_most(grid: &Grid, sides: &[Sides], nodes: &[NodeId]) -> u32 {
+    let Some(&first) = sides.first() else { return 0 };
+    let least = first.into_iter().filter(|&side| side > 1).min().unwrap_or(1);
+    let mut spacings = vec![[1; 3], std::array::from_fn(|axis| least.min(grid.side(axis)))];
+    if sides.len() == 1 {
+        spacings.push(first);
+    }
+    spacings.dedup();
+    let bounds = spacings.into_iter().map(|spacing| by_lattice(grid, sides, nodes, spacing));
+    bounds.min().unwrap_or(u32::MAX)
+}
+
+/// The bound by the lattices of one spacing.
+fn by_lattice(grid: &Grid, sides: &[Sides], nodes: &[NodeId], spacing: Sides) -> u32 {
+    let held = |sides: &Sides| {
+        let along = |axis: usize| u32::from(sides[axis] / spacing[axis]);
+        (0..3).map(along).product::<u32>()
+    };
+    let Some(held) = sides.iter().map(held).min().filter(|&held| held > 0) else {
+        return u32::MAX;
+    };
+    let [a, b, c] = spacing.map(usize::from);
+    let mut counts = vec![0u32; a * b * c];
+    for &node in nodes {
+        let [x, y, z] = grid.point(node).map(usize::from);
+        counts[x % a + a * (y % b + b * (z % c))] += 1;
+    }
+    let valid = |offset: usize, axis: usize| {
+        let over = grid.side(axis) % spacing[axis];
+        !grid.wraps(axis) || over == 0 || offset < usize::from(over)
+    };
+    let usable = counts
+        .iter()
+        .enumerate()
+        .filter(|&(at, _)| valid(at % a, 0) && valid(at / a % b, 1) && valid(at / (a * b), 2));
+    usable.map(|(_, &count)| count / held).min().unwrap_or(u32::MAX)
+}

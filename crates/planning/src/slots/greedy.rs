@@ -1,0 +1,38 @@
+//! Boxes that are packed one after the other.
+
+use pavior_mesh::{Cuboid, Occupancy, Sides};
+use rustc_hash::FxHashMap;
+
+/// Each place that is still free when its turn comes.
+pub(super) fn in_turn(free: &Occupancy, places: impl Iterator<Item = Cuboid>) -> Vec<Cuboid> {
+    let mut left = free.clone();
+    places.filter(|place| left.take(place).is_ok()).collect()
+}
+
+/// For each orientation, the places of the alignment that has most of them, and then the others;
+/// and all places in their order. The most boxes count.
+pub(super) fn aligned(free: &Occupancy, sides: &[Sides], places: &[Cuboid]) -> Vec<Cuboid> {
+    let mut best = in_turn(free, places.iter().copied());
+    for &sides in sides {
+        let mut counts: FxHashMap<[u16; 3], u32> = FxHashMap::default();
+        for place in places.iter().filter(|place| place.sides == sides) {
+            *counts.entry(offset(place)).or_default() += 1;
+        }
+        // Of equals the least offset: the order of a hash table decides nothing.
+        let most =
+            counts.into_iter().max_by_key(|&(offset, count)| (count, std::cmp::Reverse(offset)));
+        let Some((most, _)) = most else { continue };
+        let lies = |place: &&Cuboid| place.sides == sides && offset(place) == most;
+        let first = places.iter().filter(lies);
+        let then = places.iter().filter(|place| !lies(place));
+        let boxes = in_turn(free, first.chain(then).copied());
+        if boxes.len() > best.len() {
+            best = boxes;
+        }
+    }
+    best
+}
+
+fn offset(place: &Cuboid) -> [u16; 3] {
+    std::array::from_fn(|axis| place.base[axis] % place.sides[axis])
+}
