@@ -91,7 +91,7 @@ echo '# of this site' >>/etc/pavior/slurm.toml
 dpkg --install "${packages[@]}" >apt.log 2>&1 || { cat apt.log; exit 1; }
 grep -q '# of this site' /etc/pavior/slurm.toml
 # The configuration as it comes is read; what is missing is a Slurm.
-says Slurm pavior slurm --config /etc/pavior/slurm.toml check
+says scontrol pavior slurm --config /etc/pavior/slurm.toml check
 apt-get remove -q -y pavior pavior-slurm >apt.log 2>&1 || { cat apt.log; exit 1; }
 [ -z "$(hash -r; type -P pavior)" ]
 [ -f /etc/pavior/slurm.toml ]
