@@ -6,7 +6,8 @@
 #   examples/slurm/release.sh version RELEASE          # what Slurm says of itself
 #   examples/slurm/release.sh run RELEASE DIR COMMAND  # runs a command in it; DIR is made, and is seen
 #
-# RELEASE is 22.05 (Debian 12), 24.11 (Debian 13) or testing (the newest that Debian's testing has).
+# RELEASE is 22.05 (Debian 12), 24.11 (Debian 13) or testing (the newest that Debian's testing has);
+# clean-12 and clean-13 are those Debians without Slurm, to try packages in.
 # Chroots lie in ${XDG_CACHE_HOME:-~/.cache}/pavior/slurm, 0.4 to 0.7 GB each, and are made anew after
 # 14 days. `run` leaves no mount and no process behind, however it ends, and does not change the
 # chroot. Packages come from where apt has them, or from MIRROR.
@@ -19,6 +20,9 @@ packages=(
   slurmdbd slurm-wlm-mysql-plugin mariadb-server-core # accounting
 )
 
+# What a clean Debian has besides: what uses manual pages, completions, units and wheels.
+clean=(man-db bash-completion zsh fish systemd python3-venv)
+
 die() {
   echo "release.sh: $*" >&2
   exit 1
@@ -29,7 +33,9 @@ suite() {
     22.05) echo bookworm ;;
     24.11) echo trixie ;;
     testing) echo testing ;;
-    *) die "RELEASE is 22.05, 24.11 or testing" ;;
+    clean-12) echo clean-bookworm ;;
+    clean-13) echo clean-trixie ;;
+    *) die "RELEASE is 22.05, 24.11, testing, clean-12 or clean-13" ;;
   esac
 }
 
@@ -90,17 +96,22 @@ build() {
 build_within() {
   local suite=$1 root=$2 mirror=$3
   mount -t proc proc /proc
-  debootstrap --variant=minbase "$suite" "$root" "$mirror"
+  debootstrap --variant=minbase "${suite#clean-}" "$root" "$mirror"
   printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"
   chmod 755 "$root/usr/sbin/policy-rc.d"
   # An expired release file is better than none.
   echo 'Acquire::Check-Valid-Until "false";' >"$root/etc/apt/apt.conf.d/90pavior"
-  printf 'force-unsafe-io\npath-exclude=/usr/share/%s/*\n' doc >"$root/etc/dpkg/dpkg.cfg.d/90pavior"
+  printf 'force-unsafe-io\n' >"$root/etc/dpkg/dpkg.cfg.d/90pavior"
+  if [ "$suite" = "${suite#clean-}" ]; then
+    printf 'path-exclude=/usr/share/%s/*\n' doc >>"$root/etc/dpkg/dpkg.cfg.d/90pavior"
+  else
+    packages=("${clean[@]}")
+  fi
   mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
   local tools="env DEBIAN_FRONTEND=noninteractive LC_ALL=C"
   chroot "$root" $tools apt-get update -q
   chroot "$root" $tools apt-get install -q -y --no-install-recommends "${packages[@]}"
-  chroot "$root" slurmctld -V
+  [ "$suite" != "${suite#clean-}" ] || chroot "$root" slurmctld -V
   rm -rf "$root"/var/cache/apt/archives/*.deb "$root"/var/lib/apt/lists/*
   touch "$root"
 }
@@ -163,5 +174,5 @@ case ${1:-} in
   run) run "${2:?a release}" "${3:?a directory}" "${@:4}" ;;
   build-within) build_within "${@:2}" ;;
   run-within) run_within "${@:2}" ;;
-  *) sed -n '2,14s/^# \{0,1\}//p' "$0"; exit 2 ;;
+  *) sed -n '2,15s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use crate::cargo::{program, run as cargo, run_with};
 use crate::{
-    blocks, dependencies, docs, kinds, layers, links, messages, notes, openapi, packages, python,
-    slurm, tidy, viewer,
+    blocks, dependencies, dist, docs, kinds, layers, links, messages, notes, openapi, packages,
+    python, sharing, slurm, tidy, viewer,
 };
 
 /// A step: what it is, and the cargo arguments.
@@ -93,6 +93,11 @@ pub(crate) fn run(root: &Path) -> Vec<String> {
         let root = root.to_path_buf();
         std::thread::spawn(move || slurm::prepare(&root))
     };
+    // So is a Debian that the release is tried in.
+    let clean = {
+        let root = root.to_path_buf();
+        std::thread::spawn(move || dist::prepare(&root))
+    };
     let own = [
         ("tidy", tidy::problems(root)),
         ("layers", layers::problems(root)),
@@ -102,6 +107,7 @@ pub(crate) fn run(root: &Path) -> Vec<String> {
         ("messages that docs/troubleshooting.md quotes", messages::problems(root)),
         ("licences and versions of dependencies", dependencies::problems(root)),
         ("metadata of packages, minimum Rust version", packages::problems(root)),
+        ("what doors share of what is compiled", sharing::problems(root)),
     ];
     for (name, problems) in own {
         announce(name);
@@ -130,6 +136,9 @@ pub(crate) fn run(root: &Path) -> Vec<String> {
     failed.extend(python::problems(root));
     announce("OpenAPI document of pavior serve");
     failed.extend(openapi::problems(root));
+    announce("what a release has, installed and used in a clean Debian 13");
+    clean.join().expect("a thread that makes a chroot does not panic");
+    failed.extend(dist::check(root));
     releases.join().expect("a thread that makes releases does not panic");
     if failed.is_empty() {
         match notes::verdict(&notes::skipped(root), notes::all_required()) {

@@ -16,9 +16,11 @@ mod packages;
 mod python;
 mod results;
 mod service;
+mod sharing;
 mod slurm;
 mod strategy;
 mod tidy;
+mod tools;
 mod viewer;
 
 use std::path::{Path, PathBuf};
@@ -29,7 +31,7 @@ const USAGE: &str = "usage: cargo xtask <command>
   check       everything below but exhaustive, with formatting, lints, tests and docs
   tidy        lengths of comments and functions, banned calls
   layers      the direction of dependencies between crates
-  deps        licences and duplicate versions of dependencies
+  deps        licences and duplicate versions of dependencies, and what doors share of them
   package     packs every package, and compiles all from what is packed
   docs [PROGRAM]     writes docs/strategies/ from the headers of the strategies' files, follows
                      every link, and runs the shell blocks of README and first pages in a fresh
@@ -42,6 +44,9 @@ const USAGE: &str = "usage: cargo xtask <command>
                      seed, with kills of daemon and slurmctld (seeds 1 to 5: about 20 minutes)
   python      the Python package: built, installed into target/python, and tried there; and the site
   site        the documentation site, target/site/index.html
+  dist        a release in dist/: archives, .deb, wheel, checksums, bill of materials (10 minutes)
+  installed [VERSION]  the release in dist/, installed and used in a clean Debian 13, or 12
+  tools       installs Debian's packages of what the checks try the doors with, as root
   openapi     the OpenAPI document of `pavior serve`, tried by schemathesis
   viewer      the page's bundle, built anew by npm and compared
   service            the speed of `pavior serve`, measured (release build and some minutes; quiet
@@ -58,7 +63,11 @@ fn main() -> ExitCode {
         Some("check") => check::run(&root),
         Some("tidy") => tidy::problems(&root),
         Some("layers") => layers::problems(&root),
-        Some("deps") => dependencies::problems(&root),
+        Some("deps") => {
+            let mut problems = dependencies::problems(&root);
+            problems.extend(sharing::problems(&root));
+            problems
+        }
         Some("package") => {
             let mut problems = packages::problems(&root);
             problems.extend(packages::pack(&root));
@@ -76,8 +85,9 @@ fn main() -> ExitCode {
         Some("service") => service::measure(&root),
         Some("attack") => check::attack(&root),
         Some("tries") => check::tries(&root),
-        // Not told of yet: a package needs more than this.
-        Some("dist") => dist::problems(&root, rest.first().map_or("release", String::as_str)),
+        Some("tools") => tools::install(&root),
+        Some("dist") => dist::problems(&root),
+        Some("installed") => dist::installed(&root, rest.first().map(String::as_str)),
         Some("fuzz") => check::fuzz(&root, rest.first().map(String::as_str)),
         _ => {
             eprintln!("{USAGE}");
@@ -126,4 +136,26 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
         }
     }
     files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each command of the workflows for a forge is one that is run here, too.
+    #[test]
+    fn workflows_run_commands_of_this_program() {
+        let folder = root().join(".github/workflows");
+        let mut commands = 0;
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+            assert!(text.starts_with("# Not yet tried on a forge."), "{text}");
+            for run in text.lines().filter_map(|line| line.trim().strip_prefix("- run: ")) {
+                let command = run.strip_prefix("cargo xtask ").unwrap().split(' ').next().unwrap();
+                assert!(USAGE.contains(&format!("\n  {command} ")), "{run}");
+                commands += 1;
+            }
+        }
+        assert!(commands >= 6, "{commands}");
+    }
 }

@@ -4,6 +4,7 @@
 //! The environment lies in `target/python`. It is made anew when what it needs has changed.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -24,6 +25,17 @@ const STEPS: &[&[&str]] = &[
     &["python", "-m", "mypy", "--strict", "examples", "benches"],
     &["python", "-m", "mypy.stubtest", "pavior"],
 ];
+
+/// Where the checks build the wheel.
+const WHEELS: &str = "target/wheels-check";
+
+/// The platform of the wheel on Linux on x86-64: glibc 2.28 or later.
+const MANYLINUX: &str = "manylinux_2_28";
+
+/// What links against glibc 2.28, also where the machine's own is newer: zig, as maturin calls it.
+const LINKER: &str = "#!/bin/sh
+exec \"${0%/*}/maturin\" zig cc -- -target x86_64-linux-gnu.2.28 \"$@\"
+";
 
 /// What builds the site, from the root of the workspace.
 const SITE: &[&str] = &["python", "docs/site/build.py"];
@@ -113,10 +125,36 @@ impl Environment {
             .status();
         status.is_ok_and(|status| status.success())
     }
+
+    /// The linker for the oldest glibc.
+    pub(crate) fn linker(&self) -> Result<PathBuf, String> {
+        let linker = self.program("pavior-link");
+        let written = fs::write(&linker, LINKER)
+            .and_then(|()| fs::set_permissions(&linker, fs::Permissions::from_mode(0o755)));
+        written.map_err(|error| format!("{}: {error}", linker.display()))?;
+        Ok(linker)
+    }
+
+    /// Builds the wheel of a profile into a folder. Where wheels are released, it is of their
+    /// platform; elsewhere it is of this machine.
+    pub(crate) fn wheel(&self, root: &Path, profile: &str, out: &Path) -> Result<(), String> {
+        let out = out.display().to_string();
+        let build = ["maturin", "build", "--quiet", "--locked", "--profile", profile, "--out"];
+        let mut build = [&build[..], &[&out]].concat();
+        let linker = format!("linker={}", self.linker()?.display());
+        if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+            build.extend(["--compatibility", MANYLINUX, "--", "-C", &linker]);
+        }
+        if self.run(&root.join("apps/python"), &build) {
+            Ok(())
+        } else {
+            Err("the wheel cannot be built".into())
+        }
+    }
 }
 
 /// The environment, made if it is not there or is out of date.
-fn environment(root: &Path) -> Result<Environment, String> {
+pub(crate) fn environment(root: &Path) -> Result<Environment, String> {
     let needs = root.join("apps/python/requirements-check.txt");
     let needed = fs::read_to_string(&needs).map_err(|error| format!("{error}"))?;
     let environment = Environment(root.join("target/python"));
@@ -145,20 +183,11 @@ fn environment(root: &Path) -> Result<Environment, String> {
 /// Builds the wheel and installs it. The profile is that of the tests, so that little is built
 /// twice.
 fn install(root: &Path, folder: &Path, environment: &Environment) -> Result<(), String> {
-    let wheels = root.join("target/wheels-check");
+    let wheels = root.join(WHEELS);
     // Nothing else lies there, and nothing at all the first time.
     let _ = fs::remove_dir_all(&wheels);
-    let out = wheels.display().to_string();
-    let build = ["maturin", "build", "--quiet", "--locked", "--profile", "dev", "--out", &out];
-    if !environment.run(folder, &build) {
-        return Err("the wheel cannot be built".into());
-    }
-    let entries = fs::read_dir(&wheels).map_err(|error| error.to_string())?;
-    let wheel = entries
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .find(|path| path.extension().is_some_and(|extension| extension == "whl"))
-        .ok_or("no wheel was built")?;
-    let wheel = wheel.display().to_string();
+    environment.wheel(root, "dev", &wheels)?;
+    let wheel = built_wheel(root)?.display().to_string();
     let install =
         ["python", "-m", "pip", "install", "--quiet", "--force-reinstall", "--no-deps", &wheel];
     if environment.run(folder, &install) {
@@ -166,6 +195,15 @@ fn install(root: &Path, folder: &Path, environment: &Environment) -> Result<(), 
     } else {
         Err(format!("{wheel} is not installed"))
     }
+}
+
+/// The wheel that the checks have built.
+pub(crate) fn built_wheel(root: &Path) -> Result<PathBuf, String> {
+    let entries = fs::read_dir(root.join(WHEELS)).map_err(|error| error.to_string())?;
+    entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .find(|path| path.extension().is_some_and(|extension| extension == "whl"))
+        .ok_or("no wheel was built".to_string())
 }
 
 /// Runs a command whose output does not matter, and says whether it succeeded.

@@ -1,12 +1,14 @@
 //! What results depend on: this crate, those of the workspace below it, and the versions of the
 //! libraries that they use. All are found in the manifests, so that none can be left out.
+//!
+//! The manifests are read line by line, in the form that this workspace gives them, and the lock
+//! file in the one form that it has: a reader of TOML and a digest of a library would be compiled
+//! once more, for the machine that builds. A test holds what is found against `cargo tree`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
-
-use sha2::{Digest, Sha256};
-use toml::Table;
 
 /// What is digested.
 pub(crate) struct Sources {
@@ -22,86 +24,95 @@ impl Sources {
     /// Outside a workspace, as in a package, a crate stands alone: its version pins the others.
     pub(crate) fn of(manifest: &Path) -> io::Result<Sources> {
         let root = manifest.join("../..");
-        let shared = table(&root.join("Cargo.toml")).unwrap_or_default();
-        let shared = shared.get("workspace").and_then(|workspace| workspace.get("dependencies"));
+        let read = |file: &str| std::fs::read_to_string(root.join(file)).unwrap_or_default();
+        let shared = read("Cargo.toml");
         let mut crates = BTreeMap::new();
         let mut names = BTreeSet::new();
         let mut open = vec![manifest.to_path_buf()];
         while let Some(folder) = open.pop() {
-            let manifest = table(&folder.join("Cargo.toml"))?;
-            let name = manifest["package"]["name"].as_str().unwrap_or_default().to_string();
-            if crates.insert(name, folder).is_some() {
+            let manifest = std::fs::read_to_string(folder.join("Cargo.toml"))?;
+            let name = section(&manifest, "[package]").find_map(|line| value(line, "name"));
+            if crates.insert(name.unwrap_or_default().to_string(), folder).is_some() {
                 continue;
             }
-            let used = manifest.get("dependencies").and_then(toml::Value::as_table);
-            for name in used.into_iter().flat_map(Table::keys) {
-                let path = shared.and_then(|shared| shared.get(name)?.get("path")?.as_str());
+            for name in section(&manifest, "[dependencies]").map(key) {
+                let mut shared = section(&shared, "[workspace.dependencies]");
+                let line = shared.find(|line| key(line) == name).unwrap_or_default();
+                let path =
+                    line.split_once("path = \"").and_then(|(_, rest)| rest.split('"').next());
                 match path.map(|path| root.join(path)).filter(|folder| folder.is_dir()) {
                     Some(folder) => open.push(folder),
-                    None => drop(names.insert(name.clone())),
+                    None => drop(names.insert(name.to_string())),
                 }
             }
         }
-        let lock = table(&root.join("Cargo.lock")).unwrap_or_default();
-        Ok(Sources { crates, libraries: locked(&lock, names) })
+        Ok(Sources { crates, libraries: locked(&read("Cargo.lock"), names) })
     }
 
     /// The digest of all of it, as hexadecimal digits.
     pub(crate) fn digest(&self) -> io::Result<String> {
-        let mut digest = Sha256::new();
+        // Another compiler may have another hasher: its results are another build's, too.
+        let mut digest = DefaultHasher::new();
         for (name, folder) in &self.crates {
             let mut files = vec![folder.join("Cargo.toml")];
             collect(&folder.join("src"), &mut files)?;
             files.sort();
-            digest.update(name);
-            digest.update([0]);
+            digest.write(name.as_bytes());
+            digest.write_u8(0);
             for file in files {
-                digest.update(std::fs::read(file)?);
-                digest.update([0]);
+                digest.write(&std::fs::read(file)?);
+                digest.write_u8(0);
             }
         }
         for library in &self.libraries {
-            digest.update(library);
-            digest.update([0]);
+            digest.write(library.as_bytes());
+            digest.write_u8(0);
         }
-        let digest = digest.finalize();
-        let words: Vec<String> = digest[..8].iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(words.concat())
+        Ok(format!("{:016x}", digest.finish()))
     }
 }
 
 /// The libraries of these names, those that they use in turn, and their versions.
-fn locked(lock: &Table, names: BTreeSet<String>) -> BTreeSet<String> {
-    let packages = lock.get("package").and_then(toml::Value::as_array);
-    let packages: Vec<&Table> =
-        packages.into_iter().flatten().filter_map(toml::Value::as_table).collect();
-    let text = |package: &Table, key: &str| -> String {
-        package.get(key).and_then(toml::Value::as_str).unwrap_or_default().to_string()
-    };
+fn locked(lock: &str, names: BTreeSet<String>) -> BTreeSet<String> {
+    let packages: Vec<&str> = lock.split("[[package]]").collect();
+    let text = |package, key| str::lines(package).find_map(|line| value(line, key));
     let mut found = BTreeSet::new();
     let mut open: Vec<String> = names.into_iter().collect();
     while let Some(wanted) = open.pop() {
         // A name, and a version where the lock file has several.
         let mut words = wanted.split(' ');
-        let (name, version) = (words.next().unwrap_or_default(), words.next());
+        let (name, version) = (words.next(), words.next());
         for package in packages.iter().filter(|package| text(package, "name") == name) {
-            let own = text(package, "version");
+            let own = text(package, "version").unwrap_or_default();
             if version.is_some_and(|version| version != own)
-                || !found.insert(format!("{name} {own}"))
+                || !found.insert(format!("{} {own}", name.unwrap_or_default()))
             {
                 continue;
             }
-            let used = package.get("dependencies").and_then(toml::Value::as_array);
-            open.extend(
-                used.into_iter().flatten().filter_map(|one| Some(one.as_str()?.to_string())),
-            );
+            // ` "name",` a line, from `dependencies = [` on.
+            let used = package.split_once("dependencies = [").map_or("", |(_, used)| used);
+            let quoted = used.lines().filter_map(|line| line.trim().strip_prefix('"'));
+            open.extend(quoted.map(|line| line.trim_end_matches("\",").to_string()));
         }
     }
     found
 }
 
-fn table(path: &Path) -> io::Result<Table> {
-    std::fs::read_to_string(path)?.parse().map_err(io::Error::other)
+/// The lines of a section of a manifest that state something.
+fn section<'a>(manifest: &'a str, header: &'a str) -> impl Iterator<Item = &'a str> {
+    let lines = manifest.lines().skip_while(move |line| *line != header).skip(1);
+    let own = lines.take_while(|line| !line.starts_with('['));
+    own.filter(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
+/// What a line states: `name` of `name.workspace = true` and of `name = { ... }`.
+fn key(line: &str) -> &str {
+    line.split(['.', ' ', '=']).next().unwrap_or_default()
+}
+
+/// The text of a line `key = "text"`.
+fn value<'a>(line: &'a str, key: &str) -> Option<&'a str> {
+    line.strip_prefix(key)?.strip_prefix(" = \"")?.strip_suffix('"')
 }
 
 /// The files of a folder and those below it.

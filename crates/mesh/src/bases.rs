@@ -86,6 +86,7 @@ impl BaseSet {
     }
 
     /// The grid of the machines.
+    #[inline]
     pub fn grid(&self) -> &Grid {
         &self.grid
     }
@@ -113,6 +114,7 @@ impl BaseSet {
 
     /// The words that searches have gone over so far: one for each word of each pass, and one for
     /// each look at the result.
+    #[inline]
     pub fn words_touched(&self) -> u64 {
         self.touched
     }
@@ -200,6 +202,7 @@ impl BaseSet {
     }
 
     /// Whether there is a base.
+    #[inline]
     pub fn any(&self) -> bool {
         self.words.iter().any(|&word| word != 0)
     }
@@ -225,6 +228,7 @@ impl BaseSet {
     }
 
     /// The shape last computed.
+    #[inline]
     pub fn shape(&self) -> Sides {
         self.shape
     }
@@ -320,6 +324,7 @@ impl BaseSet {
     }
 
     /// The words of the set, in row-major order: [`BaseSet::point`] tells what a bit stands for.
+    #[inline]
     pub fn words(&self) -> &[u64] {
         &self.words
     }

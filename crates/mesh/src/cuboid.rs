@@ -32,11 +32,13 @@ impl Cuboid {
     }
 
     /// The box of one node.
+    #[inline]
     pub fn node(point: Coordinates) -> Cuboid {
         Cuboid::new(point, [1; 3])
     }
 
     /// The whole of a grid.
+    #[inline]
     pub fn whole(grid: &Grid) -> Cuboid {
         Cuboid::new([0; 3], grid.sides())
     }
@@ -49,6 +51,7 @@ impl Cuboid {
 
     /// Whether the box lies on the grid: the base on it, no side longer than its axis, and no end
     /// beyond an axis that does not wrap.
+    #[inline]
     pub fn lies_on(&self, grid: &Grid) -> bool {
         grid.contains(self.base)
             && grid.fits(self.sides)
@@ -60,6 +63,7 @@ impl Cuboid {
     }
 
     /// The same nodes with the base that results carry: 0 on an axis that the box closes.
+    #[inline]
     pub fn canonical(mut self, grid: &Grid) -> Cuboid {
         for axis in 0..3 {
             if self.sides[axis] == grid.side(axis) {
@@ -70,12 +74,14 @@ impl Cuboid {
     }
 
     /// Whether a node belongs to the box.
+    #[inline]
     pub fn contains(&self, grid: &Grid, point: Coordinates) -> bool {
         (0..3).all(|axis| self.offset(grid, axis, point[axis]) < self.sides[axis])
     }
 
     /// How far a coordinate lies behind the base, the way round on a wrapping axis; at least the
     /// side if the coordinate is outside.
+    #[inline]
     fn offset(&self, grid: &Grid, axis: usize, coordinate: u16) -> u16 {
         if coordinate >= self.base[axis] {
             coordinate - self.base[axis]
@@ -87,6 +93,7 @@ impl Cuboid {
     }
 
     /// Whether two boxes share a node.
+    #[inline]
     pub fn intersects(&self, grid: &Grid, other: &Cuboid) -> bool {
         (0..3).all(|axis| {
             self.offset(grid, axis, other.base[axis]) < self.sides[axis]
@@ -126,6 +133,7 @@ impl Cuboid {
 
     /// The nodes, x fastest, each axis from the base through the wrap. The box must lie on the
     /// grid.
+    #[inline]
     pub fn nodes(&self, grid: &Grid) -> impl Iterator<Item = NodeId> + use<> {
         let (grid, own) = (*grid, *self);
         let at = move |axis: usize, offset: u16| own.coordinate(&grid, axis, offset);
@@ -137,6 +145,7 @@ impl Cuboid {
     }
 
     /// The coordinate at an offset from the base.
+    #[inline]
     pub fn coordinate(&self, grid: &Grid, axis: usize, offset: u16) -> u16 {
         let n = u32::from(grid.side(axis));
         let at = u32::from(self.base[axis]) + u32::from(offset);
@@ -145,6 +154,7 @@ impl Cuboid {
 
     /// The runs `(first, length)` of coordinates on an axis, in the order of the offset from the
     /// base. The second is empty unless the box passes the end of the axis.
+    #[inline]
     pub fn runs(&self, grid: &Grid, axis: usize) -> [(u16, u16); 2] {
         let (base, side, n) = (self.base[axis], self.sides[axis], grid.side(axis));
         let first = side.min(n.wrapping_sub(base));

@@ -47,6 +47,7 @@ impl PerAxis for [u16; 3] {
 /// ```
 /// assert_eq!(pavior_mesh::volume([2, 3, 4]), 24);
 /// ```
+#[inline]
 pub fn volume(sides: Sides) -> u64 {
     sides.iter().map(|&side| u64::from(side)).product()
 }
@@ -58,6 +59,7 @@ pub struct NodeId(pub u32);
 
 impl NodeId {
     /// The number as an index.
+    #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -157,11 +159,13 @@ impl Grid {
     }
 
     /// The number of axes, 1 to 3.
+    #[inline]
     pub fn axes(&self) -> usize {
         usize::from(self.axes)
     }
 
     /// The sides; 1 on axes that the grid lacks.
+    #[inline]
     pub fn sides(&self) -> Sides {
         self.sides
     }
@@ -185,16 +189,19 @@ impl Grid {
     }
 
     /// Whether any axis longer than 1 wraps.
+    #[inline]
     pub fn has_wrap(&self) -> bool {
         (0..3).any(|axis| self.wraps[axis] && self.sides[axis] > 1)
     }
 
     /// The number of nodes.
+    #[inline]
     pub fn nodes(&self) -> u32 {
         volume(self.sides) as u32
     }
 
     /// The number of a node. Of a point outside ([`Grid::contains`]) it is no number of that point.
+    #[inline]
     pub fn id(&self, point: Coordinates) -> NodeId {
         let [x, y, z] = point;
         let [w, d, _] = self.sides.map(u32::from);
@@ -203,12 +210,14 @@ impl Grid {
     }
 
     /// The coordinates of a node. Of a number that no node has they lie outside.
+    #[inline]
     pub fn point(&self, node: NodeId) -> Coordinates {
         let [w, d, _] = self.sides.map(u32::from);
         [(node.0 % w) as u16, (node.0 / w % d) as u16, (node.0 / (w * d)) as u16]
     }
 
     /// Whether a coordinate triple lies on the grid.
+    #[inline]
     pub fn contains(&self, point: Coordinates) -> bool {
         (0..3).all(|axis| point[axis] < self.sides[axis])
     }

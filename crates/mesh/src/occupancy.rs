@@ -77,16 +77,19 @@ impl Occupancy {
     }
 
     /// The grid.
+    #[inline]
     pub fn grid(&self) -> &Grid {
         &self.grid
     }
 
     /// The number of free nodes.
+    #[inline]
     pub fn count(&self) -> u32 {
         self.count
     }
 
     /// Whether a node is free; one that the grid does not have is not.
+    #[inline]
     pub fn is_node_free(&self, node: NodeId) -> bool {
         let word = self.words.get(node.index() / 64);
         word.is_some_and(|word| word >> (node.index() % 64) & 1 == 1)

@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# Installs and uses what a release has, in the Debian that this runs in: archive, .deb and wheel.
+# `cargo xtask installed` runs it in a chroot that keeps no change.
+#
+#   installed.sh FOLDER  # with the files of the release
+set -euo pipefail
+cd "$1"
+trap 'echo "installed.sh: line $LINENO fails: $BASH_COMMAND" >&2' ERR
+
+part() { echo "-- $* (after $SECONDS s)"; }
+# What a command prints must contain a text.
+says() {
+  local text=$1 said
+  shift
+  said=$("$@" 2>&1) || true
+  [[ $said == *"$text"* ]] || { echo "'$*' does not say '$text', but: $said" >&2; return 1; }
+}
+
+# Uses the program that PATH has.
+use() {
+  says "pavior $version" pavior --version
+  says '"turnaround"' pavior simulate --strategy tff --jobs 200 --replications 2 --format json
+  [[ $(pavior allocate --machine torus:8x8x8 --strategy tbl <<<'{"op":"allocate","job":7,"shape":[2,3,2]}') \
+    == *'"granted":true'* ]]
+  # Every door is in the program.
+  says 'slurm.toml' pavior slurm --config missing/slurm.toml check
+  mkdir -p served
+  pavior serve --machine torus:8x8x8 --listen 127.0.0.1:0 --data served/data >served/out 2>&1 &
+  local server=$! address
+  for _ in {1..100}; do
+    address=$(grep -oE '127\.0\.0\.1:[0-9]+' served/out | head -n 1) && break
+    sleep 0.1
+  done
+  says '"state"' lease "$address"
+  kill $server
+  wait $server || true
+  rm -r served
+}
+
+# Asks a server for a lease, with nothing but the shell.
+lease() {
+  local body='{"shape":[2,3,2]}'
+  exec {http}<>"/dev/tcp/${1%:*}/${1#*:}"
+  printf 'POST /v1/leases HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s' \
+    "$1" ${#body} "$body" >&"$http"
+  cat <&"$http"
+  exec {http}>&-
+}
+
+# Has shells complete the beginning of a command, from where each looks by itself.
+completed() {
+  says simulate bash -c '. /usr/share/bash-completion/bash_completion
+    if declare -F _comp_load >/dev/null; then _comp_load pavior; else __load_completion pavior; fi
+    COMP_WORDS=(pavior simul) COMP_CWORD=1
+    _pavior pavior simul pavior
+    printf "%s " "${COMPREPLY[@]}"'
+  says simulate fish --command 'complete --do-complete "pavior simul"'
+}
+
+version=$(echo pavior_*_amd64.deb)
+version=${version#pavior_}
+version=${version%-1_amd64.deb}
+
+part "checksums"
+sha256sum --check --quiet SHA256SUMS
+[ -z "$(type -P pavior)" ]
+
+part "the archive, in a home"
+mkdir -p ~/.local
+tar -xzf "pavior-$version-x86_64-linux.tar.gz" --strip-components 1 -C ~/.local
+(
+  PATH=$HOME/.local/bin:$PATH
+  use
+  says .local/share/man/man1/pavior-simulate.1 man --where pavior-simulate
+  completed
+)
+rm -r ~/.local
+
+part "the packages"
+export DEBIAN_FRONTEND=noninteractive
+packages=(./pavior_*_amd64.deb ./pavior-slurm_*_all.deb)
+apt-get install -q -y --no-install-recommends "${packages[@]}" >apt.log 2>&1 || { cat apt.log; exit 1; }
+use
+says /usr/share/man/man1/pavior-simulate.1.gz man --where pavior-simulate
+says '--replications' man --pager=cat pavior-simulate
+completed
+says _pavior zsh -c 'autoload -U compinit; compinit -u -D; print $_comps[pavior]'
+systemd-analyze verify --man=no /usr/lib/systemd/system/pavior-slurm*.service
+says ' /etc/pavior/slurm.toml ' dpkg-query --show --showformat '${Conffiles}' pavior-slurm
+echo '# of this site' >>/etc/pavior/slurm.toml
+dpkg --install "${packages[@]}" >apt.log 2>&1 || { cat apt.log; exit 1; }
+grep -q '# of this site' /etc/pavior/slurm.toml
+# The configuration as it comes is read; what is missing is a Slurm.
+says scontrol pavior slurm --config /etc/pavior/slurm.toml check
+apt-get remove -q -y pavior pavior-slurm >apt.log 2>&1 || { cat apt.log; exit 1; }
+[ -z "$(hash -r; type -P pavior)" ]
+[ -f /etc/pavior/slurm.toml ]
+apt-get purge -q -y pavior-slurm >apt.log 2>&1 || { cat apt.log; exit 1; }
+left=$(find / -xdev \( -path /proc -o -path /tmp -o -path /var/lib/dpkg -o -path /var/log -o -path /var/cache \
+  -o -path "$1" \) -prune \
+  -o -iname '*pavior*' ! -name 90pavior -print) # 90pavior is how the chroot was made.
+[ -z "$left" ] || { echo "left behind: $left" >&2; exit 1; }
+
+part "the wheel"
+python3 -m venv venv
+venv/bin/pip install --quiet --no-index pavior-*.whl
+venv/bin/python first.py
+says "$version" venv/bin/python -c 'import pavior; print(pavior.__version__)'
+
+part "all done"
