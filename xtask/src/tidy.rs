@@ -53,6 +53,7 @@ const BANS: &[Ban] = &[
             "slurm/src/ask.rs",
             "serve/src/http/write_timeout.rs",
             "xtask/src/check.rs",
+            "xtask/trials/src/browser.rs",
         ],
         instead: "pavior_simulation::Stopwatch: no result may depend on a clock",
     },

@@ -55,22 +55,7 @@ pub fn vega(chart: &Chart) -> Value {
         json!({ "transform": [{ "filter": "isValid(datum.low)" }],
                 "mark": { "type": "rule" }, "encoding": interval }),
     ];
-    if !chart.stated.is_empty() {
-        let stated = chart.stated.iter();
-        let stated: Vec<Value> = stated
-            .map(|mark| json!({ "x": along(mark), "y": mark.y, "stated": Chart::STATED }))
-            .collect();
-        layer.push(json!({
-            "data": { "values": stated },
-            "mark": { "type": "point", "shape": "cross", "angle": 45, "size": 110, "filled": true },
-            "encoding": {
-                "y": { "field": "y", "type": "quantitative", "title": chart.y.label },
-                "color": { "value": "black" },
-                "shape": { "field": "stated", "type": "nominal", "title": null,
-                           "scale": { "range": ["cross"] } },
-            },
-        }));
-    }
+    layer.extend(stated(chart, along));
     json!({
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
         "title": { "text": chart.title, "subtitle": subtitle(chart) },
@@ -80,6 +65,27 @@ pub fn vega(chart: &Chart) -> Value {
         "data": { "values": values },
         "encoding": encoding,
         "layer": layer,
+    })
+}
+
+/// What a paper states, as crosses; none if it states nothing.
+fn stated(chart: &Chart, along: impl Fn(&Mark) -> Value) -> Option<Value> {
+    let values: Vec<Value> = chart
+        .stated
+        .iter()
+        .map(|mark| json!({ "x": along(mark), "y": mark.y, "stated": Chart::STATED }))
+        .collect();
+    (!values.is_empty()).then(|| {
+        json!({
+            "data": { "values": values },
+            "mark": { "type": "point", "shape": "cross", "angle": 45, "size": 110, "filled": true },
+            "encoding": {
+                "y": { "field": "y", "type": "quantitative", "title": chart.y.label },
+                "color": { "value": "black" },
+                "shape": { "field": "stated", "type": "nominal", "title": null,
+                           "scale": { "range": ["cross"] } },
+            },
+        })
     })
 }
 

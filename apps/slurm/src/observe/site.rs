@@ -5,7 +5,7 @@
 //! | `GET /` | the page |
 //! | `GET /metrics` | metrics, as the placing daemon has them |
 //! | `GET /v1/why/JOB` | what a job waits for or holds, as text |
-//! | `GET /v1/state`, `/v1/watch`, `/v1/series`, `/v1/queue`, `/v1/refusals` | what the page draws |
+//! | `GET /v1/state`, `/v1/watch`, `/v1/series`, `/v1/queue`, `/v1/refusals` | what it draws |
 //! | `POST /v1/explain`, `/v1/unblock` | questions of the page |
 //!
 //! Nothing is changed by any of them. Questions are answered one at a time.
