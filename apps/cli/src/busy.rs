@@ -53,8 +53,7 @@ pub(crate) type Wrong = (String, Range<usize>);
 
 /// Reads a file, or standard input if the path is `-`.
 pub(crate) fn read(path: &Path, grid: Grid) -> Result<Busy, Failure> {
-    let (names, ends) = (Vec::new(), Vec::new());
-    let mut busy = Busy { state: State::new(grid), names, ends, known: HashMap::new() };
+    let mut busy = Busy::nobody(grid);
     each_line(path, |line, number| busy.line(line, number))?;
     Ok(busy)
 }
@@ -110,6 +109,12 @@ fn fault(name: &str, number: usize, line: &str, message: String, span: Range<usi
 }
 
 impl Busy {
+    /// No job holds a node.
+    pub(crate) fn nobody(grid: Grid) -> Busy {
+        let (names, ends) = (Vec::new(), Vec::new());
+        Busy { state: State::new(grid), names, ends, known: HashMap::new() }
+    }
+
     /// The name of a job, as JSON.
     pub(crate) fn name(&self, job: JobId) -> &Value {
         &self.names[job.0 as usize]

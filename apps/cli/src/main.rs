@@ -71,6 +71,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Allocate(args) => commands::allocate::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
         Command::Unblock(args) => commands::unblock::run(&args),
+        Command::Slots(args) => commands::slots::run(&args),
         #[cfg(feature = "slurm")]
         Command::Slurm(args) => commands::slurm::run(&args),
         #[cfg(not(feature = "slurm"))]

@@ -14,6 +14,7 @@ mod messages;
 mod parameters;
 #[cfg(feature = "serve")]
 mod serve;
+mod slots;
 #[cfg(feature = "slurm")]
 mod slurm;
 mod sweep;
@@ -28,6 +29,7 @@ pub(crate) use parameters::{
 };
 #[cfg(feature = "serve")]
 pub(crate) use serve::ServeArgs;
+pub(crate) use slots::SlotsArgs;
 #[cfg(feature = "slurm")]
 pub(crate) use slurm::{
     AnchorArg, GenerateTopologyArgs, LintArgs, MixArgs, SlurmArgs, SlurmCommand,
@@ -67,6 +69,8 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Which jobs to move so that a request fits, or who stands in its way
     Unblock(UnblockArgs),
+    /// How many boxes of a shape can be placed side by side
+    Slots(SlotsArgs),
     /// Gives the jobs of a running Slurm boxes of nodes
     #[cfg(feature = "slurm")]
     Slurm(SlurmArgs),

@@ -15,6 +15,7 @@ pub(crate) mod results;
 #[cfg(feature = "serve")]
 pub(crate) mod serve;
 pub(crate) mod simulate;
+pub(crate) mod slots;
 #[cfg(feature = "slurm")]
 pub(crate) mod slurm;
 pub(crate) mod sweep;

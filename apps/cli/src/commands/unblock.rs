@@ -58,7 +58,11 @@ pub(crate) fn run(args: &UnblockArgs) -> Result<(), Failure> {
 }
 
 /// The boxes that a request allows; none if it has no box.
-fn shapes(request: Option<Request>, machine: &Machine, turn: bool) -> Result<Vec<Shape>, Failure> {
+pub(super) fn shapes(
+    request: Option<Request>,
+    machine: &Machine,
+    turn: bool,
+) -> Result<Vec<Shape>, Failure> {
     let Some(request) = request else { return Ok(Vec::new()) };
     Shape::all_for(&request, machine, turn).ok_or_else(|| {
         let typed = request.freedom.map_or("", Freedom::word);

@@ -27,6 +27,7 @@ mod schedules;
 #[cfg(feature = "serve")]
 mod serve;
 mod simulate;
+mod slots;
 mod sweep;
 #[cfg(feature = "slurm")]
 mod torus3d;

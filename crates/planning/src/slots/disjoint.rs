@@ -125,11 +125,13 @@ impl Search<'_> {
                 let mut alone = true;
                 for other in ones(&around) {
                     let row = self.conflicts.of_place(other);
-                    self.budget.spend(row.len() as u64);
-                    let dominates = around.iter().zip(row).enumerate().all(|(at, (near, row))| {
-                        let itself = if at == other / 64 { 1 << (other % 64) } else { 0 };
-                        near & !row & !itself & open[at] == 0
-                    });
+                    let beyond =
+                        around.iter().zip(row).enumerate().position(|(at, (near, row))| {
+                            let itself = if at == other / 64 { 1 << (other % 64) } else { 0 };
+                            near & !row & !itself & open[at] != 0
+                        });
+                    self.budget.spend(beyond.map_or(row.len(), |at| at + 1) as u64);
+                    let dominates = beyond.is_none();
                     if dominates {
                         clear(open, other);
                         again = true;
