@@ -32,9 +32,10 @@ const WHEELS: &str = "target/wheels-check";
 /// The platform of the wheel on Linux on x86-64: glibc 2.28 or later.
 const MANYLINUX: &str = "manylinux_2_28";
 
-/// What links against glibc 2.28, also where the machine's own is newer: zig, as maturin calls it.
+/// What links against glibc 2.28, also where the machine's own is newer: zig, as maturin calls it,
+/// which asks the first Python on the path for it.
 const LINKER: &str = "#!/bin/sh
-exec \"${0%/*}/maturin\" zig cc -- -target x86_64-linux-gnu.2.28 \"$@\"
+PATH=\"${0%/*}:$PATH\" exec \"${0%/*}/maturin\" zig cc -- -target x86_64-linux-gnu.2.28 \"$@\"
 ";
 
 /// What builds the site, from the root of the workspace.

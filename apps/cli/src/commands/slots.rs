@@ -60,7 +60,9 @@ fn tell(format: Format, grid: &Grid, shapes: &[Shape], found: &Slots) -> Result<
                 return Ok(());
             }
             let mut table = Table::new(&header, 1);
-            rows.into_iter().for_each(|row| table.row(row));
+            for row in rows {
+                table.row(row);
+            }
             table.print(WIDE).map(drop)
         }
     }

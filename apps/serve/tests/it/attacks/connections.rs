@@ -130,7 +130,7 @@ fn a_server_with_few_open_files_goes_on_granting_and_rotating() {
     let tries = size(60, 300);
     let mut failed = (0..tries).filter(|_| granted(&mut root).is_none()).count();
     println!("{} connections were refused", crowd.failed);
-    // Snapshots are written beside the decisions: on a busy machine the first may still be under way.
+    // Snapshots are written beside the decisions: the first may still be under way.
     let mut saved = || {
         let text = root.try_get("/metrics").map(|reply| reply.text).unwrap_or_default();
         let is = |line: &str| line.starts_with("pavior_snapshots_total") && !line.ends_with(" 0");
