@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import metadata
 
 import pytest
 
@@ -30,3 +31,7 @@ def test_names_that_come_with_the_first_experiment() -> None:
     assert all(hasattr(pavior, name) for name in pavior.__all__)
     with pytest.raises(AttributeError, match="module 'pavior' has no attribute 'Experimnt'"):
         pavior.Experimnt  # noqa: B018
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    assert pavior.__version__ == metadata.version("pavior")

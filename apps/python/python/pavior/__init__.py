@@ -36,9 +36,15 @@ from pavior._strategy import Strategy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pavior._experiment import Experiment, Results
+
+    __version__: str
 else:
 
     def __getattr__(name):
+        if name == "__version__":
+            from importlib.metadata import version
+
+            return version("pavior")
         if name not in ("Experiment", "Results"):
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from pavior import _experiment
