@@ -32,7 +32,7 @@ FIRST = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "doc
 """The pages from which all others are reached."""
 REFERENCE = ["machine", "simulate", "experiment", "own", "gym", "client", "errors"]
 """The pages of the Python reference, in order."""
-PICTURES = {".svg", ".png", ".jpg"}
+PICTURES = {".svg", ".png", ".jpg", ".webp"}
 LANGUAGES = {".rs": "rust", ".py": "python", ".toml": "toml", ".sh": "sh", ".json": "json"}
 LARGEST = 200_000
 """Longer files are not shown, but linked as they are."""

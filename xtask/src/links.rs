@@ -90,7 +90,7 @@ fn follow(
     }
     match &link.picture {
         Some(text) if text.trim().is_empty() => Err(format!("{target} has no text beside it")),
-        Some(_) if !is_picture(&file) => Err(format!("{target} is no PNG or SVG")),
+        Some(_) if !is_picture(&file) => Err(format!("{target} is no PNG, WebP or SVG")),
         _ => Ok(()),
     }
 }
@@ -114,6 +114,7 @@ fn is_picture(file: &Path) -> bool {
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(512)]);
     match file.extension().and_then(|extension| extension.to_str()) {
         Some("png") => bytes.starts_with(b"\x89PNG\r\n\x1a\n"),
+        Some("webp") => bytes.starts_with(b"RIFF") && bytes[8..].starts_with(b"WEBP"),
         Some("svg") => head.contains("<svg"),
         _ => false,
     }
@@ -249,7 +250,7 @@ mod tests {
             "docs/a.md:4: docs/a.md has no heading #two",
             "docs/a.md:5: c.svg has no text beside it",
             "docs/a.md:6: ../../d is outside the repository",
-            "docs/a.md:7: e.svg is no PNG or SVG",
+            "docs/a.md:7: e.svg is no PNG, WebP or SVG",
         ];
         assert_eq!(problems(&root), told);
         std::fs::remove_dir_all(root).unwrap();

@@ -327,7 +327,7 @@ def test_results_and_logs_show_themselves() -> None:
 
 def test_progress_is_told_and_what_it_raises_ends_the_run(capsys: pytest.CaptureFixture[str]) -> None:
     seen: list[pavior.Progress] = []
-    simulate("mesh:32x32", "gabl", load=3, jobs=60_000, timing=False, progress=seen.append)
+    simulate("mesh:32x32", "gabl", load=3, jobs=400_000, timing=False, progress=seen.append)
     assert len(seen) >= 2 and seen[-1].done >= seen[-1].planned == seen[-1].done
     assert all(one.planned == 60_000 for one in seen[:-1])
     assert [one.done for one in seen] == sorted(one.done for one in seen)
