@@ -1,4 +1,4 @@
-//! Who holds what, from JSON lines: the `--busy` of `pavior explain` and `pavior unblock`.
+//! Who holds what, from JSON lines: the `--busy` of `pavior explain`, `unblock` and `slots`.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -6,8 +6,9 @@ use std::io::BufRead;
 use std::ops::Range;
 use std::path::Path;
 
+use pavior_allocation::Machine;
 use pavior_allocation::explain::{Clash, State};
-use pavior_kernel::{json, shown};
+use pavior_kernel::{BadName, json, shown};
 use pavior_mesh::{Cuboid, Grid, JobId};
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -53,7 +54,7 @@ pub(crate) type Wrong = (String, Range<usize>);
 
 /// Reads a file, or standard input if the path is `-`.
 pub(crate) fn read(path: &Path, grid: Grid) -> Result<Busy, Failure> {
-    let mut busy = Busy::nobody(grid);
+    let mut busy = Busy::none(grid);
     each_line(path, |line, number| busy.line(line, number))?;
     Ok(busy)
 }
@@ -110,9 +111,17 @@ fn fault(name: &str, number: usize, line: &str, message: String, span: Range<usi
 
 impl Busy {
     /// No job holds a node.
-    pub(crate) fn nobody(grid: Grid) -> Busy {
+    pub(crate) fn none(grid: Grid) -> Busy {
         let (names, ends) = (Vec::new(), Vec::new());
         Busy { state: State::new(grid), names, ends, known: HashMap::new() }
+    }
+
+    /// The machine in this state, for questions that no strategy is asked: any one that takes every
+    /// grid will do.
+    pub(crate) fn machine(&self) -> Result<Machine, Failure> {
+        let first_fit = "ff".parse().map_err(|bad: BadName| Failure::Other(bad.reason))?;
+        let machine = self.state.machine(&first_fit, 1);
+        machine.map_err(|error| Failure::usage(error.to_string()))
     }
 
     /// The name of a job, as JSON.

@@ -4,10 +4,8 @@
 use pavior_allocation::conformance::Counterexample;
 use pavior_mesh::{Cuboid, Grid, Occupancy};
 
-use crate::canvas::root;
-use crate::explanation::{AXIS, GAP, View, label, plane, rect, text};
+use crate::explanation::{AXIS, GAP, View, drawing, label, off_the_edge, plane, rect, text};
 use crate::palette;
-use crate::xml::Element;
 
 /// The side of a sample of the legend.
 const SAMPLE: f64 = 14.0;
@@ -48,19 +46,7 @@ pub fn counterexample(example: &Counterexample) -> String {
     let [wide, high] = view.panel();
     let legend = legend(high + GAP, &mut panel);
     let [width, height] = [wide.max(360.0) + 2.0 * GAP, high + 2.0 * GAP + legend];
-    let mut inner = String::new();
-    Element::new("title").text(&example.sentence(), &mut inner);
-    inner += &palette::machines_style();
-    rect("page", [0.0; 2], [width, height]).end(&mut inner);
-    Element::new("g")
-        .with("transform", format!("translate({GAP} {GAP})"))
-        .around(&panel, &mut inner);
-    let mut out = String::new();
-    root(width, height)
-        .with("font-family", palette::FONTS)
-        .with("role", "img")
-        .around(&inner, &mut out);
-    out
+    drawing([width, height], [&example.sentence(), ""], "", &off_the_edge(&panel))
 }
 
 /// The busy nodes as rows.

@@ -60,26 +60,49 @@ pub fn explanation(
     }
     let legend_at = GAP + rows as f64 * (high + GAP);
     let height = legend_at + legend(width, legend_at, &key, &mut body) + GAP;
-    let mut inner = String::new();
     let asked = match request.shape {
         Some(shape) => sides_in_words(state.grid(), shape),
         None => format!("{} nodes", request.nodes),
     };
     let title = format!("Where {asked} would go on {}, and why not", state.grid());
-    Element::new("title").text(&title, &mut inner);
-    Element::new("desc").text(&seen, &mut inner);
-    inner += &palette::machines_style();
     let mut shared = patterns(&key);
     Element::new("g").with("id", format_args!("busy-{key}")).around(&busy, &mut shared);
-    Element::new("defs").around(&shared, &mut inner);
+    let mut defs = String::new();
+    Element::new("defs").around(&shared, &mut defs);
+    drawing([width, height], [&title, &seen], &defs, &body)
+}
+
+/// A drawing of machines as a file: its title and what is seen, in words (nothing if that is
+/// empty), what it repeats, and its body on a page.
+pub(crate) fn drawing(
+    [width, height]: [f64; 2],
+    [title, seen]: [&str; 2],
+    defs: &str,
+    body: &str,
+) -> String {
+    let mut inner = String::new();
+    Element::new("title").text(title, &mut inner);
+    if !seen.is_empty() {
+        Element::new("desc").text(seen, &mut inner);
+    }
+    inner += &palette::machines_style();
+    inner += defs;
     rect("page", [0.0; 2], [width, height]).end(&mut inner);
-    inner += &body;
+    inner += body;
     let mut out = String::new();
     root(width, height)
         .with("font-family", palette::FONTS)
         .with("role", "img")
         .around(&inner, &mut out);
     out
+}
+
+/// The planes of one machine, off the edge of its page.
+pub(crate) fn off_the_edge(panel: &str) -> String {
+    let mut body = String::new();
+    let at = format!("translate({GAP} {GAP})");
+    Element::new("g").with("transform", at).around(panel, &mut body);
+    body
 }
 
 /// What is seen, in words: who holds what, and each strategy's answer.

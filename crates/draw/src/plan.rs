@@ -7,9 +7,7 @@
 use pavior_allocation::explain::{State, words};
 use pavior_mesh::{Cuboid, JobId};
 
-use crate::canvas::root;
-use crate::explanation::{AXIS, GAP, View, WIDE, busy_nodes, label, plane, rect, text};
-use crate::palette;
+use crate::explanation::{AXIS, GAP, View, WIDE, busy_nodes, drawing, label, plane, rect, text};
 use crate::xml::Element;
 
 /// A move: what a job holds before, and after, part by part.
@@ -70,21 +68,10 @@ pub fn plan(
             .with("transform", format!("translate({x} {y})"))
             .around(&inner, &mut body);
     }
-    let mut inner = String::new();
     let title = format!("{} that free a box on {}", words_of(moves.len()), before.grid());
-    Element::new("title").text(&title, &mut inner);
     let boxes = if freed.is_empty() { "nothing".to_string() } else { freed.join(", ") };
     let seen = format!("Two pictures of the machine, before and after. Free afterwards: {boxes}.");
-    Element::new("desc").text(&seen, &mut inner);
-    inner += &palette::machines_style();
-    rect("page", [0.0; 2], [width, height]).end(&mut inner);
-    inner += &body;
-    let mut out = String::new();
-    root(width, height)
-        .with("font-family", palette::FONTS)
-        .with("role", "img")
-        .around(&inner, &mut out);
-    out
+    drawing([width, height], [&title, &seen], "", &body)
 }
 
 fn words_of(moves: usize) -> String {

@@ -3,10 +3,7 @@
 use pavior_allocation::explain::State;
 use pavior_mesh::JobId;
 
-use crate::canvas::root;
-use crate::explanation::{AXIS, GAP, View, busy_nodes, plane, rect, text};
-use crate::palette;
-use crate::xml::Element;
+use crate::explanation::{AXIS, GAP, View, busy_nodes, drawing, off_the_edge, plane, text};
 
 /// Draws a state: planes of constant z side by side, the origin at the lower left. `name` gives the
 /// names of jobs.
@@ -24,24 +21,12 @@ pub fn state(state: &State, name: &dyn Fn(JobId) -> String) -> String {
     }
     busy_nodes(&view, state, name, &mut panel);
     let [width, height] = view.panel().map(|side| side + 2.0 * GAP);
-    let mut inner = String::new();
-    Element::new("title").text(&format!("Who holds which nodes of {grid}: {free}"), &mut inner);
+    let title = format!("Who holds which nodes of {grid}: {free}");
     let failed = state.failed().len();
     let seen = format!(
         "{} jobs hold {} nodes, by name; {failed} failed nodes are crossed out.",
         state.held().len(),
         state.busy_nodes()
     );
-    Element::new("desc").text(&seen, &mut inner);
-    inner += &palette::machines_style();
-    rect("page", [0.0; 2], [width, height]).end(&mut inner);
-    Element::new("g")
-        .with("transform", format!("translate({GAP} {GAP})"))
-        .around(&panel, &mut inner);
-    let mut out = String::new();
-    root(width, height)
-        .with("font-family", palette::FONTS)
-        .with("role", "img")
-        .around(&inner, &mut out);
-    out
+    drawing([width, height], [&title, &seen], "", &off_the_edge(&panel))
 }

@@ -12,8 +12,8 @@ pub(crate) struct SlotsArgs {
     /// The machine, such as mesh:8x8
     #[arg(long, short)]
     pub(crate) machine: String,
-    /// Who holds what: JSON lines as for `pavior explain`; - is standard input [default: nobody
-    /// holds anything]
+    /// Who holds what: JSON lines as for `pavior explain`; - is standard input [default: all nodes
+    /// are free]
     #[arg(long)]
     pub(crate) busy: Option<PathBuf>,
     #[command(flatten)]

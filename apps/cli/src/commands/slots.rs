@@ -1,21 +1,17 @@
 //! `pavior slots`: how many boxes of a shape can be placed side by side.
 
-use pavior_allocation::{Machine, explain};
-use pavior_kernel::BadName;
+use pavior_allocation::explain;
 use pavior_mesh::{Cuboid, Grid};
 use pavior_planning::{Shape, Slots, Snapshot, slots};
 use serde_json::json;
 
-use super::unblock::shapes;
+use super::unblock::{WIDE, shapes};
 use crate::args::{SlotsArgs, Turning};
 use crate::boxes::parts;
 use crate::busy::{self, Busy};
 use crate::failure::Failure;
 use crate::output::{self, Format, Table};
 use crate::{files, input};
-
-/// The width of tables and sentences, on wider terminals too.
-const WIDE: usize = 80;
 
 pub(crate) fn run(args: &SlotsArgs) -> Result<(), Failure> {
     let grid = input::machine(&args.machine)?;
@@ -25,12 +21,9 @@ pub(crate) fn run(args: &SlotsArgs) -> Result<(), Failure> {
     }
     let busy = match &args.busy {
         Some(path) => busy::read(path, grid)?,
-        None => Busy::nobody(grid),
+        None => Busy::none(grid),
     };
-    // Which boxes are free does not depend on the strategy: any one that takes every grid will do.
-    let first_fit = "ff".parse().map_err(|bad: BadName| Failure::Other(bad.reason))?;
-    let machine: Machine =
-        busy.state.machine(&first_fit, 1).map_err(|error| Failure::usage(error.to_string()))?;
+    let machine = busy.machine()?;
     let shapes = shapes(Some(request), &machine, args.turn == Turning::All)?;
     let found = slots(Snapshot::of(&machine).free(), &shapes, args.budget);
     if let Some(path) = &args.svg {

@@ -17,7 +17,7 @@ use crate::output::{self, Format, Table};
 use crate::{files, input};
 
 /// The width of tables and sentences, on wider terminals too.
-const WIDE: usize = 80;
+pub(super) const WIDE: usize = 80;
 
 pub(crate) fn run(args: &UnblockArgs) -> Result<(), Failure> {
     let grid = input::machine(&args.machine)?;
@@ -31,10 +31,7 @@ pub(crate) fn run(args: &UnblockArgs) -> Result<(), Failure> {
         files::check_writable(path)?;
     }
     let busy = busy::read(&args.busy, grid)?;
-    // Plans do not depend on the strategy: any one that takes every grid will do.
-    let first_fit = "ff".parse().map_err(|bad: BadName| Failure::Other(bad.reason))?;
-    let machine = busy.state.machine(&first_fit, 1);
-    let machine = machine.map_err(|error| Failure::usage(error.to_string()))?;
+    let machine = busy.machine()?;
     let shapes = shapes(request, &machine, turn)?;
     let snapshot = Snapshot::of(&machine);
     let (weights, scale) = match &args.weights {

@@ -44,8 +44,7 @@ impl Slots {
     }
 }
 
-/// The most disjoint boxes of some shapes that are free at once: all of one volume, such as one
-/// shape and its orientations.
+/// The most disjoint boxes of some shapes, in any mixture, that are free at once.
 ///
 /// The search stops after `budget` words of bit sets looked at. Then the answer is the best that
 /// was found, with a bound.
