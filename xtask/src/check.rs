@@ -71,7 +71,24 @@ const STEPS: &[(&str, &[&str])] = &[
             "warnings",
         ],
     ),
-    ("documentation", &["doc", "--workspace", "--all-features", "--no-deps", "--quiet"]),
+    // The program and the facade have one name, and so one folder of pages: one after the other, the
+    // facade's last.
+    (
+        "documentation of the program",
+        &["doc", "--package", "pavior-cli", "--all-features", "--no-deps", "--quiet"],
+    ),
+    (
+        "documentation",
+        &[
+            "doc",
+            "--workspace",
+            "--exclude",
+            "pavior-cli",
+            "--all-features",
+            "--no-deps",
+            "--quiet",
+        ],
+    ),
 ];
 
 /// The package of the command line.
