@@ -71,8 +71,7 @@ const STEPS: &[(&str, &[&str])] = &[
             "warnings",
         ],
     ),
-    // The program and the facade have one name, and so one folder of pages: one after the other, the
-    // facade's last.
+    // The program and the facade have one name, and so one folder of pages: one after the other.
     (
         "documentation of the program",
         &["doc", "--package", "pavior-cli", "--all-features", "--no-deps", "--quiet"],
