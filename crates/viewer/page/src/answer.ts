@@ -65,9 +65,10 @@ export async function why(source: Live, asked: Raw): Promise<Answer> {
         answer.marks.push({ part: diagnosis.nearest, shade: GREEN });
       }
       if (diagnosis.blocked) {
-        words.push(`The place with the fewest nodes in its way is ${place(diagnosis.blocked)} (red), `
-          + `blocked by ${blockers(diagnosis.blocked)}.`);
-        answer.marks.push({ part: diagnosis.blocked, shade: RED });
+        const { blocked } = diagnosis;
+        words.push(`The place with the fewest nodes in its way is ${place(blocked)} (red), `
+          + `blocked by ${blockers(blocked)}.`);
+        answer.marks.push({ part: blocked, shade: RED });
         answer.moves = await moves(source, diagnosis, words);
       }
     }
