@@ -12,7 +12,6 @@ use utoipa::IntoParams;
 
 use super::body::read;
 use super::problem::written;
-use super::refusals::Requests;
 use super::{App, Fault};
 use crate::core::{Caller, Command, IdempotencyKey, Problem, Reason, Reply};
 use crate::diagnose::{self, Asked, Changes, Diagnosis};
@@ -96,22 +95,22 @@ impl FromRequest<Arc<App>> for Change {
 impl Change {
     /// Carries out the command that the body asks for, and adds a diagnosis to a refusal. `what`
     /// stands for the method and the path: it tells requests with equal queries and bodies apart.
+    /// `read` gives the same command every time.
     pub(crate) async fn carry_out(
         self,
         app: &App,
         what: &str,
-        command: impl FnOnce(&Bytes) -> Result<Command, Problem>,
+        read: impl Fn(&Bytes) -> Result<Command, Problem>,
     ) -> Result<Reply, Fault> {
-        let (key, command) = (self.key(what)?, command(&self.bytes)?);
-        let caller = self.caller;
+        let (key, command) = (self.key(what)?, read(&self.bytes)?);
+        let Change { caller, bytes, .. } = self;
         if let Command::Batch(operations) = &command {
             // One was paid for when the request came.
             app.pay(&caller, (operations.len() as u64).saturating_sub(1), 1)?;
         }
-        let requests = Requests::of(&command);
         let first = Do { caller: caller.clone(), key: key.clone(), command };
         let CommandAnswer { reply, refusal } = app.writer.carry_out(first).await?;
-        app.refusals.note(app, &caller, requests, &reply);
+        app.refusals.note(app, &caller, &reply, || read(&bytes));
         let Some(refusal) = refusal else { return Ok(reply) };
         let mut fault = match reply {
             Reply::Problem(problem) => Fault::from(problem),

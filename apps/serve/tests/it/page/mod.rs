@@ -8,8 +8,10 @@ mod everybody;
 mod first;
 mod hostile;
 mod lists;
+mod machines;
 mod picture;
 mod refusals;
+mod tenants;
 mod tiles;
 
 use pavior_trials::Browser;
