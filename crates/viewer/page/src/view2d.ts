@@ -14,8 +14,10 @@ type Pen = CanvasRenderingContext2D;
 /** A plane, and where its upper left corner is. */
 interface Place { at: number; x: number; y: number }
 
-/** Room for numbers to the left and below, for a name above, and between planes. */
+/** Room for numbers to the left and below, for a name above, between planes, and at the edges. */
 const LEFT = 26, BELOW = 18, ABOVE = 17, APART = 12, EDGE = 8;
+/** Room for the name of the axis behind the last plane. */
+const NAME = 10;
 /** Numbers of an axis are at least so many points apart. */
 const NUMBERS = 26;
 
@@ -55,7 +57,7 @@ export class View2d {
     let best = { across: 1, cell: 0 };
     for (let across = 1; across <= planes.length; across++) {
       const down = Math.ceil(planes.length / across);
-      const wide = (width - 2 * EDGE - across * LEFT - (across - 1) * APART) / (across * w);
+      const wide = (width - 2 * EDGE - NAME - across * LEFT - (across - 1) * APART) / (across * w);
       const tall = (height - 2 * EDGE - down * (above + BELOW)) / (down * d);
       const cell = Math.min(wide, tall);
       if (cell > best.cell) best = { across, cell };
