@@ -55,8 +55,8 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     }
 }
 
-/// What stands in the way of the boxes that a request may be placed in, if it has any. Jobs end when
-/// their lines say so; without numbers there none ends.
+/// What stands in the way of the boxes that a request may be placed in, if it has any. Jobs end
+/// when their lines say so; without numbers there none ends.
 fn diagnosed(busy: &Busy, request: &Request) -> Result<(Snapshot, Option<Why>), Failure> {
     let machine = busy.machine()?;
     let snapshot = Snapshot::of(&machine);

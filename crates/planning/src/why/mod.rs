@@ -161,9 +161,9 @@ pub struct Why {
 /// let (snapshot, limits) = (Snapshot::of(&machine), SearchLimits::jobs(1));
 /// let answer = why(&snapshot, &asked, Queued::First, |_| Some(Time(905)), &limits);
 /// let blocked = answer.blocked.expect("no place is free");
-/// assert_eq!((blocked.at, blocked.until), (Cuboid::new([1, 0], [3, 2]), Some(Time(905))));
+/// assert_eq!((blocked.at, blocked.until), (Cuboid::new([0, 0], [3, 2]), Some(Time(905))));
 /// assert_eq!(blocked.jobs, [(JobId(7), 2)]);
-/// assert_eq!(blocked.plan.plan.expect("one move is enough").moves[0].to[0].base, [0, 0, 0]);
+/// assert_eq!(blocked.plan.plan.expect("one move is enough").moves[0].to[0].base, [3, 0, 0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn why(
