@@ -8,7 +8,7 @@ use std::path::Path;
 
 use pavior_allocation::Machine;
 use pavior_allocation::explain::{Clash, State};
-use pavior_kernel::{BadName, json, shown};
+use pavior_kernel::{BadName, Time, json, shown};
 use pavior_mesh::{Cuboid, Grid, JobId};
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -46,6 +46,29 @@ impl JobName<'_> {
 impl fmt::Display for JobName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         shown(&self.raw()).fmt(f)
+    }
+}
+
+/// Ends of jobs, in whatever unit they were written. They are compared, never added: a plan sees
+/// their ranks, from 1.
+pub(crate) struct Ends<'b> {
+    by_job: Vec<Option<(f64, &'b Value)>>,
+    sorted: Vec<(f64, &'b Value)>,
+}
+
+impl Ends<'_> {
+    /// The rank of a job's end.
+    pub(crate) fn rank(&self, job: JobId) -> Option<Time> {
+        let (end, _) = self.by_job[job.0 as usize]?;
+        Some(Time(1 + self.sorted.partition_point(|(other, _)| *other < end) as u64))
+    }
+
+    /// An end as it was written, by its rank; 0 for now.
+    pub(crate) fn at(&self, rank: Time) -> Value {
+        match rank {
+            Time::ZERO => 0.into(),
+            Time(rank) => self.sorted[rank as usize - 1].1.clone(),
+        }
     }
 }
 
@@ -139,9 +162,28 @@ impl Busy {
         self.known.get(name).map(|(job, _)| *job)
     }
 
-    /// The "end" that stands beside a job, as it was written.
-    pub(crate) fn end(&self, job: JobId) -> Option<&Value> {
-        self.ends[job.0 as usize].as_ref()
+    /// When jobs end, as far as that stands beside them.
+    ///
+    /// # Errors
+    /// If an "end" is no number.
+    pub(crate) fn ends(&self) -> Result<Ends<'_>, Failure> {
+        let mut by_job = Vec::new();
+        for (end, name) in self.ends.iter().zip(&self.names) {
+            let end = end.as_ref().filter(|end| !end.is_null());
+            let number = end.map(|end| {
+                end.as_f64().ok_or_else(|| {
+                    Failure::usage(format!(
+                        "the \"end\" of job {} is not a number: {}",
+                        shown(&name.to_string()),
+                        shown(&end.to_string())
+                    ))
+                })
+            });
+            by_job.push(number.transpose()?.zip(end));
+        }
+        let mut sorted: Vec<(f64, &Value)> = by_job.iter().copied().flatten().collect();
+        sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Ok(Ends { by_job, sorted })
     }
 
     fn line(&mut self, line: &str, number: usize) -> Result<(), Wrong> {

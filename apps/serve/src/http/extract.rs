@@ -7,6 +7,7 @@ use axum::extract::{FromRequest, FromRequestParts, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode};
 use pavior_kernel::message;
+use pavior_planning::Queued;
 use serde::de::DeserializeOwned;
 use utoipa::IntoParams;
 
@@ -14,7 +15,7 @@ use super::body::read;
 use super::problem::written;
 use super::{App, Fault};
 use crate::core::{Caller, Command, IdempotencyKey, Problem, Reason, Reply};
-use crate::diagnose::{self, Asked, Changes, Diagnosis};
+use crate::diagnose::{self, Changes, Diagnosis};
 use crate::storage::frame::sum;
 use crate::writer::{CommandAnswer, Do, RefusalInState};
 
@@ -151,8 +152,20 @@ async fn diagnosis(
         let board = &view.boards[refused.board];
         let changes = Changes::default();
         let state = diagnose::state(&view, board, &changes);
-        let asked = Asked::on(board, &board.spec.strategy, refused.request, seed)?;
-        Ok(diagnose::diagnosis(&view, board, &state, &changes, &asked, false, &seen_by))
+        let question = diagnose::Question {
+            view: &view,
+            board,
+            changes: &changes,
+            request: refused.request,
+            strategy: &board.spec.strategy,
+            queued: Queued::First,
+            planned: None,
+            // Who is refused is told soon.
+            plans: false,
+            caller: &seen_by,
+            seed,
+        };
+        question.diagnosis(&state)
     };
     let diagnosis = app.fair_queue.run(caller, work).await?;
     diagnosis.map_err(|reason: String| Fault::internal(&reason))

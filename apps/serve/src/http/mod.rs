@@ -23,6 +23,7 @@ mod rates;
 mod reads;
 mod refusals;
 mod series;
+mod slots;
 mod statuses;
 mod traffic;
 mod unblock;
@@ -35,7 +36,7 @@ use axum::Router;
 use axum::http::StatusCode;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::get;
-use pavior_mesh::Grid;
+use pavior_mesh::{Grid, Sides};
 use tokio::sync::{Semaphore, watch as signal};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -70,11 +71,20 @@ pub struct HttpBounds {
     pub batch: usize,
     /// Connections at a time.
     pub connections: usize,
+    /// The shapes of which the metrics say how many boxes can be placed side by side.
+    pub slots: Vec<Sides>,
 }
 
 impl Default for HttpBounds {
     fn default() -> HttpBounds {
-        HttpBounds { body: 1 << 20, watchers: 1024, rate: None, batch: 4096, connections: 4096 }
+        HttpBounds {
+            body: 1 << 20,
+            watchers: 1024,
+            rate: None,
+            batch: 4096,
+            connections: 4096,
+            slots: Vec::new(),
+        }
     }
 }
 
@@ -87,6 +97,7 @@ pub(crate) struct App {
     pub(crate) series: series::Series,
     pub(crate) refusals: refusals::Refusals,
     pub(crate) waits: waits::WaitsCache,
+    pub(crate) counted: slots::Counted,
     rates: Option<rates::Rates>,
     traffic: traffic::Traffic,
     pub(crate) fair_queue: fair_queue::FairQueue,
@@ -119,6 +130,7 @@ impl App {
             series: series::Series::default(),
             refusals: refusals::Refusals::default(),
             waits: waits::WaitsCache::default(),
+            counted: slots::Counted::default(),
             rates: bounds.rate.map(rates::Rates::new),
             connections: places::Places::new(bounds.connections),
             writer,
@@ -159,6 +171,7 @@ fn described() -> [OpenApiRouter<Arc<App>>; 2] {
         .routes(routes!(reads::queue))
         .routes(routes!(machines::state))
         .routes(routes!(series::series))
+        .routes(routes!(slots::slots_of))
         .routes(routes!(refusals::refusals))
         .routes(routes!(explain::explain))
         .routes(routes!(unblock::unblock))

@@ -21,6 +21,7 @@ mod requests;
 mod running;
 mod server;
 mod short;
+mod slots;
 mod strangers;
 mod takeover;
 mod tenants;

@@ -56,6 +56,8 @@ pub(crate) struct Setup {
     pub(crate) connections: Option<usize>,
     pub(crate) watchers: Option<usize>,
     pub(crate) rate: Option<f64>,
+    /// Shapes whose slots the metrics count.
+    pub(crate) slots: Vec<[u16; 3]>,
     /// The limit of open files of the process, soft and hard; as it is if left out.
     pub(crate) open_files: Option<u64>,
 }
@@ -261,6 +263,7 @@ pub(crate) fn serve_if_asked() -> bool {
             connections: setup.connections.unwrap_or(usual.connections),
             watchers: setup.watchers.unwrap_or(usual.watchers),
             rate: setup.rate,
+            slots: setup.slots,
             ..usual
         },
         tuning: Tuning {

@@ -340,8 +340,9 @@ fn waiting_jobs_are_told_why_once() {
     let Some(Change::Tell { comment, .. }) = changes.first() else { panic!("{changes:?}") };
     assert_eq!(
         comment.as_str(),
-        "pavior: waits for 4x2; nearest free <0,1> 4x1; blocked least at <0,0> 4x2 by 9; \
-         not before 1970-01-01T00:17:40Z"
+        "pavior: It needs 8 nodes, and 4 are free; the cheapest place is freed by 1 job of 4 \
+         nodes, at 1970-01-01T00:17:40Z. In the way at <0,0> 4x2: job 9 (4 nodes). Nearest free: \
+         <0,1> 4x1."
     );
     assert!(told(1005).is_empty() && told(1030).is_empty());
 }

@@ -89,7 +89,7 @@ fn time_limits(cluster: &Cluster) {
     let runs = alice("4x2", "-t 4", 300);
     cluster.until_runs(&runs, 20);
     let large = alice("4x4", "-t 5", 1);
-    until_told(cluster, &large, "waits for 4x4");
+    until_told(cluster, &large, "pavior: It needs 16 nodes");
     let late = alice("2x2", "-t 60", 1);
     let least = alice("2x2", "-t 60 --time-min=1", 1);
     stays(cluster, &late);

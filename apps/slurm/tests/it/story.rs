@@ -82,12 +82,12 @@ fn placed_and_told(cluster: &Cluster) {
     assert!(told.contains("AdminComment=pavior:box=8x8@0,0;ranks=n00,n01,"), "{told}");
     let next = cluster.submit("2x3-next", "--comment=shape=2x3", 0.5);
     cluster.until(&format!("scontrol show job {next}"), 20, |text| {
-        text.contains("pavior: waits for 2x3; nothing is free; blocked least at <0,0> 2x3 by")
+        text.contains("pavior: It needs 6 nodes, and 0 are free; the cheapest place is freed by")
     });
     let config = cluster.path().join("pavior.toml");
     let program = cluster.program();
     let why = cluster.good(&format!("{program} {} why {next}", config.display()));
-    assert!(why.contains("waits for 2x3") || why.contains("may start"), "{why}");
+    assert!(why.contains("It needs 6 nodes") || why.contains("may start"), "{why}");
     cluster.submit("1x2-array", "--array=0-5 -N2", 0.5);
     // Five nodes are no box of this machine but 1x5; seven become 1x7; eleven become 12, 3x4.
     cluster.submit("3x4-count", "-N11", 0.5);

@@ -7,3 +7,4 @@ mod random;
 mod slots;
 mod states;
 mod unblocks;
+mod whys;

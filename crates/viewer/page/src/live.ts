@@ -201,8 +201,8 @@ export class Live {
     return this.ask("/v1/explain", { ...asked, machine: this.name });
   }
 
-  unblock(asked: Raw): Promise<Raw> {
-    return this.ask("/v1/unblock", { ...asked, machine: this.name });
+  slots(shape: string): Promise<Raw> {
+    return this.ask(`/v1/slots${this.query({ shape })}`);
   }
 }
 

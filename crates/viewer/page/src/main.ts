@@ -167,16 +167,17 @@ function select(job: string | null): void {
   changed();
 }
 
-// Why a request waits or would be refused; the answer is about now.
-async function why(question: Raw): Promise<void> {
+// Why a request waits or would be refused, and how many boxes fit; answers are about now.
+async function asks(question: (source: Live) => Promise<answer.Answer>): Promise<void> {
   if (!source) return;
   if (!page.live) goLive();
-  const { name } = source, found = await answer.why(source, question);
+  const { name } = source, found = await question(source);
   if (name !== source.name) return answer.clear();
   Object.assign(page, found);
   find("fits-show").setAttribute("aria-pressed", "false");
   draw();
 }
+const why = (question: Raw): Promise<void> => asks((service) => answer.why(service, question));
 
 function clear(): void {
   page.marks = [];
@@ -191,6 +192,11 @@ find<HTMLFormElement>("ask").onsubmit = (event) => {
   const question = answer.read(find<HTMLInputElement>("shape").value, page.machine?.grid.axes ?? 1);
   if (question) void why(question);
   else write("answer", "A shape is sides such as 4x4, or a number of nodes.");
+};
+find("slots").onclick = () => {
+  const question = answer.read(find<HTMLInputElement>("shape").value, page.machine?.grid.axes ?? 1);
+  if (question?.shape) void asks((service) => answer.slots(service, question.shape));
+  else write("answer", "Boxes have sides such as 4x4.");
 };
 find("fits-show").onclick = () => {
   const button = find("fits-show"), isShown = button.getAttribute("aria-pressed") === "true";
