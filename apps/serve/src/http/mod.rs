@@ -8,6 +8,7 @@ mod connection;
 mod explain;
 mod extract;
 mod fair_queue;
+mod forecast;
 mod form;
 mod gate;
 mod guarded_body;
@@ -50,6 +51,7 @@ pub use problem::written;
 pub(crate) use series::sample;
 
 use crate::core::MachineSpec;
+use crate::forecasts::Forecasts;
 use crate::waits;
 use crate::writer::WriterHandle;
 
@@ -87,6 +89,7 @@ pub(crate) struct App {
     pub(crate) series: series::Series,
     pub(crate) refusals: refusals::Refusals,
     pub(crate) waits: waits::WaitsCache,
+    pub(crate) forecasts: Forecasts,
     rates: Option<rates::Rates>,
     traffic: traffic::Traffic,
     pub(crate) fair_queue: fair_queue::FairQueue,
@@ -119,6 +122,7 @@ impl App {
             series: series::Series::default(),
             refusals: refusals::Refusals::default(),
             waits: waits::WaitsCache::default(),
+            forecasts: Forecasts::default(),
             rates: bounds.rate.map(rates::Rates::new),
             connections: places::Places::new(bounds.connections),
             writer,
@@ -161,6 +165,7 @@ fn described() -> [OpenApiRouter<Arc<App>>; 2] {
         .routes(routes!(series::series))
         .routes(routes!(refusals::refusals))
         .routes(routes!(explain::explain))
+        .routes(routes!(forecast::forecast))
         .routes(routes!(unblock::unblock))
         .routes(routes!(explain::what_if))
         .routes(routes!(watch::watch))

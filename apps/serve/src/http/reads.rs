@@ -192,10 +192,12 @@ async fn waiting_list(
             }
             let now_ms = shared.writer.clock.now_ms();
             let known = shared.waits.of(&view, board, now_ms, shared.seed)?;
+            let foretold = shared.forecasts.told(board);
             list.extend(here().map(|one| {
                 let wait = known.get(&one.id);
                 let waits_for = wait.map(|wait| wait.shown(board, &numbers, &seen_by));
-                Waiting { waits_for, ..Waiting::of(&board.grid, one) }
+                let forecast = foretold.of(one.id);
+                Waiting { waits_for, forecast, ..Waiting::of(&board.grid, one) }
             }));
         }
         Ok(list)
