@@ -17,7 +17,7 @@ use pavior_workload::{Job, Service};
 
 use crate::core::reply::Foretold;
 use crate::core::{BoardView, Event, Instant, Lease, ServiceLimits, ServiceRecord, ServiceState, WaitingRequest, Why};
-use crate::storage::History;
+use crate::storage::{History, StoreError};
 use crate::writer::{Next, RecoveryError, WriterHandle, from_snapshot};
 
 /// Requests of a queue that are told when they start: the first ones.
@@ -120,9 +120,9 @@ impl Forecasts {
                 Next::Nothing => break,
                 Next::Records(records) => {
                     let known = copy.state.seq();
-                    records.iter().filter(|record| record.seq > known).try_for_each(|record| {
-                        copy.take(record).map_err(RecoveryError::from)
-                    })?;
+                    for record in records.iter().filter(|record| record.seq > known) {
+                        copy.take(record).map_err(StoreError::from)?;
+                    }
                 }
                 Next::Gone => copy = Learning::begin(&**writer.history(), writer.seq(), seed)?,
             }

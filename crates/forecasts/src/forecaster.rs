@@ -280,7 +280,10 @@ impl Forecaster {
 
     /// Run times of all that runs and waits.
     fn drawn(&self, state: &Dispatcher, now: Time, stream: &mut Stream) -> FxHashMap<JobId, Time> {
-        let drawn = all(state).map(|(job, start)| {
+        // By number: the order of estimated ends would tell of run times where none is said.
+        let mut jobs: Vec<_> = all(state).collect();
+        jobs.sort_unstable_by_key(|(job, _)| job.id);
+        let drawn = jobs.into_iter().map(|(job, start)| {
             let kind = self.kinds.get(&job.id).unwrap_or(&UNKNOWN);
             let age = start.map_or(Time::ZERO, |start| now.since(start));
             (job.id, self.past.draw(kind, age, stream))
