@@ -55,6 +55,12 @@ impl ServedMachine {
         })
     }
 
+    /// Machine, queue and running jobs, to be run forward.
+    #[cfg(feature = "http")]
+    pub(crate) fn dispatcher(&self) -> &Dispatcher {
+        &self.dispatcher
+    }
+
     /// The nodes, and who holds them.
     pub(crate) fn machine(&self) -> &Machine {
         self.dispatcher.machine()

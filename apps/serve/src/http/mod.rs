@@ -8,6 +8,7 @@ mod connection;
 mod explain;
 mod extract;
 mod fair_queue;
+mod forecast;
 mod form;
 mod gate;
 mod guarded_body;
@@ -51,6 +52,7 @@ pub use problem::written;
 pub(crate) use series::sample;
 
 use crate::core::MachineSpec;
+use crate::forecasts::Forecasts;
 use crate::waits;
 use crate::writer::WriterHandle;
 
@@ -98,6 +100,7 @@ pub(crate) struct App {
     pub(crate) refusals: refusals::Refusals,
     pub(crate) waits: waits::WaitsCache,
     pub(crate) counted: slots::Counted,
+    pub(crate) forecasts: Forecasts,
     rates: Option<rates::Rates>,
     traffic: traffic::Traffic,
     pub(crate) fair_queue: fair_queue::FairQueue,
@@ -131,6 +134,7 @@ impl App {
             refusals: refusals::Refusals::default(),
             waits: waits::WaitsCache::default(),
             counted: slots::Counted::default(),
+            forecasts: Forecasts::default(),
             rates: bounds.rate.map(rates::Rates::new),
             connections: places::Places::new(bounds.connections),
             writer,
@@ -174,6 +178,7 @@ fn described() -> [OpenApiRouter<Arc<App>>; 2] {
         .routes(routes!(slots::slots_of))
         .routes(routes!(refusals::refusals))
         .routes(routes!(explain::explain))
+        .routes(routes!(forecast::forecast))
         .routes(routes!(unblock::unblock))
         .routes(routes!(explain::what_if))
         .routes(routes!(watch::watch))

@@ -192,9 +192,11 @@ async fn waiting_list(
             let now_ms = shared.writer.clock.now_ms();
             let known = shared.waits.of(&view, board, now_ms, shared.seed)?;
             let names = waits::Names::of(&view, board, &seen_by);
+            let foretold = shared.forecasts.told(board);
             list.extend(here().map(|one| {
                 let waits_for = known.get(&one.id).map(|why| names.shown(why));
-                Waiting { waits_for, ..Waiting::of(&board.grid, one) }
+                let forecast = foretold.of(one.id);
+                Waiting { waits_for, forecast, ..Waiting::of(&board.grid, one) }
             }));
         }
         Ok(list)
