@@ -31,6 +31,9 @@ pub(crate) fn unplaced(fault: &str) -> Note {
     Note::new(&format!("pavior: not placed: {fault}; submit it anew"))
 }
 
+/// What holds nodes that Slurm powers off.
+const POWERING_OFF: &str = "nodes that are being powered off";
+
 /// What a job is told whose boxes are all reserved for others before its time limit ends.
 pub(crate) fn reserved() -> Note {
     Note::new(
@@ -82,9 +85,16 @@ fn waits(
     text += &match blockers(snapshot, shape, &weights) {
         Some(found) => {
             let jobs = found.jobs.iter().filter_map(|job| ledger.jobs.get(job.0 as usize));
-            let names: Vec<String> = jobs.map(|job| called(config, job)).take(8).collect();
-            let more = if found.jobs.len() > 8 { ",..." } else { "" };
-            format!("; blocked least at {} by {}{more}", words(&found.at), names.join(","))
+            let mut names: Vec<String> = jobs.map(|job| called(config, job)).collect();
+            let count = names.len();
+            names.truncate(8);
+            if count > 8 {
+                names.push("...".into());
+            }
+            if count < found.jobs.len() {
+                names.push(POWERING_OFF.into());
+            }
+            format!("; blocked least at {} by {}", words(&found.at), names.join(","))
         }
         None if request.pool.is_some() => {
             "; every place has a node that is down or that it may not have".to_string()

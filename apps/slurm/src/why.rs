@@ -90,7 +90,9 @@ fn tell(
     let snapshot = state.snapshot(&asked);
     let mut text = reason::waiting(config, ledger, &snapshot, &asked, now).as_str().to_string();
     if let Some(sides) = asked.shape {
-        text += &moves(config, ledger, &snapshot, sides);
+        let is_job = |id: JobId| ledger.jobs.get(id.0 as usize).is_some();
+        let movable = snapshot.keeping(|id, _| !is_job(id));
+        text += &moves(config, ledger, &movable, sides);
     }
     Ok(text)
 }
