@@ -227,9 +227,9 @@ fn node(line: &str) -> Option<SlurmNode> {
 }
 
 /// What a state of Slurm's means, with the flags behind it. A node with `~` is powered off, and
-/// Slurm powers it on for a job; one with `#` is being powered on, and its job starts then. One with
-/// `%` is being powered off, and one with `!` will be when its job has ended, also if it drains
-/// until then. One with `-` is planned for a job. All other flags (`*` not answering, `$` in
+/// Slurm powers it on for a job. One with `#` is being powered on, and its job starts then. One
+/// with `%` is being powered off, and one with `!` will be when its job has ended, also if it
+/// drains until then. One with `-` is planned for a job. All other flags (`*` not answering, `$` in
 /// maintenance, `@` to be rebooted, ...) keep jobs away.
 fn condition(state: &str) -> Condition {
     let flags = ['*', '~', '#', '!', '%', '$', '@', '^', '-', '+'];

@@ -188,7 +188,7 @@ fn recorded_answers_are_read() {
     }
 }
 
-/// Of the recorded jobs: 1 runs with a time limit of 300 s, 2 without one, 3 is suspended, and 4 was
+/// Of the recorded jobs 1 runs with a time limit of 300 s, 2 without one, 3 is suspended, and 4 was
 /// so for three seconds or four.
 fn ends_are_read(jobs: &[SlurmJob]) {
     let job = |name: &str| jobs.iter().find(|job| job.name.to_string() == name).unwrap();
