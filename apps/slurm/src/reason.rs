@@ -31,6 +31,9 @@ pub(crate) fn unplaced(fault: &str) -> Note {
     Note::new(&format!("pavior: not placed: {fault}; submit it anew"))
 }
 
+/// What holds nodes that Slurm powers off.
+const POWERING_OFF: &str = "nodes that are being powered off";
+
 /// What a job is told whose boxes are all reserved for others before its time limit ends.
 pub(crate) fn reserved() -> Note {
     Note::new(
@@ -103,7 +106,7 @@ impl<'a> Told<'a> {
         let Told { config, ledger, .. } = self;
         let job = |job: JobId| match ledger.jobs.get(job.0 as usize) {
             Some(job) => format!("job {}", called(config, job)),
-            None => "another job".to_string(),
+            None => POWERING_OFF.to_string(),
         };
         let words = Words {
             grid: &config.grid,

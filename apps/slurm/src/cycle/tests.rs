@@ -40,6 +40,7 @@ fn job(name: &str, nodes: u32, priority: u64) -> SlurmJob {
         licences: "pavior:1".parse().unwrap(),
         start: None,
         limit: Some(60),
+        end: None,
         comment: String::new(),
         partition: "p".into(),
         qos: "normal".into(),
@@ -392,5 +393,6 @@ fn jobs_without_a_box_are_told_so() {
     assert_eq!(decision.boxless.len(), 2);
 }
 
+mod ends;
 mod held_back;
 mod preempting;
