@@ -31,11 +31,12 @@ fn slots_are_counted_now_after_moves_and_later() {
     assert_eq!(found["proven"], true);
     let boxes = json!([{"base": [0, 0], "sides": [3, 8]}, {"base": [5, 0], "sides": [3, 8]}]);
     assert_eq!(found["boxes"], boxes);
-    assert_eq!(found["next"]["at"], lease["expires"]);
+    assert_eq!(found["next"], json!(null), "the whole machine has room for no more");
     let after = client.get("/v1/slots?shape=6x4&moves=1").json();
     assert_eq!((number(&after["slots"]), number(&after["after"]["slots"])), (0, 2), "{after}");
     assert_eq!(after["after"]["moves"][0]["job"], lease["id"]);
     assert_eq!(after["after"]["proven"], true);
+    assert_eq!(after["next"], json!({"at": lease["expires"], "slots": 2, "proven": true}));
     assert_eq!(client.get("/v1/slots?shape=6x4").json()["after"], json!(null));
     let slots = gauges(&mut client);
     assert!(slots.contains(&"pavior_slots{machine=\"default\",shape=\"8x8\"} 0".to_string()));
