@@ -39,7 +39,8 @@ const ALLOWED: &[(&str, &str)] = &[
     ("xtask", "mesh allocation"),
     (
         "python",
-        "kernel mesh allocation workload network scheduling simulation draw experiments files",
+        "kernel mesh allocation planning workload network scheduling simulation draw experiments \
+         files",
     ),
 ];
 

@@ -16,7 +16,10 @@ use pavior_mesh::{JobId, Request};
 use pavior_workload::{Job, Service};
 
 use crate::core::reply::Foretold;
-use crate::core::{BoardView, Event, Instant, Lease, ServiceLimits, ServiceRecord, ServiceState, WaitingRequest, Why};
+use crate::core::{
+    BoardView, Event, Instant, Lease, ServiceLimits, ServiceRecord, ServiceState, WaitingRequest,
+    Why,
+};
 use crate::storage::{History, StoreError};
 use crate::writer::{Next, RecoveryError, WriterHandle, from_snapshot};
 
@@ -108,7 +111,11 @@ impl Forecasts {
     ///
     /// # Errors
     /// If the records cannot be read.
-    pub(crate) fn follow(&self, writer: &WriterHandle, seed: u64) -> Result<Duration, RecoveryError> {
+    pub(crate) fn follow(
+        &self,
+        writer: &WriterHandle,
+        seed: u64,
+    ) -> Result<Duration, RecoveryError> {
         let begun = Stopwatch::now();
         let mut learning = lock(&self.learning);
         let mut copy = match learning.take() {
@@ -257,7 +264,9 @@ impl Learning {
             Event::Ended { id, why, .. } => self.hear_end(*id, *why, record.at_ms),
             Event::Renewed { id, .. } => {
                 let machine = self.state.leases.get(id).map(|lease| lease.machine.clone());
-                machine.iter().for_each(|machine| self.change(machine, None));
+                if let Some(machine) = machine {
+                    self.change(&machine, None);
+                }
             }
             Event::Node { machine, .. } => self.change(machine, None),
             _ => {}
@@ -353,7 +362,7 @@ pub(crate) async fn foresee(app: Arc<crate::http::App>) {
             Ok(Ok(took)) => (9 * took).max(EVERY),
             Ok(Err(error)) => {
                 tracing::warn!(%error, "the past cannot be read: no forecasts");
-                Duration::from_secs(60)
+                Duration::from_mins(1)
             }
             Err(_) => return,
         };

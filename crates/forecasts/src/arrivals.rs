@@ -38,8 +38,8 @@ impl Arrivals {
         self.recent.push_back(arrival);
     }
 
-    /// Arrivals after `now`: those of the last one to seven days once more, at the same hours, again
-    /// and again. None if less than a day is remembered.
+    /// Arrivals after `now`: those of the last one to seven days once more, at the same hours, and
+    /// so on. None if less than a day is remembered.
     pub(crate) fn later<'a>(
         &'a self,
         now: Time,

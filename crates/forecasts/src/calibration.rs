@@ -15,8 +15,8 @@ const LATEST: usize = 800;
 const OPEN: usize = 100_000;
 /// Fewer say too little: the promises of all sizes count, or a margin without any.
 const ENOUGH: usize = 30;
-/// The share of waits that is to lie outside on each side. Half of a tenth less a margin: misses are
-/// known late, and come in bursts.
+/// The share of waits that is to lie outside on each side. Half of a tenth less a margin: misses
+/// are known late, and come in bursts.
 const OUTSIDE: f64 = 0.045;
 /// By how much a miss moves the level that is aimed at (Gibbs & Candes 2021).
 const STEP: f64 = 0.002;

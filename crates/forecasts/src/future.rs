@@ -33,8 +33,8 @@ where
     A: Iterator<Item = Arrival>,
     R: FnMut(&Arrival) -> Time,
 {
-    /// When each of some waiting jobs starts, in their order; [`HORIZON`] after now for one that has
-    /// not started by then.
+    /// When each of some waiting jobs starts, in their order; [`HORIZON`] after now for one that
+    /// has not started by then.
     pub(crate) fn starts(self, targets: &[JobId]) -> Result<Vec<Time>, DispatchError> {
         let mut missing: FxHashMap<JobId, usize> =
             targets.iter().enumerate().map(|(place, &id)| (id, place)).collect();

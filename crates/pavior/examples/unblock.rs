@@ -3,8 +3,8 @@
 //! The jobs a, b and c of docs/first-scheduler.md: a has left the lowest row of a 4x4 mesh, b lies
 //! above it, and c finds no place for its 2x2 among eight free nodes.
 
-use pavior::planning::{SearchLimits, Shape, Snapshot, Weights, unblock_any};
-use pavior::{Cuboid, JobId, Machine, Request, explain};
+use pavior::planning::{Asked, Queued, SearchLimits, Snapshot, why};
+use pavior::{Cuboid, JobId, Machine, Request};
 
 const A: JobId = JobId(1);
 const B: JobId = JobId(2);
@@ -19,15 +19,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let request = Request::shape([2, 2]);
     let refused = machine.allocate(C, &request).unwrap_err();
     println!("c waits: {refused}");
-    let diagnosis = explain(&mut machine, &request).diagnosis.expect("a box was asked for");
-    let blocked = diagnosis.blocked.expect("the machine has room for it when empty");
-    assert_eq!(blocked.jobs.iter().map(|(job, _)| *job).collect::<Vec<_>>(), [B]);
-
-    let snapshot = Snapshot::of(&machine);
-    let shapes = Shape::all_for(&request, &machine, true).expect("it asks for a box");
-    let weights = Weights::nodes(&snapshot);
-    let answer = unblock_any(&snapshot, &shapes, &weights, &SearchLimits::jobs(3));
-    let plan = answer.plan.expect("b can move");
+    let (asked, snapshot) = (Asked::of(&mut machine, &request), Snapshot::of(&machine));
+    // Nothing is known of when jobs end, and no queue keeps it.
+    let why = why(&snapshot, &asked, Queued::First, |_| None, &SearchLimits::jobs(3));
+    let blocked = why.blocked.expect("the machine has room for it when empty");
+    assert_eq!(blocked.jobs, [(B, 8)]);
+    let plan = blocked.plan.plan.expect("b can move");
     // In this order each move finds its nodes free; a job's own old nodes count as free. A job of
     // several boxes moves as a whole: all of `to` stands for all of `from`, part by part.
     for step in &plan.moves {

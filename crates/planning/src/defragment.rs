@@ -43,14 +43,12 @@ pub fn defragment(
         let limit = (limits.max_jobs, limits.turn);
         let answer = cheapest(snapshot, &goal, weights, limit, &mut budget);
         proven &= answer.proven;
-        match answer.plan {
-            Some(better) => (plan, proven) = (better, answer.proven),
-            None => {
-                // What cannot be done for some boxes cannot be done for more.
-                bound = if answer.proven { count as u32 - 1 } else { bound };
-                break;
-            }
-        }
+        let Some(better) = answer.plan else {
+            // What cannot be done for some boxes cannot be done for more.
+            bound = if answer.proven { count as u32 - 1 } else { bound };
+            break;
+        };
+        (plan, proven) = (better, answer.proven);
     }
     Defragmented { before, plan, bound, proven }
 }

@@ -76,19 +76,19 @@ impl Story<'_> {
                 for sentence in self.sentences() {
                     output::text(&sentence, WIDE)?;
                 }
-                self.table(&header, rows)?;
+                Self::table(&header, rows)?;
                 let list =
                     |boxes: &[Cuboid]| boxes.iter().map(words).collect::<Vec<_>>().join("; ");
                 let steps = self.moves().iter().map(|step| {
                     let job = self.busy.shown_name(step.job).to_string();
                     vec![job, list(&step.from), list(&step.to)]
                 });
-                self.table(&["job", "from", "to"], steps.collect())
+                Self::table(&["job", "from", "to"], steps.collect())
             }
         }
     }
 
-    fn table(&self, header: &[&str], rows: Vec<Vec<String>>) -> Result<(), Failure> {
+    fn table(header: &[&str], rows: Vec<Vec<String>>) -> Result<(), Failure> {
         if rows.is_empty() {
             return Ok(());
         }

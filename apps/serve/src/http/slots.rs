@@ -162,7 +162,10 @@ fn answer(
 
 /// The last counts for the metrics, by machine and shape: they hold while the same nodes are free.
 #[derive(Default)]
-pub(crate) struct Counted(Mutex<HashMap<(String, Sides), (Occupancy, [u64; 2])>>);
+pub(crate) struct Counted(Mutex<Counts>);
+
+/// The counts and their bounds by machine and shape, with the free nodes that they are of.
+type Counts = HashMap<(String, Sides), (Occupancy, [u64; 2])>;
 
 impl Counted {
     /// How many boxes of a shape were found, and the bound. A count takes about a millisecond.

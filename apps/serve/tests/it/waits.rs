@@ -75,7 +75,7 @@ fn enough_nodes_without_a_place_is_said_so() {
     assert_eq!(explained["diagnosis"]["missing"], "place");
     let diagnosis = &explained["diagnosis"];
     let why: Vec<&str> =
-        diagnosis["why"].as_array().unwrap().iter().flat_map(Value::as_str).collect();
+        diagnosis["why"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
     assert!(
         why[0].contains("; the cheapest place is freed by 1 job of 8 nodes; it is planned"),
         "{why:?}"

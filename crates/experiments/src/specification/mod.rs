@@ -380,8 +380,8 @@ fn word(node: Node<'_>) -> Result<String, Fault> {
     Ok(text.to_string())
 }
 
-/// The metrics: those named, or, where one is written `+NAME`, the usual ones and those; in the order
-/// of the list.
+/// The metrics: those named, or, where one is written `+NAME`, the usual ones and those; in the
+/// order of the list.
 fn observed(node: Node<'_>) -> Result<(Vec<&'static MetricSpec>, bool), Fault> {
     let all = || metrics::ALL.iter().chain(snapshot::METRICS).copied();
     let (mut chosen, mut adds, mut timing) = (Vec::new(), false, false);

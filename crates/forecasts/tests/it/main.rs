@@ -70,7 +70,8 @@ fn most_promises_hold_and_beat_the_plan() {
 
 #[test]
 fn a_job_that_starts_at_once_is_known_exactly() {
-    for job in judged(&stream(2, 300), "easy", Effort::default()).iter().filter(|job| !job.waited()) {
+    for job in judged(&stream(2, 300), "easy", Effort::default()).iter().filter(|job| !job.waited())
+    {
         let said = job.forecast;
         assert_eq!([said.low, said.median, said.high, said.plan], [job.submit; 4]);
     }

@@ -65,6 +65,6 @@ fn meeting_part(grid: &Grid, sides: &[Sides], part: &Cuboid) -> u32 {
         let held = sides.iter().map(held).min().filter(|&held| held > 0)?;
         Some((0..3).map(along).product::<u32>() / held)
     };
-    let bounds = [1, least_side(first)].into_iter().filter_map(by_spacing);
+    let bounds = [1, least_side(*first)].into_iter().filter_map(by_spacing);
     bounds.min().unwrap_or(u32::MAX).min(part.volume())
 }

@@ -97,7 +97,8 @@ fn the_sentences_are_these() {
     assert_eq!(
         ask(&mut machine, 2, reserved, 2),
         [
-            "It fits, but job 9 has nodes reserved from 11:00 until 14:20, and it would not end before."
+            "It fits, but job 9 has nodes reserved from 11:00 until 14:20, and it would not end \
+             before."
         ]
     );
     assert_eq!(

@@ -63,7 +63,8 @@ export async function slots(source: Live, shape: number[]): Promise<Answer> {
     const lines = [`${many} of ${sidesOf(shape)} can be placed side by side (green); ${most}.`];
     if (found.next) {
       const by = found.next.proven ? "at" : "by";
-      lines.push(said(`There are ${found.next.slots} ${by} ${found.next.at}, by the ends that are known.`));
+      const { slots: more, at } = found.next;
+      lines.push(said(`There are ${more} ${by} ${at}, by the ends that are known.`));
     }
     answer.marks = found.boxes.map((part: Raw) => ({ part, shade: GREEN }));
     tell(lines, source);
