@@ -44,14 +44,14 @@ fn boxes_after_moves_and_when_there_are_more() {
     );
     assert_eq!(after["moves"][0]["job"], 7);
     assert_eq!(after["boxes"].as_array().unwrap().len(), 2);
-    // Job 7 ends at 12.5; job `a` never does. Then a row of six and one of five are free.
-    assert_eq!(found["next"], json!({"at": 12.5, "slots": 3, "proven": true}));
+    // Both jobs end at 12.5: then all twelve nodes are free.
+    assert_eq!(found["next"], json!({"at": 12.5, "slots": 4, "proven": true}));
     assert_eq!(ask(&busy, BUSY)["next"], json!(null));
     let table =
         pavior(&[&["slots"], &busy[..], &["--moves", "1", "--format", "table"]].concat(), &ends);
     let text = stdout(&table);
     assert!(text.starts_with("free side by side: 0 of 3x1\nafter the moves: 2\n"), "{text}");
-    assert!(text.contains("the next appears at 12.5: 3 then\n"), "{text}");
+    assert!(text.contains("the next appears at 12.5: 4 then\n"), "{text}");
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn what_is_no_box_is_refused() {
         (["--nodes", "4", "--freedom", "connected"], "boxes"),
         (["--shape", "0x1", "--turn", "all"], "side"),
         (["--shape", "1x1", "--budget", "0x"], "--budget"),
-        (["--nodes", "4", "--moves", "-1"], "--moves"),
+        (["--nodes", "4", "--moves", "-1"], "-1"),
     ] {
         let arguments = [&["slots", "--machine", "mesh:6x2"], &more[..]].concat();
         let output = pavior(&arguments, "");

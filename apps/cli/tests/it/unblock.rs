@@ -40,7 +40,8 @@ fn the_cheapest_moves_and_the_other_questions() {
     );
     assert_eq!(
         ask(&["--shape", "3x2", "--blockers"]),
-        json!({"base": [0, 0], "sides": [3, 2], "weight": 4, "jobs": [7]})
+        json!({"base": [0, 0], "sides": [3, 2], "weight": 4, "jobs": [7],
+               "unavailable": []})
     );
     assert_eq!(
         ask(&["--shape", "3x2", "--earliest"]),

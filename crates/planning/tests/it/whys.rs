@@ -96,10 +96,8 @@ fn the_sentences_are_these() {
     let reserved = Queued::Reserved { by: JobId(9), from: Time(660), until: Some(Time(860)) };
     assert_eq!(
         ask(&mut machine, 2, reserved, 2),
-        [
-            "It fits, but job 9 has nodes reserved from 11:00 until 14:20, and it would not end \
-             before."
-        ]
+        ["It fits, but job 9 has nodes reserved from 11:00 until 14:20, and it would not end \
+             before."]
     );
     assert_eq!(
         ask(&mut machine, 2, Queued::Behind(Some(JobId(3))), 2),
