@@ -241,7 +241,7 @@ fn colours_are_told_and_waiting_is_explained() {
     browser.press("c");
     browser.shows("legend", "alice (8)");
     let patches = "new Set([...document.querySelectorAll('#legend i')].slice(0, 7).map((one) => \
-                   one.style.background)).size";
+                   one.style.backgroundColor)).size";
     assert_eq!(browser.value(patches), 7, "no two tenants have one colour");
     browser.value("document.getElementById('tab-waiting').click()");
     browser.shows("waiting", "reserved: 17");
