@@ -3,7 +3,7 @@
 use pavior_allocation::explain::{self, Clash, State, answer};
 use pavior_allocation::{Refusal, Registry, Selection};
 use pavior_kernel::Stream;
-use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request, Scan, Sides, orientations, volume};
+use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request, Sides};
 
 fn cuboid(base: [u16; 3], sides: Sides) -> Cuboid {
     Cuboid::new(base, sides)
