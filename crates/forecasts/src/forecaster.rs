@@ -159,11 +159,9 @@ impl Forecaster {
         let kinds: Vec<Kind> = jobs.iter().map(|job| kind(job).unwrap_or(UNKNOWN)).collect();
         let mut forecasts = Vec::with_capacity(jobs.len());
         for (place, (&job, plan)) in jobs.iter().zip(plans).enumerate() {
-            let waits: Vec<Time> = futures.iter().map(|starts| starts[place].since(now)).collect();
-            let said @ Said { waits, .. } = self.calibration.waits(now, &kinds[place], &waits);
+            let said = self.said(now, &kinds[place], futures.iter().map(|starts| starts[place]));
             self.calibration.promise(job, now, &kinds[place], &said);
-            let [low, median, high] = waits.map(|wait| now.saturating_add(wait));
-            forecasts.push(Forecast { job, low, median, high, plan });
+            forecasts.push(said.forecast(job, now, plan));
         }
         Ok(forecasts)
     }
@@ -182,14 +180,14 @@ impl Forecaster {
         let mut state = state.fork(self.scheduler()?, |job| job.estimate);
         state.submit(job);
         self.kinds.insert(id, kind);
-        let answer = self.forecast_submitted(&mut state, now, id, &kind);
+        let answer = self.forecast_submitted(&state, now, id, &kind);
         self.kinds.remove(&id);
         answer
     }
 
     fn forecast_submitted(
         &mut self,
-        state: &mut Dispatcher,
+        state: &Dispatcher,
         now: Time,
         job: JobId,
         kind: &Kind,
@@ -199,10 +197,14 @@ impl Forecaster {
             return Ok(Forecast { job, low: now, median: now, high: now, plan });
         }
         let futures = self.futures(state, now, &[job])?;
-        let waits: Vec<Time> = futures.iter().map(|starts| starts[0].since(now)).collect();
-        let waits = self.calibration.waits(now, kind, &waits).waits;
-        let [low, median, high] = waits.map(|wait| now.saturating_add(wait));
-        Ok(Forecast { job, low, median, high, plan })
+        let said = self.said(now, kind, futures.iter().map(|starts| starts[0]));
+        Ok(said.forecast(job, now, plan))
+    }
+
+    /// What is said of the starts of a job in each of the futures.
+    fn said(&self, now: Time, kind: &Kind, starts: impl Iterator<Item = Time>) -> Said {
+        let waits: Vec<Time> = starts.map(|start| start.since(now)).collect();
+        self.calibration.waits(now, kind, &waits)
     }
 
     /// When jobs start if each runs as long as its user says, and none arrives any more. A job
@@ -307,6 +309,13 @@ impl Forecaster {
     fn scheduler(&self) -> Result<Box<dyn pavior_scheduling::Scheduler>, ForecastError> {
         let built = self.scheduler.build(());
         built.map_err(|error| ForecastError::Scheduler(error.to_string()))
+    }
+}
+
+impl Said {
+    fn forecast(&self, job: JobId, now: Time, plan: Time) -> Forecast {
+        let [low, median, high] = self.waits.map(|wait| now.saturating_add(wait));
+        Forecast { job, low, median, high, plan }
     }
 }
 
