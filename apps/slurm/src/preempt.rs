@@ -140,7 +140,8 @@ fn cheapest(
         victim.map_or(0, |(nodes, start)| u64::from(nodes) * (1 + now.saturating_sub(start)))
     };
     let weights = Weights::new(&others, work).ok()?;
-    let found = blockers(&others, shape, &weights)?;
+    // None is preempted for a box that has nodes which stay away.
+    let found = blockers(&others, shape, &weights).filter(|found| found.unavailable.is_empty())?;
     let victims: Vec<usize> = found.jobs.iter().map(|id| id.0 as usize).collect();
     // A box that is free already is kept for another.
     (!victims.is_empty()).then_some(Choice { index, at: found.at, victims })

@@ -88,9 +88,19 @@ impl<'a> Told<'a> {
         (now, moved): (u64, usize),
     ) -> Told<'a> {
         let end = |job: JobId| State::end(ledger, job, now);
+        let is_known = |job: JobId| ledger.jobs.len() as u64 > job.0;
         let why = request.shape.map(|sides| {
             let asked = Asked::boxed(snapshot, vec![Shape::new(sides)]);
-            why(snapshot, &asked, Queued::Kept, end, &SearchLimits::jobs(moved))
+            let of = |snapshot: &Snapshot| {
+                why(snapshot, &asked, Queued::Kept, end, &SearchLimits::jobs(moved))
+            };
+            let found = of(snapshot);
+            let plan = found.blocked.as_ref().and_then(|blocked| blocked.plan.plan.as_ref());
+            // Nodes that are being powered off are not moved.
+            match plan.is_some_and(|plan| plan.moves.iter().any(|one| !is_known(one.job))) {
+                true => of(&snapshot.clone().keeping(|job, _| !is_known(job))),
+                false => found,
+            }
         });
         let (sides, scheduler) = (request.shape, config.scheduler.to_string());
         Told { config, ledger, snapshot, sides, why, scheduler }

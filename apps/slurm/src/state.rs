@@ -245,20 +245,23 @@ impl<'a> Building<'a> {
         }
     }
 
-    /// Nodes that Slurm powers off are held, each by itself and by no job, for a moment.
+    /// Nodes that Slurm powers off are held for a moment, by one job that the ledger does not have.
     fn wait_for_power(&mut self) {
-        for index in 0..self.conditions.len() {
-            let off = self.conditions[index] == Condition::PoweringOff;
-            if off && self.owners[index].is_none() {
-                let number = (self.ledger.jobs.len() + index) as u64;
-                let (id, request, now) = (JobId(number), Request::nodes(1), Time(self.now));
-                let service = Service::Run(SOON);
-                let job = Job { id, number, arrival: now, request, service, estimate: SOON };
-                let node = Cuboid::node(self.config.grid.point(NodeId(index as u32)));
-                let held = self.dispatcher.hold(job, now, Placement::Whole(node));
-                debug_assert!(held.is_ok(), "no job holds it");
-            }
+        let off = |node: NodeId| {
+            let index = node.index();
+            self.conditions[index] == Condition::PoweringOff && self.owners[index].is_none()
+        };
+        let grid = self.config.grid;
+        let parts = tile(&grid, &Cuboid::whole(&grid), off);
+        if parts.is_empty() {
+            return;
         }
+        let number = self.ledger.jobs.len() as u64;
+        let (id, now, service) = (JobId(number), Time(self.now), Service::Run(SOON));
+        let request = Request::nodes(parts.iter().map(Cuboid::volume).sum());
+        let job = Job { id, number, arrival: now, request, service, estimate: SOON };
+        let held = self.dispatcher.hold(job, now, Placement::Parts(parts));
+        debug_assert!(held.is_ok(), "no job holds them");
     }
 
     fn pending(&mut self, index: usize, job: &'a SlurmJob, shaper: &mut Shaper) -> Role {

@@ -239,7 +239,7 @@ fn what_slurm_says_of_nodes_that_were_down_does_not_keep_a_job_away() {
         state.nodes[0].condition = Condition::Unavailable;
         let told = run.decide(&state, 1000).changes;
         let [Change::Tell { comment, .. }] = &told[..] else { panic!("{told:?}") };
-        assert!(comment.as_str().contains("every place has a node that is down"), "{comment:?}");
+        assert!(comment.as_str().contains("the best place has 1 node that cannot be had"), "{comment:?}");
         state.nodes[0].condition = Condition::Idle;
         assert_eq!(opens(&run.at(&state, 1001)).len(), 1);
     }
@@ -252,7 +252,7 @@ fn a_strangers_job_is_named_with_its_partition() {
     let changes = run.decide(&ledger(vec![strange, shaped("1", "4x2", 8, 9)]), 1000).changes;
     let Some(Change::Tell { comment, .. }) = changes.first() else { panic!("{changes:?}") };
     let text = comment.as_str();
-    assert!(text.contains("by 9 of partition oth") && !text.contains('\u{1b}'), "{text}");
+    assert!(text.contains("job 9 of partition oth") && !text.contains('\u{1b}'), "{text}");
 }
 
 #[test]

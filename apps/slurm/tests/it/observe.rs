@@ -179,7 +179,7 @@ fn ten_thousand_jobs_wait_on_a_torus() {
     let programs = Programs::new(sinfo, squeue);
     programs.lie_on("torus:8x8x8");
     let record = |id: u32, state: &str, nodes: u32, held: &str| {
-        let rest = "p@(null)@(null)@0@(null)@(null)@N/A@0@1@1@*:*:*@0@@(null)@";
+        let rest = "p@(null)@(null)@0@(null)@(null)@N/A@0@1@1@*:*:*@0@@N/A@(null)@";
         let start = if held.is_empty() { "N/A" } else { "1000000" };
         format!("@{id}@{state}@Resources@9@{nodes}@{held}@@{start}@1:00@100@(null)@{rest}\n")
     };

@@ -23,10 +23,10 @@ fn a_resumed_job_ends_when_slurm_says() {
     };
     // It started at 1000. What runs until 1900 would delay the first job, or not.
     let (opened, told) = opens_beside(Some(1600));
-    assert!(opened.is_empty() && told.ends_with("not before 1970-01-01T00:26:40Z"), "{told}");
+    assert!(opened.is_empty() && told.contains(", at 1970-01-01T00:26:40Z. In"), "{told}");
     let (opened, told) = opens_beside(Some(2100));
     assert_eq!(opened, ["2 n4,n5"]);
-    assert!(told.ends_with("not before 1970-01-01T00:35:00Z"), "{told}");
+    assert!(told.contains(", at 1970-01-01T00:35:00Z. In"), "{told}");
     // Where Slurm does not say it, its time limit counts.
     assert!(opens_beside(None).0.is_empty());
 }
@@ -38,7 +38,12 @@ fn an_ending_job_is_about_to_be_gone() {
     let ledger = ledger(vec![ends, shaped("1", "4x2", 8, 9), shaped("2", "2x1", 2, 5)]);
     let decision = Run::new("easy").decide(&ledger, 1300);
     assert!(opens(&decision.changes).is_empty(), "{decision:?}");
-    assert!(told(&decision, "1").ends_with("by 9; not before 1970-01-01T00:21:41Z"));
+    assert_eq!(
+        told(&decision, "1"),
+        "pavior: It needs 8 nodes, and 4 are free; the cheapest place is freed by 1 job of 4 \
+         nodes, at 1970-01-01T00:21:41Z. In the way at <0,0> 4x2: job 9 (4 nodes). Nearest free: \
+         <0,1> 4x1."
+    );
 }
 
 /// Slurm starts nothing on nodes that it powers off before that has ended: they are not used, and
@@ -54,8 +59,9 @@ fn nodes_that_are_powered_off_are_free_in_a_moment() {
     assert!(opens(&decision.changes).is_empty(), "{decision:?}");
     assert_eq!(
         told(&decision, "1"),
-        "pavior: waits for 4x2; nearest free <0,1> 4x1; blocked least at <0,0> 4x2 by nodes that \
-         are being powered off; not before 1970-01-01T00:21:41Z"
+        "pavior: It needs 8 nodes, and 6 are free; the cheapest place is freed by 1 job of 2 \
+         nodes, at 1970-01-01T00:21:41Z. In the way at <0,0> 4x2: nodes that are being powered \
+         off (2 nodes). Nearest free: <0,1> 4x1."
     );
     assert_eq!((decision.free, decision.failed), (6, 0));
     // What has room elsewhere does not wait for them.
