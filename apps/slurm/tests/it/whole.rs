@@ -120,7 +120,7 @@ fn grace_and_exemption(release: Release) {
     let stranger = cluster.good(line);
     cluster.until_runs(&stranger, 20);
     let waits = submit(&cluster, User::Bob, "4x4", "-t 5", 1);
-    until_told(&cluster, &waits, &format!("by {stranger} of partition other"));
+    until_told(&cluster, &waits, &format!("job {stranger} of partition other"));
     assert!(state(&cluster, &waits).starts_with("PD"));
     cluster.good(&format!("scancel {stranger}"));
     cluster.until_empty(30);
