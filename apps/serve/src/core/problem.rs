@@ -37,6 +37,8 @@ pub enum Reason {
     OperatorOnly,
     /// A tenant may name only itself.
     OtherTenant,
+    /// The records of the past are still being read.
+    NotYet,
     /// A value is wrong.
     BadValue,
     /// More is asked for at once than may be.
@@ -72,6 +74,7 @@ impl Reason {
             Reason::TooLarge => ("too-large", "more is asked for at once than may be"),
             Reason::LostReply => ("lost-reply", "the kept reply cannot be read"),
             Reason::NoEpochs => ("no-epochs", "the epochs are used up"),
+            Reason::NotYet => ("not-yet", "the records of the past are being read"),
             Reason::BadValue => ("bad-value", "a value is wrong"),
             Reason::BadStrategy => ("bad-strategy", "the strategy breaks its contract"),
         }
@@ -89,8 +92,8 @@ impl Reason {
 
     /// Whether the same command may be carried out later.
     pub(crate) fn may_pass(self) -> bool {
-        use Reason::{BadStrategy, LostReply, NoEpochs, QueueFull};
-        matches!(self, BadStrategy | LostReply | NoEpochs | QueueFull)
+        use Reason::{BadStrategy, LostReply, NoEpochs, NotYet, QueueFull};
+        matches!(self, BadStrategy | LostReply | NoEpochs | NotYet | QueueFull)
     }
 }
 

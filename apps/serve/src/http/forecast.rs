@@ -11,7 +11,7 @@ use super::body::{FreedomSchema, ask, freedom, millis};
 use super::explain::request;
 use super::extract::InBody;
 use super::machines::board_of;
-use super::statuses::{Missing, Questioned};
+use super::statuses::{Conflict, Missing, Questioned};
 use super::{App, Fault};
 use crate::core::reply::Foretold;
 use crate::core::{Caller, Problem, Reason};
@@ -52,7 +52,7 @@ pub(crate) struct ForecastReply {
     request_body = ForecastBody,
     responses(
         (status = 200, description = "earliest, median and latest start", body = ForecastReply),
-        Questioned, Missing
+        Questioned, Missing, Conflict
     )
 )]
 pub(crate) async fn forecast(
@@ -87,7 +87,7 @@ fn problem(unforeseen: Unforeseen) -> Problem {
             Problem::new(Reason::NoScheduler, "requests do not wait for this machine")
         }
         Unforeseen::NotYet => {
-            Problem::new(Reason::BadValue, "the records of the past are being read: ask again")
+            Problem::new(Reason::NotYet, "ask again in some seconds")
         }
         Unforeseen::Failed(reason) => Problem::new(Reason::BadStrategy, reason),
     }

@@ -73,7 +73,7 @@ fn status(reason: Reason) -> u16 {
         Reason::TooLarge => 413,
         Reason::KeyReused => 422,
         Reason::LostReply | Reason::NoEpochs | Reason::BadStrategy => 500,
-        Reason::QueueFull => 503,
+        Reason::QueueFull | Reason::NotYet => 503,
     }
 }
 

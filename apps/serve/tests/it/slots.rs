@@ -20,10 +20,10 @@ fn slots_are_counted_now_after_moves_and_later() {
     assert_eq!(
         gauges(&mut client),
         [
-            "pavior_slots{machine=\"default\",shape=\"3x2\"} 10",
-            "pavior_slots{machine=\"default\",shape=\"8x8\"} 1",
             "pavior_slots_bound{machine=\"default\",shape=\"3x2\"} 10",
             "pavior_slots_bound{machine=\"default\",shape=\"8x8\"} 1",
+            "pavior_slots{machine=\"default\",shape=\"3x2\"} 10",
+            "pavior_slots{machine=\"default\",shape=\"8x8\"} 1",
         ]
         .map(String::from)
     );
