@@ -24,8 +24,8 @@ const BESIDE: &[&str] = &["nodes", "requested", "granted", "submit", "start", "e
 pub(crate) struct Busy {
     pub(crate) state: State,
     names: Vec<Value>,
-    /// By job: its "end", if its line has one.
-    ends: Vec<Option<Value>>,
+    /// By job: its "start" and its "end", if its line has them.
+    times: Vec<[Option<Value>; 2]>,
     known: HashMap<Value, (JobId, usize)>,
 }
 
@@ -112,8 +112,8 @@ fn fault(name: &str, number: usize, line: &str, message: String, span: Range<usi
 impl Busy {
     /// No job holds a node.
     pub(crate) fn none(grid: Grid) -> Busy {
-        let (names, ends) = (Vec::new(), Vec::new());
-        Busy { state: State::new(grid), names, ends, known: HashMap::new() }
+        let (names, times) = (Vec::new(), Vec::new());
+        Busy { state: State::new(grid), names, times, known: HashMap::new() }
     }
 
     /// The machine in this state, for questions that no strategy is asked: any one that takes every
@@ -139,9 +139,14 @@ impl Busy {
         self.known.get(name).map(|(job, _)| *job)
     }
 
+    /// The "start" that stands beside a job, as it was written.
+    pub(crate) fn start(&self, job: JobId) -> Option<&Value> {
+        self.times[job.0 as usize][0].as_ref()
+    }
+
     /// The "end" that stands beside a job, as it was written.
     pub(crate) fn end(&self, job: JobId) -> Option<&Value> {
-        self.ends[job.0 as usize].as_ref()
+        self.times[job.0 as usize][1].as_ref()
     }
 
     fn line(&mut self, line: &str, number: usize) -> Result<(), Wrong> {
@@ -159,7 +164,8 @@ impl Busy {
                 only(&members, &["job", "parts"], BESIDE)?;
                 let job = find("job").ok_or_else(|| ("no \"job\"".to_string(), whole))?;
                 self.job(line, number, job, parts)?;
-                self.ends.push(find("end").map(|end| at(line, end)));
+                let time = |key: &str| find(key).map(|member| at(line, member));
+                self.times.push(["start", "end"].map(time));
                 Ok(())
             }
             (None, None) => Err((

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pavior_allocation::{Answers, Machine, Placement};
 use pavior_kernel::{Time, shown};
 use pavior_mesh::{Grid, JobId, Request};
-use pavior_scheduling::{Kept, Reserved, Standing};
+use pavior_scheduling::{Calendar, Kept, Reserved, Standing};
 
 use crate::core::reply::{Other, WaitsFor, WaitsForKind};
 use crate::core::{BoardView, Caller, Instant, StateView, WaitingRequest};
@@ -31,6 +31,14 @@ pub(crate) enum Cause {
         /// The request that has the reservation.
         by: u64,
         /// When the reservation begins, and ends, in milliseconds since 1970.
+        from_ms: u64,
+        until_ms: u64,
+    },
+    /// It could be placed now, but would run into a reservation ahead.
+    Ahead {
+        /// Its number.
+        reservation: u64,
+        /// When it begins, and ends, in milliseconds since 1970.
         from_ms: u64,
         until_ms: u64,
     },
@@ -129,6 +137,8 @@ struct Asking<'a> {
     free: u32,
     now_ms: u64,
     standing: Option<&'a (Standing, bool)>,
+    /// What is reserved ahead.
+    calendar: Calendar,
     plan: Plan<'a>,
     /// Where the strategy would place a request, for each that was asked about.
     known: HashMap<Request, Option<Placement>>,
@@ -146,12 +156,17 @@ impl<'a> Asking<'a> {
         let state = diagnose::state(view, board, &Changes::default());
         let strategy = board.spec.strategy.parse();
         let strategy = strategy.map_err(|error: pavior_kernel::BadName| error.reason)?;
+        let mut calendar = Calendar::default();
+        for reservation in view.reservations.iter().filter(|one| one.machine == board.spec.name) {
+            calendar.add(reservation.ahead(&board.grid)?);
+        }
         Ok(Asking {
             grid: &board.grid,
             machine: state.machine(&strategy, seed).map_err(|error| error.to_string())?,
             free: board.free.count(),
             now_ms,
             standing: board.standing.as_ref(),
+            calendar,
             plan: Plan::of(board.standing.as_ref().map(|(standing, _)| standing)),
             known: HashMap::new(),
             left: MOST_LOOKED_AT,
@@ -184,6 +199,9 @@ impl<'a> Asking<'a> {
         if needed > u64::from(self.free) {
             return Cause::Nodes;
         }
+        if let Some(ahead) = self.ahead(request, one) {
+            return ahead;
+        }
         // The scheduler has asked the machine for it in this very state, and was refused.
         let is_refused = kept == Some(Kept::ByMachine)
             && self.standing.is_some_and(|(_, asked_now)| *asked_now)
@@ -191,23 +209,41 @@ impl<'a> Asking<'a> {
         if is_refused {
             return Cause::Place;
         }
-        if self.known.len() >= MOST_QUESTIONS && !self.known.contains_key(request) {
-            return Cause::Scheduler;
-        }
-        let machine = &mut self.machine;
-        let placed = self.known.entry(*request).or_insert_with(|| machine.probe(request).ok());
+        let Some(placed) = self.placed(request) else { return Cause::Scheduler };
         let Some(placement) = placed else { return Cause::Place };
         if kept != Some(Kept::ByReservations) {
             return Cause::Scheduler;
         }
         let until = Time(self.now_ms.saturating_mul(1000)).saturating_add(one.estimate());
-        let asked = Asked { id: one.id, placement, needed, until };
+        let asked = Asked { id: one.id, placement: &placement, needed, until };
         let blocking = self.plan.blocking(&asked, self.grid, self.free, &mut self.left);
         blocking.map_or(Cause::Scheduler, |reserved| Cause::Reservation {
             by: reserved.job.0,
             from_ms: millis(reserved.from),
             until_ms: millis(reserved.to),
         })
+    }
+}
+
+impl Asking<'_> {
+    /// Where the strategy would place a request; `None` if it was asked too much.
+    fn placed(&mut self, request: &Request) -> Option<Option<Placement>> {
+        if self.known.len() >= MOST_QUESTIONS && !self.known.contains_key(request) {
+            return None;
+        }
+        let machine = &mut self.machine;
+        let placed = self.known.entry(*request).or_insert_with(|| machine.probe(request).ok());
+        Some(placed.clone())
+    }
+
+    /// The reservation ahead that a request would run into if it were placed now.
+    fn ahead(&mut self, request: &Request, one: &WaitingRequest) -> Option<Cause> {
+        let now = Time(self.now_ms.saturating_mul(1000));
+        self.calendar.reserved(now, one.estimate())?;
+        let placement = self.placed(request)??;
+        let met = self.calendar.in_the_way(now, one.estimate(), &placement)?;
+        let (from_ms, until_ms) = (millis(met.from()), millis(met.to()));
+        Some(Cause::Ahead { reservation: met.number(), from_ms, until_ms })
     }
 }
 
@@ -322,6 +358,7 @@ impl Wait {
                     Some(until_ms).filter(|&until| until < from_ms.saturating_add(ENDLESS_MS));
                 (by(id), Some(from_ms), until)
             }
+            Cause::Ahead { from_ms, until_ms, .. } => (None, Some(from_ms), Some(until_ms)),
             Cause::Turn { behind: Some(id) } => (by(id), None, None),
             _ => (None, None, None),
         };
@@ -363,6 +400,12 @@ impl Wait {
                     named(by)
                 )
             }
+            Cause::Ahead { reservation, from_ms, until_ms } => format!(
+                "It would fit now, but nodes are reserved ahead from {} until {} (reservation \
+                 {reservation}), and it would not end before",
+                Instant(from_ms),
+                Instant(until_ms)
+            ),
             Cause::Turn { behind: Some(id) } => {
                 format!("It waits for its turn: by `{scheduler}`, {} starts before it", named(id))
             }
@@ -383,7 +426,7 @@ impl Cause {
         match self {
             Cause::Nodes => WaitsForKind::Nodes,
             Cause::Place => WaitsForKind::Place,
-            Cause::Reservation { .. } => WaitsForKind::Reservation,
+            Cause::Reservation { .. } | Cause::Ahead { .. } => WaitsForKind::Reservation,
             Cause::Turn { .. } => WaitsForKind::Turn,
             Cause::Scheduler => WaitsForKind::Scheduler,
         }

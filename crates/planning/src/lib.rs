@@ -9,6 +9,7 @@
 //!   goes, and [`unblock_any`] that for one of several boxes;
 //! - [`drain`] plans how a set of nodes is emptied, and [`defragment`] how many boxes of a shape
 //!   can be made free at once;
+//! - [`room_by`] says who moves or is requeued so that a box or some nodes are free by a time;
 //! - [`slots`] says how many boxes of a shape can be placed side by side now.
 //!
 //! Every answer is exact. A search that could take too long has a budget. The budget counts words
@@ -34,6 +35,7 @@
 //! ```
 
 mod blockers;
+mod by;
 mod defragment;
 mod drain;
 mod earliest;
@@ -49,6 +51,7 @@ mod unblock;
 mod windows;
 
 pub use blockers::{Blockers, blockers};
+pub use by::{Prospect, Room, RoomBy, RoomPlan, room_by};
 pub use defragment::{Defragmented, defragment};
 pub use drain::drain;
 pub use earliest::{Earliest, earliest};

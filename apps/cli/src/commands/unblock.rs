@@ -1,12 +1,16 @@
 //! `pavior unblock`: which jobs to move so that a request fits, and what else a plan can say.
 
+mod by;
+
 use std::path::{Path, PathBuf};
 
 use pavior_allocation::{Machine, explain};
 use pavior_draw::PlannedMove;
 use pavior_kernel::{BadName, Time, shown};
 use pavior_mesh::{Cuboid, Freedom, Grid, JobId, NodeId, Request};
-use pavior_planning::{self as planning, Move, MovePlan, SearchLimits, Shape, Snapshot, Weights};
+use pavior_planning::{
+    self as planning, Move, MovePlan, Room, SearchLimits, Shape, Snapshot, Weights,
+};
 use serde_json::{Value, json};
 
 use crate::args::{Turning, UnblockArgs};
@@ -41,6 +45,10 @@ pub(crate) fn run(args: &UnblockArgs) -> Result<(), Failure> {
     let (format, svg) = (Format::or_default(args.format), args.svg.clone());
     let story = Story { busy, snapshot, weights, scale, format, svg };
     let limits = SearchLimits { max_jobs: args.max_jobs, turn, budget: args.budget };
+    if let Some(by) = args.by {
+        let room = if request.is_some() { Room::Box(&shapes) } else { Room::Nodes(&drained) };
+        return story.by(room, (by, args.now), &limits);
+    }
     match shape {
         _ if args.blockers => story.blockers(shape),
         _ if args.earliest => story.earliest(shape),
@@ -230,17 +238,8 @@ impl Story {
     fn earliest(&self, shape: Option<Shape>) -> Result<(), Failure> {
         let mut ends: Vec<(f64, &Value)> = Vec::new();
         for (job, _) in self.busy.state.held() {
-            if let Some(end) = self.busy.end(*job).filter(|end| !end.is_null()) {
-                let number = end.as_f64().ok_or_else(|| {
-                    let name = self.busy.name(*job);
-                    Failure::usage(format!(
-                        "the \"end\" of job {} is not a number: {}",
-                        shown(&name.to_string()),
-                        shown(&end.to_string())
-                    ))
-                })?;
-                ends.push((number, end));
-            }
+            let end = self.busy.end(*job);
+            ends.extend(self.number_of(*job, "end", end)?.zip(end));
         }
         ends.sort_by(|a, b| a.0.total_cmp(&b.0));
         // Ends are compared, never added: the search sees their ranks, from 1.
@@ -265,6 +264,25 @@ impl Story {
             _ => "never free, as far as the ends are known".to_string(),
         };
         self.tell_places(&value, &sentence, &["at", "place"], row.as_slice())
+    }
+
+    /// A number that stands beside a job; none if there is none, or it is null.
+    fn number_of(
+        &self,
+        job: JobId,
+        key: &str,
+        value: Option<&Value>,
+    ) -> Result<Option<f64>, Failure> {
+        let Some(value) = value.filter(|value| !value.is_null()) else { return Ok(None) };
+        let number = value.as_f64().ok_or_else(|| {
+            let name = self.busy.name(job);
+            Failure::usage(format!(
+                "the \"{key}\" of job {} is not a number: {}",
+                shown(&name.to_string()),
+                shown(&value.to_string())
+            ))
+        })?;
+        Ok(Some(number))
     }
 
     fn nearest(&self, shape: Option<Shape>, count: usize) -> Result<(), Failure> {

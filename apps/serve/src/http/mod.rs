@@ -22,6 +22,8 @@ mod problem;
 mod rates;
 mod reads;
 mod refusals;
+mod reservations;
+mod room;
 mod series;
 mod statuses;
 mod traffic;
@@ -154,6 +156,8 @@ fn described() -> [OpenApiRouter<Arc<App>>; 2] {
         .routes(routes!(changes::repair))
         .routes(routes!(changes::drain))
         .routes(routes!(changes::confirm))
+        .routes(routes!(reservations::reservations, reservations::reserve))
+        .routes(routes!(reservations::give_up))
         .routes(routes!(machines::machine))
         .routes(routes!(machines::machines))
         .routes(routes!(reads::queue))
@@ -162,6 +166,7 @@ fn described() -> [OpenApiRouter<Arc<App>>; 2] {
         .routes(routes!(refusals::refusals))
         .routes(routes!(explain::explain))
         .routes(routes!(unblock::unblock))
+        .routes(routes!(room::room))
         .routes(routes!(explain::what_if))
         .routes(routes!(watch::watch))
         .routes(routes!(metrics::metrics));

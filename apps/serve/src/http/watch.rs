@@ -246,6 +246,13 @@ impl Watcher {
             Event::Node { machine, node, state } => {
                 ("node", None, json!({ "machine": machine, "node": node, "state": state }))
             }
+            Event::Reserved { reservation } => {
+                let grid = self.app.grid(Some(&reservation.machine));
+                // Who is in its way is asked for by `GET /v1/reservations`.
+                let shown = reply::Reservation::of(grid, reservation, [].into_iter());
+                ("reserved", None, json!({ "reservation": shown }))
+            }
+            Event::Unreserved { id, why } => ("unreserved", None, json!({ "id": id, "why": why })),
             Event::Clock { .. } | Event::Kept => return None,
         };
         if tenant.is_some_and(|tenant| !self.caller.may_touch(&tenant)) {

@@ -3,8 +3,10 @@
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid, JobId, Request};
 use pavior_scheduling::AdvanceReservation;
-use pavior_simulation::{Inputs, NetworkSetup, Recorder, Setup, Simulation, Stop};
+use pavior_simulation::{Inputs, JobRecord, Recorder, Setup, Simulation, Stop};
 use pavior_workload::{Job, Service};
+
+use crate::messages::network;
 
 const GRID: &str = "mesh:4x2";
 
@@ -33,7 +35,8 @@ fn starts(scheduler: &str, jobs: Vec<Job>, reserved: Vec<AdvanceReservation>) ->
     let run = setup.simulation(inputs).observe(&mut recorder);
     run.measure(&["utilization"]).unwrap().run().unwrap();
     let records = recorder.into_records();
-    records.iter().map(|record| record.start.unwrap().0).collect()
+    let start = |record: &JobRecord| record.stays().next().map(|stay| stay.start.0);
+    records.iter().filter_map(start).collect()
 }
 
 /// Nothing else happens when the reservation ends: the run goes on by itself.
@@ -59,7 +62,7 @@ fn a_reservation_that_is_over_before_the_run_begins_changes_nothing() {
 #[test]
 fn a_run_with_messages_goes_on_when_a_reservation_ends() {
     let jobs = vec![Job { service: Service::Messages(3), ..job(0, 0, [4, 1, 1], 40) }];
-    let network = NetworkSetup::default();
+    let network = network("ring", None);
     let setup = Setup::new(GRID.parse().unwrap(), "tff", "easy").unwrap().with_network(network);
     let mut observers = [];
     let inputs = Inputs::from(jobs).with_reserved(vec![reserved(0, 30, 70)]);
