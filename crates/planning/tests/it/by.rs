@@ -130,10 +130,10 @@ fn check(
 }
 
 #[test]
-fn eight_hundred_states() {
+fn two_thousand_states() {
     let mut stream = Stream::new(42, 0, "room-by");
     let (mut seen, mut circles) = ([0u32; 4], 0);
-    for case in 0..800u64 {
+    for case in 0..2000u64 {
         let drawn = states::draw(&mut stream);
         let snapshot = states::snapshot(drawn.grid, &drawn.jobs, &drawn.failed);
         let state = State::new(drawn.grid, &drawn.jobs, &drawn.failed, case % 4 != 3);
