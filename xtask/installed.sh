@@ -85,7 +85,7 @@ says /usr/share/man/man1/pavior-simulate.1.gz man --where pavior-simulate
 says '--replications' man --pager=cat pavior-simulate
 completed
 says _pavior zsh -c 'autoload -U compinit; compinit -u -D; print $_comps[pavior]'
-systemd-analyze verify --man=no /usr/lib/systemd/system/pavior-slurm*.service
+systemd-analyze verify --man=no /usr/lib/systemd/system/pavior-*.service
 says ' /etc/pavior/slurm.toml ' dpkg-query --show --showformat '${Conffiles}' pavior-slurm
 echo '# of this site' >>/etc/pavior/slurm.toml
 dpkg --install "${packages[@]}" >apt.log 2>&1 || { cat apt.log; exit 1; }

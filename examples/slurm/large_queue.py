@@ -40,7 +40,7 @@ def records(jobs):
                       f"{draw.randint(1, 24)}:00:00", str(1795500000 + place), "pavior:1",
                       draw.choice(["(null)", "fast", "fast&wet"]), "shape=" + "x".join(map(str, sides))])
     fields = [[str(number), *line[:10], "mesh", "(null)", "(null)", "1000", "(null)", line[10],
-               "N/A", "0", "1", "1", "*:*:*", "0", "", line[11]] for number, line in enumerate(lines, 1)]
+               "N/A", "0", "1", "1", "*:*:*", "0", "", "N/A", line[11]] for number, line in enumerate(lines, 1)]
     nodes = [f"n{node:04}|{is_}|{'fast,wet' if node % SIDE < 8 else '(null)'}|(null)|100|1|1:1:1|0"
              for node, is_ in enumerate(state)]
     return nodes, [MARK + "".join(field + MARK for field in job) for job in fields]

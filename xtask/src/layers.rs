@@ -15,9 +15,13 @@ const ALLOWED: &[(&str, &str)] = &[
     ("workload", "kernel mesh"),
     ("network", "kernel mesh"),
     ("scheduling", "kernel mesh allocation workload"),
+    ("forecasts", "kernel mesh allocation workload scheduling"),
     ("simulation", "kernel mesh allocation workload network planning scheduling"),
     ("draw", "kernel mesh allocation network"),
-    ("experiments", "kernel mesh allocation workload network scheduling simulation draw files"),
+    (
+        "experiments",
+        "kernel mesh allocation workload network scheduling forecasts simulation draw files",
+    ),
     ("slurm", "kernel mesh allocation planning workload scheduling viewer"),
     (
         "pavior",
@@ -26,16 +30,17 @@ const ALLOWED: &[(&str, &str)] = &[
     ("studies", "pavior"),
     (
         "cli",
-        "kernel mesh allocation workload network scheduling simulation draw experiments files \
-         studies planning slurm serve viewer",
+        "kernel mesh allocation workload network scheduling forecasts simulation draw experiments \
+         files studies planning slurm serve viewer",
     ),
-    ("serve", "kernel mesh allocation planning workload scheduling viewer"),
+    ("serve", "kernel mesh allocation planning workload scheduling forecasts viewer"),
     ("viewer", ""),
     (TRIALS, ""),
     ("xtask", "mesh allocation"),
     (
         "python",
-        "kernel mesh allocation workload network scheduling simulation draw experiments files",
+        "kernel mesh allocation planning workload network scheduling simulation draw experiments \
+         files",
     ),
 ];
 

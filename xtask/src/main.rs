@@ -122,16 +122,21 @@ fn root() -> PathBuf {
 
 /// The files below a folder that end in `.rs`, in order of name; build output is left out.
 fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    sources(folder, "rs")
+}
+
+/// The files below a folder whose names end so, but for what is built or installed.
+fn sources(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let Ok(entries) = std::fs::read_dir(folder) else { return files };
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     paths.sort();
     for path in paths {
         if path.is_dir() {
-            if path.file_name().is_some_and(|name| name != "target") {
-                files.extend(rust_files(&path));
+            if path.file_name().is_some_and(|name| name != "target" && name != "node_modules") {
+                files.extend(sources(&path, ending));
             }
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+        } else if path.extension().is_some_and(|extension| extension == ending) {
             files.push(path);
         }
     }

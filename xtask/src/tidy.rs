@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use crate::{results, rust_files};
+use crate::{results, rust_files, sources};
 
 const COLUMNS: usize = 100;
 const FUNCTION_LINES: usize = 70;
@@ -90,7 +90,8 @@ const BANS: &[Ban] = &[
 /// Everything that is untidy, a line each.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     let mut problems = Vec::new();
-    for file in rust_files(root) {
+    let page = sources(&root.join("crates/viewer/page/src"), "ts");
+    for file in rust_files(root).into_iter().chain(page) {
         let Ok(text) = std::fs::read_to_string(&file) else {
             problems.push(format!("{}: cannot be read", file.display()));
             continue;
@@ -102,9 +103,13 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     problems
 }
 
-/// What is untidy in a file. Tests, benches, examples and build scripts may use every call.
+/// What is untidy in a file; of one in another language, the lengths of lines. Tests, benches,
+/// examples and build scripts may use every call.
 fn of_file(name: &str, text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.lines().collect();
+    if Path::new(name).extension().is_none_or(|extension| extension != "rs") {
+        return long_lines(name, &lines);
+    }
     let code = lines.iter().position(|line| *line == "#[cfg(test)]").unwrap_or(lines.len());
     // A build script talks to cargo over standard output.
     let others = ["/tests/", "/benches/", "/examples/", "/build.rs", "/build/"];
@@ -196,6 +201,12 @@ mod tests {
             assert!(of(100).is_empty());
             assert!(of(101)[0].ends_with(": 101 columns of 100"), "{begin}");
         }
+        let page = format!("{}\nfn a() {{\n{}}}\n", "é".repeat(101), "\n".repeat(100));
+        assert_eq!(
+            of_file("crates/x/page/src/a.ts", &page).len(),
+            1,
+            "functions are not looked at"
+        );
         let address = format!("// https://example.org/{}\n", "a".repeat(100));
         assert!(of_file("crates/x/src/a.rs", &address).is_empty());
         let body = "    let _ = 0;\n".repeat(69);

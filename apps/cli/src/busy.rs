@@ -8,7 +8,7 @@ use std::path::Path;
 
 use pavior_allocation::Machine;
 use pavior_allocation::explain::{Clash, State};
-use pavior_kernel::{BadName, json, shown};
+use pavior_kernel::{BadName, Time, json, shown};
 use pavior_mesh::{Cuboid, Grid, JobId};
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -20,11 +20,14 @@ use crate::located::{self, Member};
 /// Keys that answers of `pavior allocate` and lines of `--placements` have beside; not looked at.
 const BESIDE: &[&str] = &["nodes", "requested", "granted", "submit", "start", "end"];
 
+/// The times that may stand beside a job.
+const TIMES: [&str; 2] = ["start", "end"];
+
 /// A state, and the names by which its jobs are known outside.
 pub(crate) struct Busy {
     pub(crate) state: State,
     names: Vec<Value>,
-    /// By job: its "start" and its "end", if its line has them.
+    /// By job: its [`TIMES`], if its line has them.
     times: Vec<[Option<Value>; 2]>,
     known: HashMap<Value, (JobId, usize)>,
 }
@@ -46,6 +49,34 @@ impl JobName<'_> {
 impl fmt::Display for JobName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         shown(&self.raw()).fmt(f)
+    }
+}
+
+/// Ends of jobs, in whatever unit they were written. They are compared, never added: a plan sees
+/// their ranks, from 1.
+pub(crate) struct Ends<'b> {
+    by_job: Vec<Option<(f64, &'b Value)>>,
+    sorted: Vec<(f64, &'b Value)>,
+}
+
+impl Ends<'_> {
+    /// The rank of a job's end.
+    pub(crate) fn rank(&self, job: JobId) -> Option<Time> {
+        let (end, _) = self.by_job[job.0 as usize]?;
+        Some(Time(1 + self.sorted.partition_point(|(other, _)| *other < end) as u64))
+    }
+
+    /// The rank of a time: 0 if it is before all ends.
+    pub(crate) fn rank_at(&self, at: f64) -> Time {
+        Time(self.sorted.partition_point(|(other, _)| *other <= at) as u64)
+    }
+
+    /// An end as it was written, by its rank; 0 for now.
+    pub(crate) fn at(&self, rank: Time) -> Value {
+        match rank {
+            Time::ZERO => 0.into(),
+            Time(rank) => self.sorted[rank as usize - 1].1.clone(),
+        }
     }
 }
 
@@ -139,14 +170,43 @@ impl Busy {
         self.known.get(name).map(|(job, _)| *job)
     }
 
-    /// The "start" that stands beside a job, as it was written.
-    pub(crate) fn start(&self, job: JobId) -> Option<&Value> {
-        self.times[job.0 as usize][0].as_ref()
+    /// The numbers that stand beside jobs as "start", by job.
+    ///
+    /// # Errors
+    /// If one is no number.
+    pub(crate) fn starts(&self) -> Result<Vec<Option<f64>>, Failure> {
+        let starts = self.numbers(0)?;
+        Ok(starts.into_iter().map(|start| Some(start?.0)).collect())
     }
 
-    /// The "end" that stands beside a job, as it was written.
-    pub(crate) fn end(&self, job: JobId) -> Option<&Value> {
-        self.times[job.0 as usize][1].as_ref()
+    /// When jobs end, as far as that stands beside them.
+    ///
+    /// # Errors
+    /// If an "end" is no number.
+    pub(crate) fn ends(&self) -> Result<Ends<'_>, Failure> {
+        let by_job = self.numbers(1)?;
+        let mut sorted: Vec<(f64, &Value)> = by_job.iter().copied().flatten().collect();
+        sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Ok(Ends { by_job, sorted })
+    }
+
+    /// The times of one of [`TIMES`], and how they were written; null is none.
+    fn numbers<'b>(&'b self, key: usize) -> Result<Vec<Option<(f64, &'b Value)>>, Failure> {
+        let number = |(times, name): (&'b [Option<Value>; 2], &Value)| {
+            let Some(value) = times[key].as_ref().filter(|value| !value.is_null()) else {
+                return Ok(None);
+            };
+            let number = value.as_f64().ok_or_else(|| {
+                Failure::usage(format!(
+                    "the \"{}\" of job {} is not a number: {}",
+                    TIMES[key],
+                    shown(&name.to_string()),
+                    shown(&value.to_string())
+                ))
+            })?;
+            Ok(Some((number, value)))
+        };
+        self.times.iter().zip(&self.names).map(number).collect()
     }
 
     fn line(&mut self, line: &str, number: usize) -> Result<(), Wrong> {
@@ -165,7 +225,7 @@ impl Busy {
                 let job = find("job").ok_or_else(|| ("no \"job\"".to_string(), whole))?;
                 self.job(line, number, job, parts)?;
                 let time = |key: &str| find(key).map(|member| at(line, member));
-                self.times.push(["start", "end"].map(time));
+                self.times.push(TIMES.map(time));
                 Ok(())
             }
             (None, None) => Err((

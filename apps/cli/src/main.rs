@@ -72,6 +72,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Explain(args) => commands::explain::run(&args),
         Command::Unblock(args) => commands::unblock::run(&args),
         Command::Slots(args) => commands::slots::run(&args),
+        Command::Forecast(args) => commands::forecast::run(&args),
         #[cfg(feature = "slurm")]
         Command::Slurm(args) => commands::slurm::run(&args),
         #[cfg(not(feature = "slurm"))]

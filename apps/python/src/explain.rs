@@ -1,16 +1,20 @@
 //! Where strategies would put a request, and what stands in its way.
 
 use pavior_allocation::Selection;
-use pavior_allocation::explain::{Answer, Diagnosis, State, answer};
+use pavior_allocation::explain::{Answer, State, answer};
 use pavior_mesh::{Cuboid, Grid, JobId, Request};
+use pavior_planning::{Asked, Queued, SearchLimits, Shape, Snapshot, Why, Words, nearest, why};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyMappingProxy};
+use pyo3::types::{PyDict, PyMappingProxy, PyTuple};
 
 use crate::arrays::{boxes, word};
 use crate::errors::value;
 use crate::geometry::Box;
 use crate::jobs::{JobName, Jobs};
 use crate::shared::{Inner, Shared};
+
+/// The most jobs that are moved in a plan.
+const MOVED: usize = 2;
 
 /// Where each strategy would put a request, and what stands in its way.
 #[pyclass(frozen, module = "pavior")]
@@ -19,7 +23,9 @@ pub(crate) struct Explanation {
     state: State,
     request: Request,
     answers: Vec<Answer>,
-    diagnosis: Option<Diagnosis>,
+    /// What stands in the way of its box, if it has one.
+    why: Option<Why>,
+    nearest: Option<Cuboid>,
     jobs: Jobs,
 }
 
@@ -35,9 +41,16 @@ pub(crate) fn explain(
         .iter()
         .map(|selection| answer(&state, selection, request, shared.seed).map_err(value))
         .collect::<PyResult<_>>()?;
-    let diagnosis = request.shape.map(|shape| Diagnosis::of(&state, shape));
-    let jobs = inner.jobs.clone();
-    Ok(Explanation { grid: shared.grid, state, request: *request, answers, diagnosis, jobs })
+    let snapshot = Snapshot::of(&inner.machine);
+    let boxes = Shape::all_for(request, &inner.machine, true);
+    let why = request.shape.map(|shape| {
+        let boxes = boxes.unwrap_or_else(|| vec![Shape::new(shape)]);
+        let asked = Asked::boxed(&snapshot, boxes);
+        why(&snapshot, &asked, Queued::First, |_| None, &SearchLimits::jobs(MOVED))
+    });
+    let nearest = request.shape.and_then(|shape| nearest(&snapshot, Shape::new(shape), 1).pop());
+    let (grid, request, jobs) = (shared.grid, *request, inner.jobs.clone());
+    Ok(Explanation { grid, state, request, answers, why, nearest, jobs })
 }
 
 /// The machine as it is, drawn.
@@ -54,9 +67,21 @@ fn name(jobs: &Jobs, job: JobId) -> String {
 }
 
 impl Explanation {
-    fn boxed(&self, of: fn(&Diagnosis) -> Option<Cuboid>) -> Option<Box> {
-        let cuboid = self.diagnosis.as_ref().and_then(of)?;
-        Some(Box::new_on(&self.grid, cuboid))
+    fn boxed(&self, cuboid: Option<Cuboid>) -> Option<Box> {
+        Some(Box::new_on(&self.grid, cuboid?))
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let refuses = |answer: &&Answer| answer.outcome.is_err();
+        let strategy = self.answers.iter().find(refuses).map(|answer| answer.selection.to_string());
+        let words = Words {
+            grid: &self.grid,
+            job: &|job| format!("job {}", pavior_kernel::shown(&name(&self.jobs, job))),
+            time: &|_| String::new(),
+            strategy: &strategy.unwrap_or_default(),
+            scheduler: "",
+        };
+        self.why.as_ref().map_or(Vec::new(), |why| why.lines(&words))
     }
 }
 
@@ -79,32 +104,40 @@ impl Explanation {
     /// Where the box is free, turned or not.
     #[getter]
     fn fits(&self) -> Option<Box> {
-        self.boxed(|diagnosis| diagnosis.fits)
+        let why = self.why.as_ref();
+        self.boxed(why.and_then(|why| why.place.first().copied()))
     }
 
     /// The free box that comes nearest to the one asked for.
     #[getter]
     fn nearest(&self) -> Option<Box> {
-        self.boxed(|diagnosis| diagnosis.nearest)
+        self.boxed(self.nearest)
     }
 
     /// The largest free box.
     #[getter]
     fn largest_free(&self) -> Option<Box> {
-        self.boxed(|diagnosis| diagnosis.largest_free)
+        self.boxed(self.state.free().largest_free())
     }
 
-    /// Where the box would fit with the least number of nodes in the way.
+    /// The reason in a sentence, who is in the way, and which moves would make room.
+    #[getter]
+    fn why<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.lines())
+    }
+
+    /// The place that it costs least to empty: that of the moves in `why`, if there are any.
     #[getter]
     fn blocked(&self) -> Option<Box> {
-        self.boxed(|diagnosis| diagnosis.blocked.as_ref().map(|blocked| blocked.at))
+        let blocked = self.why.as_ref()?.blocked.as_ref();
+        self.boxed(blocked.map(|blocked| blocked.at))
     }
 
-    /// The jobs that hold nodes of `blocked`, and how many.
+    /// The jobs that hold nodes of `blocked`, and how many they hold in all; the largest first.
     #[getter]
     fn blocked_by<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyMappingProxy>> {
         let jobs = PyDict::new(py);
-        let blocked = self.diagnosis.iter().filter_map(|diagnosis| diagnosis.blocked.as_ref());
+        let blocked = self.why.iter().filter_map(|why| why.blocked.as_ref());
         for (job, nodes) in blocked.flat_map(|blocked| &blocked.jobs) {
             jobs.set_item(self.jobs.name(*job).to_object(py)?, nodes)?;
         }
@@ -112,9 +145,10 @@ impl Explanation {
     }
 
     fn _repr_svg_(&self) -> String {
-        pavior_draw::explanation(&self.state, &self.request, &self.answers, &|job| {
-            name(&self.jobs, job)
-        })
+        let blocked = self.why.as_ref().and_then(|why| why.blocked.as_ref());
+        let freed = blocked.map(|blocked| blocked.at);
+        let name = |job| name(&self.jobs, job);
+        pavior_draw::explanation(&self.state, &self.request, &self.answers, freed.as_ref(), &name)
     }
 
     fn __repr__(&self) -> String {

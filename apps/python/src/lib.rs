@@ -30,6 +30,7 @@ mod schedulers;
 mod shared;
 mod shown;
 mod simulate;
+mod slots;
 mod steps;
 mod strategies;
 mod table;
@@ -64,6 +65,8 @@ mod _native {
     use crate::schedulers::{Job, MachineView, Queue, QueueIterator, Running};
     #[pymodule_export]
     use crate::simulate::simulate;
+    #[pymodule_export]
+    use crate::slots::Slots;
     #[pymodule_export]
     use crate::strategies::Free;
     #[pymodule_export]

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import pydoc
 import re
 import subprocess
 from pathlib import Path
 from typing import Any
 
+import mypy.api
 import pytest
 
 from pavior import Experiment, PaviorError, simulate
+from pavior._parameters import Parameters
 from test_experiment import program
 
 ROOT = Path(__file__).parents[3]
@@ -205,3 +208,42 @@ def test_there_are_examples() -> None:
     assert len(EXAMPLES) >= 2
     with pytest.raises(PaviorError):
         Experiment("strategy = 'nothing'")
+
+
+def test_an_experiment_declares_every_parameter() -> None:
+    tables = {"figure", "sweep"}
+    aliases = {"loads", "machines", "patterns", "requests", "schedulers", "seeds", "strategies", "traces"}
+    declared = {name.replace("_", "-") for name in Parameters.__annotations__}
+    assert declared == (listed() - {"name"}) | tables | aliases
+    told = pydoc.render_doc(Experiment, renderer=pydoc.plaintext)
+    for name in declared:
+        assert re.search(rf"^ .*\b{name.replace('-', '_')}: ", told, re.MULTILINE), name
+    assert "jobs per unit of time; default 1.5)" in told
+
+
+TYPED = """
+from datetime import timedelta
+import numpy as np
+from pavior import Experiment, Strategy
+
+class Own(Strategy):
+    pass
+
+Experiment(machine=["mesh:8x8", (4, 4)], strategy=["ff", Own], scheduler=lambda job: job.nodes)
+Experiment(load={"from": 0.5, "to": 2, "steps": 4, "scale": "log"}, jobs=[10, 20], freedom="any")
+Experiment(load=np.linspace(0.5, 2, 4), mttf=[timedelta(hours=1), 20.0], mttr=None)
+Experiment(replications=3, precision=0.1, metrics=["turnaround"], orders={"mfa": "N"})
+"""
+WRONG = ["lod=1", "load='high'", "engine='flt'", "jobs=[0.5]", "replications=[3, 4]", "timing=1"]
+
+
+def test_the_types_of_an_experiment_are_checked(tmp_path: Path) -> None:
+    right = tmp_path / "right.py"
+    right.write_text(TYPED)
+    wrong = tmp_path / "wrong.py"
+    calls = "".join(f"Experiment({keyword})\n" for keyword in WRONG)
+    wrong.write_text(f"from pavior import Experiment\n{calls}")
+    found, errors, _ = mypy.api.run(["--strict", "--no-color-output", str(right), str(wrong)])
+    assert errors == "" and "right.py" not in found, found
+    for line, keyword in enumerate(WRONG, 2):
+        assert f"wrong.py:{line}: error" in found, keyword

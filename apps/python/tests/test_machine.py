@@ -262,3 +262,33 @@ def test_threads_share_a_machine() -> None:
     [thread.start() for thread in threads]
     [thread.join() for thread in threads]
     assert not failures and machine.free == 4096
+
+
+def test_slots_side_by_side_and_after_moves() -> None:
+    machine = Machine("mesh:6x2", "ff")
+    machine.allocate_at(Box((2, 0), (2, 2)), job="middle")
+    found = machine.slots((3, 2))
+    assert (found.count, found.bound, found.proven, found.moves) == (0, 0, True, ())
+    after = machine.slots((3, 2), moves=1)
+    assert (after.count, after.bound, after.proven) == (1, 1, True)
+    assert after.boxes == (Box((0, 0), (3, 2)),)
+    assert after.moves == (("middle", (Box((2, 0), (2, 2)),), (Box((3, 0), (2, 2)),)),)
+    assert repr(machine.slots((2, 1))) == "<Slots 4 of at most 4>"
+    with pytest.raises(ValueError, match="2 axes"):
+        machine.slots((2, 1, 1))
+
+
+def test_an_explanation_says_why_in_sentences() -> None:
+    machine = Machine("mesh:6x2", "ff")
+    machine.allocate_at(Box((2, 0), (2, 2)), job="middle")
+    why = machine.explain((3, 2))
+    assert why.why == (
+        "It needs 6 nodes, and 8 are free, but `ff` finds no place for it among them; the cheapest place "
+        "is freed by 1 job of 4 nodes.",
+        "In the way at <0,0> 3x2: job middle (4 nodes).",
+        "Room there is made by moving job middle from <2,0> 2x2 to <3,0> 2x2.",
+    )
+    assert why.blocked == Box((0, 0), (3, 2)) and dict(why.blocked_by) == {"middle": 4}
+    assert why.nearest is not None and why.fits is None
+    assert "stroke-dasharray" in why._repr_svg_()
+    assert machine.explain((2, 2)).why == ("It fits now, at <0,0> 2x2.",)

@@ -4,12 +4,19 @@ use std::collections::HashSet;
 
 use pavior_allocation::explain;
 use pavior_allocation::{Answers, Machine, Selection};
+use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request};
+use pavior_planning::{self as planning, Asked, Queued, SearchLimits, Snapshot, why};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::core::reply::{Part, Point, parts, point};
-use crate::core::{BoardView, Caller, JobName, NodeCounts, StateView};
+use crate::core::reply::{Instant, Part, Point, parts, point};
+use crate::core::{BoardView, Caller, JobName, Lease, NodeCounts, StateView};
+use crate::plan::{Move, moves};
+use crate::waits;
+
+/// The most leases that are moved in a plan beside a diagnosis.
+const MOVED: usize = 2;
 
 /// Changes to imagine before a question.
 #[derive(Clone, Debug, Default)]
@@ -41,34 +48,41 @@ pub(crate) fn state(view: &StateView, board: &BoardView, changes: &Changes) -> e
     state
 }
 
-/// A request that is asked about.
-pub(crate) struct Asked {
-    pub(crate) request: Request,
-    /// The nodes that must be free for it.
-    needed: u64,
-    /// Whether they are all that it takes, wherever they lie.
-    by_count: bool,
+/// A machine of a view as plans see it.
+///
+/// # Errors
+/// If its strategy cannot be built.
+pub(crate) fn machine(
+    state: &explain::State,
+    strategy: &str,
+    seed: u64,
+) -> Result<Machine, String> {
+    let strategy: Selection =
+        strategy.parse().map_err(|error: pavior_kernel::BadName| error.reason)?;
+    state.machine(&strategy, seed).map_err(|error| error.to_string())
 }
 
-impl Asked {
-    /// What a machine's strategy takes a request for.
-    pub(crate) fn of(machine: &Machine, request: Request) -> Asked {
-        let by_count = machine.answers(&request) == Answers::Count;
-        Asked { request, needed: machine.needed(&request), by_count }
-    }
+/// Who holds what on a machine of a view, as plans see it.
+///
+/// # Errors
+/// If its strategy cannot be built.
+pub(crate) fn snapshot(view: &StateView, board: &BoardView, seed: u64) -> Result<Snapshot, String> {
+    let state = state(view, board, &Changes::default());
+    machine(&state, &board.spec.strategy, seed).map(|machine| Snapshot::of(&machine))
+}
 
-    /// The same for a strategy by name.
-    pub(crate) fn on(
-        board: &BoardView,
-        strategy: &str,
-        request: Request,
-        seed: u64,
-    ) -> Result<Asked, String> {
-        let strategy: Selection =
-            strategy.parse().map_err(|error: pavior_kernel::BadName| error.reason)?;
-        let machine = Machine::with_seed(board.grid, &strategy, seed);
-        machine.map(|machine| Asked::of(&machine, request)).map_err(|error| error.to_string())
-    }
+/// When a lease is expected to end: by its time to live, or when its job was said to end.
+pub(crate) fn end(view: &StateView, JobId(id): JobId) -> Option<Time> {
+    let lease = view.leases.binary_search_by_key(&id, |lease| lease.id).ok();
+    let lease = &view.leases[lease?];
+    let said = lease.estimate_ms.map(|length| lease.start_ms.saturating_add(length));
+    let end_ms = said.into_iter().chain(lease.expires_ms).min()?;
+    Some(Time(end_ms.max(view.now_ms).saturating_mul(1000)))
+}
+
+/// A time of plans as replies write it.
+pub(crate) fn instant(time: Time) -> Instant {
+    Instant(time.0 / 1000)
 }
 
 /// Whether an unavailable node is drained. One that is imagined to fail has failed.
@@ -92,6 +106,8 @@ fn counts(board: &BoardView, state: &explain::State, changes: &Changes) -> NodeC
 /// What stands in the way of a request.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Diagnosis {
+    /// The answer in sentences: the reason, who is in the way, and what would help.
+    why: Vec<String>,
     counts: NodeCounts,
     /// The nodes that must be free for it.
     needed: u64,
@@ -105,21 +121,30 @@ pub(crate) struct Diagnosis {
     blocked: Option<Blocked>,
 }
 
-/// The place with the fewest busy nodes, and what is in the way there.
+/// The place that it costs least to empty, and what is in the way there.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Blocked {
     #[schema(value_type = Vec<u16>)]
     base: Point,
     #[schema(value_type = Vec<u16>)]
     sides: Point,
+    /// The nodes there that are not free.
     busy_nodes: u64,
+    /// The largest leases that hold nodes there.
     jobs: Vec<Blocker>,
-    /// Nodes there that have failed, and that no lease holds.
+    /// How many more do.
+    and_more: u64,
+    /// Nodes there that have failed.
     #[schema(value_type = Vec<Vec<u16>>)]
     failed: Vec<Point>,
-    /// Nodes there that are drained, and that no lease holds.
+    /// Nodes there that are drained.
     #[schema(value_type = Vec<Vec<u16>>)]
     drained: Vec<Point>,
+    /// When the last of these leases ends; null if that is not known, or not for the caller.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    until: Option<Instant>,
+    /// The moves that make room there, if the caller may see them and they were looked for.
+    moves: Vec<Move>,
 }
 
 /// A lease in the way; of another tenant's, the number of nodes alone.
@@ -127,63 +152,115 @@ pub(crate) struct Blocked {
 pub(crate) struct Blocker {
     lease: Option<u64>,
     job: Option<JobName>,
+    /// The nodes that it holds in all.
     nodes: u64,
 }
 
-/// What stands in the way of a request, as callers see it: numbers of other tenants' leases are
-/// left out. Where a strategy grants by count, nodes are what is missing, and no box is spoken of.
-pub(crate) fn diagnosis(
-    view: &StateView,
-    board: &BoardView,
-    state: &explain::State,
-    changes: &Changes,
-    asked: &Asked,
-    granted: bool,
-    caller: &Caller,
-) -> Diagnosis {
-    let grid = &board.grid;
-    let part = |cuboid: Option<Cuboid>| cuboid.map(|cuboid| Part::of(grid, &cuboid));
-    let counts = counts(board, state, changes);
-    let missing = match granted {
-        true => None,
-        false if asked.needed > counts.free => Some("nodes"),
-        false => Some("place"),
-    };
-    let needed = asked.needed;
-    let Some(shape) = asked.request.shape.filter(|_| !asked.by_count) else {
-        let largest = if asked.by_count { None } else { state.free().largest_free() };
-        let (fits, nearest, largest_free, blocked) = (None, None, part(largest), None);
-        return Diagnosis { counts, needed, missing, fits, nearest, largest_free, blocked };
-    };
-    let found = explain::Diagnosis::of(state, shape);
-    let blocked = found.blocked.as_ref().map(|blocked| {
-        let job = |&(JobId(id), nodes): &(JobId, u32)| {
-            let lease = view.leases.binary_search_by_key(&id, |lease| lease.id);
-            let lease = lease.ok().map(|index| &view.leases[index]);
-            let seen = lease.filter(|lease| caller.may_touch(&lease.tenant));
+/// A request in a state, and who asks.
+pub(crate) struct Question<'a> {
+    pub(crate) view: &'a StateView,
+    pub(crate) board: &'a BoardView,
+    pub(crate) changes: &'a Changes,
+    pub(crate) request: Request,
+    pub(crate) strategy: &'a str,
+    /// What its queue says of it.
+    pub(crate) queued: Queued,
+    pub(crate) planned: Option<Time>,
+    /// Whether moves that make room are looked for, which takes up to a second. They are told the
+    /// operator alone.
+    pub(crate) plans: bool,
+    pub(crate) caller: &'a Caller,
+    pub(crate) seed: u64,
+}
+
+impl Question<'_> {
+    /// What stands in the way of the request, as the caller may know it: names of other tenants'
+    /// leases are left out, and when they end. Where a strategy grants by count, nodes are what is
+    /// missing, and no box is spoken of.
+    ///
+    /// # Errors
+    /// If the strategy cannot be built.
+    pub(crate) fn diagnosis(&self, state: &explain::State) -> Result<Diagnosis, String> {
+        let Question { view, board, caller, .. } = *self;
+        let grid = &board.grid;
+        let mut machine = machine(state, self.strategy, self.seed)?;
+        let asked = Asked::of(&mut machine, &self.request);
+        let snapshot = Snapshot::of(&machine);
+        let max_jobs = if self.plans && caller.tenant.is_none() { MOVED } else { 0 };
+        let limits = SearchLimits::jobs(max_jobs);
+        let end = |job: JobId| end(view, job);
+        let mut why = why(&snapshot, &asked, self.queued, end, &limits)
+            .for_reader(&snapshot, |job| lease(view, caller, job).is_some());
+        why.planned = self.planned;
+        let counts = counts(board, state, self.changes);
+        let missing = match asked.placed {
+            Some(_) => None,
+            None if asked.needed > counts.free => Some("nodes"),
+            None => Some("place"),
+        };
+        let boxes = !asked.boxes.is_empty();
+        let shape = self.request.shape.filter(|_| boxes && why.place.is_empty());
+        let nearest = shape
+            .and_then(|sides| planning::nearest(&snapshot, planning::Shape::new(sides), 1).pop());
+        let by_count = machine.answers(&self.request) == Answers::Count;
+        let largest = if by_count { None } else { state.free().largest_free() };
+        let part = |cuboid: Option<Cuboid>| cuboid.map(|cuboid| Part::of(grid, &cuboid));
+        let fits = why.place.first().copied().filter(|_| boxes);
+        Ok(Diagnosis {
+            why: waits::Names::of(view, board, caller).lines(&why),
+            counts,
+            needed: asked.needed,
+            missing,
+            fits: part(fits),
+            nearest: part(nearest),
+            largest_free: part(largest),
+            blocked: why.blocked.as_ref().map(|blocked| self.blocked(&snapshot, blocked)),
+        })
+    }
+
+    fn blocked(&self, snapshot: &Snapshot, blocked: &planning::Blocked) -> Blocked {
+        let Question { view, board, changes, caller, .. } = *self;
+        let grid = &board.grid;
+        let job = |&(job, nodes): &(JobId, u64)| {
+            let seen = lease(view, caller, job);
             Blocker {
                 lease: seen.map(|lease| lease.id),
                 job: seen.and_then(|lease| lease.job.clone()),
-                nodes: nodes.into(),
+                nodes,
             }
         };
         let points = |nodes: &[NodeId]| -> Vec<Point> {
             nodes.iter().map(|&node| point(grid, grid.point(node))).collect()
         };
         let (drained, failed): (Vec<NodeId>, Vec<NodeId>) =
-            blocked.failed.iter().partition(|&&node| is_drained(board, changes, node));
+            blocked.unavailable.iter().partition(|&&node| is_drained(board, changes, node));
+        let (largest, and_more) = blocked.largest();
+        let busy = blocked.at.nodes(grid).filter(|&node| !snapshot.free().is_node_free(node));
+        let plan = blocked.plan.plan.as_ref();
         Blocked {
             base: point(grid, blocked.at.base),
             sides: point(grid, blocked.at.sides),
-            busy_nodes: blocked.nodes().into(),
-            jobs: blocked.jobs.iter().map(job).collect(),
+            busy_nodes: busy.count() as u64,
+            jobs: largest.iter().map(job).collect(),
+            and_more: and_more as u64,
             failed: points(&failed),
             drained: points(&drained),
+            until: blocked.until.map(instant),
+            moves: moves(grid, plan.map_or(&[], |plan| &plan.moves), |JobId(id)| {
+                JobName::Large(id)
+            }),
         }
-    });
-    let (fits, nearest) = (part(found.fits), part(found.nearest));
-    let largest_free = part(found.largest_free);
-    Diagnosis { counts, needed, missing, fits, nearest, largest_free, blocked }
+    }
+}
+
+/// A lease by its number, if the caller may see it.
+pub(crate) fn lease<'a>(
+    view: &'a StateView,
+    caller: &Caller,
+    JobId(id): JobId,
+) -> Option<&'a Lease> {
+    let found = view.leases.binary_search_by_key(&id, |lease| lease.id).ok()?;
+    Some(&*view.leases[found]).filter(|lease| caller.may_touch(&lease.tenant))
 }
 
 /// What a strategy would do.

@@ -15,6 +15,8 @@ pub mod core;
 #[cfg(feature = "http")]
 mod diagnose;
 #[cfg(feature = "http")]
+mod forecasts;
+#[cfg(feature = "http")]
 mod http;
 #[cfg(feature = "http")]
 mod limits;

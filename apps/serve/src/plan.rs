@@ -48,7 +48,7 @@ pub(crate) struct Plan {
 }
 
 /// A move of a lease.
-#[derive(Serialize)]
+#[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 pub(crate) struct Move {
     /// The lease.
@@ -61,11 +61,6 @@ pub(crate) struct Move {
 impl Plan {
     /// An answer of the search; `name` is what callers call a job.
     pub(crate) fn of(grid: &Grid, answer: &Planned, name: impl Fn(JobId) -> JobName) -> Plan {
-        let step = |step: &planning::Move| Move {
-            job: name(step.job),
-            from: parts(grid, &step.from),
-            to: parts(grid, &step.to),
-        };
         let plan = answer.plan.as_ref();
         Plan {
             fits: plan.is_some_and(|plan| plan.jobs.is_empty()),
@@ -73,7 +68,21 @@ impl Plan {
             proven: answer.proven,
             cost: plan.map(|plan| plan.cost),
             jobs: plan.map(|plan| plan.jobs.iter().map(|&job| name(job)).collect()),
-            moves: plan.map_or(Vec::new(), |plan| plan.moves.iter().map(step).collect()),
+            moves: moves(grid, plan.map_or(&[], |plan| &plan.moves), name),
         }
     }
+}
+
+/// Moves, as callers see them; `name` is what they call a job.
+pub(crate) fn moves(
+    grid: &Grid,
+    steps: &[planning::Move],
+    name: impl Fn(JobId) -> JobName,
+) -> Vec<Move> {
+    let step = |step: &planning::Move| Move {
+        job: name(step.job),
+        from: parts(grid, &step.from),
+        to: parts(grid, &step.to),
+    };
+    steps.iter().map(step).collect()
 }

@@ -88,7 +88,7 @@ pub(crate) fn room(
     let machine = ServedMachine::of(view, board, seed)?;
     let now = micros(now_ms);
     let mut open = Occupancy::all_free(board.grid);
-    for reservation in view.reservations.iter().filter(|one| one.machine == board.spec.name) {
+    for reservation in view.reservations_on(board) {
         open.keep(reservation.ahead(&board.grid)?.others()).map_err(|error| error.to_string())?;
     }
     let snapshot = Snapshot::of(machine.machine()).within(&open);

@@ -13,6 +13,7 @@ pub use crate::http::{Access, Address, BadToken, HttpBounds, ListenError, Tls, w
 
 use crate::clock::ServiceClock;
 use crate::core::{Event, MachineSpec, ServiceLimits, ServiceRecord, ServiceState};
+use crate::forecasts::foresee;
 use crate::http::{App, Listener, router, sample};
 use crate::limits;
 use crate::secret;
@@ -148,6 +149,7 @@ async fn serve(options: &ServiceOptions, output: &mut dyn Write) -> Result<(), S
     told.map_err(|error| io_error("standard output", error))?;
     tracing::info!(address = %listener, seq = writer.seq(), "serving");
     tokio::spawn(sample(app.clone()));
+    tokio::spawn(foresee(app.clone()));
     let serving = tokio::spawn(listener.serve(app.clone(), router(app)));
     tokio::select! {
         _ = terminate.recv() => {}

@@ -6,59 +6,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pavior_allocation::{Answers, Machine, Placement};
 use pavior_kernel::{Time, shown};
 use pavior_mesh::{Grid, JobId, Request};
+use pavior_planning::{Cause, Queued, Why, Words};
 use pavior_scheduling::{Calendar, Kept, Reserved, Standing};
 
 use crate::core::reply::{Other, WaitsFor, WaitsForKind};
-use crate::core::{BoardView, Caller, Instant, StateView, WaitingRequest};
-use crate::diagnose::{self, Changes};
+use crate::core::{BoardView, Caller, StateView, WaitingRequest, micros};
+use crate::diagnose::{self, Changes, instant};
 
 /// The most questions to the strategy for one answer about a queue, each of another request.
 const MOST_QUESTIONS: usize = 512;
 /// The most reservations that are looked at for one answer about a queue.
 const MOST_LOOKED_AT: usize = 1 << 20;
-/// A reservation that ends later than so is of a job without an estimate: 50 years, in ms.
-const ENDLESS_MS: u64 = 50 * 365 * 24 * 3600 * 1000;
-
-/// Why a request does not start now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cause {
-    /// Fewer nodes are free than it needs.
-    Nodes,
-    /// As many are free, but the strategy finds no place among them.
-    Place,
-    /// It could be placed now, but on nodes that are reserved for another request.
-    Reservation {
-        /// The request that has the reservation.
-        by: u64,
-        /// When the reservation begins, and ends, in milliseconds since 1970.
-        from_ms: u64,
-        until_ms: u64,
-    },
-    /// It could be placed now, but would run into a reservation ahead.
-    Ahead {
-        /// Its number.
-        reservation: u64,
-        /// When it begins, and ends, in milliseconds since 1970.
-        from_ms: u64,
-        until_ms: u64,
-    },
-    /// Another request must start before; `None`: the scheduler does not look at this one yet.
-    Turn { behind: Option<u64> },
-    /// The scheduler keeps it waiting, and does not say more.
-    Scheduler,
-}
-
-/// What a request waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Wait {
-    pub(crate) cause: Cause,
-    /// The nodes that must be free for it.
-    pub(crate) needed: u64,
-    /// Those that are.
-    pub(crate) free: u32,
-    /// When the scheduler plans to start it.
-    pub(crate) planned_ms: Option<u64>,
-}
+/// A reservation that lasts longer than so is of a job without an estimate: 50 years.
+const ENDLESS: Time = Time(50 * 365 * 24 * 3600 * 1_000_000);
 
 /// What the requests wait for that wait for a machine. At most [`MOST_QUESTIONS`] questions are
 /// put to its strategy, and the rest is O(n log n); of requests beyond that no more is said than
@@ -83,7 +43,7 @@ pub(crate) fn waits(
 }
 
 /// What the requests of a machine wait for, by their numbers.
-pub(crate) type Waits = HashMap<u64, Wait>;
+pub(crate) type Waits = HashMap<u64, Why>;
 
 /// The last answers, machine by machine: readers that ask in the same state share one.
 #[derive(Default)]
@@ -122,12 +82,98 @@ impl WaitsCache {
     }
 }
 
-/// The waiting requests by number.
-pub(crate) type Waiting<'a> = HashMap<u64, &'a WaitingRequest>;
+/// What jobs and times are called in replies to a caller: names of other tenants' are left out.
+pub(crate) struct Names<'a> {
+    view: &'a StateView,
+    board: &'a BoardView,
+    caller: &'a Caller,
+    waiting: HashMap<u64, &'a WaitingRequest>,
+}
 
-/// The waiting requests of a view by number.
-pub(crate) fn by_number(view: &StateView) -> Waiting<'_> {
-    view.waiting.iter().map(|one| (one.id, &**one)).collect()
+impl<'a> Names<'a> {
+    /// O(waiting requests).
+    pub(crate) fn of(view: &'a StateView, board: &'a BoardView, caller: &'a Caller) -> Names<'a> {
+        let here = view.waiting.iter().filter(|one| one.machine == board.spec.name);
+        let waiting = here.map(|one| (one.id, &**one)).collect();
+        Names { view, board, caller, waiting }
+    }
+
+    /// A waiting request by its number, if the caller may see it.
+    fn waiting(&self, JobId(id): JobId) -> Option<&'a WaitingRequest> {
+        let found = self.waiting.get(&id).copied();
+        found.filter(|one| self.caller.may_touch(&one.tenant))
+    }
+
+    /// What a lease or a request is called in a sentence.
+    fn job(&self, job: JobId) -> String {
+        let waiting = self.waiting(job).map(|one| &one.job);
+        let name = waiting
+            .or_else(|| diagnose::lease(self.view, self.caller, job).map(|lease| &lease.job));
+        match name {
+            Some(Some(name)) => format!("job {}", shown(&name.to_string())),
+            Some(None) if self.waiting.contains_key(&job.0) => format!("request {}", job.0),
+            Some(None) => format!("lease {}", job.0),
+            None => "another tenant's job".to_string(),
+        }
+    }
+
+    fn words<T>(&self, tell: impl FnOnce(&Words<'_>) -> T) -> T {
+        tell(&Words {
+            grid: &self.board.grid,
+            job: &|job| self.job(job),
+            time: &|time| instant(time).to_string(),
+            strategy: &self.board.spec.strategy,
+            scheduler: self.board.spec.scheduler.as_deref().unwrap_or_default(),
+        })
+    }
+
+    /// An answer in sentences.
+    pub(crate) fn lines(&self, why: &Why) -> Vec<String> {
+        self.words(|words| why.lines(words))
+    }
+
+    /// What a request waits for, as the caller may see it.
+    pub(crate) fn shown(&self, why: &Why) -> WaitsFor {
+        let by = |id: JobId| {
+            let one = self.waiting(id);
+            Some(Other { id: one.map(|one| one.id), job: one.and_then(|one| one.job.clone()) })
+        };
+        let (by, from, until) = match why.cause {
+            Cause::Queue(Queued::Reserved { by: id, from, until }) => (by(id), Some(from), until),
+            Cause::Queue(Queued::Behind(Some(id))) => (by(id), None, None),
+            Cause::Queue(Queued::Ahead { from, until, .. }) => (None, Some(from), Some(until)),
+            _ => (None, None, None),
+        };
+        WaitsFor {
+            kind: kind(why.cause),
+            sentence: self.words(|words| why.sentence(words)),
+            needed: why.needed,
+            free: why.free,
+            by,
+            from: from.map(instant),
+            until: until.map(instant),
+            planned: why.planned.map(instant),
+        }
+    }
+}
+
+fn kind(cause: Cause) -> WaitsForKind {
+    match cause {
+        Cause::Nodes | Cause::Never => WaitsForKind::Nodes,
+        Cause::Place | Cause::Strategy => WaitsForKind::Place,
+        Cause::Queue(Queued::Reserved { .. } | Queued::Ahead { .. }) => WaitsForKind::Reservation,
+        Cause::Queue(Queued::Behind(_)) => WaitsForKind::Turn,
+        Cause::Fits | Cause::Queue(_) => WaitsForKind::Scheduler,
+    }
+}
+
+/// What a queue says of a request, as [`waits`] has found.
+pub(crate) fn queued(why: Option<&Why>) -> Queued {
+    match why.map(|why| why.cause) {
+        Some(Cause::Queue(queued)) => queued,
+        Some(_) => Queued::Kept,
+        None => Queued::First,
+    }
 }
 
 /// A machine whose queue is asked about.
@@ -154,15 +200,13 @@ impl<'a> Asking<'a> {
         seed: u64,
     ) -> Result<Asking<'a>, String> {
         let state = diagnose::state(view, board, &Changes::default());
-        let strategy = board.spec.strategy.parse();
-        let strategy = strategy.map_err(|error: pavior_kernel::BadName| error.reason)?;
         let mut calendar = Calendar::default();
-        for reservation in view.reservations.iter().filter(|one| one.machine == board.spec.name) {
+        for reservation in view.reservations_on(board) {
             calendar.add(reservation.ahead(&board.grid)?);
         }
         Ok(Asking {
             grid: &board.grid,
-            machine: state.machine(&strategy, seed).map_err(|error| error.to_string())?,
+            machine: diagnose::machine(&state, &board.spec.strategy, seed)?,
             free: board.free.count(),
             now_ms,
             standing: board.standing.as_ref(),
@@ -173,17 +217,14 @@ impl<'a> Asking<'a> {
         })
     }
 
-    fn wait(&mut self, place: usize, one: &WaitingRequest) -> Wait {
+    fn wait(&mut self, place: usize, one: &WaitingRequest) -> Why {
         let request = one.request();
         let needed = self.machine.needed(&request);
-        let planned = self.plan.own(one.id).map(|reserved| millis(reserved.from));
+        let planned = self.plan.own(one.id).map(|reserved| reserved.from);
         let kept = self.standing.and_then(|(standing, _)| standing.kept.get(place).copied());
-        Wait {
-            cause: self.cause(kept, &request, needed, one),
-            needed,
-            free: self.free,
-            planned_ms: planned.filter(|&at| at > self.now_ms),
-        }
+        let cause = self.cause(kept, &request, needed, one);
+        let now = micros(self.now_ms);
+        Why::cause_alone(cause, needed, self.free.into(), planned.filter(|&at| at > now))
     }
 
     fn cause(
@@ -194,13 +235,13 @@ impl<'a> Asking<'a> {
         one: &WaitingRequest,
     ) -> Cause {
         if let Some(Kept::ByOrder(behind)) = kept {
-            return Cause::Turn { behind: behind.map(|JobId(id)| id) };
+            return Cause::Queue(Queued::Behind(behind));
         }
         if needed > u64::from(self.free) {
             return Cause::Nodes;
         }
         if let Some(ahead) = self.ahead(request, one) {
-            return ahead;
+            return Cause::Queue(ahead);
         }
         // The scheduler has asked the machine for it in this very state, and was refused.
         let is_refused = kept == Some(Kept::ByMachine)
@@ -209,24 +250,22 @@ impl<'a> Asking<'a> {
         if is_refused {
             return Cause::Place;
         }
-        let Some(placed) = self.placed(request) else { return Cause::Scheduler };
+        let Some(placed) = self.placed(request) else { return Cause::Queue(Queued::Kept) };
         let Some(placement) = placed else { return Cause::Place };
         if kept != Some(Kept::ByReservations) {
-            return Cause::Scheduler;
+            return Cause::Queue(Queued::Kept);
         }
-        let until = Time(self.now_ms.saturating_mul(1000)).saturating_add(one.estimate());
+        let until = micros(self.now_ms).saturating_add(one.estimate());
         let asked = Asked { id: one.id, placement: &placement, needed, until };
         let blocking = self.plan.blocking(&asked, self.grid, self.free, &mut self.left);
-        blocking.map_or(Cause::Scheduler, |reserved| Cause::Reservation {
-            by: reserved.job.0,
-            from_ms: millis(reserved.from),
-            until_ms: millis(reserved.to),
-        })
+        Cause::Queue(blocking.map_or(Queued::Kept, |reserved| Queued::Reserved {
+            by: reserved.job,
+            from: reserved.from,
+            until: Some(reserved.to).filter(|&to| to < reserved.from.saturating_add(ENDLESS)),
+        }))
     }
-}
 
-impl Asking<'_> {
-    /// Where the strategy would place a request; `None` if it was asked too much.
+    /// Where the strategy would place a request, if anywhere; `None` if it was asked too much.
     fn placed(&mut self, request: &Request) -> Option<Option<Placement>> {
         if self.known.len() >= MOST_QUESTIONS && !self.known.contains_key(request) {
             return None;
@@ -237,13 +276,12 @@ impl Asking<'_> {
     }
 
     /// The reservation ahead that a request would run into if it were placed now.
-    fn ahead(&mut self, request: &Request, one: &WaitingRequest) -> Option<Cause> {
-        let now = Time(self.now_ms.saturating_mul(1000));
+    fn ahead(&mut self, request: &Request, one: &WaitingRequest) -> Option<Queued> {
+        let now = micros(self.now_ms);
         self.calendar.reserved(now, one.estimate())?;
         let placement = self.placed(request)??;
         let met = self.calendar.in_the_way(now, one.estimate(), &placement)?;
-        let (from_ms, until_ms) = (millis(met.from()), millis(met.to()));
-        Some(Cause::Ahead { reservation: met.number(), from_ms, until_ms })
+        Some(Queued::Ahead { reservation: met.number(), from: met.from(), until: met.to() })
     }
 }
 
@@ -328,116 +366,6 @@ impl<'a> Plan<'a> {
             }
         }
         None
-    }
-}
-
-fn millis(time: Time) -> u64 {
-    time.0 / 1000
-}
-
-impl Wait {
-    /// The answer as a caller may see it: names of other tenants' requests are left out.
-    pub(crate) fn shown(
-        &self,
-        board: &BoardView,
-        waiting: &Waiting<'_>,
-        caller: &Caller,
-    ) -> WaitsFor {
-        let seen = |id: u64| {
-            let found = waiting.get(&id).copied();
-            found.filter(|one| caller.may_touch(&one.tenant))
-        };
-        let by = |id: u64| {
-            let one = seen(id);
-            Some(Other { id: one.map(|one| one.id), job: one.and_then(|one| one.job.clone()) })
-        };
-        let named = |id| seen(id).map_or_else(|| "another tenant's job".to_string(), name);
-        let (by, from, until) = match self.cause {
-            Cause::Reservation { by: id, from_ms, until_ms } => {
-                let until =
-                    Some(until_ms).filter(|&until| until < from_ms.saturating_add(ENDLESS_MS));
-                (by(id), Some(from_ms), until)
-            }
-            Cause::Ahead { from_ms, until_ms, .. } => (None, Some(from_ms), Some(until_ms)),
-            Cause::Turn { behind: Some(id) } => (by(id), None, None),
-            _ => (None, None, None),
-        };
-        WaitsFor {
-            kind: self.cause.kind(),
-            sentence: self.sentence(board, named, until),
-            needed: self.needed,
-            free: self.free.into(),
-            by,
-            from: from.map(Instant),
-            until: until.map(Instant),
-            planned: self.planned_ms.map(Instant),
-        }
-    }
-
-    /// One sentence.
-    fn sentence(
-        &self,
-        board: &BoardView,
-        named: impl Fn(u64) -> String,
-        until: Option<u64>,
-    ) -> String {
-        let Wait { needed, free, .. } = self;
-        let strategy = &board.spec.strategy;
-        let scheduler = board.spec.scheduler.as_deref().unwrap_or_default();
-        let text = match self.cause {
-            Cause::Nodes => format!("It needs {needed} nodes, and {free} are free"),
-            Cause::Place => format!(
-                "It needs {needed} nodes, and {free} are free, but `{strategy}` finds no place for \
-                 it among them"
-            ),
-            Cause::Reservation { by, from_ms, .. } => {
-                let from =
-                    if from_ms > 0 { format!(" from {}", Instant(from_ms)) } else { String::new() };
-                let until = until.map_or_else(String::new, |at| format!(" until {}", Instant(at)));
-                format!(
-                    "It would fit now, but {} has nodes reserved{from}{until}, and it would not \
-                     end before",
-                    named(by)
-                )
-            }
-            Cause::Ahead { reservation, from_ms, until_ms } => format!(
-                "It would fit now, but nodes are reserved ahead from {} until {} (reservation \
-                 {reservation}), and it would not end before",
-                Instant(from_ms),
-                Instant(until_ms)
-            ),
-            Cause::Turn { behind: Some(id) } => {
-                format!("It waits for its turn: by `{scheduler}`, {} starts before it", named(id))
-            }
-            Cause::Turn { behind: None } => {
-                format!("It waits for its turn: `{scheduler}` does not look at it yet")
-            }
-            Cause::Scheduler => format!("The scheduler `{scheduler}` keeps it waiting"),
-        };
-        match self.planned_ms {
-            Some(at) => format!("{text}; it is planned to start at {}.", Instant(at)),
-            None => format!("{text}."),
-        }
-    }
-}
-
-impl Cause {
-    fn kind(self) -> WaitsForKind {
-        match self {
-            Cause::Nodes => WaitsForKind::Nodes,
-            Cause::Place => WaitsForKind::Place,
-            Cause::Reservation { .. } | Cause::Ahead { .. } => WaitsForKind::Reservation,
-            Cause::Turn { .. } => WaitsForKind::Turn,
-            Cause::Scheduler => WaitsForKind::Scheduler,
-        }
-    }
-}
-
-/// What a request is called in a sentence.
-fn name(one: &WaitingRequest) -> String {
-    match &one.job {
-        Some(job) => format!("job {}", shown(&job.to_string())),
-        None => format!("request {}", one.id),
     }
 }
 

@@ -18,7 +18,7 @@ sys.path.insert(0, folder)
 
 from pavior_client import AuthenticatedClient, Client, models
 from pavior_client.api.leases import batch, create, end, hold, lease, leases, queue, renew, watch
-from pavior_client.api.machines import explain, machine, series, state, unblock, what_if
+from pavior_client.api.machines import explain, machine, series, slots, state, unblock, what_if
 from pavior_client.api.nodes import drain, fail, repair
 from pavior_client.api.service import healthz, metrics, readyz
 
@@ -36,7 +36,7 @@ def complete() -> None:
             module = importlib.import_module(f"pavior_client.api.{operation['tags'][0]}.{name}")
             takes = module.sync_detailed.__annotations__
             assert ("body" in takes) == ("requestBody" in operation), (path, takes)
-    assert operations == 28, operations
+    assert operations == 30, operations
     body = models.LeaseBody.__attrs_attrs__
     assert {"shape", "nodes", "ttl_s", "wait", "job", "freedom"} <= {one.name for one in body}
 
@@ -116,6 +116,10 @@ def machines_explain_themselves() -> None:
     assert isinstance(imagined, models.Explanation) and imagined.strategies[0].granted
     plan = unblock.sync(client=client, body=models.UnblockBody(shape=[2, 2], max_jobs=1))
     assert isinstance(plan, models.Plan) and plan.fits
+    fit = slots.sync(client=client, shape="4x2", moves=1)
+    assert isinstance(fit, models.SlotsReply) and fit.slots == len(fit.boxes) > 0
+    assert isinstance(fit.after, models.SlotsAfter) and fit.after.bound >= fit.after.slots
+    assert explained.diagnosis.why[0].startswith("It needs 64 nodes")
     gone = watch.sync_detailed(client=client, after=10**9)
     assert gone.status_code == HTTPStatus.GONE and gone.parsed.reason == "ahead"
 

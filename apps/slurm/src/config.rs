@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use pavior_allocation::claim::{Claim, Grants, Recognition};
 use pavior_allocation::{Machine, Selection};
 use pavior_kernel::{message, shown};
-use pavior_mesh::{Coordinates, Grid, NodeId, Request, Sides, orientations};
+use pavior_mesh::{Coordinates, Grid, NodeId, Request, Sides, orientations, read_sides};
 use serde::Deserialize;
 
 use crate::names::{NodeName, is_plain};
@@ -46,6 +46,8 @@ pub struct Config {
     pub metrics: Option<String>,
     /// A file whose lock decides which of several daemons acts, if there are several.
     pub lock: Option<PathBuf>,
+    /// The shapes of which the metrics say how many boxes can be placed side by side.
+    pub(crate) slots: Vec<Sides>,
 }
 
 #[derive(Deserialize)]
@@ -66,6 +68,8 @@ struct Written {
     cooldown_s: Option<u64>,
     metrics: Option<String>,
     lock: Option<PathBuf>,
+    #[serde(default)]
+    slots: Vec<String>,
 }
 
 /// The field of a job that says why it waits and where it runs.
@@ -176,6 +180,7 @@ impl Config {
         if written.lock.as_ref().is_some_and(|path| !path.is_absolute()) {
             return Err("lock: not an absolute path".into());
         }
+        let slots = slots(&written.slots, &grid)?;
         let numbered = names.iter().enumerate();
         let nodes = numbered.map(|(id, name)| (name.clone(), NodeId(id as u32))).collect();
         Ok(Config {
@@ -194,6 +199,7 @@ impl Config {
             cooldown_s,
             metrics: written.metrics,
             lock: written.lock,
+            slots,
         })
     }
 
@@ -201,6 +207,22 @@ impl Config {
     pub(crate) fn name(&self, node: NodeId) -> &NodeName {
         &self.names[node.index()]
     }
+}
+
+/// The most shapes whose slots are counted in a cycle.
+const SHAPES: usize = 16;
+
+/// The shapes whose slots are counted.
+fn slots(written: &[String], grid: &Grid) -> Result<Vec<Sides>, String> {
+    if written.len() > SHAPES {
+        return Err(format!("slots: at most {SHAPES} shapes"));
+    }
+    let one = |text: &String| {
+        let sides = read_sides(text).filter(|_| text.split('x').count() == grid.axes());
+        let axes = grid.axes();
+        sides.ok_or_else(|| format!("slots: \"{}\": {axes} sides, such as 4x4x4", shown(text)))
+    };
+    written.iter().map(one).collect()
 }
 
 /// Whether a strategy grants each of the small shapes of a machine as one box of its sides, turned

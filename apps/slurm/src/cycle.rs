@@ -12,6 +12,7 @@ use pavior_workload::Shaper;
 use crate::command::{Change, Priority};
 use crate::ledger::{Ledger, Phase, SlurmJob};
 use crate::limits::{Kin, Limits, Said, is_limit};
+use crate::metrics::slots_of;
 use crate::names::{JobName, Note};
 use crate::site::Site;
 use crate::state::{Role, Seen, State, Unplaced, told};
@@ -127,6 +128,8 @@ pub(crate) struct Decision {
     pub(crate) free: u32,
     pub(crate) failed: u32,
     pub(crate) overlaps: Vec<NodeId>,
+    /// By configured shape: how many boxes can be placed side by side, and no more than how many.
+    pub(crate) slots: Vec<(String, [u32; 2])>,
     /// Jobs that can never be placed or run on no box, each with why.
     pub(crate) boxless: Vec<(JobName, Note)>,
 }
@@ -185,6 +188,7 @@ pub(crate) fn decide(
         running: count(&Role::Holds),
         free: state.machine().free().count(),
         failed: state.machine().failed_nodes(),
+        slots: slots_of(config, state.machine().free()),
         overlaps: state.overlaps,
         boxless: boxless.into_iter().map(|(index, why)| (ledger.jobs[index].name, why)).collect(),
         changes,

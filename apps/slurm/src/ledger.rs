@@ -50,9 +50,25 @@ pub(crate) struct SlurmJob {
     pub(crate) start: Option<u64>,
     /// Its time limit in seconds; `None` without one.
     pub(crate) limit: Option<u64>,
+    /// When Slurm ends it, or ended it: its time limit behind its start, and later by the time in
+    /// which it was suspended. `None` if Slurm does not say.
+    pub(crate) end: Option<u64>,
     pub(crate) comment: String,
     /// The comment has control characters, which the gate refuses: the job is not placed.
     pub(crate) bad_comment: bool,
+}
+
+impl SlurmJob {
+    /// When it has given its nodes back at the latest, as far as Slurm knows: a job that waits as
+    /// if it started now. `None` if there is no such time.
+    pub(crate) fn until(&self, now: u64) -> Option<u64> {
+        let from = |start: u64| self.limit.map(|limit| start.saturating_add(limit));
+        match self.phase {
+            Phase::Pending => from(now),
+            Phase::Running => self.end.or_else(|| from(self.start.unwrap_or(now))),
+            Phase::Completing => Some(now + 1),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +95,8 @@ pub(crate) enum Condition {
     Taken,
     /// No job holds it, and jobs of its reservation alone may be placed there.
     Reserved,
+    /// Slurm powers it off, and starts no job on it before that has ended; then it wakes it.
+    PoweringOff,
     /// Down, drained, not answering.
     Unavailable,
 }
@@ -209,18 +227,21 @@ fn node(line: &str) -> Option<SlurmNode> {
 }
 
 /// What a state of Slurm's means, with the flags behind it. A node with `~` is powered off, and
-/// Slurm powers it on for a job. One with `-` is planned for a job, one with `#` is being powered
-/// on. All other flags (`*` not answering, `$` in maintenance, `@` to be rebooted, ...) keep jobs
-/// away.
+/// Slurm powers it on for a job. One with `#` is being powered on, and its job starts then. One
+/// with `%` is being powered off, and one with `!` will be when its job has ended, also if it
+/// drains until then. One with `-` is planned for a job. All other flags (`*` not answering, `$` in
+/// maintenance, `@` to be rebooted, ...) keep jobs away.
 fn condition(state: &str) -> Condition {
     let flags = ['*', '~', '#', '!', '%', '$', '@', '^', '-', '+'];
     let base = state.trim_end_matches(flags);
     let flags = &state[base.len()..];
     let only = |harmless: &str| flags.chars().all(|flag| harmless.contains(flag));
     match base {
-        "idle" | "planned" if only("~-") => Condition::Idle,
-        "reserved" | "maint" if only("~-") => Condition::Reserved,
-        "allocated" | "mixed" | "completing" if only("~#-+") => Condition::Taken,
+        "idle" | "planned" if only("~#-") => Condition::Idle,
+        "idle" | "planned" if only("%!-") => Condition::PoweringOff,
+        "reserved" | "maint" if only("~#-") => Condition::Reserved,
+        "allocated" | "mixed" | "completing" if only("~#!-+") => Condition::Taken,
+        "draining" if flags == "!" => Condition::Taken,
         _ => Condition::Unavailable,
     }
 }
@@ -308,11 +329,13 @@ mod tests {
     #[test]
     fn conditions_of_nodes() {
         for (states, condition) in [
-            (&["idle", "idle~", "idle-", "planned"][..], Condition::Idle),
+            (&["idle", "idle~", "idle#", "idle-", "planned"][..], Condition::Idle),
             (&["reserved", "maint", "maint~"], Condition::Reserved),
             (&["completing", "allocated", "allocated#", "allocated+", "mixed"], Condition::Taken),
-            (&["idle*", "idle#", "idle%", "drained", "draining", "down~"], Condition::Unavailable),
-            (&["down", "idle!", "allocated$", "reserved*", "", "~"], Condition::Unavailable),
+            (&["allocated!", "mixed!", "completing!", "draining!"], Condition::Taken),
+            (&["idle%", "idle!", "planned%"], Condition::PoweringOff),
+            (&["idle*", "drained", "draining", "down~", "drained%"], Condition::Unavailable),
+            (&["down", "allocated$", "reserved*", "reserved%", "", "~"], Condition::Unavailable),
         ] {
             for state in states {
                 assert_eq!(super::condition(state), condition, "{state}");

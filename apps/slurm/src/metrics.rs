@@ -7,15 +7,19 @@ use std::sync::atomic::AtomicU64;
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
+use pavior_mesh::{Occupancy, Sides};
+use pavior_planning::{Shape, slots};
+use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Metric, Registry};
 use serde_json::{Map, Value};
 
-use crate::reason::date;
-use crate::{SlurmError, http};
+use crate::reason::{date, size};
+use crate::{Config, SlurmError, http};
 
 /// The type of the text.
 const KIND: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -45,7 +49,26 @@ pub(crate) struct Metrics {
     pub(crate) running: Gauge,
     pub(crate) free: Gauge,
     pub(crate) failed: Gauge,
+    slots: Family<OfShape, Gauge>,
+    slots_bound: Family<OfShape, Gauge>,
     registry: Registry,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfShape {
+    shape: String,
+}
+
+/// The words of bit sets that are looked at for one count of slots: about a millisecond.
+const BUDGET: u64 = 400_000;
+
+/// How many boxes of each configured shape can be placed side by side, and no more than how many.
+pub(crate) fn slots_of(config: &Config, free: &Occupancy) -> Vec<(String, [u32; 2])> {
+    let count = |&sides: &Sides| {
+        let found = slots(free, &[Shape::new(sides)], BUDGET);
+        (size(config, sides), [found.boxes.len() as u32, found.bound])
+    };
+    config.slots.iter().map(count).collect()
 }
 
 /// What an observer counts besides.
@@ -94,7 +117,20 @@ impl Metrics {
             running: named(all, "jobs_holding", "Jobs that hold nodes"),
             free: named(all, "nodes_free", "Nodes that are free"),
             failed: named(all, "nodes_failed", "Nodes that are not available"),
+            slots: named(all, "slots", "Boxes of a shape that can be placed side by side, found"),
+            slots_bound: named(all, "slots_bound", "No more such boxes can be placed"),
             registry,
+        }
+    }
+
+    /// Takes over what [`slots_of`] counted.
+    pub(crate) fn set_slots(&self, counted: &[(String, [u32; 2])]) {
+        self.slots.clear();
+        self.slots_bound.clear();
+        for (shape, [found, bound]) in counted {
+            let labels = OfShape { shape: shape.clone() };
+            self.slots.get_or_create(&labels).set((*found).into());
+            self.slots_bound.get_or_create(&labels).set((*bound).into());
         }
     }
 
@@ -148,6 +184,10 @@ mod tests {
         metrics.failures.inc_by(3);
         metrics.unreadable_total.inc_by(5);
         metrics.unreadable.set(2);
+        let text =
+            "machine = \"mesh:4x4\"\nnodes = \"n{}\"\npartition = \"p\"\nslots = [\"2x2\"]\n";
+        let config = Config::parse(text).unwrap();
+        metrics.set_slots(&slots_of(&config, &Occupancy::all_free(config.grid)));
         let text = metrics.text();
         for line in [
             "pavior_slurm_failures_total 3",
@@ -155,6 +195,8 @@ mod tests {
             "pavior_slurm_records_unreadable 2",
             "pavior_slurm_up 0",
             "pavior_slurm_last_success_timestamp_seconds 0",
+            "pavior_slurm_slots{shape=\"2x2\"} 4",
+            "pavior_slurm_slots_bound{shape=\"2x2\"} 4",
             concat!("pavior_slurm_build_info{version=\"", env!("CARGO_PKG_VERSION"), "\"} 1"),
         ] {
             assert!(text.lines().any(|one| one == line), "{line}: {text}");

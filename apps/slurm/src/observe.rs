@@ -18,7 +18,7 @@ use serde_json::json;
 use crate::daemon::now;
 use crate::ledger::Ledger;
 use crate::manager::{Manager, Signals};
-use crate::metrics::{Metrics, Observed, log};
+use crate::metrics::{Metrics, Observed, log, slots_of};
 use crate::troubles::{self, Say, Trouble, Troubles};
 use crate::{Config, SlurmError, http};
 use board::Board;
@@ -114,6 +114,7 @@ impl Observer {
         metrics.running.set(counts.holding as i64);
         metrics.free.set(counts.free.into());
         metrics.failed.set(counts.failed.into());
+        metrics.set_slots(&slots_of(&self.config, view.state().free()));
         self.observed.boxes.set(counts.boxes as i64);
         self.observed.largest_free.set(counts.largest_free as i64);
         self.board.publish(view);

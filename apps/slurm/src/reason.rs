@@ -3,7 +3,7 @@
 use pavior_allocation::explain;
 use pavior_kernel::shown;
 use pavior_mesh::{Cuboid, JobId, Request, Sides};
-use pavior_planning::{Shape, Snapshot, Weights, blockers, earliest, nearest};
+use pavior_planning::{Asked, Queued, SearchLimits, Shape, Snapshot, Why, Words, nearest, why};
 
 use crate::Config;
 use crate::ledger::{Ledger, SlurmJob};
@@ -31,6 +31,9 @@ pub(crate) fn unplaced(fault: &str) -> Note {
     Note::new(&format!("pavior: not placed: {fault}; submit it anew"))
 }
 
+/// What holds nodes that Slurm powers off.
+const POWERING_OFF: &str = "nodes that are being powered off";
+
 /// What a job is told whose boxes are all reserved for others before its time limit ends.
 pub(crate) fn reserved() -> Note {
     Note::new(
@@ -49,7 +52,7 @@ pub(crate) fn limited(limit: &str) -> Note {
     Note::new(&format!("pavior: not started yet: limit {limit}"))
 }
 
-/// What a waiting job is told: the nearest boxes, who is in its way, and when that ends.
+/// What a waiting job is told: the reason, who is in its way until when, and the nearest box.
 pub(crate) fn waiting(
     config: &Config,
     ledger: &Ledger,
@@ -57,46 +60,73 @@ pub(crate) fn waiting(
     request: &Request,
     now: u64,
 ) -> Note {
-    Note::new(&waits(config, ledger, snapshot, request, now))
+    let told = Told::of(config, ledger, snapshot, request, (now, 0));
+    let (mut lines, nearest) = (told.lines(), told.nearest());
+    lines.extend(nearest.map(|at| format!("Nearest free: {}.", explain::words(&config.grid, &at))));
+    Note::new(&format!("pavior: {}", lines.join(" ").replace('`', "")))
 }
 
-fn waits(
-    config: &Config,
-    ledger: &Ledger,
-    snapshot: &Snapshot,
-    request: &Request,
-    now: u64,
-) -> String {
-    let Some(sides) = request.shape else { return "pavior: no box of so many nodes".into() };
-    let shape = Shape::new(sides);
-    let words = |cuboid: &Cuboid| explain::words(&config.grid, cuboid);
-    let mut text = format!("pavior: waits for {}", size(config, sides));
-    if let Some(at) = pavior_planning::fit(snapshot, shape) {
-        return format!("{text}; {} is free, but others come first", words(&at));
+/// Why a request waits or would wait, and who tells it of what.
+pub(crate) struct Told<'a> {
+    config: &'a Config,
+    ledger: &'a Ledger,
+    snapshot: &'a Snapshot,
+    sides: Option<Sides>,
+    pub(crate) why: Option<Why>,
+    /// What keeps a job that fits.
+    scheduler: String,
+}
+
+impl<'a> Told<'a> {
+    /// Of a machine as it is for a request; at most so many jobs are moved in a plan. Jobs end by
+    /// their time limits.
+    pub(crate) fn of(
+        config: &'a Config,
+        ledger: &'a Ledger,
+        snapshot: &'a Snapshot,
+        request: &Request,
+        (now, moved): (u64, usize),
+    ) -> Told<'a> {
+        let end = |job: JobId| State::end(ledger, job, now);
+        let why = request.shape.map(|sides| {
+            let asked = Asked::boxed(snapshot, vec![Shape::new(sides)]);
+            why(snapshot, &asked, Queued::Kept, end, &SearchLimits::jobs(moved))
+        });
+        let (sides, scheduler) = (request.shape, config.scheduler.to_string());
+        Told { config, ledger, snapshot, sides, why, scheduler }
     }
-    text += &match nearest(snapshot, shape, 1).first() {
-        Some(at) => format!("; nearest free {}", words(at)),
-        None => "; nothing is free".to_string(),
-    };
-    let weights = Weights::nodes(snapshot);
-    text += &match blockers(snapshot, shape, &weights) {
-        Some(found) => {
-            let jobs = found.jobs.iter().filter_map(|job| ledger.jobs.get(job.0 as usize));
-            let names: Vec<String> = jobs.map(|job| called(config, job)).take(8).collect();
-            let more = if found.jobs.len() > 8 { ",..." } else { "" };
-            format!("; blocked least at {} by {}{more}", words(&found.at), names.join(","))
+
+    /// The same where another program decides what starts.
+    pub(crate) fn by(self, scheduler: &str) -> Told<'a> {
+        Told { scheduler: scheduler.to_string(), ..self }
+    }
+
+    /// The answer in sentences.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let Told { config, ledger, .. } = self;
+        let job = |job: JobId| match ledger.jobs.get(job.0 as usize) {
+            Some(job) => format!("job {}", called(config, job)),
+            None => POWERING_OFF.to_string(),
+        };
+        let words = Words {
+            grid: &config.grid,
+            job: &job,
+            time: &|time| date(time.0),
+            strategy: &config.strategy.to_string(),
+            scheduler: &self.scheduler,
+        };
+        match &self.why {
+            Some(why) => why.lines(&words),
+            None => vec!["No box of the machine has so many nodes.".to_string()],
         }
-        None if request.pool.is_some() => {
-            "; every place has a node that is down or that it may not have".to_string()
-        }
-        None => "; every place has a node that is down".to_string(),
-    };
-    let end = |job: JobId| State::end(ledger, job, now);
-    text += &match earliest(snapshot, shape, end) {
-        Some(found) => format!("; not before {}", date(found.at.0)),
-        None => "; no end in sight".to_string(),
-    };
-    text
+    }
+
+    /// The free box that comes nearest to one that is free nowhere.
+    pub(crate) fn nearest(&self) -> Option<Cuboid> {
+        let is_blocked = self.why.as_ref().is_some_and(|why| why.blocked.is_some());
+        let sides = self.sides.filter(|_| is_blocked)?;
+        nearest(self.snapshot, Shape::new(sides), 1).pop()
+    }
 }
 
 /// A job by its number, and its partition if it is none of this machine's.

@@ -14,10 +14,10 @@ use crate::{SlurmError, hosts};
 /// The fields, as `squeue` calls them: identifier, state, reason, priority, number of nodes, nodes,
 /// nodes asked for, start, time limit, time of submission, licences, partition, QOS, account, user,
 /// reservation, features, GRES of a node, memory of a node, processors of a node, processors,
-/// layout of processors, temporary disk, nodes not wanted, comment.
-const FIELDS: [char; 25] = [
+/// layout of processors, temporary disk, nodes not wanted, end, comment.
+const FIELDS: [char; 26] = [
     'i', 't', 'r', 'Q', 'D', 'N', 'n', 'S', 'l', 'V', 'W', 'P', 'q', 'a', 'U', 'v', 'f', 'b', 'm',
-    'c', 'C', 'z', 'd', 'x', 'k',
+    'c', 'C', 'z', 'd', 'x', 'e', 'k',
 ];
 
 /// A time limit is shorter than this, in seconds: more than Slurm can say.
@@ -88,7 +88,7 @@ pub(crate) fn read(
     let mut parts = text.split(mark.0.as_str());
     stranger(parts.next().unwrap_or(""), "");
     let parts: Vec<&str> = parts.collect();
-    let (records, rest) = parts.as_chunks::<26>();
+    let (records, rest) = parts.as_chunks::<27>();
     if !rest.is_empty() || text.chars().next_back().is_some_and(|last| last != '\n') {
         return Err(SlurmError::Unreadable { command: "squeue", fault: "it ends too early" });
     }
@@ -119,7 +119,7 @@ pub(crate) fn read(
 }
 
 /// A job of its fields, or what is wrong with them.
-fn job(fields: &[&str; 25]) -> Result<SlurmJob, &'static str> {
+fn job(fields: &[&str; 26]) -> Result<SlurmJob, &'static str> {
     let [
         name,
         state,
@@ -145,6 +145,7 @@ fn job(fields: &[&str; 25]) -> Result<SlurmJob, &'static str> {
         layout,
         disk,
         excluded,
+        end,
         comment,
     ] = *fields;
     let phase = match state {
@@ -175,6 +176,7 @@ fn job(fields: &[&str; 25]) -> Result<SlurmJob, &'static str> {
         start: time(start)?,
         // Nobody knows when a suspended job goes on.
         limit: if state == "S" { None } else { time_limit(limit)? },
+        end: if state == "S" { None } else { time(end)? },
         partition: partition.to_string(),
         qos: word_or_none(qos),
         account: word_or_none(account),

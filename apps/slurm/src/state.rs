@@ -45,6 +45,10 @@ const NO_CANDIDATES: &str = "no box of its shape has only nodes that satisfy wha
 /// An estimate for jobs without a time limit: a year.
 const ENDLESS: u64 = 365 * 86_400;
 
+/// How soon a node may be free that Slurm powers off, in seconds. It is not known, so nothing is
+/// started that would keep it from the first job.
+const SOON: Time = Time(1);
+
 /// Whether a job waits for a licence or for nodes, in Slurm's words for it. The daemon knows the
 /// nodes itself; Slurm may not have looked again since one came back.
 fn is_for_nodes(reason: &str) -> bool {
@@ -107,6 +111,7 @@ impl State {
                 }
             }
         }
+        building.wait_for_power();
         let mut roles = vec![Role::Holds; ledger.jobs.len()];
         for (index, job) in ledger.jobs.iter().enumerate() {
             if job.phase == Phase::Pending {
@@ -116,11 +121,12 @@ impl State {
         Ok(building.finish(roles))
     }
 
-    /// When the holders end, as far as their time limits say.
+    /// When the holders end, as far as Slurm says.
     pub(crate) fn end(ledger: &Ledger, job: JobId, now: u64) -> Option<Time> {
-        let job = ledger.jobs.get(job.0 as usize)?;
-        let start = if job.phase == Phase::Pending { now } else { job.start.unwrap_or(now) };
-        Some(Time(start.saturating_add(job.limit?)))
+        match ledger.jobs.get(job.0 as usize) {
+            Some(job) => job.until(now).map(Time),
+            None => Some(Time(now + SOON.0)),
+        }
     }
 }
 
@@ -229,12 +235,28 @@ impl<'a> Building<'a> {
             Phase::Pending | Phase::Completing => self.now,
         });
         let mut told = told(index, job, start, Request::nodes(ids.len() as u32));
-        if job.phase == Phase::Completing {
-            told.estimate = Time(1);
+        if let Some(until) = job.until(self.now) {
+            told.estimate = Time(until.saturating_sub(start.0).max(1));
         }
         if self.dispatcher.hold(told, start, placement).is_ok() {
             for id in ids {
                 self.owners[id.index()] = Some(index);
+            }
+        }
+    }
+
+    /// Nodes that Slurm powers off are held, each by itself and by no job, for a moment.
+    fn wait_for_power(&mut self) {
+        for index in 0..self.conditions.len() {
+            let off = self.conditions[index] == Condition::PoweringOff;
+            if off && self.owners[index].is_none() {
+                let number = (self.ledger.jobs.len() + index) as u64;
+                let (id, request, now) = (JobId(number), Request::nodes(1), Time(self.now));
+                let service = Service::Run(SOON);
+                let job = Job { id, number, arrival: now, request, service, estimate: SOON };
+                let node = Cuboid::node(self.config.grid.point(NodeId(index as u32)));
+                let held = self.dispatcher.hold(job, now, Placement::Whole(node));
+                debug_assert!(held.is_ok(), "no job holds it");
             }
         }
     }
@@ -314,7 +336,7 @@ impl<'a> Building<'a> {
         let free = |id: &NodeId| match self.conditions[id.index()] {
             Condition::Idle => true,
             Condition::Reserved => reserved,
-            Condition::Taken | Condition::Unavailable => false,
+            Condition::Taken | Condition::PoweringOff | Condition::Unavailable => false,
         };
         if !ids.iter().all(free) {
             return Role::Obstructed("a node is not available");
@@ -332,7 +354,8 @@ impl<'a> Building<'a> {
         for id in ids {
             let owner = self.owners[id.index()].map(|owner| &self.ledger.jobs[owner]);
             match (self.conditions[id.index()], owner) {
-                (Condition::Unavailable, _) | (Condition::Reserved, None) => return None,
+                (Condition::Unavailable, _)
+                | (Condition::Reserved | Condition::PoweringOff, None) => return None,
                 (_, Some(owner)) => {
                     let ends = owner.phase == Phase::Completing;
                     if !ends && !preempt::may(site, job, owner, *now) {

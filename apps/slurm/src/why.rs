@@ -4,17 +4,20 @@ use std::collections::HashSet;
 
 use pavior_allocation::explain;
 use pavior_kernel::shown;
-use pavior_mesh::{Cuboid, JobId, Sides};
-use pavior_planning::{SearchLimits, Shape, Snapshot, Weights, unblock};
+use pavior_mesh::{Cuboid, JobId};
 
 use crate::cycle::View;
 use crate::daemon::{now, shaper};
 use crate::ledger::{Ledger, Phase};
 use crate::limits::{Limits, Reader};
 use crate::names::{JobName, NodeName};
+use crate::reason::{self, Told};
 use crate::site::Site;
 use crate::state::{Role, Seen, State, Unplaced, request};
-use crate::{Config, SlurmError, reason};
+use crate::{Config, SlurmError};
+
+/// The most jobs that are moved in a plan.
+pub(crate) const MOVED: usize = 2;
 
 /// Tells what a job waits for.
 ///
@@ -88,35 +91,6 @@ fn tell(
         return Ok(format!("{name} is not started yet: limit {limit}"));
     }
     let snapshot = state.snapshot(&asked);
-    let mut text = reason::waiting(config, ledger, &snapshot, &asked, now).as_str().to_string();
-    if let Some(sides) = asked.shape {
-        text += &moves(config, ledger, &snapshot, sides);
-    }
-    Ok(text)
-}
-
-/// Which moves of jobs would make room for a box, a line each; empty if it fits, or nothing is
-/// known.
-pub(crate) fn moves(config: &Config, ledger: &Ledger, snapshot: &Snapshot, sides: Sides) -> String {
-    let words = |cuboid: &Cuboid| explain::words(&config.grid, cuboid);
-    let weights = Weights::nodes(snapshot);
-    let answer = unblock(snapshot, Shape::new(sides), &weights, &SearchLimits::jobs(2));
-    let Some(plan) = answer.plan else {
-        let none = if answer.proven { "\nno two moves of jobs would help" } else { "" };
-        return none.to_string();
-    };
-    if plan.moves.is_empty() {
-        return String::new();
-    }
-    let named = |job: JobId| {
-        let job = ledger.jobs.get(job.0 as usize);
-        job.map_or("another job".to_string(), |job| job.name.to_string())
-    };
-    let list = |boxes: &[Cuboid]| boxes.iter().map(words).collect::<Vec<_>>().join("; ");
-    let mut text = String::new();
-    for step in &plan.moves {
-        let (from, to) = (list(&step.from), list(&step.to));
-        text += &format!("\nif {} went from {from} to {to}", named(step.job));
-    }
-    text + &format!("\nit would fit at {}", words(&plan.boxes[0]))
+    let told = Told::of(config, ledger, &snapshot, &asked, (now, MOVED));
+    Ok(told.lines().join("\n"))
 }

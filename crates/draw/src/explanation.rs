@@ -6,7 +6,8 @@
 //! the box would hit a busy or failed node, which is hatched. It is *rejected* if the box would
 //! leave the machine, or cover the same nodes as at another base, which is dotted. Otherwise it is
 //! a *candidate*, with its optimality index where there is room to print it. The choice lies on
-//! top, its parts numbered in the order of grant.
+//! top, its parts numbered in the order of grant. Where a strategy refuses, the place that it costs
+//! least to empty is framed instead.
 
 use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, JobId, Request, Scan, Sides};
 
@@ -29,13 +30,15 @@ const PLANE_GAP: f64 = 16.0;
 /// Room for the coordinates of the axes.
 pub(crate) const AXIS: f64 = 18.0;
 
-/// Draws a state and what strategies would do in it with a request. `name` gives the names of jobs.
+/// Draws a state and what strategies would do in it with a request, and the place that would be
+/// emptied for it, if one is spoken of. `name` gives the names of jobs.
 ///
 /// Each panel takes O(N) for N nodes; machines of some thousand nodes can still be read.
 pub fn explanation(
     state: &State,
     request: &Request,
     answers: &[Answer],
+    freed: Option<&Cuboid>,
     name: &dyn Fn(JobId) -> String,
 ) -> String {
     let view = View::of(state.grid());
@@ -54,12 +57,18 @@ pub fn explanation(
         let y = GAP + (number / columns) as f64 * (high + GAP);
         let mut inner = String::new();
         panel(&view, state, request, answer, &key, &mut inner);
+        if answer.outcome.is_err() {
+            for (at, size) in freed.into_iter().flat_map(|freed| view.pieces(freed)) {
+                frame(at, size).end(&mut inner);
+            }
+        }
         Element::new("g")
             .with("transform", format!("translate({x} {y})"))
             .around(&inner, &mut body);
     }
     let legend_at = GAP + rows as f64 * (high + GAP);
-    let height = legend_at + legend(width, legend_at, &key, &mut body) + GAP;
+    let frees = freed.is_some() && answers.iter().any(|answer| answer.outcome.is_err());
+    let height = legend_at + legend((width, legend_at), &key, frees, &mut body) + GAP;
     let asked = match request.shape {
         Some(shape) => sides_in_words(state.grid(), shape),
         None => format!("{} nodes", request.nodes),
@@ -225,6 +234,13 @@ impl View {
 pub(crate) fn rect(class: &str, [x, y]: [f64; 2], [wide, high]: [f64; 2]) -> Element {
     let rect = Element::new("rect").with("class", class).with("x", x).with("y", y);
     rect.with("width", wide).with("height", high)
+}
+
+/// The frame of a place that would be emptied: its red is seen in light and in dark.
+fn frame([x, y]: [f64; 2], [wide, high]: [f64; 2]) -> Element {
+    let rect = Element::new("rect").with("x", x).with("y", y).with("width", wide);
+    let rect = rect.with("height", high).with("fill", "none").with("stroke", "#e0483e");
+    rect.with("stroke-width", 3).with("stroke-dasharray", "7 3")
 }
 
 /// Text of a class whose middle, or start, stands at a point.
@@ -425,7 +441,7 @@ fn failed(at: [f64; 2], [side, _]: [f64; 2], out: &mut String) {
 }
 
 /// The legend, from an x of one gap on; returns its height.
-fn legend(width: f64, top: f64, key: &str, out: &mut String) -> f64 {
+fn legend((width, top): (f64, f64), key: &str, frees: bool, out: &mut String) -> f64 {
     const SIDE: f64 = 16.0;
     let entries = [
         ("job", "job, by name"),
@@ -435,7 +451,9 @@ fn legend(width: f64, top: f64, key: &str, out: &mut String) -> f64 {
         ("cover", "covered base: a busy or failed node is in the way"),
         ("reject", "rejected base: the box would leave the machine"),
         ("choice", "choice, with its index (its parts: numbered)"),
+        ("freed", "place that it costs least to empty"),
     ];
+    let entries = entries.into_iter().filter(|(class, _)| frees || *class != "freed");
     let (mut x, mut y) = (GAP, top);
     for (class, meaning) in entries {
         let wide = SIDE + 6.0 + width_of(meaning, 13.0) + 12.0;
@@ -455,6 +473,7 @@ fn legend(width: f64, top: f64, key: &str, out: &mut String) -> f64 {
                 label("on", "7", (at, size), out);
             }
             "cover" | "reject" => filled(class, key, at, size).end(out),
+            "freed" => frame(at, size).end(out),
             _ => rect(class, at, size).end(out),
         }
         text("quiet", [x + SIDE + 6.0, y + 12.5], 13.0).text(meaning, out);

@@ -13,7 +13,7 @@ use pavior_mesh::{Coordinates, Grid};
 use pavior_network::{Channel, ChannelKind, ChannelLoad};
 
 use crate::canvas::root;
-use crate::palette::{chart_style, heat};
+use crate::palette::{HEATS, chart_style, heat, heat_step, heat_style};
 use crate::text::cut;
 use crate::xml::Element;
 
@@ -43,7 +43,7 @@ pub fn heatmap(load: &ChannelLoad, cycles: u64, title: &str) -> String {
     picture.head(title);
     for row in &table {
         let part = if most > 0.0 { row.utilization / most } else { 0.0 };
-        picture.channel(row.channel, &heat(part), row.utilization);
+        picture.channel(row.channel, heat_step(part), row.utilization);
     }
     picture.finish(title, most)
 }
@@ -96,6 +96,15 @@ impl Picture {
                 let (at, middle) = self.place([0, y, z]);
                 self.label((at - CELL * 0.86, middle + 4.0), "end", &y.to_string());
             }
+            // The names of the axes, between the two coordinates.
+            let [right, high] = [0, 1].map(|axis| (self.sides[axis] - 1.0) * CELL / 2.0);
+            let (at, low) = self.place([0, 0, z]);
+            if last[0] > 1 {
+                self.label((at + right, low + CELL * 1.08), "middle", "x");
+            }
+            if last[1] > 1 {
+                self.label((at - CELL * 0.86, low - high + 4.0), "end", "y");
+            }
             if self.grid.axes() == 3 {
                 let (at, below) = self.place([0, 0, z]);
                 let middle = at + (self.sides[0] - 1.0) * CELL / 2.0;
@@ -104,7 +113,8 @@ impl Picture {
         }
     }
 
-    fn channel(&mut self, channel: Channel, colour: &str, utilization: f64) {
+    fn channel(&mut self, channel: Channel, step: usize, utilization: f64) {
+        let (class, colour) = heat(step);
         let (x, y) = self.place(self.grid.point(channel.node));
         let title = format!("{}: {:.1} %", channel.name(&self.grid), 100.0 * utilization);
         let half = NODE / 2.0;
@@ -113,13 +123,14 @@ impl Picture {
                 let left = if channel.kind == ChannelKind::Injection { x - half } else { x };
                 let rect = Element::new("rect").with("x", left).with("y", y - half);
                 let rect = rect.with("width", half).with("height", NODE).with("fill", colour);
+                let rect = rect.with("class", format!("{class}f"));
                 rect.with("stroke", "#999").with("stroke-width", ".5")
             }
             ChannelKind::Link { axis, positive, virtual_channel } => {
                 let [start, end] = link_ends(axis, positive, f64::from(virtual_channel));
                 let line = Element::new("line").with("x1", x + start[0]).with("y1", y + start[1]);
                 let line = line.with("x2", x + end[0]).with("y2", y + end[1]);
-                line.with("stroke", colour).with("stroke-width", "2.6")
+                line.with("class", class).with("stroke", colour).with("stroke-width", "2.6")
             }
         };
         shape.titled(&title, &mut self.body);
@@ -129,24 +140,26 @@ impl Picture {
     fn finish(mut self, title: &str, most: f64) -> String {
         let (width, height) = self.size();
         let top = height - 24.0;
-        for step in 0..60 {
-            let left = MARGIN + 3.0 * f64::from(step);
+        for step in 0..HEATS {
+            let (class, colour) = heat(step);
+            let left = MARGIN + 3.0 * step as f64;
             let rect = Element::new("rect").with("x", left).with("y", top).with("width", 3.2);
-            let rect = rect.with("height", 10).with("fill", heat(f64::from(step) / 59.0));
-            rect.end(&mut self.body);
+            let rect = rect.with("height", 10).with("class", format!("{class}f"));
+            rect.with("fill", colour).end(&mut self.body);
         }
         let scale = format!("0 to {:.1} % of cycles busy", 100.0 * most);
         self.label((MARGIN + 188.0, top + 9.0), "start", &scale);
         let mut inner = String::new();
         Element::new("title").text(title, &mut inner);
         let seen = format!(
-            "The channels of {}: pale ones carry nothing, the darkest is busy in {:.1} % of the \
-             cycles. Each channel has its share as its title.",
+            "The channels of {}, by the scale: those of its left end carry nothing, the busiest \
+             is busy in {:.1} % of the cycles. Each channel has its share as its title.",
             self.grid,
             100.0 * most
         );
         Element::new("desc").text(&seen, &mut inner);
         inner += &chart_style();
+        inner += &heat_style();
         inner += &self.body;
         let mut out = String::new();
         let fonts = "system-ui, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif";

@@ -135,10 +135,12 @@ fn table(table: &SectionTable) -> String {
     text + "</tbody>\n</table></div>\n"
 }
 
-/// Whether a cell is a number, with its interval or without, or is empty.
+/// Whether a cell is a number, with its interval or without, or is empty; "18 hold" is words.
 fn is_number(cell: &str) -> bool {
-    let first = cell.strip_prefix('-').unwrap_or(cell).split(' ').next().unwrap_or_default();
-    first.is_empty() || first.parse::<f64>().is_ok()
+    let mut words = cell.strip_prefix('-').unwrap_or(cell).split(' ');
+    let first = words.next().unwrap_or_default();
+    (first.is_empty() || first.parse::<f64>().is_ok())
+        && words.all(|word| !word.contains(char::is_alphabetic))
 }
 
 const STYLE: &str = "\
@@ -169,3 +171,18 @@ td:nth-child(n+4):last-child:not(.n){min-width:min(18em,48vw)}
 footer{color:var(--faint);font-size:.85rem;border-top:1px solid var(--line);margin-top:2.5em;\
 padding-top:12px;padding-bottom:32px;overflow-wrap:anywhere}
 ";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_told_from_words() {
+        for cell in ["", "-3", "1.229 ± 0.048", "12 %"] {
+            assert!(is_number(cell), "{cell}");
+        }
+        for cell in ["18 hold, 10 within tolerance", "13 hold", "mesh:8x8", "met"] {
+            assert!(!is_number(cell), "{cell}");
+        }
+    }
+}

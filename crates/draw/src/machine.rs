@@ -106,16 +106,22 @@ pub fn animation(
         return Err(DrawError::NoNumber { what: "length in seconds", value: seconds });
     }
     let plan = Plan::of(grid);
-    let mut canvas = Canvas::new(WIDTH, plan.height + 14.0);
+    let mut canvas = Canvas::new(WIDTH, plan.height + 34.0);
     let unit = Unit::named(unit);
     let [begin, end] = [first, last].map(|time| unit.words(time));
     let facts = format!("from {begin} to {end} in {} s; grey is free", label(seconds));
     frame(&mut canvas, grid, &plan, title, &facts);
+    let wide = WIDTH - 2.0 * MARGIN;
     // Everything is timed by one clock, which starts again when it ends.
     let clock = Element::new("animate").with("id", "clock").with("attributeName", "width");
-    let clock = clock.with("from", "0").with("to", n(WIDTH - 2.0 * MARGIN));
+    let clock = clock.with("from", "0").with("to", n(wide));
     let clock = clock.with("dur", n(seconds) + "s").with("begin", "0s;clock.end");
     canvas::rect((MARGIN, plan.height), (0.0, 6.0), Ink::Axis).holding(&clock, canvas.body());
+    for (share, anchor) in [(0.0, Anchor::Start), (0.5, Anchor::Middle), (1.0, Anchor::End)] {
+        let place = (MARGIN + share * wide, plan.height + 20.0);
+        let words = unit.words(first + share * (last - first));
+        canvas.write(canvas::text(place, anchor, 11.0, Ink::Faint), &words);
+    }
     let clock = |time: f64| (time - first) / (last - first) * seconds;
     for (index, one) in placed.iter().enumerate() {
         let (begin, end) = (clock(one.start), clock(one.end.unwrap_or(last)));

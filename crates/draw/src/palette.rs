@@ -142,6 +142,8 @@ const DARK: &[(&str, &str)] = &[
     (".mark", "fill:#6fd39b"),
     (".dot", "fill:#6fd39b"),
     (".job", "stroke:#15181b"),
+    (".arrow", "stroke:#f2f4f6"),
+    (".halo", "stroke:#15181b"),
     (".failed", "fill:#e2e6ea"),
     (".cross", "stroke:#15181b"),
     (".on", "fill:#ffffff"),
@@ -159,8 +161,11 @@ pub(crate) fn machines_style() -> String {
     format!("<style>\n{light}\n@media(prefers-color-scheme:dark){{\n{dark}\n}}\n</style>\n")
 }
 
-/// Colours from no load to the greatest (viridis, reversed so that idle links are pale).
-const HEAT: [[f64; 3]; 6] = [
+type Heat = [[f64; 3]; 6];
+
+/// Colours from no load to the greatest (viridis). What is idle is near to the paper: in light the
+/// scale goes from pale to dark, in dark from dark to pale.
+const HEAT: Heat = [
     [235.0, 238.0, 240.0],
     [253.0, 220.0, 110.0],
     [122.0, 209.0, 81.0],
@@ -168,12 +173,43 @@ const HEAT: [[f64; 3]; 6] = [
     [59.0, 82.0, 139.0],
     [68.0, 1.0, 84.0],
 ];
+const DARK_HEAT: Heat = [
+    [43.0, 49.0, 56.0],
+    [72.0, 92.0, 168.0],
+    [34.0, 136.0, 140.0],
+    [94.0, 201.0, 98.0],
+    [253.0, 220.0, 110.0],
+    [255.0, 252.0, 230.0],
+];
 
-/// The colour of a load between 0 and 1.
-pub(crate) fn heat(load: f64) -> String {
-    let at = load.clamp(0.0, 1.0) * (HEAT.len() - 1) as f64;
-    let low = (at as usize).min(HEAT.len() - 2);
+/// How many colours of loads there are.
+pub(crate) const HEATS: usize = 60;
+
+fn heat_of(scale: &Heat, step: usize) -> String {
+    let at = step.min(HEATS - 1) as f64 / (HEATS - 1) as f64 * (scale.len() - 1) as f64;
+    let low = (at as usize).min(scale.len() - 2);
     let part = at - low as f64;
-    let mix = |k: usize| (HEAT[low][k] + part * (HEAT[low + 1][k] - HEAT[low][k])).round() as u8;
+    let mix = |k: usize| (scale[low][k] + part * (scale[low + 1][k] - scale[low][k])).round() as u8;
     format!("#{:02x}{:02x}{:02x}", mix(0), mix(1), mix(2))
+}
+
+/// The step of a load between 0 and 1.
+pub(crate) fn heat_step(load: f64) -> usize {
+    (load.clamp(0.0, 1.0) * (HEATS - 1) as f64).round() as usize
+}
+
+/// The name of the class of a step, and its colour in light.
+pub(crate) fn heat(step: usize) -> (String, String) {
+    (format!("h{step}"), heat_of(&HEAT, step))
+}
+
+/// The style sheet of a drawing of loads: its dark colours.
+pub(crate) fn heat_style() -> String {
+    let mut rules = String::new();
+    for step in 0..HEATS {
+        let dark = heat_of(&DARK_HEAT, step);
+        // Writing to a string cannot fail.
+        let _ = write!(rules, ".h{step}{{stroke:{dark}}}.h{step}f{{fill:{dark}}}");
+    }
+    format!("<style>@media (prefers-color-scheme:dark){{{rules}}}</style>\n")
 }

@@ -4,14 +4,14 @@ use std::fmt;
 use std::str::FromStr;
 
 use pavior_kernel::BadName;
-use pavior_mesh::{Cubes, Cuboid, Grid, Request, Sides};
+use pavior_mesh::{Cubes, Cuboid, Grid, Request, Sides, read_sides};
 
 /// Boxes in words: `1,2:4x3 5,5:2x2`, each its base and its sides.
 pub(crate) fn boxes(text: &str) -> Result<Vec<Cuboid>, BadName> {
     let one = |word: &str| {
-        let parsed = word.split_once(':').and_then(|(base, sides)| {
-            Some(Cuboid::new(numbers(base, ',', 0)?, numbers(sides, 'x', 1)?))
-        });
+        let parsed = word
+            .split_once(':')
+            .and_then(|(base, sides)| Some(Cuboid::new(point(base)?, read_sides(sides)?)));
         parsed.ok_or_else(|| {
             let start = word.as_ptr() as usize - text.as_ptr() as usize;
             let reason =
@@ -24,7 +24,7 @@ pub(crate) fn boxes(text: &str) -> Result<Vec<Cuboid>, BadName> {
 
 /// Sides in words: `3x2`.
 pub(crate) fn sides(text: &str) -> Result<Sides, BadName> {
-    numbers(text, 'x', 1).ok_or_else(|| BadName {
+    read_sides(text).ok_or_else(|| BadName {
         reason: format!("`{text}` is no request: write its sides, such as 3x2"),
         span: 0..text.len(),
     })
@@ -61,7 +61,7 @@ impl FromStr for Slice {
             span: 0..text.len(),
         };
         if text.contains('x') {
-            return numbers(text, 'x', 1).map(Slice::Sides).ok_or_else(bad);
+            return read_sides(text).map(Slice::Sides).ok_or_else(bad);
         }
         let count = text.parse().ok().filter(|count| (1..=MOST_CUBES).contains(count));
         count.map(Slice::Cubes).ok_or_else(bad)
@@ -80,12 +80,11 @@ impl fmt::Display for Slice {
     }
 }
 
-/// Up to three numbers; axes that are left out have `usual`, which no number is below.
-fn numbers(text: &str, between: char, usual: u16) -> Option<[u16; 3]> {
-    let mut all = [usual; 3];
-    for (axis, word) in text.split(between).enumerate() {
-        let number = word.parse().ok().filter(|&number| number >= usual)?;
-        *all.get_mut(axis)? = number;
+/// Up to three coordinates; those that are left out are 0.
+fn point(text: &str) -> Option<[u16; 3]> {
+    let mut all = [0; 3];
+    for (axis, word) in text.split(',').enumerate() {
+        *all.get_mut(axis)? = word.parse().ok()?;
     }
     Some(all)
 }

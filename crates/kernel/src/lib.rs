@@ -2,7 +2,8 @@
 //! are broken by rule and not by chance, and named random [`Stream`]s.
 //!
 //! It also holds what all registries share, names with [`Options`], and the one way to show
-//! foreign text. With the feature `json` it has the one reader of JSON that others write.
+//! foreign text, and values over time in bounded memory ([`Stretches`]). With the feature `json` it
+//! has the one reader of JSON that others write.
 //!
 //! Nothing here knows about machines or jobs, and nothing here reads a clock.
 
@@ -16,6 +17,7 @@ pub mod json;
 mod options;
 mod registry;
 mod stream;
+mod stretches;
 mod time;
 
 pub use agenda::Agenda;
@@ -28,6 +30,7 @@ pub use foreign::{
 pub use options::{BadName, OptionSpec, Options, Values, bare_name, unknown_name};
 pub use registry::{BadEntry, Buildable, Entry, EntryHandle, Family, Registry, Selection};
 pub use stream::Stream;
+pub use stretches::{Range, Stretch, Stretches};
 pub use time::Time;
 
 #[cfg(doctest)]

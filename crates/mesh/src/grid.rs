@@ -52,6 +52,23 @@ pub fn volume(sides: Sides) -> u64 {
     sides.iter().map(|&side| u64::from(side)).product()
 }
 
+/// Sides as they are typed: `4x4x2`, `4x4` or `4`. Axes that are left out have a side of 1. `None`
+/// if that is not what stands there, or a side is 0.
+///
+/// ```
+/// assert_eq!(pavior_mesh::read_sides("4x2"), Some([4, 2, 1]));
+/// assert_eq!(pavior_mesh::read_sides("4x0"), None);
+/// ```
+pub fn read_sides(text: &str) -> Option<Sides> {
+    let mut sides = [1; 3];
+    for (axis, word) in text.split('x').enumerate() {
+        let digits = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+        let side = word.parse().ok().filter(|&side| digits && side >= 1)?;
+        *sides.get_mut(axis)? = side;
+    }
+    Some(sides)
+}
+
 /// A node's row-major number, x fastest: `x + W * (y + D * z)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

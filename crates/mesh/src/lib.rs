@@ -29,7 +29,7 @@ mod tile;
 pub use bases::BaseSet;
 pub use cubes::Cubes;
 pub use cuboid::Cuboid;
-pub use grid::{Coordinates, Grid, GridError, NodeId, PerAxis, Sides, volume};
+pub use grid::{Coordinates, Grid, GridError, NodeId, PerAxis, Sides, read_sides, volume};
 pub use occupancy::{Occupancy, OccupancyError};
 pub use orientation::orientations;
 pub use request::{Freedom, JobId, Pool, Request, UnknownFreedom};

@@ -44,6 +44,7 @@ const AGE: OptionSpec = OptionSpec {
 
 fn aged() -> Entry {
     let build = BuildScheduler::Function(|options| {
+        // Of a log, times are in seconds: `TimeUnit::SECOND.time(3600.0)` is an hour.
         Box::new(Aged { age: TimeUnit::TIME_UNIT.time(options.number("age")) })
     });
     Entry { options: &[AGE], ..Entry::new("aged", SchedulerKind { build }) }
@@ -59,7 +60,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let setup = Setup::new(grid, "tff", &registry.select(name)?)?;
         let measured = setup.simulation(jobs).measure(&["waiting", "waiting_max"])?.run()?;
         for (metric, value) in &measured.metrics {
-            println!("{name}: {} {:.3}", metric.name, value.unwrap_or(f64::NAN));
+            let unit = metric.unit.word(TimeUnit::TIME_UNIT);
+            println!("{name}: {} {:.3} {unit}", metric.name, value.unwrap_or(f64::NAN));
         }
     }
     Ok(())

@@ -8,7 +8,7 @@
 //! | to | use | feature |
 //! |---|---|---|
 //! | place jobs and take them back | [`Machine`] | |
-//! | learn why a request is refused | [`explain()`] | |
+//! | learn why a request is refused, and what would help | `planning::why` | `planning` |
 //! | write a strategy and judge it | [`strategies`] | |
 //! | find out which jobs to move for a request | `planning` | `planning` |
 //! | simulate jobs that come, wait and go | `simulation::Setup`, `workload` | `simulation` |
@@ -47,22 +47,6 @@
 //!
 //! machine.release(JobId(1))?;
 //! assert_eq!(machine.free().count(), 512);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
-//!
-//! # Why a request is refused
-//!
-//! On a plane two sides are enough:
-//!
-//! ```
-//! use pavior::{Cuboid, JobId, Machine, Placement, Request, explain};
-//!
-//! let mut machine = Machine::new("mesh:4x2".parse()?, "bf")?;
-//! machine.allocate_at(JobId(7), Placement::Whole(Cuboid::new([1, 0], [1, 2])))?;
-//! let explanation = explain(&mut machine, &Request::shape([3, 2]));
-//! let diagnosis = explanation.diagnosis.expect("a box was asked for");
-//! assert_eq!(diagnosis.nearest, Some(Cuboid::new([2, 0], [2, 2])));
-//! assert_eq!(diagnosis.blocked.expect("it fits the machine").jobs, [(JobId(7), 2)]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -134,7 +118,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub use pavior_allocation::explain::{Diagnosis, Explanation, explain};
 pub use pavior_allocation::{
     AllocateError, BuildError, Fork, Machine, Placement, PlacementError, Refusal, UnknownJob,
     UnknownNode,

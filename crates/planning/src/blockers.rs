@@ -1,12 +1,13 @@
 //! Blockers: the place of a box that it costs least to empty.
 //!
-//! Of all places of the box, in any orientation, none of whose nodes has failed: the one whose jobs
-//! weigh least together. A job counts once, with all its weight, however many of its nodes lie
-//! there. Ties go to the earlier orientation, then to the earlier base, row-major. Exact.
+//! Of all places of the box, in any orientation: of those with the fewest nodes that are not
+//! available the one whose jobs weigh least together. A job counts once, with all its weight,
+//! however many of its nodes lie there. Ties go to the earlier orientation, then to the earlier
+//! base, row-major. Exact.
 //!
 //! O(jobs + N) an orientation; see `windows.rs` for jobs of several parts.
 
-use pavior_mesh::{Cuboid, JobId, Scan};
+use pavior_mesh::{Cuboid, JobId, NodeId, Scan};
 
 use crate::windows::{Places, barred, over_jobs};
 use crate::{Shape, Snapshot, Weights};
@@ -16,34 +17,39 @@ use crate::{Shape, Snapshot, Weights};
 pub struct Blockers {
     /// The place.
     pub at: Cuboid,
-    /// What its jobs weigh together; 0 where it is free.
+    /// What its jobs weigh together; 0 where none holds a node.
     pub weight: u64,
     /// The jobs that hold nodes in it, by number.
     pub jobs: Vec<JobId>,
+    /// The nodes in it that are not available, row-major; none if there is a place without.
+    pub unavailable: Vec<NodeId>,
 }
 
-/// The place of least weight; `None` if no place of the box on the machine is without failed nodes.
+/// The place that it costs least to empty; `None` if the machine has no such box.
 pub fn blockers(snapshot: &Snapshot, shape: Shape, weights: &Weights) -> Option<Blockers> {
     let grid = snapshot.grid;
-    let mut best: Option<(u64, Cuboid)> = None;
+    let mut best: Option<((u64, u64), Cuboid)> = None;
     for sides in shape.orientations(&grid) {
         let places = Places::of(&grid, sides);
         let barred = barred(&places, &snapshot.healthy);
         let sums = over_jobs(snapshot, &places, |job| weights.0[job]);
-        let bases = Scan::default().bases(grid, sides);
-        for base in bases.filter(|&base| barred.as_ref().is_none_or(|barred| barred.at(base) == 0))
-        {
-            let weight = sums.at(base);
-            if best.is_none_or(|(least, _)| weight < least) {
-                best = Some((weight, places.at(base)));
+        for base in Scan::default().bases(grid, sides) {
+            let cost = (barred.as_ref().map_or(0, |barred| barred.at(base)), sums.at(base));
+            if best.is_none_or(|(least, _)| cost < least) {
+                best = Some((cost, places.at(base)));
             }
         }
     }
-    best.map(|(weight, at)| Blockers { at, weight, jobs: jobs_in(snapshot, &at) })
+    best.map(|((_, weight), at)| {
+        let mut unavailable: Vec<NodeId> =
+            at.nodes(&grid).filter(|&node| !snapshot.healthy.is_node_free(node)).collect();
+        unavailable.sort_unstable();
+        Blockers { at, weight, jobs: jobs_in(snapshot, &at), unavailable }
+    })
 }
 
 /// The jobs that hold nodes in a box.
-fn jobs_in(snapshot: &Snapshot, at: &Cuboid) -> Vec<JobId> {
+pub(crate) fn jobs_in(snapshot: &Snapshot, at: &Cuboid) -> Vec<JobId> {
     let meets = |parts: &[Cuboid]| parts.iter().any(|part| part.intersects(&snapshot.grid, at));
     snapshot.jobs().filter(|(_, parts)| meets(parts)).map(|(job, _)| job).collect()
 }

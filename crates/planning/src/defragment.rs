@@ -1,9 +1,8 @@
 //! Defragment: as many free boxes of a shape as a few moves can make.
 
-use pavior_mesh::volume;
-
 use crate::plan::{Budget, Goal, MovePlan, SearchLimits};
 use crate::search::cheapest;
+use crate::slots::after_moves;
 use crate::{Shape, Slots, Snapshot, Weights, slots};
 
 /// How many boxes of a shape can be free at once.
@@ -13,6 +12,8 @@ pub struct Defragmented {
     pub before: Slots,
     /// The plan; its boxes are the free ones after the moves.
     pub plan: MovePlan,
+    /// No plan that moves as few jobs makes more boxes free: at least the number of the plan's.
+    pub bound: u32,
     /// Whether there certainly is no plan for more boxes, or a cheaper one for as many.
     pub proven: bool,
 }
@@ -21,7 +22,8 @@ pub struct Defragmented {
 /// and of those the cheapest.
 ///
 /// One box more than are free is tried first, then two, since a plan for more is a plan for fewer.
-/// Exact within the budget, which all tries share.
+/// Exact within the budget, which all tries share. Where it runs out, the bound says how many more
+/// there could be.
 pub fn defragment(
     snapshot: &Snapshot,
     shape: Shape,
@@ -32,18 +34,21 @@ pub fn defragment(
     let mut budget = Budget { left: limits.budget };
     let boxes = before.boxes.clone();
     let mut plan = MovePlan { cost: 0, jobs: Vec::new(), boxes, moves: Vec::new() };
+    let mut bound = after_moves(snapshot, shape, &before, limits.max_jobs, &mut budget);
+    bound = bound.max(before.boxes.len() as u32);
     let mut proven = true;
-    let most = u64::from(snapshot.free.count()) / volume(shape.sides).max(1);
-    for count in before.boxes.len() + 1..=most as usize {
+    for count in before.boxes.len() + 1..=bound as usize {
         let available = snapshot.healthy.clone();
         let goal = Goal { shape, count, required: Vec::new(), available };
         let limit = (limits.max_jobs, limits.turn);
         let answer = cheapest(snapshot, &goal, weights, limit, &mut budget);
         proven &= answer.proven;
-        match answer.plan {
-            Some(better) => (plan, proven) = (better, answer.proven),
-            None => break,
-        }
+        let Some(better) = answer.plan else {
+            // What cannot be done for some boxes cannot be done for more.
+            bound = if answer.proven { count as u32 - 1 } else { bound };
+            break;
+        };
+        (plan, proven) = (better, answer.proven);
     }
-    Defragmented { before, plan, proven }
+    Defragmented { before, plan, bound, proven }
 }

@@ -6,7 +6,7 @@
 //! free. So it is the place whose last job ends first, ties by scan order.
 
 use pavior_kernel::Time;
-use pavior_mesh::{Cuboid, JobId};
+use pavior_mesh::{Cuboid, JobId, Occupancy};
 
 use crate::near::first_free;
 use crate::{Shape, Snapshot};
@@ -29,19 +29,40 @@ pub fn earliest(
     if let Some(place) = first_free(&snapshot.free, shape) {
         return Some(Earliest { at: Time::ZERO, place });
     }
-    let mut ending: Vec<(Time, usize)> = snapshot
-        .jobs()
-        .enumerate()
-        .filter_map(|(index, (job, _))| Some((end(job)?, index)))
-        .collect();
-    ending.sort_unstable();
-    let after = |at: Time| {
-        let gone = ending.iter().take_while(|&&(end, _)| end <= at).map(|&(_, job)| job);
-        first_free(&snapshot.without(gone), shape)
-    };
-    let mut times: Vec<Time> = ending.iter().map(|&(end, _)| end).collect();
-    times.dedup();
+    let ends = Ends::of(snapshot, end);
+    let after = |at: Time| first_free(&ends.free_after(at), shape);
+    let times = ends.times();
     let first = times.partition_point(|&at| after(at).is_none());
     let &at = times.get(first)?;
     after(at).map(|place| Earliest { at, place })
+}
+
+/// The ends of the jobs of a state, replayed.
+pub(crate) struct Ends<'a> {
+    snapshot: &'a Snapshot,
+    /// When jobs end, by their places in the list, the first first.
+    ending: Vec<(Time, usize)>,
+}
+
+impl Ends<'_> {
+    pub(crate) fn of(snapshot: &Snapshot, end: impl Fn(JobId) -> Option<Time>) -> Ends<'_> {
+        let jobs = snapshot.jobs().enumerate();
+        let mut ending: Vec<(Time, usize)> =
+            jobs.filter_map(|(index, (job, _))| Some((end(job)?, index))).collect();
+        ending.sort_unstable();
+        Ends { snapshot, ending }
+    }
+
+    /// The different ends, ascending.
+    pub(crate) fn times(&self) -> Vec<Time> {
+        let mut times: Vec<Time> = self.ending.iter().map(|&(end, _)| end).collect();
+        times.dedup();
+        times
+    }
+
+    /// The free nodes once the jobs that end until then are gone.
+    pub(crate) fn free_after(&self, at: Time) -> Occupancy {
+        let gone = self.ending.iter().take_while(|&&(end, _)| end <= at).map(|&(_, job)| job);
+        self.snapshot.without(gone)
+    }
 }

@@ -10,7 +10,9 @@
 //! - [`drain`] plans how a set of nodes is emptied, and [`defragment`] how many boxes of a shape
 //!   can be made free at once;
 //! - [`room_by`] says who moves or is requeued so that a box or some nodes are free by a time;
-//! - [`slots`] says how many boxes of a shape can be placed side by side now.
+//! - [`slots`] says how many boxes of a shape can be placed side by side now, and [`next_slot`]
+//!   when there are more;
+//! - [`why`] puts these together: what a request waits for, who is in its way, and what would help.
 //!
 //! Every answer is exact. A search that could take too long has a budget. The budget counts words
 //! looked at, not time, so that the same question always has the same answer. Such a search says
@@ -48,6 +50,7 @@ mod search;
 mod slots;
 mod snapshot;
 mod unblock;
+mod why;
 mod windows;
 
 pub use blockers::{Blockers, blockers};
@@ -57,6 +60,7 @@ pub use drain::drain;
 pub use earliest::{Earliest, earliest};
 pub use near::{fit, nearest};
 pub use plan::{Move, MovePlan, Planned, SearchLimits};
-pub use slots::{Slots, slots};
+pub use slots::{NextSlot, Slots, next_slot, slots};
 pub use snapshot::{Shape, Snapshot, TooHeavy, Weights};
 pub use unblock::{unblock, unblock_any};
+pub use why::{Asked, Blocked, Cause, NAMED, Queued, Why, Words, why};

@@ -174,16 +174,16 @@ impl Union {
     }
 }
 
-/// The bases at which a box would lie on a node that cannot be had.
+/// How many nodes that cannot be had a box would lie on, for each of its places.
 pub(crate) fn barred(places: &Places, available: &Occupancy) -> Option<Sums> {
     let grid = *available.grid();
     if available.count() == grid.nodes() {
         return None;
     }
     let mut sums = Sums::new(places.bases());
-    let whole = Cuboid::whole(&grid);
-    for part in pavior_mesh::tile(&grid, &whole, |node| !available.is_node_free(node)) {
-        for piece in places.meeting(&part) {
+    let nodes = (0..grid.nodes()).map(NodeId);
+    for node in nodes.filter(|&node| !available.is_node_free(node)) {
+        for piece in places.meeting(&Cuboid::node(grid.point(node))) {
             sums.add(&piece, 1);
         }
     }

@@ -106,7 +106,7 @@ pub enum StartError {
         error: PlacementError,
     },
     /// It was given nodes that are reserved before it is said to end.
-    #[error("job {} was started on nodes of reservation {reservation}, into which it reaches", job.0)]
+    #[error("job {} was started on nodes of reservation {reservation} and reaches into it", job.0)]
     Reserved {
         /// The job.
         job: JobId,
@@ -145,6 +145,25 @@ impl Dispatcher {
     #[must_use]
     pub fn with_prediction(self, prediction: Box<dyn Prediction + Send>) -> Dispatcher {
         Dispatcher { prediction: Some(prediction), ..self }
+    }
+
+    /// A copy in which time can run on without this one. Its scheduler is one of the same kind that
+    /// has decided nothing yet, and `estimate` says how long each job is said to run there. What is
+    /// predicted of run times is not copied. O(N/64) for N nodes, the strategy's index, the jobs
+    /// and what is reserved ahead.
+    pub fn fork(
+        &self,
+        scheduler: Box<dyn Scheduler>,
+        mut estimate: impl FnMut(&Job) -> Time,
+    ) -> Dispatcher {
+        let mut fork = Dispatcher::new(self.machine.clone(), scheduler);
+        let mut told = |job: &Job| Job { estimate: estimate(job), ..job.clone() };
+        for RunningJob { job, start } in self.running.by_estimated_end() {
+            fork.running.start(told(job), *start);
+        }
+        self.queue.iter().for_each(|job| fork.queue.push(told(job)));
+        fork.calendar = self.calendar.clone();
+        fork
     }
 
     /// The machine.

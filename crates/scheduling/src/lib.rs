@@ -2,7 +2,7 @@
 //!
 //! A [`Scheduler`] sees the [`Queue`] of waiting jobs, the [`Running`] ones with their estimated
 //! ends, and a [`MachineView`] which it asks whether a job could start now. It never sees a
-//! strategy or a clock: it is told the time. What is reserved ahead ([`Calendar`]) is taken in every
+//! strategy or a clock: it is told the time. What is reserved ahead ([`Calendar`]) is taken in each
 //! question to the view, for each job that would reach into it.
 //!
 //! A [`Dispatcher`] keeps queue, running jobs, machine and scheduler together, and starts what the

@@ -1,8 +1,8 @@
 //! A run, setting by setting, and what it came to.
 
-use pavior_kernel::{BadName, unknown_name};
+use pavior_kernel::BadName;
 
-use crate::metrics::{ALL, Context, Metric, MetricSpec};
+use crate::metrics::{ALL, Context, Metric, MetricSpec, named};
 use crate::{Bounds, Inputs, Observer, Outcome, RunError, Setup, Simulation, Stop};
 
 /// A run that is being put together: [`Setup::simulation`] begins it, [`SimulationBuilder::run`]
@@ -69,14 +69,7 @@ impl<'o> SimulationBuilder<'o, '_> {
     /// # Errors
     /// If there is no metric of a name; one that is nearly called so is told.
     pub fn measure(self, names: &[&str]) -> Result<Self, BadName> {
-        let named = |&name: &&str| {
-            let found = ALL.iter().copied().find(|spec| spec.name == name);
-            found.ok_or_else(|| {
-                let known: Vec<&str> = ALL.iter().map(|spec| spec.name).collect();
-                unknown_name("metric", name, &known)
-            })
-        };
-        let metrics = names.iter().map(named).collect::<Result<Vec<_>, _>>()?;
+        let metrics = names.iter().map(|name| named(name)).collect::<Result<Vec<_>, _>>()?;
         Ok(self.with_metrics(metrics))
     }
 
@@ -124,7 +117,7 @@ impl<'o> SimulationBuilder<'o, '_> {
         let standard = || ALL.iter().copied().filter(|spec| spec.standard).collect();
         let metrics: Vec<_> = metrics.unwrap_or_else(standard);
         let mut own: Vec<Box<dyn Metric>> =
-            metrics.iter().map(|spec| (spec.build)(&context)).collect();
+            metrics.iter().map(|spec| spec.observer(&context)).collect();
         let own_observers = own.iter_mut().map(|metric| &mut **metric as &mut dyn Observer);
         let mut all: Vec<&mut dyn Observer> = own_observers.collect();
         all.extend(observers.into_iter().map(|observer| observer as &mut dyn Observer));

@@ -2,10 +2,10 @@
 //! from a schedule in the page itself.
 //!
 //! The page is one file that needs nothing from elsewhere. Its sources, in TypeScript, are in
-//! `page/src`; `page/dist/viewer.js` is built from them by `npm ci && npm run build` in `page`,
-//! which checks their types, and is kept beside them, so that building this crate needs no Node.
-//! Its first line has the digests of what it was built from and of the rest of it, and a test holds
-//! them against the files. It contains three.js (MIT, see `page/THREE-LICENSE`).
+//! `page/src`. `npm ci && npm run build` in `page` checks their types and builds
+//! `page/dist/viewer.js`. The bundle is kept beside them, so that building this crate needs no
+//! Node. Its first line has the digests of what it was built from and of the rest of it, and a test
+//! holds them against the files. It contains three.js (MIT, see `page/THREE-LICENSE`).
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! The packages of Debian: `pavior`, the program, and `pavior-slurm`, its services beside a Slurm.
+//! The packages of Debian: `pavior`, the program with the unit of `pavior serve`, and
+//! `pavior-slurm`, its services beside a Slurm.
 //!
 //! They are packed by Debian's own `dpkg-deb`. What stands below `etc` is a conffile, which an
 //! upgrade leaves as an administrator has changed it.
@@ -18,13 +19,17 @@ const SYSTEM: &str = "usr/lib/systemd/system";
 /// Completions that Debian has elsewhere than a prefix of one's own.
 const ZSH: (&str, &str) = ("usr/share/zsh/site-functions", "usr/share/zsh/vendor-completions");
 
+/// The services of each package.
+const SERVE_SERVICES: &str = "pavior-serve.service";
+const SLURM_SERVICES: &str = "pavior-slurm.service pavior-slurm-observe.service";
+
 /// After an upgrade those services that ran run the new program; none is started otherwise.
 const AFTER: &str = r#"#!/bin/sh
 set -e
 if [ "$1" = configure ] && [ -d /run/systemd/system ]; then
     systemctl daemon-reload
     if [ -n "$2" ]; then
-        systemctl try-restart pavior-slurm.service pavior-slurm-observe.service
+        systemctl try-restart SERVICES
     fi
 fi
 "#;
@@ -32,7 +37,7 @@ fi
 const BEFORE_REMOVAL: &str = r#"#!/bin/sh
 set -e
 if [ "$1" = remove ] && [ -d /run/systemd/system ]; then
-    systemctl disable --now pavior-slurm.service pavior-slurm-observe.service
+    systemctl disable --now SERVICES
 fi
 "#;
 
@@ -57,11 +62,14 @@ fn program(release: &Release, tree: &Tree) -> Result<(), String> {
     let usr = package.folder.join("usr");
     make_folder(&package.folder)?;
     said(Command::new("cp").arg("--archive").arg(&tree.files).arg(&usr))?;
-    // These are the other package's.
+    // These are the other package's, or go where systemd looks.
     let others = package.folder.join("usr/share/pavior");
     fs::remove_dir_all(&others).map_err(|error| format!("{}: {error}", others.display()))?;
     let moved = fs::rename(package.folder.join(ZSH.0), package.folder.join(ZSH.1));
     moved.map_err(|error| format!("{}: {error}", ZSH.0))?;
+    tree::put(&release.root, tree::SERVICE, &package.folder.join(SYSTEM))?;
+    judge(&package.folder.join(SYSTEM))?;
+    package.scripts(SERVE_SERVICES)?;
     let manual = usr.join(tree::MANUAL);
     for page in files(&manual)? {
         said(Command::new("gzip").args(["--best", "--no-name"]).arg(manual.join(page)))?;
@@ -76,7 +84,8 @@ fn program(release: &Release, tree: &Tree) -> Result<(), String> {
         &format!("Depends: libc6 (>= {major}.{minor}), libgcc-s1\nSuggests: pavior-slurm\n"),
         "Processor allocation and scheduling on meshes and tori\n \
          Decides which nodes of a mesh or torus a job gets, and which job goes next; simulates\n \
-         what the decision costs; serves leases of nodes over HTTP.\n",
+         what the decision costs; serves leases of nodes over HTTP, as a service that is not \
+         started.\n",
     )
 }
 
@@ -91,12 +100,8 @@ fn slurm(release: &Release, tree: &Tree) -> Result<(), String> {
         let page = format!("docs/{page}.md");
         tree::put(&release.root, &page, &package.folder.join("usr/share/doc/pavior-slurm"))?;
     }
-    let control = package.folder.join("DEBIAN");
-    for (name, text) in SCRIPTS {
-        write_file(&control.join(name), text.as_bytes())?;
-        said(Command::new("chmod").arg("755").arg(control.join(name)))?;
-    }
-    write_file(&control.join("conffiles"), b"/etc/pavior/slurm.toml\n")?;
+    package.scripts(SLURM_SERVICES)?;
+    write_file(&package.folder.join("DEBIAN/conffiles"), b"/etc/pavior/slurm.toml\n")?;
     package.pack(
         &format!("Depends: pavior (= {}-1)\nRecommends: slurm-client\n", release.version),
         "Boxes of nodes for the jobs of an unmodified Slurm\n \
@@ -124,6 +129,16 @@ impl<'a> Package<'a> {
     ) -> Package<'a> {
         let folder = tree.stage.join("debian").join(name);
         Package { release, name, architecture, folder }
+    }
+
+    /// Writes the scripts that Debian runs, for some services.
+    fn scripts(&self, services: &str) -> Result<(), String> {
+        for (name, text) in SCRIPTS {
+            let script = self.folder.join("DEBIAN").join(name);
+            write_file(&script, text.replace("SERVICES", services).as_bytes())?;
+            said(Command::new("chmod").arg("755").arg(script))?;
+        }
+        Ok(())
     }
 
     /// Writes the control file with some more fields and a description, and packs.

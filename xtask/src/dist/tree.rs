@@ -15,6 +15,12 @@ pub(super) const UNITS: &[&str] = &[
     "apps/slurm/dist/slurm.toml",
 ];
 
+/// The unit of `pavior serve`, of the package of the program.
+pub(super) const SERVICE: &str = "apps/serve/dist/pavior-serve.service";
+
+/// Where the archive has that.
+const SERVICE_APART: &str = "share/pavior/serve";
+
 /// Where the archive has them: only an administrator puts them in place.
 pub(super) const UNITS_APART: &str = "share/pavior/slurm";
 
@@ -61,6 +67,7 @@ pub(super) fn write(
     for file in UNITS {
         put(&release.root, file, &files.join(UNITS_APART))?;
     }
+    put(&release.root, SERVICE, &files.join(SERVICE_APART))?;
     let doc = files.join(DOC);
     for file in ["LICENSE-APACHE", "LICENSE-MIT", "CHANGELOG.md"] {
         put(&release.root, file, &doc)?;

@@ -3,6 +3,7 @@
 
 mod bench;
 mod experiments;
+mod forecast;
 
 use std::path::PathBuf;
 
@@ -23,9 +24,10 @@ mod unblock;
 
 pub(crate) use bench::BenchArgs;
 pub(crate) use experiments::{ExperimentArgs, MergeArgs, PlotArgs, ReproduceArgs};
+pub(crate) use forecast::ForecastArgs;
 pub(crate) use messages::NetworkCommandArgs;
 pub(crate) use parameters::{
-    OfNetworks, OfReading, OfRequests, OfRuns, OfStreams, ParameterArgs, failure,
+    OfForecasts, OfNetworks, OfReading, OfRequests, OfRuns, OfStreams, ParameterArgs, failure,
 };
 #[cfg(feature = "serve")]
 pub(crate) use serve::ServeArgs;
@@ -71,6 +73,8 @@ pub(crate) enum Command {
     Unblock(UnblockArgs),
     /// How many boxes of a shape can be placed side by side
     Slots(SlotsArgs),
+    /// When jobs of a log start, as intervals, and how well they hold
+    Forecast(ForecastArgs),
     /// Gives the jobs of a running Slurm boxes of nodes
     #[cfg(feature = "slurm")]
     Slurm(SlurmArgs),

@@ -45,6 +45,17 @@ impl Choice for OfStreams {
     }
 }
 
+/// The jobs of a log on a machine, without network and failures.
+#[derive(Debug)]
+pub(crate) struct OfForecasts;
+
+impl Choice for OfForecasts {
+    fn has(parameter: &Parameter) -> bool {
+        let of_jobs = ["machine", "strategy", "scheduler", "shape-rule", "freedom", "seed"];
+        of_jobs.contains(&parameter.name) || OfReading::has(parameter)
+    }
+}
+
 /// What to read of a log.
 #[derive(Debug)]
 pub(crate) struct OfReading;

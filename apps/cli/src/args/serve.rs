@@ -72,6 +72,10 @@ pub(crate) struct ServeArgs {
     /// down for so long
     #[arg(long)]
     pub(crate) confirm_clock: bool,
+    /// Shapes such as 4x4x4,8x8x8, at most 16: the metrics say how many such boxes can be placed
+    /// side by side
+    #[arg(long)]
+    pub(crate) slots: Option<String>,
     /// The seed of random strategies
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,

@@ -25,6 +25,9 @@ pub(crate) struct SlotsArgs {
     /// What may be turned
     #[arg(long, value_enum, default_value = "all")]
     pub(crate) turn: Turning,
+    /// Also how many there can be once at most so many jobs have moved, and which moves those are
+    #[arg(long, value_name = "K", conflicts_with = "freedom")]
+    pub(crate) moves: Option<usize>,
     /// How far to search, in words of bit sets looked at, before the best that was found is told
     /// with a bound
     #[arg(

@@ -46,9 +46,6 @@ pub(crate) struct UnblockArgs {
     /// Only lists so many of the nearest boxes that are free
     #[arg(long, group = "question", value_name = "COUNT")]
     pub(crate) nearest: Option<usize>,
-    /// Plans as many free boxes of the shape as the moves can make
-    #[arg(long, group = "question")]
-    pub(crate) defragment: bool,
     /// Plans how a node such as 1,2 is emptied; may be given several times
     #[arg(long, group = "question", value_name = "NODE", conflicts_with_all = ["shape", "nodes"])]
     pub(crate) drain: Vec<String>,

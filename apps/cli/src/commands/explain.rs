@@ -1,18 +1,25 @@
 //! `pavior explain`: what each strategy would do in a state, and why a request is refused.
 
-use pavior_allocation::explain::{self, Answer, Diagnosis};
+use pavior_allocation::explain::{self, Answer};
 use pavior_allocation::{Refusal, Registry, Selection};
 use pavior_experiments::LeftOut;
 use pavior_files::FileUses;
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request, volume};
+use pavior_planning::{
+    Asked, Blocked, Queued, SearchLimits, Shape, Snapshot, Why, Words, nearest, why,
+};
 use serde_json::{Value, json};
 
+use super::unblock::moves_of;
 use crate::args::ExplainArgs;
 use crate::boxes::parts;
 use crate::busy::{self, Busy};
 use crate::failure::Failure;
 use crate::output::{self, Format, Table};
 use crate::{files, input};
+
+/// The most jobs that are moved in a plan.
+const MOVED: usize = 2;
 
 /// The width of tables and sentences, on wider terminals too: lines of a story.
 const WIDE: usize = 80;
@@ -32,10 +39,13 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
         let answer = explain::answer(&busy.state, selection, &request, args.ask.seed);
         answers.push(answer.map_err(|error| Failure::usage(error.to_string()))?);
     }
-    let story = Story { busy, request, answers, skipped };
+    let (snapshot, why) = diagnosed(&busy, &request)?;
+    let story = Story { busy, request, answers, skipped, snapshot, why };
     if let Some(path) = &args.svg {
         let name = |job: JobId| story.busy.shown_name(job).raw();
-        let svg = pavior_draw::explanation(&story.busy.state, &request, &story.answers, &name);
+        let freed = story.blocked().map(|blocked| blocked.at);
+        let Story { busy, answers, .. } = &story;
+        let svg = pavior_draw::explanation(&busy.state, &request, answers, freed.as_ref(), &name);
         files::write_whole(path, |out| out.write_all(svg.as_bytes()))?;
     }
     match Format::or_default(args.format) {
@@ -43,6 +53,20 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
         Format::Csv => story.csv(),
         Format::Table => story.table(),
     }
+}
+
+/// What stands in the way of the boxes that a request may be placed in, if it has any. Jobs end
+/// when their lines say so; without numbers there none ends.
+fn diagnosed(busy: &Busy, request: &Request) -> Result<(Snapshot, Option<Why>), Failure> {
+    let machine = busy.machine()?;
+    let snapshot = Snapshot::of(&machine);
+    let Some(shape) = request.shape else { return Ok((snapshot, None)) };
+    let boxes = Shape::all_for(request, &machine, true);
+    let asked = Asked::boxed(&snapshot, boxes.unwrap_or_else(|| vec![Shape::new(shape)]));
+    let ends = busy.ends().ok();
+    let end = |job: JobId| ends.as_ref()?.rank(job);
+    let answer = why(&snapshot, &asked, Queued::First, end, &SearchLimits::jobs(MOVED));
+    Ok((snapshot, Some(answer)))
 }
 
 /// The strategies named, or all that work on the machine; and those named that are left out.
@@ -61,6 +85,9 @@ struct Story {
     answers: Vec<Answer>,
     /// The strategies left out; none where they are an error.
     skipped: Option<Vec<LeftOut>>,
+    snapshot: Snapshot,
+    /// What stands in the way of the box; none without a box.
+    why: Option<Why>,
 }
 
 impl Story {
@@ -68,16 +95,33 @@ impl Story {
         self.busy.state.grid()
     }
 
-    /// What stands in the way of the box, if there is a box.
-    fn diagnosis(&self) -> Diagnosis {
-        let state = &self.busy.state;
-        let nothing = || Diagnosis {
-            fits: None,
-            largest_free: state.free().largest_free(),
-            nearest: None,
-            blocked: None,
+    fn blocked(&self) -> Option<&Blocked> {
+        self.why.as_ref()?.blocked.as_ref()
+    }
+
+    /// The free box that comes nearest to the one asked for.
+    fn nearest(&self) -> Option<Cuboid> {
+        nearest(&self.snapshot, Shape::new(self.request.shape?), 1).pop()
+    }
+
+    fn largest_free(&self) -> Option<Cuboid> {
+        self.busy.state.free().largest_free()
+    }
+
+    /// Why no place is free, or which one is, in sentences.
+    fn lines(&self) -> Vec<String> {
+        let ends = self.busy.ends().ok();
+        let time = |at| ends.as_ref().map_or_else(String::new, |ends| ends.at(at).to_string());
+        let refuses = |answer: &&Answer| answer.outcome.is_err();
+        let refusing = self.answers.iter().find(refuses).map(|answer| answer.selection.to_string());
+        let words = Words {
+            grid: self.grid(),
+            job: &|job| format!("job {}", self.busy.shown_name(job)),
+            time: &time,
+            strategy: &refusing.unwrap_or_default(),
+            scheduler: "",
         };
-        self.request.shape.map_or_else(nothing, |shape| Diagnosis::of(state, shape))
+        self.why.as_ref().map_or(Vec::new(), |why| why.lines(&words))
     }
 
     /// The request; how free it is only if that was said.
@@ -95,22 +139,10 @@ impl Story {
 
     fn json(&self, seed: u64) -> Value {
         let (state, grid) = (&self.busy.state, self.grid());
-        let cuboid = |cuboid: &Option<Cuboid>| {
-            cuboid.as_ref().map_or(Value::Null, |cuboid| parts(grid, &[*cuboid]).remove(0))
+        let cuboid = |cuboid: Option<Cuboid>| {
+            cuboid.map_or(Value::Null, |cuboid| parts(grid, &[cuboid]).remove(0))
         };
-        let diagnosis = self.diagnosis();
-        let blocked = diagnosis.blocked.as_ref().map_or(Value::Null, |blocked| {
-            let job = |&(job, nodes): &(JobId, u32)| {
-                json!({ "job": self.busy.name(job), "nodes": nodes })
-            };
-            json!({
-                "base": &blocked.at.base[..grid.axes()],
-                "sides": &blocked.at.sides[..grid.axes()],
-                "busy_nodes": blocked.nodes(),
-                "jobs": blocked.jobs.iter().map(job).collect::<Vec<_>>(),
-                "failed": blocked.failed.iter().map(|&node| self.point(node)).collect::<Vec<_>>(),
-            })
-        });
+        let fits = self.why.as_ref().and_then(|why| why.place.first().copied());
         let mut document = json!({
             "schema": 1,
             "version": env!("CARGO_PKG_VERSION"),
@@ -123,15 +155,36 @@ impl Story {
             "jobs": state.held().len(),
             "perfect_index": self.perfect(),
             "strategies": self.answers.iter().map(|answer| self.entry(answer)).collect::<Vec<_>>(),
-            "fits": cuboid(&diagnosis.fits),
-            "nearest": cuboid(&diagnosis.nearest),
-            "largest_free": cuboid(&diagnosis.largest_free),
-            "blocked": blocked,
+            "fits": cuboid(fits),
+            "nearest": cuboid(self.nearest()),
+            "largest_free": cuboid(self.largest_free()),
+            "why": self.lines(),
+            "blocked": self.blocked().map(|blocked| self.blocked_json(blocked)),
         });
         if let Some(skipped) = &self.skipped {
             document["skipped"] = json!(skipped);
         }
         document
+    }
+
+    fn blocked_json(&self, blocked: &Blocked) -> Value {
+        let (grid, ends) = (self.grid(), self.busy.ends().ok());
+        let (largest, and_more) = blocked.largest();
+        let job =
+            |&(job, nodes): &(JobId, u64)| json!({ "job": self.busy.name(job), "nodes": nodes });
+        let free = self.busy.state.free();
+        let busy = blocked.at.nodes(grid).filter(|&node| !free.is_node_free(node)).count();
+        let moves = blocked.plan.plan.as_ref().map_or(&[][..], |plan| &plan.moves);
+        json!({
+            "base": &blocked.at.base[..grid.axes()],
+            "sides": &blocked.at.sides[..grid.axes()],
+            "busy_nodes": busy,
+            "jobs": largest.iter().map(job).collect::<Vec<_>>(),
+            "and_more": and_more,
+            "failed": blocked.unavailable.iter().map(|&node| self.point(node)).collect::<Vec<_>>(),
+            "until": blocked.until.zip(ends).map(|(until, ends)| ends.at(until)),
+            "moves": moves_of(&self.busy, grid, moves),
+        })
     }
 
     fn entry(&self, answer: &Answer) -> Value {
@@ -242,31 +295,15 @@ impl Story {
                 sentences.push(format!("{reason} ({}): {}", reason.meaning(), names.join(", ")));
             }
         }
-        let diagnosis = self.diagnosis();
-        sentences.extend(diagnosis.fits.map(|at| {
-            let turned = self.request.shape != Some(at.sides);
-            let how = if turned { "free if turned" } else { "free all the same" };
-            format!("{how}: {}", self.words(&at))
-        }));
-        if diagnosis.fits.is_none() && self.request.shape.is_some() {
-            sentences.push(match diagnosis.nearest {
+        sentences.extend(self.lines());
+        if self.blocked().is_some() {
+            sentences.push(match self.nearest() {
                 Some(at) => format!("nearest that fits: {}", self.words(&at)),
                 None => "nearest that fits: nothing, no node is free".into(),
             });
         }
-        sentences.extend(
-            diagnosis.largest_free.map(|at| format!("largest free submesh: {}", self.words(&at))),
-        );
-        sentences.extend(diagnosis.blocked.map(|blocked| {
-            let job = |&(job, nodes): &(JobId, u32)| {
-                format!("job {} ({})", self.busy.shown_name(job), count(nodes.into(), "node"))
-            };
-            let failed = |&node: &NodeId| format!("failed node {}", self.point(node));
-            let all: Vec<String> =
-                blocked.jobs.iter().map(job).chain(blocked.failed.iter().map(failed)).collect();
-            let at = explain::words(self.grid(), &blocked.at);
-            format!("best candidate: {at}, but for {}", all.join(", "))
-        }));
+        let largest = self.largest_free();
+        sentences.extend(largest.map(|at| format!("largest free submesh: {}", self.words(&at))));
         sentences
     }
 

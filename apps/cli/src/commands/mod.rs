@@ -4,6 +4,7 @@ pub(crate) mod allocate;
 pub(crate) mod bench;
 pub(crate) mod experiment;
 pub(crate) mod explain;
+pub(crate) mod forecast;
 pub(crate) mod manual;
 pub(crate) mod merge;
 pub(crate) mod network;

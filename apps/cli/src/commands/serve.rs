@@ -3,6 +3,8 @@
 use std::io;
 
 use pavior_allocation::Selection;
+use pavior_kernel::BadName;
+use pavior_mesh::{Sides, read_sides};
 use pavior_serve::core::{ClockRule, MachineSpec};
 use pavior_serve::service::{self, HttpBounds, ServiceOptions, Tls};
 use pavior_serve::storage::layout::Layout;
@@ -31,6 +33,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
         bounds: HttpBounds {
             rate: args.rate.map(f64::from),
             connections: args.connections as usize,
+            slots: slots(args.slots.as_deref().unwrap_or_default())?,
             ..HttpBounds::default()
         },
         tuning: Tuning {
@@ -87,6 +90,27 @@ fn machines(args: &ServeArgs) -> Result<Vec<MachineSpec>, Failure> {
         });
     }
     Ok(machines)
+}
+
+/// The most shapes whose slots are counted for one scrape.
+const SHAPES: usize = 16;
+
+/// The shapes of which the metrics count slots.
+fn slots(typed: &str) -> Result<Vec<Sides>, Failure> {
+    let mut all: Vec<Sides> = Vec::new();
+    for (at, part) in input::parts(typed).filter(|_| !typed.is_empty()) {
+        let fault = |reason: String| {
+            let bad = BadName { reason, span: 0..part.len() };
+            Failure::option("--slots", typed, at, &bad)
+        };
+        let sides = read_sides(part)
+            .ok_or_else(|| fault("a shape is sides of at least 1, such as 4x4x4".to_string()))?;
+        if all.contains(&sides) || all.len() == SHAPES {
+            return Err(fault(format!("at most {SHAPES} shapes, each once")));
+        }
+        all.push(sides);
+    }
+    Ok(all)
 }
 
 /// `NAME=GRID`, or the grid of the machine `default`. The name becomes a part of paths of requests.

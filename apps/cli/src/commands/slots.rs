@@ -1,11 +1,14 @@
-//! `pavior slots`: how many boxes of a shape can be placed side by side.
+//! `pavior slots`: how many boxes of a shape can be placed side by side, now and later.
 
 use pavior_allocation::explain;
 use pavior_mesh::{Cuboid, Grid};
-use pavior_planning::{Shape, Slots, Snapshot, slots};
-use serde_json::json;
+use pavior_planning::{
+    Defragmented, Move, NextSlot, SearchLimits, Shape, Slots, Snapshot, Weights, defragment,
+    next_slot, slots,
+};
+use serde_json::{Value, json};
 
-use super::unblock::{WIDE, shapes};
+use super::unblock::{WIDE, draw, moves_of, shapes};
 use crate::args::{SlotsArgs, Turning};
 use crate::boxes::parts;
 use crate::busy::{self, Busy};
@@ -23,54 +26,127 @@ pub(crate) fn run(args: &SlotsArgs) -> Result<(), Failure> {
         Some(path) => busy::read(path, grid)?,
         None => Busy::none(grid),
     };
-    let machine = busy.machine()?;
-    let shapes = shapes(Some(request), &machine, args.turn == Turning::All)?;
-    let found = slots(Snapshot::of(&machine).free(), &shapes, args.budget);
+    let (machine, turn) = (busy.machine()?, args.turn == Turning::All);
+    let shapes = shapes(Some(request), &machine, turn)?;
+    let (snapshot, ends) = (Snapshot::of(&machine), busy.ends()?);
+    let now = slots(snapshot.free(), &shapes, args.budget);
+    let next = next_slot(&snapshot, &shapes, &now, |job| ends.rank(job), args.budget);
+    let next = next.map(|next| (ends.at(next.at), next));
+    let after = args.moves.zip(shapes.first()).map(|(max_jobs, &shape)| {
+        let limits = SearchLimits { max_jobs, turn, budget: args.budget };
+        defragment(&snapshot, shape, &Weights::nodes(&snapshot), &limits)
+    });
+    let story = Story { busy: &busy, grid, shapes, now, next, after };
     if let Some(path) = &args.svg {
-        let name = |job| busy.shown_name(job).raw();
-        let svg = pavior_draw::plan(&busy.state, &busy.state, &[], &found.boxes, &name);
-        files::write_whole(path, |out| out.write_all(svg.as_bytes()))?;
+        draw(path, &busy, story.moves(), story.boxes())?;
     }
-    tell(Format::or_default(args.format), &grid, &shapes, &found)
+    story.tell(Format::or_default(args.format))
 }
 
-/// Prints the answer, as JSON or as a sentence and a table of the boxes.
-fn tell(format: Format, grid: &Grid, shapes: &[Shape], found: &Slots) -> Result<(), Failure> {
-    let words = |at: &Cuboid| explain::words(grid, at);
-    let rows: Vec<Vec<String>> = found.boxes.iter().map(|at| vec![words(at)]).collect();
-    let header = ["box"];
-    match format {
-        Format::Json => output::json(&json!({
-            "slots": found.boxes.len(),
-            "bound": found.bound,
-            "proven": found.proven(),
-            "boxes": parts(grid, &found.boxes),
-        })),
-        Format::Csv => output::csv(&header, &rows),
-        Format::Table => {
-            output::text(&sentence(grid, shapes, found), WIDE)?;
-            if rows.is_empty() {
-                return Ok(());
+/// What is known, and how it is told.
+struct Story<'a> {
+    busy: &'a Busy,
+    grid: Grid,
+    shapes: Vec<Shape>,
+    now: Slots,
+    /// When there are more, as the file writes times.
+    next: Option<(Value, NextSlot)>,
+    after: Option<Defragmented>,
+}
+
+impl Story<'_> {
+    /// The boxes that are listed and drawn: after the moves, if they were asked for.
+    fn boxes(&self) -> &[Cuboid] {
+        self.after.as_ref().map_or(&self.now.boxes, |after| &after.plan.boxes)
+    }
+
+    fn moves(&self) -> &[Move] {
+        self.after.as_ref().map_or(&[], |after| &after.plan.moves)
+    }
+
+    /// Prints the answer, as JSON or as sentences and tables of the boxes and moves.
+    fn tell(&self, format: Format) -> Result<(), Failure> {
+        let words = |at: &Cuboid| explain::words(&self.grid, at);
+        let rows: Vec<Vec<String>> = self.boxes().iter().map(|at| vec![words(at)]).collect();
+        let header = ["box"];
+        match format {
+            Format::Json => output::json(&self.json()),
+            Format::Csv => output::csv(&header, &rows),
+            Format::Table => {
+                for sentence in self.sentences() {
+                    output::text(&sentence, WIDE)?;
+                }
+                Self::table(&header, rows)?;
+                let list =
+                    |boxes: &[Cuboid]| boxes.iter().map(words).collect::<Vec<_>>().join("; ");
+                let steps = self.moves().iter().map(|step| {
+                    let job = self.busy.shown_name(step.job).to_string();
+                    vec![job, list(&step.from), list(&step.to)]
+                });
+                Self::table(&["job", "from", "to"], steps.collect())
             }
-            let mut table = Table::new(&header, 1);
-            for row in rows {
-                table.row(row);
-            }
-            table.print(WIDE).map(drop)
         }
     }
-}
 
-fn sentence(grid: &Grid, shapes: &[Shape], found: &Slots) -> String {
-    let Some(shape) = shapes.first() else {
-        return "no box has so many nodes here".to_string();
-    };
-    let sides = shape.sides[..grid.axes()].iter().map(u16::to_string).collect::<Vec<_>>();
-    let what = if shapes.len() == 1 { sides.join("x") } else { "the request's boxes".to_string() };
-    let count = found.boxes.len();
-    if found.proven() {
-        format!("free side by side: {count} of {what}")
-    } else {
-        format!("free side by side: {count} of {what}; no more than {} are possible", found.bound)
+    fn table(header: &[&str], rows: Vec<Vec<String>>) -> Result<(), Failure> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let mut table = Table::new(header, header.len());
+        for row in rows {
+            table.row(row);
+        }
+        table.print(WIDE).map(drop)
+    }
+
+    fn json(&self) -> Value {
+        let next = self.next.as_ref().map(|(at, next)| {
+            json!({ "at": at, "slots": next.slots.boxes.len(), "proven": next.proven })
+        });
+        let mut value = json!({
+            "slots": self.now.boxes.len(),
+            "bound": self.now.bound,
+            "proven": self.now.proven(),
+            "boxes": parts(&self.grid, &self.now.boxes),
+            "next": next,
+        });
+        if let Some(after) = &self.after {
+            value["after"] = json!({
+                "slots": after.plan.boxes.len(),
+                "bound": after.bound,
+                "proven": after.plan.boxes.len() as u32 == after.bound,
+                "boxes": parts(&self.grid, &after.plan.boxes),
+                "moves": moves_of(self.busy, &self.grid, &after.plan.moves),
+            });
+        }
+        value
+    }
+
+    fn sentences(&self) -> Vec<String> {
+        let Some(shape) = self.shapes.first() else {
+            return vec!["no box has so many nodes here".to_string()];
+        };
+        let sides = shape.sides[..self.grid.axes()].iter().map(u16::to_string).collect::<Vec<_>>();
+        let one = self.shapes.len() == 1;
+        let what = if one { sides.join("x") } else { "the request's boxes".to_string() };
+        let count = |count: usize, bound: u32| match bound as usize {
+            bound if bound > count => format!("{count}; no more than {bound} are possible"),
+            _ => count.to_string(),
+        };
+        let (found, bound) = (self.now.boxes.len(), self.now.bound);
+        let mut all = vec![if self.now.proven() {
+            format!("free side by side: {found} of {what}")
+        } else {
+            format!("free side by side: {found} of {what}; no more than {bound} are possible")
+        }];
+        all.extend(self.after.as_ref().map(|after| {
+            let after = count(after.plan.boxes.len(), after.bound);
+            format!("after the moves: {after}")
+        }));
+        all.extend(self.next.as_ref().map(|(at, next)| {
+            let by = if next.proven { "" } else { " at the latest" };
+            format!("the next appears at {at}{by}: {} then", next.slots.boxes.len())
+        }));
+        all
     }
 }

@@ -53,8 +53,6 @@ pub(crate) fn run(args: &UnblockArgs) -> Result<(), Failure> {
         _ if args.blockers => story.blockers(shape),
         _ if args.earliest => story.earliest(shape),
         _ if !args.drain.is_empty() => story.drain(&drained, &limits),
-        Some(shape) if args.defragment => story.defragment(shape, &limits),
-        _ if args.defragment => Err(Failure::usage("the shape rule finds no box for --nodes")),
         _ => match args.nearest {
             Some(count) => story.nearest(shape, count),
             None => story.unblock(&shapes, &limits),
@@ -186,24 +184,6 @@ impl Story {
         self.tell(&value, &sentence, plan)
     }
 
-    fn defragment(&self, shape: Shape, limits: &SearchLimits) -> Result<(), Failure> {
-        let slots = planning::defragment(&self.snapshot, shape, &self.weights, limits);
-        let plan = &slots.plan;
-        let grid = self.snapshot.grid();
-        let value = json!({
-            "proven": slots.proven,
-            "before": parts(grid, &slots.before.boxes),
-            "after": parts(grid, &plan.boxes),
-            "cost": self.number(plan.cost),
-            "jobs": self.names(&plan.jobs),
-            "moves": self.moves(Some(plan)),
-        });
-        let (before, after) = (slots.before.boxes.len(), plan.boxes.len());
-        let sure = if slots.proven { "" } else { ", though more may be possible" };
-        let sentence = format!("free at once: {before} such boxes, {after} after the moves{sure}");
-        self.tell(&value, &sentence, Some(plan))
-    }
-
     fn blockers(&self, shape: Option<Shape>) -> Result<(), Failure> {
         let found =
             shape.and_then(|shape| planning::blockers(&self.snapshot, shape, &self.weights));
@@ -213,21 +193,27 @@ impl Story {
             "sides": place["sides"],
             "weight": found.as_ref().map(|found| self.number(found.weight)),
             "jobs": found.as_ref().map(|found| self.names(&found.jobs)),
+            "unavailable": found.as_ref().map(|found| self.points(&found.unavailable)),
         });
-        let sentence =
-            found.as_ref().map_or("no place of the box is without failed nodes".into(), |found| {
-                let at = self.words(&found.at);
-                let names = self.shown_names(&found.jobs);
-                match names.len() {
-                    0 => format!("free: {at}"),
-                    count => format!(
-                        "blocked least: {at}, by {} of weight {}: {}",
-                        jobs(count),
-                        self.number(found.weight),
-                        names.join(", ")
-                    ),
-                }
-            });
+        let never = || format!("never: {} has no such box", self.snapshot.grid());
+        let sentence = found.as_ref().map_or_else(never, |found| {
+            let at = self.words(&found.at);
+            let lost = match found.unavailable.len() {
+                0 => String::new(),
+                lost => format!("; nodes there that have failed: {lost}"),
+            };
+            let names = self.shown_names(&found.jobs);
+            match names.len() {
+                0 if lost.is_empty() => format!("free: {at}"),
+                0 => format!("held by no job: {at}{lost}"),
+                count => format!(
+                    "blocked least: {at}, by {} of weight {}: {}{lost}",
+                    jobs(count),
+                    self.number(found.weight),
+                    names.join(", ")
+                ),
+            }
+        });
         let row = found.map(|found| {
             let names = self.shown_names(&found.jobs);
             vec![self.words(&found.at), self.number(found.weight).to_string(), names.join("; ")]
@@ -236,22 +222,10 @@ impl Story {
     }
 
     fn earliest(&self, shape: Option<Shape>) -> Result<(), Failure> {
-        let mut ends: Vec<(f64, &Value)> = Vec::new();
-        for (job, _) in self.busy.state.held() {
-            let end = self.busy.end(*job);
-            ends.extend(self.number_of(*job, "end", end)?.zip(end));
-        }
-        ends.sort_by(|a, b| a.0.total_cmp(&b.0));
-        // Ends are compared, never added: the search sees their ranks, from 1.
-        let rank = |job: JobId| {
-            let end = self.busy.end(job)?.as_f64()?;
-            Some(Time(1 + ends.partition_point(|(other, _)| *other < end) as u64))
-        };
+        let ends = self.busy.ends()?;
+        let rank = |job| ends.rank(job);
         let found = shape.and_then(|shape| planning::earliest(&self.snapshot, shape, rank));
-        let at = found.map(|found| match found.at {
-            Time::ZERO => json!(0),
-            Time(rank) => ends[rank as usize - 1].1.clone(),
-        });
+        let at = found.map(|found| ends.at(found.at));
         let place = self.place(found.as_ref().map(|found| &found.place));
         let value = json!({ "at": at, "base": place["base"], "sides": place["sides"] });
         let row = found.as_ref().zip(at.as_ref());
@@ -264,25 +238,6 @@ impl Story {
             _ => "never free, as far as the ends are known".to_string(),
         };
         self.tell_places(&value, &sentence, &["at", "place"], row.as_slice())
-    }
-
-    /// A number that stands beside a job; none if there is none, or it is null.
-    fn number_of(
-        &self,
-        job: JobId,
-        key: &str,
-        value: Option<&Value>,
-    ) -> Result<Option<f64>, Failure> {
-        let Some(value) = value.filter(|value| !value.is_null()) else { return Ok(None) };
-        let number = value.as_f64().ok_or_else(|| {
-            let name = self.busy.name(job);
-            Failure::usage(format!(
-                "the \"{key}\" of job {} is not a number: {}",
-                shown(&name.to_string()),
-                shown(&value.to_string())
-            ))
-        })?;
-        Ok(Some(number))
     }
 
     fn nearest(&self, shape: Option<Shape>, count: usize) -> Result<(), Failure> {
@@ -345,35 +300,13 @@ impl Story {
         }
     }
 
-    /// Draws the machine before and after the moves.
     fn draw(&self, path: &Path, moves: &[Move], boxes: &[Cuboid]) -> Result<(), Failure> {
-        let mut after = explain::State::new(*self.snapshot.grid());
-        for (job, placement) in self.busy.state.held() {
-            let last = moves.iter().rev().find(|step| step.job == *job);
-            let parts = last.map_or(placement.parts(), |step| &step.to);
-            let held = after.hold(*job, parts);
-            held.map_err(|clash| Failure::Other(format!("the moves clash: {clash}")))?;
-        }
-        for node in self.busy.state.failed() {
-            after.fail(node);
-        }
-        let drawn: Vec<PlannedMove<'_>> =
-            moves.iter().map(|step| PlannedMove { from: &step.from, to: &step.to }).collect();
-        let name = |job: JobId| self.busy.shown_name(job).raw();
-        let svg = pavior_draw::plan(&self.busy.state, &after, &drawn, boxes, &name);
-        files::write_whole(path, |out| out.write_all(svg.as_bytes()))
+        draw(path, &self.busy, moves, boxes)
     }
 
     fn moves(&self, plan: Option<&MovePlan>) -> Vec<Value> {
-        let grid = self.snapshot.grid();
-        let told = |step: &Move| {
-            json!({
-                "job": self.busy.name(step.job),
-                "from": parts(grid, &step.from),
-                "to": parts(grid, &step.to),
-            })
-        };
-        plan.map_or(Vec::new(), |plan| plan.moves.iter().map(told).collect())
+        let moves = plan.map_or(&[][..], |plan| &plan.moves);
+        moves_of(&self.busy, self.snapshot.grid(), moves)
     }
 
     fn names(&self, jobs: &[JobId]) -> Vec<&Value> {
@@ -394,9 +327,50 @@ impl Story {
         if self.scale > 1.0 { json!(weight as f64 / self.scale) } else { json!(weight) }
     }
 
+    fn points(&self, nodes: &[NodeId]) -> Vec<Value> {
+        let grid = self.snapshot.grid();
+        nodes.iter().map(|&node| json!(grid.point(node)[..grid.axes()])).collect()
+    }
+
     fn words(&self, at: &Cuboid) -> String {
         explain::words(self.snapshot.grid(), at)
     }
+}
+
+/// Draws a machine before and after moves.
+pub(super) fn draw(
+    path: &Path,
+    busy: &Busy,
+    moves: &[Move],
+    boxes: &[Cuboid],
+) -> Result<(), Failure> {
+    let mut after = explain::State::new(*busy.state.grid());
+    for (job, placement) in busy.state.held() {
+        let last = moves.iter().rev().find(|step| step.job == *job);
+        let parts = last.map_or(placement.parts(), |step| &step.to);
+        let held = after.hold(*job, parts);
+        held.map_err(|clash| Failure::Other(format!("the moves clash: {clash}")))?;
+    }
+    for node in busy.state.failed() {
+        after.fail(node);
+    }
+    let drawn: Vec<PlannedMove<'_>> =
+        moves.iter().map(|step| PlannedMove { from: &step.from, to: &step.to }).collect();
+    let name = |job: JobId| busy.shown_name(job).raw();
+    let svg = pavior_draw::plan(&busy.state, &after, &drawn, boxes, &name);
+    files::write_whole(path, |out| out.write_all(svg.as_bytes()))
+}
+
+/// Moves, as JSON.
+pub(super) fn moves_of(busy: &Busy, grid: &Grid, moves: &[Move]) -> Vec<Value> {
+    let told = |step: &Move| {
+        json!({
+            "job": busy.name(step.job),
+            "from": parts(grid, &step.from),
+            "to": parts(grid, &step.to),
+        })
+    };
+    moves.iter().map(told).collect()
 }
 
 /// A number of jobs, in words.

@@ -56,11 +56,25 @@ fn why_a_request_is_refused() {
     assert_eq!(told["fits"], Value::Null);
     assert_eq!(told["nearest"], json!({"base":[2,2],"sides":[2,2]}));
     assert_eq!(told["largest_free"], json!({"base":[2,2],"sides":[2,2]}));
+    let mut blocked = told["blocked"].clone();
+    let moves = blocked.as_object_mut().unwrap().remove("moves").unwrap();
     assert_eq!(
-        told["blocked"],
-        json!({"base":[2,1],"sides":[2,3],"busy_nodes":1,"jobs":[{"job":"7","nodes":1}],
-               "failed":[]})
+        blocked,
+        json!({"base":[2,1],"sides":[2,3],"busy_nodes":1,"jobs":[{"job":"7","nodes":2}],
+               "and_more":0,"failed":[],"until":null})
     );
+    assert_eq!((&moves[0]["job"], moves.as_array().unwrap().len()), (&json!("7"), 1));
+    assert_eq!(
+        told["why"][0],
+        "It needs 6 nodes, and 9 are free, but `tff` finds no place for it among them; the \
+         cheapest place is freed by 1 job of 2 nodes."
+    );
+    assert_eq!(told["why"][1], "In the way at <2,1> 2x3: job 7 (2 nodes).");
+    // Ends are told as the file writes them; a job without one never ends.
+    let ends = busy.replace("[2,1],\"sides\":[1,1]}]}", "[2,1],\"sides\":[1,1]}],\"end\":12.5}");
+    let told = explain("mesh:4x4", &ends, &["--shape", "2x3", "--strategy", "tff"]);
+    assert_eq!(told["blocked"]["until"], 12.5);
+    assert!(told["why"][0].as_str().unwrap().ends_with("of 2 nodes, at 12.5."), "{}", told["why"]);
     let told = explain("mesh:4x4", busy, &["--shape", "4x4", "--strategy", "tff"]);
     assert_eq!(told["blocked"]["failed"], json!([[1, 2]]));
     let jobs = json!([{"job":7,"nodes":4},{"job":"7","nodes":2}]);
@@ -84,7 +98,10 @@ fn tables_are_80_columns_wide_and_csv_has_a_line_a_strategy() {
     let table = good(&[&run[..], &["table"]].concat());
     assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
     assert!(table.contains("refused: no-free-submesh"), "{table}");
-    assert!(table.contains("best candidate: <4,0> 4x4, but for job b1 (2 nodes)"), "{table}");
+    assert!(
+        table.contains("the cheapest\nplace is freed by") || table.contains("In the way at <"),
+        "{table}"
+    );
     let csv = good(&[&run[..], &["csv", "--strategy", "naive,ff"]].concat());
     assert_eq!(
         csv,
@@ -102,6 +119,10 @@ fn drawings_are_written_whole() {
     let drawn = std::fs::read_to_string(&svg).unwrap();
     assert!(drawn.starts_with("<svg ") && drawn.ends_with("</svg>\n"));
     assert!(drawn.contains("refused: no-free-submesh") && drawn.contains(">b4</text>"));
+    assert!(!drawn.contains("stroke-dasharray"), "the box is free: nothing is to be emptied");
+    explain("mesh:8x8", EXAMPLE_1, &["--shape", "8x8", "--strategy", "mfa", "--svg", run[5]]);
+    let drawn = std::fs::read_to_string(&svg).unwrap();
+    assert!(drawn.contains("stroke-dasharray") && drawn.contains("costs least to empty"));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     // A folder is no file, and is said so before anything is read.
     let run = ["explain", "--machine", "mesh:8x8", "--busy", "-", "--shape", "1x1", "--svg"];

@@ -20,7 +20,8 @@ fn boxes_side_by_side_with_a_bound() {
     let with = |more: &[&str]| ask(&[&busy, more].concat(), BUSY);
     let found = with(&["--shape", "2x2"]);
     let boxes = json!([{"base": [0, 0], "sides": [2, 2]}]);
-    assert_eq!(found, json!({"slots": 1, "bound": 1, "proven": true, "boxes": boxes}));
+    let now = json!({"slots": 1, "bound": 1, "proven": true, "boxes": boxes, "next": null});
+    assert_eq!(found, now);
     assert_eq!(with(&["--shape", "1x2"])["slots"], 3);
     assert_eq!(with(&["--shape", "1x2", "--turn", "none"])["slots"], 3);
     assert_eq!(with(&["--shape", "2x1", "--turn", "none"])["slots"], 3);
@@ -31,15 +32,42 @@ fn boxes_side_by_side_with_a_bound() {
 }
 
 #[test]
+fn boxes_after_moves_and_when_there_are_more() {
+    let ends = BUSY.replace("}]}\n", "}],\"end\":12.5}\n");
+    let busy = ["--machine", "mesh:6x2", "--busy", "-", "--shape", "3x1"];
+    let found = ask(&[&busy[..], &["--moves", "1"]].concat(), &ends);
+    assert_eq!((&found["slots"], &found["proven"]), (&json!(0), &json!(true)));
+    let after = &found["after"];
+    assert_eq!(
+        (&after["slots"], &after["bound"], &after["proven"]),
+        (&json!(2), &json!(2), &json!(true))
+    );
+    assert_eq!(after["moves"][0]["job"], 7);
+    assert_eq!(after["boxes"].as_array().unwrap().len(), 2);
+    // Both jobs end at 12.5: then all twelve nodes are free.
+    assert_eq!(found["next"], json!({"at": 12.5, "slots": 4, "proven": true}));
+    assert_eq!(ask(&busy, BUSY)["next"], json!(null));
+    let table =
+        pavior(&[&["slots"], &busy[..], &["--moves", "1", "--format", "table"]].concat(), &ends);
+    let text = stdout(&table);
+    assert!(text.starts_with("free side by side: 0 of 3x1\nafter the moves: 2\n"), "{text}");
+    assert!(text.contains("the next appears at 12.5: 4 then\n"), "{text}");
+}
+
+#[test]
 fn what_is_no_box_is_refused() {
     for (more, word) in [
         (["--nodes", "4", "--freedom", "connected"], "boxes"),
         (["--shape", "0x1", "--turn", "all"], "side"),
         (["--shape", "1x1", "--budget", "0x"], "--budget"),
+        (["--nodes", "4", "--moves", "-1"], "-1"),
     ] {
         let arguments = [&["slots", "--machine", "mesh:6x2"], &more[..]].concat();
         let output = pavior(&arguments, "");
         assert_eq!(output.status.code(), Some(2), "{more:?}");
         assert!(stderr(&output).contains(word), "{more:?}: {}", stderr(&output));
     }
+    let both =
+        ["slots", "--machine", "mesh:6x2", "--nodes", "4", "--moves", "1", "--freedom", "box"];
+    assert!(stderr(&pavior(&both, "")).contains("--freedom"));
 }

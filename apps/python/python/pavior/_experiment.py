@@ -9,12 +9,14 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from html import escape
+from inspect import cleandoc
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 from pavior import _progress, _sweep
 from pavior._native import Directory, Journal, Progress, Specification, Table
 from pavior._native import Results as NativeResults
+from pavior._parameters import Parameters
 from pavior._scheduler import NAMELESS, name_of
 from pavior._types import OwnClass
 
@@ -175,9 +177,9 @@ class Experiment:
 
     It is made of keyword arguments, each a value, a list of values, or, for numbers, a range;
     of the path to a file; or of the text of one. The keywords are those of `pavior.simulate`, and
-    those of docs/parameters.md that are about several runs, such as `replications` and
-    `precision`. A strategy may be a class; a scheduler a class, or a function that gives a job its
-    key. Other processes import them by their names. A machine may be the sides of a mesh.
+    those that are about several runs, such as `replications` and `precision`: `__init__` lists
+    them. A strategy may be a class; a scheduler a class, or a function that gives a job its key.
+    Other processes import them by their names. A machine may be the sides of a mesh.
 
     >>> experiment = Experiment(
     ...     machine="mesh:8x8", strategy=["ff", "tff"], load=[1.0, 2.0], jobs=100, replications=3)
@@ -196,15 +198,15 @@ class Experiment:
         folder: str | os.PathLike[str] | None = None,
         name: str = "experiment",
         classes: Sequence[OwnClass] = (),
-        **parameters: Any,
+        **parameters: Unpack[Parameters],
     ) -> None:
         """`source` is a path, or a text in TOML; without one, `parameters` are. Logs are looked for
         in `folder`: beside the file, else where the program runs. `classes` are those that a text
         names."""
         if source is None:
             named = {} if name == "experiment" else {"name": name}
-            text = _lines(named | parameters)
-            classes = [*classes, *_own(parameters)]
+            text = _lines({**named, **parameters})
+            classes = [*classes, *_own(dict(parameters))]
         elif parameters:
             given = ", ".join(parameters)
             raise TypeError(f"an experiment comes from a file or from keywords ({given}), not both")
@@ -230,7 +232,7 @@ class Experiment:
         return cls(Path(path))
 
     @classmethod
-    def of(cls, *, folder: str | os.PathLike[str] = "", **parameters: Any) -> Self:
+    def of(cls, *, folder: str | os.PathLike[str] = "", **parameters: Unpack[Parameters]) -> Self:
         """The old name of `Experiment(**parameters)`."""
         warnings.warn(
             "Experiment.of(...) is the old name of Experiment(...)", DeprecationWarning, 2
@@ -343,6 +345,12 @@ class Experiment:
         return "".join(
             letter if letter.isprintable() else "\ufffd" for letter in ": ".join([words, "; ".join(varying)])
         ).removesuffix(": ")
+
+
+# Python leaves texts out where it is told to.
+Experiment.__init__.__doc__ = "\n\n".join(
+    cleandoc(text) for text in (Experiment.__init__.__doc__, Parameters.__doc__) if text
+)
 
 
 def _rebuild(

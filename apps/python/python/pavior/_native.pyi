@@ -45,6 +45,7 @@ __all__ = [
     "Result",
     "Results",
     "Running",
+    "Slots",
     "Span",
     "Specification",
     "Table",
@@ -155,6 +156,9 @@ class Machine:
         freedom: Freedom | None = None,
     ) -> Explanation:
         """Where each strategy would put a request, and what stands in its way."""
+    def slots(self, shape: Shape, *, moves: int = 0, budget: int = 120_000_000) -> Slots:
+        """How many boxes of a shape can be placed side by side, turned or not, once at most `moves`
+        jobs have moved. Nothing changes."""
     def fail(self, node: Node) -> JobName | None:
         """Marks a node as failed; answers the job that holds it, which keeps it."""
     def repair(self, node: Node) -> None:
@@ -219,12 +223,35 @@ class Explanation:
     def largest_free(self) -> Box | None:
         """The largest free box."""
     @property
+    def why(self) -> tuple[str, ...]:
+        """The reason in a sentence, who is in the way, and which moves would make room."""
+    @property
     def blocked(self) -> Box | None:
-        """Where the box would fit with the least number of nodes in the way."""
+        """The place that it costs least to empty: that of the moves in `why`, if there are any."""
     @property
     def blocked_by(self) -> Mapping[JobName, int]:
-        """The jobs that hold nodes of `blocked`, and how many."""
+        """The jobs that hold nodes of `blocked`, and how many they hold in all; the largest first."""
     def _repr_svg_(self) -> str: ...
+
+@final
+class Slots:
+    """Boxes of a shape that can be placed side by side, and how many there are at most."""
+
+    @property
+    def count(self) -> int:
+        """How many were found."""
+    @property
+    def bound(self) -> int:
+        """No more are possible."""
+    @property
+    def proven(self) -> bool:
+        """Whether there are certainly no more."""
+    @property
+    def boxes(self) -> tuple[Box, ...]:
+        """The boxes."""
+    @property
+    def moves(self) -> tuple[tuple[JobName, tuple[Box, ...], tuple[Box, ...]], ...]:
+        """The moves that make room for them: the job, what it holds before, and after."""
 
 @final
 class Free:

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
-from typing import Literal, Protocol, SupportsIndex, TypeAlias, Union
+from typing import (
+    Literal,
+    NotRequired,
+    Protocol,
+    SupportsIndex,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+    Union,
+)
 
 from pavior._native import Job
 from pavior._scheduler import Scheduler
@@ -18,8 +27,11 @@ __all__ = [
     "KeyFunction",
     "MachineName",
     "Node",
+    "Numbers",
     "OwnClass",
+    "Range",
     "Reason",
+    "Several",
     "Shape",
     "Time",
     "Value",
@@ -55,6 +67,17 @@ Freedom: TypeAlias = Union[
     Literal["any"],
 ]
 """How free a job is to be placed; each word allows all that the one before allows."""
+_Value = TypeVar("_Value")
+Several: TypeAlias = Union[_Value, Iterable[_Value]]
+"""A value of an experiment's parameter, or several: a list, an array of numpy."""
+Range = TypedDict(
+    "Range",
+    {"from": float, "to": float, "steps": int, "scale": NotRequired[Literal["linear", "log"]]},
+)
+"""So many numbers, both ends included: `{"from": 0.5, "to": 2, "steps": 4}`; `"scale": "log"` for even
+ratios."""
+Numbers: TypeAlias = Union[_Value, Iterable[_Value], Range]
+"""A number for an experiment's parameter, several, or a range."""
 Value: TypeAlias = Union[str, float, bool, timedelta, None]
 """A value of a parameter."""
 

@@ -305,6 +305,15 @@ class Service:
         body = _asked(shape, nodes, freedom, machine=machine) | {"strategies": strategies}
         return self._transport.ask("POST", "/v1/explain", body)
 
+    def slots(
+        self, shape: Shape, *, moves: int | None = None, machine: str | None = None
+    ) -> Document:
+        """How many boxes of a shape can be placed side by side, with a bound; and how many once at
+        most `moves` leases have moved, which only the operator may ask. Changes nothing."""
+        sides = "x".join(str(side) for side in _numbers(shape))
+        path = path_of("/v1/slots", shape=sides, moves=moves, machine=machine)
+        return self._transport.ask("GET", path)
+
     def what_if(
         self,
         shape: Shape | None = None,

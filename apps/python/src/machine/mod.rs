@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use pavior_allocation::{AllocateError, BuildError, Placement, Refusal, Registry, Selection};
 use pavior_mesh::{Cuboid, JobId};
+use pavior_planning::{SearchLimits, Shape, Snapshot};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMappingProxy, PyTuple, PyType};
@@ -19,6 +20,7 @@ use crate::explain::{self, Explanation};
 use crate::geometry;
 use crate::jobs::{JobName, Jobs};
 use crate::shared::{Inner, Shared};
+use crate::slots::{self, Slots};
 use crate::strategies;
 use allocation::{new_name, release};
 use request::Asked;
@@ -242,6 +244,31 @@ impl Machine {
         let mut inner = self.shared.lock(py)?;
         let request = asked.request(&mut inner.shaper);
         explain::explain(&self.shared, &inner, &selections, &request)
+    }
+
+    /// How many boxes of a shape can be placed side by side, turned or not, once at most so many
+    /// jobs have moved. No strategy is asked, and nothing changes. `budget` bounds the search, in
+    /// words of bit sets looked at.
+    #[pyo3(signature = (shape, *, moves = 0, budget = SearchLimits::BUDGET))]
+    #[pyo3(text_signature = "($self, shape, *, moves=0, budget=120000000)")]
+    fn slots(
+        &self,
+        py: Python<'_>,
+        shape: &Bound<'_, PyAny>,
+        moves: usize,
+        budget: u64,
+    ) -> PyResult<Slots> {
+        let (sides, count) = geometry::numbers(shape, "a shape", 1)?;
+        if count != self.shared.grid.axes() {
+            let axes = self.shared.grid.axes();
+            return Err(value(format!("{count} sides, but the machine has {axes} axes")));
+        }
+        let (snapshot, jobs) = {
+            let inner = self.shared.lock(py)?;
+            (Snapshot::of(&inner.machine), inner.jobs.clone())
+        };
+        let limits = SearchLimits { budget, ..SearchLimits::jobs(moves) };
+        Ok(py.detach(|| slots::count(&snapshot, &jobs, Shape::new(sides), &limits)))
     }
 
     /// Marks a node as failed; answers the job that holds it. The job keeps it until it is

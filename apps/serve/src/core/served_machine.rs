@@ -73,7 +73,7 @@ impl ServedMachine {
         {
             nodes.iter().for_each(|&node| machine.set_node(NodeId(node), state));
         }
-        for reservation in view.reservations.iter().filter(|one| one.machine == board.spec.name) {
+        for reservation in view.reservations_on(board) {
             machine.reserve(reservation)?;
         }
         for waiting in view.waiting.iter().filter(|one| one.machine == board.spec.name) {
@@ -109,6 +109,12 @@ impl ServedMachine {
         let kept = AdvanceReservation::new(number, &self.grid, parts, time);
         self.dispatcher.reserve(kept.map_err(|error| error.to_string())?);
         Ok(())
+    }
+
+    /// Machine, queue and running jobs, to be run forward.
+    #[cfg(feature = "http")]
+    pub(crate) fn dispatcher(&self) -> &Dispatcher {
+        &self.dispatcher
     }
 
     /// The nodes, and who holds them.

@@ -106,6 +106,15 @@ impl StateView {
         leases
     }
 
+    /// What is reserved ahead on a machine, by number.
+    pub fn reservations_on<'a>(
+        &'a self,
+        board: &'a BoardView,
+    ) -> impl Iterator<Item = &'a Reservation> {
+        let all = self.reservations.iter().map(|one| &**one);
+        all.filter(|one| one.machine == board.spec.name)
+    }
+
     /// How many nodes of a machine there are of each kind. O(nodes that leases hold) if a node is
     /// drained.
     pub fn counts(&self, board: &BoardView) -> NodeCounts {

@@ -17,7 +17,7 @@ use super::statuses::{Missing, Questioned};
 use super::{App, Fault};
 use crate::core::reply::{Point, WaitsFor, point};
 use crate::core::{Ask, Caller, Problem, Reason, StateView, WaitingRequest};
-use crate::diagnose::{self, Asked, Changes, Choice, Diagnosis};
+use crate::diagnose::{self, Changes, Choice, Diagnosis};
 use crate::waits;
 
 /// A question about the machine as it is.
@@ -182,16 +182,23 @@ fn answer(
         let strategy: Selection = name.parse().map_err(unknown)?;
         answers.push(diagnose::answer(grid, &state, &strategy, &request, seed).map_err(bad)?);
     }
-    let first = names.first().unwrap_or(&board.spec.strategy);
-    let asked = Asked::on(board, first, request, seed).map_err(bad)?;
-    let granted = answers.first().is_some_and(|one| one.granted);
-    let waits_for = match waiting {
-        None => None,
-        Some(one) => waits::waits(view, board, now_ms, seed)
-            .map_err(bad)?
-            .get(&one.id)
-            .map(|wait| wait.shown(board, &waits::by_number(view), caller)),
+    let known =
+        waiting.map(|_| waits::waits(view, board, now_ms, seed)).transpose().map_err(bad)?;
+    let wait = waiting.zip(known.as_ref()).and_then(|(one, known)| known.get(&one.id));
+    let asked = diagnose::Question {
+        view,
+        board,
+        changes: &changes,
+        request,
+        strategy: names.first().unwrap_or(&board.spec.strategy),
+        queued: waits::queued(wait),
+        planned: wait.and_then(|wait| wait.planned),
+        plans: true,
+        caller,
+        seed,
     };
+    let diagnosis = asked.diagnosis(&state).map_err(bad)?;
+    let waits_for = wait.map(|wait| waits::Names::of(view, board, caller).shown(wait));
     Ok(Explanation {
         seq: view.seq,
         machine: grid.to_string(),
@@ -201,7 +208,7 @@ fn answer(
             freedom: request.freedom.map(Freedom::word),
         },
         strategies: answers,
-        diagnosis: diagnose::diagnosis(view, board, &state, &changes, &asked, granted, caller),
+        diagnosis,
         waits_for,
     })
 }

@@ -7,15 +7,15 @@ use axum::extract::{FromRequest, FromRequestParts, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode};
 use pavior_kernel::message;
+use pavior_planning::Queued;
 use serde::de::DeserializeOwned;
 use utoipa::IntoParams;
 
 use super::body::read;
 use super::problem::written;
-use super::refusals::Requests;
 use super::{App, Fault};
 use crate::core::{Caller, Command, IdempotencyKey, Problem, Reason, Reply};
-use crate::diagnose::{self, Asked, Changes, Diagnosis};
+use crate::diagnose::{self, Changes, Diagnosis};
 use crate::storage::frame::sum;
 use crate::writer::{CommandAnswer, Do, RefusalInState};
 
@@ -96,22 +96,22 @@ impl FromRequest<Arc<App>> for Change {
 impl Change {
     /// Carries out the command that the body asks for, and adds a diagnosis to a refusal. `what`
     /// stands for the method and the path: it tells requests with equal queries and bodies apart.
+    /// `read` gives the same command every time.
     pub(crate) async fn carry_out(
         self,
         app: &App,
         what: &str,
-        command: impl FnOnce(&Bytes) -> Result<Command, Problem>,
+        read: impl Fn(&Bytes) -> Result<Command, Problem>,
     ) -> Result<Reply, Fault> {
-        let (key, command) = (self.key(what)?, command(&self.bytes)?);
-        let caller = self.caller;
+        let (key, command) = (self.key(what)?, read(&self.bytes)?);
+        let Change { caller, bytes, .. } = self;
         if let Command::Batch(operations) = &command {
             // One was paid for when the request came.
             app.pay(&caller, (operations.len() as u64).saturating_sub(1), 1)?;
         }
-        let requests = Requests::of(&command);
         let first = Do { caller: caller.clone(), key: key.clone(), command };
         let CommandAnswer { reply, refusal } = app.writer.carry_out(first).await?;
-        app.refusals.note(app, &caller, requests, &reply);
+        app.refusals.note(app, &caller, &reply, || read(&bytes));
         let Some(refusal) = refusal else { return Ok(reply) };
         let mut fault = match reply {
             Reply::Problem(problem) => Fault::from(problem),
@@ -152,8 +152,20 @@ async fn diagnosis(
         let board = &view.boards[refused.board];
         let changes = Changes::default();
         let state = diagnose::state(&view, board, &changes);
-        let asked = Asked::on(board, &board.spec.strategy, refused.request, seed)?;
-        Ok(diagnose::diagnosis(&view, board, &state, &changes, &asked, false, &seen_by))
+        let question = diagnose::Question {
+            view: &view,
+            board,
+            changes: &changes,
+            request: refused.request,
+            strategy: &board.spec.strategy,
+            queued: Queued::First,
+            planned: None,
+            // Who is refused is told soon.
+            plans: false,
+            caller: &seen_by,
+            seed,
+        };
+        question.diagnosis(&state)
     };
     let diagnosis = app.fair_queue.run(caller, work).await?;
     diagnosis.map_err(|reason: String| Fault::internal(&reason))

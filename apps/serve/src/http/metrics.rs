@@ -16,7 +16,7 @@ use prometheus_client::registry::Registry;
 
 use super::statuses::Guarded;
 use super::{App, Fault};
-use crate::core::{BoardView, NodeCounts};
+use crate::core::{BoardView, NodeCounts, StateView};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Labels {
@@ -27,6 +27,12 @@ struct Labels {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct OfMachine {
     machine: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfShape {
+    machine: String,
+    shape: String,
 }
 
 /// What is measured of requests.
@@ -88,7 +94,7 @@ fn asks_for_open_metrics(headers: &HeaderMap) -> bool {
 }
 
 /// The numbers of the writer, and of the state as it is now.
-async fn numbers(app: &App) -> Registry {
+async fn numbers(app: &Arc<App>) -> Registry {
     let mut all = Registry::with_prefix("pavior");
     let counters = &app.writer.counters;
     let count = |counter: &AtomicU64| ConstCounter::new(counter.load(Ordering::Relaxed));
@@ -128,10 +134,44 @@ async fn numbers(app: &App) -> Registry {
         view.leases.iter().filter(|lease| here(board, &lease.machine)).count() as u64
     });
     each("reservations", "Reservations ahead, those that have begun included", &|board, _| {
-        view.reservations.iter().filter(|one| here(board, &one.machine)).count() as u64
+        view.reservations_on(board).count() as u64
     });
     each("waiting", "Requests that wait", &|board, _| {
         view.waiting.iter().filter(|one| here(board, &one.machine)).count() as u64
     });
+    slots(app, view, &mut all).await;
     all
+}
+
+/// How many boxes of each configured shape can be placed side by side, on machines that have as
+/// many axes. They are counted off the threads that answer, and not again while the same nodes are
+/// free.
+async fn slots(app: &Arc<App>, view: Arc<StateView>, all: &mut Registry) {
+    if app.bounds.slots.is_empty() {
+        return;
+    }
+    let shared = app.clone();
+    let count = move || {
+        let [found, bound] = [0, 1].map(|_| Family::<OfShape, Gauge>::default());
+        for board in &view.boards {
+            for &sides in &shared.bounds.slots {
+                let axes = board.grid.axes();
+                if sides[axes..].iter().any(|&side| side > 1) {
+                    continue;
+                }
+                let shape = sides[..axes].iter().map(u16::to_string).collect::<Vec<_>>().join("x");
+                let labels = OfShape { machine: board.spec.name.clone(), shape };
+                let counts = shared.counted.of(board, sides);
+                for (family, count) in [&found, &bound].into_iter().zip(counts) {
+                    family.get_or_create(&labels).set(count as i64);
+                }
+            }
+        }
+        (found, bound)
+    };
+    // A count that fails is left out of one scrape.
+    if let Ok((found, bound)) = tokio::task::spawn_blocking(count).await {
+        all.register("slots", "Boxes of a shape that can be placed side by side, found", found);
+        all.register("slots_bound", "No more boxes of a shape can be placed side by side", bound);
+    }
 }

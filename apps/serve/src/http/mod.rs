@@ -8,6 +8,7 @@ mod connection;
 mod explain;
 mod extract;
 mod fair_queue;
+mod forecast;
 mod form;
 mod gate;
 mod guarded_body;
@@ -25,6 +26,7 @@ mod refusals;
 mod reservations;
 mod room;
 mod series;
+mod slots;
 mod statuses;
 mod traffic;
 mod unblock;
@@ -37,7 +39,7 @@ use axum::Router;
 use axum::http::StatusCode;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::get;
-use pavior_mesh::Grid;
+use pavior_mesh::{Grid, Sides};
 use tokio::sync::{Semaphore, watch as signal};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -52,6 +54,7 @@ pub use problem::written;
 pub(crate) use series::sample;
 
 use crate::core::MachineSpec;
+use crate::forecasts::Forecasts;
 use crate::waits;
 use crate::writer::WriterHandle;
 
@@ -72,11 +75,20 @@ pub struct HttpBounds {
     pub batch: usize,
     /// Connections at a time.
     pub connections: usize,
+    /// The shapes of which the metrics say how many boxes can be placed side by side.
+    pub slots: Vec<Sides>,
 }
 
 impl Default for HttpBounds {
     fn default() -> HttpBounds {
-        HttpBounds { body: 1 << 20, watchers: 1024, rate: None, batch: 4096, connections: 4096 }
+        HttpBounds {
+            body: 1 << 20,
+            watchers: 1024,
+            rate: None,
+            batch: 4096,
+            connections: 4096,
+            slots: Vec::new(),
+        }
     }
 }
 
@@ -89,6 +101,8 @@ pub(crate) struct App {
     pub(crate) series: series::Series,
     pub(crate) refusals: refusals::Refusals,
     pub(crate) waits: waits::WaitsCache,
+    pub(crate) counted: slots::Counted,
+    pub(crate) forecasts: Forecasts,
     rates: Option<rates::Rates>,
     traffic: traffic::Traffic,
     pub(crate) fair_queue: fair_queue::FairQueue,
@@ -121,6 +135,8 @@ impl App {
             series: series::Series::default(),
             refusals: refusals::Refusals::default(),
             waits: waits::WaitsCache::default(),
+            counted: slots::Counted::default(),
+            forecasts: Forecasts::default(),
             rates: bounds.rate.map(rates::Rates::new),
             connections: places::Places::new(bounds.connections),
             writer,
@@ -163,8 +179,10 @@ fn described() -> [OpenApiRouter<Arc<App>>; 2] {
         .routes(routes!(reads::queue))
         .routes(routes!(machines::state))
         .routes(routes!(series::series))
+        .routes(routes!(slots::slots_of))
         .routes(routes!(refusals::refusals))
         .routes(routes!(explain::explain))
+        .routes(routes!(forecast::forecast))
         .routes(routes!(unblock::unblock))
         .routes(routes!(room::room))
         .routes(routes!(explain::what_if))

@@ -183,7 +183,6 @@ async fn waiting_list(
     }
     let (shared, view, seen_by) = (app.clone(), view.clone(), caller.clone());
     let work = move || {
-        let numbers = waits::by_number(&view);
         let mut list = Vec::new();
         for board in &view.boards {
             let here = || seen.iter().filter(|one| one.machine == board.spec.name);
@@ -192,10 +191,12 @@ async fn waiting_list(
             }
             let now_ms = shared.writer.clock.now_ms();
             let known = shared.waits.of(&view, board, now_ms, shared.seed)?;
+            let names = waits::Names::of(&view, board, &seen_by);
+            let foretold = shared.forecasts.told(board);
             list.extend(here().map(|one| {
-                let wait = known.get(&one.id);
-                let waits_for = wait.map(|wait| wait.shown(board, &numbers, &seen_by));
-                Waiting { waits_for, ..Waiting::of(&board.grid, one) }
+                let waits_for = known.get(&one.id).map(|why| names.shown(why));
+                let forecast = foretold.of(one.id);
+                Waiting { waits_for, forecast, ..Waiting::of(&board.grid, one) }
             }));
         }
         Ok(list)

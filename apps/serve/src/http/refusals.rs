@@ -46,19 +46,15 @@ pub(crate) struct Refused {
     detail: String,
 }
 
-/// What is kept of the requests of a command, until it is known whether they are refused.
-pub(super) struct Requests(Vec<Option<LeaseRequest>>);
-
-impl Requests {
-    pub(super) fn of(command: &Command) -> Requests {
-        let request = |command: &Command| match command {
-            Command::Lease(request) => Some(request.clone()),
-            _ => None,
-        };
-        Requests(match command {
-            Command::Batch(commands) => commands.iter().map(request).collect(),
-            command => vec![request(command)],
-        })
+/// What a reply says of a request that is refused.
+fn refusal(reply: &Reply) -> Option<&Problem> {
+    match reply {
+        Reply::Problem(problem)
+            if matches!(problem.reason, Reason::Refused(_) | Reason::OverQuota) =>
+        {
+            Some(problem)
+        }
+        _ => None,
     }
 }
 
@@ -100,16 +96,30 @@ impl Kept {
 pub(crate) struct Refusals(Mutex<Kept>);
 
 impl Refusals {
-    /// Notes those of a caller's requests that a reply refuses.
-    pub(super) fn note(&self, app: &App, caller: &Caller, requests: Requests, reply: &Reply) {
+    /// Notes those of a caller's requests that a reply refuses. The command was handed over to be
+    /// decided: where something is refused, it is read again, so that a grant costs nothing.
+    pub(super) fn note(
+        &self,
+        app: &App,
+        caller: &Caller,
+        reply: &Reply,
+        command: impl FnOnce() -> Result<Command, Problem>,
+    ) {
         let replies = match reply {
             Reply::Batch(replies) => &replies[..],
             reply => std::slice::from_ref(reply),
         };
-        for (request, reply) in requests.0.into_iter().zip(replies) {
-            if let (Some(request), Reply::Problem(problem)) = (request, reply)
-                && matches!(problem.reason, Reason::Refused(_) | Reason::OverQuota)
-            {
+        if !replies.iter().any(|reply| refusal(reply).is_some()) {
+            return;
+        }
+        let commands = match command() {
+            Ok(Command::Batch(commands)) => commands,
+            Ok(command) => vec![command],
+            // It was read before.
+            Err(_) => return,
+        };
+        for (command, reply) in commands.into_iter().zip(replies) {
+            if let (Command::Lease(request), Some(problem)) = (command, refusal(reply)) {
                 self.add(app, caller, request, problem);
             }
         }

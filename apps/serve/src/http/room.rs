@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Extension, State};
-use pavior_allocation::Selection;
 use pavior_kernel::{BadDate, Date};
 use pavior_mesh::{Grid, NodeId};
 use pavior_planning::{SearchLimits, Shape};
@@ -123,10 +122,8 @@ fn shapes(
 ) -> Result<Vec<Shape>, Problem> {
     let bad = |detail: String| Problem::new(Reason::BadValue, detail);
     let asked = ask(body.shape.as_deref(), body.nodes, &board.grid)?;
-    let strategy: Selection =
-        board.spec.strategy.parse().map_err(|error: pavior_kernel::BadName| bad(error.reason))?;
     let state = diagnose::state(view, board, &Changes::default());
-    let machine = state.machine(&strategy, seed).map_err(|error| bad(error.to_string()))?;
+    let machine = diagnose::machine(&state, &board.spec.strategy, seed).map_err(bad)?;
     let freedom = freedom(body.freedom.as_deref())?;
     let rule = &board.spec.shape_rule;
     let request = request(asked, rule, &board.grid, seed).with_freedom(freedom);

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
+use pavior_kernel::{Range, Stretch, Stretches};
 use pavior_mesh::Occupancy;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -20,54 +21,32 @@ use crate::core::{Instant, ServiceLimits, ServiceState, StateView};
 use crate::storage::History;
 use crate::writer::{RecoveryError, from_snapshot};
 
-/// The most stretches of a machine.
-const MOST: usize = 2048;
 /// The records of the time before the start between looks for the largest free box, at most.
 const EVERY: u64 = 512;
 
-/// The values of a number in a stretch of time.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Range {
-    least: u32,
-    most: u32,
-    last: u32,
-}
-
-impl Range {
-    fn of(value: u32) -> Range {
-        Range { least: value, most: value, last: value }
-    }
-
-    /// With what came after.
-    fn then(self, next: Range) -> Range {
-        let (least, most) = (self.least.min(next.least), self.most.max(next.most));
-        Range { least, most, last: next.last }
-    }
-}
-
 /// A machine in a stretch of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Stretch {
+struct Seen {
     /// The first record that was looked at, and its time.
     seq: u64,
     at_ms: u64,
     /// The time of the last one.
     until_ms: u64,
-    busy: Range,
-    unavailable: Range,
-    largest_free: Option<Range>,
-    waiting: Range,
+    busy: Range<u32>,
+    unavailable: Range<u32>,
+    largest_free: Option<Range<u32>>,
+    waiting: Range<u32>,
 }
 
-impl Stretch {
+impl Seen {
     /// A machine at one record; `free` is looked at if the largest free box is asked for.
-    fn at(
+    fn of(
         (seq, at_ms): (u64, u64),
         [busy, unavailable, waiting]: [u32; 3],
         free: Option<&Occupancy>,
-    ) -> Stretch {
+    ) -> Seen {
         let largest = |free: &Occupancy| free.largest_free().map_or(0, |cuboid| cuboid.volume());
-        Stretch {
+        Seen {
             seq,
             at_ms,
             until_ms: at_ms,
@@ -77,88 +56,56 @@ impl Stretch {
             waiting: Range::of(waiting),
         }
     }
+}
 
-    /// With what came after.
-    fn then(self, next: &Stretch) -> Stretch {
+impl Stretch for Seen {
+    fn at(&self) -> u64 {
+        self.at_ms
+    }
+
+    fn then(&self, next: &Seen) -> Seen {
         let largest_free = match (self.largest_free, next.largest_free) {
             (Some(own), Some(next)) => Some(own.then(next)),
             (own, next) => own.or(next),
         };
-        Stretch {
+        Seen {
             until_ms: next.until_ms,
             busy: self.busy.then(next.busy),
             unavailable: self.unavailable.then(next.unavailable),
             largest_free,
             waiting: self.waiting.then(next.waiting),
-            ..self
-        }
-    }
-}
-
-/// The samples of all machines, and the length of a stretch.
-struct Samples {
-    by_machine: Vec<Vec<Stretch>>,
-    gap_ms: u64,
-}
-
-impl Samples {
-    /// Adds what was seen of each machine.
-    fn add(&mut self, seen: impl Iterator<Item = Stretch>) {
-        for (index, seen) in seen.enumerate() {
-            if self.by_machine.len() <= index {
-                self.by_machine.push(Vec::new());
-            }
-            self.by_machine[index].push(seen);
-            join(&mut self.by_machine[index], self.gap_ms, 2);
-        }
-        while self.by_machine.iter().any(|samples| samples.len() > MOST) {
-            self.gap_ms *= 2;
-            for samples in &mut self.by_machine {
-                join(samples, self.gap_ms, usize::MAX);
-            }
-        }
-    }
-}
-
-/// Joins those of the last samples that lie in one stretch of time.
-fn join(samples: &mut Vec<Stretch>, gap_ms: u64, last: usize) {
-    let rest = samples.split_off(samples.len().saturating_sub(last));
-    for sample in rest {
-        match samples.last_mut() {
-            Some(before) if before.at_ms / gap_ms == sample.at_ms / gap_ms => {
-                *before = before.then(&sample);
-            }
-            _ => samples.push(sample),
+            ..*self
         }
     }
 }
 
 /// The samples of all machines.
-pub(crate) struct Series(Mutex<Samples>);
-
-impl Default for Series {
-    fn default() -> Series {
-        Series(Mutex::new(Samples { by_machine: Vec::new(), gap_ms: 1 }))
-    }
-}
+#[derive(Default)]
+pub(crate) struct Series(Mutex<Vec<Stretches<Seen>>>);
 
 impl Series {
     /// The first record of the last stretch that begins up to an instant; 0 if there is none.
     pub(super) fn before(&self, at_ms: u64) -> u64 {
-        let Ok(inner) = self.0.lock() else { return 0 };
-        let Some(samples) = inner.by_machine.first() else { return 0 };
+        let Ok(machines) = self.0.lock() else { return 0 };
+        let Some(samples) = machines.first().map(Stretches::all) else { return 0 };
         let after = samples.partition_point(|sample| sample.at_ms <= at_ms);
         after.checked_sub(1).map_or(0, |index| samples[index].seq)
     }
 
     /// The length of a stretch, in milliseconds.
     fn gap_ms(&self) -> u64 {
-        self.0.lock().map_or(1, |inner| inner.gap_ms)
+        let Ok(machines) = self.0.lock() else { return 1 };
+        machines.iter().map(Stretches::gap).max().unwrap_or(1)
     }
 
-    fn add(&self, seen: impl Iterator<Item = Stretch>) {
-        if let Ok(mut inner) = self.0.lock() {
-            inner.add(seen);
+    /// Adds what was seen of each machine.
+    fn add(&self, seen: impl Iterator<Item = Seen>) {
+        let Ok(mut machines) = self.0.lock() else { return };
+        for (index, seen) in seen.enumerate() {
+            if machines.len() <= index {
+                machines.push(Stretches::default());
+            }
+            machines[index].add(seen);
         }
     }
 
@@ -167,7 +114,7 @@ impl Series {
         self.add(view.boards.iter().map(|board| {
             let waiting = view.waiting.iter().filter(|one| one.machine == board.spec.name).count();
             let numbers = [board.busy, board.unavailable, waiting as u32];
-            Stretch::at((view.seq, view.now_ms), numbers, Some(&board.free))
+            Seen::of((view.seq, view.now_ms), numbers, Some(&board.free))
         }));
     }
 
@@ -176,7 +123,7 @@ impl Series {
         self.add(state.boards.iter().map(|board| {
             let (machine, waiting) = (board.machine(), board.waiting().len() as u32);
             let numbers = [machine.busy_nodes(), machine.failed_nodes(), waiting];
-            Stretch::at((state.seq, state.now_ms), numbers, look.then(|| machine.free()))
+            Seen::of((state.seq, state.now_ms), numbers, look.then(|| machine.free()))
         }));
     }
 }
@@ -267,9 +214,9 @@ pub(crate) struct Sample {
     waiting_most: u64,
 }
 
-impl From<Stretch> for Sample {
-    fn from(stretch: Stretch) -> Sample {
-        let Stretch { seq, at_ms, until_ms, busy, unavailable, largest_free, waiting } = stretch;
+impl From<Seen> for Sample {
+    fn from(seen: Seen) -> Sample {
+        let Seen { seq, at_ms, until_ms, busy, unavailable, largest_free, waiting } = seen;
         Sample {
             seq,
             at: Instant(at_ms),
@@ -326,8 +273,8 @@ pub(crate) async fn series(
     let index =
         app.machines.iter().position(|(spec, _)| wanted.is_none_or(|name| spec.name == name));
     let index = index.ok_or_else(|| unknown_machine(wanted))?;
-    let samples = app.series.0.lock().ok().and_then(|inner| {
-        let samples = inner.by_machine.get(index)?;
+    let samples = app.series.0.lock().ok().and_then(|machines| {
+        let samples = machines.get(index)?.all();
         Some(samples.iter().copied().map(Sample::from).collect())
     });
     let now = Instant(app.writer.clock.now_ms());
@@ -338,80 +285,33 @@ pub(crate) async fn series(
 mod tests {
     use super::*;
 
-    fn seen(at_ms: u64, busy: u32) -> Stretch {
-        let largest_free = (busy % 3 > 0).then_some(Range::of(100 - busy));
-        let one = Stretch::at((at_ms + 1, at_ms), [busy, 0, 2 * busy], None);
-        Stretch { largest_free, ..one }
+    fn seen(at_ms: u64, busy: u32, largest_free: Option<u32>) -> Seen {
+        let one = Seen::of((at_ms + 1, at_ms), [busy, 0, 2 * busy], None);
+        Seen { largest_free: largest_free.map(Range::of), ..one }
     }
 
-    /// A generator of numbers that look random (xorshift).
-    fn next(state: &mut u64) -> u64 {
-        *state ^= *state << 13;
-        *state ^= *state >> 7;
-        *state ^= *state << 17;
-        *state
-    }
-
-    /// Step functions with 10 times as many events as there are stretches: each stretch has the
-    /// true least, greatest and last value, and nothing lies between stretches.
+    /// A stretch begins at its first record; the largest free box is that of the records at which
+    /// it was looked for.
     #[test]
-    fn stretches_have_the_true_least_and_greatest() {
-        for seed in 1..=pavior_trials::size(8, 60) as u64 {
-            let mut state = seed;
-            let mut samples = Samples { by_machine: Vec::new(), gap_ms: 1 };
-            let mut all = Vec::new();
-            let mut at = 1_000_000 + next(&mut state) % 1000;
-            for _ in 0..10 * MOST {
-                at += if next(&mut state) % 50 == 0 { next(&mut state) % 100_000 } else { 3 };
-                let one = seen(at, (next(&mut state) % 101) as u32);
-                all.push(one);
-                samples.add([one].into_iter());
-            }
-            let thinned = &samples.by_machine[0];
-            assert!(thinned.len() <= MOST && thinned.len() > MOST / 4, "{}", thinned.len());
-            let mut rest = &all[..];
-            for sample in thinned {
-                let (own, after) =
-                    rest.split_at(rest.partition_point(|one| one.at_ms <= sample.until_ms));
-                rest = after;
-                assert_eq!((sample.seq, sample.at_ms), (own[0].seq, own[0].at_ms));
-                let range = |values: Vec<u32>| {
-                    let least = *values.iter().min()?;
-                    Some(Range { least, most: *values.iter().max()?, last: *values.last()? })
-                };
-                let busy = range(own.iter().map(|one| one.busy.last).collect());
-                assert_eq!(Some(sample.busy), busy);
-                let waiting = range(own.iter().map(|one| one.waiting.last).collect());
-                assert_eq!(Some(sample.waiting), waiting);
-                let largest =
-                    range(own.iter().filter_map(|one| Some(one.largest_free?.last)).collect());
-                assert_eq!(sample.largest_free, largest);
-            }
-            assert_eq!(rest, []);
-        }
+    fn a_stretch_has_all_numbers_of_its_records() {
+        let joined =
+            [seen(10, 7, None), seen(11, 3, Some(40)), seen(12, 5, Some(60)), seen(13, 6, None)];
+        let joined = joined.into_iter().reduce(|one, next| one.then(&next)).unwrap();
+        assert_eq!((joined.seq, joined.at_ms, joined.until_ms), (11, 10, 13));
+        assert_eq!(joined.busy, Range { least: 3, most: 7, last: 6 });
+        assert_eq!(joined.waiting, Range { least: 6, most: 14, last: 12 });
+        assert_eq!(joined.unavailable, Range::of(0));
+        assert_eq!(joined.largest_free, Some(Range { least: 40, most: 60, last: 60 }));
     }
 
-    /// Few events are all there, at their times.
+    /// Machines may come later than others.
     #[test]
-    fn few_events_are_kept_as_they_are() {
-        let mut samples = Samples { by_machine: Vec::new(), gap_ms: 1 };
-        let all: Vec<Stretch> = (0..MOST as u64).map(|at| seen(7 * at, (at % 60) as u32)).collect();
-        for &one in &all {
-            samples.add([one].into_iter());
-        }
-        assert_eq!(samples.by_machine[0], all);
-    }
-
-    /// What was seen last is there, however young the one before it is: it may hold for a day.
-    #[test]
-    fn the_last_state_is_not_lost() {
-        let mut samples = Samples { by_machine: Vec::new(), gap_ms: 1 };
-        for at in 0..3 * MOST as u64 {
-            samples.add([seen(1000 * at, 50)].into_iter());
-        }
-        samples.add([seen(3_000_000 * MOST as u64, 50)].into_iter());
-        samples.add([seen(3_000_000 * MOST as u64 + 1, 0)].into_iter());
-        let last = samples.by_machine[0].last().unwrap();
-        assert_eq!((last.busy.last, last.busy.most), (0, 50));
+    fn each_machine_has_its_samples() {
+        let series = Series::default();
+        series.add([seen(10, 1, None)].into_iter());
+        series.add([seen(20, 2, None), seen(20, 3, None)].into_iter());
+        let count = |index: usize| series.0.lock().unwrap()[index].all().len();
+        assert_eq!((count(0), count(1), series.gap_ms()), (2, 1, 1));
+        assert_eq!((series.before(9), series.before(10), series.before(25)), (0, 11, 21));
     }
 }

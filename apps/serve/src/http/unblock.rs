@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Extension, State};
-use pavior_allocation::Selection;
 use pavior_mesh::JobId;
 use pavior_planning::SearchLimits;
 use serde::Deserialize;
@@ -70,10 +69,8 @@ fn planned(view: &StateView, body: &UnblockBody, seed: u64) -> Result<Plan, Prob
     if !(1..=4).contains(&max_jobs) {
         return Err(bad("\"max_jobs\" is 1 to 4".to_string()));
     }
-    let strategy: Selection =
-        board.spec.strategy.parse().map_err(|error: pavior_kernel::BadName| bad(error.reason))?;
     let state = diagnose::state(view, board, &Changes::default());
-    let machine = state.machine(&strategy, seed).map_err(|error| bad(error.to_string()))?;
+    let machine = diagnose::machine(&state, &board.spec.strategy, seed).map_err(bad)?;
     let limits = SearchLimits::jobs(max_jobs as usize);
     let freedom = freedom(body.freedom.as_deref())?;
     let request = request(asked, &board.spec.shape_rule, grid, seed).with_freedom(freedom);

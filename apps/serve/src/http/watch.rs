@@ -58,9 +58,9 @@ struct Watcher {
 /// Watches the service: an event for each record, in order, without gaps.
 ///
 /// The id of an event is the number of its record; `event` is its kind: `granted`, `queued`,
-/// `renewed`, `ended`, `node` or `configured`. A tenant sees its own leases and all nodes. A
-/// watcher that asks for records that are no longer kept gets 410 and begins anew from `GET
-/// /v1/state`.
+/// `renewed`, `ended`, `node`, `reserved`, `unreserved` or `configured`. A tenant sees its own
+/// leases, all nodes and what is reserved ahead. A watcher that asks for records that are no longer
+/// kept gets 410 and begins anew from `GET /v1/state`.
 #[utoipa::path(
     get, path = "/v1/watch", tag = "leases",
     params(WatchQuery, ("Last-Event-ID" = Option<u64>, Header, description = "as `after`")),

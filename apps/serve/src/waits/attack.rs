@@ -80,27 +80,29 @@ fn command(numbers: &mut Numbers, state: &ServiceState) -> Command {
 }
 
 /// Whether what is said of a request is so.
-fn holds(state: &mut ServiceState, view: &StateView, one: &WaitingRequest, wait: &Wait) -> bool {
+fn holds(state: &mut ServiceState, view: &StateView, one: &WaitingRequest, wait: &Why) -> bool {
     let board = &view.boards[0];
     let probed = state.probe(0, &one.request());
-    let waits = |id: u64| id != one.id && view.waiting.iter().any(|other| other.id == id);
-    let lacks = wait.needed > u64::from(wait.free);
+    let waits = |JobId(id): JobId| id != one.id && view.waiting.iter().any(|other| other.id == id);
+    let lacks = wait.needed > wait.free;
     let scheduler = board.spec.scheduler.as_deref().unwrap_or_default();
     let reserves = scheduler.starts_with("easy") || scheduler.starts_with("conservative");
     let orders = !["scan-all", "easy", "easy:count", "conservative", "conservative:count"]
         .contains(&scheduler);
-    let counts = wait.free == board.free.count() && wait.planned_ms.is_none_or(|_| reserves);
+    let counts =
+        wait.free == u64::from(board.free.count()) && wait.planned.is_none_or(|_| reserves);
     let kind = match wait.cause {
         Cause::Nodes => lacks && probed.is_err(),
         Cause::Place => !lacks && probed.is_err(),
-        Cause::Reservation { by, from_ms, until_ms } => {
-            probed.is_ok() && reserves && waits(by) && from_ms < until_ms
+        Cause::Queue(Queued::Reserved { by, from, until }) => {
+            probed.is_ok() && reserves && waits(by) && until.is_none_or(|until| from < until)
         }
-        Cause::Turn { behind } => orders && behind.is_none_or(waits),
+        Cause::Queue(Queued::Behind(behind)) => orders && behind.is_none_or(waits),
         // Where the scheduler was asked in this very state, it says more.
-        Cause::Scheduler => {
+        Cause::Queue(Queued::Kept) => {
             probed.is_ok() && board.standing.as_ref().is_none_or(|(_, asked_now)| !asked_now)
         }
+        _ => false,
     };
     counts && kind
 }
@@ -112,8 +114,8 @@ fn wrong(state: &mut ServiceState, spec: &MachineSpec, tried: &mut usize) -> usi
     *tried += view.waiting.len();
     let mut failed = 0;
     for one in &view.waiting {
-        let wait = found[&one.id];
-        if !holds(state, &view, one, &wait) {
+        let wait = &found[&one.id];
+        if !holds(state, &view, one, wait) {
             eprintln!("{} {:?}: {one:?}: {wait:?}", spec.strategy, spec.scheduler);
             failed += 1;
         }

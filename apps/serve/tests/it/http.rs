@@ -239,6 +239,30 @@ fn the_service_describes_itself() {
 }
 
 #[test]
+fn every_metric_stands_in_the_table_with_its_type() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/watching.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let (server, _) = fresh(|_| {});
+    let mut client = server.client();
+    // Requests are told once one was answered.
+    client.get("/metrics");
+    let metrics = client.get("/metrics").text;
+    let kinds = metrics.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
+    let mut served: Vec<String> = kinds
+        .map(|(name, kind)| {
+            let total = if kind == "counter" { "_total" } else { "" };
+            format!("| `{name}{total}` | {kind} |")
+        })
+        .collect();
+    let rows = page.lines().filter(|line| line.starts_with("| `pavior_"));
+    let mut told: Vec<String> =
+        rows.map(|row| row.splitn(4, '|').take(3).collect::<Vec<_>>().join("|") + "|").collect();
+    served.sort();
+    told.sort();
+    assert_eq!(served, told);
+}
+
+#[test]
 fn every_change_is_made_once_for_its_key() {
     let (server, _) = fresh(|_| {});
     let mut client = server.client();

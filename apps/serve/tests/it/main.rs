@@ -22,6 +22,7 @@ mod reservations;
 mod running;
 mod server;
 mod short;
+mod slots;
 mod strangers;
 mod takeover;
 mod tenants;

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use pavior_kernel::Date;
 use serde_json::{Value, json};
 
-use crate::client::{Client, has, watch};
+use crate::client::{Client, has, until, watch};
 use crate::server::fresh;
 
 /// A time so many seconds from now, as the service reads it.
@@ -49,6 +49,15 @@ fn no_lease_lasts_into_a_reservation_and_a_restart_changes_nothing() {
     assert_eq!(waiting["state"], "waiting");
     let waits = client.get(&format!("/v1/leases/{}", waiting["id"])).json()["waits_for"].clone();
     has(&waits, &json!({ "kind": "reservation", "from": one["from"], "until": one["to"] }));
+    let told = waits["sentence"].as_str().unwrap();
+    let ahead = format!("nodes are reserved ahead from {}", one["from"].as_str().unwrap());
+    assert!(told.starts_with("It fits, but ") && told.contains(&ahead), "{told}");
+    // A request like it would start when the reservation is over.
+    until("the forecast knows of the reservation", || {
+        let like = json!({ "shape": [2, 8], "estimate_s": 4000 });
+        let plan = client.post("/v1/forecast", like).json()["plan"].clone();
+        plan.as_str().is_some_and(|plan| plan >= one["to"].as_str().unwrap())
+    });
     server.restart(&setup);
     let mut client = server.client();
     assert_eq!(reserved(&mut client), [one.clone()]);
@@ -128,7 +137,10 @@ fn room_by_a_time_says_who_moves_is_requeued_and_delayed() {
         (&b["id"], 1)
     );
     // Four in a row until 600 s, with nobody moved: only by requeueing b.
-    let four = |requeue: bool, jobs: u32| json!({ "shape": [4], "by": at(50), "max_jobs": jobs, "requeue": requeue, "for_s": 500 });
+    let four = |requeue: bool, jobs: u32| {
+        let by = at(50);
+        json!({ "shape": [4], "by": by, "max_jobs": jobs, "requeue": requeue, "for_s": 500 })
+    };
     assert_eq!(room(&mut client, four(false, 1)).json()["found"], false);
     let plan = room(&mut client, four(true, 1)).json();
     has(&plan, &json!({ "found": true, "requeued": [b["id"]], "moves": [] }));

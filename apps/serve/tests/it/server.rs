@@ -32,6 +32,8 @@ pub(crate) struct Server {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Setup {
     pub(crate) machine: String,
+    /// Further machines, by name.
+    pub(crate) more: Vec<(String, String)>,
     pub(crate) strategy: String,
     pub(crate) scheduler: Option<String>,
     pub(crate) data: PathBuf,
@@ -54,6 +56,8 @@ pub(crate) struct Setup {
     pub(crate) connections: Option<usize>,
     pub(crate) watchers: Option<usize>,
     pub(crate) rate: Option<f64>,
+    /// Shapes whose slots the metrics count.
+    pub(crate) slots: Vec<[u16; 3]>,
     /// The limit of open files of the process, soft and hard; as it is if left out.
     pub(crate) open_files: Option<u64>,
 }
@@ -238,14 +242,16 @@ pub(crate) fn serve_if_asked() -> bool {
     let tls =
         setup.certificates.map(|(certificate, key, client_ca)| Tls { certificate, key, client_ca });
     let usual = HttpBounds::default();
+    let first = ("default".to_string(), setup.machine);
+    let machines = std::iter::once(first).chain(setup.more).map(|(name, machine)| MachineSpec {
+        name,
+        machine,
+        strategy: setup.strategy.clone(),
+        scheduler: setup.scheduler.clone(),
+        shape_rule: "compact".into(),
+    });
     let options = ServiceOptions {
-        machines: vec![MachineSpec {
-            name: "default".into(),
-            machine: setup.machine,
-            strategy: setup.strategy,
-            scheduler: setup.scheduler,
-            shape_rule: "compact".into(),
-        }],
+        machines: machines.collect(),
         data: setup.data,
         store: setup.store,
         store_password: setup.password,
@@ -257,6 +263,7 @@ pub(crate) fn serve_if_asked() -> bool {
             connections: setup.connections.unwrap_or(usual.connections),
             watchers: setup.watchers.unwrap_or(usual.watchers),
             rate: setup.rate,
+            slots: setup.slots,
             ..usual
         },
         tuning: Tuning {

@@ -15,7 +15,8 @@ fn tenants_are_apart() {
     assert_eq!(server.of("wrong").get("/v1/leases").status, 401);
     assert_eq!(server.client().get("/healthz").status, 200);
 
-    let lease = a.lease(r#"{"shape":[4,4]}"#);
+    let hold = r#"{"parts":[{"base":[2,2],"sides":[4,4]}],"ttl_s":600,"tenant":"a"}"#;
+    let lease = root.post("/v1/hold", hold).json();
     assert_eq!(lease["tenant"], "a");
     a.post("/v1/leases", r#"{"nodes":1}"#).is(409, "over-quota");
     assert_eq!(b.get(&format!("/v1/leases/{}", lease["id"])).status, 404);
@@ -27,6 +28,25 @@ fn tenants_are_apart() {
     // What blocks a request is told without saying whose it is.
     let blocked = b.post("/v1/leases", r#"{"shape":[8,8]}"#).json();
     assert_eq!(blocked["diagnosis"]["blocked"]["jobs"][0]["lease"], json!(null));
+    // Nor when it ends, nor where it could go.
+    let told = |client: &mut crate::client::Client| {
+        let asked = client.post("/v1/explain", r#"{"shape":[6,3]}"#).json();
+        let slots = client.get("/v1/slots?shape=6x3").json();
+        (asked["diagnosis"].clone(), slots)
+    };
+    let (diagnosis, slots) = told(&mut b);
+    assert_eq!(diagnosis["why"].as_array().unwrap().len(), 2, "{diagnosis}");
+    assert!(diagnosis["why"][1].as_str().unwrap().contains("another tenant's job"), "{diagnosis}");
+    assert!(!diagnosis.to_string().contains("202"), "a time: {diagnosis}");
+    assert_eq!(diagnosis["blocked"]["until"], json!(null));
+    assert_eq!(diagnosis["blocked"]["moves"], json!([]));
+    assert_eq!(slots["next"], json!(null));
+    assert_eq!(b.get("/v1/slots?shape=6x3&moves=1").status, 403);
+    // Its owner knows the end, the operator the moves too.
+    assert!(told(&mut a).0["blocked"]["until"].is_string());
+    let (diagnosis, slots) = told(&mut root);
+    assert!(diagnosis["blocked"]["until"].is_string() && slots["next"]["at"].is_string());
+    assert_eq!(diagnosis["blocked"]["moves"][0]["job"], lease["id"]);
     assert_eq!(b.get("/v1/state").json()["leases"][0]["id"], json!(null));
     assert_eq!(a.end(&lease).status, 200);
     // An ended lease of another tenant is as unknown as one that never was.

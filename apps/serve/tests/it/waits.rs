@@ -45,7 +45,7 @@ fn easy_names_whose_reservation_and_until_when() {
     assert_eq!(told["from"], planned);
     assert!(told["until"].as_str().unwrap() > planned.as_str().unwrap());
     let sentence = told["sentence"].as_str().unwrap();
-    assert!(sentence.starts_with("It would fit now, but job 17 has nodes reserved"), "{sentence}");
+    assert!(sentence.starts_with("It fits, but job 17 has nodes reserved"), "{sentence}");
 }
 
 #[test]
@@ -73,7 +73,18 @@ fn enough_nodes_without_a_place_is_said_so() {
     has(&told, &json!({ "kind": "place", "needed": 25, "free": 56 }));
     let explained = client.post("/v1/explain", json!({ "waiting": waiting })).json();
     assert_eq!(explained["diagnosis"]["missing"], "place");
-    assert!(explained["diagnosis"]["blocked"].is_object(), "a box is what is missing");
+    let diagnosis = &explained["diagnosis"];
+    let why: Vec<&str> =
+        diagnosis["why"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    assert!(
+        why[0].contains("; the cheapest place is freed by 1 job of 8 nodes; it is planned"),
+        "{why:?}"
+    );
+    assert!(why[1].starts_with("In the way at <0,0> 5x5: lease 1 (8 nodes)."), "{why:?}");
+    assert!(why[2].starts_with("Room there is made by moving lease 1 from <3,0> 1x8"), "{why:?}");
+    // What is in the way, and what moves, is at one place.
+    assert_eq!(diagnosis["blocked"]["base"], json!([0, 0]));
+    assert_eq!(diagnosis["blocked"]["moves"][0]["job"], diagnosis["blocked"]["jobs"][0]["lease"]);
 }
 
 /// Of a strategy that grants by count, nodes are what is missing: no box is spoken of.

@@ -40,6 +40,7 @@ fn job(name: &str, nodes: u32, priority: u64) -> SlurmJob {
         licences: "pavior:1".parse().unwrap(),
         start: None,
         limit: Some(60),
+        end: None,
         comment: String::new(),
         partition: "p".into(),
         qos: "normal".into(),
@@ -340,8 +341,9 @@ fn waiting_jobs_are_told_why_once() {
     let Some(Change::Tell { comment, .. }) = changes.first() else { panic!("{changes:?}") };
     assert_eq!(
         comment.as_str(),
-        "pavior: waits for 4x2; nearest free <0,1> 4x1; blocked least at <0,0> 4x2 by 9; \
-         not before 1970-01-01T00:17:40Z"
+        "pavior: It needs 8 nodes, and 4 are free; the cheapest place is freed by 1 job of 4 \
+         nodes, at 1970-01-01T00:17:40Z. In the way at <0,0> 4x2: job 9 (4 nodes). Nearest free: \
+         <0,1> 4x1."
     );
     assert!(told(1005).is_empty() && told(1030).is_empty());
 }
@@ -391,5 +393,6 @@ fn jobs_without_a_box_are_told_so() {
     assert_eq!(decision.boxless.len(), 2);
 }
 
+mod ends;
 mod held_back;
 mod preempting;

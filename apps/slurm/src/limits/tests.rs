@@ -28,6 +28,7 @@ fn job(name: &str, nodes: u32) -> SlurmJob {
         licences: crate::names::Licences::default(),
         start: None,
         limit: Some(600),
+        end: None,
         partition: "p".into(),
         qos: "q".into(),
         account: "acc".into(),

@@ -2,9 +2,9 @@
 //!
 //! The shapes of the answers are those of `pavior serve`, which the page reads.
 
-use pavior_allocation::explain::{self, Diagnosis};
+use pavior_allocation::explain;
 use pavior_mesh::{Cuboid, NodeId, Request};
-use pavior_planning::{SearchLimits, Shape, Snapshot, Weights, unblock};
+use pavior_planning::{Shape, Snapshot, next_slot, slots};
 use pavior_workload::Ask;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -13,11 +13,12 @@ use crate::daemon::shaper;
 use crate::ledger::{Phase, SlurmJob};
 use crate::names::JobName;
 use crate::observe::view::{View, slurms_word, wish};
-use crate::reason;
-use crate::why::moves;
+use crate::reason::{self, Told, date};
+use crate::state::State;
+use crate::why::MOVED;
 
-/// The most jobs that are moved in a plan.
-const MOVED: usize = 2;
+/// The words of bit sets that are looked at for one count of slots.
+const BUDGET: u64 = 4_000_000;
 
 /// A question of the page.
 #[derive(Deserialize)]
@@ -57,44 +58,61 @@ pub(crate) fn explained(view: &View, asked: &Asked) -> Result<Value, String> {
     Ok(json!({
         "machine": view.config.grid.to_string(),
         "strategies": [choice],
-        "diagnosis": diagnosed(view, &state, &request, answer.outcome.is_ok()),
+        "diagnosis": diagnosed(view, &request, answer.outcome.is_ok())?,
         "waits_for": job.map(|job| told(view, job, &request)),
     }))
 }
 
-/// What stands in the way of a request.
-fn diagnosed(view: &View, state: &explain::State, request: &Request, granted: bool) -> Value {
-    let grid = &view.config.grid;
+/// What stands in the way of a request, and what would make room.
+fn diagnosed(view: &View, request: &Request, granted: bool) -> Result<Value, String> {
+    let (grid, snapshot) = (&view.config.grid, snapshot(view)?);
     let counts = view.counts();
+    let told = explained_on(view, &snapshot, request);
     let needed = request.shape.map_or(u64::from(request.nodes), pavior_mesh::volume);
     let missing = match granted {
         true => None,
         false if needed > counts.free.into() => Some("nodes"),
         false => Some("place"),
     };
-    let found = request.shape.map(|shape| Diagnosis::of(state, shape));
-    let blocked = found.as_ref().and_then(|found| found.blocked.as_ref()).map(|blocked| {
+    let parts = |boxes: &[Cuboid]| boxes.iter().map(|part| view.part(part)).collect::<Vec<_>>();
+    let blocked = told.why.as_ref().and_then(|why| why.blocked.as_ref()).map(|blocked| {
         let point = |node: &NodeId| grid.point(*node)[..grid.axes()].to_vec();
-        let jobs = blocked.jobs.iter().map(|&(job, nodes)| {
+        let (largest, and_more) = blocked.largest();
+        let jobs = largest.iter().map(|&(job, nodes)| {
             let name = view.name(job);
             json!({ "lease": name, "job": name, "nodes": nodes })
         });
+        let moves = blocked.plan.plan.as_ref().map_or(&[][..], |plan| &plan.moves).iter();
+        let moves = moves.map(|step| {
+            json!({ "job": view.name(step.job), "from": parts(&step.from), "to": parts(&step.to) })
+        });
+        let free = |node: &NodeId| snapshot.free().is_node_free(*node);
         let at = view.part(&blocked.at);
         json!({
-            "base": at["base"], "sides": at["sides"], "busy_nodes": blocked.nodes(),
+            "base": at["base"], "sides": at["sides"],
+            "busy_nodes": blocked.at.nodes(grid).filter(|node| !free(node)).count(),
             "jobs": jobs.collect::<Vec<_>>(),
-            "failed": blocked.failed.iter().map(point).collect::<Vec<_>>(),
+            "and_more": and_more,
+            "failed": blocked.unavailable.iter().map(point).collect::<Vec<_>>(),
             "drained": [],
+            "until": blocked.until.map(|until| date(until.0)),
+            "moves": moves.collect::<Vec<_>>(),
         })
     });
-    let nearest = found.as_ref().and_then(|found| found.nearest.as_ref());
-    json!({
+    Ok(json!({
+        "why": told.lines(),
         "counts": { "free": counts.free, "busy": counts.busy, "failed": counts.failed },
         "needed": needed,
         "missing": missing,
-        "nearest": nearest.map(|at| view.part(at)),
+        "nearest": told.nearest().map(|at| view.part(&at)),
         "blocked": blocked,
-    })
+    }))
+}
+
+/// Why a request would wait on an observed machine.
+fn explained_on<'a>(view: &'a View, snapshot: &'a Snapshot, request: &Request) -> Told<'a> {
+    let told = Told::of(&view.config, &view.ledger, snapshot, request, (view.now, MOVED));
+    told.by("Slurm")
 }
 
 /// What a waiting job is told on the page.
@@ -109,22 +127,24 @@ fn told(view: &View, job: &SlurmJob, request: &Request) -> Value {
     wait
 }
 
-/// The moves that would make room for a box.
-pub(crate) fn unblocked(view: &View, asked: &Asked) -> Result<Value, String> {
-    let sides = request(view, asked)?.shape.ok_or("give a shape that fits the machine")?;
-    let snapshot = snapshot(view)?;
-    let (weights, limits) = (Weights::nodes(&snapshot), SearchLimits::jobs(MOVED));
-    let answer = unblock(&snapshot, Shape::new(sides), &weights, &limits);
-    let parts = |boxes: &[Cuboid]| boxes.iter().map(|part| view.part(part)).collect::<Vec<_>>();
-    let plan = answer.plan.as_ref();
-    let moves = plan.map_or(Vec::new(), |plan| plan.moves.iter().collect()).into_iter();
-    let moves = moves.map(|step| {
-        json!({ "job": view.name(step.job), "from": parts(&step.from), "to": parts(&step.to) })
-    });
+/// How many boxes of a shape can be placed side by side now, and when there are more.
+pub(crate) fn slots_of(view: &View, shape: &str) -> Result<Value, String> {
+    let grid = &view.config.grid;
+    let asked = Ask::typed(Some(shape), None, grid).map_err(|fault| fault.to_string())?;
+    let Ask::Shape(sides) = asked else { return Err("no machine has such a side".to_string()) };
+    let (snapshot, shapes) = (snapshot(view)?, [Shape::new(sides)]);
+    let now = slots(snapshot.free(), &shapes, BUDGET);
+    let end = |job| State::end(&view.ledger, job, view.now);
+    let next = next_slot(&snapshot, &shapes, &now, end, BUDGET);
     Ok(json!({
-        "fits": plan.is_some_and(|plan| plan.jobs.is_empty()),
-        "proven": answer.proven,
-        "moves": moves.collect::<Vec<_>>(),
+        "shape": &sides[..grid.axes()],
+        "slots": now.boxes.len(),
+        "bound": now.bound,
+        "proven": now.proven(),
+        "boxes": now.boxes.iter().map(|part| view.part(part)).collect::<Vec<_>>(),
+        "next": next.map(|next| json!({
+            "at": date(next.at.0), "slots": next.slots.boxes.len(), "proven": next.proven,
+        })),
     }))
 }
 
@@ -145,10 +165,8 @@ pub(crate) fn why(view: &View, name: &str) -> Result<String, String> {
         Err(fault) => return Ok(format!("{text}\nno box can be named for it: {fault}")),
     };
     let snapshot = snapshot(view)?;
-    let told = reason::waiting(&view.config, &view.ledger, &snapshot, &request, view.now);
-    text += &format!("\n{}", told.as_str().trim_start_matches("pavior: "));
-    if let Some(sides) = request.shape {
-        text += &moves(&view.config, &view.ledger, &snapshot, sides);
+    for line in explained_on(view, &snapshot, &request).lines() {
+        text += &format!("\n{line}");
     }
     Ok(text)
 }

@@ -1,68 +1,45 @@
 //! Nodes in use and the largest free box over time: a bounded number of stretches of time, which
 //! grow longer as time passes. Of each the least, the greatest and the last value are kept.
 
+use pavior_kernel::{Range, Stretch, Stretches};
 use serde_json::{Value, json};
 
 use crate::reason::date;
 
-/// The most stretches.
-const MOST: usize = 2048;
-
+/// The machine in a stretch of time, in seconds.
 #[derive(Clone, Copy)]
-struct Range {
-    least: u64,
-    most: u64,
-    last: u64,
-}
-
-impl Range {
-    fn of(value: u64) -> Range {
-        Range { least: value, most: value, last: value }
-    }
-
-    /// With what came after.
-    fn then(self, next: Range) -> Range {
-        let (least, most) = (self.least.min(next.least), self.most.max(next.most));
-        Range { least, most, last: next.last }
-    }
-}
-
-#[derive(Clone, Copy)]
-struct Stretch {
+struct Seen {
     at: u64,
     until: u64,
-    busy: Range,
-    largest_free: Range,
+    busy: Range<u64>,
+    largest_free: Range<u64>,
 }
 
-/// The stretches, and the length of one in seconds.
-pub(crate) struct Series {
-    stretches: Vec<Stretch>,
-    gap: u64,
-}
+impl Stretch for Seen {
+    fn at(&self) -> u64 {
+        self.at
+    }
 
-impl Default for Series {
-    fn default() -> Series {
-        Series { stretches: Vec::new(), gap: 1 }
+    fn then(&self, next: &Seen) -> Seen {
+        let (busy, largest_free) =
+            (self.busy.then(next.busy), self.largest_free.then(next.largest_free));
+        Seen { at: self.at, until: next.until, busy, largest_free }
     }
 }
+
+/// The stretches.
+#[derive(Default)]
+pub(crate) struct Series(Stretches<Seen>);
 
 impl Series {
     pub(crate) fn add(&mut self, now: u64, busy: u32, largest_free: u64) {
         let (busy, largest_free) = (Range::of(busy.into()), Range::of(largest_free));
-        let new = Stretch { at: now, until: now, busy, largest_free };
-        join(&mut self.stretches, new, self.gap);
-        while self.stretches.len() > MOST {
-            self.gap *= 2;
-            for one in std::mem::take(&mut self.stretches) {
-                join(&mut self.stretches, one, self.gap);
-            }
-        }
+        self.0.add(Seen { at: now, until: now, busy, largest_free });
     }
 
     /// As the page reads them, the oldest first.
     pub(crate) fn samples(&self) -> Vec<Value> {
-        let sample = |one: &Stretch| {
+        let sample = |one: &Seen| {
             json!({
                 "at": date(one.at),
                 "until": date(one.until),
@@ -74,19 +51,7 @@ impl Series {
                 "largest_free_most": one.largest_free.most,
             })
         };
-        self.stretches.iter().map(sample).collect()
-    }
-}
-
-/// Adds a stretch, joined with the last one if both lie in one gap.
-fn join(stretches: &mut Vec<Stretch>, new: Stretch, gap: u64) {
-    match stretches.last_mut() {
-        Some(last) if last.at / gap == new.at / gap => {
-            let (busy, largest_free) =
-                (last.busy.then(new.busy), last.largest_free.then(new.largest_free));
-            *last = Stretch { at: last.at, until: new.until, busy, largest_free };
-        }
-        _ => stretches.push(new),
+        self.0.all().iter().map(sample).collect()
     }
 }
 
@@ -101,10 +66,11 @@ mod tests {
             let busy = if second == 86_400 { 64 } else { 7 };
             series.add(1_000_000 + second, busy, 3);
         }
-        assert!(series.stretches.len() <= MOST && series.stretches.len() > MOST / 4);
-        let most = series.stretches.iter().map(|one| one.busy.most).max();
-        let last = series.stretches.last().unwrap();
-        assert_eq!((most, last.busy.last), (Some(64), 7));
-        assert_eq!(last.until, 1_000_000 + 7 * 86_400 - 1);
+        let samples = series.samples();
+        assert!(samples.len() <= Stretches::<Seen>::MOST && samples.len() > 500);
+        let most = samples.iter().map(|one| one["busy_most"].as_u64().unwrap()).max();
+        let last = samples.last().unwrap();
+        assert_eq!((most, last["busy"].as_u64()), (Some(64), Some(7)));
+        assert_eq!(last["until"], date(1_000_000 + 7 * 86_400 - 1));
     }
 }

@@ -6,7 +6,7 @@
 //! | `GET /metrics` | metrics, as the placing daemon has them |
 //! | `GET /v1/why/JOB` | what a job waits for or holds, as text |
 //! | `GET /v1/state`, `/v1/watch`, `/v1/series`, `/v1/queue`, `/v1/refusals` | what it draws |
-//! | `POST /v1/explain`, `/v1/unblock` | questions of the page |
+//! | `POST /v1/explain`, `GET /v1/slots` | questions of the page |
 //!
 //! Nothing is changed by any of them. Questions are answered one at a time.
 
@@ -75,7 +75,7 @@ pub(crate) fn site(board: Arc<Board>, metrics: Arc<Metrics>) -> Router {
         // Slurm lets what does not fit wait.
         .route("/v1/refusals", get(async || Json(json!({ "refusals": [], "last": 0 }))))
         .route("/v1/explain", post(explained))
-        .route("/v1/unblock", post(unblocked))
+        .route("/v1/slots", get(slots))
         .route("/v1/why/{job}", get(why))
         .with_state(Arc::new(app))
 }
@@ -155,8 +155,14 @@ async fn explained(State(app): Shared, body: Body) -> Response {
     question(&app, body, explain::explained).await
 }
 
-async fn unblocked(State(app): Shared, body: Body) -> Response {
-    question(&app, body, explain::unblocked).await
+#[derive(Deserialize)]
+struct SlotsQuery {
+    shape: String,
+}
+
+async fn slots(State(app): Shared, Query(query): Query<SlotsQuery>) -> Response {
+    let done = answered(&app, move |view| explain::slots_of(view, &query.shape)).await;
+    done.map_or_else(|refused| refused, |value| Json(value).into_response())
 }
 
 async fn why(State(app): Shared, Path(job): Path<String>) -> Response {

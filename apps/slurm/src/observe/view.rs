@@ -86,7 +86,7 @@ impl View {
                 (None, Condition::Taken | Condition::Reserved) => {
                     by_owner.entry(None).or_default().push(node);
                 }
-                (None, Condition::Unavailable) => failed.push(node),
+                (None, Condition::PoweringOff | Condition::Unavailable) => failed.push(node),
                 (None, Condition::Idle) => {}
             }
         }
@@ -179,7 +179,7 @@ impl View {
 
     fn lease(&self, name: &str, job: Option<&SlurmJob>, held: &Held) -> Value {
         let start = job.and_then(|job| job.start).unwrap_or(self.now);
-        let end = job.and_then(|job| Some(job.start?.saturating_add(job.limit?)));
+        let end = job.and_then(|job| job.until(self.now));
         json!({
             "id": name,
             "state": "held",

@@ -14,6 +14,7 @@ fn job(qos: &str, partition: &str) -> SlurmJob {
         licences: crate::names::Licences::default(),
         start: Some(100),
         limit: None,
+        end: None,
         partition: partition.into(),
         qos: qos.into(),
         account: String::new(),

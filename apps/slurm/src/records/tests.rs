@@ -5,7 +5,7 @@ use super::*;
 pub(crate) const MARK: &str = "0123456789abcdef0123456789abcdef";
 
 /// The fields of a job as `squeue` prints them, but for its comment.
-pub(super) const WAITS: [&str; 24] = [
+pub(super) const WAITS: [&str; 25] = [
     "3_1",
     "PD",
     "Licenses",
@@ -30,17 +30,20 @@ pub(super) const WAITS: [&str; 24] = [
     "*:*:*",
     "0",
     "n[07-08]",
+    "N/A",
 ];
 
 /// The same from the fields up to the licences, of a job that demands nothing.
-pub(crate) fn with_demands<'a>(fields: &[&'a str; 11]) -> [&'a str; 24] {
-    let none =
-        ["p", "(null)", "(null)", "0", "(null)", "(null)", "N/A", "0", "1", "1", "*:*:*", "0", ""];
+pub(crate) fn with_demands<'a>(fields: &[&'a str; 11]) -> [&'a str; 25] {
+    let none = [
+        "p", "(null)", "(null)", "0", "(null)", "(null)", "N/A", "0", "1", "1", "*:*:*", "0", "",
+        "N/A",
+    ];
     std::array::from_fn(|at| if at < 11 { fields[at] } else { none[at - 11] })
 }
 
 /// What `squeue` prints of a job: the format with the fields in it.
-pub(crate) fn line(fields: &[&str; 24], comment: &str) -> String {
+pub(crate) fn line(fields: &[&str; 25], comment: &str) -> String {
     let mut text = MARK.to_string();
     for field in fields.iter().chain([&comment]) {
         text = text + field + MARK;
@@ -48,7 +51,7 @@ pub(crate) fn line(fields: &[&str; 24], comment: &str) -> String {
     text + "\n"
 }
 
-fn with(at: usize, field: &'static str) -> [&'static str; 24] {
+fn with(at: usize, field: &'static str) -> [&'static str; 25] {
     let mut fields = WAITS;
     fields[at] = field;
     fields
@@ -65,7 +68,7 @@ fn marks_are_long_and_never_the_same() {
     let format = Mark::of("M").format();
     assert_eq!(
         format,
-        "M%iM%tM%rM%QM%DM%NM%nM%SM%lM%VM%WM%PM%qM%aM%UM%vM%fM%bM%mM%cM%CM%zM%dM%xM%kM"
+        "M%iM%tM%rM%QM%DM%NM%nM%SM%lM%VM%WM%PM%qM%aM%UM%vM%fM%bM%mM%cM%CM%zM%dM%xM%eM%kM"
     );
 }
 
@@ -114,6 +117,7 @@ fn a_record_that_cannot_be_read_costs_itself_alone() {
         (8, "1:2:3:4", "time limit", true),
         (9, "N/A", "submission", true),
         (10, "a|b", "licences", true),
+        (24, "9 8", "time", true),
     ] {
         let (jobs, unreadable) = of(&(good.clone() + &line(&with(at, field), "x") + &good));
         let [found] = &unreadable[..] else { panic!("{field}: {unreadable:?}") };
@@ -162,22 +166,34 @@ fn an_answer_that_is_cut_short_is_none() {
 #[test]
 fn recorded_answers_are_read() {
     let answers: [(&[u8], &str); 3] = [
-        (include_bytes!("squeue-22.05.8.txt"), "1 2"),
-        (include_bytes!("squeue-24.11.5.txt"), "2 1"),
-        (include_bytes!("squeue-26.05.5.txt"), "2 1"),
+        (include_bytes!("squeue-22.05.8.txt"), "1 2 4"),
+        (include_bytes!("squeue-24.11.5.txt"), "4 2 1"),
+        (include_bytes!("squeue-26.05.5.txt"), "4 2 1"),
     ];
     for (answer, running) in answers {
         let (jobs, unreadable) = of(&String::from_utf8_lossy(answer));
         let names = jobs.iter().map(|job| job.name.to_string()).collect::<Vec<_>>();
-        let expected = format!("11 12 10_1 10_3 10_5 10_6 9 8 7 6 5 4 3 {running}");
+        let expected = format!("13 14 12_1 12_3 12_5 12_6 11 10 9 8 7 6 5 {running} 3");
         assert_eq!(names.join(" "), expected);
         let running = jobs.iter().filter(|job| job.phase == Phase::Running);
         let mut held: Vec<usize> = running.map(|job| job.held.len()).collect();
         held.sort_unstable();
-        assert_eq!(held, [1, 4], "a line of job 2's comment says that job 1 holds n00 to n02");
+        let forged = "a line of job 2's comment says that job 1 holds n00 to n02";
+        assert_eq!(held, [1, 1, 1, 4], "{forged}");
         let faults: Vec<_> = unreadable.iter().map(|record| record.fault).collect();
         let control = faults.iter().filter(|fault| **fault == CONTROL_CHARACTERS).count();
         let several = faults.iter().filter(|fault| fault.contains("heterogeneous")).count();
         assert_eq!((control, several, faults.len()), (6, 2, 8), "{unreadable:?}");
+        ends_are_read(&jobs);
     }
+}
+
+/// Of the recorded jobs 1 runs with a time limit of 300 s, 2 without one, 3 is suspended, and 4 was
+/// so for three seconds or four.
+fn ends_are_read(jobs: &[SlurmJob]) {
+    let job = |name: &str| jobs.iter().find(|job| job.name.to_string() == name).unwrap();
+    let length = |name: &str| Some(job(name).until(0)? - job(name).start?);
+    assert_eq!((length("1"), length("2"), length("3")), (Some(300), None, None));
+    assert!(matches!(length("4"), Some(303 | 304)), "{:?}", length("4"));
+    assert_eq!((job("4").limit, job("3").end), (Some(300), None));
 }

@@ -114,7 +114,12 @@ fn an_observer_only_asks() {
     assert!(why.contains("Slurm says Resources") && why.contains("3x2"), "{why}");
     let explained = json(&observer.post("/v1/explain", "{\"waiting\":\"9\"}"));
     assert_eq!(explained["strategies"][0]["granted"], false, "{explained}");
-    assert!(observer.post("/v1/unblock", "{\"shape\":[2,2]}").contains("\"moves\""));
+    assert!(explained["diagnosis"]["why"][0].is_string(), "{explained}");
+    let slots = json(&observer.get("/v1/slots?shape=2x2"));
+    let count = slots["slots"].as_u64().unwrap();
+    assert_eq!(slots["boxes"].as_array().unwrap().len() as u64, count, "{slots}");
+    assert!(slots["proven"] == true && slots["bound"] == count, "{slots}");
+    assert!(observer.get("/v1/slots?shape=2xx").contains("side"));
     hostile(&observer);
     // Some cycles, and the end.
     std::thread::sleep(Duration::from_secs(2));

@@ -10,7 +10,7 @@ pub(crate) fn too_many_nodes_are_not_used(cluster: &mut Cluster) {
     cluster.kill_daemon();
     let many = cluster.submit("2x2-many", "--comment=shape=2x2", 0.5);
     let open = "Licenses= Priority=4294967290";
-    cluster.good(&format!("scontrol update JobId={many} StartTime=now+3"));
+    cluster.good(&format!("scontrol update JobId={many} StartTime=now+9"));
     cluster.good(&format!("scontrol update JobId={many} ReqNodeList=n[00-06] {open}"));
     cluster.start_daemon();
     cluster.until_empty(60);
@@ -18,7 +18,7 @@ pub(crate) fn too_many_nodes_are_not_used(cluster: &mut Cluster) {
 
 /// A node goes down under a job: the job starts again on a box without it.
 pub(crate) fn a_node_goes_down(cluster: &Cluster) {
-    let job = cluster.submit("2x3-down", "--comment=shape=2x3", 3.0);
+    let job = cluster.submit("2x3-down", "--comment=shape=2x3", 300.0);
     let held =
         cluster.until(&format!("squeue -h -j {job} -t R -o %N"), 20, |text| !text.is_empty());
     let node = cluster.good(&format!("scontrol show hostnames '{held}' | head -1"));
@@ -29,6 +29,7 @@ pub(crate) fn a_node_goes_down(cluster: &Cluster) {
         !text.is_empty() && !names.lines().any(|name| name == node)
     };
     cluster.until(&format!("squeue -h -j {job} -t R -o %N"), 60, without);
+    cluster.good(&format!("scancel {job}"));
     cluster.start_slurmd(&node);
     cluster.good(&format!("scontrol update NodeName={node} State=RESUME"));
     cluster.until_empty(60);
@@ -46,26 +47,29 @@ pub(crate) fn interactive_jobs(cluster: &Cluster) {
 pub(crate) fn strangers_hold_nodes(cluster: &Cluster) {
     cluster.good("scontrol create PartitionName=other Nodes=n[00-07] OverSubscribe=EXCLUSIVE");
     // A row of eight nodes, of which none is free for the daemon; it has no shape to be judged by.
-    let line = "sbatch --parsable -o /dev/null -p other -J 8x1-other -N8 --wrap 'sleep 6'";
+    let line = "sbatch --parsable -o /dev/null -p other -J 8x1-other -N8 --wrap 'sleep 300'";
     let other = cluster.good(line);
     cluster.until_runs(&other, 20);
     let job = cluster.submit("8x7-beside", "--comment=shape=8x7", 0.5);
-    cluster.until(&format!("squeue -h -j {job} -o %t"), 30, |text| text == "R" || text.is_empty());
+    cluster.until(&format!("squeue -h -j {job} -o %t"), 60, |text| text == "R" || text.is_empty());
     assert_eq!(cluster.good(&format!("squeue -h -j {other} -o %t")), "R", "beside the stranger");
+    cluster.good(&format!("scancel {other}"));
     cluster.until_empty(30);
     cluster.good("scontrol delete PartitionName=other");
 }
 
 /// A large box is not starved by small jobs whose time limits reach beyond its reserved start.
 pub(crate) fn large_boxes_do_not_starve(cluster: &Cluster) {
-    cluster.submit("4x4-first", "--comment=shape=4x4 -t 2", 6.0);
+    let first = cluster.submit("4x4-first", "--comment=shape=4x4 -t 4", 240.0);
     cluster.until("squeue -h -n 4x4-first -o %t", 20, |text| text == "R");
     cluster.submit("8x8-large", "--comment=shape=8x8 -t 1", 0.5);
     for serial in 0..6 {
         cluster.submit(&format!("2x2-late{serial}"), "--comment=shape=2x2 -t 10", 0.5);
     }
     // Ends before the reservation begins, so it may pass.
-    cluster.submit("1x1-pass", "--comment=shape=1x1 -t 1", 0.5);
+    let pass = cluster.submit("1x1-pass", "--comment=shape=1x1 -t 1", 0.5);
+    cluster.until_gone(&pass, 90);
+    cluster.good(&format!("scancel {first}"));
     cluster.until_empty(90);
     let records = records::read(cluster);
     let start = |name: &str| &records.iter().find(|record| record.name == name).unwrap().start;

@@ -63,6 +63,14 @@ fn jobs_of_every_kind(cluster: &Cluster) -> usize {
     let first = open("-t 5", "n00,n01,n04,n05", "shape=2x2");
     let forged = format!("{first}|R|None|1|4|n[00-02]||1|1:00|1|(null)|shape=2x2");
     open("", "n10", &format!("x\n{forged}"));
+    // One that is suspended, and one that was for three seconds: its end is later by them.
+    let suspended = open("-t 5", "n03", "shape=1x1");
+    cluster.good(&format!("scontrol suspend {suspended}"));
+    let resumed = open("-t 5", "n02", "shape=1x1");
+    cluster.good(&format!("scontrol suspend {resumed}"));
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    cluster.good(&format!("scontrol resume {resumed}"));
+    cluster.until_runs(&resumed, 20);
     let almost = &MARK[..MARK.len() - 1];
     let comments = [
         "shape=2x2 a\nb".to_string(),
@@ -84,5 +92,5 @@ fn jobs_of_every_kind(cluster: &Cluster) -> usize {
     cluster.submit("later", &later, 0.0);
     cluster.submit("after", &format!("-d afterok:{first} {licence} --comment="), 0.0);
     cluster.good(&format!("sbatch -H -N1 {licence} : -N1 --wrap true"));
-    2 + comments.len() + 4 + 2 + 2
+    4 + comments.len() + 4 + 2 + 2
 }

@@ -89,7 +89,7 @@ fn time_limits(cluster: &Cluster) {
     let runs = alice("4x2", "-t 4", 300);
     cluster.until_runs(&runs, 20);
     let large = alice("4x4", "-t 5", 1);
-    until_told(cluster, &large, "waits for 4x4");
+    until_told(cluster, &large, "pavior: It needs 16 nodes");
     let late = alice("2x2", "-t 60", 1);
     let least = alice("2x2", "-t 60 --time-min=1", 1);
     stays(cluster, &late);
@@ -108,11 +108,12 @@ fn time_limits(cluster: &Cluster) {
     cluster.until_empty(20);
 }
 
-/// A suspended job keeps its box, and nobody knows until when.
+/// A suspended job keeps its box, and nobody knows until when. When it goes on, it ends later than
+/// its time limit by the time in which it was suspended, and who waits is told that end.
 fn suspended(cluster: &Cluster) {
     let alice =
         |shape, options: &str, seconds| submit(cluster, User::Alice, shape, options, seconds);
-    let job = alice("4x2", "-t 5", 3);
+    let job = alice("4x2", "-t 5", 300);
     cluster.until_runs(&job, 20);
     cluster.good(&format!("scontrol suspend {job}"));
     let large = alice("4x4", "-t 5", 1);
@@ -122,6 +123,15 @@ fn suspended(cluster: &Cluster) {
     stays(cluster, &large);
     assert!(state(cluster, &job).starts_with('S'));
     cluster.good(&format!("scontrol resume {job}"));
+    let seconds = |field: &str| {
+        let line = format!("SLURM_TIME_FORMAT=%s squeue -h -j {job} -o {field}");
+        cluster.until(&line, 20, |text| text.parse::<u64>().is_ok()).parse::<u64>().unwrap()
+    };
+    let (start, end) = (seconds("%S"), seconds("%e"));
+    assert!(end >= start + 300 + 3, "{start} to {end}");
+    let told = cluster.good(&format!("date -u -d @{end} +'not before %FT%TZ'"));
+    until_told(cluster, &large, &told);
+    cluster.good(&format!("scancel {job}"));
     cluster.until_gone(&large, 30);
     cluster.until_empty(20);
 }
@@ -160,8 +170,9 @@ fn fair_share(cluster: &Cluster) {
     cluster.until_empty(30);
 }
 
-/// A cluster whose nodes Slurm powers off when they are idle; four of them are of a cloud.
-pub(crate) fn powered(resume_timeout: u32) -> Options {
+/// A cluster whose nodes Slurm powers off when they are idle, within some seconds; four of them are
+/// of a cloud.
+pub(crate) fn powered(suspend_timeout: u32, resume_timeout: u32) -> Options {
     let each = "export SLURM_CONF=@DIR@/slurm.conf PATH=$PATH:/usr/sbin:/sbin\n\
                 for node in $(scontrol show hostnames \"$1\"); do";
     let on = "[ -e @DIR@/broken-$node ] || \
@@ -171,8 +182,9 @@ pub(crate) fn powered(resume_timeout: u32) -> Options {
     Options::default()
         .machine("mesh:4x4")
         .conf(&format!(
-            "SuspendProgram=@DIR@/off\nResumeProgram=@DIR@/on\nSuspendTime=4\nSuspendTimeout=3\n\
-             ResumeTimeout={resume_timeout}\nSuspendRate=0\nResumeRate=0\nPrivateData=cloud\n\
+            "SuspendProgram=@DIR@/off\nResumeProgram=@DIR@/on\nSuspendTime=4\n\
+             SuspendTimeout={suspend_timeout}\nResumeTimeout={resume_timeout}\n\
+             SuspendRate=0\nResumeRate=0\nPrivateData=cloud\n\
              SchedulerParameters=bf_interval=1,batch_sched_delay=1"
         ))
         .nodes("n[12-15]", "State=CLOUD")
@@ -186,13 +198,14 @@ pub(crate) fn until_off(cluster: &Cluster) {
     cluster.until("sinfo -h -o '%t=%D'", 60, |text| text == "idle~=16");
 }
 
-/// Slurm wakes the nodes of a box.
+/// Slurm wakes the nodes of a box when it has powered them off.
 fn nodes_that_are_powered_off(release: Release) {
     let what = "nodes that are powered off";
-    let Some(mut cluster) = Cluster::start(what, release, powered(60)) else { return };
-    until_off(&cluster);
+    let Some(mut cluster) = Cluster::start(what, release, powered(10, 60)) else { return };
     cluster.start_daemon();
+    cluster.until("sinfo -h -o %t", 60, |text| text.contains("idle%"));
     let whole = submit(&cluster, User::Alice, "4x4", "-t 5", 2);
+    until_told(&cluster, &whole, "by nodes that are being powered off");
     cluster.until_runs(&whole, 90);
     until_told(&cluster, &whole, "box=4x4@0,0");
     cluster.until_empty(60);

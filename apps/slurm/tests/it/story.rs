@@ -76,18 +76,19 @@ fn the_gate_holds(cluster: &Cluster) {
 /// Batch jobs, arrays and jobs by count start in boxes; waiting ones are told why.
 fn placed_and_told(cluster: &Cluster) {
     cluster.until("squeue -h -n 4x4-gate -o %i", 30, str::is_empty);
-    let whole = cluster.submit("8x8-whole", "--comment=shape=8x8 -t 1", 4.0);
+    let whole = cluster.submit("8x8-whole", "--comment=shape=8x8 -t 5", 300.0);
     cluster.until_runs(&whole, 30);
     let told = cluster.good(&format!("scontrol show job {whole}"));
     assert!(told.contains("AdminComment=pavior:box=8x8@0,0;ranks=n00,n01,"), "{told}");
     let next = cluster.submit("2x3-next", "--comment=shape=2x3", 0.5);
     cluster.until(&format!("scontrol show job {next}"), 20, |text| {
-        text.contains("pavior: waits for 2x3; nothing is free; blocked least at <0,0> 2x3 by")
+        text.contains("pavior: It needs 6 nodes, and 0 are free; the cheapest place is freed by")
     });
     let config = cluster.path().join("pavior.toml");
     let program = cluster.program();
     let why = cluster.good(&format!("{program} {} why {next}", config.display()));
-    assert!(why.contains("waits for 2x3") || why.contains("may start"), "{why}");
+    assert!(why.contains("It needs 6 nodes") || why.contains("may start"), "{why}");
+    cluster.good(&format!("scancel {whole}"));
     cluster.submit("1x2-array", "--array=0-5 -N2", 0.5);
     // Five nodes are no box of this machine but 1x5; seven become 1x7; eleven become 12, 3x4.
     cluster.submit("3x4-count", "-N11", 0.5);
@@ -101,7 +102,7 @@ fn placed_and_told(cluster: &Cluster) {
 /// A gate that someone opened on wrong nodes: the job starts there, and is queued again.
 fn wrong_nodes_are_given_back(cluster: &mut Cluster) {
     cluster.kill_daemon();
-    let job = cluster.submit("wrong-nodes", "--comment=shape=2x2", 3.0);
+    let job = cluster.submit("wrong-nodes", "--comment=shape=2x2", 300.0);
     let open = "Licenses= Priority=4294967290";
     cluster.good(&format!("scontrol update JobId={job} ReqNodeList=n00,n01,n02,n03 {open}"));
     cluster.until_runs(&job, 20);
@@ -109,6 +110,7 @@ fn wrong_nodes_are_given_back(cluster: &mut Cluster) {
     cluster.until(&format!("squeue -h -j {job} -o '%t %N'"), 60, |text| {
         text.starts_with("R ") && text != "R n[00-03]"
     });
+    cluster.good(&format!("scancel {job}"));
     cluster.until_empty(60);
 }
 
@@ -121,7 +123,7 @@ fn obstacles_between_opening_and_start(cluster: &mut Cluster) {
     let few = cluster.submit("2x3-few", "--comment=shape=2x3", 0.5);
     let open = "Licenses= Priority=4294967290";
     // Held back, so that the daemon sees them open.
-    cluster.good(&format!("scontrol update JobId={few} StartTime=now+3"));
+    cluster.good(&format!("scontrol update JobId={few} StartTime=now+9"));
     cluster.good(&format!("scontrol update JobId={drained} ReqNodeList=n00,n01,n08,n09 {open}"));
     cluster.good(&format!("scontrol update JobId={few} ReqNodeList=n16,n17 {open}"));
     cluster.start_daemon();
@@ -143,7 +145,7 @@ fn a_job_that_cannot_start_is_not_waited_for(cluster: &Cluster) {
 
 /// From a requeue to the next start pass at least five seconds.
 fn requeued_jobs_wait_a_while(cluster: &Cluster) {
-    let job = cluster.submit("3x2-again", "--comment=shape=3x2", 3.0);
+    let job = cluster.submit("3x2-again", "--comment=shape=3x2", 300.0);
     let state = format!("squeue -h -j {job} -o %t");
     cluster.until(&state, 20, |text| text == "R");
     cluster.good(&format!("scontrol requeue {job}"));
@@ -151,6 +153,7 @@ fn requeued_jobs_wait_a_while(cluster: &Cluster) {
     cluster.until(&state, 20, |text| text == "PD");
     cluster.until(&state, 60, |text| text == "R");
     assert!(requeued.elapsed().unwrap() > Duration::from_millis(4500), "not at once");
+    cluster.good(&format!("scancel {job}"));
     cluster.until_empty(30);
 }
 

@@ -61,7 +61,7 @@ fn a_controller_fails_over(release: Release) {
 /// A job's node does not come: the job is told so, others go on, and it runs when it is mended.
 fn a_node_does_not_wake(release: Release) {
     let what = "a node that does not wake";
-    let Some(mut cluster) = Cluster::start(what, release, powered(15)) else { return };
+    let Some(mut cluster) = Cluster::start(what, release, powered(3, 15)) else { return };
     until_off(&cluster);
     cluster.good(&format!("touch {}/broken-n05", cluster.path().display()));
     cluster.start_daemon();

@@ -1,12 +1,11 @@
-//! What each strategy would do in a state, how good that is, and why a request is refused.
+//! What each strategy would do in a state, and how good that is.
 //!
-//! [`explain()`] asks a machine. A [`State`] is a machine's state without its strategy, taken from
-//! a machine or listed by hand. [`answer`] asks any strategy in it. [`Diagnosis`] says what a
-//! request is blocked by, whatever the strategy. All are facts, which `pavior-draw` draws; nothing
-//! here changes anything.
+//! A [`State`] is a machine's state without its strategy, taken from a machine or listed by hand.
+//! [`answer`] asks any strategy in it. What stands in the way of a request is for `pavior-planning`
+//! to say. All are facts, which `pavior-draw` draws; nothing here changes anything.
 //!
 //! ```
-//! use pavior_allocation::explain::{Diagnosis, State, answer};
+//! use pavior_allocation::explain::{State, answer};
 //! use pavior_mesh::{Cuboid, Grid, JobId, Request};
 //!
 //! let mut state = State::new(Grid::mesh(&[4, 2])?);
@@ -14,19 +13,13 @@
 //! let found = answer(&state, &"bf".parse()?, &Request::shape([2, 1, 1]), 1)?;
 //! // Between the job and the right border, on the lower one: four of six faces touch something.
 //! assert_eq!(found.outcome.map(|choice| choice.index()), Ok(4));
-//!
-//! let diagnosis = Diagnosis::of(&state, [3, 2, 1]);
-//! assert_eq!(diagnosis.nearest.map(|nearest| nearest.sides), Some([2, 2, 1]));
-//! assert_eq!(diagnosis.blocked.map(|blocked| blocked.jobs), Some(vec![(JobId(7), 2)]));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod diagnosis;
 mod state;
 
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Sides, orientations};
 
-pub use diagnosis::{Blocked, Diagnosis};
 pub use state::{Clash, State};
 
 use crate::strategies::shared::contact::{contact, most_contact};
@@ -59,35 +52,6 @@ impl Choice {
     pub fn index(&self) -> i64 {
         self.indices.iter().sum()
     }
-}
-
-/// What a machine would do with a request, and what the request is blocked by.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Explanation {
-    /// The placement that its strategy would choose, or why it refuses.
-    pub outcome: Result<Choice, Refusal>,
-    /// What is free near the requested box, and what blocks it; `None` for a request without a
-    /// shape.
-    pub diagnosis: Option<Diagnosis>,
-}
-
-/// Explains what a machine would do with a request now. Nothing changes.
-///
-/// ```
-/// use pavior_allocation::explain::explain;
-/// use pavior_allocation::{Cuboid, JobId, Machine, Placement, Refusal, Request};
-/// let mut machine = Machine::new("mesh:4x2".parse()?, "bf")?;
-/// machine.allocate_at(JobId(7), Placement::Whole(Cuboid::new([1, 0], [1, 2])))?;
-/// let found = explain(&mut machine, &Request::shape([3, 2]));
-/// assert_eq!(found.outcome, Err(Refusal::NoFreeSubmesh));
-/// assert_eq!(found.diagnosis.unwrap().blocked.unwrap().jobs, [(JobId(7), 2)]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn explain(machine: &mut Machine, request: &Request) -> Explanation {
-    let outcome = choose(machine, request);
-    let shape = request.shape.filter(|_| !request.is_empty());
-    let diagnosis = shape.map(|shape| Diagnosis::of(&State::of(machine), shape));
-    Explanation { outcome, diagnosis }
 }
 
 fn choose(machine: &mut Machine, request: &Request) -> Result<Choice, Refusal> {

@@ -1,9 +1,9 @@
 //! Explanations: states, indices, and what stands in the way.
 
-use pavior_allocation::explain::{self, Clash, Diagnosis, State, answer};
+use pavior_allocation::explain::{self, Clash, State, answer};
 use pavior_allocation::{Refusal, Registry, Selection};
 use pavior_kernel::Stream;
-use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request, Scan, Sides, orientations, volume};
+use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request, Sides};
 
 fn cuboid(base: [u16; 3], sides: Sides) -> Cuboid {
     Cuboid::new(base, sides)
@@ -108,83 +108,6 @@ fn pairs(state: &State, nodes: &[NodeId]) -> i64 {
         }
     }
     pairs
-}
-
-/// Every place of every orientation, in order.
-fn places(grid: Grid, shape: Sides) -> impl Iterator<Item = Cuboid> {
-    let turned = orientations(shape).filter(move |&sides| grid.fits(sides));
-    turned.flat_map(move |sides| {
-        Scan::default().bases(grid, sides).map(move |base| cuboid(base, sides))
-    })
-}
-
-#[test]
-fn a_diagnosis_is_what_brute_force_finds() {
-    let mut dice = Stream::new(2, 0, "explain");
-    let (mut fitting, mut blocking) = (0, 0);
-    for round in 0..240 {
-        let grid: Grid = GRIDS[round % GRIDS.len()].parse().unwrap();
-        let state = random_state(grid, &mut dice);
-        let axes = grid.axes();
-        let side = |axis: usize, dice: &mut Stream| {
-            if axis < axes { dice.between(1, u64::from(grid.side(axis)) + 1) as u16 } else { 1 }
-        };
-        let shape = [side(0, &mut dice), side(1, &mut dice), side(2, &mut dice)];
-        let found = Diagnosis::of(&state, shape);
-        let first = places(grid, shape).find(|at| state.free().is_free(at));
-        assert_eq!(found.fits, first);
-        assert_eq!(found.nearest, nearest(&state, shape));
-        assert_eq!(found.blocked.is_some(), first.is_none() && places(grid, shape).count() > 0);
-        fitting += u32::from(first.is_some());
-        if let Some(at) = first {
-            assert_eq!(found.nearest.map(|nearest| nearest.volume()), Some(at.volume()));
-        }
-        let Some(blocked) = found.blocked else { continue };
-        blocking += 1;
-        let cost = |at: &Cuboid| {
-            let nodes: Vec<NodeId> =
-                at.nodes(&grid).filter(|&node| !state.free().is_node_free(node)).collect();
-            let holds = |node: &NodeId, parts: &[Cuboid]| {
-                parts.iter().any(|part| part.contains(&grid, grid.point(*node)))
-            };
-            let jobs = state
-                .held()
-                .iter()
-                .filter(|(_, placement)| nodes.iter().any(|node| holds(node, placement.parts())));
-            let failed = state.failed().iter().filter(|node| nodes.contains(node)).count();
-            (nodes.len(), jobs.count() + failed)
-        };
-        let best = places(grid, shape).min_by_key(cost).unwrap();
-        assert_eq!(blocked.at, best);
-        assert_eq!(blocked.nodes() as usize, cost(&best).0);
-        assert_eq!(blocked.jobs.len() + blocked.failed.len(), cost(&best).1);
-    }
-    assert!(fitting > 20 && blocking > 20, "{fitting} fit, {blocking} are blocked");
-}
-
-/// By its definition: every box within the shape, turned or not.
-fn nearest(state: &State, shape: Sides) -> Option<Cuboid> {
-    let grid = *state.grid();
-    let mut best: Option<((u64, i64), Cuboid)> = None;
-    for within in orientations(shape) {
-        for a in (1..=within[0]).rev() {
-            for b in (1..=within[1]).rev() {
-                for c in (1..=within[2]).rev() {
-                    let sides = [a, b, c];
-                    let cut: i64 = (0..3).map(|axis| i64::from(within[axis] - sides[axis])).sum();
-                    let rank = (volume(sides), -cut);
-                    let mut places = Scan::default().bases(grid, sides);
-                    let free = places.find(|&base| state.free().is_free(&cuboid(base, sides)));
-                    if let Some(base) = free
-                        && best.is_none_or(|(most, _)| rank > most)
-                    {
-                        best = Some((rank, cuboid(base, sides)));
-                    }
-                }
-            }
-        }
-    }
-    best.map(|(_, at)| at)
 }
 
 #[test]

@@ -42,7 +42,7 @@ fn every_machine_and_strategy_is_drawn() {
             .entries()
             .filter_map(|spec| answer(&state, &Selection::defaults(spec), &request, 1).ok())
             .collect();
-        let svg = explanation(&state, &request, &answers, &|job| format!("<{}&\0", job.0));
+        let svg = explanation(&state, &request, &answers, None, &|job| format!("<{}&\0", job.0));
         assert_well_formed(&svg);
         assert_eq!(svg.matches("class=\"name\"").count(), answers.len(), "{name}");
         let svg = drawn(&state, &|job| format!("<{}&\0", job.0));

@@ -1,11 +1,11 @@
-//! The parameters of a run as keywords of `pavior.simulate` in Python: its signature and help, and
-//! its declaration for type checkers.
+//! The parameters as keywords in Python: the signature and the help of `pavior.simulate`, and its
+//! declaration for type checkers; the keywords of `pavior.Experiment`, with their types and help.
 
 use pavior_kernel::Family;
 use pavior_network::PatternKind;
 use pavior_workload::{ArrivalProcess, ServiceDistribution, ShapeRule, SideDistribution};
 
-use super::{ALL, Applies, CONTROLS, Control, Heading, Parameter, ValueType};
+use super::{ALL, Applies, CONTROLS, Control, ControlKind, Heading, Parameter, ValueType};
 
 /// The longest line.
 const WIDE: usize = 100;
@@ -20,7 +20,43 @@ where a log is replayed, else in units of time; a `datetime.timedelta` is a numb
 Ctrl-C ends a run within half a second.
 ";
 
-/// A keyword of `simulate`.
+/// Where the keywords of an experiment are declared; the rest of the module is made here.
+const EXPERIMENT: &str = "\
+\"\"\"The keywords of `Experiment`: made from the list of parameters.\"\"\"
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypedDict
+
+from pavior._scheduler import Scheduler
+from pavior._strategy import Strategy
+from pavior._types import KeyFunction, MachineName, Numbers, Several, Time
+
+__all__ = [\"Parameters\"]
+
+
+class Parameters(TypedDict, total=False):
+    \"\"\"";
+
+const OF_EXPERIMENT: &str = "\
+Every keyword is a parameter of experiment files, `_` for `-`, and means what docs/parameters.md \
+says. It takes a value, a sequence of values or, for numbers, a range such as \
+`{'from': 0.5, 'to': 2, 'steps': 4}`. Every combination is a point. None is as if it were left out.
+";
+
+/// Keys of experiment files that hold tables.
+const TABLES: [(&str, &str, Heading); 2] = [
+    ("figure", "the figures of the report, each a dict; docs/experiments.md", Heading::Results),
+    (
+        "sweep",
+        "parts of the experiment, each a dict of parameters that takes the place of these",
+        Heading::Replications,
+    ),
+];
+
+/// A keyword of a call.
 struct Keyword {
     name: String,
     /// Its type, as a declaration has it.
@@ -32,8 +68,11 @@ struct Keyword {
     heading: Heading,
 }
 
+/// Name, type, type in words, default, meaning.
+type OfPython = (&'static str, &'static str, &'static str, &'static str, &'static str, Heading);
+
 /// Keywords that are no parameters, or take more in Python than in a file.
-const OF_PYTHON: [(&str, &str, &str, &str, &str, Heading); 6] = [
+const OF_PYTHON: [OfPython; 6] = [
     (
         "machine",
         "MachineName",
@@ -95,7 +134,7 @@ fn keywords() -> Vec<Keyword> {
         meaning: meaning.to_string(),
         heading,
     });
-    let is_own = |name: &str| OF_PYTHON.iter().any(|own| own.0 == name);
+    let is_own = |name: &str| of_python(name).is_some();
     let ours = ALL.iter().filter(|parameter| parameter.applies != Applies::Snapshot);
     let ours = ours.filter(|parameter| !is_own(parameter.name)).map(parameter);
     let controls = ["metrics", "timing"].map(|name| {
@@ -103,6 +142,51 @@ fn keywords() -> Vec<Keyword> {
         control(named.expect("both are on the list"))
     });
     own.chain(ours).chain(controls).collect()
+}
+
+fn of_python(name: &str) -> Option<&'static OfPython> {
+    OF_PYTHON.iter().find(|own| own.0 == name)
+}
+
+/// The keywords of an experiment: every parameter, also under its other name, and what is about all
+/// runs but the name, which is an argument of its own.
+fn of_experiment() -> Vec<Keyword> {
+    let ours = ALL.iter().flat_map(|one| {
+        let mut keyword = parameter(one);
+        if let Some((_, declared, told, _, meaning, _)) = of_python(one.name) {
+            keyword.declared = declared.replace("Trace | ", "");
+            let told = told.replace("Trace, or a path", "a path");
+            keyword.told = format!("{told}; default {}", keyword.default);
+            keyword.meaning = (*meaning).to_string();
+        }
+        keyword.declared = several(&keyword.declared, one.kind);
+        let alias = one.alias.map(|alias| Keyword {
+            name: alias.replace('-', "_"),
+            declared: keyword.declared.clone(),
+            told: keyword.told.clone(),
+            default: keyword.default.clone(),
+            meaning: format!("another name of `{}`", keyword.name),
+            heading: keyword.heading,
+        });
+        [Some(keyword), alias].into_iter().flatten()
+    });
+    let controls = CONTROLS.iter().filter(|one| one.name != "name").map(control);
+    let tables = TABLES.map(|(name, meaning, heading)| Keyword {
+        name: name.to_string(),
+        declared: "Sequence[Mapping[str, object]] | None".to_string(),
+        told: "a sequence of dicts; default None".to_string(),
+        default: "None".to_string(),
+        meaning: meaning.to_string(),
+        heading,
+    });
+    ours.chain(controls).chain(tables).collect()
+}
+
+/// The type of one value or several, from that of one.
+fn several(declared: &str, kind: ValueType) -> String {
+    let one = declared.trim_end_matches(" | None");
+    let ranges = matches!(kind, ValueType::Number | ValueType::Count);
+    format!("{}[{one}] | None", if ranges { "Numbers" } else { "Several" })
 }
 
 fn parameter(parameter: &Parameter) -> Keyword {
@@ -126,7 +210,8 @@ fn parameter(parameter: &Parameter) -> Keyword {
         (ValueType::Switch, ["false"]) => "False".to_string(),
         (ValueType::Switch, [_]) => "True".to_string(),
         (_, [one]) => format!("'{one}'"),
-        _ => "None".to_string(),
+        (_, []) => "None".to_string(),
+        (_, several) => format!("'{}'", several.join("', '")),
     };
     let declared = if default == "None" { format!("{declared} | None") } else { declared };
     let unit = if unit.is_empty() { String::new() } else { format!(", in {unit}") };
@@ -156,19 +241,29 @@ fn names(parameter: &str) -> Option<Vec<String>> {
     })
 }
 
-/// A control that concerns a single run, too.
 fn control(control: &Control) -> Keyword {
-    let (declared, told, default) = match control.default {
-        "true" => ("bool", "bool", "True"),
-        _ => ("str | Sequence[str] | None", "str or a sequence of str", "None"),
+    let (declared, told) = match control.kind {
+        ControlKind::Word | ControlKind::Text => ("str", "str"),
+        ControlKind::Switch => ("bool", "bool"),
+        ControlKind::Count => ("int", "int"),
+        ControlKind::Share => ("float", "float"),
+        ControlKind::Metrics => ("str | Sequence[str]", "str or a sequence of str"),
+        ControlKind::Formulas => ("Mapping[str, str]", "a dict of formulas"),
     };
+    let default = match (control.kind, control.default) {
+        (_, "") => "None",
+        (_, "true") => "True",
+        (_, "false") => "False",
+        (_, other) => other,
+    };
+    let is_left = if default == "None" { " | None" } else { "" };
     Keyword {
         name: control.name.replace('-', "_"),
-        declared: declared.to_string(),
+        declared: format!("{declared}{is_left}"),
         told: format!("{told}; default {default}"),
         default: default.to_string(),
         meaning: control.meaning.to_string(),
-        heading: Heading::Results,
+        heading: control.heading.unwrap_or(Heading::Results),
     }
 }
 
@@ -181,7 +276,7 @@ pub fn help() -> String {
     let mut text = String::new();
     wrapped(&mut text, &format!("simulate({})", all.join(", ")), "", "    ");
     text += "--\n\n";
-    text + &described()
+    text + &described(INTRODUCTION, &keywords())
 }
 
 /// The declaration of `pavior.simulate` for type checkers, with its help.
@@ -192,33 +287,63 @@ pub fn declaration() -> String {
             text += "    *,\n";
         }
         let Keyword { name, declared, default, .. } = keyword;
-        let line = format!("    {name}: {declared} = {},\n", default.replace('\'', "\""));
-        if line.len() > WIDE + 1 && declared.starts_with("Literal[") {
-            let words = declared.trim_start_matches("Literal[").trim_end_matches(']');
-            let default = default.replace('\'', "\"");
-            text += &format!("    {name}: Literal[\n        {words}\n    ] = {default},\n");
-        } else {
-            text += &line;
-        }
+        declare(&mut text, name, declared, &format!(" = {},", default.replace('\'', "\"")));
     }
     text += ") -> Result:\n    \"\"\"";
-    let described = described();
+    document(&mut text, &described(INTRODUCTION, &keywords()));
+    text
+}
+
+/// The module that declares the keywords of `pavior.Experiment`, with their help.
+pub fn experiment() -> String {
+    let mut text = EXPERIMENT.to_string();
+    let keywords = of_experiment();
+    document(&mut text, &described(OF_EXPERIMENT, &keywords));
+    text.push('\n');
+    for Keyword { name, declared, .. } in &keywords {
+        let is_open = declared.ends_with("| None");
+        declare(
+            &mut text,
+            name,
+            &format!("{declared}{}", if is_open { "" } else { " | None" }),
+            "",
+        );
+    }
+    text
+}
+
+/// Adds the declaration of a keyword, in several lines where one is too long.
+fn declare(text: &mut String, name: &str, declared: &str, rest: &str) {
+    let line = format!("    {name}: {declared}{rest}");
+    if line.len() > WIDE
+        && let Some((before, words)) = declared.split_once("Literal[")
+        && let Some((words, after)) = words.split_once(']')
+    {
+        *text += &format!("    {name}: {before}Literal[\n        {words}\n    ]{after}{rest}\n");
+    } else {
+        *text += &line;
+        text.push('\n');
+    }
+}
+
+/// Adds a text that documents what was declared before, and its end.
+fn document(text: &mut String, described: &str) {
     let lines = described.trim_end().lines().enumerate();
     let indented = lines.map(|(number, line)| match (number, line) {
         (0, line) => line.to_string(),
         (_, "") => String::new(),
         (_, line) => format!("    {line}"),
     });
-    text + &indented.collect::<Vec<_>>().join("\n") + "\n    \"\"\"\n"
+    *text += &indented.collect::<Vec<_>>().join("\n");
+    *text += "\n    \"\"\"\n";
 }
 
-/// What `simulate` does, and each keyword under its heading.
-fn described() -> String {
+/// What a call does, and each keyword under its heading.
+fn described(introduction: &str, keywords: &[Keyword]) -> String {
     let mut text = String::new();
-    for paragraph in INTRODUCTION.trim_end().split('\n') {
+    for paragraph in introduction.trim_end().split('\n') {
         wrapped(&mut text, paragraph, "", "");
     }
-    let keywords = keywords();
     for heading in Heading::ALL {
         let mut of_heading = keywords.iter().filter(|one| one.heading == heading).peekable();
         if of_heading.peek().is_some() {

@@ -28,7 +28,7 @@ use pavior_kernel::BadName;
 use crate::{Catalogue, Given};
 
 pub use controls::{CONTROLS, Control, ControlKind, SKIP_UNSUPPORTED};
-pub use keywords::{declaration, help};
+pub use keywords::{declaration, experiment, help};
 pub use log::TRACE;
 pub use messages::COMMUNICATION;
 pub use page::page;

@@ -9,7 +9,7 @@ const INTRODUCTION: &str = "\
 
 Every run is a point: a value for each of these parameters. They are options of `pavior simulate`
 (`--arrival-scale 0.5`) and keys of experiment files (`arrival-scale = 0.5`; an underscore may
-stand for a dash), where each may be a list or, for numbers, a range: every combination is a point.
+stand for a dash). There each may be a list or, for numbers, a range: every combination is a point.
 `simulate` takes lists, separated by commas, of strategies, schedulers and loads, and nothing about
 snapshots.
 

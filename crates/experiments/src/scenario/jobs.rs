@@ -77,11 +77,11 @@ impl Jobs {
         let network = jobs.network.as_ref().map(|network| network.setup(histories));
         let routing_delay = network.as_ref().map(|network| network.settings.routing_delay);
         let context = Context {
-            grid,
             time,
             routing_delay: routing_delay.unwrap_or(Settings::default().routing_delay),
             energy: jobs.energy,
             slowdown_bound: jobs.slowdown_bound,
+            ..Context::of(grid)
         };
         let setup = Setup::new(grid, &settings.strategy, &jobs.scheduler)
             .expect("both are selections")

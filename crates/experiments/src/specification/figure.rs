@@ -235,7 +235,7 @@ fn metric(node: Node<'_>, specification: &Specification) -> Result<String, Fault
     known.extend(specification.timing.then_some(ALLOCATION_NS));
     if known.contains(&name) {
         Ok(name.to_string())
-    } else if pavior_simulation::metrics::ALL.iter().any(|spec| spec.name == name) {
+    } else if pavior_simulation::metrics::named(name).is_ok() {
         node.fail(format!("`{name}` is not observed: add it to `metrics`"))
     } else {
         node.fail(unknown_name("metric", name, &known).reason)

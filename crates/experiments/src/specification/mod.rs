@@ -15,7 +15,7 @@ mod schema;
 mod settings;
 mod values;
 
-use pavior_kernel::{BadName, unknown_name};
+use pavior_kernel::{BadName, bare_name, unknown_name};
 use pavior_simulation::metrics::{self, ALLOCATION_NS, MetricSpec};
 use toml::Spanned;
 use toml::de::DeTable;
@@ -380,27 +380,37 @@ fn word(node: Node<'_>) -> Result<String, Fault> {
     Ok(text.to_string())
 }
 
-/// The metrics: those named, or, where one is written `+NAME`, the usual ones and those.
+/// The metrics: those named, or, where one is written `+NAME`, the usual ones and those; in the
+/// order of the list.
 fn observed(node: Node<'_>) -> Result<(Vec<&'static MetricSpec>, bool), Fault> {
     let all = || metrics::ALL.iter().chain(snapshot::METRICS).copied();
-    let mut known: Vec<&str> = all().map(|spec| spec.name).collect();
-    known.push(ALLOCATION_NS);
-    let (mut named, mut adds) = (Vec::new(), false);
+    let (mut chosen, mut adds, mut timing) = (Vec::new(), false, false);
     for member in node.list() {
         let text = member.text()?;
         let name = text.trim_start_matches('+');
         adds |= name.len() < text.len();
-        if !known.contains(&name) {
-            return member.fail(unknown_name("metric", name, &known).reason);
+        if name == ALLOCATION_NS {
+            timing = true;
+            continue;
         }
-        named.push(name);
+        let snapshots = snapshot::METRICS.iter().copied().find(|spec| spec.name == name);
+        chosen.push(match snapshots.map_or_else(|| metrics::named(name), Ok) {
+            Ok(spec) => spec,
+            Err(bad) if all().any(|spec| spec.name == bare_name(name)) => {
+                return member.fail(bad.reason);
+            }
+            Err(_) => {
+                let known: Vec<&str> = all().map(|spec| spec.name).chain([ALLOCATION_NS]).collect();
+                return member.fail(unknown_name("metric", name, &known).reason);
+            }
+        });
     }
-    if named.is_empty() {
+    if chosen.is_empty() && !timing {
         return node.fail("name at least one metric; without the key the usual ones are observed");
     }
-    let usual: Vec<&str> =
-        metrics::ALL.iter().filter(|spec| adds && spec.standard).map(|spec| spec.name).collect();
-    let wanted = |spec: &&MetricSpec| usual.contains(&spec.name) || named.contains(&spec.name);
-    let chosen: Vec<&'static MetricSpec> = all().filter(wanted).collect();
-    Ok((chosen, adds || named.contains(&ALLOCATION_NS)))
+    chosen.extend(metrics::ALL.iter().filter(|spec| adds && spec.standard));
+    let place = |spec: &MetricSpec| all().position(|known| known.name == bare_name(spec.name));
+    chosen.sort_by_key(|spec| (place(spec), spec.name));
+    chosen.dedup_by_key(|spec| spec.name);
+    Ok((chosen, adds || timing))
 }

@@ -67,9 +67,13 @@ fn controls() -> Map<String, Value> {
 fn metric() -> Value {
     let all = metrics::ALL.iter().chain(crate::snapshot::METRICS);
     let names = all.map(|spec| spec.name).chain([ALLOCATION_NS]);
-    let names: Vec<String> =
-        names.flat_map(|name| [name.to_string(), format!("+{name}")]).collect();
-    json!({ "enum": names })
+    // The one with an option stands by its pattern.
+    let names: Vec<String> = names
+        .filter(|name| *name != "slots")
+        .flat_map(|name| [name.to_string(), format!("+{name}")])
+        .collect();
+    let slots = json!({ "type": "string", "pattern": "^\\+?slots:[0-9]+(x[0-9]+){0,2}$" });
+    json!({ "oneOf": [{ "enum": names }, slots] })
 }
 
 fn one_or_more(item: &Value) -> Value {

@@ -1,4 +1,5 @@
-//! What is made from the list of parameters: the page about them, and `pavior.simulate` in Python.
+//! What is made from the list of parameters: the page about them, and `pavior.simulate` and
+//! `pavior.Experiment` in Python.
 
 use pavior_experiments::parameters;
 
@@ -25,6 +26,11 @@ fn the_page_about_parameters_is_made_from_the_list() {
 #[test]
 fn the_help_of_simulate_is_made_from_the_list() {
     assert_fresh("apps/python/src/simulate.txt", |_| parameters::help());
+}
+
+#[test]
+fn the_keywords_of_experiment_are_made_from_the_list() {
+    assert_fresh("apps/python/python/pavior/_parameters.py", |_| parameters::experiment());
 }
 
 /// Where the declaration begins and ends in the file of declarations.

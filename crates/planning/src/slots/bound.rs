@@ -30,7 +30,7 @@ pub(super) fn covered(grid: &Grid, places: &[Cuboid]) -> Vec<NodeId> {
 /// No more boxes of these sides are disjoint on these nodes.
 pub(super) fn at_most(grid: &Grid, sides: &[Sides], nodes: &[NodeId]) -> u32 {
     let Some(&first) = sides.first() else { return 0 };
-    let least = first.into_iter().filter(|&side| side > 1).min().unwrap_or(1);
+    let least = least_side(first);
     let mut spacings = vec![[1; 3], std::array::from_fn(|axis| least.min(grid.side(axis)))];
     if sides.len() == 1 {
         spacings.push(first);
@@ -38,6 +38,11 @@ pub(super) fn at_most(grid: &Grid, sides: &[Sides], nodes: &[NodeId]) -> u32 {
     spacings.dedup();
     let bounds = spacings.into_iter().map(|spacing| by_lattice(grid, sides, nodes, spacing));
     bounds.min().unwrap_or(u32::MAX)
+}
+
+/// The least side of a box that is longer than a node.
+pub(super) fn least_side(sides: Sides) -> u16 {
+    sides.iter().copied().filter(|&side| side > 1).min().unwrap_or(1)
 }
 
 /// The bound by the lattices of one spacing.

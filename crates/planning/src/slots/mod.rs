@@ -11,14 +11,19 @@
 //! the search, whose worst case is exponential. The problem is NP-hard (Fowler, Paterson &
 //! Tanimoto, "Optimal packing and covering in the plane are NP-complete", 1981).
 
+mod after;
 mod bound;
 mod conflicts;
 mod disjoint;
 mod greedy;
+mod next;
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Sides};
 
 use crate::Shape;
+pub(crate) use after::after_moves;
+pub use next::{NextSlot, next_slot};
+
 use crate::plan::Budget;
 use bound::at_most;
 use conflicts::Conflicts;

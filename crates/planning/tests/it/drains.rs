@@ -52,13 +52,25 @@ pub(crate) fn judge_defragment(
     let limits = SearchLimits { max_jobs: most, turn: state.turn, budget: 1_000_000 };
     let slots = defragment(snapshot, Shape::new(shape), &Weights::nodes(snapshot), &limits);
     carry_out(state, &slots.plan, shape, u32::MAX);
-    if !slots.proven {
-        return false;
-    }
     let weights: Vec<u64> =
         (0..state.jobs.len()).map(|job| u64::from(state.held(job).count_ones())).collect();
     let least = |count, most| state.least(shape, count, (&[], most), u32::MAX, &weights);
     let count = slots.plan.boxes.len();
+    // Whatever the budget, no more than the bound can be had. The judge also counts packings of two
+    // jobs whose moves wait for each other; those without a budget are not told from others.
+    for budget in [0, 200, 2_000, limits.budget] {
+        let hasty = SearchLimits { budget, ..limits };
+        let hasty = defragment(snapshot, Shape::new(shape), &Weights::nodes(snapshot), &hasty);
+        assert!(hasty.plan.boxes.len() as u32 <= hasty.bound && count as u32 <= hasty.bound);
+        if hasty.bound < 4 && (most < 2 || budget == 0) {
+            let more = hasty.bound as usize + 1;
+            assert_eq!(least(more, most), None, "{hasty:?}");
+        }
+    }
+    if !slots.proven {
+        return false;
+    }
+    assert_eq!(count as u32, slots.bound, "decided");
     assert!(
         least(slots.before.boxes.len(), 0).is_some()
             && least(slots.before.boxes.len() + 1, 0).is_none()

@@ -8,3 +8,4 @@ mod random;
 mod slots;
 mod states;
 mod unblocks;
+mod whys;

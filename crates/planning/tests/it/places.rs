@@ -1,6 +1,5 @@
 //! Fit, nearest, blockers and earliest against their definitions.
 
-use pavior_allocation::explain::{Diagnosis, State as Explained};
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Sides, orientations, volume};
 use pavior_planning::{Blockers, Shape, Snapshot, Weights, blockers, earliest, fit, nearest};
@@ -32,13 +31,17 @@ fn judge_blockers(
     weights: &[u64],
 ) {
     let mut best: Option<Blockers> = None;
-    for (at, nodes) in places.iter().filter(|(_, nodes)| nodes & !state.healthy == 0) {
+    for (at, nodes) in places {
         let jobs: Vec<usize> =
             (0..state.jobs.len()).filter(|&job| state.held(job) & nodes != 0).collect();
         let weight = jobs.iter().map(|&job| weights[job]).sum();
-        if best.as_ref().is_none_or(|best| weight < best.weight) {
+        let lost = nodes & !state.healthy;
+        let unavailable: Vec<NodeId> =
+            (0..32).filter(|node| lost >> node & 1 == 1).map(NodeId).collect();
+        let cost = (unavailable.len(), weight);
+        if best.as_ref().is_none_or(|best| cost < (best.unavailable.len(), best.weight)) {
             let jobs = jobs.into_iter().map(|job| JobId(job as u64)).collect();
-            best = Some(Blockers { at: *at, weight, jobs });
+            best = Some(Blockers { at: *at, weight, jobs, unavailable });
         }
     }
     let own = Weights::new(snapshot, |job| weights[job.0 as usize]).unwrap();
@@ -127,31 +130,14 @@ fn every_state_of_small_machines() {
 }
 
 #[test]
-fn the_nearest_is_that_of_an_explanation() {
-    let grid = Grid::mesh(&[8, 8]).unwrap();
-    let part = |x, y, a, b| Cuboid::new([x, y, 0], [a, b, 1]);
-    let jobs = [vec![part(0, 0, 3, 4)], vec![part(3, 1, 3, 2), part(6, 6, 2, 1)]];
-    let snapshot = states::snapshot(grid, &jobs, &[NodeId(60)]);
-    let mut explained = Explained::new(grid);
-    for (job, parts) in jobs.iter().enumerate() {
-        explained.hold(JobId(job as u64), parts).unwrap();
-    }
-    explained.fail(NodeId(60));
-    for shape in [[5, 5, 1], [7, 3, 1], [8, 8, 1], [9, 2, 1], [1, 1, 1]] {
-        let told = Diagnosis::of(&explained, shape);
-        let list = nearest(&snapshot, Shape::new(shape), 3);
-        assert_eq!(told.nearest, list.first().copied());
-        assert!(list.len() <= 3);
-    }
-}
-
-#[test]
 fn what_never_fits_is_none() {
     let grid = Grid::mesh(&[4, 2]).unwrap();
     let snapshot = states::snapshot(grid, &[], &[NodeId(1), NodeId(6)]);
     let weights = Weights::nodes(&snapshot);
+    assert_eq!(blockers(&snapshot, Shape::new([5, 1, 1]), &weights), None);
+    let whole = blockers(&snapshot, Shape::new([4, 2, 1]), &weights).unwrap();
+    assert_eq!((whole.weight, whole.unavailable), (0, vec![NodeId(1), NodeId(6)]));
     for shape in [[5, 1, 1], [4, 2, 1]] {
-        assert_eq!(blockers(&snapshot, Shape::new(shape), &weights), None);
         assert_eq!(earliest(&snapshot, Shape::new(shape), |_| None), None);
     }
 }

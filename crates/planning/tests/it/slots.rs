@@ -1,8 +1,8 @@
 //! Slots against a search of all sets of places.
 
-use pavior_kernel::Stream;
-use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Sides};
-use pavior_planning::{SearchLimits, Shape, Slots, Snapshot, slots};
+use pavior_kernel::{Stream, Time};
+use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, Sides};
+use pavior_planning::{SearchLimits, Shape, Slots, Snapshot, next_slot, slots};
 
 use crate::states;
 
@@ -97,6 +97,49 @@ fn random_states() {
     }
     // The states ask for something: none, one and several slots are all common.
     assert!(counts[..4].iter().all(|&count| count > 50), "{counts:?}");
+}
+
+/// The first end after which there are more, found end by end.
+#[test]
+fn the_next_slot_is_that_of_a_replay() {
+    let (mut later, mut never) = (0, 0);
+    for seed in 0..600 {
+        let mut stream = Stream::new(seed, 0, "next slot");
+        let drawn = states::draw(&mut stream);
+        let snapshot = states::snapshot(drawn.grid, &drawn.jobs, &drawn.failed);
+        let shapes = [Shape::new(drawn.shape)];
+        // Some jobs never end, and some end together.
+        let ends: Vec<Option<u64>> = drawn
+            .jobs
+            .iter()
+            .map(|_| Some(1 + stream.next_u64() % 5).filter(|&end| end < 5))
+            .collect();
+        let end = |job: JobId| ends[job.0 as usize].map(Time);
+        let all = places(drawn.grid, shapes[0]);
+        let most = |at: u64| {
+            let left: Vec<Vec<Cuboid>> = drawn
+                .jobs
+                .iter()
+                .zip(&ends)
+                .filter(|(_, end)| end.is_none_or(|end| end > at))
+                .map(|(parts, _)| parts.clone())
+                .collect();
+            let then = states::snapshot(drawn.grid, &left, &drawn.failed);
+            brute(&all, 0, &mut then.free().clone())
+        };
+        let now = slots(snapshot.free(), &shapes, SearchLimits::BUDGET);
+        let next = next_slot(&snapshot, &shapes, &now, end, SearchLimits::BUDGET);
+        let first = (1..5).find(|&at| most(at) > most(0));
+        assert_eq!(next.as_ref().map(|next| next.at), first.map(Time), "seed {seed}");
+        match next {
+            Some(next) => {
+                later += 1;
+                assert!(next.proven && next.slots.boxes.len() as u32 == most(next.at.0));
+            }
+            None => never += 1,
+        }
+    }
+    assert!(later > 100 && never > 100, "{later} {never}");
 }
 
 #[test]

@@ -30,6 +30,7 @@ mod overtakings;
 mod rejected;
 mod service;
 mod slice;
+mod slots;
 mod slowdown;
 mod time_average;
 mod turnaround;
@@ -42,6 +43,7 @@ mod waiting_max;
 mod waiting_p99;
 mod waits;
 
+use pavior_kernel::{BadName, bare_name, unknown_name};
 use pavior_mesh::Grid;
 use pavior_network::Energy;
 use pavior_workload::TimeUnit;
@@ -62,6 +64,28 @@ pub struct MetricSpec {
     pub build: fn(&Context) -> Box<dyn Metric>,
 }
 
+impl MetricSpec {
+    /// An observer for a run, which knows the metric's own option.
+    pub fn observer(&self, context: &Context) -> Box<dyn Metric> {
+        let option = self.name.split_once(':').map_or("", |(_, option)| option);
+        (self.build)(&Context { option, ..*context })
+    }
+}
+
+/// The metric of a name, such as `turnaround` or `slots:4x4x4`.
+///
+/// # Errors
+/// If there is none; one that is nearly called so is told. If its option is wrong.
+pub fn named(text: &str) -> Result<&'static MetricSpec, BadName> {
+    if bare_name(text) == slots::SPEC.name {
+        return slots::of_shape(text.split_once(':').map_or("", |(_, option)| option));
+    }
+    ALL.iter().copied().find(|spec| spec.name == text).ok_or_else(|| {
+        let known: Vec<&str> = ALL.iter().map(|spec| spec.name).collect();
+        unknown_name("metric", text, &known)
+    })
+}
+
 /// What a metric needs to know of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Context {
@@ -75,6 +99,8 @@ pub struct Context {
     pub routing_delay: u32,
     /// What messages cost.
     pub energy: Energy,
+    /// What stands behind the metric's name and a colon; empty if nothing does.
+    pub option: &'static str,
 }
 
 impl Context {
@@ -92,6 +118,7 @@ impl Context {
             slowdown_bound: 1.0,
             routing_delay: 3,
             energy: Energy::default(),
+            option: "",
         }
     }
 
@@ -180,6 +207,7 @@ pub const ALL: &[&MetricSpec] = &[
     &dispersal::SPEC,
     &interruptions::SPEC,
     &largest_free::SPEC,
+    &slots::SPEC,
     &waiting_max::SPEC,
     &waiting_max::SMALL,
     &waiting_max::MEDIUM,

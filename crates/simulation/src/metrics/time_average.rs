@@ -2,6 +2,7 @@
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
+use pavior_mesh::{Grid, Occupancy};
 use pavior_workload::Job;
 
 use super::Metric;
@@ -79,5 +80,52 @@ impl<F: Fn(&Job, &Placement) -> f64 + Send> Observer for HeldOverTime<F> {
 impl<F: Fn(&Job, &Placement) -> f64 + Send> Metric for HeldOverTime<F> {
     fn value(&self) -> Option<f64> {
         self.held.value(self.end).map(|held| held / self.whole)
+    }
+}
+
+/// The time average of something that is looked up in the free nodes, over a whole. It is looked up
+/// anew whenever they change.
+pub(super) struct FreeOverTime<F> {
+    whole: f64,
+    /// None where it does not apply, whatever is free.
+    of: F,
+    level: TimeAverage,
+    applies: bool,
+    end: Time,
+}
+
+impl<F: FnMut(&Occupancy) -> Option<f64> + Send + 'static> FreeOverTime<F> {
+    pub(super) fn boxed(grid: Grid, whole: f64, mut of: F) -> Box<dyn Metric> {
+        let first = of(&Occupancy::all_free(grid));
+        let mut level = TimeAverage::default();
+        level.set(Time::ZERO, first.unwrap_or_default());
+        let applies = first.is_some();
+        Box::new(FreeOverTime { whole, of, level, applies, end: Time::ZERO })
+    }
+}
+
+impl<F: FnMut(&Occupancy) -> Option<f64> + Send> Observer for FreeOverTime<F> {
+    fn interest(&self) -> Interest {
+        Interest::HOLDINGS
+    }
+
+    fn see(&mut self, now: Time, fact: &Fact<'_>) {
+        match fact {
+            Fact::CountingStarts => self.level.restart(now),
+            Fact::Started { free, .. }
+            | Fact::Moved { free, .. }
+            | Fact::Departed { free, .. }
+            | Fact::Interrupted { free, .. } => {
+                self.level.set(now, (self.of)(free).unwrap_or_default());
+            }
+            Fact::Ended => self.end = now,
+            _ => {}
+        }
+    }
+}
+
+impl<F: FnMut(&Occupancy) -> Option<f64> + Send> Metric for FreeOverTime<F> {
+    fn value(&self) -> Option<f64> {
+        self.level.value(self.end).filter(|_| self.applies).map(|level| level / self.whole)
     }
 }

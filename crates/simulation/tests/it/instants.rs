@@ -119,3 +119,30 @@ fn the_largest_free_submesh_is_averaged_over_time() {
     // Until 10 two columns less one node are free, at most 2x3 of them; then all but (2, 0): 4x3.
     assert_eq!(value("largest_free"), Some((6.0 * 10.0 + 12.0 * 10.0) / (16.0 * 20.0)));
 }
+
+#[test]
+fn slots_are_averaged_over_time() {
+    // As above: until 10 two columns less one node hold three boxes of 2x1 by 1, then all but one
+    // node.
+    let run = |metric: &str| {
+        let jobs = vec![job(0, 0, [2, 4, 1], 10), job(1, 0, [1, 1, 1], 20)];
+        let setup = setup("mesh:4x4", "ff", "fcfs", Ending::Drained);
+        let measured = setup.simulation(jobs.into_iter()).measure(&[metric]).unwrap().run();
+        measured.unwrap().value(metric)
+    };
+    assert_eq!(run("slots:2x1"), Some((3.0 * 10.0 + 7.0 * 10.0) / 20.0));
+    assert_eq!(run("slots:2x2"), Some((1.0 * 10.0 + 3.0 * 10.0) / 20.0));
+    assert_eq!(run("slots:4x4x4"), Some(0.0), "no such box");
+}
+
+#[test]
+fn a_metric_with_an_option_is_named_with_it() {
+    use pavior_simulation::metrics::named;
+    assert_eq!(named("slots:4x4x4").unwrap().name, "slots:4x4x4");
+    assert!(std::ptr::eq(named("slots:3x2").unwrap(), named("slots:3x2").unwrap()));
+    for wrong in ["slots", "slots:", "slots:4x", "slots:0x4", "slots:4x4x4x4", "slots:a"] {
+        let bad = named(wrong).err().unwrap();
+        assert!(bad.reason.contains("such as slots:4x4x4"), "{wrong}: {}", bad.reason);
+    }
+    assert!(named("solts:4x4").is_err() && named("turnaround:2").is_err());
+}

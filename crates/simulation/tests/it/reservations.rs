@@ -40,8 +40,8 @@ fn starts(scheduler: &str, jobs: Vec<Job>, reserved: Vec<AdvanceReservation>) ->
 }
 
 /// Nothing else happens when a reservation ends: the run goes on by itself. The first job needs the
-/// whole machine, which is its own from 30 on; the second fits on the left half from 20 on, and would
-/// hold it until 70.
+/// whole machine, which is its own from 30 on; the second fits on the left half from 20 on, and
+/// would hold it until 70.
 #[test]
 fn a_run_goes_on_when_a_reservation_ends() {
     let jobs = || vec![job(0, 0, [4, 2, 1], 5), job(1, 1, [2, 1, 1], 50)];

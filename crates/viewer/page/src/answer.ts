@@ -1,78 +1,73 @@
 // Why a request waits or would be refused, in sentences, with the places that are drawn.
-import { find, many, plain, write } from "./dom.ts";
+import { element, find, plain, write } from "./dom.ts";
 import type { Live } from "./live.ts";
 import type { Mark, Move } from "./marks.ts";
 import type { Raw } from "./model.ts";
 import { GREEN, RED } from "./theme.ts";
 import { local } from "./times.ts";
-import { place, where } from "./words.ts";
+import { place, sidesOf, where } from "./words.ts";
 
 export interface Answer { marks: Mark[]; moves: Move[] }
 
-const CHANGED = " (The machine has changed since.)";
+const CHANGED = "(The machine has changed since.)";
 let seq: number | null = null;
 
-/** Why a strategy refuses: what is missing is nodes, or a place among enough of them. */
-function refused(choice: Raw, { missing, needed, counts }: Raw): string {
-  return missing === "nodes"
-    ? `it needs ${many(needed, "node")}, and ${counts.free} are free (${choice.reason})`
-    : plain(choice.reason);
+/** Writes an answer in lines, the first of which says it all. */
+function tell(lines: string[], source: Live): void {
+  const texts = lines.map((line) => element("span", {}, line));
+  const place = find("answer"), text = texts.map((one) => one.textContent).join(" ");
+  if (place.textContent !== text) place.replaceChildren(...texts.flatMap((one) => [one, " "]));
+  seq = source.machine?.seq ?? null;
 }
 
-function blockers({ jobs, failed, drained }: Raw): string {
-  const by = jobs.map((job: Raw) =>
-    `job ${plain(job.job ?? job.lease ?? "of another tenant")} (${many(job.nodes, "node")})`);
-  const lost = failed.length + drained.length;
-  if (lost) by.push(many(lost, "unavailable node"));
-  return by.join(", ");
-}
+/** A sentence of the service, harmless, with times by the reader's clock. */
+const said = (sentence: unknown): string => local(plain(sentence, 1000));
 
-/** The fewest moves that would make room for a box, if the service can tell. */
-async function moves(source: Live, { blocked }: Raw, words: string[]): Promise<Move[]> {
-  try {
-    const plan = await source.unblock({ shape: blocked.sides });
-    if (!plan.moves?.length) return [];
-    const names = plan.moves.map((move: Raw) => {
-      const job = source.machine?.leases.get(move.job)?.job ?? move.job;
-      return `job ${plain(job)} to ${where(move.to)}`;
-    });
-    words.push(`Room is made by moving ${names.join(", then ")} (arrows).`);
-    return plan.moves.map((move: Raw): Move => ({ from: move.from[0], to: move.to[0] }));
-  } catch {
-    // Without an answer the diagnosis stands for itself.
-    return [];
-  }
-}
-
-/** Asks, and writes the answer. */
+/** Asks why, and writes the answer: what is marked and moved is at the place that it speaks of. */
 export async function why(source: Live, asked: Raw): Promise<Answer> {
   const answer: Answer = { marks: [], moves: [] };
   try {
     const { strategies: [choice], diagnosis, waits_for: wait } = await source.explain(asked);
-    const words: string[] = wait ? [local(plain(wait.sentence, 1000))] : [];
+    const lines: string[] = diagnosis.why.map(said);
+    // What Slurm itself says comes first.
+    if (wait && wait.needed === undefined) lines.unshift(said(wait.sentence));
+    const { blocked, nearest } = diagnosis;
     if (choice.granted) {
-      const at = where(choice.parts);
-      words.push(wait
-        ? `It would lie at ${at} (green).`
-        : `It fits: ${choice.strategy} would grant it now, to a request that does not wait: ${at} `
-          + "(green).");
+      lines.push(`It would lie at ${where(choice.parts)} (green).`);
       answer.marks = choice.parts.map((part: Raw) => ({ part, shade: GREEN }));
-    } else {
-      const reason = refused(choice, diagnosis);
-      if (!wait) words.push(`It does not fit: ${choice.strategy} refuses it: ${reason}.`);
-      if (diagnosis.nearest) {
-        words.push(`The nearest free box is ${place(diagnosis.nearest)} (green).`);
-        answer.marks.push({ part: diagnosis.nearest, shade: GREEN });
-      }
-      if (diagnosis.blocked) {
-        words.push(`The place with the fewest nodes in its way is ${place(diagnosis.blocked)} (red), `
-          + `blocked by ${blockers(diagnosis.blocked)}.`);
-        answer.marks.push({ part: diagnosis.blocked, shade: RED });
-        answer.moves = await moves(source, diagnosis, words);
-      }
+    } else if (blocked) {
+      answer.marks.push({ part: blocked, shade: RED });
+      answer.moves = blocked.moves.map((move: Raw) => ({ from: move.from[0], to: move.to[0] }));
+      const arrows = answer.moves.length ? "; the arrows are the moves" : "";
+      lines.push(`The place is red${arrows}.`);
     }
-    write("answer", words.join(" "));
-    seq = source.machine?.seq ?? null;
+    if (nearest) {
+      lines.push(`The nearest free box is ${place(nearest)} (green).`);
+      answer.marks.push({ part: nearest, shade: GREEN });
+    }
+    tell(lines, source);
+  } catch (error) {
+    write("answer", plain((error as Error).message, 400));
+  }
+  return answer;
+}
+
+/** How many boxes of a shape can be placed side by side, and where. */
+export async function slots(source: Live, shape: number[]): Promise<Answer> {
+  const answer: Answer = { marks: [], moves: [] };
+  try {
+    const found = await source.slots(shape.join("x"));
+    const many = found.slots === 1 ? "1 box" : `${found.slots.toLocaleString("en")} boxes`;
+    const most = found.proven ? "no more are possible"
+      : `at most ${found.bound.toLocaleString("en")} are possible`;
+    const lines = [`${many} of ${sidesOf(shape)} can be placed side by side (green); ${most}.`];
+    if (found.next) {
+      const by = found.next.proven ? "at" : "by";
+      const { slots: more, at } = found.next;
+      lines.push(said(`There are ${more} ${by} ${at}, by the ends that are known.`));
+    }
+    answer.marks = found.boxes.map((part: Raw) => ({ part, shade: GREEN }));
+    tell(lines, source);
   } catch (error) {
     write("answer", plain((error as Error).message, 400));
   }
@@ -83,7 +78,7 @@ export async function why(source: Live, asked: Raw): Promise<Answer> {
 export function age(source: Live): void {
   const text = find("answer").textContent ?? "";
   const isOld = seq !== null && source.machine !== null && seq < source.machine.seq;
-  if (isOld && text && !text.endsWith(CHANGED)) write("answer", text + CHANGED);
+  if (isOld && text && !text.endsWith(CHANGED)) find("answer").append(CHANGED);
 }
 
 export function clear(): void {

@@ -134,9 +134,9 @@ export class Chart {
   }
 
   /**
-   * A step function. Where it changes once in a column of points, the line is where it changes. Where
-   * it changes more often, a band goes from the least to the greatest value; of many such columns side
-   * by side the band is pale, and the line is the mean.
+   * A step function. Where it changes once in a column of points, the line is where it changes.
+   * Where it changes more often, a band goes from the least to the greatest value. Of many such
+   * columns side by side the band is pale, and the line is the mean.
    */
   private line(
     pen: CanvasRenderingContext2D, found: Column[], width: number, shade: string, dash: number[],

@@ -3,13 +3,19 @@
 /** Red, green and blue from 0 to 1. */
 export type Colour = number[];
 
-/** After Okabe & Ito 2008, each in light and in dark, as in Pavior's other drawings. */
+/** A colour, and the number of the pattern over it; 0 is none. */
+export interface Shade { colour: Colour; pattern: number }
+
+/**
+ * Each in light and in dark. Found by a search for twelve that are as far apart as can be, also for
+ * those who lack one kind of cones, and 3 to 1 in contrast to free nodes and the paper: a test of
+ * this crate holds them to that.
+ */
 const SERIES: [string, string][] = [
-  ["#0072b2", "#58b0e8"], ["#d55e00", "#ff9a57"], ["#00795a", "#3fd0a4"], ["#b0508a", "#f0a3cd"],
-  ["#8a6d00", "#e6c34a"], ["#5b4bb7", "#b0a4ff"], ["#a3282e", "#ff8d8d"],
+  ["#1a85f8", "#1090fc"], ["#a50d62", "#cf3b56"], ["#66460a", "#ffdb09"], ["#ca57c7", "#d3acff"],
+  ["#171a9b", "#aff2ff"], ["#31905d", "#6aff99"], ["#ac6800", "#b97b02"], ["#7541c9", "#9855c1"],
+  ["#1a5d86", "#42c2bf"], ["#ec495c", "#ff8a8e"], ["#003a00", "#85b915"], ["#570c59", "#377f7a"],
 ];
-/** How much lighter or darker the second and the third shade of a colour are. */
-const SHADES = [0, 0.3, -0.28];
 export const COLOURS = SERIES.length;
 /** What has no colour of its own. */
 const REST: [string, string] = ["#737d88", "#9aa5b1"];
@@ -18,9 +24,11 @@ const DRAINED: [string, string] = ["#51585f", "#c3cad2"];
 /** From dark to light (after viridis). */
 const AGES = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
 /** The ages of the legend, and what they are called. */
-export const AGE_TICKS: [number, string][] = [[0, "0"], [60, "1 min"], [3600, "1 h"], [86400, "1 d"], [2592000, "30 d"]];
+export const AGE_TICKS: [number, string][] =
+  [[0, "0"], [60, "1 min"], [3600, "1 h"], [86400, "1 d"], [2592000, "30 d"]];
 
-const rgb = (hex: string): Colour => [1, 3, 5].map((from) => parseInt(hex.slice(from, from + 2), 16) / 255);
+export const rgb = (hex: string): Colour =>
+  [1, 3, 5].map((from) => parseInt(hex.slice(from, from + 2), 16) / 255);
 export const css = (colour: Colour, opaque = 1): string =>
   `rgb(${colour.map((part) => Math.round(255 * part)).join(" ")} / ${opaque})`;
 const themed = ([light, dark]: [string, string], isDark: boolean): Colour =>
@@ -34,16 +42,9 @@ export const hash = (text: unknown): number => {
   return h >>> 0;
 };
 
-/** A colour of the list in one of its shades. */
-function shaded(index: number, isDark: boolean): Colour {
-  const base = themed(SERIES[index % COLOURS], isDark);
-  const by = SHADES[Math.floor(index / COLOURS) % SHADES.length];
-  return base.map((part) => (by > 0 ? part + (1 - part) * by : part * (1 + by)));
-}
-
 /** A job's colour: by its number, so that it keeps it; jobs may share one. */
 export const ofJob = (key: unknown, isDark: boolean): Colour =>
-  shaded(hash(key) % (COLOURS * SHADES.length), isDark);
+  themed(SERIES[hash(key) % COLOURS], isDark);
 
 /** Where an age lies in the scale, from 0 to 1. */
 export const ageShare = (seconds: number): number =>
@@ -56,13 +57,16 @@ export function ofAge(seconds: number, isDark: boolean): Colour {
   return AGES[low].map((part, index) => (part + (AGES[low + 1][index] - part) * (at - low)) / 255);
 }
 
-/** The colour of a tenant by the place of its own; null has none of its own. */
-export const ofTenant = (place: number | null, isDark: boolean): Colour =>
-  themed(place === null ? REST : SERIES[place], isDark);
+/** A tenant's colour and pattern by the place of its own; null has none of its own. */
+export const ofTenant = (place: number | null, isDark: boolean): Shade => ({
+  colour: themed(place === null ? REST : SERIES[place % COLOURS], isDark),
+  pattern: Math.floor((place ?? 0) / COLOURS),
+});
 
 /** How bright a colour is, from 0 to 1, as WCAG has it. */
 export function luminance(colour: Colour): number {
-  const linear = (part: number) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+  const linear = (part: number) =>
+    (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
   return 0.2126 * linear(colour[0]) + 0.7152 * linear(colour[1]) + 0.0722 * linear(colour[2]);
 }
 

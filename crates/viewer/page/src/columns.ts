@@ -1,6 +1,5 @@
 // The columns of the lists: jobs that hold nodes, requests that wait, requests that were refused.
-import { type By, colourOf } from "./colouring.ts";
-import { css } from "./colours.ts";
+import { type By, shadeOf } from "./colouring.ts";
 import { plain } from "./dom.ts";
 import type { Refusal, Wait } from "./live.ts";
 import type { Lease, Machine, Waiting } from "./model.ts";
@@ -33,7 +32,7 @@ export function jobColumns(scene: () => Scene): Column<Lease>[] {
       id: "job", title: "Job", wide: 24, text: nameOf, order: nameOrder,
       patch(lease) {
         const { machine, by, dark } = scene();
-        return css(colourOf(machine, lease, by, dark));
+        return shadeOf(machine, lease, by, dark);
       },
     },
     { id: "tenant", title: "Tenant", wide: 14, isMinor: true, text: whose, order: whose },
@@ -72,9 +71,10 @@ function short(ms: number): string {
   const seconds = Math.max(0, ms / 1000);
   for (const [unit, name] of [[31557600, "y"], [86400, "d"], [3600, "h"], [60, "m"]] as const) {
     if (seconds < unit) continue;
-    const count = seconds / unit;
+    const count = seconds / unit, isPrecise = count < 10 && unit > 60;
     // What has not passed is not counted.
-    return `${count < 10 && unit > 60 ? (Math.floor(10 * count) / 10).toFixed(1) : Math.floor(count)} ${name}`;
+    const shown = isPrecise ? (Math.floor(10 * count) / 10).toFixed(1) : Math.floor(count);
+    return `${shown} ${name}`;
   }
   return `${Math.floor(seconds)} s`;
 }

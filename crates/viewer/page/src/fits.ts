@@ -8,8 +8,9 @@ const MOST_NODES = 40_000;
 interface Rectangle { area: number; base: [number, number]; sides: [number, number] }
 
 /**
- * The largest rectangle among the free cells of a plane. Each row is taken as the foot of columns of
- * free cells, whose heights are looked at as a histogram; an axis that wraps is gone around twice.
+ * The largest rectangle among the free cells of a plane. Each row is taken as the foot of columns
+ * of free cells, whose heights are looked at as a histogram. An axis that wraps is gone around
+ * twice.
  * O(w d), four times as much where both axes wrap.
  */
 function rectangle(free: Uint8Array, w: number, d: number, wraps: boolean[]): Rectangle {
@@ -47,8 +48,8 @@ function freeNodes(machine: Machine): Uint8Array {
 
 /**
  * The largest free box; null if there is none, undefined if the machine is too large to look. Of
- * several the roundest. Every range of planes across the last axis is looked at from its first plane
- * on, while it can still become the largest.
+ * several the roundest. Every range of planes across the last axis is looked at from its first
+ * plane on, while it can still become the largest.
  */
 export function largestFree(machine: Machine): Part | null | undefined {
   const { sides: [w, d, h], wraps, nodes, axes } = machine.grid;

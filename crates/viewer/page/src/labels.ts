@@ -27,7 +27,8 @@ export class Labels {
       const corners = outermost(g, axis, spot);
       const from = spot(corners.from), to = spot(corners.to);
       const away = outwards(from, to, middle);
-      const shift = ({ x, y }: Spot, by: number): Spot => ({ x: x + by * away.x, y: y + by * away.y });
+      const shift = ({ x, y }: Spot, by: number): Spot =>
+        ({ x: x + by * away.x, y: y + by * away.y });
       const length = Math.hypot(to.x - from.x, to.y - from.y);
       const step = STEPS.find((one) => (one * length) / g.sides[axis] >= APART) ?? 4096;
       for (let at = 0; at < g.sides[axis]; at += step) {

@@ -1,15 +1,18 @@
 // What the colours mean.
-import { type By, tenantColour } from "./colouring.ts";
-import { AGE_TICKS, ageShare, css, drained, failed, ofAge } from "./colours.ts";
+import { type By, tenantShade } from "./colouring.ts";
+import {
+  AGE_TICKS, COLOURS, type Colour, type Shade, ageShare, css, drained, failed, ofAge, rgb,
+} from "./colours.ts";
 import { element } from "./dom.ts";
+import { paint } from "./hatch.ts";
 import { type Machine, size, tenantOf } from "./model.ts";
 import { paper } from "./theme.ts";
 import { tenantName } from "./words.ts";
 
 /** A colour and what it means; one with a search is a button that looks for it. */
-interface Item { colour: string; text: string; mark?: string; search?: string }
+interface Item { shade: Shade; text: string; mark?: string; search?: string }
 
-/** The tenants that hold nodes, the greatest first, those without a colour of their own together. */
+/** The tenants that hold nodes, the greatest first; those without a colour are together. */
 function tenants(machine: Machine, dark: boolean): Item[] {
   const nodes = new Map<string | null, number>();
   for (const lease of machine.leases.values()) {
@@ -18,9 +21,10 @@ function tenants(machine: Machine, dark: boolean): Item[] {
   }
   const sorted = [...nodes].sort((a, b) =>
     b[1] - a[1] || (tenantName(a[0]) < tenantName(b[0]) ? -1 : 1));
-  const own = ([name]: [string | null, number]) => name !== null && machine.tenants.place(name) !== null;
+  const own = ([name]: [string | null, number]) =>
+    name !== null && machine.tenants.place(name) !== null;
   const items: Item[] = sorted.filter(own).map(([name, count]) => ({
-    colour: css(tenantColour(machine, name, dark)), text: `${tenantName(name)} (${count})`,
+    shade: tenantShade(machine, name, dark), text: `${tenantName(name)} (${count})`,
     search: tenantName(name),
   }));
   const others = sorted.filter((one) => !own(one));
@@ -28,7 +32,7 @@ function tenants(machine: Machine, dark: boolean): Item[] {
     const count = others.reduce((sum, [, nodes]) => sum + nodes, 0);
     const text = others.length === 1
       ? tenantName(others[0][0]) : `${others.length} more tenants, in one colour`;
-    items.push({ colour: css(tenantColour(machine, null, dark)), text: `${text} (${count})` });
+    items.push({ shade: tenantShade(machine, null, dark), text: `${text} (${count})` });
   }
   return items;
 }
@@ -49,17 +53,18 @@ function ages(dark: boolean): HTMLElement {
   return scale;
 }
 
-function item({ colour, text, mark, search }: Item, look: (search: string) => void): HTMLElement {
+function item({ shade, text, mark, search }: Item, look: (search: string) => void): HTMLElement {
   const patch = element("i", { className: "patch" }, mark ?? "");
-  patch.style.background = colour;
+  paint(patch, shade);
   if (search === undefined) return element("span", {}, patch, text);
-  const button = element("button", { type: "button", title: "search the list for it" }, patch, text);
+  const title = "search the list for it";
+  const button = element("button", { type: "button", title }, patch, text);
   button.onclick = () => look(search);
   return button;
 }
 
 const WORDS: Record<By, string> = {
-  job: "A colour a job. There are 21, so that jobs may share one: click to single a job out.",
+  job: `A colour a job. There are ${COLOURS}: jobs may share one. Click to single a job out.`,
   tenant: "Tenants, with the nodes that they hold:",
   age: "How long ago a job began:",
 };
@@ -71,10 +76,10 @@ export function legend(
   const items: Item[] = by === "tenant" ? tenants(machine, dark) : [];
   const words = by === "tenant" && !items.length ? "No tenant holds nodes." : WORDS[by];
   const is = (nodes: Set<number>) => [...nodes].some((node) => machine.holder[node] === null);
-  const free: Item = { colour: paper(dark).faint, text: "free" };
-  items.push(free);
-  if (is(machine.failed)) items.push({ colour: css(failed(dark)), text: "failed", mark: "×" });
-  if (is(machine.drained)) items.push({ colour: css(drained(dark)), text: "drained", mark: "/" });
+  const plain = (colour: Colour): Shade => ({ colour, pattern: 0 });
+  items.push({ shade: plain(rgb(paper(dark).faint)), text: "free" });
+  if (is(machine.failed)) items.push({ shade: plain(failed(dark)), text: "failed", mark: "×" });
+  if (is(machine.drained)) items.push({ shade: plain(drained(dark)), text: "drained", mark: "/" });
   const wraps = machine.grid.wraps.some(Boolean);
   const said = JSON.stringify([words, items, by, dark, wraps]);
   if (place.dataset.said === said) return;

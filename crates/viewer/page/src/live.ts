@@ -44,6 +44,8 @@ export class Live {
   private lastRefusal = 0;
   /** Which of several watches is the last. */
   private turn = 0;
+  /** Ends the watch: a browser has few connections to one address. */
+  private watching = new AbortController();
   /** How far the service's clock is before this one, in ms. */
   private ahead = 0;
   private asksToken: Promise<string> | null = null;
@@ -85,13 +87,16 @@ export class Live {
 
   private query(more: Record<string, string | number | null> = {}): string {
     const words = Object.entries({ machine: this.name, ...more });
-    const texts = words.filter(([, value]) => value !== null).map(([name, value]) => [name, String(value)]);
+    const given = words.filter(([, value]) => value !== null);
+    const texts = given.map(([name, value]) => [name, String(value)]);
     return texts.length ? `?${new URLSearchParams(texts)}` : "";
   }
 
   /** The state now, and from then on every event. */
   async begin(): Promise<void> {
     const turn = ++this.turn;
+    this.watching.abort();
+    this.watching = new AbortController();
     this.refusals = [];
     this.lastRefusal = 0;
     for (let wait = 250; turn === this.turn; wait = Math.min(wait * 2, 5000)) {
@@ -102,6 +107,7 @@ export class Live {
         wait = 250;
         await this.watch(turn);
       } catch (error) {
+        if (turn !== this.turn) return;
         this.tell.trouble((error as Error).message);
       }
       await new Promise((done) => setTimeout(done, wait));
@@ -115,8 +121,9 @@ export class Live {
   }
 
   private async watch(turn: number): Promise<void> {
-    const machine = this.machine as Machine;
-    const reply = await fetch(`/v1/watch?after=${machine.seq}`, { headers: this.headers() });
+    const machine = this.machine as Machine, { signal } = this.watching;
+    const headers = this.headers();
+    const reply = await fetch(`/v1/watch?after=${machine.seq}`, { headers, signal });
     if (!reply.ok || !reply.body) throw new Error("the watch was refused");
     this.tell.connected();
     const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -140,9 +147,11 @@ export class Live {
     if (kind && data) this.machine?.apply(kind, JSON.parse(data), this.name);
   }
 
-  /** What is drawn over time. */
-  async series(): Promise<Series> {
+  /** What is drawn over time; null if another machine is looked at meanwhile. */
+  async series(): Promise<Series | null> {
+    const { turn } = this;
     const { samples, now } = await this.ask(`/v1/series${this.query()}`);
+    if (turn !== this.turn) return null;
     this.ahead = (millis(now) ?? Date.now()) - Date.now();
     return { busy: stretches(samples, "busy"), largest: stretches(samples, "largest_free") };
   }
@@ -165,8 +174,8 @@ export class Live {
   }
 
   /**
-   * What the oldest requests wait for. A reader that may not see every lease is told nothing when one
-   * of them changes: the state is read anew where the service is at another record.
+   * What the oldest requests wait for. A reader that may not see every lease is told nothing when
+   * one of them changes: the state is read anew where the service is at another record.
    */
   async queue(limit: number): Promise<Map<Key, Wait>> {
     const { seq, waiting } = await this.ask(`/v1/queue${this.query({ limit })}`);
@@ -192,8 +201,8 @@ export class Live {
     return this.ask("/v1/explain", { ...asked, machine: this.name });
   }
 
-  unblock(asked: Raw): Promise<Raw> {
-    return this.ask("/v1/unblock", { ...asked, machine: this.name });
+  slots(shape: string): Promise<Raw> {
+    return this.ask(`/v1/slots${this.query({ shape })}`);
   }
 }
 
@@ -204,7 +213,8 @@ export class Live {
 function stretches(samples: Raw[], name: string): Point[] {
   const points: Point[] = [];
   for (const one of samples) {
-    const last = one[name], least = one[`${name}_least`] ?? last, most = one[`${name}_most`] ?? last;
+    const last = one[name];
+    const least = one[`${name}_least`] ?? last, most = one[`${name}_most`] ?? last;
     const at = millis(one.at);
     if (last === null || last === undefined || at === null) continue;
     const varies = least !== last || most !== last;

@@ -53,6 +53,8 @@ const page = {
 
 const asked = address.read(location.hash);
 let source: Live | null = null;
+/** What is to be looked at as soon as the machine is there. */
+let next: address.Address | null = asked;
 
 const stage = new Stage({
   pick: (key) => select(key === null ? null : String(key)),
@@ -165,14 +167,17 @@ function select(job: string | null): void {
   changed();
 }
 
-// Why a request waits or would be refused; the answer is about now.
-async function why(question: Raw): Promise<void> {
+// Why a request waits or would be refused, and how many boxes fit; answers are about now.
+async function asks(question: (source: Live) => Promise<answer.Answer>): Promise<void> {
   if (!source) return;
   if (!page.live) goLive();
-  Object.assign(page, await answer.why(source, question));
+  const { name } = source, found = await question(source);
+  if (name !== source.name) return answer.clear();
+  Object.assign(page, found);
   find("fits-show").setAttribute("aria-pressed", "false");
   draw();
 }
+const why = (question: Raw): Promise<void> => asks((service) => answer.why(service, question));
 
 function clear(): void {
   page.marks = [];
@@ -187,6 +192,11 @@ find<HTMLFormElement>("ask").onsubmit = (event) => {
   const question = answer.read(find<HTMLInputElement>("shape").value, page.machine?.grid.axes ?? 1);
   if (question) void why(question);
   else write("answer", "A shape is sides such as 4x4, or a number of nodes.");
+};
+find("slots").onclick = () => {
+  const question = answer.read(find<HTMLInputElement>("shape").value, page.machine?.grid.axes ?? 1);
+  if (question?.shape) void asks((service) => answer.slots(service, question.shape));
+  else write("answer", "Boxes have sides such as 4x4.");
 };
 find("fits-show").onclick = () => {
   const button = find("fits-show"), isShown = button.getAttribute("aria-pressed") === "true";
@@ -222,11 +232,11 @@ async function past(): Promise<void> {
   isAsking = true;
   try {
     while (wanted !== null && !page.live) {
-      const at = wanted;
+      const at = wanted, { name } = source;
       wanted = null;
       const machine = await source.past(at);
       if (page.live) break;
-      page.machine = machine;
+      if (name === source.name) page.machine = machine;
       draw();
     }
   } catch (error) {
@@ -273,7 +283,7 @@ function follow(to: address.Address): void {
   page.job = to.job;
   find<HTMLSelectElement>("by").value = page.by;
   lists.take(to.list ?? "jobs", to.search ?? "", to.sort);
-  if (source && to.machine !== null && to.machine !== source.name) return turnTo(to.machine);
+  if (source && to.machine !== null && to.machine !== source.name) return turnTo(to.machine, to);
   if (!page.machine) return;
   stage.choose(to.view ? to.view === "3d" : page.machine.grid.sides[2] > 1);
   stage.lookFrom(to.eye);
@@ -295,18 +305,25 @@ find("share").onclick = () => {
   void copy(url.href);
 };
 
-/** Another machine of the service. */
-function turnTo(name: string): void {
+/** Another machine of the service, looked at as an address says. */
+function turnTo(name: string, to: address.Address): void {
   if (!source) return;
+  player.stop();
   source.name = name;
-  page.machine = null;
-  page.marks = [];
-  page.moves = [];
-  page.series = { busy: [], largest: [] };
-  page.live = true;
-  page.at = null;
+  wanted = null;
+  Object.assign(page, {
+    machine: null, marks: [], moves: [], waits: new Map(), series: { busy: [], largest: [] },
+    job: null, live: true, at: null,
+  });
+  next = { ...to, machine: null };
   answer.clear();
   void source.begin();
+}
+
+/** The machine that the reader chose: its own jobs, places and times, coloured and listed alike. */
+function choose(name: string): void {
+  const { by, list, search, sort } = address.read(here());
+  turnTo(name, { ...address.read(""), by, list, search, sort });
 }
 
 // Where the states come from.
@@ -324,7 +341,6 @@ function play(schedule: Schedule): void {
 }
 
 function watch(): void {
-  let isFirst = true;
   source = new Live({
     state(machine, state) {
       page.observer = Boolean(state.observer);
@@ -337,7 +353,12 @@ function watch(): void {
         element("option", { value: name, selected: name === state.name }, plain(name))));
       find("machines").hidden = names.length < 2;
       document.title = `${plain(state.machine)} · Pavior`;
-      if (isFirst) { isFirst = false; follow({ ...asked, machine: null }); }
+      if (next) {
+        const to = { ...next, machine: null };
+        next = null;
+        follow(to);
+        setTimeout(sample, 300);
+      }
       draw();
     },
     changed() {
@@ -357,7 +378,6 @@ function watch(): void {
   source.name = asked.machine;
   void source.begin();
   setInterval(sample, 2000);
-  setTimeout(sample, 300);
 }
 
 /** What requests wait for may be otherwise: soon, and not for each of many events. */
@@ -382,7 +402,7 @@ async function sample(): Promise<void> {
   if (!source?.machine || isSampling) return;
   isSampling = true;
   try {
-    page.series = await source.series();
+    page.series = await source.series() ?? page.series;
     await source.lookForRefusals();
     await waited();
   } catch {
@@ -422,7 +442,7 @@ function view(three: boolean): void {
 find("theme").onclick = nextTheme;
 const [by, machines] = [find<HTMLSelectElement>("by"), find<HTMLSelectElement>("machine")];
 by.onchange = () => recolour(by.value as By);
-machines.onchange = () => turnTo(machines.value);
+machines.onchange = () => choose(machines.value);
 find("live").onclick = goLive;
 theme.begin(draw);
 write("theme", `Theme: ${theme.chosen()}`);

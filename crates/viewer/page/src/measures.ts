@@ -19,9 +19,9 @@ interface Shown {
 const frame = () => new Promise((done) => requestAnimationFrame(done));
 
 /**
- * A turning machine: frames a second, and milliseconds of the page's own work: for a frame, up to what
- * is handed to the drawing process, and to build what is drawn anew, as after an event; and the
- * triangles of the last frame.
+ * A turning machine: frames a second, and milliseconds of the page's own work: for a frame, up to
+ * what is handed to the drawing process, and to build what is drawn anew, as after an event; and
+ * the triangles of the last frame.
  */
 async function frames({ page, stage, look }: Shown, ms: number): Promise<Record<string, number>> {
   const { deep } = stage, { machine } = page;

@@ -7,7 +7,13 @@ export type Key = number | string;
 export interface Part { base: number[]; sides: number[] }
 
 /** `mesh:16x16`, `torus:8x8x8` or `grid:8wx4x4w`; axes that there are not have a side of 1. */
-export interface Grid { text: string; sides: number[]; wraps: boolean[]; axes: number; nodes: number }
+export interface Grid {
+  text: string;
+  sides: number[];
+  wraps: boolean[];
+  axes: number;
+  nodes: number;
+}
 
 /** A lease as it is shown. Of another tenant's the reader knows place and start alone. */
 export interface Lease {
@@ -48,7 +54,8 @@ export function grid(text: string): Grid {
 }
 
 /** The number of nodes of a box. */
-export const volume = (part: Part): number => part.sides.reduce((product, side) => product * side, 1);
+export const volume = (part: Part): number =>
+  part.sides.reduce((product, side) => product * side, 1);
 export const size = (parts: Part[]): number => parts.reduce((sum, part) => sum + volume(part), 0);
 
 /** The nodes of a box, as numbers, x fastest; a box may pass the end of an axis that wraps. */
@@ -200,4 +207,5 @@ export class Machine {
 const known = new Tenants();
 
 /** Whose a lease is; "" is the operator, null a tenant that the reader may not know. */
-export const tenantOf = (lease: Lease): string | null => (lease.isOther ? null : lease.tenant ?? "");
+export const tenantOf = (lease: Lease): string | null =>
+  (lease.isOther ? null : lease.tenant ?? "");

@@ -32,9 +32,10 @@ export class Player {
   /** Says what Play does, and how fast. */
   explain(): void {
     const [first, last] = this.film.span();
+    const step = (steps: number) => lasting((last - first) / steps / 1000);
     const pace = isStill()
-      ? `in ${STILL_STEPS} steps, one a second, each of ${lasting((last - first) / STILL_STEPS / 1000)}`
-      : `1 s shows ${lasting((last - first) / this.seconds() / 1000)}`;
+      ? `in ${STILL_STEPS} steps, one a second, each of ${step(STILL_STEPS)}`
+      : `1 s shows ${step(this.seconds())}`;
     write("pace", `Play repeats what happened, from the mark to the right end: ${pace}.`);
   }
 

@@ -2,7 +2,14 @@
 import type { Series } from "./live.ts";
 import { Machine, type Grid, type Key, type Part, type Raw, grid } from "./model.ts";
 
-interface Job { job: Key | null; submit: number; start: number; end: number; nodes: number; parts: Part[] }
+interface Job {
+  job: Key | null;
+  submit: number;
+  start: number;
+  end: number;
+  nodes: number;
+  parts: Part[];
+}
 
 export class Schedule {
   readonly grid: Grid;
@@ -33,8 +40,8 @@ export class Schedule {
   }
 
   /**
-   * The machine at an instant: jobs that end then have gone, jobs that start then are there. A job is
-   * known by its name, or by its place too where another of that name is there.
+   * The machine at an instant: jobs that end then have gone, jobs that start then are there. A job
+   * is known by its name, or by its place too where another of that name is there.
    */
   at(time: number): Machine {
     const machine = new Machine(this.grid);

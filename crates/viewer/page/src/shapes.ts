@@ -1,6 +1,7 @@
-// What is drawn of a machine in three dimensions: the faces of cubes that can be seen, and points. It is
-// made anew after every event, and therefore counted first and then written into arrays of that length.
-import { type By, nodeColours } from "./colouring.ts";
+// What is drawn of a machine in three dimensions: the faces of cubes that can be seen, and points.
+// It is made anew after every event, and therefore counted first and then written into arrays of
+// that length.
+import { type By, nodeShades } from "./colouring.ts";
 import type { Grid, Key, Machine } from "./model.ts";
 import { type Plane, lies } from "./plane.ts";
 
@@ -14,41 +15,46 @@ export type Numbers = [Float32Array | Uint8Array, number, boolean?];
 interface Direction { axis: number; way: number; plane: number; start: number; count: number }
 
 /**
- * The six faces of a cube: axis, direction, the axes along its two sides, how light it is, and whether its
- * corners, in the order (0, 0), (1, 0), (1, 1), (0, 1), go around it clockwise as seen from outside.
+ * The six faces of a cube: axis, direction, the axes along its two sides, how light it is, and
+ * whether its corners, in the order (0, 0), (1, 0), (1, 1), (0, 1), go around it clockwise as seen
+ * from outside.
  */
-const FACES: [number, number, number, number, number, boolean][] = [
+type Face = [number, number, number, number, number, boolean];
+const FACES: Face[] = [
   [0, 1, 1, 2, 0.84, false], [0, -1, 1, 2, 0.7, true], [1, 1, 0, 2, 0.78, true],
   [1, -1, 0, 2, 0.88, false], [2, 1, 0, 1, 1, false], [2, -1, 0, 1, 0.6, true],
 ];
 /** How a node is drawn; 0 if not at all. */
 const FREE = 1, OTHER = 2, LOST = 3, HELD = 4;
 
-/** How each node is drawn, and its colour as three numbers from 0 to 1. */
+/** How each node is drawn, its colour as three numbers from 0 to 1, and its pattern. */
 function nodes(machine: Machine, { by, plane, selected, dark }: Look) {
   const { grid: g, holder } = machine;
   const kind = new Uint8Array(g.nodes), shade = new Float32Array(3 * g.nodes);
+  const pattern = new Uint8Array(g.nodes);
   const free = dark ? [0.36, 0.42, 0.48] : [0.62, 0.67, 0.72];
   // What is not singled out is near to the colour of the paper.
   const paper = dark ? 0.1 : 1;
-  const colour = nodeColours(machine, by, dark), isThere = lies(g, plane);
+  const shadeAt = nodeShades(machine, by, dark), isThere = lies(g, plane);
   for (let node = 0; node < g.nodes; node++) {
     if (!isThere(node)) continue;
-    const key = holder[node], own = colour(node);
+    const key = holder[node], own = shadeAt(node);
     if (key === null) kind[node] = own ? LOST : FREE;
     else kind[node] = selected === null || key === selected ? HELD : OTHER;
-    const shown = own ?? free;
-    shade.set(kind[node] === OTHER ? shown.map((part) => 0.45 * part + 0.55 * paper) : shown, 3 * node);
+    const shown = own?.colour ?? free, isOther = kind[node] === OTHER;
+    shade.set(isOther ? shown.map((part) => 0.45 * part + 0.55 * paper) : shown, 3 * node);
+    pattern[node] = own?.pattern ?? 0;
   }
-  return { kind, shade };
+  return { kind, shade, pattern };
 }
 
 /**
- * The nodes whose face in a direction can be seen, the nearest first for an eye on that side: what they
- * hide need not be coloured. Cubes that are held touch; those of nodes that failed are smaller.
+ * The nodes whose face in a direction can be seen, the nearest first for an eye on that side: what
+ * they hide need not be coloured. Cubes that are held touch; those of nodes that failed are
+ * smaller.
  */
 function visible(
-  [axis, way, one, two]: [number, number, number, number, ...unknown[]], sides: number[], strides: number[], kind: Uint8Array,
+  [axis, way, one, two]: Face, sides: number[], strides: number[], kind: Uint8Array,
 ) {
   const found: number[] = [], last = sides[axis] - 1;
   for (let step = 0; step <= last; step++) {
@@ -56,8 +62,8 @@ function visible(
     for (let j = 0; j < sides[two]; j++)
       for (let i = 0; i < sides[one]; i++) {
         const node = plane * strides[axis] + j * strides[two] + i * strides[one];
-        if (kind[node] === LOST || (kind[node] === HELD && (step === 0 || kind[node + way * strides[axis]] !== HELD)))
-          found.push(node);
+        const isBare = step === 0 || kind[node + way * strides[axis]] !== HELD;
+        if (kind[node] === LOST || (kind[node] === HELD && isBare)) found.push(node);
       }
   }
   return found;
@@ -66,12 +72,14 @@ function visible(
 /** The points: free nodes, and those of jobs that are not singled out. */
 function points(g: Grid, kind: Uint8Array, shade: Float32Array) {
   const found: number[] = [];
-  for (let node = 0; node < g.nodes; node++) if (kind[node] === FREE || kind[node] === OTHER) found.push(node);
+  for (let node = 0; node < g.nodes; node++)
+    if (kind[node] === FREE || kind[node] === OTHER) found.push(node);
   const position = new Float32Array(3 * found.length), shades = new Float32Array(3 * found.length);
   const size = new Float32Array(found.length);
   const [w, d] = g.sides;
   found.forEach((node, index) => {
-    position.set([node % w + 0.5, Math.floor(node / w) % d + 0.5, Math.floor(node / (w * d)) + 0.5], 3 * index);
+    const place = [node % w, Math.floor(node / w) % d, Math.floor(node / (w * d))];
+    position.set(place.map((at) => at + 0.5), 3 * index);
     for (let part = 0; part < 3; part++) shades[3 * index + part] = shade[3 * node + part];
     size[index] = kind[node] === FREE ? 0.06 : 0.1;
   });
@@ -82,15 +90,18 @@ function points(g: Grid, kind: Uint8Array, shade: Float32Array) {
 }
 
 /**
- * The faces: attributes of their corners, four to a face; the corners of their triangles; the node of
- * each face; and for each direction its axis and way, a plane that an eye must be beyond to see any of its
- * faces, and its part of the triangles' corners. O(nodes).
+ * The faces: attributes of their corners, four to a face; the corners of their triangles; the node
+ * of each face; and for each direction its axis and way, a plane that an eye must be beyond to see
+ * any of its faces, and its part of the triangles' corners. O(nodes).
  */
-function faces(g: Grid, holder: (Key | null)[], kind: Uint8Array, shade: Float32Array) {
+function faces(
+  g: Grid, holder: (Key | null)[], { kind, shade, pattern }: ReturnType<typeof nodes>,
+) {
   const { sides } = g, strides = [1, sides[0], sides[0] * sides[1]];
   const seen = FACES.map((face) => visible(face, sides, strides, kind));
   const count = seen.reduce((sum, found) => sum + found.length, 0);
-  const position = new Float32Array(12 * count), shades = new Uint8Array(16 * count), wide = new Uint8Array(16 * count);
+  const position = new Float32Array(12 * count);
+  const shades = new Uint8Array(16 * count), wide = new Uint8Array(16 * count);
   const index = new Uint32Array(6 * count), owners = new Uint32Array(count);
   const groups: Direction[] = [], place = [0, 0, 0];
   let at = 0;
@@ -109,13 +120,16 @@ function faces(g: Grid, holder: (Key | null)[], kind: Uint8Array, shade: Float32
       place[1] = Math.floor(node / sides[0]) % sides[1];
       place[2] = Math.floor(node / strides[2]);
       const size = kind[node] === HELD ? 1 : 0.5, low = (1 - size) / 2;
-      const left = apart(node, one, -1), below = apart(node, two, -1), right = apart(node, one, 1), above = apart(node, two, 1);
+      const left = apart(node, one, -1), below = apart(node, two, -1);
+      const right = apart(node, one, 1), above = apart(node, two, 1);
       for (let corner = 0; corner < 4; corner++) {
         const to = 12 * at + 3 * corner, bytes = 16 * at + 4 * corner;
         position[to + axis] = place[axis] + low + (way > 0 ? size : 0);
         position[to + one] = place[one] + low + (corner === 1 || corner === 2 ? size : 0);
         position[to + two] = place[two] + low + (corner > 1 ? size : 0);
-        for (let part = 0; part < 3; part++) shades[bytes + part] = 255 * light * shade[3 * node + part] + 0.5;
+        for (let part = 0; part < 3; part++)
+          shades[bytes + part] = 255 * light * shade[3 * node + part] + 0.5;
+        shades[bytes + 3] = pattern[node];
         wide[bytes] = left;
         wide[bytes + 1] = below;
         wide[bytes + 2] = right;
@@ -138,9 +152,9 @@ function faces(g: Grid, holder: (Key | null)[], kind: Uint8Array, shade: Float32
 
 /** The points and the faces of a machine. */
 export function shapes(machine: Machine, look: Look) {
-  const { kind, shade } = nodes(machine, look);
+  const drawn = nodes(machine, look);
   return {
-    dots: points(machine.grid, kind, shade),
-    faces: faces(machine.grid, machine.holder, kind, shade),
+    dots: points(machine.grid, drawn.kind, drawn.shade),
+    faces: faces(machine.grid, machine.holder, drawn),
   };
 }

@@ -1,7 +1,10 @@
-// How many points a picture has while it moves: fewer where frames take long, all of them when it rests.
+// How many points a picture has while it moves: fewer where frames take long, all of them when it
+// rests.
 
-/** The longest time for a frame in ms, how many in a row must take longer, and after what time it rests. */
-const LONG = 33.4, FRAMES = 3, REST = 250;
+/** The longest time for a frame in ms, and how many in a row must take longer. */
+const LONG = 33.4, FRAMES = 3;
+/** After what time it rests, in ms. */
+const REST = 250;
 const STEP = 0.7, LEAST = 0.5;
 
 export class Sharpness {
@@ -11,7 +14,7 @@ export class Sharpness {
   private last = -Infinity;
   private slow = 0;
 
-  /** `change` is called with the share of the screen's points along each side that is to be drawn. */
+  /** `change` is called with the share of the screen's points along each side that is drawn. */
   constructor(private readonly change: (share: number) => void) {}
 
   /** All points, and nothing known of how long frames take. */

@@ -37,7 +37,11 @@ export class Stage {
     find("whole").onclick = () => this.whole();
     for (const canvas of this.place.querySelectorAll("canvas")) this.listen(canvas);
     this.place.addEventListener("keydown", (event) => this.key(event));
-    this.place.addEventListener("blur", () => { this.tip.hide(); this.flat.cursor = null; this.view.resize(); });
+    this.place.addEventListener("blur", () => {
+      this.tip.hide();
+      this.flat.cursor = null;
+      this.view.resize();
+    });
     new ResizeObserver(() => this.view.resize()).observe(this.place);
     const [axis, plane] = [find<HTMLSelectElement>("axis"), find<HTMLSelectElement>("plane")];
     axis.onchange = () => acts.plane({ axis: Number(axis.value), at: null });
@@ -89,7 +93,8 @@ export class Stage {
       select.dataset.said = said;
       const one = (value: string, text: string) => element("option", { value }, text);
       const all = [...Array(grid.sides[axis]).keys()];
-      select.replaceChildren(one("", "all"), ...all.map((at) => one(String(at), `${AXES[axis]} = ${at}`)));
+      const named = all.map((at) => one(String(at), `${AXES[axis]} = ${at}`));
+      select.replaceChildren(one("", "all"), ...named);
       find<HTMLSelectElement>("axis").value = String(axis);
     }
     select.value = at === null ? "" : String(at);
@@ -102,7 +107,9 @@ export class Stage {
   whole(): void { this.lookFrom(null); this.acts.changed(); }
 
   private listen(canvas: HTMLCanvasElement): void {
-    canvas.addEventListener("pointerdown", ({ clientX: x, clientY: y }) => { this.pressed = { x, y }; });
+    canvas.addEventListener("pointerdown", ({ clientX: x, clientY: y }) => {
+      this.pressed = { x, y };
+    });
     canvas.addEventListener("click", (event) => {
       const { x, y } = this.pressed ?? { x: event.clientX, y: event.clientY };
       if (Math.hypot(event.clientX - x, event.clientY - y) > 4) return;
@@ -124,7 +131,8 @@ export class Stage {
       this.hovers = false;
       const node = this.view.pick({ clientX, clientY }), box = this.place.getBoundingClientRect();
       if (node === null || node >= this.machine.grid.nodes) return this.tip.hide();
-      this.tip.show(nodeLines(this.machine, node, this.acts.clock()), clientX - box.left, clientY - box.top);
+      const lines = nodeLines(this.machine, node, this.acts.clock());
+      this.tip.show(lines, clientX - box.left, clientY - box.top);
     });
   }
 
@@ -136,7 +144,8 @@ export class Stage {
     }[event.key];
     if (way && this.deep && this.isDeep && !way[2]) this.deep.turn(0.1 * way[0], -0.1 * way[1]);
     else if (way && !this.isDeep) this.walk(way);
-    else if (this.deep && this.isDeep && /^[+=-]$/.test(event.key)) this.deep.zoom(event.key === "-" ? 1.1 : 0.9);
+    else if (this.deep && this.isDeep && /^[+=-]$/.test(event.key))
+      this.deep.zoom(event.key === "-" ? 1.1 : 0.9);
     else if (event.key === "Enter" && this.flat.cursor !== null && !this.isDeep)
       this.acts.pick(this.machine?.holder[this.flat.cursor] ?? null);
     else return;

@@ -1,6 +1,8 @@
 // A table that sorts, and that holds rows of the page for what is seen of it alone.
 import type { Sort } from "./address.ts";
+import type { Shade } from "./colours.ts";
 import { attributes, element } from "./dom.ts";
+import { paint } from "./hatch.ts";
 
 /** A column of a table. */
 export interface Column<Row> {
@@ -17,7 +19,7 @@ export interface Column<Row> {
   /** What is shown beside the pointer, if it is not the text. */
   hint?(row: Row): string;
   /** A colour before the text. */
-  patch?(row: Row): string | null;
+  patch?(row: Row): Shade | null;
   /** What a button with the text does. */
   act?(row: Row): void;
 }
@@ -55,7 +57,8 @@ export class Table<Row> {
       one.style.width = `${column.wide}%`;
       return one;
     });
-    this.table = element("table", {}, element("colgroup", {}, ...columns), element("thead", {}, row), this.body);
+    const head = [element("colgroup", {}, ...columns), element("thead", {}, row)];
+    this.table = element("table", {}, ...head, this.body);
     attributes(this.table, { "aria-label": options.label });
     attributes(place, { role: "region", "aria-label": `${options.label}, list`, tabindex: "0" });
     place.replaceChildren(this.table);
@@ -130,7 +133,8 @@ export class Table<Row> {
     const to = Math.min(this.rows.length, Math.ceil((scrollTop + clientHeight) / tall) + MORE);
     if (!anew && from === this.drawn[0] && to === this.drawn[1]) return;
     this.drawn = [from, to];
-    const rows = this.rows.slice(from, to), made = rows.map((row, index) => this.row(row, from + index));
+    const rows = this.rows.slice(from, to);
+    const made = rows.map((row, index) => this.row(row, from + index));
     this.known = new Map(made.map((row) => [row.dataset.key as string, row]));
     this.above.style.height = `${from * tall}px`;
     this.below.style.height = `${(this.rows.length - to) * tall}px`;
@@ -164,9 +168,10 @@ export class Table<Row> {
       const words = holder.querySelector(".text") ?? holder;
       if (words.textContent !== text) words.textContent = text;
       if (cell.title !== hint) cell.title = hint;
-      const patch = cell.querySelector<HTMLElement>(".patch"), colour = column.patch?.(row);
-      if (patch && colour) patch.style.background = colour;
-      if (place === 0 && this.options.pick) attributes(holder, { "aria-pressed": String(isSelected) });
+      const patch = cell.querySelector<HTMLElement>(".patch"), shade = column.patch?.(row);
+      if (patch && shade) paint(patch, shade);
+      if (place === 0 && this.options.pick)
+        attributes(holder, { "aria-pressed": String(isSelected) });
     });
     return made;
   }
@@ -180,7 +185,8 @@ export class Table<Row> {
       cell.className = this.classOf(column);
       const inner: Node[] = column.patch ? [element("i", { className: "patch" })] : [];
       if (column.patch) inner.push(element("span", { className: "text" }));
-      if (place === 0 && pick) cell.append(element("button", { type: "button", className: "name" }, ...inner));
+      if (place === 0 && pick)
+        cell.append(element("button", { type: "button", className: "name" }, ...inner));
       else if (column.act) cell.append(element("button", { type: "button", className: "act" }));
       else cell.append(...inner);
       const act = cell.querySelector<HTMLElement>(".act");

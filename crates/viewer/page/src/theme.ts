@@ -35,7 +35,8 @@ function kept(): string | null {
 }
 
 export const chosen = (): string => document.documentElement.dataset.theme ?? "system";
-export const isDark = (): boolean => chosen() === "dark" || (chosen() === "system" && system.matches);
+export const isDark = (): boolean =>
+  chosen() === "dark" || (chosen() === "system" && system.matches);
 export const paper = (dark: boolean): Paper => (dark ? DARK : LIGHT);
 
 function choose(theme: string): void {

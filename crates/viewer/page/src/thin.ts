@@ -1,5 +1,5 @@
-// A step function by columns of points: nothing is shown that was not there, and nothing that was there is
-// lost.
+// A step function by columns of points: nothing is shown that was not there, and nothing that was
+// there is lost.
 
 /** A value that holds from an instant on. */
 export interface Point { at: number; value: number }
@@ -18,12 +18,12 @@ export interface Column {
 /**
  * The columns of points in which a step function changes, in order.
  *
- * `points` are { at, value } in the order of time: from `at` on the function has that value. Times from
- * `first` to `last` go from 0 to `width`. Each column is { column, changes, x, enters, least, most, leaves,
- * mean }: where the first change is, the value before (null if there is none), the least, the greatest, and
- * the last value that the function has there, and its mean over the column's time. A change at the edge of
- * a column counts to the column that begins there; the value before it is one of that column's, too, since
- * the line goes down or up there.
+ * `points` are in the order of time: from `at` on the function has `value`. Times from `first` to
+ * `last` go from 0 to `width`. Each column has the place `x` of the first change and the value
+ * before it, `enters` (null if there is none). `least`, `most` and `leaves` are the least, the
+ * greatest and the last value that the function has there, `mean` is that over the column's time.
+ * A change at the edge of a column counts to the column that begins there. The value before it is
+ * one of that column's, too, since the line goes down or up there.
  */
 export function columns(points: Point[], first: number, last: number, width: number): Column[] {
   const found: Column[] = [], scale = width / (last - first);
@@ -43,7 +43,8 @@ export function columns(points: Point[], first: number, last: number, width: num
     }
     sum += value * (column + 1 - since);
     const mean = sum / (column + 1 - from);
-    found.push({ column, changes: index - begins, x: x(begins), enters, least, most, leaves: value, mean });
+    const changes = index - begins;
+    found.push({ column, changes, x: x(begins), enters, least, most, leaves: value, mean });
     enters = value;
   }
   return found;

@@ -1,7 +1,7 @@
 // What matters, large: how much is used, what waits, what fits, what is lost.
 import { element, find, many, write } from "./dom.ts";
 import { Fits } from "./fits.ts";
-import type { Machine, Part } from "./model.ts";
+import type { Machine, Part, Waiting } from "./model.ts";
 import { lasting } from "./times.ts";
 import { nameOf, nodesIn, place, sidesOf } from "./words.ts";
 
@@ -28,8 +28,10 @@ function waiting(machine: Machine): void {
   write("waiting-count", all.length.toLocaleString("en"));
   if (!all.length) return write("waiting-more", "no request waits");
   const nodes = all.reduce((sum, one) => sum + one.nodes, 0);
-  const oldest = all.reduce((first, one) => ((one.asked ?? Infinity) < (first.asked ?? Infinity) ? one : first));
-  const since = oldest.asked === null ? "" : `; ${nameOf(oldest)} for ${lasting((machine.now - oldest.asked) / 1000, 1)}`;
+  const asked = (one: Waiting) => one.asked ?? Infinity;
+  const oldest = all.reduce((first, one) => (asked(one) < asked(first) ? one : first));
+  const age = (machine.now - asked(oldest)) / 1000;
+  const since = oldest.asked === null ? "" : `; ${nameOf(oldest)} for ${lasting(age, 1)}`;
   write("waiting-more", `${many(nodes, "node")} asked for${since}`);
 }
 
@@ -57,7 +59,7 @@ function lost(machine: Machine, failed: number, drained: number): string {
   return words.length ? words.join(", ") : "every node is healthy";
 }
 
-/** Writes them. `known` is the size of the largest free box, where the page does not look itself. */
+/** Writes them. `known` is the size of the largest free box where the page does not look itself. */
 export function tiles(machine: Machine, known: number | null): void {
   const { busy, free, failed, drained } = machine.counts(), { nodes } = machine.grid;
   write("used-share", percent(busy / nodes));

@@ -1,4 +1,5 @@
-// The curves as a slider through time: by pointer and by keys, with what was at an instant beside it.
+// The curves as a slider through time, by pointer and by keys. Beside it stands what was at an
+// instant.
 import { Chart, type Drawn } from "./chart.ts";
 import { attributes, find, many, plain } from "./dom.ts";
 import type { Refusal } from "./live.ts";
@@ -57,8 +58,8 @@ export class Timeline {
 
   private key(event: KeyboardEvent): void {
     const steps: Record<string, number> = {
-      ArrowLeft: -0.01, ArrowDown: -0.01, ArrowRight: 0.01, ArrowUp: 0.01, PageDown: -0.1, PageUp: 0.1,
-      Home: -1, End: 1,
+      ArrowLeft: -0.01, ArrowDown: -0.01, ArrowRight: 0.01, ArrowUp: 0.01,
+      PageDown: -0.1, PageUp: 0.1, Home: -1, End: 1,
     };
     const step = steps[event.key];
     if (step === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
@@ -85,8 +86,8 @@ export class Timeline {
     if (busy !== null) lines.push(`${busy} of ${many(drawn.nodes, "node")} in use`);
     if (largest !== null) lines.push(`largest free box: ${many(largest, "node")}`);
     const near = this.acts.refusals().filter((one) => Math.abs(chart.x(one.at) - chart.x(at)) < 5);
-    for (const one of near.slice(0, NAMED))
-      lines.push(`refused: ${plain(one.job ?? "no name", 40)}, ${many(one.nodes, "node")}: ${one.reason}`);
+    for (const { job, nodes, reason } of near.slice(0, NAMED))
+      lines.push(`refused: ${plain(job ?? "no name", 40)}, ${many(nodes, "node")}: ${reason}`);
     if (near.length > NAMED) lines.push(`and ${near.length - NAMED} more refused`);
     this.tip.show(lines, clientX - box.left, 4);
   }

@@ -14,7 +14,8 @@ export function millis(time: unknown): number | null {
 export const local = (sentence: string): string =>
   sentence.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, (time) => wall.at(Date.parse(time)));
 
-const UNITS: [number, string][] = [[31557600, "y"], [86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
+const UNITS: [number, string][] =
+  [[31557600, "y"], [86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
 
 /** A duration in its greatest units, such as `2 h 5 min`. */
 export function lasting(seconds: number, units = 2): string {
@@ -30,7 +31,7 @@ export function lasting(seconds: number, units = 2): string {
   return words.join(" ");
 }
 
-/** How instants are written: as a clock on the wall does, or from the beginning of a schedule on. */
+/** How instants are written: as a clock on the wall does, or from the beginning of a schedule. */
 export interface Clock {
   /** An instant in milliseconds, as exactly as it is to be read. */
   at(ms: number): string;
@@ -66,8 +67,8 @@ export const elapsed: Clock = {
 };
 
 const SECONDS = [
-  1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800,
-  604800, 1209600, 2592000,
+  1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 10800, 21600, 43200, 86400,
+  172800, 604800, 1209600, 2592000,
 ];
 
 /** Instants at even steps between two others, at most so many. */

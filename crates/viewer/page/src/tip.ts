@@ -31,7 +31,8 @@ export class Tip {
 
   /** Shows lines at a place of its parent, on the side on which there is room. */
   show(lines: string[], x: number, y: number): void {
-    this.box.replaceChildren(...lines.map((line, index) => element(index ? "span" : "b", {}, line)));
+    const made = lines.map((line, index) => element(index ? "span" : "b", {}, line));
+    this.box.replaceChildren(...made);
     this.box.hidden = false;
     const parent = this.box.offsetParent as HTMLElement | null;
     const room = { width: parent?.clientWidth ?? 0, height: parent?.clientHeight ?? 0 };

@@ -1,18 +1,23 @@
 // The machine in two dimensions: its planes side by side, the origin at the lower left.
-import { nodeColours } from "./colouring.ts";
-import { type Colour, css, inkOn } from "./colours.ts";
+import { nodeShades } from "./colouring.ts";
+import { type Shade, css, inkOn } from "./colours.ts";
 import { plain } from "./dom.ts";
+import { patterns } from "./hatch.ts";
 import { type Mark, type Move, cssOf } from "./marks.ts";
 import { type Machine, type Part, number, pieces, point } from "./model.ts";
 import { AXES, hasPlanes, seenIn } from "./plane.ts";
 import type { Look } from "./shapes.ts";
 import { type Paper, paper } from "./theme.ts";
 
+type Pen = CanvasRenderingContext2D;
+
 /** A plane, and where its upper left corner is. */
 interface Place { at: number; x: number; y: number }
 
-/** Room for numbers to the left and below, for a name above, and between planes. */
+/** Room for numbers to the left and below, for a name above, between planes, and at the edges. */
 const LEFT = 26, BELOW = 18, ABOVE = 17, APART = 12, EDGE = 8;
+/** Room for the name of the axis behind the last plane. */
+const NAME = 10;
 /** Numbers of an axis are at least so many points apart. */
 const NUMBERS = 26;
 
@@ -52,12 +57,13 @@ export class View2d {
     let best = { across: 1, cell: 0 };
     for (let across = 1; across <= planes.length; across++) {
       const down = Math.ceil(planes.length / across);
-      const wide = (width - 2 * EDGE - across * LEFT - (across - 1) * APART) / (across * w);
+      const wide = (width - 2 * EDGE - NAME - across * LEFT - (across - 1) * APART) / (across * w);
       const tall = (height - 2 * EDGE - down * (above + BELOW)) / (down * d);
       const cell = Math.min(wide, tall);
       if (cell > best.cell) best = { across, cell };
     }
-    const { across } = best, cell = Math.max(1, best.cell), down = Math.ceil(planes.length / across);
+    const { across } = best, down = Math.ceil(planes.length / across);
+    const cell = Math.max(1, best.cell);
     const left = (width - across * (LEFT + w * cell) - (across - 1) * APART) / 2;
     const top = (height - down * (above + BELOW + d * cell)) / 2;
     const places = planes.map((at, index) => ({
@@ -102,43 +108,51 @@ export class View2d {
   }
 
   /** The nodes, thin lines between those of one job, and thick ones between jobs. */
-  private nodes(pen: CanvasRenderingContext2D, { at, x, y }: Place, cell: number, page: Paper): void {
+  private nodes(pen: Pen, { at, x, y }: Place, cell: number, page: Paper): void {
     const machine = this.machine as Machine, { by, selected, dark } = this.look as Look;
-    const { w, d } = this.axes(), colour = nodeColours(machine, by, dark);
-    const known = new Map<Colour, string>();
-    const shade = (c: Colour, isOther: boolean) => {
-      if (isOther) return css(c, 0.22);
-      const text = known.get(c) ?? css(c);
-      known.set(c, text);
+    const { w, d } = this.axes(), shadeAt = nodeShades(machine, by, dark);
+    const known = new Map<Shade, string>(), over = patterns(pen, page.card);
+    const fill = (one: Shade, isOther: boolean) => {
+      if (isOther) return css(one.colour, 0.22);
+      const text = known.get(one) ?? css(one.colour);
+      known.set(one, text);
       return text;
     };
     pen.fillStyle = page.free;
     pen.fillRect(x, y, w * cell, d * cell);
     for (let j = 0; j < d; j++)
       for (let i = 0; i < w; i++) {
-        const node = this.node(at, i, j), c = colour(node), key = machine.holder[node];
-        if (!c) continue;
+        const node = this.node(at, i, j), one = shadeAt(node), key = machine.holder[node];
+        if (!one) continue;
         const px = x + i * cell, py = y + (d - 1 - j) * cell;
-        pen.fillStyle = shade(c, selected !== null && key !== null && key !== selected);
-        pen.fillRect(px, py, cell + 0.3, cell + 0.3);
+        const isOther = selected !== null && key !== null && key !== selected;
+        const pattern = isOther ? null : over[one.pattern];
+        for (const style of [fill(one, isOther), pattern]) {
+          if (style === null) continue;
+          pen.fillStyle = style;
+          pen.fillRect(px, py, cell + 0.3, cell + 0.3);
+        }
         if (machine.failed.has(node) || machine.drained.has(node)) {
-          pen.strokeStyle = key === null ? page.card : inkOn(c);
+          pen.strokeStyle = key === null ? page.card : inkOn(one.colour);
           this.cross(pen, px, py, cell, machine.failed.has(node));
         }
       }
     if (cell >= 4) this.lines(pen, { at, x, y }, cell, page);
   }
 
-  private cross(pen: CanvasRenderingContext2D, x: number, y: number, cell: number, whole: boolean): void {
+  private cross(pen: Pen, x: number, y: number, cell: number, whole: boolean): void {
     pen.lineWidth = Math.max(1, cell / 12);
     pen.beginPath();
     pen.moveTo(x + cell * 0.25, y + cell * 0.75);
     pen.lineTo(x + cell * 0.75, y + cell * 0.25);
-    if (whole) { pen.moveTo(x + cell * 0.25, y + cell * 0.25); pen.lineTo(x + cell * 0.75, y + cell * 0.75); }
+    if (whole) {
+      pen.moveTo(x + cell * 0.25, y + cell * 0.25);
+      pen.lineTo(x + cell * 0.75, y + cell * 0.75);
+    }
     pen.stroke();
   }
 
-  private lines(pen: CanvasRenderingContext2D, { at, x, y }: Place, cell: number, page: Paper): void {
+  private lines(pen: Pen, { at, x, y }: Place, cell: number, page: Paper): void {
     const { holder } = this.machine as Machine, { w, d } = this.axes();
     const thin = new Path2D(), thick = new Path2D();
     const line = (one: number, other: number, from: number[], to: number[]) => {
@@ -162,7 +176,7 @@ export class View2d {
   }
 
   /** A border is dashed where the machine goes on at the other end. */
-  private border(pen: CanvasRenderingContext2D, { x, y }: Place, cell: number, page: Paper): void {
+  private border(pen: Pen, { x, y }: Place, cell: number, page: Paper): void {
     const { wraps } = (this.machine as Machine).grid, { u, v, w, d } = this.axes();
     const right = x + w * cell, low = y + d * cell;
     const sides: [number, number[][]][] = [
@@ -172,13 +186,18 @@ export class View2d {
     pen.lineWidth = 1;
     for (const [axis, lines] of sides) {
       pen.setLineDash(wraps[axis] ? [4, 3] : []);
-      for (const [a, b, c, e] of lines) { pen.beginPath(); pen.moveTo(a, b); pen.lineTo(c, e); pen.stroke(); }
+      for (const [a, b, c, e] of lines) {
+        pen.beginPath();
+        pen.moveTo(a, b);
+        pen.lineTo(c, e);
+        pen.stroke();
+      }
     }
     pen.setLineDash([]);
   }
 
   /** The name of the plane, the coordinates along both axes, and the names of the axes. */
-  private numbers(pen: CanvasRenderingContext2D, { at, x, y }: Place, cell: number, page: Paper): void {
+  private numbers(pen: Pen, { at, x, y }: Place, cell: number, page: Paper): void {
     const { grid } = this.machine as Machine, { plane } = this.look as Look;
     const { u, v, w, d } = this.axes();
     pen.fillStyle = page.soft;
@@ -186,7 +205,8 @@ export class View2d {
     const steps = [1, 2, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100, 128, 256, 512, 1024];
     const step = steps.find((one) => one * cell >= NUMBERS) ?? 4096;
     pen.textAlign = "center";
-    for (let i = 0; i < w; i += step) pen.fillText(String(i), x + (i + 0.5) * cell, y + d * cell + 12);
+    for (let i = 0; i < w; i += step)
+      pen.fillText(String(i), x + (i + 0.5) * cell, y + d * cell + 12);
     pen.textAlign = "right";
     for (let j = 0; j < d; j += step)
       if (grid.axes > 1) pen.fillText(String(j), x - 5, y + (d - j - 0.5) * cell + 4);
@@ -198,9 +218,11 @@ export class View2d {
   }
 
   /** The names of jobs, where there is room. */
-  private names(pen: CanvasRenderingContext2D, places: Place[], cell: number): void {
+  private names(pen: Pen, places: Place[], cell: number): void {
     const machine = this.machine as Machine, { by, plane, selected, dark } = this.look as Look;
-    const { u, v, d } = this.axes(), colour = nodeColours(machine, by, dark);
+    const { u, v, d } = this.axes(), shadeAt = nodeShades(machine, by, dark);
+    pen.lineJoin = "round";
+    pen.lineWidth = 4;
     pen.font = "600 12px system-ui, sans-serif";
     pen.textAlign = "center";
     pen.textBaseline = "middle";
@@ -212,11 +234,15 @@ export class View2d {
       for (const { base, sides } of lease.parts.flatMap((part) => pieces(machine.grid, part))) {
         const wide = sides[u] * cell, tall = sides[v] * cell;
         if (wide < 16 || tall < 15 || pen.measureText(name).width > wide - 6) continue;
-        const c = colour(number(machine.grid, base));
-        pen.fillStyle = c ? inkOn(c) : "#000";
+        const one = shadeAt(number(machine.grid, base));
+        pen.fillStyle = one ? inkOn(one.colour) : "#000";
+        pen.strokeStyle = one ? css(one.colour) : "#fff";
         for (const { at, x, y } of places) {
           if (at < base[plane.axis] || at >= base[plane.axis] + sides[plane.axis]) continue;
-          pen.fillText(name, x + base[u] * cell + wide / 2, y + (d - base[v]) * cell - tall / 2);
+          const middle = x + base[u] * cell + wide / 2, low = y + (d - base[v]) * cell - tall / 2;
+          // No pattern lies under the letters.
+          if (one?.pattern) pen.strokeText(name, middle, low);
+          pen.fillText(name, middle, low);
         }
       }
     }
@@ -224,7 +250,7 @@ export class View2d {
   }
 
   private box(
-    pen: CanvasRenderingContext2D, part: Part, shade: string, places: Place[], cell: number, inset: number,
+    pen: Pen, part: Part, shade: string, places: Place[], cell: number, inset: number,
   ): void {
     const { u, v, d } = this.axes(), { axis } = (this.look as Look).plane;
     pen.strokeStyle = shade;
@@ -239,10 +265,8 @@ export class View2d {
     pen.lineWidth = 1;
   }
 
-  /** An arrow from the middle of a box to the middle of another, in the planes in which they begin. */
-  private arrow(
-    pen: CanvasRenderingContext2D, { from, to }: Move, places: Place[], cell: number, page: Paper,
-  ): void {
+  /** An arrow from the middle of a box to that of another, in the planes in which they begin. */
+  private arrow(pen: Pen, { from, to }: Move, places: Place[], cell: number, page: Paper): void {
     const { u, v, d } = this.axes(), { axis } = (this.look as Look).plane;
     const middle = (part: Part): [number, number] | undefined => {
       const place = places.find(({ at }) => at === (part.base[axis] ?? 0));
@@ -266,9 +290,7 @@ export class View2d {
     pen.lineWidth = 1;
   }
 
-  private outlineCursor(
-    pen: CanvasRenderingContext2D, places: Place[], cell: number, page: Paper,
-  ): void {
+  private outlineCursor(pen: Pen, places: Place[], cell: number, page: Paper): void {
     const found = this.cursor === null ? null : this.placeOf(this.cursor, places, cell);
     if (!found) return;
     pen.lineWidth = 2;

@@ -1,12 +1,14 @@
-// The machine in three dimensions: a cube a node that is held, a point a node that is free. Cubes touch,
-// so that a face between two of them is never seen and is not drawn, nor is one that is turned away; lines
-// on the faces tell nodes apart, wide ones tell jobs apart.
+// The machine in three dimensions: a cube a node that is held, a point a node that is free. Cubes
+// touch, so that a face between two of them is never seen and is not drawn, nor is one that is
+// turned away. Lines on the faces tell nodes apart, wide ones tell jobs apart.
 import {
-  type Material, ArrowHelper, BoxGeometry, BufferAttribute, BufferGeometry, CylinderGeometry, EdgesGeometry, Group, LineBasicMaterial,
-  LineDashedMaterial, LineSegments, Mesh, MeshBasicMaterial, PerspectiveCamera, Points, Raycaster, Scene, ShaderMaterial,
-  Spherical, Vector2, Vector3, WebGLRenderer,
+  type Material, ArrowHelper, BoxGeometry, BufferAttribute, BufferGeometry, Color,
+  CylinderGeometry, EdgesGeometry, Group, LineBasicMaterial, LineDashedMaterial, LineSegments,
+  LinearSRGBColorSpace, Mesh, MeshBasicMaterial, PerspectiveCamera, Points, Raycaster, Scene,
+  ShaderMaterial, Spherical, Vector2, Vector3, WebGLRenderer,
 } from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
+import { DOT, HIDES, SIDE, STRIPE } from "./hatch.ts";
 import { Labels } from "./labels.ts";
 import { type Mark, type Move } from "./marks.ts";
 import { type Grid, type Machine, type Part, pieces } from "./model.ts";
@@ -22,21 +24,27 @@ const CUBES = {
   // Four corners to a face, in the order of `shapes`.
   vertexShader: `
     attribute vec4 shade; attribute vec4 wide;
-    varying vec3 vShade; varying vec2 vCorner; varying vec4 vWide;
+    varying vec3 vShade; varying float vPattern; varying vec2 vCorner; varying vec4 vWide;
     void main() {
       int corner = gl_VertexID & 3;
       vCorner = vec2(corner == 1 || corner == 2 ? 1.0 : 0.0, corner > 1 ? 1.0 : 0.0);
       vShade = shade.rgb;
+      vPattern = 255.0 * shade.a;
       vWide = 1.0 / mix(vec4(${THIN}), vec4(${WIDE}), wide);
       gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0);
     }`,
-  // How far the nearest side is, in widths of its line.
+  // How far the nearest side is, in widths of its line; a pattern, which lies still on the screen.
   fragmentShader: `
-    varying vec3 vShade; varying vec2 vCorner; varying vec4 vWide;
+    uniform float grain; uniform vec3 paper;
+    varying vec3 vShade; varying float vPattern; varying vec2 vCorner; varying vec4 vWide;
     void main() {
       vec4 side = vec4(vCorner, 1.0 - vCorner) * vWide;
       float near = min(min(side.x, side.y), min(side.z, side.w));
-      gl_FragColor = vec4(vShade * (near < 1.0 ? 0.55 : 1.0), 1.0);
+      vec2 at = fract(gl_FragCoord.xy / (${SIDE}.0 * grain));
+      bool over = vPattern > 1.5 ? distance(at, vec2(0.5)) < ${DOT}
+        : vPattern > 0.5 && fract(at.x + at.y) < ${STRIPE};
+      vec3 shade = over ? mix(vShade, paper, ${HIDES}) : vShade;
+      gl_FragColor = vec4(shade * (near < 1.0 ? 0.55 : 1.0), 1.0);
     }`,
 };
 const DOTS = {
@@ -50,7 +58,10 @@ const DOTS = {
   fragmentShader: "varying vec3 vShade; void main() { gl_FragColor = vec4(vShade, 1.0); }",
 };
 
-/** Whether frames are drawn by the processor: then smooth edges and what lies under the canvas cost too much. */
+/**
+ * Whether frames are drawn by the processor: then smooth edges and what lies under the canvas cost
+ * too much.
+ */
 function drawnBySoftware(): boolean {
   const gl = document.createElement("canvas").getContext("webgl2");
   const info = gl?.getExtension("WEBGL_debug_renderer_info");
@@ -79,8 +90,13 @@ export class View3d {
   private readonly camera = new PerspectiveCamera(38, 1, 0.1, 4000);
   private readonly controls: OrbitControls;
   private readonly marks = new Group();
-  private readonly cubes = new Mesh(new BufferGeometry(), [new ShaderMaterial(CUBES)]);
   private readonly height = { value: 1 };
+  /** Points of the picture to one of the screen. */
+  private readonly grain = { value: 1 };
+  private readonly under = { value: new Color() };
+  private readonly cubes = new Mesh(new BufferGeometry(), [
+    new ShaderMaterial({ ...CUBES, uniforms: { grain: this.grain, paper: this.under } }),
+  ]);
   private readonly dots = new Points(
     new BufferGeometry(), new ShaderMaterial({ ...DOTS, uniforms: { height: this.height } }));
   private readonly labels: Labels;
@@ -181,6 +197,8 @@ export class View3d {
     this.cubes.geometry.setIndex(new BufferAttribute(made.faces.index, 1));
     fill(this.dots, made.dots.attributes);
     this.shapes = made;
+    // The picture has the colours as they are given.
+    this.under.value.setStyle(paper(look.dark).card, LinearSRGBColorSpace);
     if (this.software) this.renderer.setClearColor(paper(look.dark).card);
     this.draw();
   }
@@ -242,7 +260,8 @@ export class View3d {
     const start = centre(from), way = centre(to).sub(start);
     const length = way.length(), head = Math.min(0.8, length / 2);
     const arrow = new ArrowHelper(way.clone().normalize(), start, length, 0x0a84ff, head, 0.5);
-    const rod = new CylinderGeometry(0.1, 0.1, length - head, 8).translate(0, (length - head) / 2, 0);
+    const rod = new CylinderGeometry(0.1, 0.1, length - head, 8);
+    rod.translate(0, (length - head) / 2, 0);
     arrow.add(new Mesh(rod, arrow.cone.material));
     for (const piece of arrow.children) {
       above((piece as Mesh).material as Material);
@@ -257,7 +276,8 @@ export class View3d {
     this.renderer.setSize(width, height, false);
     this.camera.aspect = width / Math.max(1, height);
     this.camera.updateProjectionMatrix();
-    this.height.value = height * this.renderer.getPixelRatio();
+    this.grain.value = this.renderer.getPixelRatio();
+    this.height.value = height * this.grain.value;
     this.sharpness.begin();
     this.fit();
     this.draw();
@@ -281,6 +301,7 @@ export class View3d {
   private sharpen(share: number): void {
     const ratio = share * Math.min(window.devicePixelRatio, 2);
     this.renderer.setPixelRatio(ratio);
+    this.grain.value = ratio;
     this.height.value = (this.canvas.parentElement as HTMLElement).clientHeight * ratio;
     this.draw();
   }
@@ -289,8 +310,10 @@ export class View3d {
   private aim(): void {
     const { geometry } = this.cubes;
     geometry.clearGroups();
+    const { position } = this.camera;
     for (const { axis, way, plane, start, count } of this.shapes?.faces.groups ?? [])
-      if (count && way * (this.camera.position.getComponent(axis) - plane) > 0) geometry.addGroup(start, count, 0);
+      if (count && way * (position.getComponent(axis) - plane) > 0)
+        geometry.addGroup(start, count, 0);
   }
 
   turn(dx: number, dy: number): void {
@@ -333,7 +356,8 @@ export class View3d {
     const radians = (degrees: number) => (Math.PI * degrees) / 180;
     const tilt = Math.min(179, Math.max(1, phi)), most = Math.max(...this.grid.sides);
     const distance = Math.min(100, Math.max(0.2, share)) * most;
-    const { x, y, z } = new Vector3().setFromSpherical(new Spherical(distance, radians(tilt), radians(theta)));
+    const way = new Spherical(distance, radians(tilt), radians(theta));
+    const { x, y, z } = new Vector3().setFromSpherical(way);
     this.controls.target.fromArray(this.grid.sides).multiplyScalar(0.5);
     this.camera.up.set(0, 0, 1);
     this.camera.position.set(z, x, y).add(this.controls.target);

@@ -13,7 +13,8 @@ fn listed(text: &str) -> Result<Vec<ReservedNodes>, ReadError> {
 #[test]
 fn lists_have_boxes_and_nodes() {
     let reserved = listed(
-        "{\"boxes\":[{\"base\":[3,0],\"sides\":[2,1]}],\"nodes\":[[1,1]],\"from\":0.5,\"to\":2}\r\n\n\
+        "{\"boxes\":[{\"base\":[3,0],\"sides\":[2,1]}],\"nodes\":[[1,1]],\
+         \"from\":0.5,\"to\":2}\r\n\n\
          {\"from\":0,\"to\":1,\"nodes\":[[0,0]]}\n",
     )
     .unwrap();

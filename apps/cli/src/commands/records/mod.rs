@@ -204,7 +204,8 @@ impl Kind {
             load.write_csv(&mut text, *cycles).map_err(io::Error::other)?;
         } else {
             let jobs = point.get("load").map(|load| format!(", load {load}")).unwrap_or_default();
-            text = pavior_draw::heatmap(load, *cycles, &(combination(point) + &jobs));
+            let title = format!("How busy each channel is: {}{jobs}", combination(point));
+            text = pavior_draw::heatmap(load, *cycles, &title);
         }
         out.write_all(text.as_bytes())
     }

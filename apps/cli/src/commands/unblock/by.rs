@@ -21,27 +21,18 @@ impl Story {
         (by, now): (f64, Option<f64>),
         limits: &SearchLimits,
     ) -> Result<(), Failure> {
-        let mut known = Vec::new();
-        let mut prospects: Vec<(Option<f64>, Option<u64>)> = Vec::new();
-        for (job, placement) in self.busy.state.held() {
-            let end = self.number_of(*job, "end", self.busy.end(*job))?;
-            let start = self.number_of(*job, "start", self.busy.start(*job))?;
+        let (ends, starts) = (self.busy.ends()?, self.busy.starts()?);
+        let held = self.busy.state.held().iter().map(|(_, placement)| f64::from(placement.nodes()));
+        let held: Vec<f64> = held.collect();
+        let prospect = |job: JobId| {
+            let place = job.0 as usize;
             let lost = |(now, start): (f64, f64)| {
-                (f64::from(placement.nodes()) * (now - start).max(0.0) * PARTS).round() as u64
+                (held[place] * (now - start).max(0.0) * PARTS).round() as u64
             };
-            known.extend(end);
-            prospects.push((end, now.zip(start).map(lost)));
-        }
-        known.sort_by(f64::total_cmp);
-        known.dedup();
-        // Ends are compared, never added: the search sees their ranks, from 1.
-        let rank = |at: f64| Time(known.partition_point(|other| *other <= at) as u64);
-        let prospect = |JobId(job): JobId| {
-            let (end, loss) = prospects[job as usize];
-            Prospect { end: end.map(rank), loss }
+            Prospect { end: ends.rank(job), loss: now.zip(starts[place]).map(lost) }
         };
-        let answer = room_by(&self.snapshot, room, rank(by), prospect, limits);
-        let time = |Time(rank): &Time| (*rank > 0).then(|| known[*rank as usize - 1]);
+        let answer = room_by(&self.snapshot, room, ends.rank_at(by), prospect, limits);
+        let time = |rank: &Time| (*rank > Time::ZERO).then(|| ends.at(*rank));
         let told = Told { story: self, plan: answer.plan.as_ref(), proven: answer.proven };
         match self.format {
             Format::Json => output::json(&told.json(by, time)),
@@ -70,7 +61,7 @@ struct Told<'a> {
 }
 
 impl Told<'_> {
-    fn json(&self, by: f64, time: impl Fn(&Time) -> Option<f64>) -> Value {
+    fn json(&self, by: f64, time: impl Fn(&Time) -> Option<Value>) -> Value {
         let (story, plan) = (self.story, self.plan);
         let grid = story.snapshot.grid();
         let mut moves = story.moves(plan.map(|plan| &plan.moves));
@@ -92,7 +83,7 @@ impl Told<'_> {
     }
 
     /// A line for each job that moves or is requeued; the requeued first.
-    fn rows(&self, time: impl Fn(&Time) -> Option<f64>) -> Vec<Vec<String>> {
+    fn rows(&self, time: impl Fn(&Time) -> Option<Value>) -> Vec<Vec<String>> {
         let (story, Some(plan)) = (self.story, self.plan) else { return Vec::new() };
         let list = |boxes: &[Cuboid]| {
             boxes.iter().map(|at| story.words(at)).collect::<Vec<_>>().join("; ")

@@ -92,9 +92,10 @@ fn states(name: &str) -> Vec<Try> {
         for format in ["table", "json", "csv"] {
             let more = ["--shape", "4x4", "--format", format];
             tries.push(told(&files, &[&explain[..], &more].concat()));
-            for question in
-                [&[][..], &["--blockers"], &["--earliest"], &["--nearest", "3"], &["--defragment"]]
-            {
+            let slots = ["slots", "--machine", "mesh:4x4", "--busy", "$busy", "--moves", "1"];
+            let more = ["--shape", "2x2", "--format", format];
+            tries.push(told(&files, &[&slots[..], &more].concat()));
+            for question in [&[][..], &["--blockers"], &["--earliest"], &["--nearest", "3"]] {
                 tries.push(told(
                     &files,
                     &[&unblock[..], &["--shape", "3x3", "--format", format], question].concat(),

@@ -172,7 +172,8 @@ impl Deciding<'_> {
         self.records[first].kept = Some(kept);
     }
 
-    /// Ends the reservations and leases whose time has passed, and lets their machines' queues move.
+    /// Ends the reservations and leases whose time has passed. Then the queues of their machines
+    /// move.
     fn expire(&mut self) {
         if self.state.doubted.is_some() {
             return;

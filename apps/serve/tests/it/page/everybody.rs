@@ -39,6 +39,7 @@ fn nothing_keeps_people_out() {
         ("a job singled out", "document.querySelector('#jobs .name').click()".into()),
         ("waiting", click("tab-waiting")),
         ("why", "document.querySelector('#waiting .act').click()".into()),
+        ("slots", format!("document.getElementById('shape').value = '2x2x2'; {}", click("slots"))),
         ("refused", click("tab-refused")),
         ("2D", click("two")),
         (
@@ -130,6 +131,7 @@ fn every_control_is_reached_by_the_keyboard_and_says_what_it_is() {
         "seconds",
         "chart",
         "shape",
+        "slots",
         "tab-jobs",
         "search",
         "jobs",

@@ -8,8 +8,10 @@ mod everybody;
 mod first;
 mod hostile;
 mod lists;
+mod machines;
 mod picture;
 mod refusals;
+mod tenants;
 mod tiles;
 
 use pavior_trials::Browser;
@@ -46,7 +48,7 @@ fn the_page_shows_the_machine_live_and_as_it_was() {
     browser.value("document.querySelector('#waiting .act').click()");
     browser.shows("answer", "It needs 256 nodes, and 159 are free");
     browser.shows("answer", "nearest free box");
-    browser.shows("answer", "blocked by");
+    browser.shows("answer", "In the way at <0,0,0> 8x8x4");
     browser.picture("refusal-3d");
     browser.press("2");
     browser.until("!document.getElementById('flat').hidden");
@@ -88,15 +90,57 @@ fn the_page_shows_the_machine_live_and_as_it_was() {
 fn moves_are_drawn(browser: &mut Browser) {
     browser.value("document.getElementById('shape').value = '8x4x4'");
     browser.value("document.querySelector('#ask button').click()");
-    browser.shows("answer", "Room is made by");
-    browser.shows("answer", "job first to");
-    browser.shows("answer", "job <b>second</b> to");
+    browser.shows("answer", "Room there is made by moving");
+    browser.shows("answer", "job first from");
+    browser.shows("answer", "job <b>second</b> from");
     assert_eq!(browser.value("window.pavior.page.moves.length"), 2);
+    // Blockers, moves and the red place are of one place.
+    let red = "(() => { const [{ part }] = window.pavior.page.marks;
+      return `<${part.base.join(',')}> ${part.sides.join('x')}`; })()";
+    let red = browser.value(red);
+    browser.shows("answer", &format!("In the way at {}:", red.as_str().unwrap()));
     browser.picture("moves-2d");
     browser.press("3");
     browser.until("document.getElementById('flat').hidden");
     browser.picture("moves-3d");
     browser.press("2");
+}
+
+#[test]
+fn slots_are_counted_and_drawn() {
+    let Some(mut browser) = Browser::start(1400, 900) else { return };
+    let (server, _) = fresh(|setup| setup.machine = "torus:8x8x8".into());
+    let mut client = server.client();
+    for (shape, ttl_s) in [([8, 8, 3], 600), ([4, 8, 4], 900), ([3, 3, 1], 300)] {
+        client.lease(json!({ "shape": shape, "ttl_s": ttl_s }));
+    }
+    browser.open(&server.address);
+    browser.shows("counts", "329 busy");
+    browser.value("document.getElementById('shape').value = '4x4x4'");
+    browser.value("document.getElementById('slots').focus()");
+    browser.press("Enter");
+    let told = client.get("/v1/slots?shape=4x4x4").json();
+    let count = told["slots"].as_u64().unwrap();
+    assert!(told["proven"] == true && count > 0, "{told}");
+    browser.shows("answer", &format!("{count} box"));
+    browser.shows("answer", "no more are possible");
+    browser.shows("answer", "by the ends that are known");
+    assert_eq!(browser.value("window.pavior.page.marks.length"), count);
+    for (width, dark) in [(1400, false), (1400, true), (400, false), (400, true)] {
+        browser.size(width, 900);
+        browser.prefer(dark, false);
+        browser.picture(&format!("slots-{width}-{dark}"));
+        if let Some(found) = browser.barriers() {
+            assert_eq!(found, "", "{width} points wide, dark: {dark}");
+        }
+    }
+    browser.size(1400, 900);
+    browser.press("2");
+    browser.picture("slots-2d");
+    // A number of nodes is no box.
+    browser.value("document.getElementById('shape').value = '64'");
+    browser.value("document.getElementById('slots').click()");
+    browser.shows("answer", "Boxes have sides such as 4x4");
 }
 
 #[test]
@@ -197,12 +241,12 @@ fn colours_are_told_and_waiting_is_explained() {
     browser.press("c");
     browser.shows("legend", "alice (8)");
     let patches = "new Set([...document.querySelectorAll('#legend i')].slice(0, 7).map((one) => \
-                   one.style.background)).size";
+                   one.style.backgroundColor)).size";
     assert_eq!(browser.value(patches), 7, "no two tenants have one colour");
     browser.value("document.getElementById('tab-waiting').click()");
     browser.shows("waiting", "reserved: 17");
     browser.value("document.querySelectorAll('#waiting .act')[1].click()");
-    browser.shows("answer", "It would fit now, but job 17 has nodes reserved from");
+    browser.shows("answer", "It fits, but job 17 has nodes reserved from");
     let told = browser.value("document.getElementById('answer').textContent");
     assert!(!told.as_str().unwrap().contains("would grant it now"), "{told}");
     browser.picture("tenants-light");
@@ -218,13 +262,12 @@ fn colours_are_told_and_waiting_is_explained() {
     client.post("/v1/nodes/fail", r#"{"node":[7,7]}"#);
     browser.shows("legend", "failed");
 
-    // The operator, whose small job starts now, an eighth and a ninth tenant have none left: they
-    // share one, and the legend says so.
+    // The operator, whose small job starts now, has a colour as a tenant has.
     client.post("/v1/leases", r#"{"shape":[1,1],"tenant":"heidi"}"#);
-    client.post("/v1/leases", r#"{"shape":[1,1],"tenant":"ivan"}"#);
     browser.press("c");
     browser.press("c");
-    browser.shows("legend", "3 more tenants, in one colour (4)");
+    browser.shows("legend", "heidi (1)");
+    browser.shows("legend", "operator (2)");
 }
 
 /// The axis ends now, also where nothing happens, and also while the past is looked at.

@@ -14,7 +14,7 @@ const RECORD: &str = r#"
 M=${SQUEUE_FORMAT%%%*}
 record() { printf '%s' "$M"; for field in "$@"; do printf '%s%s' "$field" "$M"; done; echo; }
 job() { record "$1" "$2" "$3" "$4" "$5" "$6" "$7" "$8" "$9" "${10}" "${11}" p '(null)' '(null)' \
-  0 '(null)' '(null)' N/A 0 1 1 '*:*:*' 0 '' "${12}"; }
+  0 '(null)' '(null)' N/A 0 1 1 '*:*:*' 0 '' N/A "${12}"; }
 runs() { job $1 R None 9 $2 "$3" '' 1 1:00 100 '(null)' "$4"; }
 waits() { job $1 PD Licenses 9 $2 '' '' N/A 1:00 100 pavior:1 "$3"; }
 "#;

@@ -19,8 +19,8 @@
 //! the axis and split at 0.
 //!
 //! The engine asks the exact search whether there is a base at all. If so, it takes the set of all
-//! bases, one bit a base, to know which plane is the first that has one, and which piece of it:
-//! O(m) planes, O(1) a row of each, and O(m) subtractions from one piece.
+//! bases, one bit a base, to know which plane is the first that has one, and which piece of it.
+//! That takes O(m) planes, O(1) a row of each, and O(m) subtractions from one piece.
 //!
 //! Cost of `plain`: O(m^2) pieces of planes for m busy boxes, as long as planes split into few
 //! pieces. The paper's "at most four" does not hold: an adverse arrangement makes O(m^2) pieces of

@@ -110,8 +110,8 @@ impl<S: Search> Scheduler for Easy<S> {
 }
 
 impl<S: Search> Easy<S> {
-    /// Starts the head where the strategy puts it, or else on its reserved nodes if all are free and
-    /// open to it.
+    /// Starts the head where the strategy puts it, or else on its reserved nodes if all are free
+    /// and open to it.
     fn start_head(&mut self, head: &Job, view: &mut MachineView<'_>) -> Option<Start> {
         if self.search.fits(head, view) {
             return Some(Start::at(0));

@@ -21,8 +21,8 @@
 //! O(surface) for each base that is counted.
 //!
 //! Cost of `plain`: up to 4B + 2 candidates an axis for B busy boxes (never more than the axis has
-//! bases), and for each combination the boxes near its plane and its line: O(B^3) in a plane,
-//! O(B^4) in space. Memory depends on B only; granting is O(1), releasing O(B).
+//! bases). For each combination it looks at the boxes near its plane and its line: O(B^3) in a
+//! plane, O(B^4) in space. Memory depends on B only; granting is O(1), releasing O(B).
 //!
 //! Source: Das Sharma & Pradhan, "Submesh allocation in mesh multicomputers using busy-list: a
 //! best-fit approach with complete recognition capability", JPDC 36(2), 1996. Only its abstract was

@@ -1,0 +1,137 @@
+//! `pavior forecast`: each job of a log is told at its submission when it will start.
+
+use std::io::{self, Write};
+
+use pavior_experiments::{
+    Keys, LogForecastError, RunSettings, Setting, Specification, forecast_log,
+};
+use pavior_forecasts::{Effort, Judged, Score};
+use pavior_workload::TimeUnit;
+use serde_json::json;
+
+use crate::args::{self, ForecastArgs};
+use crate::failure::Failure;
+use crate::output::{self, Format, Table};
+use crate::progress::Bar;
+use crate::{files, logs};
+
+/// Where nothing is said.
+const DEFAULTS: [(&str, &str); 2] = [("strategy", "tff"), ("scheduler", "easy")];
+
+pub(crate) fn run(args: &ForecastArgs) -> Result<(), Failure> {
+    if args.threads == Some(0) {
+        return Err(Failure::usage("--threads 0: there must be at least one thread"));
+    }
+    if let Some(path) = &args.out {
+        files::check_writable(path)?;
+    }
+    let settings = settings(args)?;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = args.threads.unwrap_or(cores).min(usize::from(args.futures));
+    let effort = Effort { futures: args.futures.into(), threads, seed: settings.seed };
+    let bar = Bar::new("forecast");
+    let mut judged = Vec::new();
+    let folder = logs::folder("");
+    let rejected = forecast_log(&settings, &folder, effort, &bar, |job| judged.push(job));
+    bar.finish();
+    let rejected = rejected.map_err(|error| match error {
+        LogForecastError::Input(error) => Failure::of_input(error),
+        other => Failure::usage(other.to_string()),
+    })?;
+    judged.sort_unstable_by_key(|job| (job.submit, job.number));
+    if let Some(path) = &args.out {
+        files::write_whole(path, |out| lines(out, &judged))?;
+    }
+    tell(Format::or_default(args.format), &Score::of(&judged), rejected)
+}
+
+/// The one run that the options describe.
+fn settings(args: &ForecastArgs) -> Result<RunSettings, Failure> {
+    let mut settings = args.parameters.settings();
+    settings.insert(0, Setting::new("trace", args.log.to_string_lossy()));
+    for (name, value) in DEFAULTS {
+        if args.parameters.typed(name).is_none() {
+            settings.push(Setting::new(name, value));
+        }
+    }
+    let specification = Specification::from_settings(&settings, "forecast", Keys::Options)
+        .map_err(|error| args::failure(&settings, error))?;
+    match &specification.points[..] {
+        [point] => Ok(point.settings().clone()),
+        _ => Err(Failure::usage("one machine, one strategy and one scheduler make a forecast")),
+    }
+}
+
+/// A line for each job, in seconds of the log.
+fn lines(out: &mut dyn Write, judged: &[Judged]) -> io::Result<()> {
+    writeln!(out, "job,user,nodes,submit,low,median,high,plan,corrected,start,held")?;
+    for job in judged {
+        let said = job.forecast;
+        let held = (said.low..=said.high).contains(&job.start);
+        let user = job.kind.user.map(|user| user.to_string()).unwrap_or_default();
+        write!(out, "{},{user},{},{}", job.number, job.kind.nodes, seconds(job.submit))?;
+        let times = [said.low, said.median, said.high, said.plan, job.rivals.corrected, job.start];
+        times.into_iter().try_for_each(|time| write!(out, ",{}", seconds(time)))?;
+        writeln!(out, ",{}", u8::from(held))?;
+    }
+    Ok(())
+}
+
+fn seconds(time: pavior_kernel::Time) -> f64 {
+    TimeUnit::SECOND.units(time).round()
+}
+
+/// Prints how good the intervals were.
+fn tell(format: Format, score: &Score, rejected: u64) -> Result<(), Failure> {
+    let losses = [
+        ("intervals", score.loss),
+        ("plan", score.plan_loss),
+        ("plan with corrected estimates", score.corrected_loss),
+        ("quantiles of past waits", score.past_waits_loss),
+    ];
+    match format {
+        Format::Json => output::json(&json!({
+            "jobs": score.jobs,
+            "rejected": rejected,
+            "waited": score.waited,
+            "mean_wait_s": score.mean_wait,
+            "held": score.held,
+            "held_by_nodes": score.thirds.map(|third| json!({
+                "jobs": third.jobs, "held": third.held,
+            })),
+            "width_s": score.width,
+            "loss_s": score.loss,
+            "loss_plan_s": score.plan_loss,
+            "loss_corrected_s": score.corrected_loss,
+            "loss_past_waits_s": score.past_waits_loss,
+        })),
+        Format::Csv => {
+            let rows: Vec<Vec<String>> =
+                losses.map(|(name, loss)| vec![name.to_string(), format!("{loss:.1}")]).to_vec();
+            output::csv(&["forecast", "loss_s"], &rows)
+        }
+        Format::Table => {
+            output::text(&sentence(score, rejected), output::width())?;
+            let mut table = Table::new(&["forecast", "pinball loss (h)"], 1);
+            for (name, loss) in losses {
+                table.row(vec![name.to_string(), format!("{:.2}", loss / 3600.0)]);
+            }
+            table.print(output::width()).map(drop)
+        }
+    }
+}
+
+fn sentence(score: &Score, rejected: u64) -> String {
+    let Score { jobs, waited, held, thirds, width, mean_wait, .. } = score;
+    let thirds = thirds.map(|third| format!("{:.1}", 100.0 * third.held));
+    let never = if rejected == 0 { String::new() } else { format!(" {rejected} can never fit.") };
+    format!(
+        "{waited} of {jobs} jobs had to wait, {:.1} h in the mean.{never} The 90 % interval held \
+         for {:.1} % of them ({} % of the smaller, middle and larger by nodes); its median width \
+         was {:.1} h.",
+        mean_wait / 3600.0,
+        100.0 * held,
+        thirds.join(", "),
+        width / 3600.0,
+    )
+}

@@ -1,0 +1,291 @@
+"""The keywords of `Experiment`: made from the list of parameters."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypedDict
+
+from pavior._scheduler import Scheduler
+from pavior._strategy import Strategy
+from pavior._types import KeyFunction, MachineName, Numbers, Several, Time
+
+__all__ = ["Parameters"]
+
+
+class Parameters(TypedDict, total=False):
+    """Every keyword is a parameter of experiment files, `_` for `-`, and means what
+    docs/parameters.md says. It takes a value, a sequence of values or, for numbers, a range such
+    as `{'from': 0.5, 'to': 2, 'steps': 4}`. Every combination is a point. None is as if it were
+    left out.
+
+    Parameters: Machine, strategies and schedulers
+        machine: the machine: 'mesh:16x16', 'torus:8x8x8', 'grid:8wx4x4w' (w: a side that wraps),
+            or (16, 16)
+            (str, or sides of a mesh as an int or a sequence of ints; default 'mesh:16x16')
+        machines: another name of `machine`
+            (str, or sides of a mesh as an int or a sequence of ints; default 'mesh:16x16')
+        freedom: how free jobs are to be placed: box, turned, any-box, connected or any, also by
+            size, column or share: box:16,connected; box:queue=2; any:25%
+            (str; default None)
+        migration: running jobs move so that the oldest waiting job fits, if that pays: how much
+            longer a job runs for each of its nodes that moves
+            (float or timedelta, in units of time; default None)
+        movable: the running jobs that may be moved: of at most so many nodes, with a value in a
+            column, or a share: 64; queue=1; 25%; several mean any; else all
+            (str; default None)
+        scheduler: which job goes next; `pavior schedulers` lists the names
+            (str, a subclass of `Scheduler` or `Priority`, or a function that gives a job its key;
+            default 'fcfs')
+        schedulers: another name of `scheduler`
+            (str, a subclass of `Scheduler` or `Priority`, or a function that gives a job its key;
+            default 'fcfs')
+        strategy: which nodes a job gets; `pavior strategies` lists the names
+            (str, or a subclass of `Strategy`; default 'ff', 'tff', 'tbl', 'gabl', 'mbs')
+        strategies: another name of `strategy`
+            (str, or a subclass of `Strategy`; default 'ff', 'tff', 'tbl', 'gabl', 'mbs')
+        skip_unsupported: leaves out, and tells, what does not apply to the machine or the
+            workload: a strategy, scheduler, freedom or pattern of a list
+            (bool; default False)
+
+    Parameters: Synthetic workload
+        sides: the distribution of request sides
+            (str: 'uniform', 'uniform-decreasing', 'exponential', 'pods'; default 'uniform')
+        service: what jobs do while they hold their nodes
+            (str: 'exponential', 'constant', 'messages', 'iterations'; default 'exponential')
+        arrivals: when jobs arrive
+            (str: 'exponential', 'bursts'; default 'exponential')
+        jobs: completed jobs that end a run
+            (int, in jobs; default 1000)
+        load: arrivals per unit of time
+            (float, in jobs per unit of time; default 1.5)
+        loads: another name of `load`
+            (float, in jobs per unit of time; default 1.5)
+
+    Parameters: Messages (service messages or iterations; of a log, with a communication)
+        communication: the share of the run times of a log's jobs that is communication, 0 to 1; it
+            grows as the network says
+            (float; default None)
+        contention: what is done about jobs of a log that share links
+            ('estimated' (a model of queues at links), 'simulated' (their messages are simulated,
+            which takes long); default 'estimated')
+        cycles_per_second: network cycles in a second of the log
+            (int, in cycles; default 1000000)
+        pattern: what jobs send; see `pavior patterns`
+            (str: 'one-to-all', 'all-to-all', 'near-neighbour', 'random', 'ring', 'all-reduce',
+            'recursive-doubling', 'binomial-tree', 'n-body', 'multigrid', 'stencil',
+            'axis-all-to-all'; default 'one-to-all')
+        patterns: another name of `pattern`
+            (str: 'one-to-all', 'all-to-all', 'near-neighbour', 'random', 'ring', 'all-reduce',
+            'recursive-doubling', 'binomial-tree', 'n-body', 'multigrid', 'stencil',
+            'axis-all-to-all'; default 'one-to-all')
+        order: the order of destinations of a one-to-all or all-to-all, an option of the pattern
+            (str; default None)
+        sending: messages in flight at once; else sequential for messages, blocking for iterations
+            ('sequential' (one message of the job), 'blocking' (one message of each rank),
+            'pipelined' (all of a rank's messages); default None)
+        rounds: what lies between two rounds of a pattern; else what the pattern says
+            ('barrier' (a round starts when the one before is delivered), 'free' (ranks send on
+            without waiting); default None)
+        ranks: how the ranks of a job are numbered
+            ('coordinates' (row-major over the whole allocation), 'parts' (part by part), 'snake'
+            (row by row, every second of the job's rows backwards), 'hilbert' (along the Hilbert
+            curve through the machine), 'greedy' (a free neighbour of the rank before, else the
+            nearest node), 'pattern' (as the messages of the pattern cross few links; also in one
+            box); default 'coordinates')
+        flits: the length of a message
+            (int, in flits; default 8)
+        routing_delay: the time that a header takes to be routed through a node
+            (int, in cycles; default 3)
+        buffer: what the buffer behind a channel holds
+            (int, in flits; default 1)
+        engine: the network engine; the results are the same
+            ('worm' (header events only), 'flit' (flit by flit); default 'worm')
+        release: when a channel is free for the next message
+            ('drained' (when its buffer has drained), 'passed' (when the tail has passed); default
+            'drained')
+        lanes: virtual channels of links on axes that wrap
+            ('1' (one, which can deadlock), '2' (two, each with the full bandwidth), 'shared' (two
+            that share the bandwidth); default '2')
+        link_energy: the energy of a flit on a link
+            (float, in units of energy; default 1)
+        router_energy: the energy of a flit in a router
+            (float, in units of energy; default 1)
+
+    Parameters: Job log
+        trace: a job log, replayed to the last departure; without one, jobs are drawn
+            (a path to a .swf, .sim or .json, also .gz; default None)
+        traces: another name of `trace`
+            (a path to a .swf, .sim or .json, also .gz; default None)
+        shape_rule: how a number of nodes becomes a box
+            (str: 'compact', 'exact', 'pow2', 'random'; default 'compact')
+        arrival_scale: multiplies the times between arrivals
+            (float; default 1)
+        first: reads this many job lines only
+            (int, in lines; default None)
+        filter: keeps jobs whose fields have these values, such as partition=2,queue=1
+            (str; default None)
+        status: keeps jobs with these status values (field 11), separated by commas
+            (str; default None)
+        estimates: what schedulers are told of run times: log, exact or factor:2
+            (str; default 'log')
+        kill: cuts logged run times at their estimates; what messages and moves add comes on top
+            (bool; default False)
+        lenient: skips and counts lines that cannot be read, instead of stopping
+            (bool; default False)
+
+    Parameters: Failures
+        mttf: the mean time to failure of a node, exponential
+            (float or timedelta, in units of time; default None)
+        mttr: the mean time to its repair, exponential
+            (float or timedelta, in units of time; default None)
+        fail_classes: what fails, each kind with means of its own:
+            chip:mttf=1e5:mttr=24,cube:mttf=9000:mttr=24,switch:mttf=1e5:mttr=8
+            (str, in units of time; default None)
+        spares: cubes of 4x4x4 nodes that are kept out of use until another fails
+            (int, in cubes; default None)
+        spare_switches: switches that take over from failed ones
+            (int, in switches; default None)
+        slice: watches whether this could be placed: so many cubes of 4x4x4 nodes, or sides in
+            nodes such as 8x8x16; see the metrics slice_availability and slice_free
+            (str; default None)
+        failures: a list of failures and repairs: JSON lines {"op":"fail","node":[1,1],"at":60};
+            also of a "cube" or a "switch"
+            (str; default None)
+        checkpoint: interrupted jobs go on from the last multiple of this run time; else from
+            scratch
+            (float or timedelta, in units of time; default None)
+
+    Parameters: Replications
+        warmup: completions to drop before averages start
+            (int, in jobs; default 0)
+        max_waiting: ends a run of drawn jobs with an error when more wait; else 1000000
+            (int, in jobs; default None)
+        max_time: ends a run with an error at this time; else at the greatest that can be told
+            (float or timedelta, in units of time; default None)
+        max_interruptions: ends a run with an error when a job loses a node more often; else 10000
+            (int, in times; default None)
+        seed: the seed of all random numbers
+            (int; default 1)
+        seeds: another name of `seed`
+            (int; default 1)
+        replications: independent replications of every point: 10; 1 for a log
+            (int; default None)
+        precision: replicates until the half-widths of the confidence intervals are at most this
+            share of the mean, such as 0.05
+            (float; default None)
+        precision_metrics: the metrics of precision: turnaround and utilization
+            (str or a sequence of str; default None)
+        confidence: the confidence level of precision
+            (float; default 0.95)
+        min_replications: the least replications with precision
+            (int; default 5)
+        max_replications: the most replications with precision
+            (int; default 200)
+        sweep: parts of the experiment, each a dict of parameters that takes the place of these
+            (a sequence of dicts; default None)
+
+    Parameters: Results
+        slowdown_bound: the least run time in the bounded slowdown; else 10 s for logs, 1 unit for
+            others
+            (float or timedelta, in units of time; default None)
+        title: the heading of the report
+            (str; default None)
+        metrics: what is observed; +NAME adds one to the usual ones. See `pavior metrics`
+            (str or a sequence of str; default None)
+        timing: whether allocation attempts are timed
+            (bool; default True)
+        baseline: the strategy that others are compared with: the first
+            (str; default None)
+        orders: orders of growth by strategy, for the metric printed_order: formulas of N nodes, h
+            rows, B busy submeshes, K nodes a submesh
+            (a dict of formulas; default None)
+        figure: the figures of the report, each a dict; docs/experiments.md
+            (a sequence of dicts; default None)
+
+    Parameters: Snapshots
+        busy: the busy boxes of a snapshot, base and sides: 1,2:4x3 5,5:2x2
+            (str; default None)
+        submeshes: so many busy boxes at random places, drawn anew for each replication
+            (int, in boxes; default None)
+        request: asks for these sides in a snapshot, without time: 3x2
+            (str; default None)
+        requests: another name of `request`
+            (str; default None)
+    """
+
+    machine: Several[MachineName] | None
+    machines: Several[MachineName] | None
+    trace: Several[str | os.PathLike[str]] | None
+    traces: Several[str | os.PathLike[str]] | None
+    shape_rule: Several[str] | None
+    arrival_scale: Numbers[float] | None
+    first: Numbers[int] | None
+    filter: Several[str] | None
+    status: Several[str] | None
+    estimates: Several[str] | None
+    kill: Several[bool] | None
+    lenient: Several[bool] | None
+    busy: Several[str] | None
+    submeshes: Numbers[int] | None
+    request: Several[str] | None
+    requests: Several[str] | None
+    sides: Several[str] | None
+    service: Several[str] | None
+    arrivals: Several[str] | None
+    communication: Numbers[float] | None
+    contention: Several[Literal["estimated", "simulated"]] | None
+    cycles_per_second: Numbers[int] | None
+    pattern: Several[str] | None
+    patterns: Several[str] | None
+    order: Several[str] | None
+    sending: Several[Literal["sequential", "blocking", "pipelined"]] | None
+    rounds: Several[Literal["barrier", "free"]] | None
+    ranks: Several[Literal["coordinates", "parts", "snake", "hilbert", "greedy", "pattern"]] | None
+    flits: Numbers[int] | None
+    routing_delay: Numbers[int] | None
+    buffer: Numbers[int] | None
+    engine: Several[Literal["worm", "flit"]] | None
+    release: Several[Literal["drained", "passed"]] | None
+    lanes: Several[Literal["1", "2", "shared"]] | None
+    link_energy: Numbers[float] | None
+    router_energy: Numbers[float] | None
+    mttf: Numbers[Time] | None
+    mttr: Numbers[Time] | None
+    fail_classes: Several[str] | None
+    spares: Numbers[int] | None
+    spare_switches: Numbers[int] | None
+    slice: Several[str] | None
+    failures: Several[str] | None
+    checkpoint: Numbers[Time] | None
+    jobs: Numbers[int] | None
+    freedom: Several[str] | None
+    migration: Numbers[Time] | None
+    movable: Several[str] | None
+    warmup: Numbers[int] | None
+    slowdown_bound: Numbers[Time] | None
+    max_waiting: Numbers[int] | None
+    max_time: Numbers[Time] | None
+    max_interruptions: Numbers[int] | None
+    seed: Numbers[int] | None
+    seeds: Numbers[int] | None
+    load: Numbers[float] | None
+    loads: Numbers[float] | None
+    scheduler: Several[str | type[Scheduler] | KeyFunction] | None
+    schedulers: Several[str | type[Scheduler] | KeyFunction] | None
+    strategy: Several[str | type[Strategy]] | None
+    strategies: Several[str | type[Strategy]] | None
+    title: str | None
+    skip_unsupported: bool | None
+    replications: int | None
+    precision: float | None
+    precision_metrics: str | Sequence[str] | None
+    confidence: float | None
+    min_replications: int | None
+    max_replications: int | None
+    metrics: str | Sequence[str] | None
+    timing: bool | None
+    baseline: str | None
+    orders: Mapping[str, str] | None
+    figure: Sequence[Mapping[str, object]] | None
+    sweep: Sequence[Mapping[str, object]] | None

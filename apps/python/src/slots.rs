@@ -1,0 +1,79 @@
+//! How many boxes of a shape can be placed side by side.
+
+use pavior_mesh::{Cuboid, Grid};
+use pavior_planning::{SearchLimits, Shape, Snapshot, Weights, defragment, slots};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::arrays::boxes;
+use crate::jobs::{JobName, Jobs};
+
+/// Boxes of a shape that can be placed side by side, and how many there are at most.
+#[pyclass(frozen, module = "pavior")]
+pub(crate) struct Slots {
+    grid: Grid,
+    boxes: Vec<Cuboid>,
+    bound: u32,
+    moves: Vec<(JobName, Vec<Cuboid>, Vec<Cuboid>)>,
+}
+
+/// Counts them, once at most so many jobs have moved.
+pub(crate) fn count(
+    snapshot: &Snapshot,
+    jobs: &Jobs,
+    shape: Shape,
+    limits: &SearchLimits,
+) -> Slots {
+    let grid = *snapshot.grid();
+    if limits.max_jobs == 0 {
+        let found = slots(snapshot.free(), &[shape], limits.budget);
+        return Slots { grid, boxes: found.boxes, bound: found.bound, moves: Vec::new() };
+    }
+    let found = defragment(snapshot, shape, &Weights::nodes(snapshot), limits);
+    let moves = found.plan.moves.into_iter();
+    let moves = moves.map(|step| (jobs.name(step.job), step.from, step.to)).collect();
+    Slots { grid, boxes: found.plan.boxes, bound: found.bound, moves }
+}
+
+#[pymethods]
+impl Slots {
+    /// How many were found.
+    #[getter]
+    fn count(&self) -> usize {
+        self.boxes.len()
+    }
+
+    /// No more are possible.
+    #[getter]
+    fn bound(&self) -> u32 {
+        self.bound
+    }
+
+    /// Whether there are certainly no more.
+    #[getter]
+    fn proven(&self) -> bool {
+        self.boxes.len() as u32 == self.bound
+    }
+
+    /// The boxes.
+    #[getter]
+    fn boxes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        boxes(py, &self.grid, &self.boxes)
+    }
+
+    /// The moves that make room for them: the job, what it holds before, and after. In an order in
+    /// which they can be carried out.
+    #[getter]
+    fn moves<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let mut moves = Vec::new();
+        for (job, from, to) in &self.moves {
+            let (from, to) = (boxes(py, &self.grid, from)?, boxes(py, &self.grid, to)?);
+            moves.push((job.to_object(py)?, from, to));
+        }
+        PyTuple::new(py, moves)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Slots {} of at most {}>", self.boxes.len(), self.bound)
+    }
+}

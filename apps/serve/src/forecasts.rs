@@ -1,0 +1,408 @@
+//! When what waits will start: a copy of the state that learns from every record, and is run
+//! forward.
+//!
+//! The copy is folded from the records alone, as the state is, on threads of its own. So forecasts
+//! cost the writer nothing, and a start knows what the records say that are kept.
+
+use std::collections::{BTreeSet, HashMap};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant as Stopwatch};
+
+use pavior_allocation::Refusal;
+use pavior_forecasts::{Effort, Forecast, Forecaster, Kind, Record};
+use pavior_kernel::Time;
+use pavior_mesh::{JobId, Request};
+use pavior_workload::{Job, Service};
+
+use crate::core::reply::Foretold;
+use crate::core::{
+    BoardView, Event, Instant, Lease, ServiceLimits, ServiceRecord, ServiceState, WaitingRequest,
+    Why,
+};
+use crate::storage::{History, StoreError};
+use crate::writer::{Next, RecoveryError, WriterHandle, from_snapshot};
+
+/// Requests of a queue that are told when they start: the first ones.
+const MOST: usize = 256;
+/// Forecasts are made anew after a change at most so often, and for at most a tenth of the time.
+const EVERY: Duration = Duration::from_millis(200);
+
+/// When requests start that wait, and how good it was what was said before.
+#[derive(Default)]
+pub(crate) struct Forecasts {
+    learning: Mutex<Option<Learning>>,
+    told: Mutex<HashMap<String, Arc<Told>>>,
+}
+
+/// What is known of the future and the past of a machine: what readers see.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Told {
+    requests: HashMap<u64, Forecast>,
+    standing: Standing,
+}
+
+impl Told {
+    /// What is said about a waiting request.
+    pub(crate) fn of(&self, request: u64) -> Option<Foretold> {
+        self.requests.get(&request).map(|forecast| self.standing.beside(forecast))
+    }
+}
+
+/// How good promises have been on a machine.
+#[derive(Clone, Copy, Debug, Default)]
+struct Standing {
+    runs: usize,
+    promises: Record,
+    calibrated: bool,
+}
+
+impl Standing {
+    fn of(forecaster: &Forecaster) -> Standing {
+        Standing {
+            runs: forecaster.past().len(),
+            promises: forecaster.record(),
+            calibrated: forecaster.is_calibrated(),
+        }
+    }
+
+    fn beside(self, forecast: &Forecast) -> Foretold {
+        let instant = |time: Time| Instant(time.0 / 1000);
+        Foretold {
+            earliest: instant(forecast.low),
+            median: instant(forecast.median),
+            latest: instant(forecast.high),
+            plan: instant(forecast.plan),
+            calibrated: self.calibrated,
+            kept: self.promises.kept,
+            broken: self.promises.broken,
+            runs: self.runs as u64,
+        }
+    }
+}
+
+/// The copy.
+struct Learning {
+    state: ServiceState,
+    /// In the order of the machines; none for a machine on which nothing waits.
+    machines: Vec<Option<Forecaster>>,
+    due: Vec<Due>,
+}
+
+/// The forecasts of a machine that a change may have made wrong.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+enum Due {
+    #[default]
+    Nothing,
+    /// Those of requests that have come since.
+    Requests(BTreeSet<u64>),
+    /// All.
+    All,
+}
+
+impl Forecasts {
+    /// What is said about the requests that wait for a machine.
+    pub(crate) fn told(&self, board: &BoardView) -> Arc<Told> {
+        lock(&self.told).get(&board.spec.name).cloned().unwrap_or_default()
+    }
+
+    /// Takes up all records that there are, and makes the forecasts anew that they change. The time
+    /// that it took.
+    ///
+    /// # Errors
+    /// If the records cannot be read.
+    pub(crate) fn follow(
+        &self,
+        writer: &WriterHandle,
+        seed: u64,
+    ) -> Result<Duration, RecoveryError> {
+        let begun = Stopwatch::now();
+        let mut learning = lock(&self.learning);
+        let mut copy = match learning.take() {
+            Some(copy) => copy,
+            None => Learning::begin(&**writer.history(), writer.seq(), seed)?,
+        };
+        loop {
+            match writer.after(copy.state.seq()) {
+                Next::Nothing => break,
+                Next::Records(records) => {
+                    let known = copy.state.seq();
+                    for record in records.iter().filter(|record| record.seq > known) {
+                        copy.take(record).map_err(StoreError::from)?;
+                    }
+                }
+                Next::Gone => copy = Learning::begin(&**writer.history(), writer.seq(), seed)?,
+            }
+        }
+        let known = lock(&self.told).clone();
+        *lock(&self.told) = copy.forecasts(&known, writer.clock.now_ms());
+        *learning = Some(copy);
+        Ok(begun.elapsed())
+    }
+
+    /// When a request would start that comes now.
+    ///
+    /// # Errors
+    /// If it can never be granted, or nothing is known yet ([`Unforeseen`]).
+    pub(crate) fn of_request(
+        &self,
+        board: usize,
+        request: Request,
+        asks: &Asks,
+        now_ms: u64,
+    ) -> Result<Foretold, Unforeseen> {
+        let mut learning = lock(&self.learning);
+        let copy = learning.as_mut().ok_or(Unforeseen::NotYet)?;
+        let machine = copy.state.boards.get_mut(board).ok_or(Unforeseen::NotYet)?;
+        let forecaster = copy.machines[board].as_mut().ok_or(Unforeseen::NoQueue)?;
+        machine.machine_mut().could_ever_fit(&request).map_err(Unforeseen::Never)?;
+        let kind = asks.kind(request.nodes);
+        let id = JobId(copy.state.next_id);
+        let job = job(id, request, Time(now_ms * 1000), &kind);
+        let forecast = forecaster.forecast_request(machine.dispatcher(), job, kind);
+        let forecast = forecast.map_err(|error| Unforeseen::Failed(error.to_string()))?;
+        Ok(Standing::of(forecaster).beside(&forecast))
+    }
+}
+
+/// Who asks, and for how long.
+pub(crate) struct Asks {
+    pub(crate) tenant: String,
+    pub(crate) estimate_ms: Option<u64>,
+}
+
+impl Asks {
+    fn kind(&self, nodes: u32) -> Kind {
+        kind(&self.tenant, nodes, self.estimate_ms)
+    }
+}
+
+/// No forecast can be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Unforeseen {
+    /// The records of the past are being read.
+    NotYet,
+    /// Nothing waits for this machine.
+    NoQueue,
+    /// The request can never be granted.
+    Never(Refusal),
+    /// Strategy or scheduler have failed.
+    Failed(String),
+}
+
+impl Learning {
+    /// A copy of the state after a record, which has heard of all records that are kept.
+    fn begin(history: &dyn History, until: u64, seed: u64) -> Result<Learning, RecoveryError> {
+        let oldest = history.oldest()?;
+        let limits = ServiceLimits::default();
+        let state = from_snapshot(history, oldest.max(1).min(until), &limits, seed)?;
+        let mut copy = Learning { state, machines: Vec::new(), due: Vec::new() };
+        copy.meet();
+        let first = copy.state.seq();
+        history.scan(first, &mut |record| {
+            if record.seq > until {
+                return Ok(false);
+            }
+            copy.take(&record)?;
+            Ok(true)
+        })?;
+        Ok(copy)
+    }
+
+    /// Takes up machines that are new, and what they hold already.
+    fn meet(&mut self) {
+        for board in &self.state.boards[self.machines.len()..] {
+            let scheduler = board.spec.scheduler.as_ref().and_then(|name| name.parse().ok());
+            let mut forecaster =
+                scheduler.map(|scheduler| Forecaster::new(scheduler, Effort::default()));
+            if let Some(forecaster) = &mut forecaster {
+                let here = |machine: &str| machine == board.spec.name;
+                let held = self.state.leases.values().filter(|lease| here(&lease.machine));
+                held.for_each(|lease| forecaster.found(JobId(lease.id), kind_of(lease)));
+                let waiting = self.state.waiting.values().filter(|one| here(&one.machine));
+                waiting.for_each(|one| forecaster.found(JobId(one.id), kind_of_waiting(one)));
+            }
+            self.machines.push(forecaster);
+            self.due.push(Due::All);
+        }
+    }
+
+    /// Hears of a record, and changes the copy by it.
+    fn take(&mut self, record: &ServiceRecord) -> Result<(), crate::core::FoldError> {
+        self.hear(record);
+        self.state.apply(record)?;
+        self.meet();
+        Ok(())
+    }
+
+    /// What a record says to the forecaster of its machine. The state is as it was before.
+    fn hear(&mut self, record: &ServiceRecord) {
+        let at = Time(record.at_ms * 1000);
+        match &record.event {
+            Event::Queued { waiting } => {
+                let kind = kind_of_waiting(waiting);
+                let job = job(JobId(waiting.id), waiting.request(), at, &kind);
+                self.with(&waiting.machine, |forecaster| forecaster.submitted(&job, kind));
+                self.change(&waiting.machine, Some(waiting.id));
+            }
+            Event::Granted { lease } => {
+                let waited = self.state.waiting.contains_key(&lease.id);
+                let kind = kind_of(lease);
+                let request = lease.shape.map_or_else(
+                    || Request::nodes(lease.requested),
+                    |shape| Request::hinted(lease.requested, shape),
+                );
+                let job = job(JobId(lease.id), request, at, &kind);
+                self.with(&lease.machine, |forecaster| {
+                    if !waited {
+                        forecaster.submitted(&job, kind);
+                    }
+                    forecaster.started(JobId(lease.id), at);
+                });
+                self.change(&lease.machine, None);
+            }
+            Event::Ended { id, why, .. } => self.hear_end(*id, *why, record.at_ms),
+            Event::Renewed { id, .. } => {
+                let machine = self.state.leases.get(id).map(|lease| lease.machine.clone());
+                if let Some(machine) = machine {
+                    self.change(&machine, None);
+                }
+            }
+            Event::Node { machine, .. } => self.change(machine, None),
+            Event::Reserved { reservation } => self.change(&reservation.machine, None),
+            Event::Unreserved { id, .. } => {
+                let machine = self.state.reservations.get(id).map(|one| one.machine.clone());
+                if let Some(machine) = machine {
+                    self.change(&machine, None);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn hear_end(&mut self, id: u64, why: Why, at_ms: u64) {
+        let lease = self.state.leases.get(&id).map(|lease| (lease.machine.clone(), lease.start_ms));
+        let waiting = self.state.waiting.get(&id).map(|one| one.machine.clone());
+        if let Some((machine, start_ms)) = lease {
+            let length = Time(at_ms.saturating_sub(start_ms) * 1000);
+            self.with(&machine, |forecaster| match why {
+                Why::Ended | Why::Expired => forecaster.ended(JobId(id), length),
+                Why::Cancelled => forecaster.withdrawn(JobId(id)),
+            });
+            self.change(&machine, None);
+        } else if let Some(machine) = waiting {
+            self.with(&machine, |forecaster| forecaster.withdrawn(JobId(id)));
+            self.change(&machine, None);
+        }
+    }
+
+    fn with(&mut self, machine: &str, tell: impl FnOnce(&mut Forecaster)) {
+        let index = self.state.board_index(Some(machine));
+        if let Some(Some(forecaster)) = index.and_then(|index| self.machines.get_mut(index)) {
+            tell(forecaster);
+        }
+    }
+
+    /// A request that comes changes the forecasts of no other: they are made with later arrivals.
+    /// What else happens may change all.
+    fn change(&mut self, machine: &str, request: Option<u64>) {
+        let Some(index) = self.state.board_index(Some(machine)) else { return };
+        match (request, &mut self.due[index]) {
+            (_, Due::All) => {}
+            (Some(id), Due::Requests(known)) => drop(known.insert(id)),
+            (Some(id), due @ Due::Nothing) => *due = Due::Requests(BTreeSet::from([id])),
+            (None, due) => *due = Due::All,
+        }
+    }
+
+    /// The forecasts now, by machine. Only those are made anew that may have changed.
+    fn forecasts(
+        &mut self,
+        known: &HashMap<String, Arc<Told>>,
+        now_ms: u64,
+    ) -> HashMap<String, Arc<Told>> {
+        let mut told = HashMap::new();
+        for (index, board) in self.state.boards.iter().enumerate() {
+            let Some(forecaster) = &mut self.machines[index] else { continue };
+            let name = &board.spec.name;
+            let known = known.get(name).map(|told| &told.requests);
+            let due = std::mem::take(&mut self.due[index]);
+            let mut requests = HashMap::new();
+            let mut anew = Vec::new();
+            for id in board.waiting().take(MOST) {
+                match known.and_then(|known| known.get(&id)).filter(|_| !due.has(id)) {
+                    Some(forecast) => drop(requests.insert(id, *forecast)),
+                    None => anew.push(JobId(id)),
+                }
+            }
+            if !anew.is_empty() {
+                match forecaster.forecast(board.dispatcher(), Time(now_ms * 1000), &anew) {
+                    Ok(made) => requests.extend(made.iter().map(|one| (one.job.0, *one))),
+                    Err(error) => tracing::warn!(%error, "no forecasts of {name}"),
+                }
+            }
+            let standing = Standing::of(forecaster);
+            told.insert(name.clone(), Arc::new(Told { requests, standing }));
+        }
+        told
+    }
+}
+
+impl Due {
+    fn has(&self, request: u64) -> bool {
+        match self {
+            Due::Nothing => false,
+            Due::Requests(requests) => requests.contains(&request),
+            Due::All => true,
+        }
+    }
+}
+
+/// Follows the records until the service stops.
+pub(crate) async fn foresee(app: Arc<crate::http::App>) {
+    let mut stopping = app.stopping.clone();
+    let mut records = app.writer.watch();
+    loop {
+        let own = app.clone();
+        let work = move || own.forecasts.follow(&own.writer, own.seed);
+        let pause = match tokio::task::spawn_blocking(work).await {
+            Ok(Ok(took)) => (9 * took).max(EVERY),
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "the past cannot be read: no forecasts");
+                Duration::from_mins(1)
+            }
+            Err(_) => return,
+        };
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            _ = stopping.wait_for(|stopping| *stopping) => return,
+        }
+        tokio::select! {
+            changed = records.changed() => if changed.is_err() { return },
+            _ = stopping.wait_for(|stopping| *stopping) => return,
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn kind_of(lease: &Lease) -> Kind {
+    kind(&lease.tenant, lease.requested, lease.estimate_ms)
+}
+
+fn kind_of_waiting(waiting: &WaitingRequest) -> Kind {
+    kind(&waiting.tenant, waiting.requested, waiting.estimate_ms)
+}
+
+/// Tenants are told apart by a digest: 64 bits are enough for those of a service.
+fn kind(tenant: &str, nodes: u32, estimate_ms: Option<u64>) -> Kind {
+    let user = BuildHasherDefault::<DefaultHasher>::default().hash_one(tenant);
+    Kind { user: Some(user), nodes, estimate: estimate_ms.map(|ms| Time(ms.saturating_mul(1000))) }
+}
+
+fn job(id: JobId, request: Request, arrival: Time, kind: &Kind) -> Job {
+    let estimate = kind.estimate.unwrap_or(Time::ZERO);
+    Job { id, number: id.0, arrival, request, service: Service::Run(estimate), estimate }
+}

@@ -1,0 +1,94 @@
+//! When a request would start that is not made yet.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Extension, State};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::body::{FreedomSchema, ask, freedom, millis};
+use super::explain::request;
+use super::extract::InBody;
+use super::machines::board_of;
+use super::statuses::{Missing, Questioned};
+use super::{App, Fault};
+use crate::core::reply::Foretold;
+use crate::core::{Caller, Problem, Reason};
+use crate::forecasts::{Asks, Unforeseen};
+
+/// A request that is not made yet.
+#[derive(Clone, Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ForecastBody {
+    /// The sides of the box, as many as the machine has axes.
+    #[schema(example = json!([2, 3]), min_items = 1, max_items = 3)]
+    shape: Option<Vec<u64>>,
+    /// The number of nodes, instead of a shape.
+    #[schema(minimum = 1)]
+    nodes: Option<u64>,
+    /// How free it is to be placed; left to the strategy if left out.
+    #[schema(value_type = Option<FreedomSchema>)]
+    freedom: Option<String>,
+    /// How long it is said to run, in seconds.
+    #[schema(exclusive_minimum = 0, maximum = 3.2e9, example = 3600.0)]
+    estimate_s: Option<f64>,
+    /// The machine; the first one if left out.
+    machine: Option<String>,
+}
+
+/// When it would start, and how good such answers have been.
+#[derive(Serialize, ToSchema)]
+#[schema(as = ForecastReply)]
+pub(crate) struct ForecastReply {
+    machine: String,
+    forecast: Foretold,
+}
+
+/// When a request would start that is made now, as an interval: nine of ten start in it. Nothing
+/// changes.
+#[utoipa::path(
+    post, path = "/v1/forecast", tag = "machines",
+    request_body = ForecastBody,
+    responses(
+        (status = 200, description = "earliest, median and latest start", body = ForecastReply),
+        Questioned, Missing
+    )
+)]
+pub(crate) async fn forecast(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    InBody(body): InBody<ForecastBody>,
+) -> Result<Json<ForecastReply>, Fault> {
+    let view = app.writer.view().await?;
+    let (shared, asker) = (app.clone(), caller.clone());
+    let work = move || {
+        let board = board_of(&view, body.machine.as_deref())?;
+        let index = view.board_index(Some(&board.spec.name)).unwrap_or(0);
+        let asked = ask(body.shape.as_deref(), body.nodes, &board.grid)?;
+        let request = request(asked, &board.spec.shape_rule, &board.grid, shared.seed)
+            .with_freedom(freedom(body.freedom.as_deref())?);
+        let estimate_ms = millis("estimate_s", body.estimate_s)?;
+        let asks = Asks { tenant: asker.tenant.unwrap_or_default(), estimate_ms };
+        let now_ms = shared.writer.clock.now_ms();
+        let forecasts = &shared.forecasts;
+        let forecast = forecasts.of_request(index, request, &asks, now_ms).map_err(problem)?;
+        Ok::<_, Problem>(ForecastReply { machine: board.spec.name.clone(), forecast })
+    };
+    Ok(Json(app.fair_queue.run(&caller, work).await??))
+}
+
+fn problem(unforeseen: Unforeseen) -> Problem {
+    match unforeseen {
+        Unforeseen::Never(refusal) => {
+            Problem::new(Reason::Refused(refusal), "the request can never be granted here")
+        }
+        Unforeseen::NoQueue => {
+            Problem::new(Reason::NoScheduler, "requests do not wait for this machine")
+        }
+        Unforeseen::NotYet => {
+            Problem::new(Reason::BadValue, "the records of the past are being read: ask again")
+        }
+        Unforeseen::Failed(reason) => Problem::new(Reason::BadStrategy, reason),
+    }
+}

@@ -1,0 +1,185 @@
+//! How many boxes of a shape can be placed side by side on a machine.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::Json;
+use axum::extract::{Extension, State};
+use pavior_mesh::{JobId, Occupancy, Sides};
+use pavior_planning::{SearchLimits, Shape, Weights, defragment, next_slot, slots};
+use pavior_workload::Ask;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::body::in_query;
+use super::extract::InQuery;
+use super::machines::board_of;
+use super::statuses::{Guarded, Missing};
+use super::{App, Fault};
+use crate::core::reply::{Instant, Part, Point, parts, point};
+use crate::core::{BoardView, Caller, JobName, Problem, Reason, StateView};
+use crate::diagnose;
+use crate::plan::{Move, moves};
+
+/// The words of bit sets that are looked at for one count, of a request and of a scrape.
+const BUDGET: u64 = 4_000_000;
+const SCRAPED: u64 = 400_000;
+/// The most jobs that are moved in a plan.
+const MOVED: u64 = 4;
+
+/// Which boxes, and on which machine.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct SlotsQuery {
+    /// The sides, as many as the machine has axes, such as `4x4x4`; turned as may be.
+    #[param(pattern = r"^[1-9][0-9]{0,4}(x[1-9][0-9]{0,4}){0,2}$")]
+    shape: String,
+    /// The machine; the first one if left out.
+    machine: Option<String>,
+    /// Also how many there can be once at most so many leases have moved; of the operator alone.
+    #[param(minimum = 0, maximum = 4)]
+    #[serde(default, deserialize_with = "in_query")]
+    moves: Option<u64>,
+}
+
+/// How many boxes of a shape can be placed side by side.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct SlotsReply {
+    seq: u64,
+    machine: String,
+    #[schema(value_type = Vec<u16>)]
+    shape: Point,
+    /// How many were found.
+    slots: u64,
+    /// No more are possible.
+    bound: u64,
+    /// Whether there are certainly no more.
+    proven: bool,
+    boxes: Vec<Part>,
+    /// When there are more, by the ends of leases; null if that is not known, and to tenants.
+    next: Option<NextSlots>,
+    /// Once leases have moved; null if that was not asked for.
+    after: Option<SlotsAfter>,
+}
+
+/// When there are more slots.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct NextSlots {
+    /// The end of a lease after which there are more.
+    #[schema(value_type = String, format = DateTime)]
+    at: Instant,
+    /// How many there are then.
+    slots: u64,
+    /// Whether there are certainly no more before.
+    proven: bool,
+}
+
+/// Slots once leases have moved.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct SlotsAfter {
+    slots: u64,
+    /// So few moves make room for no more.
+    bound: u64,
+    /// Whether there are certainly no more.
+    proven: bool,
+    boxes: Vec<Part>,
+    /// In an order in which they can be carried out.
+    moves: Vec<Move>,
+}
+
+/// How many boxes of a shape can be placed side by side on the free nodes, with a bound. The
+/// strategy is not asked. Nothing changes.
+#[utoipa::path(
+    get, path = "/v1/slots", operation_id = "slots", tag = "machines", params(SlotsQuery),
+    responses((status = 200, description = "the boxes", body = SlotsReply), Guarded, Missing)
+)]
+pub(crate) async fn slots_of(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    InQuery(query): InQuery<SlotsQuery>,
+) -> Result<Json<SlotsReply>, Fault> {
+    let moves = query.moves.unwrap_or(0);
+    if moves > 0 && caller.tenant.is_some() {
+        let detail = "only the operator may see how to move leases";
+        return Err(Problem::new(Reason::OperatorOnly, detail).into());
+    }
+    if moves > MOVED {
+        return Err(Problem::new(Reason::BadValue, "\"moves\" is 0 to 4").into());
+    }
+    let view = app.writer.view().await?;
+    let (seed, is_operator) = (app.seed, caller.tenant.is_none());
+    let work = move || answer(&view, &query, is_operator, seed);
+    Ok(Json(app.fair_queue.run(&caller, work).await??))
+}
+
+fn answer(
+    view: &StateView,
+    query: &SlotsQuery,
+    is_operator: bool,
+    seed: u64,
+) -> Result<SlotsReply, Problem> {
+    let bad = |detail: String| Problem::new(Reason::BadValue, detail);
+    let board = board_of(view, query.machine.as_deref())?;
+    let grid = &board.grid;
+    let asked =
+        Ask::typed(Some(&query.shape), None, grid).map_err(|fault| bad(fault.to_string()))?;
+    let Ask::Shape(sides) = asked else {
+        return Err(bad("a side is beyond that of every machine".to_string()));
+    };
+    let shape = Shape::new(sides);
+    let now = slots(&board.free, &[shape], BUDGET);
+    let snapshot = diagnose::snapshot(view, board, seed).map_err(bad)?;
+    let end = |job: JobId| diagnose::end(view, job);
+    let next = is_operator.then(|| next_slot(&snapshot, &[shape], &now, end, BUDGET)).flatten();
+    let after = query.moves.map(|most| {
+        let limits = SearchLimits::jobs(most as usize);
+        let found = defragment(&snapshot, shape, &Weights::nodes(&snapshot), &limits);
+        let count = found.plan.boxes.len() as u64;
+        SlotsAfter {
+            slots: count,
+            bound: found.bound.into(),
+            proven: count == u64::from(found.bound),
+            boxes: parts(grid, &found.plan.boxes),
+            moves: moves(grid, &found.plan.moves, |JobId(id)| JobName::Large(id)),
+        }
+    });
+    Ok(SlotsReply {
+        seq: view.seq,
+        machine: board.spec.name.clone(),
+        shape: point(grid, sides),
+        slots: now.boxes.len() as u64,
+        bound: now.bound.into(),
+        proven: now.proven(),
+        boxes: parts(grid, &now.boxes),
+        next: next.map(|next| NextSlots {
+            at: diagnose::instant(next.at),
+            slots: next.slots.boxes.len() as u64,
+            proven: next.proven,
+        }),
+        after,
+    })
+}
+
+/// The last counts for the metrics, by machine and shape: they hold while the same nodes are free.
+#[derive(Default)]
+pub(crate) struct Counted(Mutex<Counts>);
+
+/// The counts and their bounds by machine and shape, with the free nodes that they are of.
+type Counts = HashMap<(String, Sides), (Occupancy, [u64; 2])>;
+
+impl Counted {
+    /// How many boxes of a shape were found, and the bound. A count takes about a millisecond.
+    pub(crate) fn of(&self, board: &BoardView, sides: Sides) -> [u64; 2] {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (board.spec.name.clone(), sides);
+        if let Some((free, counts)) = known.get(&key)
+            && *free == board.free
+        {
+            return *counts;
+        }
+        let found = slots(&board.free, &[Shape::new(sides)], SCRAPED);
+        let counts = [found.boxes.len() as u64, found.bound.into()];
+        known.insert(key, (board.free.clone(), counts));
+        counts
+    }
+}

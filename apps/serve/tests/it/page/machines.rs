@@ -1,0 +1,119 @@
+//! Several machines of one service: each has its own jobs, curves, refusals and answers.
+
+use pavior_trials::Browser;
+use serde_json::json;
+
+use crate::server::{Server, fresh};
+
+/// A mesh of 64 nodes, a torus of 64 and a row of 16, with jobs on the first two.
+fn three() -> Server {
+    let (server, _) = fresh(|setup| {
+        setup.scheduler = Some("fcfs".into());
+        setup.more =
+            vec![("cube".into(), "torus:4x4x4".into()), ("r&d #1".into(), "mesh:16".into())];
+    });
+    let mut client = server.client();
+    client.lease(json!({ "shape": [3, 5], "job": "flat", "tenant": "alice" }));
+    let job = json!({ "machine": "cube", "shape": [4, 4, 3], "job": "deep", "tenant": "bob" });
+    client.lease(job);
+    let refused = json!({ "machine": "cube", "shape": [4, 4, 2], "job": "too-large" });
+    client.post("/v1/leases", refused.to_string());
+    server
+}
+
+fn choose(browser: &mut Browser, name: &str) {
+    browser.value(&format!(
+        "(() => {{ const one = document.getElementById('machine'); one.value = '{name}';
+          one.dispatchEvent(new Event('change')); }})() ?? true"
+    ));
+}
+
+#[test]
+fn each_machine_has_its_own() {
+    let Some(mut browser) = Browser::start(1400, 900) else { return };
+    let server = three();
+    let mut client = server.client();
+    browser.open(&server.address);
+    browser.shows("counts", "mesh:8x8: 15 busy");
+    assert_eq!(browser.value("document.getElementById('machines').hidden"), false);
+    let names = "[...document.getElementById('machine').options].map((one) => one.value).join()";
+    assert_eq!(browser.value(names), "default,cube,r&d #1");
+    browser.shows("jobs", "flat");
+    browser.until("document.getElementById('status').textContent === 'connected'");
+    // What happens on another machine does not show here.
+    client.lease(json!({ "machine": "cube", "shape": [2, 1, 1], "job": "unseen" }));
+    client.lease(json!({ "shape": [1, 1], "job": "seen" }));
+    browser.shows("counts", "16 busy");
+    assert_eq!(browser.value("document.getElementById('refused-total').textContent"), "0");
+
+    // A job is singled out here; the other machine does not look for it.
+    browser.value("document.querySelector('#jobs .name').click()");
+    browser.until("!document.getElementById('chosen').hidden");
+    browser.press("c");
+    choose(&mut browser, "cube");
+    browser.shows("counts", "torus:4x4x4: 50 busy");
+    browser.until("window.pavior.stage.isDeep && document.getElementById('chosen').hidden");
+    browser.until("document.getElementById('by').value === 'tenant'");
+    browser.shows("jobs", "deep");
+    browser.shows("refused-total", "1");
+    browser.until("window.pavior.page.series.busy.length >= 2");
+    browser.until("location.hash.includes('machine=cube')");
+    browser.until("document.getElementById('status').textContent === 'connected'");
+    browser.picture("machines-3d");
+    // Live, and a question is about the machine that is seen.
+    client.lease(json!({ "machine": "cube", "shape": [1, 1, 1], "job": "live" }));
+    browser.shows("counts", "51 busy");
+    browser.value("document.getElementById('shape').value = '4x4x1'");
+    browser.value("document.querySelector('#ask button').click()");
+    browser.shows("answer", "It needs 16 nodes, and 13 are free");
+    choose(&mut browser, "r&d #1");
+    browser.shows("counts", "mesh:16: 0 busy");
+    browser.until("document.getElementById('answer').textContent === ''");
+    browser.shows("first-command", "r&d #1");
+    assert_eq!(browser.value("window.pavior.page.marks.length"), 0);
+    browser.picture("machines-1d");
+    browser.size(400, 900);
+    let wide = "document.documentElement.scrollWidth <= innerWidth";
+    assert_eq!(browser.value(wide), true, "nothing is wider than the screen");
+    browser.picture("machines-400");
+    browser.size(1400, 900);
+
+    // To and fro, more often than a browser has connections: no watch is left behind.
+    for turn in 0..12 {
+        let (name, seen) = [("cube", "51 busy"), ("default", "16 busy")][turn % 2];
+        choose(&mut browser, name);
+        browser.shows("counts", seen);
+    }
+    client.lease(json!({ "shape": [1, 1], "job": "last" }));
+    browser.shows("counts", "17 busy");
+}
+
+/// The address has the machine, and an instant of it.
+#[test]
+fn an_address_leads_to_a_machine() {
+    let Some(mut browser) = Browser::start(1400, 900) else { return };
+    let server = three();
+    let ended = server.client().lease(json!({ "machine": "cube", "shape": [1, 1, 1] }));
+    browser.open(&format!("{}/#machine=cube&view=2d&plane=z2", server.address));
+    browser.shows("counts", "torus:4x4x4: 49 busy");
+    browser.until("!window.pavior.stage.isDeep");
+    browser.until("document.getElementById('plane').value === '2'");
+    assert_eq!(browser.value("document.getElementById('machine').value"), "cube");
+    browser.until("window.pavior.page.series.busy.length >= 2");
+    let at = browser.value("window.pavior.page.series.busy.at(-1).at + 5").as_f64().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    server.client().end(&ended);
+    browser.shows("counts", "48 busy");
+    // A link to an instant of another machine, pasted into the page.
+    browser.value("location.hash = 'machine=default&view=2d'");
+    browser.shows("counts", "mesh:8x8: 15 busy");
+    let link = format!("machine=cube&view=3d&t={}", at / 1000.0);
+    browser.value(&format!("location.hash = '{link}'"));
+    browser.shows("counts", "torus:4x4x4: 49 busy");
+    browser.until("!window.pavior.page.live && window.pavior.stage.isDeep");
+    browser.press("Home");
+    browser.shows("counts", "48 busy");
+    // One that there is not: the page says so.
+    browser.value("location.hash = 'machine=nowhere'");
+    browser.shows("status", "nowhere");
+}

@@ -1,0 +1,360 @@
+//! Learns from what happens on a machine, and says when what waits will start.
+
+use pavior_kernel::{Stream, Time};
+use pavior_mesh::JobId;
+use pavior_scheduling::{DispatchError, Dispatcher, RunningJob, Selection};
+use pavior_workload::Job;
+use rustc_hash::FxHashMap;
+use thiserror::Error;
+
+use crate::arrivals::{Arrival, Arrivals};
+use crate::calibration::{Calibration, Record, Said};
+use crate::future::Future;
+use crate::{Kind, Past};
+
+/// How forecasts are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// The number of futures, at least 1.
+    pub futures: usize,
+    /// The most threads that run them.
+    pub threads: usize,
+    /// The seed of what they draw.
+    pub seed: u64,
+}
+
+impl Default for Effort {
+    /// Eight futures on one thread.
+    fn default() -> Effort {
+        Effort { futures: 8, threads: 1, seed: 1 }
+    }
+}
+
+/// When a job will start: instants in the ticks of [`TimeUnit::SECOND`].
+///
+/// [`TimeUnit::SECOND`]: pavior_workload::TimeUnit::SECOND
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Forecast {
+    /// The job.
+    pub job: JobId,
+    /// Earlier than this in about 5 of 100 cases.
+    pub low: Time,
+    /// Earlier and later equally often.
+    pub median: Time,
+    /// Later than this in about 5 of 100 cases. What would be [`HORIZON`](crate::HORIZON) from now
+    /// may be later still.
+    pub high: Time,
+    /// When it starts if each job runs as long as its user says, and none arrives any more.
+    pub plan: Time,
+}
+
+/// No forecast can be made.
+#[derive(Clone, Debug, Error)]
+pub enum ForecastError {
+    /// Scheduler or strategy have failed in a future.
+    #[error(transparent)]
+    Dispatch(#[from] DispatchError),
+    /// The scheduler cannot be made.
+    #[error("no scheduler for a future: {0}")]
+    Scheduler(String),
+}
+
+/// Learns from what happens on a machine, and says when what waits will start.
+///
+/// The caller tells what happens: [`submitted`](Forecaster::submitted),
+/// [`started`](Forecaster::started), [`ended`](Forecaster::ended) and
+/// [`withdrawn`](Forecaster::withdrawn). [`Forecaster::forecast`] runs the machine's own strategy
+/// and scheduler forward from a state of its [`Dispatcher`], several times, with run times and
+/// later arrivals drawn from the past. The quantiles of the starts are shifted by what earlier
+/// promises were off, so that what is promised holds. The run time of a job is never read before
+/// the job has ended.
+///
+/// Memory is bounded: 20,000 run times, 20,000 arrivals of seven days, 100,000 open promises.
+pub struct Forecaster {
+    scheduler: Selection,
+    effort: Effort,
+    past: Past,
+    arrivals: Arrivals,
+    calibration: Calibration,
+    kinds: FxHashMap<JobId, Kind>,
+    asked: u64,
+}
+
+impl Forecaster {
+    /// Knows nothing yet. The scheduler is that of the dispatchers it will be asked about.
+    pub fn new(scheduler: Selection, effort: Effort) -> Forecaster {
+        Forecaster {
+            scheduler,
+            effort,
+            past: Past::new(),
+            arrivals: Arrivals::default(),
+            calibration: Calibration::default(),
+            kinds: FxHashMap::default(),
+            asked: 0,
+        }
+    }
+
+    /// The run times that it knows.
+    pub fn past(&self) -> &Past {
+        &self.past
+    }
+
+    /// How good its promises have been.
+    pub fn record(&self) -> Record {
+        self.calibration.record()
+    }
+
+    /// Whether enough promises have been held against what came. Before, intervals have a margin
+    /// that nothing supports.
+    pub fn is_calibrated(&self) -> bool {
+        self.calibration.is_learned()
+    }
+
+    /// A job has arrived. Jobs come in the order of their arrivals.
+    pub fn submitted(&mut self, job: &Job, kind: Kind) {
+        self.arrivals.add(Arrival { at: job.arrival, request: job.request, kind });
+        self.kinds.insert(job.id, kind);
+    }
+
+    /// A job runs of which nothing was told before.
+    pub fn found(&mut self, job: JobId, kind: Kind) {
+        self.kinds.insert(job, kind);
+    }
+
+    /// A job has started.
+    pub fn started(&mut self, job: JobId, now: Time) {
+        self.calibration.started(job, now);
+    }
+
+    /// A job has ended by itself after it has run for `length`.
+    pub fn ended(&mut self, job: JobId, length: Time) {
+        if let Some(kind) = self.kinds.remove(&job) {
+            self.past.add(kind, length);
+        }
+    }
+
+    /// A job is gone of which nothing can be learned: it has left the queue, or was cut short.
+    pub fn withdrawn(&mut self, job: JobId) {
+        self.kinds.remove(&job);
+        self.calibration.withdrawn(job);
+    }
+
+    /// When waiting jobs will start, as of now, after the scheduler has named no job to start. The
+    /// first forecast of a job is a promise, from which later ones learn.
+    ///
+    /// Costs as many runs as there are futures, each until the last of the jobs has started.
+    ///
+    /// # Errors
+    /// If scheduler or strategy fail.
+    pub fn forecast(
+        &mut self,
+        state: &Dispatcher,
+        now: Time,
+        jobs: &[JobId],
+    ) -> Result<Vec<Forecast>, ForecastError> {
+        self.calibration.advance(now);
+        let plans = self.plan(state, now, jobs)?;
+        let futures = self.futures(state, now, jobs)?;
+        let kind = |job: &JobId| self.kinds.get(job).copied();
+        let kinds: Vec<Kind> = jobs.iter().map(|job| kind(job).unwrap_or(UNKNOWN)).collect();
+        let mut forecasts = Vec::with_capacity(jobs.len());
+        for (place, (&job, plan)) in jobs.iter().zip(plans).enumerate() {
+            let said = self.said(now, &kinds[place], futures.iter().map(|starts| starts[place]));
+            self.calibration.promise(job, now, &kinds[place], &said);
+            forecasts.push(said.forecast(job, now, plan));
+        }
+        Ok(forecasts)
+    }
+
+    /// When a job would start that is submitted now. Nothing is promised, and nothing learned.
+    ///
+    /// # Errors
+    /// If scheduler or strategy fail.
+    pub fn forecast_request(
+        &mut self,
+        state: &Dispatcher,
+        job: Job,
+        kind: Kind,
+    ) -> Result<Forecast, ForecastError> {
+        let (id, now) = (job.id, job.arrival);
+        let mut state = state.fork(self.scheduler()?, |job| job.estimate);
+        state.submit(job);
+        self.kinds.insert(id, kind);
+        let answer = self.forecast_submitted(&state, now, id, &kind);
+        self.kinds.remove(&id);
+        answer
+    }
+
+    fn forecast_submitted(
+        &mut self,
+        state: &Dispatcher,
+        now: Time,
+        job: JobId,
+        kind: &Kind,
+    ) -> Result<Forecast, ForecastError> {
+        let plan = self.plan(state, now, &[job])?[0];
+        if plan == now {
+            return Ok(Forecast { job, low: now, median: now, high: now, plan });
+        }
+        let futures = self.futures(state, now, &[job])?;
+        let said = self.said(now, kind, futures.iter().map(|starts| starts[0]));
+        Ok(said.forecast(job, now, plan))
+    }
+
+    /// What is said of the starts of a job in each of the futures.
+    fn said(&self, now: Time, kind: &Kind, starts: impl Iterator<Item = Time>) -> Said {
+        let waits: Vec<Time> = starts.map(|start| start.since(now)).collect();
+        self.calibration.waits(now, kind, &waits)
+    }
+
+    /// When jobs start if each runs as long as its user says, and none arrives any more. A job
+    /// without an estimate runs as long as jobs like it usually do.
+    ///
+    /// # Errors
+    /// If scheduler or strategy fail.
+    pub fn plan(
+        &self,
+        state: &Dispatcher,
+        now: Time,
+        jobs: &[JobId],
+    ) -> Result<Vec<Time>, ForecastError> {
+        self.plan_with(state, now, jobs, |kind| kind.estimate.or_else(|| self.past.usual(kind)))
+    }
+
+    /// The plan with corrected estimates ([`Past::corrected`]).
+    pub(crate) fn corrected_plan(
+        &self,
+        state: &Dispatcher,
+        now: Time,
+        jobs: &[JobId],
+    ) -> Result<Vec<Time>, ForecastError> {
+        self.plan_with(state, now, jobs, |kind| self.past.corrected(kind))
+    }
+
+    /// The plan with other run times; a job of which nothing is said runs for an hour.
+    fn plan_with(
+        &self,
+        state: &Dispatcher,
+        now: Time,
+        jobs: &[JobId],
+        said: impl Fn(&Kind) -> Option<Time>,
+    ) -> Result<Vec<Time>, ForecastError> {
+        let runs = all(state).map(|(job, start)| {
+            let kind = self.kinds.get(&job.id).unwrap_or(&UNKNOWN);
+            let estimate = said(kind).unwrap_or(HOUR);
+            let started = RunningJob { job: Job { estimate, ..job.clone() }, start: now };
+            let run = start.map_or(estimate, |start| {
+                RunningJob { start, ..started }.expected_end(now).since(start)
+            });
+            (job.id, run)
+        });
+        let runs = runs.collect();
+        let dispatcher = self.fork(state, &runs)?;
+        let run_of = |_: &Arrival| HOUR;
+        let future = Future { dispatcher, now, runs, later: std::iter::empty(), run_of };
+        Ok(future.starts(jobs)?)
+    }
+
+    /// When jobs start in each of the futures.
+    fn futures(
+        &mut self,
+        state: &Dispatcher,
+        now: Time,
+        jobs: &[JobId],
+    ) -> Result<Vec<Vec<Time>>, ForecastError> {
+        let Effort { futures, threads, seed } = self.effort;
+        let first = self.asked;
+        self.asked += futures.max(1) as u64;
+        let prepared = (first..self.asked).map(|number| {
+            let mut stream = Stream::new(seed, number, "future");
+            let runs = self.drawn(state, now, &mut stream);
+            Ok((self.fork(state, &runs)?, runs, stream))
+        });
+        let prepared = prepared.collect::<Result<Vec<_>, ForecastError>>()?;
+        let (past, arrivals) = (&self.past, &self.arrivals);
+        let run = |(dispatcher, runs, mut stream): Prepared| {
+            let later = arrivals.later(now, &mut stream);
+            let run_of = |arrival: &Arrival| past.draw(&arrival.kind, Time::ZERO, &mut stream);
+            Future { dispatcher, now, runs, later, run_of }.starts(jobs)
+        };
+        in_parallel(prepared, threads, run).into_iter().map(|starts| Ok(starts?)).collect()
+    }
+
+    /// Run times of all that runs and waits.
+    fn drawn(&self, state: &Dispatcher, now: Time, stream: &mut Stream) -> FxHashMap<JobId, Time> {
+        // By number: the order of estimated ends would tell of run times where none is said.
+        let mut jobs: Vec<_> = all(state).collect();
+        jobs.sort_unstable_by_key(|(job, _)| job.id);
+        let drawn = jobs.into_iter().map(|(job, start)| {
+            let kind = self.kinds.get(&job.id).unwrap_or(&UNKNOWN);
+            let age = start.map_or(Time::ZERO, |start| now.since(start));
+            (job.id, self.past.draw(kind, age, stream))
+        });
+        drawn.collect()
+    }
+
+    /// The state with nothing in it that is not known: a job without an estimate is said to run as
+    /// long as it does in this future.
+    fn fork(
+        &self,
+        state: &Dispatcher,
+        runs: &FxHashMap<JobId, Time>,
+    ) -> Result<Dispatcher, ForecastError> {
+        Ok(state.fork(self.scheduler()?, |job| {
+            let kind = self.kinds.get(&job.id).unwrap_or(&UNKNOWN);
+            kind.estimate.unwrap_or_else(|| runs[&job.id])
+        }))
+    }
+
+    fn scheduler(&self) -> Result<Box<dyn pavior_scheduling::Scheduler>, ForecastError> {
+        let built = self.scheduler.build(());
+        built.map_err(|error| ForecastError::Scheduler(error.to_string()))
+    }
+}
+
+impl Said {
+    fn forecast(&self, job: JobId, now: Time, plan: Time) -> Forecast {
+        let [low, median, high] = self.waits.map(|wait| now.saturating_add(wait));
+        Forecast { job, low, median, high, plan }
+    }
+}
+
+const HOUR: Time = Time(3600 * pavior_workload::TimeUnit::SECOND.ticks);
+
+/// A job of which nothing was told.
+const UNKNOWN: Kind = Kind { user: None, nodes: 1, estimate: None };
+
+type Prepared = (Dispatcher, FxHashMap<JobId, Time>, Stream);
+
+/// All that runs, with its start, and all that waits.
+fn all(state: &Dispatcher) -> impl Iterator<Item = (&Job, Option<Time>)> {
+    let running = state.running().by_estimated_end().map(|run| (&run.job, Some(run.start)));
+    running.chain(state.queue().iter().map(|job| (job, None)))
+}
+
+/// The results in the order of the tasks, whatever the number of threads.
+fn in_parallel<T: Send, R: Send>(
+    tasks: Vec<T>,
+    threads: usize,
+    run: impl Fn(T) -> R + Sync,
+) -> Vec<R> {
+    let share = tasks.len().div_ceil(threads.max(1));
+    if share >= tasks.len() {
+        return tasks.into_iter().map(run).collect();
+    }
+    let mut tasks = tasks.into_iter();
+    let shares = std::iter::from_fn(|| {
+        let share: Vec<T> = tasks.by_ref().take(share).collect();
+        (!share.is_empty()).then_some(share)
+    });
+    std::thread::scope(|scope| {
+        let run = &run;
+        let started = shares.map(|share| scope.spawn(move || share.into_iter().map(run).collect()));
+        let started: Vec<_> = started.collect();
+        let done = started.into_iter().map(|thread| match thread.join() {
+            Ok(results) => results,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        done.collect::<Vec<Vec<R>>>().into_iter().flatten().collect()
+    })
+}

@@ -1,0 +1,186 @@
+//! A log, a job at a time: each promise is made at submission, from the past alone.
+
+use std::collections::VecDeque;
+
+use pavior_kernel::{Agenda, Time};
+use pavior_mesh::JobId;
+use pavior_scheduling::Dispatcher;
+use pavior_workload::{Job, Service};
+use rustc_hash::FxHashMap;
+
+use crate::{Forecast, ForecastError, Forecaster, Kind};
+
+/// A job of a log, what was said about it at its submission, and what came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Judged {
+    /// Its number in the log.
+    pub number: u64,
+    /// What was known of it.
+    pub kind: Kind,
+    /// When it was submitted.
+    pub submit: Time,
+    /// When it started.
+    pub start: Time,
+    /// What was said. All of it is the submission for a job that starts at once.
+    pub forecast: Forecast,
+    /// What others would have said.
+    pub rivals: Rivals,
+}
+
+impl Judged {
+    /// Whether it had to wait.
+    pub fn waited(&self) -> bool {
+        self.start > self.submit
+    }
+}
+
+/// Other ways to say when a job starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rivals {
+    /// The plan with the estimates of Tsafrir, Etsion & Feitelson 2007.
+    pub corrected: Time,
+    /// Submission and the 5, 50 and 95 % quantiles of the last 300 waits, after Brevik, Nurmi &
+    /// Wolski 2006.
+    pub past_waits: [Time; 3],
+}
+
+/// Replays jobs as `pavior simulate` does: those of one instant end, then others arrive, then
+/// the scheduler starts what it names. Hands over each job when it starts. Returns the number of
+/// jobs that can never fit; they are left out.
+///
+/// Costs the replay and, for each job that has to wait, the forecast and one run more.
+///
+/// # Errors
+/// If scheduler or strategy fail.
+pub fn replay(
+    jobs: impl Iterator<Item = (Job, Kind)>,
+    dispatcher: Dispatcher,
+    forecaster: &mut Forecaster,
+    each: impl FnMut(Judged),
+) -> Result<u64, ForecastError> {
+    let mut replay = Replay {
+        dispatcher,
+        forecaster,
+        agenda: Agenda::new(),
+        open: FxHashMap::default(),
+        waits: PastWaits::default(),
+        rejected: 0,
+        each,
+    };
+    let mut jobs = jobs.peekable();
+    loop {
+        let arrival = jobs.peek().map(|(job, _)| job.arrival);
+        let next = [replay.agenda.next_time(), arrival].into_iter().flatten().min();
+        let Some(now) = next else { return Ok(replay.rejected) };
+        replay.end(now);
+        let mut arrived = Vec::new();
+        while let Some((job, kind)) = jobs.next_if(|(job, _)| job.arrival == now) {
+            arrived.extend(replay.submit(job, kind));
+        }
+        replay.start(now)?;
+        replay.promise(now, arrived)?;
+    }
+}
+
+struct Replay<'f, E> {
+    dispatcher: Dispatcher,
+    forecaster: &'f mut Forecaster,
+    agenda: Agenda<JobId>,
+    /// Jobs that have not started, with what was said about them.
+    open: FxHashMap<JobId, Open>,
+    waits: PastWaits,
+    rejected: u64,
+    each: E,
+}
+
+#[derive(Clone, Copy)]
+struct Open {
+    kind: Kind,
+    said: Option<(Forecast, Rivals)>,
+}
+
+impl<E: FnMut(Judged)> Replay<'_, E> {
+    fn end(&mut self, now: Time) {
+        while self.agenda.next_time() == Some(now) {
+            let gone = self.agenda.pop().and_then(|(_, id)| self.dispatcher.end(id));
+            if let Some((gone, _)) = gone {
+                self.forecaster.ended(gone.job.id, now.since(gone.start));
+            }
+        }
+    }
+
+    fn submit(&mut self, job: Job, kind: Kind) -> Option<JobId> {
+        if self.dispatcher.machine_mut().could_ever_fit(&job.request).is_err() {
+            self.rejected += 1;
+            return None;
+        }
+        let id = job.id;
+        self.open.insert(id, Open { kind, said: None });
+        self.forecaster.submitted(&job, kind);
+        self.dispatcher.submit(job);
+        Some(id)
+    }
+
+    fn start(&mut self, now: Time) -> Result<(), ForecastError> {
+        while let Some(started) = self.dispatcher.start_next(now, &mut ())? {
+            let job = started.job;
+            let Service::Run(run) = job.service else { continue };
+            self.agenda.schedule(now.saturating_add(run), 0, job.id);
+            let Some(Open { kind, said }) = self.open.remove(&job.id) else { continue };
+            let (id, submit) = (job.id, job.arrival);
+            let (forecast, rivals) = said.unwrap_or_else(|| at_once(id, now));
+            if now > submit {
+                self.waits.add(now.since(submit));
+            }
+            (self.each)(Judged { number: job.number, kind, submit, start: now, forecast, rivals });
+            self.forecaster.started(id, now);
+        }
+        Ok(())
+    }
+
+    /// Those that have arrived and not started are told when they will.
+    fn promise(&mut self, now: Time, mut arrived: Vec<JobId>) -> Result<(), ForecastError> {
+        arrived.retain(|job| self.open.contains_key(job));
+        if arrived.is_empty() {
+            return Ok(());
+        }
+        let forecasts = self.forecaster.forecast(&self.dispatcher, now, &arrived)?;
+        let corrected = self.forecaster.corrected_plan(&self.dispatcher, now, &arrived)?;
+        let past_waits = self.waits.quantiles().map(|wait| now.saturating_add(wait));
+        for (forecast, corrected) in forecasts.into_iter().zip(corrected) {
+            let rivals = Rivals { corrected, past_waits };
+            if let Some(open) = self.open.get_mut(&forecast.job) {
+                open.said = Some((forecast, rivals));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn at_once(job: JobId, now: Time) -> (Forecast, Rivals) {
+    let forecast = Forecast { job, low: now, median: now, high: now, plan: now };
+    (forecast, Rivals { corrected: now, past_waits: [now; 3] })
+}
+
+/// The last waits of jobs that had to wait.
+#[derive(Default)]
+struct PastWaits(VecDeque<Time>);
+
+impl PastWaits {
+    const LATEST: usize = 300;
+
+    fn add(&mut self, wait: Time) {
+        if self.0.len() == PastWaits::LATEST {
+            self.0.pop_front();
+        }
+        self.0.push_back(wait);
+    }
+
+    fn quantiles(&self) -> [Time; 3] {
+        let mut waits: Vec<Time> = self.0.iter().copied().collect();
+        waits.sort_unstable();
+        let last = waits.len().saturating_sub(1) as f64;
+        [0.05, 0.5, 0.95]
+            .map(|level| waits.get((level * last).round() as usize).copied().unwrap_or(Time::ZERO))
+    }
+}

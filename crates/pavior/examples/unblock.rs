@@ -1,0 +1,39 @@
+//! A request is refused: why, which jobs to move where, and the moves carried out.
+//!
+//! The jobs a, b and c of docs/first-scheduler.md: a has left the lowest row of a 4x4 mesh, b lies
+//! above it, and c finds no place for its 2x2 among eight free nodes.
+
+use pavior::planning::{Asked, Queued, SearchLimits, Snapshot, why};
+use pavior::{Cuboid, JobId, Machine, Request};
+
+const A: JobId = JobId(1);
+const B: JobId = JobId(2);
+const C: JobId = JobId(3);
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut machine = Machine::new("mesh:4x4".parse()?, "tff")?;
+    machine.allocate(A, &Request::shape([4, 1]))?;
+    machine.allocate(B, &Request::shape([4, 2]))?;
+    machine.release(A)?;
+
+    let request = Request::shape([2, 2]);
+    let refused = machine.allocate(C, &request).unwrap_err();
+    println!("c waits: {refused}");
+    let (asked, snapshot) = (Asked::of(&mut machine, &request), Snapshot::of(&machine));
+    // Nothing is known of when jobs end, and no queue keeps it.
+    let why = why(&snapshot, &asked, Queued::First, |_| None, &SearchLimits::jobs(3));
+    let blocked = why.blocked.expect("the machine has room for it when empty");
+    assert_eq!(blocked.jobs, [(B, 8)]);
+    let plan = blocked.plan.plan.expect("b can move");
+    // In this order each move finds its nodes free; a job's own old nodes count as free. A job of
+    // several boxes moves as a whole: all of `to` stands for all of `from`, part by part.
+    for step in &plan.moves {
+        println!("move job {} from {:?} to {:?}", step.job.0, step.from, step.to);
+        machine.release(step.job)?;
+        machine.allocate_at(step.job, step.to.clone().into())?;
+    }
+    let placement = machine.allocate(C, &request)?;
+    assert_eq!(placement.parts(), [Cuboid::new([0, 2], [2, 2])]);
+    println!("c starts: {:?}", placement.parts());
+    Ok(())
+}

@@ -1,0 +1,44 @@
+// Patterns over a colour, where there are more to be told apart than there are colours.
+import { type Shade, css } from "./colours.ts";
+
+/** No pattern, stripes, dots. */
+export const PATTERNS = 3;
+/** The side of the square that a pattern repeats, in points of the screen. */
+export const SIDE = 6;
+/** The width of a stripe and the radius of a dot, in such sides, and how much they hide. */
+export const STRIPE = 0.34, DOT = 0.26, HIDES = 0.75;
+
+/** The patterns for a canvas, drawn in a colour; null is none. */
+export function patterns(pen: CanvasRenderingContext2D, ink: string): (CanvasPattern | null)[] {
+  const stripes = new Path2D(), dots = new Path2D();
+  for (const from of [-SIDE, 0, SIDE]) {
+    stripes.moveTo(from - 1, -1);
+    stripes.lineTo(from + SIDE + 1, SIDE + 1);
+  }
+  dots.arc(SIDE / 2, SIDE / 2, DOT * SIDE, 0, 2 * Math.PI);
+  const scale = window.devicePixelRatio || 1;
+  const made = [stripes, dots].map((path, index) => {
+    const square = document.createElement("canvas"), one = square.getContext("2d");
+    square.width = square.height = Math.round(SIDE * scale);
+    if (!one) return null;
+    one.scale(square.width / SIDE, square.height / SIDE);
+    one.globalAlpha = HIDES;
+    one.strokeStyle = one.fillStyle = ink;
+    one.lineWidth = STRIPE * SIDE * Math.SQRT1_2;
+    if (index) one.fill(path);
+    else one.stroke(path);
+    const pattern = pen.createPattern(square, "repeat");
+    pattern?.setTransform(new DOMMatrix().scale(SIDE / square.width));
+    return pattern;
+  });
+  return [null, ...made];
+}
+
+/** Colours a patch of a legend or a list; the style sheet has its pattern. */
+export function paint(patch: HTMLElement, { colour, pattern }: Shade): void {
+  const shade = css(colour);
+  // A browser writes a colour in its own way: what was set is noted.
+  if (patch.dataset.shade === shade && patch.dataset.pattern === String(pattern)) return;
+  Object.assign(patch.dataset, { shade, pattern });
+  patch.style.backgroundColor = shade;
+}
