@@ -9,7 +9,7 @@ use crate::client::{Client, has, until, watch};
 use crate::server::fresh;
 
 /// A time so many seconds from now, as the service reads it.
-fn at(seconds: i64) -> String {
+pub(crate) fn at(seconds: i64) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("it is after 1970");
     let seconds = now.as_secs().checked_add_signed(seconds).expect("it is after 1970");
     Date(Duration::from_secs(seconds)).to_string()
@@ -55,7 +55,7 @@ fn no_lease_lasts_into_a_reservation_and_a_restart_changes_nothing() {
     // A request like it would start when the reservation is over.
     until("the forecast knows of the reservation", || {
         let like = json!({ "shape": [2, 8], "estimate_s": 4000 });
-        let plan = client.post("/v1/forecast", like).json()["plan"].clone();
+        let plan = client.post("/v1/forecast", like).json()["forecast"]["plan"].clone();
         plan.as_str().is_some_and(|plan| plan >= one["to"].as_str().unwrap())
     });
     server.restart(&setup);
