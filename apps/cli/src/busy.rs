@@ -20,12 +20,15 @@ use crate::located::{self, Member};
 /// Keys that answers of `pavior allocate` and lines of `--placements` have beside; not looked at.
 const BESIDE: &[&str] = &["nodes", "requested", "granted", "submit", "start", "end"];
 
+/// The times that may stand beside a job.
+const TIMES: [&str; 2] = ["start", "end"];
+
 /// A state, and the names by which its jobs are known outside.
 pub(crate) struct Busy {
     pub(crate) state: State,
     names: Vec<Value>,
-    /// By job: its "end", if its line has one.
-    ends: Vec<Option<Value>>,
+    /// By job: its [`TIMES`], if its line has them.
+    times: Vec<[Option<Value>; 2]>,
     known: HashMap<Value, (JobId, usize)>,
 }
 
@@ -61,6 +64,11 @@ impl Ends<'_> {
     pub(crate) fn rank(&self, job: JobId) -> Option<Time> {
         let (end, _) = self.by_job[job.0 as usize]?;
         Some(Time(1 + self.sorted.partition_point(|(other, _)| *other < end) as u64))
+    }
+
+    /// The rank of a time: 0 if it is before all ends.
+    pub(crate) fn rank_at(&self, at: f64) -> Time {
+        Time(self.sorted.partition_point(|(other, _)| *other <= at) as u64)
     }
 
     /// An end as it was written, by its rank; 0 for now.
@@ -135,8 +143,8 @@ fn fault(name: &str, number: usize, line: &str, message: String, span: Range<usi
 impl Busy {
     /// No job holds a node.
     pub(crate) fn none(grid: Grid) -> Busy {
-        let (names, ends) = (Vec::new(), Vec::new());
-        Busy { state: State::new(grid), names, ends, known: HashMap::new() }
+        let (names, times) = (Vec::new(), Vec::new());
+        Busy { state: State::new(grid), names, times, known: HashMap::new() }
     }
 
     /// The machine in this state, for questions that no strategy is asked: any one that takes every
@@ -162,28 +170,43 @@ impl Busy {
         self.known.get(name).map(|(job, _)| *job)
     }
 
+    /// The numbers that stand beside jobs as "start", by job.
+    ///
+    /// # Errors
+    /// If one is no number.
+    pub(crate) fn starts(&self) -> Result<Vec<Option<f64>>, Failure> {
+        let starts = self.numbers(0)?;
+        Ok(starts.into_iter().map(|start| Some(start?.0)).collect())
+    }
+
     /// When jobs end, as far as that stands beside them.
     ///
     /// # Errors
     /// If an "end" is no number.
     pub(crate) fn ends(&self) -> Result<Ends<'_>, Failure> {
-        let mut by_job = Vec::new();
-        for (end, name) in self.ends.iter().zip(&self.names) {
-            let end = end.as_ref().filter(|end| !end.is_null());
-            let number = end.map(|end| {
-                end.as_f64().ok_or_else(|| {
-                    Failure::usage(format!(
-                        "the \"end\" of job {} is not a number: {}",
-                        shown(&name.to_string()),
-                        shown(&end.to_string())
-                    ))
-                })
-            });
-            by_job.push(number.transpose()?.zip(end));
-        }
+        let by_job = self.numbers(1)?;
         let mut sorted: Vec<(f64, &Value)> = by_job.iter().copied().flatten().collect();
         sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
         Ok(Ends { by_job, sorted })
+    }
+
+    /// The times of one of [`TIMES`], and how they were written; null is none.
+    fn numbers<'b>(&'b self, key: usize) -> Result<Vec<Option<(f64, &'b Value)>>, Failure> {
+        let number = |(times, name): (&'b [Option<Value>; 2], &Value)| {
+            let Some(value) = times[key].as_ref().filter(|value| !value.is_null()) else {
+                return Ok(None);
+            };
+            let number = value.as_f64().ok_or_else(|| {
+                Failure::usage(format!(
+                    "the \"{}\" of job {} is not a number: {}",
+                    TIMES[key],
+                    shown(&name.to_string()),
+                    shown(&value.to_string())
+                ))
+            })?;
+            Ok(Some((number, value)))
+        };
+        self.times.iter().zip(&self.names).map(number).collect()
     }
 
     fn line(&mut self, line: &str, number: usize) -> Result<(), Wrong> {
@@ -201,7 +224,8 @@ impl Busy {
                 only(&members, &["job", "parts"], BESIDE)?;
                 let job = find("job").ok_or_else(|| ("no \"job\"".to_string(), whole))?;
                 self.job(line, number, job, parts)?;
-                self.ends.push(find("end").map(|end| at(line, end)));
+                let time = |key: &str| find(key).map(|member| at(line, member));
+                self.times.push(TIMES.map(time));
                 Ok(())
             }
             (None, None) => Err((

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use pavior_experiments::{FailureRequest, Folder, InputError, InputFiles, LogRequest};
+use pavior_experiments::{Folder, InputError, InputFiles, ListRequest, LogRequest};
 use pavior_files::Limits;
-use pavior_workload::FailureEvent;
 use pavior_workload::traces::{Filter, ReadOptions, Trace};
+use pavior_workload::{FailureEvent, ReservedNodes};
 
 /// A folder of files, and logs in memory under names of their own.
 pub(crate) struct Inputs {
@@ -36,7 +36,11 @@ impl InputFiles for Inputs {
         Err("first, filter and status are for logs in files; choose rows of the table".into())
     }
 
-    fn failures(&self, request: &FailureRequest) -> Result<Arc<Vec<FailureEvent>>, InputError> {
+    fn failures(&self, request: &ListRequest) -> Result<Arc<Vec<FailureEvent>>, InputError> {
         self.folder.failures(request)
+    }
+
+    fn reservations(&self, request: &ListRequest) -> Result<Arc<Vec<ReservedNodes>>, InputError> {
+        self.folder.reservations(request)
     }
 }

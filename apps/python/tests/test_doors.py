@@ -24,6 +24,7 @@ LOG = "".join(
     f"{40 + 29 * job % 80} -1 {job % 2} {1 + job % 3} 1 1 1 1 -1 -1\n"
     for job in range(1, 121)
 )
+RESERVATIONS = '{"boxes":[{"base":[0,0],"sides":[4,2]}],"from":300,"to":900}\n'
 FAILURES = '{"op":"fail","node":[1,1],"at":60}\n{"op":"repair","node":[1,1],"at":200}\n'
 
 LOGGED = {"trace": "log.swf", "machine": "mesh:4x4"}
@@ -84,6 +85,7 @@ CASES: dict[str, dict[str, Any]] = {
     "mttf": FAILING,
     "mttr": FAILING | {"mttr": 20},
     "failures": {"machine": "mesh:6x6", "failures": "failures.jsonl"},
+    "reservations": LOGGED | {"scheduler": "easy", "reservations": "reservations.jsonl"},
     "fail-classes": POD,
     "spares": POD | {"spares": 49},
     "spare-switches": POD | {"spare_switches": 3},
@@ -146,6 +148,7 @@ def test_each_parameter_does_the_same_by_both_doors(
 ) -> None:
     (tmp_path / "log.swf").write_text(LOG + ("nonsense\n" if name == "lenient" else ""))
     (tmp_path / "failures.jsonl").write_text(FAILURES)
+    (tmp_path / "reservations.jsonl").write_text(RESERVATIONS)
     monkeypatch.chdir(tmp_path)
     arguments: dict[str, Any] = {"strategy": "tff", "machine": "mesh:8x8"} | CASES[name]
     if "trace" not in arguments:

@@ -120,6 +120,7 @@ def test_what_the_system_says_of_a_file_is_raised_as_python_has_it(tmp_path: Pat
         lambda: simulate(trace=nowhere),
         lambda: simulate(trace=str(nowhere)),
         lambda: simulate(failures=str(nowhere)),
+        lambda: simulate(reservations=str(nowhere)),
         lambda: pavior.Experiment(trace=nowhere, machine="mesh:4x4").run(),
         lambda: pavior.Experiment(tmp_path / "nowhere.toml"),
         lambda: pavior.Experiment("nowhere.toml"),

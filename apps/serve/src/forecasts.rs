@@ -269,6 +269,13 @@ impl Learning {
                 }
             }
             Event::Node { machine, .. } => self.change(machine, None),
+            Event::Reserved { reservation } => self.change(&reservation.machine, None),
+            Event::Unreserved { id, .. } => {
+                let machine = self.state.reservations.get(id).map(|one| one.machine.clone());
+                if let Some(machine) = machine {
+                    self.change(&machine, None);
+                }
+            }
             _ => {}
         }
     }

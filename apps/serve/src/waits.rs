@@ -7,10 +7,10 @@ use pavior_allocation::{Answers, Machine, Placement};
 use pavior_kernel::{Time, shown};
 use pavior_mesh::{Grid, JobId, Request};
 use pavior_planning::{Cause, Queued, Why, Words};
-use pavior_scheduling::{Kept, Reserved, Standing};
+use pavior_scheduling::{Calendar, Kept, Reserved, Standing};
 
 use crate::core::reply::{Other, WaitsFor, WaitsForKind};
-use crate::core::{BoardView, Caller, StateView, WaitingRequest};
+use crate::core::{BoardView, Caller, StateView, WaitingRequest, micros};
 use crate::diagnose::{self, Changes, instant};
 
 /// The most questions to the strategy for one answer about a queue, each of another request.
@@ -141,6 +141,7 @@ impl<'a> Names<'a> {
         let (by, from, until) = match why.cause {
             Cause::Queue(Queued::Reserved { by: id, from, until }) => (by(id), Some(from), until),
             Cause::Queue(Queued::Behind(Some(id))) => (by(id), None, None),
+            Cause::Queue(Queued::Ahead { from, until, .. }) => (None, Some(from), Some(until)),
             _ => (None, None, None),
         };
         WaitsFor {
@@ -160,7 +161,7 @@ fn kind(cause: Cause) -> WaitsForKind {
     match cause {
         Cause::Nodes | Cause::Never => WaitsForKind::Nodes,
         Cause::Place | Cause::Strategy => WaitsForKind::Place,
-        Cause::Queue(Queued::Reserved { .. }) => WaitsForKind::Reservation,
+        Cause::Queue(Queued::Reserved { .. } | Queued::Ahead { .. }) => WaitsForKind::Reservation,
         Cause::Queue(Queued::Behind(_)) => WaitsForKind::Turn,
         Cause::Fits | Cause::Queue(_) => WaitsForKind::Scheduler,
     }
@@ -182,6 +183,8 @@ struct Asking<'a> {
     free: u32,
     now_ms: u64,
     standing: Option<&'a (Standing, bool)>,
+    /// What is reserved ahead.
+    calendar: Calendar,
     plan: Plan<'a>,
     /// Where the strategy would place a request, for each that was asked about.
     known: HashMap<Request, Option<Placement>>,
@@ -197,12 +200,17 @@ impl<'a> Asking<'a> {
         seed: u64,
     ) -> Result<Asking<'a>, String> {
         let state = diagnose::state(view, board, &Changes::default());
+        let mut calendar = Calendar::default();
+        for reservation in view.reservations_on(board) {
+            calendar.add(reservation.ahead(&board.grid)?);
+        }
         Ok(Asking {
             grid: &board.grid,
             machine: diagnose::machine(&state, &board.spec.strategy, seed)?,
             free: board.free.count(),
             now_ms,
             standing: board.standing.as_ref(),
+            calendar,
             plan: Plan::of(board.standing.as_ref().map(|(standing, _)| standing)),
             known: HashMap::new(),
             left: MOST_LOOKED_AT,
@@ -215,7 +223,7 @@ impl<'a> Asking<'a> {
         let planned = self.plan.own(one.id).map(|reserved| reserved.from);
         let kept = self.standing.and_then(|(standing, _)| standing.kept.get(place).copied());
         let cause = self.cause(kept, &request, needed, one);
-        let now = Time(self.now_ms.saturating_mul(1000));
+        let now = micros(self.now_ms);
         Why::cause_alone(cause, needed, self.free.into(), planned.filter(|&at| at > now))
     }
 
@@ -232,6 +240,9 @@ impl<'a> Asking<'a> {
         if needed > u64::from(self.free) {
             return Cause::Nodes;
         }
+        if let Some(ahead) = self.ahead(request, one) {
+            return Cause::Queue(ahead);
+        }
         // The scheduler has asked the machine for it in this very state, and was refused.
         let is_refused = kept == Some(Kept::ByMachine)
             && self.standing.is_some_and(|(_, asked_now)| *asked_now)
@@ -239,23 +250,38 @@ impl<'a> Asking<'a> {
         if is_refused {
             return Cause::Place;
         }
-        if self.known.len() >= MOST_QUESTIONS && !self.known.contains_key(request) {
-            return Cause::Queue(Queued::Kept);
-        }
-        let machine = &mut self.machine;
-        let placed = self.known.entry(*request).or_insert_with(|| machine.probe(request).ok());
+        let Some(placed) = self.placed(request) else { return Cause::Queue(Queued::Kept) };
         let Some(placement) = placed else { return Cause::Place };
         if kept != Some(Kept::ByReservations) {
             return Cause::Queue(Queued::Kept);
         }
-        let until = Time(self.now_ms.saturating_mul(1000)).saturating_add(one.estimate());
-        let asked = Asked { id: one.id, placement, needed, until };
+        let until = micros(self.now_ms).saturating_add(one.estimate());
+        let asked = Asked { id: one.id, placement: &placement, needed, until };
         let blocking = self.plan.blocking(&asked, self.grid, self.free, &mut self.left);
         Cause::Queue(blocking.map_or(Queued::Kept, |reserved| Queued::Reserved {
             by: reserved.job,
             from: reserved.from,
             until: Some(reserved.to).filter(|&to| to < reserved.from.saturating_add(ENDLESS)),
         }))
+    }
+
+    /// Where the strategy would place a request, if anywhere; `None` if it was asked too much.
+    fn placed(&mut self, request: &Request) -> Option<Option<Placement>> {
+        if self.known.len() >= MOST_QUESTIONS && !self.known.contains_key(request) {
+            return None;
+        }
+        let machine = &mut self.machine;
+        let placed = self.known.entry(*request).or_insert_with(|| machine.probe(request).ok());
+        Some(placed.clone())
+    }
+
+    /// The reservation ahead that a request would run into if it were placed now.
+    fn ahead(&mut self, request: &Request, one: &WaitingRequest) -> Option<Queued> {
+        let now = micros(self.now_ms);
+        self.calendar.reserved(now, one.estimate())?;
+        let placement = self.placed(request)??;
+        let met = self.calendar.in_the_way(now, one.estimate(), &placement)?;
+        Some(Queued::Ahead { reservation: met.number(), from: met.from(), until: met.to() })
     }
 }
 

@@ -1,13 +1,12 @@
 //! A digest of everything that results depend on.
 //!
 //! Replications may be mixed if and only if their fingerprints are equal. Then program, points,
-//! metrics and policy are the same. So are the contents of all logs and lists of failures, field by
-//! field.
+//! metrics and policy are the same. So are the contents of all logs and lists, field by field.
 
 use std::collections::HashSet;
 
 use pavior_workload::traces::{Record, Tags, Trace};
-use pavior_workload::{Change, FailureEvent};
+use pavior_workload::{Change, FailureEvent, ReservedNodes};
 use sha2::{Digest, Sha256};
 
 use crate::{InputError, InputFiles, InputRequest, Point, Specification};
@@ -52,7 +51,7 @@ impl Specification {
         self.points.iter().flat_map(|point: &Point| point.settings().inputs())
     }
 
-    /// Whether a point reads a log or a list of failures.
+    /// Whether a point reads a log or a list.
     pub fn reads_files(&self) -> bool {
         self.inputs().next().is_some()
     }
@@ -61,7 +60,7 @@ impl Specification {
     /// ([`Specification::own_fingerprint`]), a dash, and that of the inputs.
     ///
     /// # Errors
-    /// If a log or a list of failures cannot be read.
+    /// If a log or a list cannot be read.
     pub fn fingerprint(&self, files: &dyn InputFiles) -> Result<String, InputError> {
         let mut items = Items::new();
         let mut seen = HashSet::new();
@@ -73,6 +72,9 @@ impl Specification {
             match &input {
                 InputRequest::Log(log) => add_trace(&mut items, files.log(log)?.as_ref()),
                 InputRequest::Failures(list) => add_events(&mut items, &files.failures(list)?),
+                InputRequest::Reservations(list) => {
+                    add_reserved(&mut items, &files.reservations(list)?);
+                }
             }
         }
         Ok(format!("{}-{}", self.own_fingerprint(), items.digits()))
@@ -119,5 +121,16 @@ fn add_events(items: &mut Items, events: &[FailureEvent]) {
             Change::Fail => 1,
         };
         items.numbers([at.0, kind as u64, u64::from(number), change]);
+    }
+}
+
+fn add_reserved(items: &mut Items, reserved: &[ReservedNodes]) {
+    items.number(reserved.len() as u64);
+    for ReservedNodes { boxes, from, to } in reserved {
+        items.numbers([from.0, to.0, boxes.len() as u64]);
+        for part in boxes {
+            items.numbers(part.base.map(u64::from));
+            items.numbers(part.sides.map(u64::from));
+        }
     }
 }

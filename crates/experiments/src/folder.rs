@@ -1,15 +1,17 @@
-//! Logs and lists of failures of experiments, opened by their paths.
+//! Logs and lists of experiments, opened by their paths.
 
 use std::collections::HashMap;
+use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use pavior_files::{FileError, Limits, open};
+use pavior_mesh::Grid;
 use pavior_workload::traces::{Format, LineError, ReadError, ReadOptions, Trace};
-use pavior_workload::{FailureEvent, read_failures};
+use pavior_workload::{FailureEvent, ReservedNodes, TimeUnit, read_failures, read_reservations};
 use thiserror::Error;
 
-use crate::{FailureRequest, InputError, InputFiles, LogRequest};
+use crate::{InputError, InputFiles, ListRequest, LogRequest};
 
 /// The files of an experiment by their paths from a folder, each read once. Its errors are
 /// [`LogError`]s.
@@ -18,17 +20,38 @@ pub struct Folder {
     limits: Limits,
     logs: Mutex<HashMap<String, Arc<Trace>>>,
     failures: Mutex<HashMap<String, Arc<Vec<FailureEvent>>>>,
+    reservations: Mutex<HashMap<String, Arc<Vec<ReservedNodes>>>>,
 }
 
 impl Folder {
     /// A folder; the empty path is the one that the program was started in.
     pub fn new(path: impl Into<PathBuf>, limits: Limits) -> Folder {
-        Folder { path: path.into(), limits, logs: Mutex::default(), failures: Mutex::default() }
+        Folder {
+            path: path.into(),
+            limits,
+            logs: Mutex::default(),
+            failures: Mutex::default(),
+            reservations: Mutex::default(),
+        }
     }
 
     /// The logs that were read so far, in no order.
     pub fn logs(&self) -> Vec<Arc<Trace>> {
         self.logs.lock().map_or(Vec::new(), |known| known.values().cloned().collect())
+    }
+}
+
+impl Folder {
+    /// Reads a list.
+    fn list<T>(
+        &self,
+        request: &ListRequest,
+        read: impl FnOnce(Box<dyn BufRead>, &Grid, TimeUnit) -> Result<Vec<T>, ReadError>,
+    ) -> Result<Vec<T>, LogError> {
+        let path = self.path.join(&request.path);
+        let reader = open(&path, self.limits)?;
+        read(Box::new(reader), &request.grid, request.unit)
+            .map_err(|error| LogError::of(&path, error))
     }
 }
 
@@ -39,13 +62,12 @@ impl InputFiles for Folder {
         })
     }
 
-    fn failures(&self, request: &FailureRequest) -> Result<Arc<Vec<FailureEvent>>, InputError> {
-        let path = self.path.join(&request.path);
-        once(&self.failures, &request.key, || {
-            let reader = open(&path, self.limits)?;
-            read_failures(reader, &request.grid, request.unit)
-                .map_err(|error| LogError::of(&path, error))
-        })
+    fn failures(&self, request: &ListRequest) -> Result<Arc<Vec<FailureEvent>>, InputError> {
+        once(&self.failures, &request.key, || self.list(request, read_failures))
+    }
+
+    fn reservations(&self, request: &ListRequest) -> Result<Arc<Vec<ReservedNodes>>, InputError> {
+        once(&self.reservations, &request.key, || self.list(request, read_reservations))
     }
 }
 

@@ -72,6 +72,7 @@ pub struct Given {
     pub(crate) slice: Option<Slice>,
     pub failures: Option<String>,
     pub checkpoint: Option<f64>,
+    pub reservations: Option<String>,
     pub migration: Option<f64>,
     pub movable: Option<JobRule>,
 

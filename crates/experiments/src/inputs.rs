@@ -1,11 +1,11 @@
-//! What a point needs from files: logs, and lists of failures.
+//! What a point needs from files: logs, and lists of failures and of reservations ahead.
 
 use std::error::Error;
 use std::sync::Arc;
 
 use pavior_mesh::Grid;
 use pavior_workload::traces::{ReadOptions, Trace};
-use pavior_workload::{FailureEvent, TimeUnit};
+use pavior_workload::{FailureEvent, ReservedNodes, TimeUnit};
 
 /// A log that a point replays, and how to read it.
 #[derive(Clone, Debug)]
@@ -18,9 +18,9 @@ pub struct LogRequest {
     pub key: String,
 }
 
-/// A list of failures and repairs, and the machine and unit of time that it is read for.
+/// A list of failures or of reservations, and the machine and unit of time that it is read for.
 #[derive(Clone, Debug)]
-pub struct FailureRequest {
+pub struct ListRequest {
     /// The path, as the point has it.
     pub path: String,
     /// The machine.
@@ -37,7 +37,9 @@ pub enum InputRequest {
     /// A log.
     Log(LogRequest),
     /// A list of failures.
-    Failures(FailureRequest),
+    Failures(ListRequest),
+    /// A list of reservations ahead.
+    Reservations(ListRequest),
 }
 
 /// Why an input cannot be read. The one who opens files says it in a form of its own.
@@ -55,7 +57,13 @@ pub trait InputFiles: Sync {
     ///
     /// # Errors
     /// If it cannot be read.
-    fn failures(&self, request: &FailureRequest) -> Result<Arc<Vec<FailureEvent>>, InputError>;
+    fn failures(&self, request: &ListRequest) -> Result<Arc<Vec<FailureEvent>>, InputError>;
+
+    /// A list of reservations ahead; the same one for the same key.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    fn reservations(&self, request: &ListRequest) -> Result<Arc<Vec<ReservedNodes>>, InputError>;
 }
 
 /// No files, for points that need none.
@@ -67,7 +75,11 @@ impl InputFiles for NoFiles {
         Err(format!("{}: no files are read here", request.path).into())
     }
 
-    fn failures(&self, request: &FailureRequest) -> Result<Arc<Vec<FailureEvent>>, InputError> {
+    fn failures(&self, request: &ListRequest) -> Result<Arc<Vec<FailureEvent>>, InputError> {
+        Err(format!("{}: no files are read here", request.path).into())
+    }
+
+    fn reservations(&self, request: &ListRequest) -> Result<Arc<Vec<ReservedNodes>>, InputError> {
         Err(format!("{}: no files are read here", request.path).into())
     }
 }
@@ -105,11 +117,11 @@ impl LogRequest {
     }
 }
 
-impl FailureRequest {
-    /// A list for a machine and a unit of time.
-    pub(crate) fn new(path: &str, grid: Grid, unit: TimeUnit) -> FailureRequest {
-        let key = format!("failures {path} {grid} {}", unit.name);
-        FailureRequest { path: path.to_string(), grid, unit, key }
+impl ListRequest {
+    /// The list of a parameter, for a machine and a unit of time.
+    pub(crate) fn new(parameter: &str, path: &str, grid: Grid, unit: TimeUnit) -> ListRequest {
+        let key = format!("{parameter} {path} {grid} {}", unit.name);
+        ListRequest { path: path.to_string(), grid, unit, key }
     }
 }
 
@@ -118,7 +130,7 @@ impl InputRequest {
     pub fn key(&self) -> &str {
         match self {
             InputRequest::Log(log) => &log.key,
-            InputRequest::Failures(failures) => &failures.key,
+            InputRequest::Failures(list) | InputRequest::Reservations(list) => &list.key,
         }
     }
 
@@ -130,6 +142,7 @@ impl InputRequest {
         match self {
             InputRequest::Log(log) => log.trace(files, warmup).map(drop),
             InputRequest::Failures(failures) => files.failures(failures).map(drop),
+            InputRequest::Reservations(list) => files.reservations(list).map(drop),
         }
     }
 }

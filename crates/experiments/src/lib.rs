@@ -46,7 +46,7 @@ pub use folder::{Folder, LogError, read_log};
 pub use forecasts::{LogForecastError, forecast_log};
 pub use formula::Formula;
 pub use given::Given;
-pub use inputs::{FailureRequest, InputError, InputFiles, InputRequest, LogRequest, NoFiles};
+pub use inputs::{InputError, InputFiles, InputRequest, ListRequest, LogRequest, NoFiles};
 pub use journal::{JournalEntry, NoStore, Store};
 pub use keys::Keys;
 pub use orders::Orders;

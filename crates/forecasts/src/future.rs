@@ -52,8 +52,11 @@ where
                     starts[place] = now;
                 }
             }
-            let next = next_instant(&agenda, &mut later).filter(|&next| next < end);
-            let Some(next) = next.filter(|_| !missing.is_empty()) else { return Ok(starts) };
+            // Jobs start also when a reservation ahead is over.
+            let change = dispatcher.calendar().next_change(now);
+            let next = [next_instant(&agenda, &mut later), change].into_iter().flatten().min();
+            let next = next.filter(|&next| next < end && !missing.is_empty());
+            let Some(next) = next else { return Ok(starts) };
             now = next;
             while agenda.next_time() == Some(now) {
                 let gone = agenda.pop().map(|(_, id)| id);

@@ -23,7 +23,7 @@ mod time;
 pub use agenda::Agenda;
 pub use caller_error::CallerError;
 pub use checksum::Checksum;
-pub use date::Date;
+pub use date::{BadDate, Date};
 pub use foreign::{
     LONGEST_MESSAGE, LONGEST_QUOTE, Shown, cell, excerpt, message, shown, shown_bytes,
 };

@@ -32,9 +32,7 @@ impl Scheduler for LargestFirst {
         let mut places: Vec<usize> = (0..queue.len()).collect();
         places
             .sort_by_key(|&place| queue.get(place).map(|job| std::cmp::Reverse(job.request.nodes)));
-        let fits = |&place: &usize| {
-            queue.get(place).is_some_and(|job| view.can_start(&job.request).is_ok())
-        };
+        let fits = |&place: &usize| queue.get(place).is_some_and(|job| view.can_start(job).is_ok());
         places.into_iter().find(fits).map(Start::at)
     }
 }

@@ -27,7 +27,7 @@ impl Scheduler for SmallestFit {
     ) -> Option<Start> {
         let mut jobs: Vec<_> = queue.iter().enumerate().collect();
         jobs.sort_by_key(|(_, job)| job.request.nodes);
-        let fits = jobs.into_iter().find(|(_, job)| view.can_start(&job.request).is_ok());
+        let fits = jobs.into_iter().find(|(_, job)| view.can_start(job).is_ok());
         fits.map(|(place, _)| Start::at(place))
     }
 }

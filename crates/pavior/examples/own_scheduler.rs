@@ -25,11 +25,11 @@ impl Scheduler for Aged {
     ) -> Option<Start> {
         let oldest = queue.get(0)?;
         if now.since(oldest.arrival) >= self.age {
-            return view.can_start(&oldest.request).ok().map(|()| Start::at(0));
+            return view.can_start(oldest).ok().map(|()| Start::at(0));
         }
         let mut jobs: Vec<_> = queue.iter().enumerate().collect();
         jobs.sort_by_key(|(_, job)| job.estimate);
-        let fits = jobs.into_iter().find(|(_, job)| view.can_start(&job.request).is_ok());
+        let fits = jobs.into_iter().find(|(_, job)| view.can_start(job).is_ok());
         fits.map(|(place, _)| Start::at(place))
     }
 }

@@ -15,6 +15,14 @@ pub fn drain(
     weights: &Weights,
     limits: &SearchLimits,
 ) -> Planned {
+    let goal = drained(snapshot, nodes);
+    let most = goal.required.len() + limits.max_jobs;
+    let mut budget = Budget { left: limits.budget };
+    cheapest(snapshot, &goal, weights, (most, limits.turn), &mut budget)
+}
+
+/// That some nodes are empty.
+pub(crate) fn drained(snapshot: &Snapshot, nodes: &[NodeId]) -> Goal {
     let grid = snapshot.grid;
     let inside = || nodes.iter().filter(|node| node.0 < grid.nodes());
     let mut available = snapshot.healthy.clone();
@@ -29,8 +37,5 @@ pub fn drain(
     };
     let required: Vec<u32> =
         snapshot.jobs().enumerate().filter(on_them).map(|(index, _)| index as u32).collect();
-    let most = required.len() + limits.max_jobs;
-    let goal = Goal { shape: Shape::fixed([1; 3]), count: 0, required, available };
-    let mut budget = Budget { left: limits.budget };
-    cheapest(snapshot, &goal, weights, (most, limits.turn), &mut budget)
+    Goal { shape: Shape::fixed([1; 3]), count: 0, required, available }
 }

@@ -9,6 +9,7 @@
 //!   goes, and [`unblock_any`] that for one of several boxes;
 //! - [`drain`] plans how a set of nodes is emptied, and [`defragment`] how many boxes of a shape
 //!   can be made free at once;
+//! - [`room_by`] says who moves or is requeued so that a box or some nodes are free by a time;
 //! - [`slots`] says how many boxes of a shape can be placed side by side now, and [`next_slot`]
 //!   when there are more;
 //! - [`why`] puts these together: what a request waits for, who is in its way, and what would help.
@@ -36,6 +37,7 @@
 //! ```
 
 mod blockers;
+mod by;
 mod defragment;
 mod drain;
 mod earliest;
@@ -52,6 +54,7 @@ mod why;
 mod windows;
 
 pub use blockers::{Blockers, blockers};
+pub use by::{Prospect, Room, RoomBy, RoomPlan, room_by};
 pub use defragment::{Defragmented, defragment};
 pub use drain::drain;
 pub use earliest::{Earliest, earliest};

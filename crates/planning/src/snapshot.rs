@@ -53,6 +53,18 @@ impl Snapshot {
         self
     }
 
+    /// The same state once some jobs are gone: failed nodes stay taken.
+    #[must_use]
+    pub fn after(&self, gone: impl Fn(JobId) -> bool) -> Snapshot {
+        let places = self.jobs.iter().enumerate().filter(|(_, (job, _))| gone(*job));
+        Snapshot {
+            grid: self.grid,
+            free: self.without(places.map(|(place, _)| place)),
+            healthy: self.healthy.clone(),
+            jobs: self.jobs.iter().filter(|(job, _)| !gone(*job)).cloned().collect(),
+        }
+    }
+
     /// The grid.
     pub fn grid(&self) -> &Grid {
         &self.grid

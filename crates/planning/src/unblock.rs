@@ -17,6 +17,18 @@ pub fn unblock(
     weights: &Weights,
     limits: &SearchLimits,
 ) -> Planned {
+    let mut budget = Budget { left: limits.budget };
+    unblocked(snapshot, shape, weights, (limits.max_jobs, limits.turn), &mut budget)
+}
+
+/// The same of a budget that others have, too.
+pub(crate) fn unblocked(
+    snapshot: &Snapshot,
+    shape: Shape,
+    weights: &Weights,
+    limit: (usize, bool),
+    budget: &mut Budget,
+) -> Planned {
     if let Some(at) = fit(snapshot, shape) {
         let plan = MovePlan { cost: 0, jobs: Vec::new(), boxes: vec![at], moves: Vec::new() };
         return Planned { plan: Some(plan), proven: true };
@@ -26,8 +38,7 @@ pub fn unblock(
     if u64::from(snapshot.free.count()) < pavior_mesh::volume(shape.sides) {
         return Planned { plan: None, proven: true };
     }
-    let mut budget = Budget { left: limits.budget };
-    cheapest(snapshot, &goal, weights, (limits.max_jobs, limits.turn), &mut budget)
+    cheapest(snapshot, &goal, weights, limit, budget)
 }
 
 /// The same for whichever of several boxes can be made room for at the least weight; of equals the

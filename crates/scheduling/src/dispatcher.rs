@@ -1,14 +1,16 @@
 //! A machine with its queue: jobs wait, start as the scheduler says, run and end.
 
-use pavior_allocation::{AllocateError, Machine, Placement, PlacementError};
+use pavior_allocation::{AllocateError, Machine, Placement, PlacementError, Refusal};
 use pavior_kernel::{CallerError, Time};
 use pavior_mesh::{JobId, Occupancy};
 use pavior_workload::Job;
 use thiserror::Error;
 
+use crate::beside_calendar::BesideCalendar;
+use crate::machine_view::Ahead;
 use crate::{
-    AttemptObserver, MachineView, Prediction, Queue, Running, RunningJob, Scheduler, Standing,
-    Start,
+    AdvanceReservation, AttemptObserver, Calendar, MachineView, Prediction, Queue, Reach, Running,
+    RunningJob, Scheduler, Standing, Start,
 };
 
 /// A machine, the jobs that wait for it and run on it, and the scheduler that chooses among them.
@@ -52,6 +54,8 @@ use crate::{
 /// A caller that does more between the choice and the start calls [`Dispatcher::decide`] and
 /// [`Dispatcher::start`]. Jobs that run without having waited are noted by [`Dispatcher::hold`]
 /// where their nodes are given, and by [`Dispatcher::grant`] where the strategy chooses them.
+/// Nodes can be reserved ahead ([`Dispatcher::reserve`]): then no job is started on them, by any
+/// scheduler, that is said to run into the reservation ([`Calendar`]).
 /// A dispatcher is made again from records by `hold` and [`Dispatcher::submit`] alone: no scheduler
 /// is asked.
 pub struct Dispatcher {
@@ -60,8 +64,11 @@ pub struct Dispatcher {
     prediction: Option<Box<dyn Prediction + Send>>,
     queue: Queue,
     running: Running,
+    calendar: Calendar,
+    beside: BesideCalendar,
     /// The machine's counters of changes and of health when the scheduler last named no job. None
-    /// if jobs came or went since, other than by [`Dispatcher::hold`] and [`Dispatcher::grant`].
+    /// if jobs or reservations came or went since, other than by [`Dispatcher::hold`] and
+    /// [`Dispatcher::grant`].
     settled: Option<(u64, u64)>,
 }
 
@@ -98,6 +105,14 @@ pub enum StartError {
         /// Why it cannot have them.
         error: PlacementError,
     },
+    /// It was given nodes that are reserved before it is said to end.
+    #[error("job {} was started on nodes of reservation {reservation} and reaches into it", job.0)]
+    Reserved {
+        /// The job.
+        job: JobId,
+        /// The number of the reservation.
+        reservation: u64,
+    },
 }
 
 /// Why no job could be started.
@@ -120,6 +135,8 @@ impl Dispatcher {
             prediction: None,
             queue: Queue::new(),
             running: Running::new(),
+            calendar: Calendar::default(),
+            beside: BesideCalendar::default(),
             settled: None,
         }
     }
@@ -132,8 +149,8 @@ impl Dispatcher {
 
     /// A copy in which time can run on without this one. Its scheduler is one of the same kind that
     /// has decided nothing yet, and `estimate` says how long each job is said to run there. What is
-    /// predicted of run times is not copied. O(N/64) for N nodes, the strategy's index, and the
-    /// jobs.
+    /// predicted of run times is not copied. O(N/64) for N nodes, the strategy's index, the jobs
+    /// and what is reserved ahead.
     pub fn fork(
         &self,
         scheduler: Box<dyn Scheduler>,
@@ -145,6 +162,7 @@ impl Dispatcher {
             fork.running.start(told(job), *start);
         }
         self.queue.iter().for_each(|job| fork.queue.push(told(job)));
+        fork.calendar = self.calendar.clone();
         fork
     }
 
@@ -174,9 +192,48 @@ impl Dispatcher {
         &*self.scheduler
     }
 
-    /// What a scheduler sees of the machine. Every question there is an attempt.
-    pub fn view<'a>(&'a mut self, observer: &'a mut dyn AttemptObserver) -> MachineView<'a> {
-        view(&mut self.machine, &mut self.prediction, observer)
+    /// What is reserved ahead.
+    pub fn calendar(&self) -> &Calendar {
+        &self.calendar
+    }
+
+    /// Reserves nodes ahead. Jobs that hold them keep them until they end.
+    pub fn reserve(&mut self, reservation: AdvanceReservation) {
+        self.settled = None;
+        self.calendar.add(reservation);
+    }
+
+    /// Gives up a reservation; `None` if there is none of that number.
+    pub fn give_up(&mut self, reservation: u64) -> Option<AdvanceReservation> {
+        self.settled = None;
+        self.calendar.remove(reservation)
+    }
+
+    /// What a scheduler sees of the machine now. Every question there is an attempt.
+    pub fn view<'a>(
+        &'a mut self,
+        now: Time,
+        observer: &'a mut dyn AttemptObserver,
+    ) -> MachineView<'a> {
+        self.parts(now, observer).1
+    }
+
+    /// The scheduler, what it sees of the machine now, and the jobs.
+    fn parts<'a>(
+        &'a mut self,
+        now: Time,
+        observer: &'a mut dyn AttemptObserver,
+    ) -> (&'a mut dyn Scheduler, MachineView<'a>, &'a Queue, &'a Running) {
+        self.calendar.pass(now);
+        let mut view = MachineView::new(&mut self.machine, observer);
+        if let Some(prediction) = &mut self.prediction {
+            view = view.with_prediction(&mut **prediction);
+        }
+        if self.calendar.state() > 0 {
+            let (calendar, beside) = (&self.calendar, &mut self.beside);
+            view = view.beside(Ahead { now, calendar, beside });
+        }
+        (&mut *self.scheduler, view, &self.queue, &self.running)
     }
 
     /// What has gone wrong in strategy or scheduler.
@@ -219,20 +276,21 @@ impl Dispatcher {
         if self.queue.is_empty() {
             return Ok(None);
         }
-        let mut view = view(&mut self.machine, &mut self.prediction, observer);
-        let start = self.scheduler.next(now, &self.queue, &self.running, &mut view);
+        let (scheduler, mut view, queue, running) = self.parts(now, observer);
+        let start = scheduler.next(now, queue, running, &mut view);
+        let settled = (view.state(), view.health());
         self.check()?;
         if start.is_none() {
-            self.settled = Some((self.machine.state(), self.machine.health()));
+            self.settled = Some(settled);
         }
         Ok(start)
     }
 
-    /// Starts a job that waits.
+    /// Starts a job that waits. The strategy is asked beside what is reserved ahead.
     ///
     /// # Errors
-    /// If there is none at that place of the queue, or it does not fit now; nothing has changed
-    /// then.
+    /// If there is none at that place of the queue, it does not fit now, or it would reach into a
+    /// reservation of the nodes that it was given; nothing has changed then.
     #[expect(
         clippy::missing_panics_doc,
         reason = "the queue has the job, and the machine has just granted it nodes"
@@ -246,15 +304,19 @@ impl Dispatcher {
         let Some(job) = self.queue.get(index) else {
             return Err(StartError::NotWaiting { index, waiting });
         };
+        self.calendar.pass(now);
         match placement {
             Some(placement) => {
+                if let Some(met) = self.calendar.in_the_way(now, job.estimate, &placement) {
+                    return Err(StartError::Reserved { job: job.id, reservation: met.number() });
+                }
                 let granted = self.machine.allocate_at(job.id, placement);
                 granted.map_err(|error| StartError::BadPlacement { job: job.id, error })?;
             }
-            None if self.machine.allocate(job.id, &job.request).is_err() => {
-                return Err(StartError::DoesNotFit(job.id));
+            None => {
+                let site = (&mut self.machine, &self.calendar, &mut self.beside);
+                allocate(site, job, now).map_err(|_| StartError::DoesNotFit(job.id))?;
             }
-            None => {}
         }
         self.settled = None;
         let job = &self.running.start(self.queue.take(index).expect("the queue has it"), now).job;
@@ -277,18 +339,28 @@ impl Dispatcher {
         }
     }
 
-    /// Starts a job beside the queue, where the strategy puts it.
+    /// Starts a job beside the queue, where the strategy puts it beside what is reserved ahead.
     ///
     /// # Errors
     /// As [`Machine::allocate`]; nothing has changed then.
     pub fn grant(&mut self, job: Job, now: Time) -> Result<&Placement, AllocateError> {
-        let granted = self.machine.allocate(job.id, &job.request)?;
+        self.calendar.pass(now);
+        let site = (&mut self.machine, &self.calendar, &mut self.beside);
+        let granted = allocate(site, &job, now)?;
         self.running.start(job, now);
         Ok(granted)
     }
 
+    /// Where a job would be put that is granted nodes now ([`Dispatcher::grant`]).
+    ///
+    /// # Errors
+    /// If nowhere, with the reason.
+    pub fn probe(&mut self, job: &Job, now: Time) -> Result<Placement, Refusal> {
+        self.view(now, &mut ()).place(job)
+    }
+
     /// Notes that a job holds given nodes since `start`: it runs already, or its nodes were chosen
-    /// by others than scheduler and strategy.
+    /// by others than scheduler and strategy. Nothing is asked about what is reserved ahead.
     ///
     /// # Errors
     /// As [`Machine::allocate_at`]; nothing has changed then.
@@ -326,22 +398,29 @@ impl Dispatcher {
     /// for q waiting jobs.
     pub fn standing(&self, now: Time) -> Option<(Standing, bool)> {
         let (state, health) = self.settled.filter(|_| !self.queue.is_empty())?;
-        if health != self.machine.health() {
+        if health != self.machine.health() + self.calendar.changes() {
             return None;
         }
         let standing = self.scheduler.standing(now, &self.queue, &self.machine)?;
-        Some((standing, state == self.machine.state()))
+        Some((standing, state == self.machine.state() + self.calendar.state()))
     }
 }
 
-fn view<'a>(
-    machine: &'a mut Machine,
-    prediction: &'a mut Option<Box<dyn Prediction + Send>>,
-    observer: &'a mut dyn AttemptObserver,
-) -> MachineView<'a> {
-    let view = MachineView::new(machine, observer);
-    match prediction {
-        Some(prediction) => view.with_prediction(&mut **prediction),
-        None => view,
+/// Grants a job the nodes that the strategy gives it now beside what is reserved ahead.
+fn allocate<'a>(
+    (machine, calendar, beside): (&'a mut Machine, &Calendar, &mut BesideCalendar),
+    job: &Job,
+    now: Time,
+) -> Result<&'a Placement, AllocateError> {
+    let reach = calendar.reach(now, job.estimate);
+    if reach == Reach::NONE || machine.placement(job.id).is_some() {
+        return machine.allocate(job.id, &job.request);
+    }
+    let (placed, _) = beside.place(machine, calendar, (now, reach), job);
+    let failed = |error: PlacementError| AllocateError::Failed(CallerError::new(error));
+    match (placed, machine.error()) {
+        (_, Some(error)) => Err(AllocateError::Failed(error)),
+        (Err(refusal), None) => Err(AllocateError::Refused(refusal)),
+        (Ok(placement), None) => machine.allocate_at(job.id, placement).map_err(failed),
     }
 }

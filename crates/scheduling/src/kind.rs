@@ -43,7 +43,7 @@ pub struct SchedulerKind {
 ///     fn next(
 ///         &mut self, _: Time, queue: &Queue, _: &Running, view: &mut MachineView<'_>,
 ///     ) -> Option<Start> {
-///         view.can_start(&queue.get(0)?.request).ok().map(|()| Start::at(0))
+///         view.can_start(queue.get(0)?).ok().map(|()| Start::at(0))
 ///     }
 /// }
 ///

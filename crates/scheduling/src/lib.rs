@@ -2,12 +2,16 @@
 //!
 //! A [`Scheduler`] sees the [`Queue`] of waiting jobs, the [`Running`] ones with their estimated
 //! ends, and a [`MachineView`] which it asks whether a job could start now. It never sees a
-//! strategy or a clock: it is told the time.
+//! strategy or a clock: it is told the time. What is reserved ahead ([`Calendar`]) is taken in each
+//! question to the view, for each job that would reach into it.
 //!
 //! A [`Dispatcher`] keeps queue, running jobs, machine and scheduler together, and starts what the
 //! scheduler names. Whoever writes a door or a simulator of their own begins there.
 
+mod beside_calendar;
+mod calendar;
 mod dispatcher;
+mod forward;
 mod kind;
 mod machine_view;
 mod prediction;
@@ -19,7 +23,9 @@ mod schedulers;
 mod shared;
 mod standing;
 
+pub use calendar::{AdvanceReservation, BadReservation, Calendar, Reach};
 pub use dispatcher::{DispatchError, Dispatcher, StartError, Started};
+pub use forward::{PlannedMove, run_forward};
 pub use kind::{
     BuildScheduler, Entry, Registry, SchedulerClosure, SchedulerKind, Selection, entry,
 };

@@ -2,10 +2,11 @@
 
 use pavior_allocation::{Fork, Machine, Placement, Refusal};
 use pavior_kernel::Time;
-use pavior_mesh::Request;
 use pavior_workload::Job;
 
-use crate::Prediction;
+use crate::beside_calendar::BesideCalendar;
+use crate::calendar::{Calendar, Reach};
+use crate::{AdvanceReservation, Prediction};
 
 /// A question and its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,22 +33,40 @@ impl AttemptObserver for () {
 
 /// The only way from a scheduler to the machine that counts: every question asked here is an
 /// attempt in the metrics. Forks of the machine, for plans, are free.
+///
+/// Nodes that are reserved ahead are taken for each job that would reach into the reservation
+/// ([`Calendar`]). A scheduler that asks here need not know of them. One that plans on forks of its
+/// own asks [`MachineView::calendar`].
 pub struct MachineView<'a> {
     machine: &'a mut Machine,
     observer: &'a mut dyn AttemptObserver,
     prediction: Option<&'a mut dyn Prediction>,
+    /// None if nothing was ever reserved.
+    ahead: Option<Ahead<'a>>,
+}
+
+/// What is reserved ahead.
+pub(crate) struct Ahead<'a> {
+    pub(crate) now: Time,
+    pub(crate) calendar: &'a Calendar,
+    pub(crate) beside: &'a mut BesideCalendar,
 }
 
 impl<'a> MachineView<'a> {
-    /// A view of a machine.
+    /// A view of a machine on which nothing is reserved ahead.
     pub fn new(machine: &'a mut Machine, observer: &'a mut dyn AttemptObserver) -> MachineView<'a> {
-        MachineView { machine, observer, prediction: None }
+        MachineView { machine, observer, prediction: None, ahead: None }
     }
 
     /// The same view with a prediction of how long jobs take on given nodes.
     #[must_use]
     pub fn with_prediction(self, prediction: &'a mut dyn Prediction) -> MachineView<'a> {
         MachineView { prediction: Some(prediction), ..self }
+    }
+
+    /// The same view beside what is reserved ahead.
+    pub(crate) fn beside(self, ahead: Ahead<'a>) -> MachineView<'a> {
+        MachineView { ahead: Some(ahead), ..self }
     }
 
     /// How much longer a job is predicted to take on some nodes than in the box that it asks for.
@@ -59,37 +78,49 @@ impl<'a> MachineView<'a> {
         Time((job.estimate.ticks() * (growth - 1.0)).round() as u64)
     }
 
-    /// Whether a request could start now.
+    /// Whether a job could start now.
     ///
     /// # Errors
     /// If not, with the reason.
-    pub fn can_start(&mut self, request: &Request) -> Result<(), Refusal> {
-        self.place(request).map(drop)
+    pub fn can_start(&mut self, job: &Job) -> Result<(), Refusal> {
+        self.place(job).map(drop)
     }
 
-    /// Where the strategy would put a request now.
+    /// Where the strategy would put a job now.
     ///
     /// # Errors
     /// If nowhere, with the reason.
-    pub fn place(&mut self, request: &Request) -> Result<Placement, Refusal> {
+    pub fn place(&mut self, job: &Job) -> Result<Placement, Refusal> {
         self.observer.begins();
-        let answer = self.machine.probe(request);
-        let free = self.machine.free().count();
+        let reach = self.reach(job);
+        let (answer, free) = match self.ahead.as_mut().filter(|_| reach != Reach::NONE) {
+            None => {
+                let answer = self.machine.probe(&job.request);
+                (answer, self.machine.free().count())
+            }
+            Some(Ahead { now, calendar, beside }) => {
+                beside.place(self.machine, calendar, (*now, reach), job)
+            }
+        };
         self.observer.ended(Attempt { free, refusal: answer.as_ref().err().copied() });
         answer
     }
 
-    /// Where a request could start now on nodes that a plan leaves free: `fork` is the machine as
-    /// it is, with reservations taken.
+    /// Where a job could start now on nodes that a plan leaves free: `fork` is the machine as it
+    /// is, with reservations taken. What is reserved ahead is taken for the question.
     ///
     /// # Errors
     /// If nowhere, with the reason.
-    pub fn can_start_on(
-        &mut self,
-        fork: &mut Fork,
-        request: &Request,
-    ) -> Result<Placement, Refusal> {
-        self.can_start_by(fork, |fork| fork.find(request))
+    pub fn can_start_on(&mut self, fork: &mut Fork, job: &Job) -> Result<Placement, Refusal> {
+        let open = self.calendar().filter(|_| self.reach(job) != Reach::NONE).map(|calendar| {
+            let mut open = fork.free().clone();
+            calendar.keep_open(self.now(), job.estimate, &mut open);
+            open
+        });
+        self.can_start_by(fork, |fork| match open {
+            None => fork.find(&job.request),
+            Some(open) => fork.find_within(&open, &job.request),
+        })
     }
 
     /// As [`MachineView::can_start_on`], with the fork asked in another way.
@@ -115,5 +146,53 @@ impl<'a> MachineView<'a> {
     /// The machine, to look at and to fork.
     pub fn machine(&self) -> &Machine {
         self.machine
+    }
+
+    /// What is reserved ahead; `None` if nothing is.
+    #[inline]
+    pub fn calendar(&self) -> Option<&Calendar> {
+        self.ahead.as_ref().map(|ahead| ahead.calendar).filter(|calendar| !calendar.is_empty())
+    }
+
+    /// How far a job reaches that starts now: what is refused to one job is refused to others with
+    /// the same request and the same reach.
+    #[inline]
+    pub fn reach(&self, job: &Job) -> Reach {
+        let ahead = self.ahead.as_ref();
+        ahead.map_or(Reach::NONE, |ahead| ahead.calendar.reach(ahead.now, job.estimate))
+    }
+
+    /// The first reservation into which a job would reach that starts now on some nodes.
+    pub fn in_the_way(&self, job: &Job, nodes: &Placement) -> Option<&AdvanceReservation> {
+        self.calendar()?.in_the_way(self.now(), job.estimate, nodes)
+    }
+
+    /// A number that changes whenever an answer to a job of the same reach could change: each start
+    /// and each end of a job adds exactly one. As long as it stays, a job that was refused may be
+    /// granted only if its reach has grown, and only by a strategy that can miss free nodes.
+    #[inline]
+    pub fn state(&self) -> u64 {
+        self.machine.state() + self.ahead.as_ref().map_or(0, |ahead| ahead.calendar.state())
+    }
+
+    /// A number that changes whenever promises are void: a node failed or was repaired, a job was
+    /// moved, or a reservation ahead was made or given up.
+    #[inline]
+    pub fn health(&self) -> u64 {
+        self.machine.health() + self.ahead.as_ref().map_or(0, |ahead| ahead.calendar.changes())
+    }
+
+    /// The state, and the time where answers depend on it: while something is reserved ahead, the
+    /// reach of a job grows with the time.
+    #[inline]
+    pub(crate) fn moment(&self) -> (u64, Time) {
+        (self.state(), self.now())
+    }
+
+    /// The time, or zero if nothing is reserved ahead.
+    #[inline]
+    fn now(&self) -> Time {
+        let ahead = self.ahead.as_ref().filter(|ahead| !ahead.calendar.is_empty());
+        ahead.map_or(Time::ZERO, |ahead| ahead.now)
     }
 }

@@ -109,8 +109,8 @@ pub(crate) struct LeastFirst<K> {
     returns: u64,
     withdrawals: u64,
     /// With `backfill`: the state of the machine in which all waiting jobs but those in `fresh` are
-    /// known to be refused.
-    passed: Option<u64>,
+    /// known to be refused, with the time where answers depend on it.
+    passed: Option<(u64, Time)>,
     fresh: BTreeSet<Place<K>>,
     refused: Refused,
     error: Option<CallerError>,
@@ -181,7 +181,7 @@ impl<K: Ord + Copy> LeastFirst<K> {
     fn least(&self, queue: &Queue, view: &mut MachineView<'_>) -> Option<(Place<K>, usize)> {
         let place = *self.order.first()?;
         let index = queue.place_of(place.arrival, place.job)?;
-        view.can_start(&queue.get(index)?.request).ok().map(|()| (place, index))
+        view.can_start(queue.get(index)?).ok().map(|()| (place, index))
     }
 
     /// The least of the jobs that fit.
@@ -190,16 +190,16 @@ impl<K: Ord + Copy> LeastFirst<K> {
         queue: &Queue,
         view: &mut MachineView<'_>,
     ) -> Option<(Place<K>, usize)> {
-        let state = view.machine().state();
-        self.refused.in_state(state);
-        let open = if self.passed == Some(state) { &self.fresh } else { &self.order };
+        let moment = view.moment();
+        self.refused.in_state(moment.0);
+        let open = if self.passed == Some(moment) { &self.fresh } else { &self.order };
         for place in open {
             let index = queue.place_of(place.arrival, place.job)?;
-            if self.refused.can_start(&queue.get(index)?.request, view) {
+            if self.refused.can_start(queue.get(index)?, view) {
                 return Some((*place, index));
             }
         }
-        self.passed = Some(state);
+        self.passed = Some(moment);
         self.fresh.clear();
         None
     }

@@ -7,7 +7,7 @@ use pavior_allocation::{BuildError, UnknownNode};
 use pavior_kernel::{BadName, CallerError, Time};
 use pavior_mesh::{Grid, JobId, Request};
 use pavior_network::{BadSettings, Deadlock};
-use pavior_scheduling::StartError;
+use pavior_scheduling::{AdvanceReservation, StartError};
 use pavior_workload::Job;
 use thiserror::Error;
 
@@ -34,7 +34,8 @@ pub struct Setup {
     pub scheduler: pavior_scheduling::Selection,
     /// The network, if jobs send messages; a tick is then a cycle.
     pub network: Option<NetworkSetup>,
-    /// Whether running jobs move to make room; not together with a network or with failures.
+    /// Whether running jobs move to make room; not together with a network, with failures
+    /// or with reservations ahead.
     pub migration: Option<Migration>,
     /// The seed of what the run draws: choices of strategies, destinations of messages. Jobs and
     /// failures are drawn before, with seeds of their own.
@@ -153,6 +154,8 @@ pub struct Inputs<'i> {
     pub jobs: Box<dyn Iterator<Item = Job> + Send + 'i>,
     /// Failures of components. Not together with a network.
     pub failures: Option<Failing>,
+    /// Nodes that are reserved ahead. Not together with migration.
+    pub reserved: Vec<AdvanceReservation>,
 }
 
 impl<'i> Inputs<'i> {
@@ -160,6 +163,12 @@ impl<'i> Inputs<'i> {
     #[must_use]
     pub fn with_failures(self, failures: impl Into<Option<Failing>>) -> Inputs<'i> {
         Inputs { failures: failures.into(), ..self }
+    }
+
+    /// The same with nodes that are reserved ahead; none by default.
+    #[must_use]
+    pub fn with_reserved(self, reserved: Vec<AdvanceReservation>) -> Inputs<'i> {
+        Inputs { reserved, ..self }
     }
 }
 
@@ -169,7 +178,7 @@ where
     J: IntoIterator<Item = Job, IntoIter: Send + 'i>,
 {
     fn from(jobs: J) -> Inputs<'i> {
-        Inputs { jobs: Box::new(jobs.into_iter()), failures: None }
+        Inputs { jobs: Box::new(jobs.into_iter()), failures: None, reserved: Vec::new() }
     }
 }
 

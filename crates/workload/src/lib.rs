@@ -15,6 +15,7 @@ mod freedom;
 mod generators;
 pub mod inspect;
 mod job;
+mod reservations;
 mod shape;
 mod synthetic;
 pub mod traces;
@@ -30,6 +31,7 @@ pub use freedom::{FreedomRule, freedom_named};
 pub use generators::{Class, Generator, Lublin, LublinJobs};
 pub use job::{Job, Service, TimeUnit};
 pub use pavior_kernel::{Family, Selection};
+pub use reservations::{ReservedNodes, read_reservations};
 pub use shape::{ShapeRule, Shaper};
 pub use synthetic::{
     ArrivalProcess, DrawService, DrawSides, Gaps, ServiceDistribution, SideDistribution, Synthetic,

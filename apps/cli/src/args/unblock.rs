@@ -21,8 +21,8 @@ pub(crate) struct UnblockArgs {
     /// The machine, such as mesh:8x8
     #[arg(long, short)]
     pub(crate) machine: String,
-    /// Who holds what: JSON lines as for `pavior explain`, with an optional "end"; - is standard
-    /// input
+    /// Who holds what: JSON lines as for `pavior explain`, with an optional "end" and "start"; - is
+    /// standard input
     #[arg(long)]
     pub(crate) busy: PathBuf,
     #[command(flatten)]
@@ -49,6 +49,18 @@ pub(crate) struct UnblockArgs {
     /// Plans how a node such as 1,2 is emptied; may be given several times
     #[arg(long, group = "question", value_name = "NODE", conflicts_with_all = ["shape", "nodes"])]
     pub(crate) drain: Vec<String>,
+    /// Plans for this time: jobs whose "end" is not later need not move
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = finite,
+        conflicts_with_all = ["blockers", "earliest", "nearest", "defragment", "weights", "svg"],
+    )]
+    pub(crate) by: Option<f64>,
+    /// Lets jobs that have a "start" be requeued, too: each loses its nodes times the time since
+    /// then
+    #[arg(long, value_name = "TIME", value_parser = finite, requires = "by")]
+    pub(crate) now: Option<f64>,
     /// What may be turned
     #[arg(long, value_enum, default_value = "all")]
     pub(crate) turn: Turning,
@@ -66,4 +78,10 @@ pub(crate) struct UnblockArgs {
     /// How to print [default: table on a terminal, else json]
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
+}
+
+/// A time: any number but infinity.
+fn finite(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite());
+    number.ok_or_else(|| "this is not a number".to_string())
 }

@@ -1,12 +1,16 @@
 //! `pavior unblock`: which jobs to move so that a request fits, and what else a plan can say.
 
+mod by;
+
 use std::path::{Path, PathBuf};
 
 use pavior_allocation::{Machine, explain};
 use pavior_draw::PlannedMove;
 use pavior_kernel::{BadName, Time, shown};
 use pavior_mesh::{Cuboid, Freedom, Grid, JobId, NodeId, Request};
-use pavior_planning::{self as planning, Move, MovePlan, SearchLimits, Shape, Snapshot, Weights};
+use pavior_planning::{
+    self as planning, Move, MovePlan, Room, SearchLimits, Shape, Snapshot, Weights,
+};
 use serde_json::{Value, json};
 
 use crate::args::{Turning, UnblockArgs};
@@ -41,6 +45,10 @@ pub(crate) fn run(args: &UnblockArgs) -> Result<(), Failure> {
     let (format, svg) = (Format::or_default(args.format), args.svg.clone());
     let story = Story { busy, snapshot, weights, scale, format, svg };
     let limits = SearchLimits { max_jobs: args.max_jobs, turn, budget: args.budget };
+    if let Some(by) = args.by {
+        let room = if request.is_some() { Room::Box(&shapes) } else { Room::Nodes(&drained) };
+        return story.by(room, (by, args.now), &limits);
+    }
     match shape {
         _ if args.blockers => story.blockers(shape),
         _ if args.earliest => story.earliest(shape),

@@ -23,6 +23,7 @@ mod repeated_members;
 #[cfg(feature = "serve")]
 mod replay;
 mod reproduce;
+mod reservations;
 mod schedules;
 #[cfg(feature = "serve")]
 mod serve;

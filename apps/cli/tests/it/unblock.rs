@@ -21,6 +21,43 @@ fn part(base: [u16; 2], sides: [u16; 2]) -> Value {
 }
 
 #[test]
+fn room_by_a_time_is_made_by_who_ends_who_moves_and_who_is_requeued() {
+    const ROW: &str = r#"{"job":"a","parts":[{"base":[0],"sides":[2]}],"start":0,"end":8}
+{"job":"b","parts":[{"base":[2],"sides":[2]}],"start":1.5,"end":20}
+{"node":[5]}
+"#;
+    let ask = |more: &[&str]| {
+        let fixed = ["unblock", "--machine", "mesh:6", "--busy", "-"];
+        let output = pavior(&[&fixed[..], more].concat(), ROW);
+        assert!(output.status.success(), "{more:?}: {}", stderr(&output));
+        stdout(&output)
+    };
+    let told = |more: &[&str]| -> Value { serde_json::from_str(&ask(more)).unwrap() };
+    // a ends before, and b moves to its nodes then.
+    let plan = told(&["--drain", "2", "--by", "9", "--now", "5", "--format", "json"]);
+    let moves = json!([{"job": "b", "from": [{"base": [2], "sides": [2]}],
+                        "to": [{"base": [0], "sides": [2]}], "ready": 8.0}]);
+    assert_eq!((&plan["moves"], &plan["lost"]), (&moves, &json!(0.0)));
+    assert_eq!((&plan["awaited"], &plan["requeued"]), (&json!(["a"]), &json!([])));
+    // By 7 only a requeued job makes room for four in a row; without --now none is requeued.
+    let four = ["--shape", "4", "--by", "7", "--format"];
+    let plan = told(&[&four[..], &["json", "--now", "5", "--max-jobs", "1"]].concat());
+    assert_eq!((&plan["requeued"], &plan["lost"]), (&json!(null), &json!(null)));
+    let plan = told(&[&four[..], &["json", "--now", "5", "--max-jobs", "2"]].concat());
+    assert_eq!((&plan["requeued"], &plan["lost"]), (&json!(["a", "b"]), &json!(17.0)));
+    assert_eq!(told(&[&four[..], &["json"]].concat())["requeued"], json!(null));
+    let table = ask(&[&four[..], &["table", "--now", "5", "--max-jobs", "2"]].concat());
+    assert!(table.contains("free by 7 after 2 jobs requeued"), "{table}");
+    assert!(table.contains("work lost: 17 nodes x time"), "{table}");
+    for wrong in
+        [&["--by", "x"][..], &["--now", "5"], &["--by", "nan"], &["--by", "7", "--earliest"]]
+    {
+        let fixed = ["unblock", "--machine", "mesh:6", "--busy", "-", "--shape", "2"];
+        assert_eq!(pavior(&[&fixed[..], wrong].concat(), ROW).status.code(), Some(2), "{wrong:?}");
+    }
+}
+
+#[test]
 fn the_cheapest_moves_and_the_other_questions() {
     let moves = json!([{"job": 7, "from": [part([2, 0], [2, 2])], "to": [part([3, 0], [2, 2])]}]);
     assert_eq!(

@@ -540,6 +540,7 @@ def simulate(
     slice: str | None = None,
     failures: str | None = None,
     checkpoint: Time | None = None,
+    reservations: str | None = None,
     jobs: int = 1000,
     freedom: str | None = None,
     migration: Time | None = None,
@@ -571,6 +572,9 @@ def simulate(
         scheduler: which job goes next; `pavior schedulers` lists the names
             (str, a subclass of `Scheduler` or `Priority`, or a function that gives a job its key;
             default 'fcfs')
+        reservations: a list of nodes that are reserved ahead, into which no job starts: JSON lines
+            {"boxes":[{"base":[0,0],"sides":[4,2]}],"from":3600,"to":7200}; also of "nodes":[[1,1]]
+            (str; default None)
         freedom: how free jobs are to be placed: box, turned, any-box, connected or any, also by
             size, column or share: box:16,connected; box:queue=2; any:25%
             (str; default None)

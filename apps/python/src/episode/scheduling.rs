@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use pavior_mesh::Request;
-use pavior_scheduling::Start;
+use pavior_scheduling::{Reach, Start};
 use pavior_simulation::RunError;
 
 use super::features::{COLUMNS, floats};
@@ -20,8 +20,8 @@ pub(super) struct Scheduling {
     fits: Vec<bool>,
     /// How many of the first jobs the caller sees.
     window: usize,
-    /// The requests that were refused in this state of the machine.
-    refused: HashSet<Request>,
+    /// The requests that were refused in this state of the machine, with the reach of their jobs.
+    refused: HashSet<(Request, Reach)>,
     /// The state of the machine that `refused` is about.
     state: Option<u64>,
 }
@@ -71,16 +71,17 @@ impl Scheduling {
             return;
         }
         let simulation = &mut self.steps.simulation;
-        let state = simulation.machine().state();
+        let state = simulation.view().state();
         if self.state != Some(state) {
             self.state = Some(state);
             self.refused.clear();
         }
         for index in 0..self.window.min(simulation.queue().len()) {
-            let Some(request) = simulation.queue().get(index).map(|job| job.request) else { break };
-            let fits = !self.refused.contains(&request) && simulation.can_start(index);
+            let Some(job) = simulation.queue().get(index).cloned() else { break };
+            let question = (job.request, simulation.view().reach(&job));
+            let fits = !self.refused.contains(&question) && simulation.can_start(index);
             if !fits {
-                self.refused.insert(request);
+                self.refused.insert(question);
             }
             self.fits.push(fits);
         }

@@ -58,8 +58,7 @@ impl Turn for Question<'_, '_> {
     }
 
     fn ask(&mut self, index: usize) -> Option<Result<(), Refusal>> {
-        let request = self.queue.get(index)?.request;
-        Some(self.view.can_start(&request))
+        Some(self.view.can_start(self.queue.get(index)?))
     }
 }
 

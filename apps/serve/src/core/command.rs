@@ -80,6 +80,21 @@ pub enum NodeChange {
     Drain,
 }
 
+/// Nodes to be reserved ahead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReservationRequest {
+    /// The machine's name; `None` is the first.
+    pub machine: Option<String>,
+    /// The boxes, which may overlap.
+    pub parts: Vec<Cuboid>,
+    /// When the nodes are to be free, in milliseconds since 1970; `None` is now.
+    pub from_ms: Option<u64>,
+    /// When jobs may run on them again.
+    pub to_ms: u64,
+    /// What it is called.
+    pub name: Option<String>,
+}
+
 /// What callers ask of the service; each is decided at once and as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
@@ -116,6 +131,13 @@ pub enum Command {
         node: Coordinates,
         /// What happens to it.
         change: NodeChange,
+    },
+    /// Reserves nodes ahead.
+    Reserve(ReservationRequest),
+    /// Gives up a reservation.
+    Unreserve {
+        /// The reservation.
+        id: u64,
     },
     /// Carries out commands in order, each on its own, at one instant. Ends that stand together
     /// free their nodes together: what waits is offered the nodes of all of them at once.

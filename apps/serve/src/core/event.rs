@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{KeptBody, Lease, MachineSpec, WaitingRequest};
+use super::{KeptBody, Lease, MachineSpec, Reservation, WaitingRequest};
 
 /// An entry of the journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,7 +37,7 @@ pub struct KeptReply {
     pub body: KeptBody,
 }
 
-/// Why a lease is no more.
+/// Why a lease or a reservation is no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Why {
@@ -45,7 +45,7 @@ pub enum Why {
     Ended,
     /// Its time to live passed.
     Expired,
-    /// It waited, and was taken out of the queue.
+    /// It waited, and was taken out of the queue; or a reservation was given up.
     Cancelled,
 }
 
@@ -109,6 +109,19 @@ pub enum Event {
         node: Vec<u16>,
         /// Its state now.
         state: NodeState,
+    },
+    /// Nodes are reserved ahead.
+    Reserved {
+        /// The reservation.
+        #[serde(with = "shared")]
+        reservation: Arc<Reservation>,
+    },
+    /// A reservation is over, or was given up.
+    Unreserved {
+        /// The reservation.
+        id: u64,
+        /// Why.
+        why: Why,
     },
     /// What the time is; noted now and then, so that a start knows how long the service was down.
     Clock {

@@ -7,7 +7,8 @@ use thiserror::Error;
 use super::epoch;
 use super::served_machine::ServedMachine;
 use super::{
-    Event, Lease, MachineSpec, ServiceRecord, ServiceState, StateError, WaitingRequest, Why,
+    Event, Lease, MachineSpec, Reservation, ServiceRecord, ServiceState, StateError,
+    WaitingRequest, Why,
 };
 
 /// A record that does not follow from those before it: the journal is damaged, or was written by
@@ -64,6 +65,8 @@ impl ServiceState {
                 let node = board.node_at(node).ok_or("the node lies outside")?;
                 board.set_node(node, *state);
             }
+            Event::Reserved { reservation } => self.reserve(reservation)?,
+            Event::Unreserved { id, .. } => self.unreserve(*id)?,
             Event::Clock { doubted: false } => self.doubted = None,
             Event::Clock { doubted: true } => {
                 self.doubted.get_or_insert_default();
@@ -141,6 +144,9 @@ impl ServiceState {
         let old = &self.boards[index];
         for &node in old.failed.iter().chain(&old.drained) {
             fresh.set_node(node, old.node(node));
+        }
+        for reservation in self.reservations.values().filter(|one| one.machine == spec.name) {
+            fresh.reserve(reservation).map_err(bad)?;
         }
         // Another strategy may grant a waiting request more nodes, or fewer.
         for id in old.waiting() {
@@ -230,6 +236,29 @@ impl ServiceState {
         }
         self.forget(&lease.tenant, lease.job.as_ref(), u64::from(lease.nodes()));
         self.ended.add(id, lease.tenant.clone());
+        Ok(())
+    }
+
+    /// Nodes are reserved ahead.
+    pub(crate) fn reserve(&mut self, reservation: &Arc<Reservation>) -> Result<(), String> {
+        let id = reservation.id;
+        if self.tenant_of(id).is_some() || self.reservations.contains_key(&id) {
+            return Err(format!("{id} is taken already"));
+        }
+        let board = self.board_of(&reservation.machine)?;
+        self.boards[board].reserve(reservation)?;
+        self.next_id = self.next_id.max(id + 1);
+        self.over.insert((reservation.to_ms, id));
+        self.reservations.insert(id, reservation.clone());
+        Ok(())
+    }
+
+    fn unreserve(&mut self, id: u64) -> Result<(), String> {
+        let gone = self.reservations.remove(&id);
+        let gone = gone.ok_or_else(|| format!("there is no reservation {id}"))?;
+        self.over.remove(&(gone.to_ms, id));
+        let board = self.board_of(&gone.machine)?;
+        self.boards[board].unreserve(id);
         Ok(())
     }
 

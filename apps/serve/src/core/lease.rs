@@ -38,7 +38,7 @@ impl fmt::Display for JobName {
 }
 
 /// A box as the journal writes it: base and sides, three of each.
-pub(crate) type Box3 = [[u16; 3]; 2];
+pub type Box3 = [[u16; 3]; 2];
 
 /// The boxes of a list as the journal writes them.
 pub(crate) fn boxes(parts: &[Cuboid]) -> Vec<Box3> {

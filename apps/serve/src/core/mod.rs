@@ -14,6 +14,7 @@ mod keys;
 mod lease;
 pub(crate) mod problem;
 pub mod reply;
+mod reservation;
 mod served_machine;
 mod snapshot;
 mod state;
@@ -21,15 +22,17 @@ mod view;
 
 pub use pavior_workload::Ask;
 
-pub use command::{Caller, Command, IdempotencyKey, LeaseRequest, NodeChange};
+pub use command::{Caller, Command, IdempotencyKey, LeaseRequest, NodeChange, ReservationRequest};
 pub use decide::{ClockRule, Decision, Refused};
 pub use event::{Event, KeptReply, NodeState, ServiceRecord, Why};
 pub use fold::FoldError;
 pub use kept::KeptBody;
-pub use lease::{JobName, Lease, WaitingRequest};
+pub use lease::{Box3, JobName, Lease, WaitingRequest};
 pub use problem::{Problem, Reason};
 pub use reply::{Instant, Reply, Written};
 pub(crate) use reply::{parts, point};
+pub use reservation::Reservation;
+pub(crate) use served_machine::{ServedMachine, micros};
 pub use snapshot::StateSnapshot;
 pub use state::{MachineSpec, ServiceLimits, ServiceState, StateError};
 pub use view::{BoardView, NodeCounts, StateView};

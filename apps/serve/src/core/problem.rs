@@ -7,6 +7,8 @@ use pavior_allocation::Refusal;
 pub enum Reason {
     /// The strategy refuses the request.
     Refused(Refusal),
+    /// It would reach into a reservation.
+    Reserved,
     /// The tenant would hold more than its quota.
     OverQuota,
     /// The boxes of a hold are not free.
@@ -19,6 +21,8 @@ pub enum Reason {
     StillWaiting,
     /// No such lease, for this caller.
     UnknownLease,
+    /// No such reservation.
+    UnknownReservation,
     /// No such machine.
     UnknownMachine,
     /// No such node on this machine.
@@ -56,6 +60,8 @@ impl Reason {
     fn parts(self) -> (&'static str, &'static str) {
         match self {
             Reason::Refused(refusal) => (refusal.word(), refusal.meaning()),
+            Reason::Reserved => ("reserved", "the nodes are reserved ahead"),
+            Reason::UnknownReservation => ("unknown-reservation", "there is no such reservation"),
             Reason::OverQuota => ("over-quota", "the tenant's quota is used up"),
             Reason::NotFree => ("not-free", "some of the nodes are not free"),
             Reason::StaleEpoch => ("stale-epoch", "the lease is held under another epoch"),

@@ -8,7 +8,7 @@ use pavior_kernel::Date;
 use pavior_mesh::{Coordinates, Cuboid, Freedom, Grid};
 use serde::{Serialize, Serializer};
 
-use super::{JobName, NodeState, Problem, lease};
+use super::{JobName, NodeState, Problem, lease, reservation};
 
 /// The answer to a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +23,10 @@ pub enum Reply {
     Ended(Ended),
     /// The state of a node.
     Node(Node),
+    /// Nodes are reserved ahead.
+    Reserved(Reservation),
+    /// A reservation is given up.
+    Unreserved(Reservation),
     /// The clock is confirmed.
     Clock(Clock),
     /// The answers to the commands of a batch, in their order.
@@ -226,7 +230,7 @@ pub enum WaitsForKind {
     Nodes,
     /// As many are free, but the strategy finds no place among them.
     Place,
-    /// It could be placed now, but on nodes that are reserved for another request.
+    /// It could be placed now, but on nodes that are reserved for another request, or ahead.
     Reservation,
     /// Another request starts before it, whatever is free, or the scheduler does not look at it
     /// yet.
@@ -246,7 +250,8 @@ pub struct WaitsFor {
     pub(crate) needed: u64,
     /// Those that are.
     pub(crate) free: u64,
-    /// The request that has the reservation, or that starts before; null where there is none.
+    /// The request that has the reservation, or that starts before; null where there is none, as
+    /// for what is reserved ahead.
     pub(crate) by: Option<Other>,
     /// When the reservation begins (RFC 3339).
     #[cfg_attr(feature = "http", schema(value_type = Option<String>))]
@@ -292,6 +297,45 @@ pub struct Node {
     /// The lease that holds it.
     pub(crate) lease: Option<u64>,
     pub(crate) job: Option<JobName>,
+}
+
+/// Nodes that are reserved ahead.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+pub struct Reservation {
+    pub(crate) id: u64,
+    pub(crate) machine: String,
+    /// The boxes, as they were given.
+    pub(crate) parts: Vec<Part>,
+    /// When its nodes are to be free.
+    #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
+    pub(crate) from: Instant,
+    /// When jobs may run on them again.
+    #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
+    pub(crate) to: Instant,
+    pub(crate) name: Option<String>,
+    /// The leases, of those that the caller may see, that hold some of its nodes and are said to
+    /// end after it begins. Nobody is ended for a reservation.
+    pub(crate) leases: Vec<u64>,
+}
+
+impl Reservation {
+    /// A reservation on a machine of this grid, with the leases of some that are in its way.
+    pub(crate) fn of<'a>(
+        grid: &Grid,
+        one: &reservation::Reservation,
+        leases: impl Iterator<Item = &'a lease::Lease>,
+    ) -> Reservation {
+        Reservation {
+            id: one.id,
+            machine: one.machine.clone(),
+            parts: parts(grid, &one.cuboids()),
+            from: Instant(one.from_ms),
+            to: Instant(one.to_ms),
+            name: one.name.clone(),
+            leases: one.in_the_way(grid, leases),
+        }
+    }
 }
 
 /// A clock that was confirmed.

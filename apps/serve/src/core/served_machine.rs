@@ -2,13 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use pavior_allocation::{AllocateError, Machine, Placement, Selection};
+use pavior_allocation::{AllocateError, Machine, Placement, Refusal, Selection};
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, OccupancyError, Request, Sides};
-use pavior_scheduling::{Dispatcher, Standing};
+use pavior_scheduling::{AdvanceReservation, Dispatcher, Running, Standing};
 use pavior_workload::{Job, Service, ShapeRule, Shaper};
 
-use super::{Ask, Lease, MachineSpec, NodeState, StateError, WaitingRequest};
+use super::{
+    Ask, BoardView, Lease, MachineSpec, NodeState, Reservation, StateError, StateView,
+    WaitingRequest,
+};
 
 /// How long a job without an estimate is taken to run: a century, in milliseconds.
 const FOREVER_MS: u64 = 100 * 365 * 24 * 3600 * 1000;
@@ -55,6 +58,59 @@ impl ServedMachine {
         })
     }
 
+    /// A machine of a view, to be tried out: with its leases, its queue and what is reserved ahead.
+    ///
+    /// # Errors
+    /// If the view contradicts itself.
+    pub(crate) fn of(view: &StateView, board: &BoardView, seed: u64) -> Result<Self, String> {
+        let made = ServedMachine::new(&board.spec, seed);
+        let mut machine = made.map_err(|error| error.to_string())?;
+        for lease in view.leases_on(board) {
+            machine.hold(lease)?;
+        }
+        for (nodes, state) in
+            [(&board.failed, NodeState::Failed), (&board.drained, NodeState::Drained)]
+        {
+            nodes.iter().for_each(|&node| machine.set_node(NodeId(node), state));
+        }
+        for reservation in view.reservations_on(board) {
+            machine.reserve(reservation)?;
+        }
+        for waiting in view.waiting.iter().filter(|one| one.machine == board.spec.name) {
+            machine.wait(waiting);
+        }
+        Ok(machine)
+    }
+
+    /// The same machine with its queue, to run forward.
+    pub(crate) fn into_dispatcher(self) -> Dispatcher {
+        self.dispatcher
+    }
+
+    /// The leases, as running jobs.
+    pub(crate) fn running(&self) -> &Running {
+        self.dispatcher.running()
+    }
+
+    /// Ends a lease and lets its job wait again, where its begin places it.
+    pub(crate) fn requeue(&mut self, id: u64) {
+        if let Some((running, _)) = self.dispatcher.end(JobId(id)) {
+            self.dispatcher.resubmit(running.job);
+        }
+    }
+
+    /// Keeps nodes free of jobs from one time to another, under a number that no reservation has.
+    pub(crate) fn keep_free(
+        &mut self,
+        number: u64,
+        parts: Vec<Cuboid>,
+        time: (Time, Time),
+    ) -> Result<(), String> {
+        let kept = AdvanceReservation::new(number, &self.grid, parts, time);
+        self.dispatcher.reserve(kept.map_err(|error| error.to_string())?);
+        Ok(())
+    }
+
     /// Machine, queue and running jobs, to be run forward.
     #[cfg(feature = "http")]
     pub(crate) fn dispatcher(&self) -> &Dispatcher {
@@ -79,6 +135,44 @@ impl ServedMachine {
     /// The request of the machine's strategy for what a caller asks.
     pub(crate) fn request(&mut self, ask: Ask) -> Request {
         ask.request(&mut self.shaper)
+    }
+
+    /// Where the strategy would place a request that does not wait.
+    ///
+    /// # Errors
+    /// If nowhere, with the reason.
+    pub(crate) fn probe(
+        &mut self,
+        request: &Request,
+        now_ms: u64,
+        estimate: Time,
+    ) -> Result<Placement, Refusal> {
+        let now = micros(now_ms);
+        self.dispatcher.probe(&job(0, *request, now, estimate), now)
+    }
+
+    /// The first reservation ahead because of which a request is refused now that would be granted
+    /// otherwise.
+    pub(crate) fn reserved_for(
+        &mut self,
+        request: &Request,
+        now_ms: u64,
+        estimate: Time,
+    ) -> Option<u64> {
+        let placed = self.machine_mut().probe(request).ok()?;
+        let met = self.dispatcher.calendar().in_the_way(micros(now_ms), estimate, &placed);
+        met.map(AdvanceReservation::number)
+    }
+
+    /// Reserves nodes ahead.
+    pub(crate) fn reserve(&mut self, reservation: &Reservation) -> Result<(), String> {
+        self.dispatcher.reserve(reservation.ahead(&self.grid)?);
+        Ok(())
+    }
+
+    /// A reservation is no more.
+    pub(crate) fn unreserve(&mut self, id: u64) {
+        self.dispatcher.give_up(id);
     }
 
     /// Lets the strategy place a request that does not wait.
@@ -225,6 +319,11 @@ pub(crate) fn estimate(said_ms: Option<u64>, length_ms: Option<u64>) -> Time {
 }
 
 impl Lease {
+    /// When it is said to end, in milliseconds since 1970.
+    pub(crate) fn said_end_ms(&self) -> u64 {
+        self.start_ms.saturating_add(self.estimate().0 / 1000)
+    }
+
     fn estimate(&self) -> Time {
         let length = self.expires_ms.map(|end| end.saturating_sub(self.start_ms));
         estimate(self.estimate_ms, length)
@@ -252,6 +351,6 @@ fn job(id: u64, request: Request, arrival: Time, estimate: Time) -> Job {
     Job { id: JobId(id), number: id, arrival, request, service, estimate }
 }
 
-fn micros(ms: u64) -> Time {
+pub(crate) fn micros(ms: u64) -> Time {
     Time(ms.saturating_mul(1000))
 }

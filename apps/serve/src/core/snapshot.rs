@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::served_machine::ServedMachine;
 use super::{
-    KeptReply, Lease, MachineSpec, NodeState, ServiceLimits, ServiceState, WaitingRequest,
+    KeptReply, Lease, MachineSpec, NodeState, Reservation, ServiceLimits, ServiceState,
+    WaitingRequest,
 };
 
 /// A state, written down.
@@ -30,6 +31,9 @@ pub struct StateSnapshot {
     pub leases: Vec<Lease>,
     /// The waiting requests, machine by machine in the order of the queue.
     pub waiting: Vec<WaitingRequest>,
+    /// What is reserved ahead, by number.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reservations: Vec<Reservation>,
     /// The kept replies, with their times.
     pub kept: Vec<(u64, KeptReply)>,
     /// The leases that ended last, with their tenants.
@@ -84,6 +88,7 @@ impl ServiceState {
             machines: machines.collect(),
             leases,
             waiting: waiting.map(|id| WaitingRequest::clone(&self.waiting[&id])).collect(),
+            reservations: self.reservations.values().map(|one| (**one).clone()).collect(),
             kept: self.keys.iter().collect(),
             ended: self.ended.iter().map(|(id, tenant)| (id, tenant.to_string())).collect(),
         }
@@ -116,6 +121,10 @@ impl ServiceState {
         for waiting in &snapshot.waiting {
             let waits = state.enqueue(&Arc::new(waiting.clone()));
             waits.map_err(|reason| format!("request {}: {reason}", waiting.id))?;
+        }
+        for reservation in &snapshot.reservations {
+            let reserved = state.reserve(&Arc::new(reservation.clone()));
+            reserved.map_err(|reason| format!("reservation {}: {reason}", reservation.id))?;
         }
         for (at, kept) in &snapshot.kept {
             state.keys.keep(*at, kept, &state.limits);

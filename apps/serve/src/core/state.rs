@@ -11,8 +11,8 @@ use thiserror::Error;
 use super::ended::Ended;
 use super::epoch;
 use super::keys::Keys;
-use super::served_machine::ServedMachine;
-use super::{Ask, JobName, Lease, WaitingRequest};
+use super::served_machine::{ServedMachine, estimate};
+use super::{Ask, JobName, Lease, Reservation, WaitingRequest};
 
 /// A machine of the service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,6 +91,9 @@ pub struct ServiceState {
     pub(crate) waiting: BTreeMap<u64, Arc<WaitingRequest>>,
     /// (time, lease) of those that end by themselves.
     pub(crate) expiries: BTreeSet<(u64, u64)>,
+    /// What is reserved ahead, by number, and (time, number) of when it is over.
+    pub(crate) reservations: BTreeMap<u64, Arc<Reservation>>,
+    pub(crate) over: BTreeSet<(u64, u64)>,
     /// Nodes held and waited for, by tenant.
     pub(crate) usage: HashMap<String, u64>,
     /// Live leases and waiting requests by the names of their jobs, tenant by tenant.
@@ -120,6 +123,8 @@ impl ServiceState {
             leases: BTreeMap::new(),
             waiting: BTreeMap::new(),
             expiries: BTreeSet::new(),
+            reservations: BTreeMap::new(),
+            over: BTreeSet::new(),
             moving: BTreeSet::new(),
             usage: HashMap::new(),
             jobs: HashMap::new(),
@@ -147,9 +152,11 @@ impl ServiceState {
         self.doubted.is_some()
     }
 
-    /// When the next lease expires, in milliseconds since 1970; none while the clock is in doubt.
+    /// When the next lease or reservation ends by time, in milliseconds since 1970; none while the
+    /// clock is in doubt.
     pub fn next_expiry_ms(&self) -> Option<u64> {
-        self.expiries.first().filter(|_| self.doubted.is_none()).map(|&(at, _)| at)
+        let next = [self.expiries.first(), self.over.first()].into_iter().flatten().min();
+        next.filter(|_| self.doubted.is_none()).map(|&(at, _)| at)
     }
 
     /// Lets epochs go on from the wall clock. A server does so whenever it begins to decide;
@@ -187,12 +194,13 @@ impl ServiceState {
         self.boards[board].request(ask)
     }
 
-    /// What a request would be granted now.
+    /// What a request would be granted now that runs until it is ended.
     ///
     /// # Errors
     /// Why it would be refused.
     pub fn probe(&mut self, board: usize, request: &Request) -> Result<Placement, Refusal> {
-        self.boards[board].machine_mut().probe(request)
+        let now_ms = self.now_ms;
+        self.boards[board].probe(request, now_ms, estimate(None, None))
     }
 
     /// A lease by its number.
@@ -250,6 +258,8 @@ impl ServiceState {
             let live = self.leases.values().filter(|lease| lease.machine == board.spec.name);
             assert_eq!(board.machine().jobs(), live.count(), "leases and holders disagree");
         }
+        let over = self.reservations.values().map(|one| (one.to_ms, one.id));
+        assert_eq!(self.over, over.collect(), "reservations and their ends disagree");
         let timed = self.leases.values().filter(|lease| lease.expires_ms.is_some()).count();
         assert_eq!(self.expiries.len(), timed, "leases and expiries disagree");
         let mut used: HashMap<String, u64> = HashMap::new();

@@ -8,7 +8,7 @@ use pavior_scheduling::Standing;
 use serde::Serialize;
 
 use super::served_machine::ServedMachine;
-use super::{Lease, MachineSpec, ServiceState, WaitingRequest};
+use super::{Lease, MachineSpec, Reservation, ServiceState, WaitingRequest};
 
 /// A state as it was at one record.
 #[derive(Clone, Debug)]
@@ -23,6 +23,8 @@ pub struct StateView {
     pub leases: Vec<Arc<Lease>>,
     /// The waiting requests, machine by machine in the order of the queue.
     pub waiting: Vec<Arc<WaitingRequest>>,
+    /// What is reserved ahead, by number.
+    pub reservations: Vec<Arc<Reservation>>,
 }
 
 /// A machine as it was at one record.
@@ -82,6 +84,7 @@ impl ServiceState {
             boards: boards.collect(),
             leases: self.leases.values().cloned().collect(),
             waiting: waiting.map(|id| self.waiting[&id].clone()).collect(),
+            reservations: self.reservations.values().cloned().collect(),
         }
     }
 }
@@ -101,6 +104,15 @@ impl StateView {
         let mut leases: Vec<&Lease> = on.map(|lease| &**lease).collect();
         leases.sort_by_key(|lease| lease.epoch);
         leases
+    }
+
+    /// What is reserved ahead on a machine, by number.
+    pub fn reservations_on<'a>(
+        &'a self,
+        board: &'a BoardView,
+    ) -> impl Iterator<Item = &'a Reservation> {
+        let all = self.reservations.iter().map(|one| &**one);
+        all.filter(|one| one.machine == board.spec.name)
     }
 
     /// How many nodes of a machine there are of each kind. O(nodes that leases hold) if a node is

@@ -133,6 +133,9 @@ async fn numbers(app: &Arc<App>) -> Registry {
     each("leases", "Leases held", &|board, _| {
         view.leases.iter().filter(|lease| here(board, &lease.machine)).count() as u64
     });
+    each("reservations", "Reservations ahead, those that have begun included", &|board, _| {
+        view.reservations_on(board).count() as u64
+    });
     each("waiting", "Requests that wait", &|board, _| {
         view.waiting.iter().filter(|one| here(board, &one.machine)).count() as u64
     });

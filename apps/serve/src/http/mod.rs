@@ -23,6 +23,8 @@ mod problem;
 mod rates;
 mod reads;
 mod refusals;
+mod reservations;
+mod room;
 mod series;
 mod slots;
 mod statuses;
@@ -170,6 +172,8 @@ fn described() -> [OpenApiRouter<Arc<App>>; 2] {
         .routes(routes!(changes::repair))
         .routes(routes!(changes::drain))
         .routes(routes!(changes::confirm))
+        .routes(routes!(reservations::reservations, reservations::reserve))
+        .routes(routes!(reservations::give_up))
         .routes(routes!(machines::machine))
         .routes(routes!(machines::machines))
         .routes(routes!(reads::queue))
@@ -180,6 +184,7 @@ fn described() -> [OpenApiRouter<Arc<App>>; 2] {
         .routes(routes!(explain::explain))
         .routes(routes!(forecast::forecast))
         .routes(routes!(unblock::unblock))
+        .routes(routes!(room::room))
         .routes(routes!(explain::what_if))
         .routes(routes!(watch::watch))
         .routes(routes!(metrics::metrics));

@@ -60,10 +60,12 @@ fn status(reason: Reason) -> u16 {
         Reason::NoScheduler | Reason::BadValue => 400,
         Reason::OperatorOnly | Reason::OtherTenant => 403,
         Reason::UnknownLease
+        | Reason::UnknownReservation
         | Reason::UnknownMachine
         | Reason::UnknownNode
         | Reason::UnknownStrategy => 404,
         Reason::Refused(_)
+        | Reason::Reserved
         | Reason::OverQuota
         | Reason::NotFree
         | Reason::StaleEpoch
@@ -101,6 +103,7 @@ impl Serialize for Body<'_> {
             Reply::Waiting(waiting) => waiting.serialize(serializer),
             Reply::Ended(ended) => ended.serialize(serializer),
             Reply::Node(node) => node.serialize(serializer),
+            Reply::Reserved(one) | Reply::Unreserved(one) => one.serialize(serializer),
             Reply::Clock(clock) => clock.serialize(serializer),
             Reply::Batch(replies) => {
                 let answer = |reply| Answer { status: status_of(reply), body: Body(reply) };
@@ -117,7 +120,7 @@ impl Serialize for Body<'_> {
 
 fn status_of(reply: &Reply) -> u16 {
     match reply {
-        Reply::Granted(_) => 201,
+        Reply::Granted(_) | Reply::Reserved(_) => 201,
         Reply::Waiting(_) => 202,
         Reply::Problem(problem) => status(problem.reason),
         Reply::Kept(written) => written.status,

@@ -58,9 +58,9 @@ struct Watcher {
 /// Watches the service: an event for each record, in order, without gaps.
 ///
 /// The id of an event is the number of its record; `event` is its kind: `granted`, `queued`,
-/// `renewed`, `ended`, `node` or `configured`. A tenant sees its own leases and all nodes. A
-/// watcher that asks for records that are no longer kept gets 410 and begins anew from `GET
-/// /v1/state`.
+/// `renewed`, `ended`, `node`, `reserved`, `unreserved` or `configured`. A tenant sees its own
+/// leases, all nodes and what is reserved ahead. A watcher that asks for records that are no longer
+/// kept gets 410 and begins anew from `GET /v1/state`.
 #[utoipa::path(
     get, path = "/v1/watch", tag = "leases",
     params(WatchQuery, ("Last-Event-ID" = Option<u64>, Header, description = "as `after`")),
@@ -246,6 +246,13 @@ impl Watcher {
             Event::Node { machine, node, state } => {
                 ("node", None, json!({ "machine": machine, "node": node, "state": state }))
             }
+            Event::Reserved { reservation } => {
+                let grid = self.app.grid(Some(&reservation.machine));
+                // Who is in its way is asked for by `GET /v1/reservations`.
+                let shown = reply::Reservation::of(grid, reservation, [].into_iter());
+                ("reserved", None, json!({ "reservation": shown }))
+            }
+            Event::Unreserved { id, why } => ("unreserved", None, json!({ "id": id, "why": why })),
             Event::Clock { .. } | Event::Kept => return None,
         };
         if tenant.is_some_and(|tenant| !self.caller.may_touch(&tenant)) {

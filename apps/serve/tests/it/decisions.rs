@@ -108,6 +108,40 @@ fn a_request_that_waits_keeps_its_freedom_and_older_journals_are_read() {
     }
 }
 
+/// However leases, queue, nodes and reservations change: no lease begins that is said to last into
+/// a reservation of its nodes.
+#[test]
+fn no_lease_begins_that_would_last_into_a_reservation() {
+    let (mut grants, mut ahead) = (0, 0);
+    for seed in 200..260 {
+        let mut random = Random(seed);
+        let scheduler = ["fcfs", "scan-all", "easy", "conservative"][seed as usize % 4];
+        let (mut state, first) = begin(Some(scheduler));
+        let (mut records, mut now) = (vec![first], 0);
+        for _ in 0..200 {
+            now += random.below(60);
+            let (caller, key, command) = command(&mut random, &state);
+            let holds = matches!(command, Command::Hold { .. });
+            let before = records.len();
+            state.decide(now, &caller, key.as_ref(), command, &mut records);
+            for record in &records[before..] {
+                let Event::Granted { lease } = &record.event else { continue };
+                let end = lease.ttl_ms.map_or(u64::MAX, |ttl| lease.start_ms + ttl);
+                let reserved = state.view().reservations;
+                let late = reserved.iter().filter(|one| !holds && one.from_ms < end);
+                let meets = late.filter(|one| record.at_ms < one.to_ms).any(|one| {
+                    let taken = nodes(&one.parts);
+                    nodes(&lease.parts).iter().any(|node| taken.contains(node))
+                });
+                assert!(!meets, "seed {seed}: {lease:?} among {reserved:?}");
+                grants += 1;
+                ahead += u32::from(!reserved.is_empty());
+            }
+        }
+    }
+    assert!(grants > 1000 && ahead > 300, "{grants} {ahead}");
+}
+
 /// The model: who holds which node, one node at a time.
 #[test]
 fn no_node_is_held_twice() {

@@ -18,6 +18,7 @@ mod page;
 mod random;
 mod records;
 mod requests;
+mod reservations;
 mod running;
 mod server;
 mod short;

@@ -2,7 +2,8 @@
 
 use pavior_mesh::{Cuboid, Freedom};
 use pavior_serve::core::{
-    Ask, Caller, Command, IdempotencyKey, LeaseRequest, NodeChange, ServiceState,
+    Ask, Caller, Command, IdempotencyKey, LeaseRequest, NodeChange, ReservationRequest,
+    ServiceState,
 };
 use pavior_serve::service::written;
 
@@ -43,7 +44,7 @@ pub(crate) fn command(
     let held = view.leases.get(random.below(view.leases.len().max(1) as u64) as usize);
     let side = |random: &mut Random| 1 + random.below(5) as u16;
     let point = |random: &mut Random| [random.below(8) as u16, random.below(8) as u16, 0];
-    let command = match (random.below(10), held) {
+    let command = match (random.below(12), held) {
         (0..=3, _) => {
             let ask = if random.one_in(3) {
                 Ask::Nodes(1 + random.below(20) as u32)
@@ -73,6 +74,17 @@ pub(crate) fn command(
         (9, _) => {
             let parts = vec![Cuboid::new(point(random), [side(random), side(random), 1])];
             Command::Hold { request: LeaseRequest::of(Ask::Nodes(1)), parts }
+        }
+        (10, _) => {
+            let parts = vec![Cuboid::new(point(random), [side(random), side(random), 1])];
+            let from_ms = state.now_ms() + random.below(300);
+            let to_ms = from_ms + random.below(300);
+            let (from_ms, name) = (random.one_in(2).then_some(from_ms), Some("works".to_string()));
+            Command::Reserve(ReservationRequest { machine: None, parts, from_ms, to_ms, name })
+        }
+        (11, _) => {
+            let id = view.reservations.first().map_or(99, |one| one.id);
+            Command::Unreserve { id }
         }
         _ => {
             let waiting = view.waiting.first().map_or(99, |waiting| waiting.id);

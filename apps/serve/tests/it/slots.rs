@@ -10,8 +10,11 @@ fn slots_are_counted_now_after_moves_and_later() {
     let mut client = server.client();
     let gauges = |client: &mut crate::client::Client| -> Vec<String> {
         let text = client.get("/metrics").text;
-        let mut lines: Vec<_> =
-            text.lines().filter(|line| line.starts_with("pavior_slots")).map(String::from).collect();
+        let mut lines: Vec<_> = text
+            .lines()
+            .filter(|line| line.starts_with("pavior_slots"))
+            .map(String::from)
+            .collect();
         // The samples of a metric have no order.
         lines.sort();
         lines

@@ -13,6 +13,7 @@ mod log;
 mod messages;
 mod migration;
 mod page;
+mod reservations;
 mod runs;
 mod snapshot;
 mod synthetic;
@@ -258,6 +259,7 @@ pub const ALL: &[Parameter] = &[
     failures::SLICE,
     failures::FAILURES,
     failures::CHECKPOINT,
+    reservations::RESERVATIONS,
     synthetic::JOBS,
     runs::FREEDOM,
     migration::MIGRATION,

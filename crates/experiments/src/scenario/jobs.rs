@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use pavior_kernel::{Stream, Time};
 use pavior_network::{Channels, Settings};
+use pavior_scheduling::AdvanceReservation;
 use pavior_simulation::metrics::{Context, MetricSpec};
 use pavior_simulation::{
     Bounds, ChannelRecorder, Ending, Failing, Histories, Inputs, Migration, Observer, Recorder,
@@ -11,8 +12,8 @@ use pavior_simulation::{
 };
 use pavior_workload::traces::{Replay, Tags, Trace, TraceJobs};
 use pavior_workload::{
-    FailureClasses, FailureEvent, Failures, FreedomRule, Job, Selection, Service, ShapeRule,
-    Shaper, Synthetic, SyntheticJobs, TimeUnit,
+    FailureClasses, FailureEvent, Failures, FreedomRule, Job, ReservedNodes, Selection, Service,
+    ShapeRule, Shaper, Synthetic, SyntheticJobs, TimeUnit,
 };
 
 use super::RunRecord;
@@ -30,6 +31,7 @@ pub(super) struct Jobs {
     freedom: Option<FreedomRule>,
     migration: Option<MigrationSettings>,
     failures: Option<FailureEvents>,
+    reserved: Vec<AdvanceReservation>,
     restart: Restart,
     spares: Spares,
     bounds: Bounds,
@@ -100,6 +102,7 @@ impl Jobs {
             freedom: jobs.freedom.clone(),
             migration: jobs.migration.clone(),
             failures: source.transpose()?,
+            reserved: reserved(jobs, files)?,
             restart: failures.map_or(Restart::Scratch, |failures| failures.restart),
             spares: failures.map(|failures| failures.spares).unwrap_or_default(),
             bounds: jobs.bounds(begin),
@@ -135,7 +138,8 @@ impl Jobs {
         others: Vec<&mut dyn Observer>,
         stop: &Stop,
     ) -> Result<Sample, RunError> {
-        let inputs = Inputs { jobs: self.jobs(replication), failures: self.failures(replication) };
+        let (jobs, failures) = (self.jobs(replication), self.failures(replication));
+        let inputs = Inputs { jobs, failures, reserved: self.reserved.clone() };
         let mut run = self
             .setup(replication)
             .simulation(inputs)
@@ -190,7 +194,9 @@ impl Jobs {
     ) -> Result<Simulation<'static, 'static, 'static>, RunError> {
         let setup = self.setup(replication).with_ending(Ending::Drained);
         let jobs: Vec<Job> = self.jobs(replication).take(most).collect();
-        let inputs = Inputs::from(jobs).with_failures(self.failures(replication));
+        let inputs = Inputs::from(jobs)
+            .with_failures(self.failures(replication))
+            .with_reserved(self.reserved.clone());
         Ok(Simulation::new(&setup, inputs, &mut [])?.within(self.bounds))
     }
 
@@ -242,6 +248,19 @@ impl Jobs {
         };
         Some(Failing { events, restart: self.restart, spares: self.spares })
     }
+}
+
+/// What is reserved ahead in every replication.
+fn reserved(
+    jobs: &JobSettings,
+    files: &dyn InputFiles,
+) -> Result<Vec<AdvanceReservation>, InputError> {
+    let Some(request) = &jobs.reservations else { return Ok(Vec::new()) };
+    let one = |(number, one): (u64, &ReservedNodes)| {
+        AdvanceReservation::new(number, &request.grid, one.boxes.clone(), (one.from, one.to))
+    };
+    let all = files.reservations(request)?;
+    Ok((0..).zip(all.iter()).map(one).collect::<Result<_, _>>()?)
 }
 
 /// A time of a log in ticks of another unit than microseconds.

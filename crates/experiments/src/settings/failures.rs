@@ -8,7 +8,7 @@ use pavior_workload::{ComponentKind, FailureClasses, Failures, SWITCHES, TimeUni
 use super::Fault;
 use crate::Given;
 use crate::boxes::Slice;
-use crate::inputs::FailureRequest;
+use crate::inputs::ListRequest;
 use crate::keys::Keys;
 
 /// What fails, and what comes of it.
@@ -28,7 +28,7 @@ pub enum FailureSource {
     /// They are drawn.
     Drawn(FailureClasses),
     /// They are listed in a file.
-    Listed(FailureRequest),
+    Listed(ListRequest),
 }
 
 impl FailureSettings {
@@ -102,7 +102,7 @@ impl FailureSource {
             (Some(nodes), None, None) => ("mttf", FailureSource::Drawn(nodes)),
             (None, Some(all), None) => ("fail-classes", FailureSource::Drawn(all.clone())),
             (None, None, Some(path)) => {
-                let request = FailureRequest::new(path, machine, unit);
+                let request = ListRequest::new("failures", path, machine, unit);
                 ("failures", FailureSource::Listed(request))
             }
         };

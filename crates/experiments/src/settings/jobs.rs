@@ -11,7 +11,7 @@ use pavior_workload::{Condition, FreedomRule, JobRule, Selection, ShapeRule, Syn
 use super::failures::{FailureSettings, FailureSource, slice};
 use super::network::NetworkSettings;
 use super::{Fault, needed};
-use crate::inputs::{InputRequest, LogRequest};
+use crate::inputs::{InputRequest, ListRequest, LogRequest};
 use crate::keys::Keys;
 use crate::{Catalogue, Given};
 
@@ -37,6 +37,8 @@ pub struct JobSettings {
     pub migration: Option<MigrationSettings>,
     /// What fails.
     pub failures: Option<FailureSettings>,
+    /// What is reserved ahead.
+    pub reservations: Option<ListRequest>,
     /// What is watched: whether this could be placed beside the jobs that run.
     pub slice: Option<Request>,
     /// Completions to drop before averages start.
@@ -129,6 +131,10 @@ impl JobSettings {
             freedom: given.freedom.clone(),
             migration,
             failures,
+            reservations: given
+                .reservations
+                .as_ref()
+                .map(|path| ListRequest::new("reservations", path, machine, unit)),
             slice: slice(given, machine)?,
             warmup,
             slowdown_bound: given.slowdown_bound.unwrap_or(usual),
@@ -170,7 +176,8 @@ impl JobSettings {
             Some(FailureSource::Listed(list)) => Some(InputRequest::Failures(list.clone())),
             _ => None,
         };
-        log.into_iter().chain(list).collect()
+        let reserved = self.reservations.clone().map(InputRequest::Reservations);
+        log.into_iter().chain(list).chain(reserved).collect()
     }
 }
 
@@ -238,6 +245,9 @@ impl MigrationSettings {
         }
         if given.mttf.is_some() || given.fail_classes.is_some() || given.failures.is_some() {
             return other("failures of nodes");
+        }
+        if given.reservations.is_some() {
+            return other("reservations ahead");
         }
         Ok(Some(MigrationSettings { price: unit.time(price), movable: given.movable.clone() }))
     }

@@ -87,7 +87,7 @@ impl RunSettings {
         self.jobs().is_none_or(JobSettings::draws)
     }
 
-    /// The files that are needed: a log, and a list of failures.
+    /// The files that are needed: a log, and lists of failures and of reservations.
     pub fn inputs(&self) -> Vec<InputRequest> {
         self.jobs().map_or_else(Vec::new, JobSettings::inputs)
     }

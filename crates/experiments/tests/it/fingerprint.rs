@@ -8,9 +8,9 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use pavior_experiments::{FailureRequest, InputError, InputFiles, LogRequest, Specification};
+use pavior_experiments::{InputError, InputFiles, ListRequest, LogRequest, Specification};
 use pavior_workload::traces::{Format, Trace};
-use pavior_workload::{FailureEvent, read_failures};
+use pavior_workload::{FailureEvent, ReservedNodes, read_failures, read_reservations};
 
 /// Files by name.
 struct Files(Vec<(&'static str, String)>);
@@ -27,9 +27,14 @@ impl InputFiles for Files {
         Ok(Arc::new(format.read(self.text(&request.path).as_bytes(), &request.options)?))
     }
 
-    fn failures(&self, request: &FailureRequest) -> Result<Arc<Vec<FailureEvent>>, InputError> {
+    fn failures(&self, request: &ListRequest) -> Result<Arc<Vec<FailureEvent>>, InputError> {
         let text = self.text(&request.path).as_bytes();
         Ok(Arc::new(read_failures(text, &request.grid, request.unit)?))
+    }
+
+    fn reservations(&self, request: &ListRequest) -> Result<Arc<Vec<ReservedNodes>>, InputError> {
+        let text = self.text(&request.path).as_bytes();
+        Ok(Arc::new(read_reservations(text, &request.grid, request.unit)?))
     }
 }
 
@@ -89,6 +94,17 @@ fn failures_and_how_logs_are_replayed_count() {
         assert_ne!(of(&format!("{text}{more}\n"), &files(EVENT)), whole, "{more}");
     }
     assert_eq!(of(&format!("{text}title = 'b'\n"), &files(EVENT)), whole);
+}
+
+#[test]
+fn reservations_count() {
+    let text = "machine = 'mesh:8x8'\nstrategy = 'ff'\nreservations = 'r'\n";
+    let line = "{\"boxes\":[{\"base\":[1,2],\"sides\":[2,1]}],\"from\":60,\"to\":90}\n";
+    let of_line = |line: &str| of(text, &Files(vec![("r", line.to_string())]));
+    for (old, new) in [("60", "61"), ("90", "91"), ("[1,2]", "[2,2]"), ("[2,1]", "[2,2]")] {
+        assert_ne!(of_line(&line.replace(old, new)), of_line(line), "{new}");
+    }
+    assert_ne!(of_line(&line.repeat(2)), of_line(line));
 }
 
 /// What the build digests, and the folder of this crate.

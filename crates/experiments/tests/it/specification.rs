@@ -53,6 +53,7 @@ fn every_parameter_can_be_given() {
             "lanes" => "[1, '2']",
             "order" => "'from-zero'",
             "failures" => "'failures.jsonl'",
+            "reservations" => "'reservations.jsonl'",
             "fail-classes" => "['chip:mttf=9:mttr=1', 'cube:mttf=5:mttr=1,switch:mttf=99:mttr=2']",
             "slice" => "['8', '4x8x8']",
             "movable" => "['64', '25%']",

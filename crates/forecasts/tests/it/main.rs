@@ -3,8 +3,8 @@
 use pavior_allocation::Machine;
 use pavior_forecasts::{Effort, Forecaster, Judged, Kind, Score, replay};
 use pavior_kernel::{Stream, Time};
-use pavior_mesh::{JobId, Request};
-use pavior_scheduling::{Dispatcher, Selection};
+use pavior_mesh::{Cuboid, JobId, Request};
+use pavior_scheduling::{AdvanceReservation, Dispatcher, Selection};
 use pavior_workload::{Job, Service, TimeUnit};
 
 const SECOND: u64 = TimeUnit::SECOND.ticks;
@@ -112,6 +112,25 @@ fn nothing_is_read_of_what_is_not_over() {
         let other: Vec<_> = other.collect();
         let said = judged(&other, "fcfs", Effort::default());
         assert_eq!(of(&said, number), of(&whole, number), "job {number}");
+    }
+}
+
+/// Nothing runs and nothing comes: only the end of what is reserved ahead lets the job start.
+#[test]
+fn what_is_reserved_ahead_is_waited_for() {
+    for scheduler in ["fcfs", "easy", "conservative"] {
+        let mut state = dispatcher(scheduler);
+        let time = (Time(1800 * SECOND), Time(5400 * SECOND));
+        let boxes = vec![Cuboid::new([0, 0], [1, 1])];
+        let ahead = AdvanceReservation::new(1, &"mesh:4x4".parse().unwrap(), boxes, time);
+        state.reserve(ahead.unwrap());
+        let mut forecaster = Forecaster::new(selected(scheduler), Effort::default());
+        let (whole, kind) = job(0, 0, [4, 4, 1], 3600, Some(3600));
+        let said = forecaster.forecast_request(&state, whole, kind).unwrap();
+        assert_eq!(said.plan, Time(5400 * SECOND), "{scheduler}");
+        let (short, kind) = job(1, 0, [4, 4, 1], 1800, Some(1800));
+        let said = forecaster.forecast_request(&state, short, kind).unwrap();
+        assert_eq!(said.plan, Time::ZERO, "{scheduler}: it ends before");
     }
 }
 

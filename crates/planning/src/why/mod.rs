@@ -75,6 +75,15 @@ pub enum Queued {
         /// When it ends, if that is known.
         until: Option<Time>,
     },
+    /// It would run into nodes that are reserved ahead: no job may have them then.
+    Ahead {
+        /// The number of the reservation.
+        reservation: u64,
+        /// When it begins.
+        from: Time,
+        /// When it ends.
+        until: Time,
+    },
     /// The scheduler keeps it waiting, and does not say more.
     Kept,
 }

@@ -104,6 +104,12 @@ impl Queued {
                     job(by)
                 )
             }
+            Queued::Ahead { reservation, from, until } => format!(
+                "It fits, but nodes are reserved ahead from {} until {} (reservation \
+                 {reservation}), and it would not end before",
+                time(from),
+                time(until)
+            ),
             Queued::Kept => format!("The scheduler `{scheduler}` keeps it waiting"),
         }
     }

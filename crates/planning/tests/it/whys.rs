@@ -99,6 +99,12 @@ fn the_sentences_are_these() {
         ["It fits, but job 9 has nodes reserved from 11:00 until 14:20, and it would not end \
              before."]
     );
+    let ahead = Queued::Ahead { reservation: 4, from: Time(660), until: Time(860) };
+    assert_eq!(
+        ask(&mut machine, 2, ahead, 2),
+        ["It fits, but nodes are reserved ahead from 11:00 until 14:20 (reservation 4), and it \
+             would not end before."]
+    );
     assert_eq!(
         ask(&mut machine, 2, Queued::Behind(Some(JobId(3))), 2),
         ["It waits for its turn: by `easy`, job 3 starts before it."]

@@ -29,7 +29,7 @@ impl Scheduler for Fcfs {
         _: &Running,
         view: &mut MachineView<'_>,
     ) -> Option<Start> {
-        view.can_start(&queue.get(0)?.request).ok().map(|()| Start::at(0))
+        view.can_start(queue.get(0)?).ok().map(|()| Start::at(0))
     }
 
     fn standing(&self, _: Time, queue: &Queue, _: &Machine) -> Option<Standing> {

@@ -87,7 +87,7 @@ impl Scheduler for Scan {
     ) -> Option<Start> {
         let (index, job) = self.first(queue)?;
         self.class = Some(class_of(job));
-        view.can_start(&job.request).ok().map(|()| Start::at(index))
+        view.can_start(job).ok().map(|()| Start::at(index))
     }
 
     fn standing(&self, _: Time, queue: &Queue, _: &Machine) -> Option<Standing> {

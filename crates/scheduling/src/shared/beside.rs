@@ -1,17 +1,19 @@
-//! The machine beside a reservation: the reserved nodes are taken.
+//! The machine beside the reservation of a waiting job: the reserved nodes are taken.
 
 use pavior_allocation::{Fork, Machine, Placement};
-use pavior_mesh::{Cuboid, JobId, Occupancy, Request};
+use pavior_mesh::{Cuboid, JobId, Occupancy};
+use pavior_workload::Job;
 
 use crate::shared::refused::Refused;
-use crate::{MachineView, Running};
+use crate::{MachineView, Reach, Running};
 
 /// Answers requests as if the reserved nodes were taken.
 ///
 /// The strategy is asked on a fork of the machine. If free nodes alone decide its answers, one fork
 /// lasts as long as the reservation. It is brought up to date, in O(r) for r running jobs, and the
 /// strategy keeps what it has learnt. Otherwise, and after failures, the fork is made anew for each
-/// state of the machine.
+/// state of the machine. For a job that reaches into a reservation ahead, a fork is made for the
+/// question.
 #[derive(Default)]
 pub(crate) struct BesideReservation {
     /// Made for the first request that is not refused by count.
@@ -45,25 +47,31 @@ impl BesideReservation {
         self.started.push(job);
     }
 
-    /// Where the strategy would put a request if the reserved nodes were taken.
+    /// Where the strategy would put a job if the reserved nodes were taken.
     pub(crate) fn place(
         &mut self,
-        request: &Request,
+        job: &Job,
         reserved: &Placement,
         running: &Running,
         view: &mut MachineView<'_>,
     ) -> Option<Placement> {
-        self.refused.in_state(view.machine().state());
+        self.refused.in_state(view.state());
         let free = self.count_free(reserved, view.machine());
         let BesideReservation { fork, refused, .. } = self;
-        refused.ask(request, |request| {
-            if view.machine().needed(request) > u64::from(free) {
+        let reach = view.reach(job);
+        refused.ask(job, reach, || {
+            if view.machine().needed(&job.request) > u64::from(free) {
                 view.refuse_by_count(free);
                 return None;
             }
             let machine = view.machine();
+            if reach != Reach::NONE {
+                let mut fork = machine.fork();
+                fork.take_free(reserved);
+                return view.can_start_on(&mut fork, job).ok();
+            }
             let current = fork.get_or_insert_with(|| UpdatedFork::new(machine, reserved, running));
-            view.can_start_on(&mut current.fork, request).ok()
+            view.can_start_on(&mut current.fork, job).ok()
         })
     }
 

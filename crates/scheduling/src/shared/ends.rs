@@ -1,10 +1,37 @@
-//! When running jobs are expected to end.
+//! When running jobs are expected to end, and reservations ahead.
 
 use std::iter::Peekable;
 
 use pavior_kernel::Time;
 
-use crate::{Running, RunningJob};
+use crate::{Calendar, Running, RunningJob};
+
+/// A running job, and when it is expected to end.
+pub(crate) type End<'a> = (Time, &'a RunningJob);
+
+/// A time at which a job may find room, and how many running jobs will have ended by then.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Instant {
+    pub(crate) at: Time,
+    pub(crate) ended: usize,
+}
+
+/// The times at which running jobs or reservations ahead end, in order. Room that a job needs comes
+/// about at no other time.
+pub(crate) fn instants(now: Time, ends: &[End<'_>], calendar: Option<&Calendar>) -> Vec<Instant> {
+    let last = |(index, end): (usize, &End<'_>)| {
+        let more = ends.get(index + 1).is_some_and(|next| next.0 == end.0);
+        (!more).then_some(Instant { at: end.0, ended: index + 1 })
+    };
+    let mut instants: Vec<Instant> = ends.iter().enumerate().filter_map(last).collect();
+    if let Some(calendar) = calendar {
+        let ended = |at: Time| ends.partition_point(|end| end.0 <= at);
+        instants.extend(calendar.ends(now).into_iter().map(|at| Instant { at, ended: ended(at) }));
+        instants.sort_by_key(|instant| instant.at);
+        instants.dedup();
+    }
+    instants
+}
 
 /// The running jobs with their expected ends, the earliest first; ties by job.
 ///

@@ -5,8 +5,8 @@ use pavior_mesh::JobId;
 
 /// The first promise to the head of the queue, and the number of promises broken so far.
 ///
-/// A promise is broken if the job starts later. A failure or repair of a node voids it: the next
-/// promise then counts as the first.
+/// A promise is broken if the job starts later. A failure or repair of a node voids it, and so does
+/// a reservation ahead that is made or given up: the next promise then counts as the first.
 #[derive(Default)]
 pub(crate) struct HeadPromise {
     first: Option<(JobId, Time)>,
@@ -15,7 +15,8 @@ pub(crate) struct HeadPromise {
 }
 
 impl HeadPromise {
-    /// Notes the machine's health. If it has changed, the promise is void, and this says so.
+    /// Notes the machine's health ([`MachineView::health`](crate::MachineView::health)). If it has
+    /// changed, the promise is void, and this says so.
     pub(crate) fn voided_by(&mut self, health: u64) -> bool {
         let changed = self.health != health;
         if changed {

@@ -1,11 +1,13 @@
 //! The behaviour of the scheduling crate, seen from outside.
 
+mod ahead;
 mod backfilling;
 mod dispatcher;
 mod drawn;
 mod easy_freedom;
 mod estimates;
 mod failures;
+mod forward;
 mod order;
 mod plain;
 mod plain_count;

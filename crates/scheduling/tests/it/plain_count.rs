@@ -74,7 +74,7 @@ impl Scheduler for Plain {
             let Some(taken) = self.booked[index].filter(|taken| taken.from <= now) else {
                 continue;
             };
-            if view.can_start(&queue.get(index).unwrap().request).is_ok() {
+            if view.can_start(queue.get(index).unwrap()).is_ok() {
                 self.booked.remove(index);
                 self.running.push(taken);
                 return Some(Start::at(index));

@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 
 use pavior_allocation::{Machine, Placement};
 use pavior_kernel::Time;
-use pavior_mesh::{JobId, NodeId, Request};
-use pavior_scheduling::{Attempt, AttemptObserver, Dispatcher, Prediction, Scheduler};
+use pavior_mesh::{Cuboid, JobId, NodeId, Request};
+use pavior_scheduling::{
+    AdvanceReservation, Attempt, AttemptObserver, Dispatcher, Prediction, Scheduler,
+};
 use pavior_workload::{Job, Service};
 
 /// A job of these tests. Times are in ticks.
@@ -52,6 +54,8 @@ pub(crate) struct World {
     pub(crate) attempts: u64,
     ends: BTreeSet<(Time, JobId)>,
     pub(crate) upsets: Vec<Upset>,
+    /// What is reserved ahead: no start may reach into it.
+    reserved: Vec<AdvanceReservation>,
 }
 
 /// A node fails (true) or is repaired.
@@ -80,7 +84,23 @@ impl World {
             attempts: 0,
             ends: BTreeSet::new(),
             upsets: Vec::new(),
+            reserved: Vec::new(),
         }
+    }
+
+    /// The same with nodes that are reserved ahead.
+    pub(crate) fn reserving(mut self, reserved: &[AdvanceReservation]) -> World {
+        reserved.iter().for_each(|one| self.dispatcher.reserve(one.clone()));
+        World { reserved: reserved.to_vec(), ..self }
+    }
+
+    /// The same with a job that runs from the beginning, on the first nodes of a row.
+    pub(crate) fn holding(mut self, job: Job) -> World {
+        let Service::Run(run) = job.service else { unreachable!("these jobs run") };
+        let nodes = Cuboid::new([0; 3], [job.request.nodes as u16, 1, 1]);
+        self.ends.insert((self.now + run, job.id));
+        self.dispatcher.hold(job, self.now, Placement::Whole(nodes)).unwrap();
+        self
     }
 
     /// The same with a prediction.
@@ -95,9 +115,10 @@ impl World {
             let next_end = self.ends.first().map(|key| key.0);
             let next_upset = self.upsets.first().map(|upset| upset.0);
             let next_job = jobs.peek().map(|job| job.arrival);
-            let Some(now) = [next_end, next_upset, next_job].into_iter().flatten().min() else {
-                return self;
-            };
+            let waits = !self.dispatcher.queue().is_empty();
+            let change = self.dispatcher.calendar().next_change(self.now).filter(|_| waits);
+            let next = [next_end, next_upset, next_job, change].into_iter().flatten().min();
+            let Some(now) = next else { return self };
             self.now = now;
             while let Some(&(end, job)) = self.ends.first()
                 && end == now
@@ -133,6 +154,14 @@ impl World {
             let Service::Run(run) = start.job.service else { unreachable!("these jobs run") };
             self.ends.insert((self.now + run, start.job.id));
             let (job, placement) = (start.job.id, start.placement.clone());
+            let end = self.now + start.job.estimate.max(Time(1));
+            let grid = self.dispatcher.machine().grid();
+            for one in self.reserved.iter().filter(|one| one.from() < end && self.now < one.to()) {
+                let mut parts = placement.parts().iter();
+                let meets =
+                    parts.any(|own| one.boxes().iter().any(|box_| own.intersects(grid, box_)));
+                assert!(!meets, "{job:?} at {:?} runs into {one:?}", self.now);
+            }
             self.started.push(Started { job, at: self.now, placement, waiting });
         }
     }

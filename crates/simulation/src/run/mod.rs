@@ -130,6 +130,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
             let forecast = Forecast::new(network, grid, seed, replication);
             dispatcher = dispatcher.with_prediction(Box::new(forecast));
         }
+        inputs.reserved.into_iter().for_each(|reservation| dispatcher.reserve(reservation));
         let mut simulation = Simulation {
             now: setup.begin,
             ending: setup.ending,
@@ -198,6 +199,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
                 return Err(RunError::Stopped);
             }
             self.watch.instant(now, self.jobs.peek())?;
+            let only_messages = self.traffic.is_some() && self.next_own() != Some(now);
             self.now = now;
             self.observers.now = now;
             if let Some(traffic) = &self.traffic {
@@ -205,7 +207,6 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
                     self.observers.tell(&Fact::Delivered(delivery));
                 }
             }
-            let only_messages = self.traffic.is_some() && self.next_own() != Some(now);
             if only_messages && self.finished.is_empty() {
                 // Only messages have moved. Schedulers are asked about changes of queue and
                 // machine.
@@ -262,7 +263,8 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
 
     /// Whether the run gets on, now that an instant is over.
     fn settle(&mut self) -> Result<(), RunError> {
-        let changes = self.faults.as_mut().and_then(Faults::next_time).is_some();
+        let changes = self.faults.as_mut().and_then(Faults::next_time).is_some()
+            || !self.dispatcher.calendar().is_empty();
         let running = self.dispatcher.running().len() as u64;
         let (queue, attempts) = (self.dispatcher.queue(), self.observers.attempts());
         Ok(self.watch.settled(self.completed, running, queue, !changes, attempts)?)
@@ -295,9 +297,12 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         Ok([own, fault].into_iter().flatten().min())
     }
 
-    /// The time of the next departure or arrival that is known.
+    /// The time of the next departure or arrival that is known. While jobs wait, also that at which
+    /// a reservation ahead begins or ends.
     fn next_own(&mut self) -> Option<Time> {
         let arrival = self.jobs.peek().map(|job| job.arrival);
-        [self.agenda.next_time(), arrival].into_iter().flatten().min()
+        let waits = !self.dispatcher.queue().is_empty();
+        let change = self.dispatcher.calendar().next_change(self.now).filter(|_| waits);
+        [self.agenda.next_time(), arrival, change].into_iter().flatten().min()
     }
 }

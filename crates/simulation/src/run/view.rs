@@ -41,14 +41,14 @@ impl Simulation<'_, '_, '_> {
 
     /// What a scheduler sees of the machine: every question asked there is an attempt.
     pub fn view(&mut self) -> MachineView<'_> {
-        self.dispatcher.view(&mut self.observers)
+        self.dispatcher.view(self.now, &mut self.observers)
     }
 
     /// Whether the job at a place of the queue could start now; false where the queue has no such
     /// place. An attempt, as when a scheduler asks.
     pub fn can_start(&mut self, index: usize) -> bool {
-        let Some(request) = self.queue().get(index).map(|job| job.request) else { return false };
-        self.view().can_start(&request).is_ok()
+        let Some(job) = self.queue().get(index).cloned() else { return false };
+        self.view().can_start(&job).is_ok()
     }
 
     /// Tells observers that the run is over, and how it ended.

@@ -9,6 +9,7 @@ mod instants;
 mod messages;
 mod migration;
 mod reference;
+mod reservations;
 mod slices;
 mod stepping;
 

@@ -125,6 +125,7 @@ fn overwrites_nothing(
             let (option, path) = match input {
                 InputRequest::Log(log) => ("--trace", log.path),
                 InputRequest::Failures(list) => ("--failures", list.path),
+                InputRequest::Reservations(list) => ("--reservations", list.path),
             };
             if seen.insert(path.clone()) {
                 plan = plan.reads(option, &path);

@@ -6,6 +6,7 @@ use pavior_mesh::{Cuboid, Request};
 mod batch;
 mod changes;
 mod clock;
+mod reserve;
 
 pub use clock::ClockRule;
 
@@ -129,6 +130,8 @@ impl Deciding<'_> {
             Command::End { id, epoch } => self.end(id, epoch),
             Command::Renew { id, epoch, ttl_ms } => self.renew(id, epoch, ttl_ms),
             Command::Node { machine, node, change } => self.node(machine.as_deref(), node, change),
+            Command::Reserve(request) => self.reserve(request),
+            Command::Unreserve { id } => self.unreserve(id),
             Command::Batch(all) => Ok(self.batch(all)),
             Command::Keep(written) => Ok(Reply::Kept(written)),
             Command::ConfirmClock => self.confirm_clock(),
@@ -169,12 +172,19 @@ impl Deciding<'_> {
         self.records[first].kept = Some(kept);
     }
 
-    /// Ends the leases whose time has passed, and lets their machines' queues move.
+    /// Ends the reservations and leases whose time has passed. Then the queues of their machines
+    /// move.
     fn expire(&mut self) {
         if self.state.doubted.is_some() {
             return;
         }
         let mut moved = Vec::new();
+        while let Some(&(at, id)) = self.state.over.first()
+            && at <= self.now_ms
+        {
+            let board = self.record_unreserved(id, Why::Expired);
+            moved.extend(board.filter(|board| !moved.contains(board)));
+        }
         while let Some(&(at, id)) = self.state.expiries.first()
             && at <= self.now_ms
         {
@@ -318,12 +328,17 @@ impl Deciding<'_> {
             return Ok(self.queue(board, tenant, &request, asked)?);
         }
         // A strategy may round up: what it would grant counts, too.
-        if let Ok(placement) = self.state.boards[board].machine_mut().probe(&request) {
+        let estimate = estimate(asked.estimate_ms, asked.ttl_ms);
+        let now_ms = self.now_ms;
+        if let Ok(placement) = self.state.boards[board].probe(&request, now_ms, estimate) {
             self.within_quota(&tenant, u64::from(placement.nodes()))?;
         }
-        let estimate = estimate(asked.estimate_ms, asked.ttl_ms);
         let (id, served) = (self.state.next_id, &mut self.state.boards[board]);
-        let granted = served.grant(id, request, self.now_ms, estimate);
+        let granted = served.grant(id, request, now_ms, estimate);
+        let reserved = granted.is_err().then(|| served.reserved_for(&request, now_ms, estimate));
+        if let Some(reservation) = reserved.flatten() {
+            return Err(self.reserved_problem(reservation).into());
+        }
         let parts = granted.map_err(|error| match error.refusal() {
             Some(refusal) => Stop::Refused(refused(refusal)),
             None => Stop::Problem(Problem::new(Reason::BadStrategy, error.to_string())),

@@ -1,9 +1,13 @@
 //! How many nodes are free when: the timeline of `conservative:count`.
 //!
 //! Invariant: a running job has taken the nodes that it was granted and that have not failed. A
-//! booking has taken the nodes that the job needs.
+//! booking has taken the nodes that the job needs. Nodes that are reserved ahead are taken unless a
+//! running job has them.
 //!
-//! Cost: that of [`Steps`], O(log T) a question and a change.
+//! Cost: that of [`Steps`], O(log T) a question and a change; O((r + R)^2 N/64) to close what is
+//! reserved, for r running jobs and R reservations.
+
+use std::collections::BTreeMap;
 
 use pavior_allocation::{Machine, Placement};
 use pavior_kernel::Time;
@@ -14,8 +18,8 @@ use super::by_nodes::healthy_part;
 use super::fast::{Timeline, Wanted};
 use super::slot::{Interval, Need, Slot};
 use super::steps::Steps;
-use crate::MachineView;
 use crate::shared::refused::Refused;
+use crate::{Calendar, MachineView};
 
 /// A timeline of numbers of nodes. Where they are is the strategy's to say when a job starts, and
 /// it may refuse.
@@ -24,6 +28,8 @@ pub(super) struct ByCount {
     /// The nodes that have not failed.
     healthy: Occupancy,
     refused: Refused,
+    /// The numbers of nodes that are closed, and when.
+    closed: Vec<(Interval, i64)>,
 }
 
 impl Timeline for ByCount {
@@ -32,7 +38,7 @@ impl Timeline for ByCount {
     fn new(now: Time, machine: &Machine) -> ByCount {
         let healthy = machine.fork_empty().free().clone();
         let free = Steps::new(now, healthy.count());
-        ByCount { free, healthy, refused: Refused::default() }
+        ByCount { free, healthy, refused: Refused::default(), closed: Vec::new() }
     }
 
     fn is_monotone(_: &Request, _: &Machine) -> bool {
@@ -44,8 +50,31 @@ impl Timeline for ByCount {
         healthy_part(&self.healthy, placement).nodes()
     }
 
+    fn close(
+        &mut self,
+        calendar: &Calendar,
+        running: &BTreeMap<JobId, Slot<u32>>,
+        machine: &Machine,
+    ) {
+        for (interval, nodes) in std::mem::take(&mut self.closed) {
+            self.free.add(nodes, interval);
+        }
+        let reserved = calendar.iter().flat_map(|one| [one.from(), one.to()]);
+        let mut times: Vec<Time> =
+            reserved.chain(running.values().map(|slot| slot.interval.to)).collect();
+        times.sort_unstable();
+        times.dedup();
+        for pair in times.windows(2) {
+            let interval = Interval { from: pair[0], to: pair[1] };
+            let nodes = self.closed_during(interval, calendar, running, machine);
+            self.free.add(-nodes, interval);
+            self.closed.push((interval, nodes));
+        }
+    }
+
     fn clear(&mut self, now: Time) {
         self.free = Steps::new(now, self.healthy.count());
+        self.closed.clear();
     }
 
     fn advance(&mut self, now: Time) {
@@ -84,10 +113,37 @@ impl Timeline for ByCount {
         job: &Job,
         view: &mut MachineView<'_>,
     ) -> Option<(u32, Option<Placement>)> {
-        self.refused.in_state(view.machine().state());
-        let placed = self.refused.ask(&job.request, |request| view.place(request).ok())?;
+        self.refused.in_state(view.state());
+        let placed = self.refused.ask(job, view.reach(job), || view.place(job).ok())?;
         // Some strategies grant more nodes than they need.
         self.free.add(i64::from(slot.held) - i64::from(placed.nodes()), slot.interval);
         Some((placed.nodes(), None))
+    }
+}
+
+impl ByCount {
+    /// How many nodes are reserved, and held by no running job, at an interval in which no
+    /// reservation begins or ends and no job ends.
+    fn closed_during(
+        &self,
+        interval: Interval,
+        calendar: &Calendar,
+        running: &BTreeMap<JobId, Slot<u32>>,
+        machine: &Machine,
+    ) -> i64 {
+        let mut met = calendar.met(interval.from, Time(1)).peekable();
+        if met.peek().is_none() {
+            return 0;
+        }
+        let mut free = self.healthy.clone();
+        for (job, _) in running.iter().filter(|(_, slot)| slot.interval.to > interval.from) {
+            let held = machine.placement(*job).expect("a running job holds nodes");
+            for node in held.parts().iter().flat_map(|part| part.nodes(machine.grid())) {
+                free.take_node(node);
+            }
+        }
+        let before = free.count();
+        met.for_each(|one| free.keep(one.others()).expect("a calendar is of one machine"));
+        i64::from(before - free.count())
     }
 }

@@ -4,6 +4,8 @@
 //!
 //! Cost: that of [`NodeTimeline`], O(N/64) words a segment that is changed or looked at.
 
+use std::collections::BTreeMap;
+
 use pavior_allocation::{Fork, Machine, Placement};
 use pavior_kernel::Time;
 use pavior_mesh::{BaseSet, JobId, Occupancy, Request, tile_rows};
@@ -13,7 +15,7 @@ use super::fast::{Timeline, Wanted};
 use super::question::JobQuestion;
 use super::slot::{Interval, Need, Slot};
 use super::timeline::{NodeTimeline, Search};
-use crate::MachineView;
+use crate::{Calendar, MachineView};
 
 /// A timeline of nodes, and the strategy on the empty machine, which is asked.
 pub(super) struct ByNodes {
@@ -38,6 +40,13 @@ impl Timeline for ByNodes {
     fn held_by(&self, job: JobId, machine: &Machine) -> Placement {
         let placement = machine.placement(job).expect("a running job holds nodes");
         healthy_part(self.empty.free(), placement)
+    }
+
+    fn close(&mut self, calendar: &Calendar, _: &BTreeMap<JobId, Slot<Placement>>, _: &Machine) {
+        for reservation in calendar.iter() {
+            let interval = Interval { from: reservation.from(), to: reservation.to() };
+            self.timeline.close(interval, reservation.others());
+        }
     }
 
     fn clear(&mut self, now: Time) {

@@ -18,6 +18,8 @@
 //!
 //! Cost: that of the timeline, for the times that are left.
 
+use std::collections::BTreeMap;
+
 use pavior_allocation::{Machine, Placement};
 use pavior_kernel::Time;
 use pavior_mesh::{JobId, Request};
@@ -27,7 +29,7 @@ use super::freed::FreedNodes;
 use super::refusals::Refusals;
 use super::rule::Profile;
 use super::slot::{Held, Interval, Slot};
-use crate::MachineView;
+use crate::{Calendar, MachineView};
 
 /// What is free when, kept so that a slot is found quickly.
 pub(super) trait Timeline: Send + Sync {
@@ -42,6 +44,14 @@ pub(super) trait Timeline: Send + Sync {
 
     /// What a running job takes. Failed nodes can be taken by none.
     fn held_by(&self, job: JobId, machine: &Machine) -> Self::Held;
+
+    /// As [`Profile::close`].
+    fn close(
+        &mut self,
+        calendar: &Calendar,
+        running: &BTreeMap<JobId, Slot<Self::Held>>,
+        machine: &Machine,
+    );
 
     /// Forgets all that was taken.
     fn clear(&mut self, now: Time);
@@ -113,6 +123,15 @@ impl<T: Timeline> Profile for Fast<T> {
 
     fn held_by(&self, job: JobId, machine: &Machine) -> T::Held {
         self.timeline.held_by(job, machine)
+    }
+
+    fn close(
+        &mut self,
+        calendar: &Calendar,
+        running: &BTreeMap<JobId, Slot<T::Held>>,
+        machine: &Machine,
+    ) {
+        self.timeline.close(calendar, running, machine);
     }
 
     fn clear(&mut self, now: Time) {

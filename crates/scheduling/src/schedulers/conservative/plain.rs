@@ -4,6 +4,8 @@
 //! Cost: for s slots, O(s) times, at O(s) slots each, and a search of the strategy for each time at
 //! which enough nodes are free.
 
+use std::collections::BTreeMap;
+
 use pavior_allocation::{Fork, Machine, Placement};
 use pavior_kernel::Time;
 use pavior_mesh::{JobId, Occupancy, Request};
@@ -11,11 +13,13 @@ use pavior_workload::Job;
 
 use super::rule::Profile;
 use super::slot::{Interval, Slot};
-use crate::MachineView;
+use crate::{Calendar, MachineView};
 
 /// The slots that are taken.
 pub(super) struct Plain {
     taken: Vec<Slot<Placement>>,
+    /// What is reserved ahead, and the nodes that are open then.
+    closed: Vec<(Interval, Occupancy)>,
     /// Whether anything was given since the last round of moving up began.
     given: bool,
     /// The strategy on the empty machine.
@@ -26,19 +30,29 @@ impl Profile for Plain {
     type Held = Placement;
 
     fn new(_: Time, machine: &Machine) -> Plain {
-        Plain { taken: Vec::new(), given: false, empty: machine.fork_empty() }
+        Plain { taken: Vec::new(), closed: Vec::new(), given: false, empty: machine.fork_empty() }
     }
 
     fn held_by(&self, job: JobId, machine: &Machine) -> Placement {
         machine.placement(job).expect("a running job holds nodes").clone()
     }
 
+    fn close(&mut self, calendar: &Calendar, _: &BTreeMap<JobId, Slot<Placement>>, _: &Machine) {
+        let closed = calendar.iter().map(|reservation| {
+            let interval = Interval { from: reservation.from(), to: reservation.to() };
+            (interval, reservation.others().clone())
+        });
+        self.closed = closed.collect();
+    }
+
     fn clear(&mut self, _: Time) {
         self.taken.clear();
+        self.closed.clear();
     }
 
     fn advance(&mut self, now: Time) {
         self.taken.retain(|slot| slot.interval.to > now);
+        self.closed.retain(|(interval, _)| interval.to > now);
     }
 
     fn take(&mut self, slot: &Slot<Placement>) {
@@ -148,7 +162,9 @@ impl Plain {
 
     /// Now, and every later time at which the free nodes change.
     fn times(&self, now: Time) -> Vec<Time> {
-        let ends = self.taken.iter().flat_map(|slot| [slot.interval.from, slot.interval.to]);
+        let taken = self.taken.iter().map(|slot| slot.interval);
+        let closed = self.closed.iter().map(|(interval, _)| *interval);
+        let ends = taken.chain(closed).flat_map(|interval| [interval.from, interval.to]);
         let mut times: Vec<Time> = ends.filter(|at| *at > now && *at < Time::MAX).collect();
         times.sort_unstable();
         times.dedup();
@@ -167,6 +183,11 @@ impl Plain {
                 for node in slot.held.parts().iter().flat_map(|part| part.nodes(&grid)) {
                     free.take_node(node);
                 }
+            }
+        }
+        for (interval, open) in &self.closed {
+            if interval.from < stretch.to && stretch.from < interval.to {
+                free.keep(open).expect("a calendar is of one machine");
             }
         }
         free

@@ -4,8 +4,8 @@
 //! moves jobs up, and books anew what is late. Then it books the jobs that have arrived, and starts
 //! the first job whose time has come.
 //!
-//! Invariant: the profile has taken exactly the slots of the running jobs and the bookings.
-//! Bookings are those of the first jobs of the queue, in its order.
+//! Invariant: the profile has taken exactly the slots of the running jobs, what is reserved ahead,
+//! and the bookings. Bookings are those of the first jobs of the queue, in its order.
 //!
 //! Cost: O(q) for q bookings, and the profile's answers.
 
@@ -18,7 +18,7 @@ use pavior_workload::Job;
 
 use super::slot::{Held, Interval, Slot};
 use crate::shared::ends::by_expected_end;
-use crate::{Kept, MachineView, Queue, Reserved, Running, Scheduler, Standing, Start};
+use crate::{Calendar, Kept, MachineView, Queue, Reserved, Running, Scheduler, Standing, Start};
 
 /// What is taken when, on a machine whose nodes neither fail nor are repaired.
 ///
@@ -32,6 +32,15 @@ pub(super) trait Profile: Send + Sync {
 
     /// What a running job takes.
     fn held_by(&self, job: JobId, machine: &Machine) -> Self::Held;
+
+    /// Takes what is reserved ahead and not taken by the running jobs, whose slots are given. It is
+    /// asked again whenever a running job has given something back.
+    fn close(
+        &mut self,
+        calendar: &Calendar,
+        running: &BTreeMap<JobId, Slot<Self::Held>>,
+        machine: &Machine,
+    );
 
     /// Forgets all that was taken.
     fn clear(&mut self, now: Time);
@@ -101,10 +110,10 @@ impl<P: Profile> Scheduler for Conservative<P> {
         running: &Running,
         view: &mut MachineView<'_>,
     ) -> Option<Start> {
-        let mut plan = self.plan.take().filter(|plan| plan.health == view.machine().health());
+        let mut plan = self.plan.take().filter(|plan| plan.health == view.health());
         if let Some(plan) = &mut plan {
             plan.profile.advance(now);
-            if plan.state != view.machine().state() {
+            if plan.state != view.state() {
                 plan.remove_ended(now, queue, view);
             }
             if plan.withdrawals != queue.withdrawals() {
@@ -114,7 +123,7 @@ impl<P: Profile> Scheduler for Conservative<P> {
         }
         // A job that was started beside the scheduler may lie on booked nodes.
         let plan = plan.filter(|plan| running.len() <= plan.running.len());
-        let plan = plan.unwrap_or_else(|| Plan::new(now, queue, running, view.machine()));
+        let plan = plan.unwrap_or_else(|| Plan::new(now, queue, running, view));
         let plan = self.plan.insert(plan);
         for index in plan.bookings.len()..queue.len().min(self.depth) {
             let job = queue.get(index)?;
@@ -123,7 +132,7 @@ impl<P: Profile> Scheduler for Conservative<P> {
         }
         let (start, promise) = plan.start_due(now, queue, view)?;
         self.broken += u64::from(promise < now);
-        plan.state = view.machine().state() + 1;
+        plan.state = view.state() + 1;
         Some(start)
     }
 
@@ -162,15 +171,16 @@ struct Booking<H> {
 
 impl<P: Profile> Plan<P> {
     /// The running jobs until their expected ends, and no bookings yet.
-    fn new(now: Time, queue: &Queue, running: &Running, machine: &Machine) -> Plan<P> {
+    fn new(now: Time, queue: &Queue, running: &Running, view: &MachineView<'_>) -> Plan<P> {
+        let machine = view.machine();
         let mut plan = Plan {
             profile: P::new(now, machine),
             running: BTreeMap::new(),
             ends: BTreeSet::new(),
             bookings: Vec::new(),
             withdrawals: queue.withdrawals(),
-            state: machine.state(),
-            health: machine.health(),
+            state: view.state(),
+            health: view.health(),
         };
         for (end, job) in by_expected_end(now, running) {
             let to = end.max(now.saturating_add(Time(1)));
@@ -179,7 +189,15 @@ impl<P: Profile> Plan<P> {
             plan.profile.take(&slot);
             plan.runs(job.job.id, slot);
         }
+        plan.close(view);
         plan
+    }
+
+    /// Takes what is reserved ahead.
+    fn close(&mut self, view: &MachineView<'_>) {
+        if let Some(calendar) = view.calendar() {
+            self.profile.close(calendar, &self.running, view.machine());
+        }
     }
 
     fn runs(&mut self, job: JobId, slot: Slot<P::Held>) {
@@ -189,7 +207,7 @@ impl<P: Profile> Plan<P> {
 
     /// Takes out the jobs that have ended. If any ended early, waiting jobs move up.
     fn remove_ended(&mut self, now: Time, queue: &Queue, view: &mut MachineView<'_>) {
-        self.state = view.machine().state();
+        self.state = view.state();
         let machine = view.machine();
         let (profile, ends) = (&mut self.profile, &mut self.ends);
         self.running.retain(|job, slot| {
@@ -200,6 +218,7 @@ impl<P: Profile> Plan<P> {
             }
             runs
         });
+        self.close(view);
         self.move_up(now, queue, view);
         for (index, job) in queue.iter().enumerate().take(self.bookings.len()) {
             let is_booked = self.bookings[index].slot.is_some();
@@ -269,6 +288,7 @@ impl<P: Profile> Plan<P> {
         for slot in self.running.values() {
             self.profile.take(slot);
         }
+        self.close(view);
         for booking in &mut self.bookings {
             booking.slot = None;
         }

@@ -4,16 +4,19 @@
 //! free. The extra nodes are those that are free then beyond what the head needs. Another job
 //! starts if it fits now, and either ends by the shadow time or needs at most the extra nodes,
 //! which it then uses up.
+//!
+//! Nodes that are reserved ahead for a part of the head's run are not counted as free to it.
 
 use pavior_allocation::Machine;
 use pavior_kernel::Time;
 use pavior_mesh::JobId;
 use pavior_workload::Job;
 
-use crate::shared::ends::by_expected_end;
+use super::replay::release;
+use crate::shared::ends::{Instant, by_expected_end, instants};
 use crate::shared::promise::HeadPromise;
 use crate::shared::refused::Refused;
-use crate::{MachineView, Queue, Reserved, Running, Scheduler, Standing, Start};
+use crate::{Calendar, MachineView, Queue, Reserved, Running, Scheduler, Standing, Start};
 
 #[derive(Default)]
 pub(super) struct EasyByCount {
@@ -50,6 +53,8 @@ struct PassedIn {
     /// are free for the head, but scattered.
     later: Option<Time>,
     extra: u64,
+    /// The time, if the reaches of jobs grow with it.
+    at: Time,
 }
 
 impl Scheduler for EasyByCount {
@@ -62,23 +67,26 @@ impl Scheduler for EasyByCount {
     ) -> Option<Start> {
         let head = queue.get(0)?;
         // Failures of nodes void the promise.
-        self.promise.voided_by(view.machine().health());
-        self.refused.in_state(view.machine().state());
-        if self.refused.can_start(&head.request, view) {
+        self.promise.voided_by(view.health());
+        let (state, moment) = view.moment();
+        self.refused.in_state(state);
+        if self.refused.can_start(head, view) {
             self.promise.starts(head.id, now);
             return Some(Start::at(0));
         }
         // What started beside the last shadow is running now, and counts in this one.
-        self.shadow = shadow(now, head, running, view.machine());
+        self.shadow = match view.calendar() {
+            None => shadow(now, head, running, view.machine()),
+            Some(calendar) => shadow_beside(now, head, running, view.machine(), calendar),
+        };
         if let Some(shadow) = self.shadow {
             self.promise.give(head.id, shadow.at);
         }
         // Without a shadow the others start freely.
         let (at, extra) =
             self.shadow.map_or((Time::MAX, u64::MAX), |shadow| (shadow.at, shadow.extra));
-        let state = view.machine().state();
         let later = Some(at).filter(|at| *at > now);
-        let passed_in = Some(PassedIn { state, head: head.id, later, extra });
+        let passed_in = Some(PassedIn { state, head: head.id, later, extra, at: moment });
         if self.passed_in != passed_in || self.withdrawals != queue.withdrawals() {
             (self.passed_in, self.passed) = (passed_in, 1);
             self.withdrawals = queue.withdrawals();
@@ -87,7 +95,7 @@ impl Scheduler for EasyByCount {
             let job = queue.get(index)?;
             let ends_in_time = now.saturating_add(job.estimate) <= at;
             let may_start = ends_in_time || view.machine().needed(&job.request) <= extra;
-            if may_start && self.refused.can_start(&job.request, view) {
+            if may_start && self.refused.can_start(job, view) {
                 return Some(Start::at(index));
             }
             self.passed = index + 1;
@@ -132,4 +140,28 @@ fn shadow(now: Time, head: &Job, running: &Running, machine: &Machine) -> Option
         }
     }
     None
+}
+
+/// The same beside what is reserved ahead: the nodes that are free then and reserved at no time of
+/// the head's run. O((r + R) R N/64) for r running jobs and R reservations.
+fn shadow_beside(
+    now: Time,
+    head: &Job,
+    running: &Running,
+    machine: &Machine,
+    calendar: &Calendar,
+) -> Option<Shadow> {
+    let needed = machine.needed(&head.request);
+    let ends: Vec<_> = by_expected_end(now, running).collect();
+    let mut fork = machine.fork();
+    let mut ended = 0;
+    let present = Instant { at: now, ended };
+    [present].into_iter().chain(instants(now, &ends, Some(calendar))).find_map(|instant| {
+        release(&mut fork, &ends[ended..instant.ended], machine);
+        ended = instant.ended;
+        let mut open = fork.free().clone();
+        calendar.keep_open(instant.at, head.estimate, &mut open);
+        let extra = u64::from(open.count()).checked_sub(needed)?;
+        Some(Shadow { head: head.id, at: instant.at, needed, extra })
+    })
 }

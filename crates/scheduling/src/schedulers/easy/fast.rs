@@ -6,7 +6,8 @@
 //! ```text
 //!   what is remembered                       until
 //!   refused requests                         the machine changes
-//!   candidates that were passed over         machine or reservation change, a job is withdrawn
+//!   candidates that were passed over         machine or reservation change, a job is withdrawn,
+//!                                            or time passes while nodes are reserved ahead
 //!   jobs expected to run at reserved time    one of them ends: then an earlier time is looked for
 //!   the fork beside the reservation          the reservation changes
 //! ```
@@ -20,9 +21,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-use pavior_allocation::Machine;
 use pavior_kernel::Time;
-use pavior_mesh::{JobId, Request};
+use pavior_mesh::JobId;
 use pavior_workload::Job;
 
 use super::replay::replay;
@@ -55,6 +55,8 @@ struct Passed {
     in_time: BinaryHeap<Reverse<(Time, usize)>>,
     /// [`Queue::withdrawals`] when they were passed over: later ones move the places.
     withdrawals: u64,
+    /// When they were passed over, if their reaches grow with the time.
+    at: Time,
 }
 
 impl Passed {
@@ -70,9 +72,9 @@ impl Passed {
 }
 
 impl Search for Fast {
-    fn fits(&mut self, request: &Request, view: &mut MachineView<'_>) -> bool {
-        self.refused.in_state(view.machine().state());
-        self.refused.can_start(request, view)
+    fn fits(&mut self, job: &Job, view: &mut MachineView<'_>) -> bool {
+        self.refused.in_state(view.state());
+        self.refused.can_start(job, view)
     }
 
     fn earliest(
@@ -81,15 +83,18 @@ impl Search for Fast {
         head: &Job,
         limit: Time,
         running: &Running,
-        machine: &Machine,
+        view: &MachineView<'_>,
     ) -> Option<Reservation> {
         self.passed = Passed::default();
+        let machine = view.machine();
         let is_first = limit == Time::MAX;
         let all_stay = || self.staying.iter().all(|&job| machine.placement(job).is_some());
-        if !is_first && machine.answers(&head.request).are_monotone() && all_stay() {
+        // With nodes reserved ahead a job that ends early may make room before they are.
+        let is_known = view.calendar().is_none() && machine.answers(&head.request).are_monotone();
+        if !is_first && is_known && all_stay() {
             return None;
         }
-        let (found, staying) = replay(now, head, running, machine, limit);
+        let (found, staying) = replay(now, head, running, view, limit);
         self.staying = staying;
         if is_first || found.is_some() {
             self.beside.forget();
@@ -106,8 +111,9 @@ impl Search for Fast {
         view: &mut MachineView<'_>,
     ) -> Option<Start> {
         let withdrawals = queue.withdrawals();
-        if self.passed.withdrawals != withdrawals {
-            self.passed = Passed { withdrawals, ..Passed::default() };
+        let (_, at) = view.moment();
+        if (self.passed.withdrawals, self.passed.at) != (withdrawals, at) {
+            self.passed = Passed { withdrawals, at, ..Passed::default() };
         }
         let reserved_from = reservation.map_or(Time::MAX, |reservation| reservation.at);
         // The jobs about which anything can be new: those that are late now, and those not yet
@@ -118,10 +124,10 @@ impl Search for Fast {
             let job = queue.get(index)?;
             let start = if now.saturating_add(job.estimate) <= reserved_from {
                 self.passed.in_time.push(Reverse((reserved_from - job.estimate, index)));
-                self.refused.can_start(&job.request, view).then(|| Start::at(index))
+                self.refused.can_start(job, view).then(|| Start::at(index))
             } else {
                 let reserved = &reservation?.placement;
-                let placement = self.beside.place(&job.request, reserved, running, view);
+                let placement = self.beside.place(job, reserved, running, view);
                 placement.map(|placement| Start::on(index, placement))
             };
             if start.is_some() {

@@ -1,13 +1,11 @@
 //! EASY's plain search: it remembers nothing and asks the strategy each time.
 
-use pavior_allocation::Machine;
 use pavior_kernel::Time;
-use pavior_mesh::Request;
 use pavior_workload::Job;
 
 use super::replay::release;
 use super::rule::{Reservation, Search};
-use crate::shared::ends::by_expected_end;
+use crate::shared::ends::{by_expected_end, instants};
 use crate::{MachineView, Queue, Running, Start};
 
 /// The plain search.
@@ -15,8 +13,8 @@ use crate::{MachineView, Queue, Running, Start};
 pub(super) struct Plain;
 
 impl Search for Plain {
-    fn fits(&mut self, request: &Request, view: &mut MachineView<'_>) -> bool {
-        view.can_start(request).is_ok()
+    fn fits(&mut self, job: &Job, view: &mut MachineView<'_>) -> bool {
+        view.can_start(job).is_ok()
     }
 
     fn earliest(
@@ -25,17 +23,19 @@ impl Search for Plain {
         head: &Job,
         limit: Time,
         running: &Running,
-        machine: &Machine,
+        view: &MachineView<'_>,
     ) -> Option<Reservation> {
         let ends: Vec<_> = by_expected_end(now, running).collect();
-        for (index, &(at, _)) in ends.iter().enumerate().take_while(|(_, end)| end.0 < limit) {
-            let last_at_this_time = ends.get(index + 1).is_none_or(|next| next.0 > at);
-            if last_at_this_time {
-                let mut fork = machine.fork();
-                release(&mut fork, &ends[..=index], machine);
-                if let Ok(placement) = fork.find(&head.request) {
-                    return Some(Reservation { head: head.id, at, placement });
-                }
+        let instants = instants(now, &ends, view.calendar()).into_iter();
+        for instant in instants.take_while(|instant| instant.at < limit) {
+            let mut fork = view.machine().fork();
+            release(&mut fork, &ends[..instant.ended], view.machine());
+            let reserved = view.calendar().and_then(|all| all.reserved(instant.at, head.estimate));
+            if let Some(reserved) = reserved {
+                fork.take_free(&reserved);
+            }
+            if let Ok(placement) = fork.find(&head.request) {
+                return Some(Reservation { head: head.id, at: instant.at, placement });
             }
         }
         None
@@ -53,14 +53,14 @@ impl Search for Plain {
             let end = now.saturating_add(job.estimate);
             match reservation.filter(|reservation| end > reservation.at) {
                 None => {
-                    if view.can_start(&job.request).is_ok() {
+                    if view.can_start(job).is_ok() {
                         return Some(Start::at(index));
                     }
                 }
                 Some(reservation) => {
                     let mut fork = view.machine().fork();
                     fork.take_free(&reservation.placement);
-                    if let Ok(placement) = view.can_start_on(&mut fork, &job.request) {
+                    if let Ok(placement) = view.can_start_on(&mut fork, job) {
                         return Some(Start::on(index, placement));
                     }
                 }

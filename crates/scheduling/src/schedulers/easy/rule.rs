@@ -10,7 +10,7 @@
 
 use pavior_allocation::{Machine, Placement};
 use pavior_kernel::Time;
-use pavior_mesh::{JobId, Request};
+use pavior_mesh::JobId;
 use pavior_workload::Job;
 
 use crate::shared::promise::HeadPromise;
@@ -27,11 +27,11 @@ pub(super) struct Reservation {
 /// Finds what the rule asks for. All searches find the same. They differ in what they ask of the
 /// strategy.
 pub(super) trait Search: Default + Send + Sync {
-    /// Whether the strategy would place a request now.
-    fn fits(&mut self, request: &Request, view: &mut MachineView<'_>) -> bool;
+    /// Whether the strategy would place a job now.
+    fn fits(&mut self, job: &Job, view: &mut MachineView<'_>) -> bool;
 
     /// The head's earliest reservation before `limit`: the first nodes that the strategy gives it
-    /// as running jobs end when expected.
+    /// as running jobs end when expected, beside what is reserved ahead for the time of its run.
     ///
     /// It is asked for the first reservation (with [`Time::MAX`]), and for an earlier one after
     /// each change of the machine that the scheduler did not make itself.
@@ -41,7 +41,7 @@ pub(super) trait Search: Default + Send + Sync {
         head: &Job,
         limit: Time,
         running: &Running,
-        machine: &Machine,
+        view: &MachineView<'_>,
     ) -> Option<Reservation>;
 
     /// The oldest job behind the head that may start now. A job that ends by the reserved time may
@@ -75,7 +75,7 @@ impl<S: Search> Scheduler for Easy<S> {
         view: &mut MachineView<'_>,
     ) -> Option<Start> {
         let head = queue.get(0)?;
-        if self.promise.voided_by(view.machine().health()) {
+        if self.promise.voided_by(view.health()) {
             self.reservation = None;
         }
         if let Some(start) = self.start_head(head, view) {
@@ -83,11 +83,11 @@ impl<S: Search> Scheduler for Easy<S> {
             self.reservation = None;
             return Some(start);
         }
-        self.reserve(now, head, running, view.machine());
+        self.reserve(now, head, running, view);
         let reservation = self.reservation.as_ref();
         let start = self.search.backfill(now, queue, reservation, running, view)?;
         // The start will change the state, but not the reservation.
-        self.state = view.machine().state() + 1;
+        self.state = view.state() + 1;
         Some(start)
     }
 
@@ -110,29 +110,32 @@ impl<S: Search> Scheduler for Easy<S> {
 }
 
 impl<S: Search> Easy<S> {
-    /// Starts the head where the strategy puts it, or else on its reserved nodes if all are free.
+    /// Starts the head where the strategy puts it, or else on its reserved nodes if all are free
+    /// and open to it.
     fn start_head(&mut self, head: &Job, view: &mut MachineView<'_>) -> Option<Start> {
-        if self.search.fits(&head.request, view) {
+        if self.search.fits(head, view) {
             return Some(Start::at(0));
         }
         let kept = self.reservation.as_ref().filter(|kept| kept.head == head.id)?;
         let free = view.machine().free();
         let all_free = kept.placement.parts().iter().all(|part| free.is_free(part));
-        all_free.then(|| Start::on(0, kept.placement.clone()))
+        let is_open = all_free && view.in_the_way(head, &kept.placement).is_none();
+        is_open.then(|| Start::on(0, kept.placement.clone()))
     }
 
     /// Reserves nodes for the head. A reservation is kept until another job is the head, its time
-    /// has passed, or the end of a job makes an earlier one possible.
-    fn reserve(&mut self, now: Time, head: &Job, running: &Running, machine: &Machine) {
+    /// has passed, or the end of a job makes an earlier one possible. A change of what is reserved
+    /// ahead voids it.
+    fn reserve(&mut self, now: Time, head: &Job, running: &Running, view: &MachineView<'_>) {
         let kept = self.reservation.take().filter(|kept| kept.head == head.id && kept.at > now);
-        if kept.is_some() && self.state == machine.state() {
+        if kept.is_some() && self.state == view.state() {
             self.reservation = kept;
             return;
         }
         let limit = kept.as_ref().map_or(Time::MAX, |kept| kept.at);
-        let earlier = self.search.earliest(now, head, limit, running, machine);
+        let earlier = self.search.earliest(now, head, limit, running, view);
         self.reservation = earlier.or(kept);
-        self.state = machine.state();
+        self.state = view.state();
         if let Some(reservation) = &self.reservation {
             self.promise.give(head.id, reservation.at);
         }

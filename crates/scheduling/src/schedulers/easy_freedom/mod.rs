@@ -45,9 +45,11 @@ use pavior_workload::Job;
 use rustc_hash::FxHashMap;
 
 use crate::shared::beside::BesideReservation;
-use crate::shared::ends::by_expected_end;
+use crate::shared::ends::{by_expected_end, instants};
 use crate::shared::promise::HeadPromise;
-use crate::{BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Start};
+use crate::{
+    BuildScheduler, Entry, MachineView, Queue, Reach, Running, Scheduler, SchedulerKind, Start,
+};
 use price::{Arrivals, Price};
 use start_options::{MachineAt, StartOption, StartOptions};
 
@@ -66,8 +68,8 @@ pub fn weighs_messages(selection: &crate::Selection) -> bool {
     selection.entry.name == ENTRY.name
 }
 
-/// Answers of the machine in one state.
-type Answers = FxHashMap<Request, Option<Placement>>;
+/// Answers of the machine in one state, to jobs of a reach.
+type Answers = FxHashMap<(Request, Reach), Option<Placement>>;
 
 #[derive(Default)]
 struct EasyFreedom {
@@ -84,6 +86,8 @@ struct EasyFreedom {
     passed: usize,
     /// [`Queue::withdrawals`] when jobs were last passed over.
     withdrawals: u64,
+    /// When jobs were last passed over, if their reaches grow with the time.
+    at: Time,
     arrivals: Arrivals,
 }
 
@@ -96,18 +100,19 @@ impl Scheduler for EasyFreedom {
         view: &mut MachineView<'_>,
     ) -> Option<Start> {
         let head = queue.get(0)?;
-        if self.promise.voided_by(view.machine().health()) {
+        if self.promise.voided_by(view.health()) {
             self.reservation = None;
         }
-        let state = Some(view.machine().state());
+        let (state, at) = view.moment();
+        let state = Some(state);
         let changed = self.state != state;
         if changed {
             self.state = state;
             self.answers.clear();
             self.forget_candidates();
         }
-        if self.withdrawals != queue.withdrawals() {
-            self.withdrawals = queue.withdrawals();
+        if (self.withdrawals, self.at) != (queue.withdrawals(), at) {
+            (self.withdrawals, self.at) = (queue.withdrawals(), at);
             self.passed = 0;
         }
         let price = Price {
@@ -127,7 +132,7 @@ impl Scheduler for EasyFreedom {
             self.beside.starts(queue.get(start.index)?.id);
             // The start will change the state, but not the reservation. What was refused stays
             // refused on fewer nodes.
-            self.state = Some(view.machine().state() + 1);
+            self.state = Some(view.state() + 1);
             self.answers.retain(|_, answer| answer.is_none());
         }
         start
@@ -168,7 +173,8 @@ impl EasyFreedom {
         let mut limit = Time::MAX;
         if let Some(kept) = kept {
             let free = view.machine().free();
-            if kept.placement.parts().iter().all(|part| free.is_free(part)) {
+            let all_free = kept.placement.parts().iter().all(|part| free.is_free(part));
+            if all_free && view.in_the_way(head, &kept.placement).is_none() {
                 options.add(StartOption { at: now, ..kept.clone() });
                 // It can start as promised, and so nothing later is considered, even if added time
                 // costs more by now because more jobs wait.
@@ -250,7 +256,8 @@ impl EasyFreedom {
     }
 }
 
-/// Considers the times before `limit` at which running jobs are expected to end.
+/// Considers the times before `limit` at which running jobs are expected to end, or nodes are no
+/// longer reserved.
 fn replay(
     options: &mut StartOptions,
     now: Time,
@@ -261,15 +268,17 @@ fn replay(
     mut nodes: LaterNodes,
 ) {
     let jobs: Vec<_> = by_expected_end(now, running).collect();
-    for together in jobs.chunk_by(|(a, _), (b, _)| a == b) {
+    let mut given = 0;
+    for instant in instants(now, &jobs, view.calendar()) {
         // A job that ends in this instant ends after the scheduler was asked.
-        let at = together[0].0.max(now.saturating_add(Time(1)));
+        let at = instant.at.max(now.saturating_add(Time(1)));
         if at >= limit || options.is_decided(at) {
             return;
         }
-        for (_, ended) in together {
+        for (_, ended) in &jobs[given..instant.ended] {
             nodes.give(view.machine(), ended.job.id);
         }
+        given = instant.ended;
         options.consider(at, &mut MachineLater { at, nodes: &mut nodes, view, job });
     }
 }
@@ -294,12 +303,14 @@ enum Nodes<'a> {
 impl MachineAt for MachineNow<'_, '_, '_> {
     fn place(&mut self, request: &Request) -> Option<Placement> {
         let view = &mut *self.view;
+        let job = Job { request: *request, ..self.job.clone() };
         match &mut self.on {
             Nodes::Free(known) => {
-                known.entry(*request).or_insert_with(|| view.place(request).ok()).clone()
+                let answer = known.entry((*request, view.reach(&job)));
+                answer.or_insert_with(|| view.place(&job).ok()).clone()
             }
             Nodes::Unreserved(beside, reserved, running) => {
-                beside.place(request, reserved, running, view)
+                beside.place(&job, reserved, running, view)
             }
         }
     }
@@ -347,7 +358,11 @@ struct MachineLater<'v, 'm, 'a> {
 
 impl MachineAt for MachineLater<'_, '_, '_> {
     fn place(&mut self, request: &Request) -> Option<Placement> {
-        self.nodes.fork.find(request).ok()
+        let fork = &mut self.nodes.fork;
+        let Some(calendar) = self.view.calendar() else { return fork.find(request).ok() };
+        let mut open = fork.free().clone();
+        calendar.keep_open(self.at, self.job.estimate, &mut open);
+        fork.find_within(&open, request).ok()
     }
 
     fn added_time(&mut self, placement: &Placement) -> Option<Time> {

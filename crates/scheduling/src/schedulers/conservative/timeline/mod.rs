@@ -16,6 +16,7 @@ mod search;
 mod window;
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
@@ -71,6 +72,19 @@ impl NodeTimeline {
         .expect("booked nodes were taken");
     }
 
+    /// Takes the free nodes of an interval that are not among `open`, as far as it is not past.
+    pub(super) fn close(&mut self, interval: Interval, open: &Occupancy) {
+        let Some(Range { start, end }) = self.cut_out(interval) else { return };
+        for index in start..end {
+            self.free[index].keep(open).expect("a calendar is of one machine");
+            self.count[index] = self.free[index].count();
+        }
+        // Segments that differed by closed nodes alone are now equal.
+        for index in (start..=end).rev() {
+            self.join(index);
+        }
+    }
+
     /// The nodes of a placement as a set, if it has so many parts that whole words of nodes are
     /// changed faster.
     fn as_set(&self, placement: &Placement) -> Option<Occupancy> {
@@ -119,25 +133,32 @@ impl NodeTimeline {
         self.from.partition_point(|from| *from < at)
     }
 
-    /// Changes the free nodes of an interval, as far as it is not past.
+    /// Changes the free nodes of an interval, as far as it is not past, in the same way for each of
+    /// its segments: those that differ still do.
     fn change(
         &mut self,
         interval: Interval,
         change: impl Fn(&mut Occupancy) -> Result<(), OccupancyError>,
     ) -> Result<(), OccupancyError> {
-        let from = interval.from.max(self.from[0]);
-        if interval.to <= from {
-            return Ok(());
-        }
-        let first = self.cut(from);
-        let end = if interval.to == Time::MAX { self.from.len() } else { self.cut(interval.to) };
-        for index in first..end {
+        let Some(Range { start, end }) = self.cut_out(interval) else { return Ok(()) };
+        for index in start..end {
             change(&mut self.free[index])?;
             self.count[index] = self.free[index].count();
         }
         self.join(end);
-        self.join(first);
+        self.join(start);
         Ok(())
+    }
+
+    /// The segments of an interval, as far as it is not past; `None` if it is.
+    fn cut_out(&mut self, interval: Interval) -> Option<Range<usize>> {
+        let from = interval.from.max(self.from[0]);
+        if interval.to <= from {
+            return None;
+        }
+        let first = self.cut(from);
+        let end = if interval.to == Time::MAX { self.from.len() } else { self.cut(interval.to) };
+        Some(first..end)
     }
 
     /// Joins a segment to the one before it if they are equal. Notes whether it begins at a dip.

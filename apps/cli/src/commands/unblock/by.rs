@@ -1,0 +1,141 @@
+//! Room by a time: who moves or is requeued, and who is waited for.
+
+use pavior_kernel::Time;
+use pavior_mesh::{Cuboid, JobId};
+use pavior_planning::{Prospect, Room, RoomPlan, SearchLimits, room_by};
+use serde_json::{Value, json};
+
+use super::{Story, WIDE, jobs};
+use crate::boxes::parts;
+use crate::failure::Failure;
+use crate::output::{self, Format, Table};
+
+/// What is lost is told to so many parts of a unit.
+const PARTS: f64 = 1000.0;
+
+impl Story {
+    /// Plans so that a box or nodes are free by a time. With `now`, jobs may be requeued.
+    pub(super) fn by(
+        &self,
+        room: Room<'_>,
+        (by, now): (f64, Option<f64>),
+        limits: &SearchLimits,
+    ) -> Result<(), Failure> {
+        let (ends, starts) = (self.busy.ends()?, self.busy.starts()?);
+        let held = self.busy.state.held().iter().map(|(_, placement)| f64::from(placement.nodes()));
+        let held: Vec<f64> = held.collect();
+        let prospect = |job: JobId| {
+            let place = job.0 as usize;
+            let lost = |(now, start): (f64, f64)| {
+                (held[place] * (now - start).max(0.0) * PARTS).round() as u64
+            };
+            Prospect { end: ends.rank(job), loss: now.zip(starts[place]).map(lost) }
+        };
+        let answer = room_by(&self.snapshot, room, ends.rank_at(by), prospect, limits);
+        let time = |rank: &Time| (*rank > Time::ZERO).then(|| ends.at(*rank));
+        let told = Told { story: self, plan: answer.plan.as_ref(), proven: answer.proven };
+        match self.format {
+            Format::Json => output::json(&told.json(by, time)),
+            Format::Csv => output::csv(&HEADER, &told.rows(time)),
+            Format::Table => {
+                output::text(&told.sentence(by, limits), WIDE)?;
+                let rows = told.rows(time);
+                if rows.is_empty() {
+                    return Ok(());
+                }
+                let mut table = Table::new(&HEADER, 4);
+                rows.into_iter().for_each(|row| table.row(row));
+                table.print(WIDE).map(drop)
+            }
+        }
+    }
+}
+
+const HEADER: [&str; 4] = ["job", "from", "to", "when"];
+
+/// An answer, and who tells it.
+struct Told<'a> {
+    story: &'a Story,
+    plan: Option<&'a RoomPlan>,
+    proven: bool,
+}
+
+impl Told<'_> {
+    fn json(&self, by: f64, time: impl Fn(&Time) -> Option<Value>) -> Value {
+        let (story, plan) = (self.story, self.plan);
+        let grid = story.snapshot.grid();
+        let mut moves = story.moves(plan.map(|plan| &plan.moves));
+        for (step, ready) in moves.iter_mut().zip(plan.iter().flat_map(|plan| &plan.ready)) {
+            step["ready"] = json!(time(ready));
+        }
+        let place = plan.and_then(|plan| plan.moves.boxes.first());
+        json!({
+            "by": by,
+            "proven": self.proven,
+            "lost": plan.map(|plan| plan.lost as f64 / PARTS),
+            "requeued": plan.map(|plan| story.names(&plan.requeued)),
+            "cost": plan.map(|plan| plan.moves.cost),
+            "jobs": plan.map(|plan| story.names(&plan.moves.jobs)),
+            "placement": place.map(|at| parts(grid, &[*at]).remove(0)),
+            "moves": moves,
+            "awaited": plan.map(|plan| story.names(&plan.awaited)),
+        })
+    }
+
+    /// A line for each job that moves or is requeued; the requeued first.
+    fn rows(&self, time: impl Fn(&Time) -> Option<Value>) -> Vec<Vec<String>> {
+        let (story, Some(plan)) = (self.story, self.plan) else { return Vec::new() };
+        let list = |boxes: &[Cuboid]| {
+            boxes.iter().map(|at| story.words(at)).collect::<Vec<_>>().join("; ")
+        };
+        let held = |job: JobId| {
+            let mut jobs = story.snapshot.jobs();
+            jobs.find(|(other, _)| *other == job).map_or_else(String::new, |(_, parts)| list(parts))
+        };
+        let name = |job: JobId| story.busy.shown_name(job).to_string();
+        let requeued = plan
+            .requeued
+            .iter()
+            .map(|&job| vec![name(job), held(job), "the queue".into(), "now".into()]);
+        let moved = plan.moves.moves.iter().zip(&plan.ready).map(|(step, ready)| {
+            let when = time(ready).map_or_else(|| "now".to_string(), |at| format!("from {at} on"));
+            vec![name(step.job), list(&step.from), list(&step.to), when]
+        });
+        requeued.chain(moved).collect()
+    }
+
+    fn sentence(&self, by: f64, limits: &SearchLimits) -> String {
+        let Some(plan) = self.plan else {
+            let most = jobs(limits.max_jobs);
+            return match self.proven {
+                true => format!("no way by {by} with at most {most} moved or requeued"),
+                false => format!("no way found by {by} within {most} and the budget"),
+            };
+        };
+        let story = self.story;
+        let place = plan
+            .moves
+            .boxes
+            .first()
+            .map_or_else(String::new, |at| format!(": {}", story.words(at)));
+        let changes = match (plan.moves.jobs.len(), plan.requeued.len()) {
+            (0, 0) => "without moves".to_string(),
+            (moved, 0) => format!("after {} moved", jobs(moved)),
+            (0, requeued) => format!("after {} requeued", jobs(requeued)),
+            (moved, requeued) => {
+                format!("after {} moved and {} requeued", jobs(moved), jobs(requeued))
+            }
+        };
+        let lost = if plan.lost > 0 {
+            format!("; work lost: {} nodes x time", plan.lost as f64 / PARTS)
+        } else {
+            String::new()
+        };
+        let awaited = match &story.shown_names(&plan.awaited)[..] {
+            [] => String::new(),
+            names => format!("; these end before: {}", names.join(", ")),
+        };
+        let sure = if self.proven { "" } else { "; a better way may exist" };
+        format!("free by {by} {changes}{place}{lost}{awaited}{sure}")
+    }
+}

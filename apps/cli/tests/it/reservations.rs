@@ -1,0 +1,51 @@
+//! Nodes that are reserved ahead, from the command line.
+
+use crate::{good, refused};
+
+/// Simulates two jobs of a row of four: one of all nodes for 100, and one of a node for 10 that
+/// comes 5 later. Returns the results in JSON.
+fn simulate(reservations: &str, more: &[&str]) -> Result<serde_json::Value, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    let (log, list) = (path("log.sim"), path("ahead.jsonl"));
+    std::fs::write(&log, "0 4 100\n5 1 10\n").unwrap();
+    std::fs::write(&list, reservations).unwrap();
+    let fixed = ["simulate", "--machine", "mesh:4", "--strategy", "ff", "--no-timing"];
+    let named = ["--trace", &log, "--reservations", &list, "--format", "json"];
+    let arguments = [&fixed[..], &named, more].concat();
+    if more.is_empty() || more[0] == "--scheduler" {
+        Ok(serde_json::from_str(&good(&arguments)).unwrap())
+    } else {
+        Err(refused(&arguments))
+    }
+}
+
+#[test]
+fn jobs_wait_for_a_reservation_that_they_would_run_into() {
+    let list = "{\"nodes\":[[0]],\"from\":60,\"to\":200}\n";
+    let waiting = |scheduler: &str| {
+        let results = simulate(list, &["--scheduler", scheduler]).unwrap();
+        results["results"][0]["metrics"]["waiting"]["mean"].as_f64().unwrap()
+    };
+    // The first waits for 200; the second starts at once, or after it.
+    assert_eq!(waiting("easy"), 100.0);
+    assert_eq!(waiting("fcfs"), (200.0 + 295.0) / 2.0);
+}
+
+#[test]
+fn what_is_wrong_with_a_list_is_said_with_its_place() {
+    let told = |list: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ahead.jsonl");
+        std::fs::write(&path, list).unwrap();
+        let path = path.to_str().unwrap();
+        refused(&["simulate", "--machine", "mesh:4", "--reservations", path, "--jobs", "9"])
+    };
+    let line = "{\"nodes\":[[0]],\"from\":6,\"to\":7}\n";
+    let late = told(&format!("{line}{}", line.replace('7', "6")));
+    assert!(late.contains("ahead.jsonl:2:") && late.contains("later time"), "{late}");
+    let outside = told(&line.replace("[0]", "[4]"));
+    assert!(outside.contains("does not lie on mesh:4"), "{outside}");
+    let moving = simulate(line, &["--migration", "1"]).unwrap_err();
+    assert!(moving.contains("reservations ahead do not go together"), "{moving}");
+}

@@ -1,0 +1,59 @@
+//! Nodes that are reserved ahead.
+
+use pavior_kernel::Time;
+use pavior_mesh::{Cuboid, Grid};
+use pavior_scheduling::AdvanceReservation;
+use serde::{Deserialize, Serialize};
+
+use super::Lease;
+use super::lease::Box3;
+
+/// Nodes that are kept free of jobs from one time to another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reservation {
+    /// Its number, which no lease ever bears.
+    pub id: u64,
+    /// The machine.
+    pub machine: String,
+    /// The boxes: base and sides, three of each.
+    pub parts: Vec<Box3>,
+    /// When the nodes are to be free, in milliseconds since 1970.
+    pub from_ms: u64,
+    /// When jobs may run on them again.
+    pub to_ms: u64,
+    /// What it is called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+impl Reservation {
+    /// The boxes.
+    pub fn cuboids(&self) -> Vec<Cuboid> {
+        self.parts.iter().map(|&[base, sides]| Cuboid::new(base, sides)).collect()
+    }
+
+    /// The leases, of some, that hold some of its nodes and are said to end after it begins.
+    pub(crate) fn in_the_way<'a>(
+        &self,
+        grid: &Grid,
+        leases: impl Iterator<Item = &'a Lease>,
+    ) -> Vec<u64> {
+        let parts = self.cuboids();
+        let meets = |own: &Cuboid| parts.iter().any(|part| own.intersects(grid, part));
+        let late = leases
+            .filter(|lease| lease.machine == self.machine && lease.said_end_ms() > self.from_ms);
+        late.filter(|lease| lease.cuboids().iter().any(meets)).map(|lease| lease.id).collect()
+    }
+
+    /// What the scheduler's calendar has of it.
+    ///
+    /// # Errors
+    /// If it has no time or no nodes, or a box does not lie on the machine.
+    pub(crate) fn ahead(&self, grid: &Grid) -> Result<AdvanceReservation, String> {
+        let micros = |ms: u64| Time(ms.saturating_mul(1000));
+        let time = (micros(self.from_ms), micros(self.to_ms));
+        let made = AdvanceReservation::new(self.id, grid, self.cuboids(), time);
+        made.map_err(|error| error.to_string())
+    }
+}

@@ -1,0 +1,163 @@
+//! Nodes that are reserved ahead.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::{Extension, Path, State};
+use pavior_kernel::{BadDate, Date, message};
+use pavior_mesh::Grid;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::body::{self, BoxBody, read};
+use super::extract::{Change, ChangeHeaders, InQuery};
+use super::machines::unknown_machine;
+use super::statuses::{Guarded, Missing, Named};
+use super::{App, Fault};
+use crate::core::reply::Reservation;
+use crate::core::{Caller, Command, Problem, Reason, Reply, ReservationRequest};
+
+/// The most boxes and nodes of one reservation.
+const PARTS: usize = 4096;
+/// The longest name.
+const NAME: usize = 255;
+
+/// Nodes to be reserved ahead: boxes, nodes or both.
+#[derive(Clone, Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReservationBody {
+    /// The boxes, which may overlap.
+    #[serde(default)]
+    #[schema(max_items = 4096)]
+    parts: Vec<BoxBody>,
+    /// Single nodes, each as many coordinates as the machine has axes.
+    #[serde(default)]
+    #[schema(max_items = 4096)]
+    nodes: Vec<Vec<u64>>,
+    /// When the nodes are to be free (RFC 3339 in UTC); now if left out.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    from: Option<String>,
+    /// When jobs may run on them again.
+    #[schema(value_type = String, format = DateTime, example = "2026-11-24T09:00:00Z")]
+    to: String,
+    /// What it is called.
+    #[schema(max_length = 255)]
+    name: Option<String>,
+    /// The machine; the first one if left out.
+    machine: Option<String>,
+}
+
+/// Whose reservations.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ReservationsQuery {
+    /// The machine; all if left out.
+    machine: Option<String>,
+}
+
+/// What is reserved ahead.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Reservations {
+    /// The last record that is in it.
+    seq: u64,
+    /// By number. Those that have begun are among them until they are over.
+    reservations: Vec<Reservation>,
+}
+
+/// What is reserved ahead.
+#[utoipa::path(
+    get, path = "/v1/reservations", tag = "reservations", params(ReservationsQuery),
+    responses(
+        (status = 200, description = "the reservations", body = Reservations),
+        Guarded, Missing
+    )
+)]
+pub(crate) async fn reservations(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    InQuery(query): InQuery<ReservationsQuery>,
+) -> Result<Json<Reservations>, Fault> {
+    let view = app.writer.view().await?;
+    if view.board_index(query.machine.as_deref()).is_none() {
+        return Err(unknown_machine(query.machine.as_deref()).into());
+    }
+    let here = |machine: &str| query.machine.as_deref().is_none_or(|name| name == machine);
+    let leases = || view.leases.iter().map(|lease| &**lease);
+    let seen = || leases().filter(|lease| caller.may_touch(&lease.tenant));
+    let asked = view.reservations.iter().filter(|one| here(&one.machine));
+    let shown = asked.map(|one| Reservation::of(app.grid(Some(&one.machine)), one, seen()));
+    Ok(Json(Reservations { seq: view.seq, reservations: shown.collect() }))
+}
+
+/// Reserves nodes ahead (operator).
+///
+/// No job starts on them that is said to run when the reservation begins. Who holds them keeps
+/// them until the lease ends; then they are kept free. A lease without `estimate_s` and `ttl_s` is
+/// said to run for ever. It is over by itself at `to`.
+#[utoipa::path(
+    post, path = "/v1/reservations", tag = "reservations",
+    request_body = ReservationBody, params(ChangeHeaders),
+    responses((status = 201, description = "the reservation", body = Reservation), Named)
+)]
+pub(crate) async fn reserve(State(app): State<Arc<App>>, change: Change) -> Result<Reply, Fault> {
+    let command = |bytes: &Bytes| {
+        let body: ReservationBody = read(bytes)?;
+        let grid = *app.grid(body.machine.as_deref());
+        body.request(&grid).map(Command::Reserve)
+    };
+    change.carry_out(&app, "reserve", command).await
+}
+
+/// Gives up a reservation (operator).
+#[utoipa::path(
+    post, path = "/v1/reservations/{id}/cancel", tag = "reservations",
+    params(("id" = u64, Path, description = "the reservation"), ChangeHeaders),
+    responses((status = 200, description = "the reservation that was", body = Reservation), Named)
+)]
+pub(crate) async fn give_up(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    change: Change,
+) -> Result<Reply, Fault> {
+    let command = |bytes: &Bytes| {
+        let text = bytes.trim_ascii();
+        if !text.is_empty() && text != b"{}" {
+            let detail = "this request has no body, or an empty object";
+            return Err(Problem::new(Reason::BadValue, detail));
+        }
+        let unknown = || {
+            let detail = format!("there is no reservation `{}`", message(&id));
+            Problem::new(Reason::UnknownReservation, detail)
+        };
+        Ok(Command::Unreserve { id: id.parse().map_err(|_| unknown())? })
+    };
+    change.carry_out(&app, &format!("unreserve/{id}"), command).await
+}
+
+impl ReservationBody {
+    /// The request, for a machine of this grid.
+    fn request(self, grid: &Grid) -> Result<ReservationRequest, Problem> {
+        let bad = |detail: String| Problem::new(Reason::BadValue, detail);
+        if self.parts.len() + self.nodes.len() > PARTS {
+            return Err(bad(format!("\"parts\" and \"nodes\" have at most {PARTS} members")));
+        }
+        if self.name.as_ref().is_some_and(|name| name.is_empty() || name.len() > NAME) {
+            return Err(bad(format!("\"name\" has 1 to {NAME} bytes")));
+        }
+        let boxes = self.parts.iter().map(|part| part.cuboid(grid));
+        let single = |node: &Vec<u64>| body::node(node, grid).map(pavior_mesh::Cuboid::node);
+        let parts = boxes.chain(self.nodes.iter().map(single)).collect::<Result<_, _>>()?;
+        let time = |name: &str, text: &str| {
+            let read = text.parse().map(|Date(since)| since.as_millis() as u64);
+            read.map_err(|error: BadDate| bad(format!("\"{name}\": {error}")))
+        };
+        Ok(ReservationRequest {
+            machine: self.machine,
+            parts,
+            from_ms: self.from.as_deref().map(|text| time("from", text)).transpose()?,
+            to_ms: time("to", &self.to)?,
+            name: self.name,
+        })
+    }
+}

@@ -1,0 +1,157 @@
+//! Nodes that are reserved ahead, and room by a time, over HTTP.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use pavior_kernel::Date;
+use serde_json::{Value, json};
+
+use crate::client::{Client, has, until, watch};
+use crate::server::fresh;
+
+/// A time so many seconds from now, as the service reads it.
+pub(crate) fn at(seconds: i64) -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("it is after 1970");
+    let seconds = now.as_secs().checked_add_signed(seconds).expect("it is after 1970");
+    Date(Duration::from_secs(seconds)).to_string()
+}
+
+fn left(from: i64, to: i64) -> Value {
+    json!({ "parts": [{ "base": [0, 0], "sides": [4, 8] }], "from": at(from), "to": at(to),
+            "name": "cooling" })
+}
+
+fn reserved(client: &mut Client) -> Vec<Value> {
+    let list = client.get("/v1/reservations").json();
+    list["reservations"].as_array().unwrap().clone()
+}
+
+#[test]
+fn no_lease_lasts_into_a_reservation_and_a_restart_changes_nothing() {
+    let (mut server, setup) = fresh(|setup| setup.scheduler = Some("easy".into()));
+    let mut client = server.client();
+    let long = client.lease(json!({ "shape": [2, 2], "estimate_s": 7200 }));
+    let reply = client.post("/v1/reservations", left(3600, 5400));
+    assert_eq!(reply.status, 201);
+    let one = reply.json();
+    has(&one, &json!({ "machine": "default", "name": "cooling", "leases": [long["id"]] }));
+    // Into the right half, or before, or not at all.
+    let beside = client.lease(json!({ "shape": [4, 8] }));
+    assert_eq!(beside["parts"][0]["base"], json!([4, 0]));
+    let refused = client.post("/v1/leases", json!({ "shape": [2, 8], "ttl_s": 4000 }));
+    refused.is(409, "reserved");
+    let told = refused.json()["detail"].as_str().unwrap().to_string();
+    assert!(told.contains(one["from"].as_str().unwrap()), "{told}");
+    let before = client.lease(json!({ "shape": [2, 8], "ttl_s": 1800 }));
+    assert_eq!(before["parts"][0]["base"], json!([2, 0]));
+    // Who waits is told so, by the scheduler's own reason.
+    assert_eq!(client.end(&before).status, 200);
+    let waiting = client.lease(json!({ "shape": [2, 8], "estimate_s": 4000, "wait": true }));
+    assert_eq!(waiting["state"], "waiting");
+    let waits = client.get(&format!("/v1/leases/{}", waiting["id"])).json()["waits_for"].clone();
+    has(&waits, &json!({ "kind": "reservation", "from": one["from"], "until": one["to"] }));
+    let told = waits["sentence"].as_str().unwrap();
+    let ahead = format!("nodes are reserved ahead from {}", one["from"].as_str().unwrap());
+    assert!(told.starts_with("It fits, but ") && told.contains(&ahead), "{told}");
+    // A request like it would start when the reservation is over.
+    until("the forecast knows of the reservation", || {
+        let like = json!({ "shape": [2, 8], "estimate_s": 4000 });
+        let plan = client.post("/v1/forecast", like).json()["forecast"]["plan"].clone();
+        plan.as_str().is_some_and(|plan| plan >= one["to"].as_str().unwrap())
+    });
+    server.restart(&setup);
+    let mut client = server.client();
+    assert_eq!(reserved(&mut client), [one.clone()]);
+    client.post("/v1/leases", json!({ "shape": [2, 8], "ttl_s": 4000 })).is(409, "reserved");
+    let path = format!("/v1/reservations/{}/cancel", one["id"]);
+    assert_eq!(client.post(&path, "").status, 200);
+    assert!(reserved(&mut client).is_empty());
+    let lease = client.get(&format!("/v1/leases/{}", waiting["id"])).json();
+    assert_eq!(lease["state"], "held", "the queue has moved");
+    client.post(&path, "").is(404, "unknown-reservation");
+}
+
+#[test]
+fn a_reservation_is_over_by_itself_and_watchers_are_told() {
+    let (server, _) = fresh(|setup| setup.scheduler = Some("fcfs".into()));
+    let mut client = server.client();
+    assert_eq!(client.post("/v1/reservations", left(-5, 2)).status, 201);
+    let waiting = client.lease(json!({ "shape": [8, 8], "wait": true }));
+    assert_eq!(waiting["state"], "waiting");
+    // Machines, reservation, request, its end, and the lease.
+    let events = watch(&server.address, "/v1/watch?after=0", 5);
+    let kinds: Vec<&str> = events.iter().map(|(_, kind, _)| kind.as_str()).collect();
+    assert_eq!(kinds, ["configured", "reserved", "queued", "unreserved", "granted"]);
+    assert_eq!(events[3].2["why"], "expired");
+}
+
+#[test]
+fn what_cannot_be_reserved_is_refused_and_tenants_reserve_nothing() {
+    let (server, _) = fresh(|setup| setup.give_tokens(&["a"]));
+    let mut client = server.of("root-secret");
+    let wrong = [
+        (json!({ "to": at(60) }), "at least one node"),
+        (json!({ "nodes": [[0, 0]], "to": at(-60) }), "it would be over"),
+        (json!({ "nodes": [[0, 0]], "from": at(60), "to": at(60) }), "ends after it begins"),
+        (json!({ "nodes": [[0, 0]], "to": "tomorrow" }), "a date is written as"),
+        (json!({ "parts": [{ "base": [7, 0], "sides": [2, 1] }], "to": at(60) }), "does not lie"),
+        (json!({ "nodes": [[0, 0]], "to": at(60), "name": "" }), "1 to 255 bytes"),
+        (json!({ "nodes": [[0, 0]], "to": at(60), "why": 1 }), "why"),
+    ];
+    for (body, told) in wrong {
+        let reply = client.post("/v1/reservations", &body);
+        reply.is(400, "bad-value");
+        let detail = reply.json()["detail"].as_str().unwrap().to_string();
+        assert!(detail.contains(told), "{body}: {detail}");
+    }
+    let mut tenant = server.of("a-secret");
+    tenant.post("/v1/reservations", left(60, 120)).is(403, "operator-only");
+    let other = client.lease(json!({ "shape": [1, 1] }));
+    let one = client.post("/v1/reservations", left(60, 120)).json();
+    assert_eq!(one["leases"], json!([other["id"]]));
+    // A tenant sees when, and no lease of another's.
+    assert_eq!(reserved(&mut tenant)[0]["from"], one["from"]);
+    assert_eq!(reserved(&mut tenant)[0]["leases"], json!([]));
+    let path = format!("/v1/reservations/{}/cancel", one["id"]);
+    tenant.post(&path, "").is(403, "operator-only");
+}
+
+#[test]
+fn room_by_a_time_says_who_moves_is_requeued_and_delayed() {
+    let (server, _) = fresh(|setup| {
+        setup.machine = "mesh:6".into();
+        setup.strategy = "ff".into();
+        setup.scheduler = Some("fcfs".into());
+        setup.give_tokens(&["a"]);
+    });
+    let mut client = server.of("root-secret");
+    let a = client.lease(json!({ "shape": [2], "estimate_s": 100 }));
+    let b = client.lease(json!({ "shape": [2], "estimate_s": 9000 }));
+    let waits = client.lease(json!({ "shape": [4], "estimate_s": 50, "wait": true }));
+    assert_eq!(waits["state"], "waiting");
+    let room = |client: &mut Client, body: Value| client.post("/v1/room", body);
+    let asked = json!({ "drain": [[2]], "by": at(600), "for_s": 1000, "max_jobs": 1 });
+    let plan = room(&mut client, asked).json();
+    has(&plan, &json!({ "found": true, "proven": true, "requeued": [], "lost_node_s": 0.0 }));
+    assert_eq!(
+        (&plan["moves"][0]["lease"], plan["moves"].as_array().unwrap().len()),
+        (&b["id"], 1)
+    );
+    // Four in a row until 600 s, with nobody moved: only by requeueing b.
+    let four = |requeue: bool, jobs: u32| {
+        let by = at(50);
+        json!({ "shape": [4], "by": by, "max_jobs": jobs, "requeue": requeue, "for_s": 500 })
+    };
+    assert_eq!(room(&mut client, four(false, 1)).json()["found"], false);
+    let plan = room(&mut client, four(true, 1)).json();
+    has(&plan, &json!({ "found": true, "requeued": [b["id"]], "moves": [] }));
+    let late: Vec<&Value> = plan["delayed"].as_array().unwrap().iter().collect();
+    assert!(late.iter().any(|one| one["id"] == b["id"]), "{plan}");
+    // In time a is gone.
+    let plan = room(&mut client, json!({ "shape": [2], "by": at(600), "max_jobs": 0 })).json();
+    assert_eq!((&plan["found"], plan["cost"].as_u64()), (&json!(true), Some(0)));
+    let plan = room(&mut client, json!({ "drain": [[0]], "by": at(600), "max_jobs": 0 })).json();
+    assert_eq!((&plan["awaited"], &plan["moves"]), (&json!([a["id"]]), &json!([])));
+    room(&mut server.of("a-secret"), four(true, 1)).is(403, "operator-only");
+    room(&mut client, json!({ "shape": [2], "drain": [[0]], "by": at(1) })).is(400, "bad-value");
+    room(&mut client, json!({ "shape": [2], "by": "soon" })).is(400, "bad-value");
+}
