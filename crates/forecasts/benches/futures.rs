@@ -64,7 +64,8 @@ impl Site {
         }
     }
 
-    /// Sides of 1 to 8, powers of two; run times of one to ten hours, said to be twice as long or more.
+    /// Sides of 1 to 8, powers of two; run times of one to ten hours, said to be two to four times
+    /// as long.
     fn draw_job(&mut self, arrival: Time) -> (Job, Kind) {
         self.jobs += 1;
         let request = Request::shape([0; 3].map(|_| 1 << self.draw.below(4)));
