@@ -1,7 +1,7 @@
 //! Forecasts of a log: each of its jobs is told at its submission when it will start.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use pavior_allocation::Machine;
 use pavior_forecasts::{Effort, ForecastError, Forecaster, Judged, Kind, Score, replay};
@@ -104,10 +104,10 @@ pub fn forecast_points(
             let settings = point.settings();
             let effort = Effort { futures, threads: 1, seed: settings.seed };
             let score = score_log(settings, files, effort, progress);
-            done.lock().expect("no thread has panicked").push((index, score));
+            done.lock().unwrap_or_else(PoisonError::into_inner).push((index, score));
         }
     });
-    let mut done = done.into_inner().expect("no thread has panicked");
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.sort_by_key(|&(index, _)| index);
     done.into_iter().map(|(_, score)| score).collect()
 }

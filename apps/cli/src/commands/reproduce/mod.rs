@@ -43,20 +43,20 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     print::verdicts(args.sweep.format, &[verdicts], &out)
 }
 
-/// Begins in a directory that is not one of an experiment, and that is empty or gone on with.
+/// Locks a directory that is not one of an experiment, and that is empty or gone on with.
 fn begin(args: &ReproduceArgs, out: &Path) -> Result<Lock, Failure> {
     let here = files::shown(out);
+    let all = args.paper == ALL;
     if directory::note(out)?.is_some() {
-        return Err(Failure::usage(format!(
-            "{here} holds an experiment; choose another --out for {}",
-            if args.paper == ALL { "all papers" } else { &args.paper }
-        )));
+        let name = if all { "all papers" } else { &args.paper };
+        let message = format!("{here} holds an experiment; choose another --out for {name}");
+        return Err(Failure::usage(message));
     }
     if !args.sweep.resume && !pavior_files::is_empty(out)? {
-        return Err(Failure::usage(format!(
-            "{here} is not empty; --resume goes on with a reproduction of all papers, --out \
-             chooses another directory"
-        )));
+        let how = "--resume goes on with a reproduction of all papers, ";
+        let how = if all { how } else { "" };
+        let message = format!("{here} is not empty; {how}--out chooses another directory");
+        return Err(Failure::usage(message));
     }
     Lock::take(out)?.ok_or_else(|| {
         Failure::usage(format!("{here} is in use: another process is working in it; one at a time"))
