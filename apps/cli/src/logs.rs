@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pavior_experiments::{Folder, LogError, read_log};
+use pavior_experiments::{Folder, LogError, LogForecastError, read_log};
 use pavior_workload::traces::{ReadOptions, Trace};
 
 use crate::args::{OfReading, ParameterArgs};
@@ -35,6 +35,15 @@ impl From<LogError> for Failure {
                     place: Some(Place { from, line: fault.text, span: fault.span }),
                 }
             }
+        }
+    }
+}
+
+impl From<LogForecastError> for Failure {
+    fn from(error: LogForecastError) -> Failure {
+        match error {
+            LogForecastError::Input(error) => Failure::of_input(error),
+            other => Failure::usage(other.to_string()),
         }
     }
 }

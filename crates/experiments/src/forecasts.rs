@@ -1,7 +1,10 @@
 //! Forecasts of a log: each of its jobs is told at its submission when it will start.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
 use pavior_allocation::Machine;
-use pavior_forecasts::{Effort, ForecastError, Forecaster, Judged, Kind, replay};
+use pavior_forecasts::{Effort, ForecastError, Forecaster, Judged, Kind, Score, replay};
 use pavior_kernel::Stream;
 use pavior_scheduling::Dispatcher;
 use pavior_simulation::Histories;
@@ -9,7 +12,7 @@ use pavior_workload::traces::Record;
 use thiserror::Error;
 
 use crate::settings::{Asked, JobSource};
-use crate::{InputError, InputFiles, Progress, RunSettings, Scenario};
+use crate::{InputError, InputFiles, Progress, RunSettings, Scenario, Specification};
 
 /// No forecasts can be made of a log.
 #[derive(Debug, Error)]
@@ -68,6 +71,57 @@ pub fn forecast_log(
         each(job);
     };
     Ok(replay(jobs_of_log, dispatcher, &mut forecaster, each)?)
+}
+
+/// How good the forecasts of a log were.
+#[derive(Clone, Debug)]
+pub struct LogScore {
+    /// The score of all jobs that started.
+    pub score: Score,
+    /// The number of jobs that can never fit.
+    pub rejected: u64,
+    /// Whether users have said of any job how long it runs.
+    pub estimates: bool,
+}
+
+/// The scores of all points of a specification, in their order. Points run side by side on the
+/// threads of the pool, those that stand first begin first, each with its futures on one thread.
+///
+/// # Errors
+/// As [`forecast_log`], of the first point that fails; the others have run.
+pub fn forecast_points(
+    specification: &Specification,
+    files: &dyn InputFiles,
+    futures: usize,
+    progress: &dyn Progress,
+) -> Result<Vec<LogScore>, LogForecastError> {
+    let points = &specification.points;
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    rayon::broadcast(|_| {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(point) = points.get(index) else { return };
+            let settings = point.settings();
+            let effort = Effort { futures, threads: 1, seed: settings.seed };
+            let score = score_log(settings, files, effort, progress);
+            done.lock().unwrap_or_else(PoisonError::into_inner).push((index, score));
+        }
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|&(index, _)| index);
+    done.into_iter().map(|(_, score)| score).collect()
+}
+
+fn score_log(
+    settings: &RunSettings,
+    files: &dyn InputFiles,
+    effort: Effort,
+    progress: &dyn Progress,
+) -> Result<LogScore, LogForecastError> {
+    let mut judged = Vec::new();
+    let rejected = forecast_log(settings, files, effort, progress, |job| judged.push(job))?;
+    let estimates = judged.iter().any(|job| job.kind.estimate.is_some());
+    Ok(LogScore { score: Score::of(&judged), rejected, estimates })
 }
 
 /// What a log knows of a job before it runs.

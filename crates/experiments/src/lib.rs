@@ -43,7 +43,7 @@ pub use confidence::{Median, Policy, half_width, mean, median};
 pub use differences::{Difference, differences, write_differences};
 pub use fingerprint::BUILD;
 pub use folder::{Folder, LogError, read_log};
-pub use forecasts::{LogForecastError, forecast_log};
+pub use forecasts::{LogForecastError, LogScore, forecast_log, forecast_points};
 pub use formula::Formula;
 pub use given::Given;
 pub use inputs::{InputError, InputFiles, InputRequest, ListRequest, LogRequest, NoFiles};

@@ -17,7 +17,7 @@ const OPEN: usize = 100_000;
 const ENOUGH: usize = 30;
 /// The share of waits that is to lie outside on each side. Half of a tenth less a margin: misses
 /// are known late, and come in bursts.
-const OUTSIDE: f64 = 0.045;
+const OUTSIDE: f64 = 0.04;
 /// By how much a miss moves the level that is aimed at (Gibbs & Candes 2021).
 const STEP: f64 = 0.002;
 /// The margin before enough is known, in the scale of [`scaled`]: an hour becomes 0 to 12 hours.

@@ -9,6 +9,7 @@ use thiserror::Error;
 
 use crate::arrivals::{Arrival, Arrivals};
 use crate::calibration::{Calibration, Record, Said};
+use crate::draws::Draws;
 use crate::future::Future;
 use crate::{Kind, Past};
 
@@ -266,29 +267,29 @@ impl Forecaster {
         let first = self.asked;
         self.asked += futures.max(1) as u64;
         let prepared = (first..self.asked).map(|number| {
-            let mut stream = Stream::new(seed, number, "future");
-            let runs = self.drawn(state, now, &mut stream);
-            Ok((self.fork(state, &runs)?, runs, stream))
+            let mut draws = Draws::new(Stream::new(seed, number, "future"));
+            let runs = self.drawn(state, now, &mut draws);
+            Ok((self.fork(state, &runs)?, runs, draws))
         });
         let prepared = prepared.collect::<Result<Vec<_>, ForecastError>>()?;
         let (past, arrivals) = (&self.past, &self.arrivals);
-        let run = |(dispatcher, runs, mut stream): Prepared| {
-            let later = arrivals.later(now, &mut stream);
-            let run_of = |arrival: &Arrival| past.draw(&arrival.kind, Time::ZERO, &mut stream);
+        let run = |(dispatcher, runs, mut draws): Prepared| {
+            let later = arrivals.later(now, &mut draws.stream);
+            let run_of = |arrival: &Arrival| draws.run(past, &arrival.kind, Time::ZERO);
             Future { dispatcher, now, runs, later, run_of }.starts(jobs)
         };
         in_parallel(prepared, threads, run).into_iter().map(|starts| Ok(starts?)).collect()
     }
 
     /// Run times of all that runs and waits.
-    fn drawn(&self, state: &Dispatcher, now: Time, stream: &mut Stream) -> FxHashMap<JobId, Time> {
+    fn drawn(&self, state: &Dispatcher, now: Time, draws: &mut Draws) -> FxHashMap<JobId, Time> {
         // By number: the order of estimated ends would tell of run times where none is said.
         let mut jobs: Vec<_> = all(state).collect();
         jobs.sort_unstable_by_key(|(job, _)| job.id);
         let drawn = jobs.into_iter().map(|(job, start)| {
             let kind = self.kinds.get(&job.id).unwrap_or(&UNKNOWN);
             let age = start.map_or(Time::ZERO, |start| now.since(start));
-            (job.id, self.past.draw(kind, age, stream))
+            (job.id, draws.run(&self.past, kind, age))
         });
         drawn.collect()
     }
@@ -324,7 +325,7 @@ const HOUR: Time = Time(3600 * pavior_workload::TimeUnit::SECOND.ticks);
 /// A job of which nothing was told.
 const UNKNOWN: Kind = Kind { user: None, nodes: 1, estimate: None };
 
-type Prepared = (Dispatcher, FxHashMap<JobId, Time>, Stream);
+type Prepared = (Dispatcher, FxHashMap<JobId, Time>, Draws);
 
 /// All that runs, with its start, and all that waits.
 fn all(state: &Dispatcher) -> impl Iterator<Item = (&Job, Option<Time>)> {

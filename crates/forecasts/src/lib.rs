@@ -10,6 +10,7 @@
 
 mod arrivals;
 mod calibration;
+mod draws;
 mod forecaster;
 mod future;
 mod kind;

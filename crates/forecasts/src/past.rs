@@ -123,16 +123,17 @@ impl Past {
         }
     }
 
-    /// A run time longer than `age`, the time that the job runs already. Without any run of the
-    /// past that is long enough: uniform up to the estimate, and beyond it up to twice the age.
-    pub fn draw(&self, kind: &Kind, age: Time, stream: &mut Stream) -> Time {
+    /// A run time longer than `age`, the time that the job runs already: of the class that is
+    /// drawn, the run at `rank` from the oldest, 0, to the latest, 1. Without any run of the past
+    /// that is long enough: uniform up to the estimate, and beyond it up to twice the age.
+    pub(crate) fn draw(&self, kind: &Kind, age: Time, rank: f64, stream: &mut Stream) -> Time {
         for class in Class::of(kind) {
             let Some(runs) = self.classes.get(&class) else { continue };
             let longer = || runs.iter().map(|run| class.length(run, kind)).filter(|&run| run > age);
             let count = longer().count() as u64;
             let share = count as f64 / (count as f64 + PRIOR);
             if count > 0 && (class == Class::All || stream.unit() < share) {
-                let chosen = stream.below(count) as usize;
+                let chosen = (rank * count as f64) as usize;
                 return longer().nth(chosen).unwrap_or(age);
             }
         }
@@ -181,11 +182,11 @@ mod tests {
         let mut past = Past::new();
         let mut stream = Stream::new(1, 0, "test");
         for age in [Time(0), Time(MINUTE), HOUR, Time(5 * HOUR.0)] {
-            assert!(past.draw(&kind(1), age, &mut stream) > age, "nothing is known");
+            assert!(past.draw(&kind(1), age, 0.5, &mut stream) > age, "nothing is known");
         }
         (1..50).for_each(|minutes| past.add(kind(1), Time(minutes * MINUTE)));
         for age in [Time(0), Time(10 * MINUTE), Time(49 * MINUTE), HOUR] {
-            (0..100).for_each(|_| assert!(past.draw(&kind(1), age, &mut stream) > age));
+            (0..100).for_each(|_| assert!(past.draw(&kind(1), age, 0.5, &mut stream) > age));
         }
     }
 
@@ -195,7 +196,10 @@ mod tests {
         (0..30).for_each(|_| past.add(kind(1), Time(MINUTE)));
         (0..300).for_each(|_| past.add(kind(2), HOUR));
         let mut stream = Stream::new(1, 0, "test");
-        let draws = (0..1000).map(|_| past.draw(&kind(1), Time(0), &mut stream));
+        let draws = (0..1000).map(|_| {
+            let rank = stream.unit();
+            past.draw(&kind(1), Time(0), rank, &mut stream)
+        });
         let own = draws.filter(|&run| run == Time(MINUTE)).count();
         assert!(own >= 990, "two of 32^3 are drawn from a class with others: {own}");
         assert_eq!(past.corrected(&kind(1)), Some(Time(MINUTE)));

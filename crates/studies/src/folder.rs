@@ -78,11 +78,16 @@ impl Folder {
 
     /// The quick experiment: every key of `quick.toml` instead of the same key of the experiment.
     pub(super) fn quick_experiment(&self) -> Result<String, PaperError> {
-        let mut whole: Table = parse(EXPERIMENT, &self.experiment)?;
-        let quick: Table = parse(QUICK, &self.quick)?;
-        whole.extend(quick);
-        toml::to_string(&whole).map_err(|error| PaperError::new(QUICK, error.to_string()))
+        replaced(&self.experiment, &self.quick)
     }
+}
+
+/// An experiment with every key of a quick one instead of its own.
+pub(super) fn replaced(experiment: &str, quick: &str) -> Result<String, PaperError> {
+    let mut whole: Table = parse(EXPERIMENT, experiment)?;
+    let quick: Table = parse(QUICK, quick)?;
+    whole.extend(quick);
+    toml::to_string(&whole).map_err(|error| PaperError::new(QUICK, error.to_string()))
 }
 
 /// A file, read.

@@ -9,11 +9,13 @@
 //! - `readings.toml`: other readings of what the paper leaves open; it may be missing.
 //!
 //! The judge knows rules, and no paper. The one strategy that it knows is MFA, whose paper has
-//! worked examples.
+//! worked examples. The study of [`forecasts`] has an experiment, too, and goals instead of
+//! statements.
 
 mod count;
 mod evidence;
 mod folder;
+pub mod forecasts;
 mod judge;
 mod markdown;
 mod pages;

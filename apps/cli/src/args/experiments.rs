@@ -68,7 +68,8 @@ pub(crate) struct MergeArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceArgs {
     /// The paper (tbl, gabl, nas, mfa), all of them, a study of this project (contiguity,
-    /// contiguity-first, which is its first part, or slices), or a folder of a paper of your own
+    /// contiguity-first, which is its first part, slices, or forecasts), or a folder of a paper of
+    /// your own
     pub(crate) paper: String,
     /// The directory of the results [default: reproduction-PAPER, with -alternatives for those]
     #[arg(long)]

@@ -2,9 +2,7 @@
 
 use std::io::{self, Write};
 
-use pavior_experiments::{
-    Keys, LogForecastError, RunSettings, Setting, Specification, forecast_log,
-};
+use pavior_experiments::{Keys, RunSettings, Setting, Specification, forecast_log};
 use pavior_forecasts::{Effort, Judged, Score};
 use pavior_workload::TimeUnit;
 use serde_json::json;
@@ -34,10 +32,7 @@ pub(crate) fn run(args: &ForecastArgs) -> Result<(), Failure> {
     let folder = logs::folder("");
     let rejected = forecast_log(&settings, &folder, effort, &bar, |job| judged.push(job));
     bar.finish();
-    let rejected = rejected.map_err(|error| match error {
-        LogForecastError::Input(error) => Failure::of_input(error),
-        other => Failure::usage(other.to_string()),
-    })?;
+    let rejected = rejected?;
     judged.sort_unstable_by_key(|job| (job.submit, job.number));
     if let Some(path) = &args.out {
         files::write_whole(path, |out| lines(out, &judged))?;

@@ -220,3 +220,19 @@ fn all_papers_want_a_directory_of_their_own() {
         "holds an experiment",
     );
 }
+
+#[test]
+fn the_study_of_forecasts_wants_logs_and_a_directory_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let (logs, out) = (folder.path().join("logs"), folder.path().join("out"));
+    std::fs::create_dir(&logs).unwrap();
+    let at = |path: &std::path::Path| path.to_str().unwrap().to_string();
+    let (logs, out, full) = (at(&logs), at(&out), at(folder.path()));
+    let begun = ["reproduce", "forecasts", "--quick", "--logs", &logs, "--out"];
+    refused_for(&[&begun[..], &[&out]].concat(), "SDSC-SP2-1998-4.2-cln.swf.gz");
+    assert!(!folder.path().join("out/forecasts.csv").exists());
+    refused_for(&[&begun[..], &[&full]].concat(), "is not empty");
+    for option in ["--alternatives", "--resume"] {
+        refused_for(&[&begun[..], &[&out, option]].concat(), option);
+    }
+}

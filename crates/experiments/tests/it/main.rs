@@ -3,6 +3,7 @@
 mod catalogue;
 mod directory;
 mod fingerprint;
+mod forecasts;
 mod page;
 mod snapshot;
 mod specification;

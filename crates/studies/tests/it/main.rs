@@ -1,3 +1,4 @@
 //! The papers and studies from outside.
 
+mod forecasts;
 mod papers;

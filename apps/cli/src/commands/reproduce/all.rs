@@ -2,33 +2,15 @@
 
 use std::path::Path;
 
-use pavior_experiments::directory;
-use pavior_files::Lock;
 use pavior_studies::{self as studies, Paper};
 
-use super::{ALL, one, print, provenance};
+use super::{ALL, begin, one, print, provenance};
 use crate::args::ReproduceArgs;
 use crate::failure::Failure;
 use crate::files;
 
 pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Failure> {
-    let here = files::shown(out);
-    if directory::note(out)?.is_some() {
-        return Err(Failure::usage(format!(
-            "{here} holds an experiment; choose another --out for all papers"
-        )));
-    }
-    if !args.sweep.resume && !pavior_files::is_empty(out)? {
-        return Err(Failure::usage(format!(
-            "{here} is not empty; --resume goes on with a reproduction of all papers, --out \
-             chooses another directory"
-        )));
-    }
-    let Some(_lock) = Lock::take(out)? else {
-        return Err(Failure::usage(format!(
-            "{here} is in use: another process is working in it; one at a time"
-        )));
-    };
+    let _lock = begin(args, out)?;
     let mut verdicts = Vec::new();
     let published = Paper::published();
     for (index, paper) in published.iter().enumerate() {
@@ -41,6 +23,6 @@ pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Failure> {
     for file in files.iter().chain([&studies::index(&verdicts, args.quick, &from)]) {
         files::write_whole(&out.join(&file.name), |out| out.write_all(&file.bytes))?;
     }
-    eprintln!("written to {here}");
+    eprintln!("written to {}", files::shown(out));
     print::verdicts(args.sweep.format, &verdicts, out)
 }

@@ -2,13 +2,14 @@
 
 mod all;
 mod alternatives;
+mod forecasts;
 mod print;
 
 use std::path::{Path, PathBuf};
 
-use pavior_experiments::directory::Reproduced;
+use pavior_experiments::directory::{self, Reproduced};
 use pavior_experiments::{Provenance, Publication, Samples, Shard, Specification};
-use pavior_files::Limits;
+use pavior_files::{Limits, Lock};
 use pavior_studies::{self as studies, Paper, PaperError, Verdicts};
 
 use crate::args::ReproduceArgs;
@@ -25,6 +26,9 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     if args.paper == ALL && !args.alternatives {
         return all::run(args, &folder(args, ALL));
     }
+    if args.paper == studies::forecasts::NAME {
+        return forecasts::run(args, &folder(args, studies::forecasts::NAME));
+    }
     let built_in = Paper::built_in().iter().find(|paper| paper.name == args.paper);
     let own = match built_in {
         Some(_) => None,
@@ -39,6 +43,26 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     print::verdicts(args.sweep.format, &[verdicts], &out)
 }
 
+/// Locks a directory that is not one of an experiment, and that is empty or gone on with.
+fn begin(args: &ReproduceArgs, out: &Path) -> Result<Lock, Failure> {
+    let here = files::shown(out);
+    let all = args.paper == ALL;
+    if directory::note(out)?.is_some() {
+        let name = if all { "all papers" } else { &args.paper };
+        let message = format!("{here} holds an experiment; choose another --out for {name}");
+        return Err(Failure::usage(message));
+    }
+    if !args.sweep.resume && !pavior_files::is_empty(out)? {
+        let how = "--resume goes on with a reproduction of all papers, ";
+        let how = if all { how } else { "" };
+        let message = format!("{here} is not empty; {how}--out chooses another directory");
+        return Err(Failure::usage(message));
+    }
+    Lock::take(out)?.ok_or_else(|| {
+        Failure::usage(format!("{here} is in use: another process is working in it; one at a time"))
+    })
+}
+
 /// Where results go.
 fn folder(args: &ReproduceArgs, name: &str) -> PathBuf {
     let kind = if args.alternatives { "-alternatives" } else { "" };
@@ -51,7 +75,9 @@ fn open(path: &str) -> Result<Paper, Failure> {
     let folder = Path::new(path);
     if !folder.is_dir() {
         return Err(Failure::usage(format!(
-            "`{path}` is neither a paper nor a folder of one; the papers are: {names}, and {ALL}"
+            "`{path}` is neither a paper nor a folder of one; the papers are: {names}, {}, \
+             and {ALL}",
+            studies::forecasts::NAME
         )));
     }
     let whole = folder.canonicalize().ok();

@@ -1,0 +1,90 @@
+//! The study of forecasts: jobs of logs are told when they will start.
+
+use std::path::Path;
+
+use pavior_experiments::forecast_points;
+use pavior_studies::forecasts::{self, JudgedLog};
+
+use crate::args::ReproduceArgs;
+use crate::failure::Failure;
+use crate::output::{self, Format, Table};
+use crate::progress::Bar;
+use crate::{files, logs, pool};
+
+pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Failure> {
+    for (given, option, why) in [
+        (args.alternatives, "--alternatives", "the study of forecasts has no other readings"),
+        (args.sweep.resume, "--resume", "the study of forecasts runs as a whole"),
+    ] {
+        if given {
+            return Err(Failure::usage(format!("{option}: {why}")));
+        }
+    }
+    let specification = forecasts::specification(args.quick);
+    let specification = specification.map_err(|error| super::fault(Path::new(""), error))?;
+    let _lock = super::begin(args, out)?;
+    let table = out.join("forecasts.csv");
+    let folder = logs::folder(args.logs.clone().unwrap_or_default());
+    let bar = Bar::new(forecasts::NAME);
+    let scores = pool::install(args.sweep.threads, || {
+        forecast_points(&specification, &folder, forecasts::FUTURES, &bar)
+    })?;
+    bar.finish();
+    let judged = JudgedLog::all(&specification, scores?);
+    let write = |out: &mut dyn std::io::Write| {
+        forecasts::write(&judged, out).map_err(std::io::Error::other)
+    };
+    files::write_whole(&table, write)?;
+    eprintln!("written to {}", files::shown(&table));
+    tell(Format::or_default(args.sweep.format), &judged)
+}
+
+fn tell(format: Format, judged: &[JudgedLog]) -> Result<(), Failure> {
+    let rows: Vec<Vec<String>> = judged.iter().map(JudgedLog::cells).collect();
+    match format {
+        Format::Csv => output::csv(&JudgedLog::COLUMNS, &rows),
+        Format::Json => {
+            let object = |row: &Vec<String>| -> serde_json::Value {
+                let pairs = JudgedLog::COLUMNS.iter().zip(row);
+                pairs.map(|(name, cell)| (name.to_string(), typed(cell))).collect()
+            };
+            output::json(&rows.iter().map(object).collect())
+        }
+        Format::Table => {
+            let columns: [(&str, &str); 13] = [
+                ("log", "log"),
+                ("jobs", "jobs"),
+                ("waited", "waited"),
+                ("held", "held"),
+                ("small", "small_held"),
+                ("middle", "middle_held"),
+                ("large", "large_held"),
+                ("loss (h)", "loss_h"),
+                ("plan", "plan_loss_h"),
+                ("corrected", "corrected_loss_h"),
+                ("past waits", "past_waits_loss_h"),
+                ("holds", "holds"),
+                ("leads", "leads"),
+            ];
+            let mut table = Table::new(&columns.map(|(header, _)| header), 1);
+            for row in &rows {
+                let cell = |name| JudgedLog::COLUMNS.iter().position(|&column| column == name);
+                let cell = |(_, name)| cell(name).map(|place| row[place].clone());
+                table.row(columns.map(|column| cell(column).unwrap_or_default()).to_vec());
+            }
+            table.print(output::width())?;
+            output::plain("\n")?;
+            output::text(&forecasts::in_words(judged), output::width())
+        }
+    }
+}
+
+/// A cell as JSON: a number, whether something is so, or a word.
+fn typed(cell: &str) -> serde_json::Value {
+    match (cell, cell.parse::<f64>()) {
+        ("", _) => serde_json::Value::Null,
+        ("yes" | "no", _) => (cell == "yes").into(),
+        (_, Ok(number)) => number.into(),
+        (_, Err(_)) => cell.into(),
+    }
+}

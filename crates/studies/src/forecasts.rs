@@ -1,0 +1,158 @@
+//! The study of forecasts: jobs of logs are told when they will start, and each interval is held
+//! against what came. An experiment whose points are logs, and goals for each of them.
+
+use pavior::experiments::{LogScore, Specification};
+
+use crate::folder::{self, PaperError};
+
+/// The name in `pavior reproduce`, and of its folder.
+pub const NAME: &str = "forecasts";
+
+/// How many futures each forecast has.
+pub const FUTURES: usize = 8;
+
+/// The share of jobs, of those that wait, whose start is to lie in the 90 % interval.
+const HELD: [f64; 2] = [0.87, 0.93];
+/// The same for each third of them by nodes.
+const THIRD_HELD: [f64; 2] = [0.82, 0.97];
+/// Thirds with fewer jobs are not judged.
+const FEWEST: u64 = 500;
+
+/// The experiment as a file; the quick one has fewer logs, and few jobs of each.
+///
+/// # Errors
+/// If a file is no TOML.
+pub fn experiment(quick: bool) -> Result<String, PaperError> {
+    let experiment = include_str!("../papers/forecasts/experiment.toml");
+    if !quick {
+        return Ok(experiment.to_string());
+    }
+    folder::replaced(experiment, include_str!("../papers/forecasts/quick.toml"))
+}
+
+/// The experiment.
+///
+/// # Errors
+/// If something in its file means nothing.
+pub fn specification(quick: bool) -> Result<Specification, PaperError> {
+    let file = if quick { folder::QUICK } else { folder::EXPERIMENT };
+    folder::specification(file, experiment(quick)?, NAME)
+}
+
+/// The forecasts of a log, judged.
+pub struct JudgedLog {
+    /// Its name, without the version of its file.
+    pub log: String,
+    /// The machine.
+    pub machine: String,
+    /// How good they were.
+    pub forecasts: LogScore,
+}
+
+impl JudgedLog {
+    /// The scores of the points of the experiment, in their order.
+    pub fn all(specification: &Specification, scores: Vec<LogScore>) -> Vec<JudgedLog> {
+        let points = specification.points.iter().zip(scores);
+        let one = |(point, forecasts): (&pavior::experiments::Point, LogScore)| {
+            let file = point.get("trace").unwrap_or_default();
+            let log = file.split_once(".swf").map_or(file, |(name, _)| name).to_string();
+            let machine = point.get("machine").unwrap_or_default().to_string();
+            JudgedLog { log, machine, forecasts }
+        };
+        points.map(one).collect()
+    }
+
+    /// Whether its intervals hold as often as they are to. None if it is not judged: no user has
+    /// said how long a job runs.
+    pub fn holds(&self) -> Option<bool> {
+        let LogScore { score, estimates, .. } = &self.forecasts;
+        let within = |[low, high]: [f64; 2], held: f64| low <= held && held <= high;
+        let mut thirds = score.thirds.iter().filter(|third| third.jobs >= FEWEST);
+        let all = || within(HELD, score.held) && thirds.all(|third| within(THIRD_HELD, third.held));
+        estimates.then(all)
+    }
+
+    /// Whether the loss is less than that of each other forecast; none if it is not judged.
+    pub fn leads(&self) -> Option<bool> {
+        let LogScore { score, estimates, .. } = &self.forecasts;
+        let others = [score.plan_loss, score.corrected_loss, score.past_waits_loss];
+        estimates.then(|| others.iter().all(|&other| score.loss < other))
+    }
+
+    /// The columns of [`JudgedLog::cells`].
+    pub const COLUMNS: [&str; 21] = [
+        "log",
+        "machine",
+        "jobs",
+        "rejected",
+        "waited",
+        "mean_wait_h",
+        "held",
+        "small",
+        "small_held",
+        "middle",
+        "middle_held",
+        "large",
+        "large_held",
+        "width_h",
+        "loss_h",
+        "plan_loss_h",
+        "corrected_loss_h",
+        "past_waits_loss_h",
+        "estimates",
+        "holds",
+        "leads",
+    ];
+
+    /// A row of a table. Shares have three decimals, hours four digits.
+    pub fn cells(&self) -> Vec<String> {
+        let LogScore { score, rejected, estimates } = &self.forecasts;
+        let hours = |seconds: f64| format!("{:.3}", seconds / 3600.0);
+        let share = |share: f64| format!("{share:.3}");
+        let word = |judged: Option<bool>| match judged {
+            Some(true) => "yes",
+            Some(false) => "no",
+            None => "",
+        };
+        let mut cells = vec![self.log.clone(), self.machine.clone()];
+        cells.extend([score.jobs, *rejected, score.waited].map(|count| count.to_string()));
+        cells.extend([hours(score.mean_wait), share(score.held)]);
+        for third in score.thirds {
+            cells.extend([third.jobs.to_string(), share(third.held)]);
+        }
+        let losses = [score.loss, score.plan_loss, score.corrected_loss, score.past_waits_loss];
+        cells.push(hours(score.width));
+        cells.extend(losses.map(hours));
+        cells.extend(
+            [word(Some(*estimates)), word(self.holds()), word(self.leads())].map(str::to_string),
+        );
+        cells
+    }
+}
+
+/// The rows as CSV.
+///
+/// # Errors
+/// Never, unless memory is no writer.
+pub fn write(logs: &[JudgedLog], out: &mut dyn std::io::Write) -> Result<(), csv::Error> {
+    let mut writer = csv::Writer::from_writer(out);
+    writer.write_record(JudgedLog::COLUMNS)?;
+    logs.iter().try_for_each(|log| writer.write_record(log.cells()))?;
+    Ok(writer.flush()?)
+}
+
+/// What follows from the table, in a sentence.
+pub fn in_words(logs: &[JudgedLog]) -> String {
+    let judged: Vec<&JudgedLog> = logs.iter().filter(|log| log.forecasts.estimates).collect();
+    let count = |good: fn(&JudgedLog) -> Option<bool>| {
+        judged.iter().filter(|log| good(log) == Some(true)).count()
+    };
+    format!(
+        "Of {} logs with estimates of users, intervals hold as often as they are to on {} (87 to \
+         93 % of the jobs that wait, 82 to 97 % of each third by nodes with {FEWEST} jobs). The \
+         loss is the least on {}.",
+        judged.len(),
+        count(JudgedLog::holds),
+        count(JudgedLog::leads),
+    )
+}

@@ -1,0 +1,87 @@
+//! The study of forecasts, and its goals.
+
+use std::sync::Arc;
+
+use pavior::experiments::{
+    FailureRequest, InputError, InputFiles, LogRequest, NoProgress, Specification, forecast_points,
+};
+use pavior::workload::FailureEvent;
+use pavior::workload::traces::{Format, Trace};
+use pavior_studies::forecasts::{self, JudgedLog};
+
+/// The same log under every name.
+struct Log(String);
+
+impl InputFiles for Log {
+    fn log(&self, request: &LogRequest) -> Result<Arc<Trace>, InputError> {
+        Ok(Arc::new(Format::Swf.read(self.0.as_bytes(), &request.options)?))
+    }
+
+    fn failures(&self, _: &FailureRequest) -> Result<Arc<Vec<FailureEvent>>, InputError> {
+        Err("there are none".into())
+    }
+}
+
+/// Forty jobs that need the whole machine, whose users say that they run for so long.
+fn judged(said: i64) -> JudgedLog {
+    let line = |job| format!("{job} {job} -1 60 16 -1 -1 16 {said} -1 1 1 1 1 1 1 -1 -1\n");
+    let log = Log((1..=40).map(line).collect());
+    let text = "trace = 'A-1.swf.gz'\nmachine = 'mesh:4x4'\nstrategy = 'tff'\nscheduler = 'easy'\n";
+    let specification = Specification::parse(text, "test").unwrap();
+    let scores = forecast_points(&specification, &log, 2, &NoProgress).unwrap();
+    JudgedLog::all(&specification, scores).remove(0)
+}
+
+#[test]
+fn the_study_has_eleven_logs_and_a_quick_part_of_each() {
+    for quick in [false, true] {
+        let points = forecasts::specification(quick).unwrap().points;
+        assert_eq!(points.len(), 11);
+        for point in points {
+            assert!(point.has(&[("strategy", "tff"), ("scheduler", "easy")]));
+            let first: u64 = point.get("first").unwrap().parse().unwrap();
+            assert!(first <= 20_000, "windows of at most 20,000 jobs");
+        }
+    }
+}
+
+#[test]
+fn a_log_is_judged_where_users_say_how_long_jobs_run() {
+    let without = judged(-1);
+    assert_eq!((without.holds(), without.leads()), (None, None));
+    let mut log = judged(60);
+    assert_eq!((log.log.as_str(), log.machine.as_str()), ("A-1", "mesh:4x4"));
+    let score = &log.forecasts.score;
+    assert_eq!((score.jobs, score.waited, score.plan_loss), (40, 39, 0.0));
+    assert_eq!(log.leads(), Some(false), "the plan is exact");
+    log.forecasts.score.plan_loss = 1e9;
+    log.forecasts.score.loss = 0.0;
+    log.forecasts.score.corrected_loss = 1.0;
+    assert_eq!(log.leads(), Some(true));
+    for (held, jobs, third, holds) in [
+        (0.90, 500, 0.90, true),
+        (0.86, 500, 0.90, false),
+        (0.94, 500, 0.90, false),
+        (0.90, 500, 0.81, false),
+        (0.90, 499, 0.81, true),
+    ] {
+        log.forecasts.score.held = held;
+        log.forecasts.score.thirds[2].jobs = jobs;
+        log.forecasts.score.thirds[2].held = third;
+        assert_eq!(log.holds(), Some(holds), "{held} {jobs} {third}");
+    }
+}
+
+#[test]
+fn the_table_has_a_row_a_log_and_the_sentence_counts_those_judged() {
+    let logs = [judged(60), judged(-1)];
+    let mut bytes = Vec::new();
+    forecasts::write(&logs, &mut bytes).unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    let mut lines = text.lines();
+    assert_eq!(lines.next().unwrap(), JudgedLog::COLUMNS.join(","));
+    assert!(lines.next().unwrap().starts_with("A-1,mesh:4x4,40,0,39,"));
+    assert!(lines.next().unwrap().ends_with(",no,,"), "{text}");
+    let sentence = forecasts::in_words(&logs);
+    assert!(sentence.starts_with("Of 1 logs with estimates of users, "), "{sentence}");
+}
