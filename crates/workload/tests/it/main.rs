@@ -7,6 +7,7 @@ mod lublin;
 mod real_logs;
 mod registry;
 mod replay;
+mod sacct;
 mod shapes;
 mod swf;
 mod synthetic;
