@@ -1,4 +1,4 @@
-//! What `sacct --parsable2` prints: its oddities, its faults, and nothing that a user writes counts.
+//! What `sacct --parsable2` prints: its oddities and its faults.
 
 use pavior_workload::inspect::{Clock, LogSummary};
 use pavior_workload::traces::{Format, LineError, ReadError, ReadOptions, Skip, Trace, sacct};
@@ -8,7 +8,7 @@ JobID|User|Submit|Start|End|Elapsed|Timelimit|NNodes|State
 71|ann|2026-01-02T03:04:05|2026-01-02T03:10:00|2026-01-02T04:10:00|01:00:00|02:00:00|4|COMPLETED
 71.batch||2026-01-02T03:10:00|2026-01-02T03:10:00|2026-01-02T04:10:00|01:00:00||1|COMPLETED
 
-72_4|bob|2026-01-02T03:05:05|2026-01-02T03:10:00|2026-01-03T04:10:00|1-01:00:00|UNLIMITED|1K|TIMEOUT\r
+72_4|b|2026-01-02T03:05:05|2026-01-02T03:10:00|2026-01-03T04:10:00|1-01:00:00|UNLIMITED|1K|TIMEOUT\r
 72_[5-9%2]|bob|2026-01-02T03:05:05|Unknown|Unknown|00:00:00|00:30:00|2|PENDING
 73+0|ann|2026-01-02T03:05:06|None|2026-01-02T03:06:00|00:00:00|Partition_Limit|2|CANCELLED by 1000
 74|cy|2026-01-02T03:05:07|2026-01-02T03:10:00|Unknown|00:10:00|01:00:00|2|RUNNING

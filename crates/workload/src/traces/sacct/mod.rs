@@ -1,8 +1,8 @@
 //! What Slurm's `sacct --parsable2` prints: a header, then a job a line, cells between bars.
 //!
 //! ```text
-//!   JobID|User|Submit|Start|End|Elapsed|Timelimit|NNodes|State
-//!   71|ann|2026-01-02T03:04:05|2026-01-02T03:10:00|2026-01-02T04:10:00|01:00:00|02:00:00|4|COMPLETED
+//!   JobID|User|Submit|Start|Elapsed|Timelimit|NNodes|State
+//!   71|ann|2026-01-02T03:04:05|2026-01-02T03:10:00|01:00:00|02:00:00|4|COMPLETED
 //! ```
 //!
 //! The header names the columns, in any order; others are passed over. Needed are `JobID` or
