@@ -73,6 +73,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Unblock(args) => commands::unblock::run(&args),
         Command::Slots(args) => commands::slots::run(&args),
         Command::Forecast(args) => commands::forecast::run(&args),
+        Command::Advise(args) => commands::advise::run(&args),
         #[cfg(feature = "slurm")]
         Command::Slurm(args) => commands::slurm::run(&args),
         #[cfg(not(feature = "slurm"))]

@@ -34,7 +34,8 @@ pub(crate) fn run(
 
 /// The command that was typed.
 pub(crate) fn typed() -> String {
-    std::env::args().collect::<Vec<_>>().join(" ")
+    let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// Begins a run in a directory, and says what was damaged there. Gives what is known already.

@@ -135,8 +135,10 @@ fn table(table: &SectionTable) -> String {
     text + "</tbody>\n</table></div>\n"
 }
 
-/// Whether a cell is a number, with its interval or without, or is empty; "18 hold" is words.
+/// Whether a cell is a number, with its interval or without, or is empty; "18 hold" is words. A
+/// difference that is not shown begins with `~`.
 fn is_number(cell: &str) -> bool {
+    let cell = cell.strip_prefix('~').unwrap_or(cell);
     let mut words = cell.strip_prefix('-').unwrap_or(cell).split(' ');
     let first = words.next().unwrap_or_default();
     (first.is_empty() || first.parse::<f64>().is_ok())
@@ -157,6 +159,7 @@ summary{cursor:pointer}summary h2{display:inline-block;margin:.8em 0}
 figure{margin:0;min-width:0}figure svg{display:block;width:100%;height:auto;\
 border:1px solid var(--line);border-radius:6px}
 figcaption{color:var(--faint);font-size:.85rem;padding:4px 2px}
+.figures+.wide{margin-top:16px}\
 .wide{overflow-x:auto;-webkit-overflow-scrolling:touch;\
 border:1px solid var(--line);border-radius:6px}
 table{border-collapse:collapse;font-size:.88rem;font-variant-numeric:tabular-nums;min-width:100%}
@@ -178,7 +181,7 @@ mod tests {
 
     #[test]
     fn numbers_are_told_from_words() {
-        for cell in ["", "-3", "1.229 ± 0.048", "12 %"] {
+        for cell in ["", "-3", "1.229 ± 0.048", "12 %", "~-0.2 ± 0.4", "+1", "-"] {
             assert!(is_number(cell), "{cell}");
         }
         for cell in ["18 hold, 10 within tolerance", "13 hold", "mesh:8x8", "met"] {

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | series of numbers with axes ([`Chart`]) | [`svg`], [`vega`]; [`cdf`] makes one of samples |
 //! | a schedule over time ([`Placed`]) | [`schedule`], [`instant`], [`animation`] |
+//! | differences with their intervals ([`Differences`]) | [`differences`] |
 //! | a machine as it is | [`state`] |
 //! | what strategies would do in a state | [`explanation`] |
 //! | a state in which a strategy is wrong | [`counterexample`] |
@@ -48,6 +49,7 @@ mod chart;
 mod coinciding;
 mod counterexample;
 mod description;
+mod differences;
 mod explanation;
 mod heatmap;
 mod html;
@@ -68,6 +70,7 @@ pub use axis::Unit;
 pub use cdf::cdf;
 pub use chart::{Chart, ChartAxis, Mark, Marks, Series};
 pub use counterexample::counterexample;
+pub use differences::{DifferenceRow, Differences, differences};
 pub use explanation::explanation;
 pub use heatmap::heatmap;
 pub use html::{Drawing, Page, Section, SectionTable, html};

@@ -1,7 +1,7 @@
 //! Logs and lists of experiments, opened by their paths.
 
 use std::collections::HashMap;
-use std::io::BufRead;
+use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -115,19 +115,30 @@ impl LogError {
     }
 }
 
+/// The most bytes of a first line that are looked at to find a format.
+const FIRST_LINE: u64 = 1 << 16;
+
 /// Reads a log. Formats of lines are bounded by line and in all, Batsim's one document in all.
 ///
 /// # Errors
-/// If the name says no format; if the log cannot be read, is longer than the limit, or is at fault.
+/// If neither the name nor the first line says a format; if the log cannot be read, is longer than
+/// the limit, or is at fault.
 pub fn read_log(path: &Path, options: &ReadOptions, limits: Limits) -> Result<Trace, LogError> {
-    let Some(format) = Format::of_file(&path.to_string_lossy()) else {
-        // That there is no such file is the better reason.
-        open(path, limits)?;
-        let reason = "the name does not say the format; logs end in .swf, .sim or .json, or in one \
-                      of these and .gz";
-        return Err(FileError::content(path, reason).into());
+    let named = Format::of_file(&path.to_string_lossy());
+    let limits = if named == Some(Format::Batsim) { limits.without_lines() } else { limits };
+    let mut reader = open(path, limits)?;
+    let mut begin = Vec::new();
+    let format = match named {
+        Some(format) => format,
+        None => {
+            let first = (&mut reader).take(FIRST_LINE).read_until(b'\n', &mut begin);
+            first.map_err(|source| LogError::of(path, ReadError::Io { line: 0, source }))?;
+            Format::of_line(&begin).ok_or_else(|| {
+                let reason = "the name does not say the format; logs end in .swf, .sim, .json or \
+                              .sacct, or in one of these and .gz, or begin as sacct's do: JobID|";
+                FileError::content(path, reason)
+            })?
+        }
     };
-    let limits = if format == Format::Batsim { limits.without_lines() } else { limits };
-    let reader = open(path, limits)?;
-    format.read(reader, options).map_err(|error| LogError::of(path, error))
+    format.read(begin.as_slice().chain(reader), options).map_err(|error| LogError::of(path, error))
 }

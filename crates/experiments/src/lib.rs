@@ -6,6 +6,8 @@
 //! random numbers), in parallel. Independent replications are added until the mean of each metric
 //! can be trusted. Results depend on the points alone, never on the number of threads.
 
+pub mod advice;
+mod batches;
 pub mod bench;
 mod boxes;
 mod catalogue;

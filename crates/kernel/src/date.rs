@@ -20,6 +20,25 @@ use std::time::{Duration, UNIX_EPOCH};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Date(pub Duration);
 
+impl Date {
+    /// A date without a zone, `2026-01-02T03:04:05`, as if it were in UTC.
+    ///
+    /// ```
+    /// use pavior_kernel::Date;
+    /// let date = Date::without_zone("2026-11-22T01:36:30").unwrap();
+    /// assert_eq!(date.0.as_secs(), 1_795_311_390);
+    /// assert_eq!(Date::without_zone("2026-02-30T01:36:30"), None);
+    /// assert_eq!(Date::without_zone("2026-11-22T01:36:30Z"), None);
+    /// ```
+    pub fn without_zone(text: &str) -> Option<Date> {
+        if text.len() != "2026-01-02T03:04:05".len() || !text.contains('T') {
+            return None;
+        }
+        let time = humantime::parse_rfc3339_weak(text).ok()?;
+        time.duration_since(UNIX_EPOCH).ok().map(Date)
+    }
+}
+
 /// The last date whose year has four digits.
 const LAST: Duration = Duration::from_millis(253_402_300_799_999);
 

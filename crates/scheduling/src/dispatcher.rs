@@ -305,18 +305,15 @@ impl Dispatcher {
             return Err(StartError::NotWaiting { index, waiting });
         };
         self.calendar.pass(now);
-        match placement {
-            Some(placement) => {
-                if let Some(met) = self.calendar.in_the_way(now, job.estimate, &placement) {
-                    return Err(StartError::Reserved { job: job.id, reservation: met.number() });
-                }
-                let granted = self.machine.allocate_at(job.id, placement);
-                granted.map_err(|error| StartError::BadPlacement { job: job.id, error })?;
+        if let Some(placement) = placement {
+            if let Some(met) = self.calendar.in_the_way(now, job.estimate, &placement) {
+                return Err(StartError::Reserved { job: job.id, reservation: met.number() });
             }
-            None => {
-                let site = (&mut self.machine, &self.calendar, &mut self.beside);
-                allocate(site, job, now).map_err(|_| StartError::DoesNotFit(job.id))?;
-            }
+            let granted = self.machine.allocate_at(job.id, placement);
+            granted.map_err(|error| StartError::BadPlacement { job: job.id, error })?;
+        } else {
+            let site = (&mut self.machine, &self.calendar, &mut self.beside);
+            allocate(site, job, now).map_err(|_| StartError::DoesNotFit(job.id))?;
         }
         self.settled = None;
         let job = &self.running.start(self.queue.take(index).expect("the queue has it"), now).job;

@@ -9,7 +9,7 @@ use crate::output::Format;
 
 #[derive(Debug, Args)]
 pub(crate) struct ForecastArgs {
-    /// The log (.swf, .sim or .json, also .gz)
+    /// The log (.swf, .sim, .json or .sacct, also .gz)
     pub(crate) log: PathBuf,
     #[command(flatten)]
     pub(crate) parameters: ParameterArgs<OfForecasts>,

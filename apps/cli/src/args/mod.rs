@@ -1,6 +1,7 @@
 //! The command line, as clap reads it. Names with options stay text here; `input` reads them, so
 //! that faults can be underlined in what was typed.
 
+mod advise;
 mod bench;
 mod experiments;
 mod forecast;
@@ -22,12 +23,14 @@ mod sweep;
 mod traces;
 mod unblock;
 
+pub(crate) use advise::{AdviceFormat, AdviseArgs};
 pub(crate) use bench::BenchArgs;
 pub(crate) use experiments::{ExperimentArgs, MergeArgs, PlotArgs, ReproduceArgs};
 pub(crate) use forecast::ForecastArgs;
 pub(crate) use messages::NetworkCommandArgs;
 pub(crate) use parameters::{
-    OfForecasts, OfNetworks, OfReading, OfRequests, OfRuns, OfStreams, ParameterArgs, failure,
+    OfAdvice, OfForecasts, OfNetworks, OfReading, OfRequests, OfRuns, OfStreams, ParameterArgs,
+    failure,
 };
 #[cfg(feature = "serve")]
 pub(crate) use serve::ServeArgs;
@@ -75,6 +78,8 @@ pub(crate) enum Command {
     Slots(SlotsArgs),
     /// When jobs of a log start, as intervals, and how well they hold
     Forecast(ForecastArgs),
+    /// What else would have happened to the jobs of a log, and what to change
+    Advise(Box<AdviseArgs>),
     /// Gives the jobs of a running Slurm boxes of nodes
     #[cfg(feature = "slurm")]
     Slurm(SlurmArgs),

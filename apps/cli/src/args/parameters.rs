@@ -56,6 +56,20 @@ impl Choice for OfForecasts {
     }
 }
 
+/// The jobs of a log on a machine, whose nodes may fail.
+#[derive(Debug)]
+pub(crate) struct OfAdvice;
+
+impl Choice for OfAdvice {
+    fn has(parameter: &Parameter) -> bool {
+        let of_jobs = ["arrival-scale", "estimates", "kill", "migration", "movable"];
+        let watched = ["slice", "max-interruptions"];
+        OfForecasts::has(parameter)
+            || of_jobs.contains(&parameter.name)
+            || parameter.heading == Heading::Failures && !watched.contains(&parameter.name)
+    }
+}
+
 /// What to read of a log.
 #[derive(Debug)]
 pub(crate) struct OfReading;

@@ -75,7 +75,7 @@ pub(crate) struct MixArgs {
     /// A file of them, with commas or line breaks between
     #[arg(long, value_name = "FILE", conflicts_with = "log")]
     pub(crate) mix_file: Option<PathBuf>,
-    /// A log whose jobs are the mix (.swf, .sim or .json, also .gz)
+    /// A log whose jobs are the mix (.swf, .sim, .json or .sacct, also .gz)
     #[arg(long)]
     pub(crate) log: Option<PathBuf>,
     #[command(flatten)]

@@ -26,7 +26,7 @@ pub(crate) enum TraceCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArgs {
-    /// The log (.swf, .sim or .json, also .gz)
+    /// The log (.swf, .sim, .json or .sacct, also .gz)
     pub(crate) from: PathBuf,
     /// The file to write, in the format that its name says
     pub(crate) to: PathBuf,
@@ -89,7 +89,7 @@ pub(crate) struct GenerateArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct InspectArgs {
-    /// The log (.swf, .sim or .json, also .gz)
+    /// The log (.swf, .sim, .json or .sacct, also .gz)
     pub(crate) file: PathBuf,
     /// The machine that load and sizes are compared with [default: the size in the header]
     #[arg(long, short)]

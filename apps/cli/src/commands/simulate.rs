@@ -54,7 +54,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
 }
 
 /// Says how many lines of a log are no jobs that can be run.
-fn note_skipped_lines(folder: &Folder) {
+pub(crate) fn note_skipped_lines(folder: &Folder) {
     for log in folder.logs() {
         let report = &log.report;
         let skipped = report.job_lines - report.kept - report.filtered;

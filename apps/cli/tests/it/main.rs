@@ -2,6 +2,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "paths of tests are their own")]
 
+mod advise;
 mod allocate;
 mod attacks;
 mod bench;

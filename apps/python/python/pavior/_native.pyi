@@ -645,7 +645,7 @@ def simulate(
 
     Parameters: Job log
         trace: a job log, replayed to the last departure; without one, jobs are drawn
-            (Trace, or a path to a .swf, .sim or .json, also .gz; default None)
+            (Trace, or a path to a .swf, .sim, .json or .sacct, also .gz; default None)
         shape_rule: how a number of nodes becomes a box
             (str: 'compact', 'exact', 'pow2', 'random'; default 'compact')
         arrival_scale: multiplies the times between arrivals

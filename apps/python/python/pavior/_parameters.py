@@ -114,9 +114,9 @@ class Parameters(TypedDict, total=False):
 
     Parameters: Job log
         trace: a job log, replayed to the last departure; without one, jobs are drawn
-            (a path to a .swf, .sim or .json, also .gz; default None)
+            (a path to a .swf, .sim, .json or .sacct, also .gz; default None)
         traces: another name of `trace`
-            (a path to a .swf, .sim or .json, also .gz; default None)
+            (a path to a .swf, .sim, .json or .sacct, also .gz; default None)
         shape_rule: how a number of nodes becomes a box
             (str: 'compact', 'exact', 'pow2', 'random'; default 'compact')
         arrival_scale: multiplies the times between arrivals

@@ -86,9 +86,7 @@ fn problem(unforeseen: Unforeseen) -> Problem {
         Unforeseen::NoQueue => {
             Problem::new(Reason::NoScheduler, "requests do not wait for this machine")
         }
-        Unforeseen::NotYet => {
-            Problem::new(Reason::NotYet, "ask again in some seconds")
-        }
+        Unforeseen::NotYet => Problem::new(Reason::NotYet, "ask again in some seconds"),
         Unforeseen::Failed(reason) => Problem::new(Reason::BadStrategy, reason),
     }
 }

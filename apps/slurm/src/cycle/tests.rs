@@ -239,7 +239,10 @@ fn what_slurm_says_of_nodes_that_were_down_does_not_keep_a_job_away() {
         state.nodes[0].condition = Condition::Unavailable;
         let told = run.decide(&state, 1000).changes;
         let [Change::Tell { comment, .. }] = &told[..] else { panic!("{told:?}") };
-        assert!(comment.as_str().contains("the best place has 1 node that cannot be had"), "{comment:?}");
+        assert!(
+            comment.as_str().contains("the best place has 1 node that cannot be had"),
+            "{comment:?}"
+        );
         state.nodes[0].condition = Condition::Idle;
         assert_eq!(opens(&run.at(&state, 1001)).len(), 1);
     }

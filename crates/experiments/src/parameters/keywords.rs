@@ -101,7 +101,7 @@ const OF_PYTHON: [OfPython; 6] = [
     (
         "trace",
         "Trace | str | os.PathLike[str] | None",
-        "Trace, or a path to a .swf, .sim or .json, also .gz",
+        "Trace, or a path to a .swf, .sim, .json or .sacct, also .gz",
         "None",
         "a job log, replayed to the last departure; without one, jobs are drawn",
         Heading::Log,

@@ -14,7 +14,7 @@ const LOG: Parameter = Parameter { heading: Heading::Log, applies: Applies::Log,
 pub const TRACE: Parameter = Parameter {
     name: "trace",
     alias: Some("traces"),
-    meaning: "a job log (.swf, .sim or .json, also .gz), replayed to the last departure",
+    meaning: "a job log (.swf, .sim, .json or .sacct, also .gz), replayed to the last departure",
     read: |text, _| Ok(verbatim(text, |given| &mut given.trace)),
     ..LOG
 };

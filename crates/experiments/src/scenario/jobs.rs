@@ -109,6 +109,11 @@ impl Jobs {
         })
     }
 
+    /// What metrics are told of a run.
+    pub(super) fn context(&self) -> Context {
+        self.context
+    }
+
     /// What a replication is made of.
     fn setup(&self, replication: u64) -> Setup {
         let migration = self.migration.clone().map(|MigrationSettings { price, movable }| {

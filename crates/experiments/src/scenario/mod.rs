@@ -3,7 +3,7 @@
 mod jobs;
 
 use pavior_network::ChannelLoad;
-use pavior_simulation::metrics::MetricSpec;
+use pavior_simulation::metrics::{Context, MetricSpec};
 use pavior_simulation::{Histories, JobRecord, Observer, RunError, Simulation, Stop};
 use pavior_workload::Job;
 
@@ -71,6 +71,30 @@ impl Scenario {
         match &self.0 {
             Kind::Jobs(jobs) => jobs.replicate(replication, metrics, Vec::new(), stop),
             Kind::Snapshot(snapshot) => Ok(snapshot.replicate(replication, metrics)),
+        }
+    }
+
+    /// What metrics are told of its runs; none of a snapshot.
+    pub(crate) fn context(&self) -> Option<Context> {
+        match &self.0 {
+            Kind::Jobs(jobs) => Some(jobs.context()),
+            Kind::Snapshot(_) => None,
+        }
+    }
+
+    /// Runs one replication, which `observer` alone observes; nothing happens in a snapshot.
+    ///
+    /// # Errors
+    /// As [`Scenario::replicate`].
+    pub(crate) fn observed(
+        &self,
+        replication: u64,
+        observer: &mut dyn Observer,
+        stop: &Stop,
+    ) -> Result<Sample, RunError> {
+        match &self.0 {
+            Kind::Jobs(jobs) => jobs.replicate(replication, &[], vec![observer], stop),
+            Kind::Snapshot(snapshot) => Ok(snapshot.replicate(replication, &[])),
         }
     }
 

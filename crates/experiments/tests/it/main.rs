@@ -1,5 +1,6 @@
 //! Experiments from outside: files, sweeps, results.
 
+mod advice;
 mod catalogue;
 mod directory;
 mod fingerprint;

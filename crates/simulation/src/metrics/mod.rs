@@ -26,20 +26,25 @@ mod latency;
 mod makespan;
 mod mean;
 mod migrations;
+mod node_time_lost;
+mod options;
 mod overtakings;
 mod rejected;
 mod service;
 mod slice;
 mod slots;
+mod slots_arriving;
 mod slowdown;
 mod time_average;
 mod turnaround;
 mod turnaround_error;
 mod utilization;
+mod utilization_arriving;
 mod utilization_granted;
 mod waiting;
 mod waiting_error;
 mod waiting_max;
+mod waiting_of;
 mod waiting_p99;
 mod waits;
 
@@ -77,8 +82,14 @@ impl MetricSpec {
 /// # Errors
 /// If there is none; one that is nearly called so is told. If its option is wrong.
 pub fn named(text: &str) -> Result<&'static MetricSpec, BadName> {
-    if bare_name(text) == slots::SPEC.name {
-        return slots::of_shape(text.split_once(':').map_or("", |(_, option)| option));
+    let option = text.split_once(':').map_or("", |(_, option)| option);
+    match bare_name(text) {
+        name if name == slots::SPEC.name => return slots::of_shape(&slots::SPEC, option),
+        name if name == slots_arriving::SPEC.name => {
+            return slots::of_shape(&slots_arriving::SPEC, option);
+        }
+        name if name == waiting_of::SPEC.name => return waiting_of::of_sizes(option),
+        _ => {}
     }
     ALL.iter().copied().find(|spec| spec.name == text).ok_or_else(|| {
         let known: Vec<&str> = ALL.iter().map(|spec| spec.name).collect();
@@ -222,7 +233,11 @@ pub const ALL: &[&MetricSpec] = &[
     &job_link_load::SPEC,
     &turnaround_error::SPEC,
     &waiting_error::SPEC,
+    &waiting_of::SPEC,
     &jobs_hit::SPEC,
+    &node_time_lost::SPEC,
+    &utilization_arriving::SPEC,
+    &slots_arriving::SPEC,
     &slice::AVAILABILITY,
     &slice::FREE,
     &migrations::MOVES,

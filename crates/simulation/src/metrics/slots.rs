@@ -4,18 +4,15 @@
 //! it is computed only when asked for. Where the budget of a count runs out, what was found counts:
 //! the value is then a lower bound.
 
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
-
 use pavior_kernel::BadName;
-use pavior_mesh::{Sides, read_sides};
+use pavior_mesh::read_sides;
 use pavior_planning::{Shape, slots};
 
 use super::time_average::FreeOverTime;
-use super::{Context, Metric, MetricSpec, Unit};
+use super::{Context, Metric, MetricSpec, Unit, options};
 
 /// The words of bit sets that are looked at for one count: about a millisecond.
-const BUDGET: u64 = 400_000;
+pub(super) const BUDGET: u64 = 400_000;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "slots",
@@ -26,18 +23,15 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
     build,
 };
 
-/// The metric of a shape. Each shape has one for as long as the program runs.
-pub(super) fn of_shape(text: &str) -> Result<&'static MetricSpec, BadName> {
-    static KNOWN: Mutex<BTreeMap<Sides, &'static MetricSpec>> = Mutex::new(BTreeMap::new());
-    let sides = read_sides(text).ok_or_else(|| BadName {
-        reason: "write a shape behind it, such as slots:4x4x4".to_string(),
+/// A metric of slots, of a shape.
+pub(super) fn of_shape(
+    spec: &'static MetricSpec,
+    text: &str,
+) -> Result<&'static MetricSpec, BadName> {
+    read_sides(text).map(|_| options::with_option(spec, text)).ok_or_else(|| BadName {
+        reason: format!("write a shape behind it, such as {}:4x4x4", spec.name),
         span: 0..text.len(),
-    })?;
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(known.entry(sides).or_insert_with(|| {
-        let name: &'static str = format!("slots:{text}").leak();
-        Box::leak(Box::new(MetricSpec { name, ..SPEC }))
-    }))
+    })
 }
 
 /// Without a shape it has no value.

@@ -135,6 +135,34 @@ fn slots_are_averaged_over_time() {
     assert_eq!(run("slots:4x4x4"), Some(0.0), "no such box");
 }
 
+/// Jobs of 8 and 1 nodes run from 0 to 10 and 20; one of 16 nodes arrives at 5 and waits for both;
+/// two small ones arrive at 12 behind it.
+#[test]
+fn metrics_of_sizes_and_of_the_time_in_which_jobs_arrive() {
+    use pavior_workload::TimeUnit;
+    let small = [1, 1, 1];
+    let jobs = [
+        job(0, 0, [2, 4, 1], 10),
+        job(1, 0, small, 20),
+        job(2, 5, [4, 4, 1], 5),
+        job(3, 12, small, 1),
+        job(4, 12, small, 1),
+    ];
+    let run = |metric: &str| {
+        let setup = setup("mesh:4x4", "ff", "fcfs", Ending::Drained);
+        let context = Context { time: TimeUnit::CYCLE, ..Context::of(setup.grid) };
+        let run = setup.simulation(jobs.clone().into_iter()).with_context(context);
+        run.measure(&[metric]).unwrap().run().unwrap().value(metric)
+    };
+    assert_eq!(run("waiting_of:16-16"), Some(15.0));
+    assert_eq!(run("waiting_of:1-1"), Some((0.0 + 13.0 + 13.0) / 3.0));
+    assert_eq!(run("waiting_of:2-7"), None);
+    assert_eq!(run("utilization_arriving"), Some((9.0 * 10.0 + 2.0) / 12.0 / 16.0));
+    // Of the first and the fifth job: all nodes are free, then all but one.
+    assert_eq!(run("slots_arriving:2x2"), Some((4.0 + 3.0) / 2.0));
+    assert_eq!(run("node_time_lost"), Some(0.0));
+}
+
 #[test]
 fn a_metric_with_an_option_is_named_with_it() {
     use pavior_simulation::metrics::named;
@@ -143,6 +171,11 @@ fn a_metric_with_an_option_is_named_with_it() {
     for wrong in ["slots", "slots:", "slots:4x", "slots:0x4", "slots:4x4x4x4", "slots:a"] {
         let bad = named(wrong).err().unwrap();
         assert!(bad.reason.contains("such as slots:4x4x4"), "{wrong}: {}", bad.reason);
+    }
+    assert_eq!(named("waiting_of:5-032").unwrap().name, "waiting_of:5-32");
+    for wrong in ["waiting_of", "waiting_of:5", "waiting_of:9-5", "waiting_of:-1-5"] {
+        let bad = named(wrong).err().unwrap();
+        assert!(bad.reason.contains("such as waiting_of:5-32"), "{wrong}: {}", bad.reason);
     }
     assert!(named("solts:4x4").is_err() && named("turnaround:2").is_err());
 }

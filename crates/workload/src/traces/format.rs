@@ -2,7 +2,7 @@
 
 use std::io::BufRead;
 
-use super::{ReadError, ReadOptions, Trace, batsim, sim, swf};
+use super::{ReadError, ReadOptions, Trace, batsim, sacct, sim, swf};
 
 /// A format of logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,11 +13,13 @@ pub enum Format {
     Sim,
     /// Batsim's JSON.
     Batsim,
+    /// What `sacct --parsable2` prints; it is read and not written.
+    Sacct,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Format; 3] = [Format::Swf, Format::Sim, Format::Batsim];
+    pub const ALL: [Format; 4] = [Format::Swf, Format::Sim, Format::Batsim, Format::Sacct];
 
     /// How files of this format end, behind the last point; `.gz` may follow.
     pub fn extension(self) -> &'static str {
@@ -25,6 +27,7 @@ impl Format {
             Format::Swf => "swf",
             Format::Sim => "sim",
             Format::Batsim => "json",
+            Format::Sacct => "sacct",
         }
     }
 
@@ -34,6 +37,7 @@ impl Format {
             Format::Swf => "Standard Workload Format",
             Format::Sim => "scheduler simulators' .sim",
             Format::Batsim => "Batsim workload",
+            Format::Sacct => "Slurm's sacct --parsable2",
         }
     }
 
@@ -50,6 +54,17 @@ impl Format {
         Format::ALL.into_iter().find(|format| format.extension() == end)
     }
 
+    /// The format of a log by its first line, which may be cut; none if no format begins so.
+    ///
+    /// ```
+    /// use pavior_workload::traces::Format;
+    /// assert_eq!(Format::of_line(b"JobID|Submit|State"), Some(Format::Sacct));
+    /// assert_eq!(Format::of_line(b"; Version: 2.2"), None);
+    /// ```
+    pub fn of_line(line: &[u8]) -> Option<Format> {
+        sacct::is_header(line).then_some(Format::Sacct)
+    }
+
     /// Reads a log of this format.
     ///
     /// # Errors
@@ -59,6 +74,7 @@ impl Format {
             Format::Swf => swf::read(reader, options),
             Format::Sim => sim::read(reader, options),
             Format::Batsim => batsim::read(reader, options),
+            Format::Sacct => sacct::read(reader, options),
         }
     }
 }

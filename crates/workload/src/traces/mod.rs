@@ -12,6 +12,7 @@ mod header;
 mod record;
 mod replay;
 mod report;
+pub mod sacct;
 pub mod sim;
 pub mod swf;
 mod text;

@@ -144,6 +144,12 @@ impl<'o> Collector<'o> {
         Ok(())
     }
 
+    /// A job line that its format passes over.
+    pub(crate) fn skip(&mut self, reason: Skip, line: u64) {
+        self.report.job_lines += 1;
+        self.report.skip(reason, line);
+    }
+
     /// A job line that keeps to the format.
     pub(crate) fn offer(&mut self, draft: &Draft) {
         let report = &mut self.report;

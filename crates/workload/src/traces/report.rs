@@ -13,12 +13,14 @@ pub enum Skip {
     NoSize,
     /// Its run time is negative: unknown.
     NoRunTime,
+    /// A later run of the same job stands in the log.
+    Requeued,
 }
 
 impl Skip {
     /// Every reason, in the order in which they are judged.
-    pub const ALL: [Skip; 4] =
-        [Skip::Malformed, Skip::NegativeSubmit, Skip::NoSize, Skip::NoRunTime];
+    pub const ALL: [Skip; 5] =
+        [Skip::Malformed, Skip::NegativeSubmit, Skip::NoSize, Skip::NoRunTime, Skip::Requeued];
 
     /// The key in results, snake_case.
     pub fn name(self) -> &'static str {
@@ -27,6 +29,7 @@ impl Skip {
             Skip::NegativeSubmit => "negative_submit",
             Skip::NoSize => "no_size",
             Skip::NoRunTime => "no_run_time",
+            Skip::Requeued => "requeued",
         }
     }
 }

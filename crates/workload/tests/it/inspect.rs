@@ -20,7 +20,8 @@ fn counts_and_load() {
             ("malformed", [].as_slice()),
             ("negative_submit", &[17]),
             ("no_size", &[19]),
-            ("no_run_time", &[20])
+            ("no_run_time", &[20]),
+            ("requeued", &[])
         ]
     );
     assert_eq!((summary.zero_length, summary.over_estimate, summary.with_estimate), (1, 1, 4));

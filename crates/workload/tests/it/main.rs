@@ -8,6 +8,7 @@ mod real_logs;
 mod registry;
 mod replay;
 mod reservations;
+mod sacct;
 mod shapes;
 mod swf;
 mod synthetic;

@@ -35,10 +35,11 @@ struct Log {
 impl Log {
     /// Writes it in the format that the name says, compressed if it ends in `.gz`.
     fn write(&self, path: &Path) -> Result<(), Failure> {
-        let format = Format::of_file(&path.to_string_lossy()).ok_or_else(|| {
+        let format = Format::of_file(&path.to_string_lossy());
+        let format = format.filter(|format| *format != Format::Sacct).ok_or_else(|| {
             Failure::usage(format!(
-                "{}: the name does not say the format; logs end in .swf, .sim or .json, or in one \
-                 of these and .gz",
+                "{}: the name does not say the format; logs that are written end in .swf, .sim or \
+                 .json, or in one of these and .gz",
                 files::shown(path)
             ))
         })?;
@@ -59,6 +60,7 @@ impl Log {
             Format::Swf => swf::write(out, &self.header, &self.records),
             Format::Sim => sim::write(out, &self.records),
             Format::Batsim => batsim::write(out, &self.records, self.nodes, self.version),
+            Format::Sacct => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 }

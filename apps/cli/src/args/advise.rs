@@ -1,0 +1,40 @@
+//! Options of `pavior advise`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::{OfAdvice, ParameterArgs};
+
+#[derive(Debug, Args)]
+pub(crate) struct AdviseArgs {
+    /// The log (.swf, .sim, .json or .sacct, also .gz; or what `sacct --parsable2` prints)
+    pub(crate) log: PathBuf,
+    #[command(flatten)]
+    pub(crate) parameters: ParameterArgs<OfAdvice>,
+    /// The box that is counted, such as 4x4x4 [default: half of the machine along each axis]
+    #[arg(long, value_name = "SHAPE")]
+    pub(crate) slots: Option<String>,
+    /// Threads; results do not depend on it [default: one per core]
+    #[arg(long)]
+    pub(crate) threads: Option<usize>,
+    /// Writes a page of HTML
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// How to print [default: table on a terminal, else json]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<AdviceFormat>,
+}
+
+/// How advice is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AdviceFormat {
+    /// Sentences and aligned columns.
+    Table,
+    /// JSON.
+    Json,
+    /// Comma-separated values.
+    Csv,
+    /// A page.
+    Html,
+}

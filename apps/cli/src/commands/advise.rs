@@ -1,0 +1,186 @@
+//! `pavior advise`: what else would have happened to the jobs of a log.
+
+use pavior_experiments::advice::{
+    Advice, AdviceError, Change, Run, advise, cell, notes, page, recommendations, value,
+};
+use pavior_experiments::{Environment, Setting, report};
+use serde_json::{Value, json};
+
+use crate::args::{self, AdviceFormat, AdviseArgs};
+use crate::commands::simulate;
+use crate::failure::Failure;
+use crate::output::{self, Format, Table};
+use crate::progress::Bar;
+use crate::{files, logs, pool, run_directory};
+
+/// Where nothing is said.
+const DEFAULTS: [(&str, &str); 2] = [("strategy", "tff"), ("scheduler", "easy")];
+
+/// Tables are for terminals of 80 columns.
+const WIDTH: usize = 80;
+
+pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
+    if let Some(path) = &args.out {
+        files::check_writable(path)?;
+    }
+    let mut settings = args.parameters.settings();
+    settings.insert(0, Setting::new("trace", args.log.to_string_lossy()));
+    for (name, value) in DEFAULTS {
+        if args.parameters.typed(name).is_none() {
+            settings.push(Setting::new(name, value));
+        }
+    }
+    let (folder, bar) = (logs::folder(""), Bar::new("advise"));
+    let environment = Environment { files: &folder, progress: &bar, ..Environment::PLAIN };
+    let advice =
+        pool::install(args.threads, || advise(&settings, args.slots.as_deref(), environment))?;
+    bar.finish();
+    simulate::note_skipped_lines(&folder);
+    let advice = advice.map_err(|error| match error {
+        AdviceError::Setting(error) => args::failure(&settings, error),
+        AdviceError::Input(error) => Failure::of_input(error),
+        other => Failure::usage(other.to_string()),
+    })?;
+    let html = || report::html(&page(&advice, &provenance()));
+    if let Some(path) = &args.out {
+        files::write_whole(path, |out| out.write_all(html().as_bytes()))?;
+    }
+    let format = args.format.unwrap_or(match Format::or_default(None) {
+        Format::Table => AdviceFormat::Table,
+        _ => AdviceFormat::Json,
+    });
+    match format {
+        AdviceFormat::Html => output::xml(&html()),
+        AdviceFormat::Json => output::json(&whole(&advice)),
+        AdviceFormat::Csv => csv(&advice),
+        AdviceFormat::Table => tell(&advice),
+    }
+}
+
+/// Which program made a page, by which command.
+fn provenance() -> [String; 2] {
+    [format!("Pavior {}", env!("CARGO_PKG_VERSION")), run_directory::typed()]
+}
+
+/// Sentences, then tables.
+fn tell(advice: &Advice) -> Result<(), Failure> {
+    let Advice { jobs, machine, strategy, scheduler, .. } = advice;
+    output::text(
+        &format!(
+            "The present: {jobs} jobs on {machine}, strategy {strategy}, scheduler {scheduler}"
+        ),
+        WIDTH,
+    )?;
+    for sentence in recommendations(advice) {
+        output::text(&format!("- {sentence}"), WIDTH)?;
+    }
+    for by_size in [false, true] {
+        output::text("", WIDTH)?;
+        let what = if by_size { "waiting (h) by nodes" } else { "more than now" };
+        table(advice, what, by_size)?;
+    }
+    output::text("", WIDTH)?;
+    for note in notes(advice) {
+        output::text(&note, WIDTH)?;
+    }
+    output::text(
+        "± is half of the interval; behind ~ it has zero, and no difference is shown. --format \
+         json has the command of each number; --out FILE.html writes a page.",
+        WIDTH,
+    )
+}
+
+fn table(advice: &Advice, what: &str, by_size: bool) -> Result<(), Failure> {
+    let columns: Vec<usize> = advice
+        .measures
+        .iter()
+        .enumerate()
+        .skip(usize::from(by_size))
+        .filter(|(_, measure)| measure.nodes.is_some() == by_size)
+        .map(|(index, _)| index)
+        .collect();
+    let heads: Vec<String> = columns
+        .iter()
+        .map(|&at| {
+            let measure = &advice.measures[at];
+            let title = measure.title.trim_end_matches(" nodes");
+            match measure.unit {
+                "" => title.to_string(),
+                _ if by_size => title.to_string(),
+                unit => format!("{title} {unit}"),
+            }
+        })
+        .collect();
+    let header: Vec<&str> = [what].into_iter().chain(heads.iter().map(String::as_str)).collect();
+    let mut table = Table::new(&header, 1);
+    let values = columns.iter().map(|&at| value(&advice.measures[at], advice.present.values[at]));
+    table.row(["the present".to_string()].into_iter().chain(values).collect());
+    for one in &advice.alternatives {
+        let cells = columns.iter().map(|&at| cell(&advice.measures[at], one.changes[at]));
+        table.row([one.name.clone()].into_iter().chain(cells).collect());
+    }
+    table.print(WIDTH).map(drop)
+}
+
+/// Everything, in the units of the metrics.
+fn whole(advice: &Advice) -> Value {
+    let keyed = |of: &dyn Fn(usize) -> Value| -> Value {
+        let measures = advice.measures.iter().enumerate();
+        measures.map(|(at, measure)| (measure.metric.clone(), of(at))).collect()
+    };
+    let run = |run: &Run| {
+        json!({
+            "command": run.command,
+            "rejected": run.rejected,
+            "never_started": run.stuck,
+            "values": keyed(&|at| json!(run.values[at])),
+        })
+    };
+    let change = |change: Option<Change>| {
+        change.map(|change| json!({ "difference": change.difference, "interval": change.ends() }))
+    };
+    let alternatives = advice.alternatives.iter().map(|one| {
+        let mut value = run(&one.run);
+        value["name"] = json!(one.name);
+        value["with"] = json!(one.words);
+        value["differences"] = keyed(&|at| json!(change(one.changes[at])));
+        value
+    });
+    json!({
+        "log": advice.log,
+        "jobs": advice.jobs,
+        "machine": advice.machine,
+        "strategy": advice.strategy,
+        "scheduler": advice.scheduler,
+        "level": advice.level,
+        "recommendations": recommendations(advice),
+        "notes": notes(advice),
+        "present": run(&advice.present),
+        "alternatives": alternatives.collect::<Vec<Value>>(),
+    })
+}
+
+/// A row for each alternative and metric, in the units of the metrics.
+fn csv(advice: &Advice) -> Result<(), Failure> {
+    let header = ["alternative", "metric", "value", "difference", "low", "high", "command"];
+    let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
+    let mut rows = Vec::new();
+    let present = ("the present", &advice.present, None);
+    let others = advice.alternatives.iter().map(|one| (&*one.name, &one.run, Some(&one.changes)));
+    for (name, run, changes) in [present].into_iter().chain(others) {
+        for (at, measure) in advice.measures.iter().enumerate() {
+            let change = changes.and_then(|changes| changes[at]);
+            let ends = change.and_then(|change| change.ends());
+            rows.push(vec![
+                name.to_string(),
+                measure.metric.clone(),
+                number(run.values[at]),
+                number(change.map(|change| change.difference)),
+                number(ends.map(|[low, _]| low)),
+                number(ends.map(|[_, high]| high)),
+                run.command.clone(),
+            ]);
+        }
+    }
+    output::csv(&header, &rows)
+}

@@ -1,0 +1,169 @@
+//! Differences from something, one below the other, each with its interval.
+//!
+//! The axis is linear about zero and logarithmic beyond (the inverse hyperbolic sine), so that a
+//! minute and a week are both seen. What an interval with zero leaves open is drawn faint and
+//! hollow.
+
+use crate::canvas::{Anchor, Canvas, line, n, text};
+use crate::palette::Ink;
+use crate::xml::Element;
+
+/// A difference to be drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DifferenceRow {
+    /// What differs.
+    pub label: String,
+    /// By how much.
+    pub difference: f64,
+    /// The ends of its interval, if it is known.
+    pub interval: Option<[f64; 2]>,
+}
+
+/// Differences on one axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Differences {
+    /// What is seen.
+    pub title: String,
+    /// What is to the left and to the right of zero.
+    pub sides: [String; 2],
+    /// Numbers of the axis above zero with what is written there, rising; the axis is linear below
+    /// the first. Their opposites are numbers, too.
+    pub ticks: Vec<(f64, String)>,
+    /// The rows, from above.
+    pub rows: Vec<DifferenceRow>,
+}
+
+const WIDTH: f64 = 480.0;
+const MARGIN: f64 = 16.0;
+const ROW: f64 = 34.0;
+const TOP: f64 = 52.0;
+const BOTTOM: f64 = 30.0;
+
+/// A drawing of differences, as SVG. O(rows).
+pub fn differences(drawn: &Differences) -> String {
+    let rows = drawn.rows.len() as f64;
+    let bottom = TOP + rows * ROW + 4.0;
+    let mut canvas = Canvas::new(WIDTH, bottom + BOTTOM);
+    let axis = Axis::of(drawn);
+    canvas.write(text((MARGIN, 20.0), Anchor::Start, 14.0, Ink::Text), &drawn.title);
+    let [less, more] = &drawn.sides;
+    canvas.write(text((MARGIN, 40.0), Anchor::Start, 12.0, Ink::Faint), &format!("← {less}"));
+    let right = (WIDTH - MARGIN, 40.0);
+    canvas.write(text(right, Anchor::End, 12.0, Ink::Faint), &format!("{more} →"));
+    for (value, label) in axis.ticks(drawn) {
+        let x = axis.place(value);
+        let ink = if value == 0.0 { Ink::Axis } else { Ink::Grid };
+        canvas.add(line((x, TOP - 4.0), (x, bottom), ink));
+        canvas.write(text((x, bottom + 16.0), Anchor::Middle, 11.0, Ink::Faint), &label);
+    }
+    for (place, row) in drawn.rows.iter().enumerate() {
+        draw_row(&mut canvas, &axis, row, TOP + place as f64 * ROW);
+    }
+    let words: Vec<String> = drawn.rows.iter().map(|row| in_words(row, &drawn.sides)).collect();
+    canvas.finish(&drawn.title, &words.join("; "))
+}
+
+fn draw_row(canvas: &mut Canvas, axis: &Axis, row: &DifferenceRow, top: f64) {
+    let is_shown = is_shown(row);
+    let ink = if is_shown { Ink::Series(0) } else { Ink::Faint };
+    canvas.write(text((MARGIN, top + 10.0), Anchor::Start, 12.0, Ink::Text), &row.label);
+    let y = top + 21.0;
+    if let Some([low, high]) = row.interval {
+        let bar = line((axis.place(low), y), (axis.place(high), y), ink);
+        canvas.add(bar.with("stroke-width", "3").with("stroke-linecap", "round"));
+    }
+    let (class, colour) = ink.class();
+    let dot = Element::new("circle").with("cx", n(axis.place(row.difference))).with("cy", n(y));
+    let dot = dot.with("r", "4.5").with("stroke", colour).with("stroke-width", "1.6");
+    let (fill_class, fill) = if is_shown { (class.clone(), colour) } else { Ink::Paper.class() };
+    canvas.add(dot.with("class", format_args!("{class} {fill_class}f")).with("fill", fill));
+}
+
+/// Whether the interval of a row does not have zero.
+fn is_shown(row: &DifferenceRow) -> bool {
+    row.interval.is_some_and(|[low, high]| low > 0.0 || high < 0.0)
+}
+
+fn in_words(row: &DifferenceRow, [less, more]: &[String; 2]) -> String {
+    let what = match is_shown(row) {
+        false => "no difference is shown",
+        true if row.difference < 0.0 => less,
+        true => more,
+    };
+    format!("{}: {what}", row.label)
+}
+
+/// Where numbers stand.
+struct Axis {
+    /// Below this the axis is linear.
+    scale: f64,
+    /// The greatest number, in the axis' own units.
+    reach: f64,
+}
+
+impl Axis {
+    fn of(drawn: &Differences) -> Axis {
+        let scale = drawn.ticks.first().map_or(1.0, |(tick, _)| *tick);
+        let ends = drawn.rows.iter().flat_map(|row| {
+            let [low, high] = row.interval.unwrap_or([row.difference; 2]);
+            [low.abs(), high.abs(), row.difference.abs()]
+        });
+        let most = ends.filter(|end| end.is_finite()).fold(scale, f64::max);
+        Axis { scale, reach: libm::asinh(most / scale) }
+    }
+
+    fn place(&self, value: f64) -> f64 {
+        let share = libm::asinh(value / self.scale) / self.reach;
+        let half = WIDTH / 2.0;
+        half + share.clamp(-1.0, 1.0) * (half - MARGIN - 14.0)
+    }
+
+    /// The numbers that stand below: as many as have room.
+    fn ticks(&self, drawn: &Differences) -> Vec<(f64, String)> {
+        let mut all = vec![(0.0, "0".to_string())];
+        let mut last = self.place(0.0);
+        for (tick, label) in &drawn.ticks {
+            let x = self.place(*tick);
+            if libm::asinh(tick / self.scale) > self.reach || x - last < 46.0 {
+                continue;
+            }
+            last = x;
+            all.push((*tick, format!("+{label}")));
+            all.push((-tick, format!("−{label}")));
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_escaped_and_intervals_with_zero_are_hollow() {
+        let row = |label: &str, difference, interval| DifferenceRow {
+            label: label.to_string(),
+            difference,
+            interval: Some(interval),
+        };
+        let drawn = Differences {
+            title: "a <title>".to_string(),
+            sides: ["less".to_string(), "more".to_string()],
+            ticks: vec![(60.0, "1 min".to_string()), (3600.0, "1 h".to_string())],
+            rows: vec![
+                row("<b>", -600.0, [-900.0, -300.0]),
+                row("c", 1.0, [-2.0, 4.0]),
+                row("d", 9000.0, [5.0, 18_000.0]),
+            ],
+        };
+        let svg = differences(&drawn);
+        assert!(svg.contains("a &lt;title&gt;") && !svg.contains("<b>"), "{svg}");
+        assert!(svg.contains("&lt;b&gt;: less; c: no difference is shown; d: more"), "{svg}");
+        assert_eq!(svg.matches("faint paperf").count(), 1);
+        assert!(svg.contains("+1 h") && svg.contains("−1 h"));
+        let axis = Axis::of(&drawn);
+        assert!((axis.place(0.0) - WIDTH / 2.0).abs() < 1e-9);
+        assert!((axis.place(18_000.0) - (WIDTH - MARGIN - 14.0)).abs() < 1e-9);
+        assert!(axis.place(60.0) - axis.place(0.0) > axis.place(3660.0) - axis.place(3600.0));
+    }
+}

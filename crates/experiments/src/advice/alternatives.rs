@@ -1,0 +1,163 @@
+//! What is tried: each alternative changes one thing of the present.
+
+use pavior_mesh::{Cubes, Grid};
+
+use crate::{Point, Setting};
+
+/// What an alternative is about, in the order in which they are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Topic {
+    /// Which nodes a job gets, which job goes next, how free jobs are: nothing has to be bought.
+    Settings,
+    /// Another machine.
+    Machine,
+    /// Nodes that fail, and what stands by.
+    Failures,
+}
+
+impl Topic {
+    /// Every topic.
+    pub const ALL: [Topic; 3] = [Topic::Settings, Topic::Machine, Topic::Failures];
+
+    /// A heading.
+    pub fn title(self) -> &'static str {
+        match self {
+            Topic::Settings => "Other settings",
+            Topic::Machine => "Another machine",
+            Topic::Failures => "Failures",
+        }
+    }
+}
+
+/// A change of the present, before it is known whether it applies.
+pub(super) struct Change {
+    pub(super) topic: Topic,
+    /// A short name.
+    pub(super) name: String,
+    /// What is changed, in words that follow "with".
+    pub(super) words: String,
+    /// Settings that take the place of those of the present; without a value they are left out.
+    pub(super) settings: Vec<(&'static str, Option<String>)>,
+}
+
+/// Contiguous without and with turning, the tightest place, and boxes that may be split.
+const STRATEGIES: [(&str, &str); 4] =
+    [("ff", ""), ("tff", ""), ("bf:turn=all", ""), ("gabl", " (several boxes a job)")];
+const SCHEDULERS: [(&str, &str); 3] = [("fcfs", ""), ("easy", ""), ("conservative", "")];
+const FREEDOMS: [(&str, &str); 4] = [
+    ("box", " (never turned)"),
+    ("any-box", " (other sides)"),
+    ("connected", " (no boxes)"),
+    ("any", " (any nodes)"),
+];
+
+/// A node fails once in five years of 365 days, and is repaired within a day, in seconds: an
+/// assumption where nothing is said of failures.
+const FAILING: [(&str, &str); 2] = [("mttf", "157680000"), ("mttr", "86400")];
+const AN_HOUR: &str = "3600";
+
+/// All that is tried.
+pub(super) fn changes(present: &Point) -> Vec<Change> {
+    let grid = present.settings().machine;
+    let mut all = Vec::new();
+    let mut several = |key: &'static str, values: &[(&str, &str)]| {
+        all.extend(values.iter().map(|(value, meaning)| {
+            let name = format!("{key} {value}");
+            let words = name.clone() + meaning;
+            let settings = vec![(key, Some((*value).to_string()))];
+            Change { topic: Topic::Settings, name, words, settings }
+        }));
+    };
+    several("strategy", &STRATEGIES);
+    several("scheduler", &SCHEDULERS);
+    several("freedom", &FREEDOMS);
+    if present.get("freedom").is_some() {
+        all.push(Change {
+            topic: Topic::Settings,
+            name: "no freedom".to_string(),
+            words: "the strategy's own freedom".to_string(),
+            settings: vec![("freedom", None)],
+        });
+    }
+    all.extend(machines(&grid));
+    all.extend(failures(present, &grid));
+    all
+}
+
+/// The machine with its wraps or without, with one more layer, and doubled.
+fn machines(grid: &Grid) -> Vec<Change> {
+    let axes = grid.axes();
+    let sides = &grid.sides()[..axes];
+    let wraps: Vec<bool> = (0..axes).map(|axis| grid.wraps(axis)).collect();
+    let longest = (0..axes).rev().max_by_key(|&axis| sides[axis]).unwrap_or(0);
+    // A pod of cubes grows by a cube, another machine by a quarter.
+    let step = if Cubes::of(grid).is_some() { 4 } else { sides[longest].div_ceil(4) };
+    let grown = |by: u16| {
+        let mut sides = sides.to_vec();
+        sides[longest] = sides[longest].checked_add(by)?;
+        Grid::new(&sides, &wraps).ok()
+    };
+    let wrapped = |wrap: bool| Grid::new(sides, &vec![wrap; axes]).ok();
+    let tried = [
+        ("without wrap-around links", wrapped(false)),
+        ("with wrap-around links", wrapped(true)),
+        ("one pod more", Some(step).filter(|&step| step < sides[longest]).and_then(grown)),
+        ("twice the nodes", grown(sides[longest])),
+    ];
+    let change = |(words, other): (&str, Option<Grid>)| {
+        let name = other?.to_string();
+        let words = format!("{name} ({words})");
+        let settings = vec![("machine", Some(name.clone()))];
+        Some(Change { topic: Topic::Machine, name, words, settings })
+    };
+    tried.into_iter().filter_map(change).collect()
+}
+
+/// Where nothing fails: that nodes do, alone and with a cube in reserve. Where something does: that
+/// nothing did, one more spare cube, and checkpoints.
+fn failures(present: &Point, grid: &Grid) -> Vec<Change> {
+    let given = |settings: &[(&'static str, &str)]| -> Vec<(&'static str, Option<String>)> {
+        settings.iter().map(|(key, value)| (*key, Some((*value).to_string()))).collect()
+    };
+    let change = |name: &str, words: &str, settings| {
+        let (name, words) = (name.to_string(), words.to_string());
+        Change { topic: Topic::Failures, name, words, settings }
+    };
+    let spares = present.get("spares").and_then(|text| text.parse().ok()).unwrap_or(0_u32) + 1;
+    let spare = Cubes::of(grid).map(|_| ("spares", spares.to_string()));
+    let fails = ["mttf", "fail-classes", "failures"].iter().any(|key| present.get(key).is_some());
+    let mut all = Vec::new();
+    if !fails {
+        let words = "nodes that fail every 5 years, for a day";
+        all.push(change("failures", words, given(&FAILING)));
+        all.extend(spare.map(|(key, value)| {
+            let settings = [&given(&FAILING)[..], &[(key, Some(value))]].concat();
+            change("failures, 1 spare", "such failures and 64 spare nodes", settings)
+        }));
+        return all;
+    }
+    let none = ["mttf", "mttr", "fail-classes", "failures", "spares", "spare-switches"];
+    let none = none.into_iter().chain(["checkpoint"]).map(|key| (key, None)).collect();
+    all.push(change("no failures", "no failures", none));
+    all.extend(spare.map(|(key, value)| {
+        let name = format!("spares {value}");
+        change(&name, &format!("{name} (cubes of 64 nodes)"), given(&[(key, &value)]))
+    }));
+    let words = "a checkpoint in each hour of run time";
+    all.push(change("checkpoint 3600", words, given(&[("checkpoint", AN_HOUR)])));
+    all
+}
+
+impl Change {
+    /// The settings of the alternative, from those of the present.
+    pub(super) fn applied(&self, present: &[Setting]) -> Vec<Setting> {
+        let replaced =
+            |setting: &&Setting| !self.settings.iter().any(|(key, _)| *key == setting.key);
+        let kept = present.iter().filter(replaced).cloned();
+        let added = self
+            .settings
+            .iter()
+            .filter_map(|(key, value)| Some(Setting::new(*key, value.clone()?)));
+        kept.chain(added).collect()
+    }
+}

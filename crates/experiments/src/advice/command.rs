@@ -1,0 +1,46 @@
+//! The command that makes the numbers of a run again.
+
+use super::Measure;
+use crate::Setting;
+use crate::parameters::{self, ValueType};
+
+/// `pavior simulate` with these settings and these metrics.
+pub(super) fn simulate(settings: &[Setting], measures: &[Measure]) -> String {
+    let mut command = "pavior simulate".to_string();
+    for Setting { key, values } in settings {
+        let known = parameters::ALL.iter().find(|parameter| parameter.name == key);
+        command += &format!(" --{key}");
+        if known.is_none_or(|parameter| parameter.kind != ValueType::Switch) {
+            command += &format!(" {}", quoted(&values.join(",")));
+        }
+    }
+    let metrics: Vec<&str> = measures.iter().map(|measure| measure.metric.as_str()).collect();
+    command + " --replications 1 --format json --metrics " + &metrics.join(",")
+}
+
+/// A word as a shell reads it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_string()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_for_a_shell() {
+        let settings = [
+            Setting::new("trace", "it's; rm.swf"),
+            Setting::new("kill", "true"),
+            Setting::new("strategy", "bf:turn=all"),
+        ];
+        let command = simulate(&settings, &[]);
+        let typed = r"--trace 'it'\''s; rm.swf' --kill --strategy bf:turn=all --replications 1";
+        assert_eq!(command, format!("pavior simulate {typed} --format json --metrics "));
+    }
+}

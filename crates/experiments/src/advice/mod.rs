@@ -1,0 +1,387 @@
+//! Advice: what else would have happened to the jobs of a log.
+//!
+//! The present is one point: a machine, a strategy, a scheduler and the jobs of a log. Each
+//! alternative changes one thing of it, and runs the same jobs by the same [`Scenario`]. Every
+//! quantity is told as a paired difference from the present, with an interval from pieces of the
+//! run ([`Change`]). The intervals of one quantity hold for all alternatives together, 95 times of
+//! 100: each is of the level 1 - 0.05/alternatives (Bonferroni's inequality). What is recommended
+//! follows from these intervals alone.
+//!
+//! Costs a run an alternative, each with an observer, and the waits of all jobs a run.
+
+mod alternatives;
+mod command;
+mod ledger;
+mod page;
+mod words;
+
+use pavior_kernel::BadName;
+use pavior_simulation::metrics::{MetricSpec, named};
+use pavior_simulation::{Histories, RunError, Stop};
+use pavior_workload::traces::Trace;
+use rayon::prelude::*;
+use thiserror::Error;
+
+use self::alternatives::changes;
+use self::ledger::{Ledger, Whole};
+use crate::batches::{self, FEWEST_JOBS};
+use crate::settings::JobSource;
+use crate::{Environment, InputError, Keys, Point, Scenario, Setting, SettingError, Specification};
+
+pub use crate::batches::{BATCHES, Batch, Change, Shown};
+pub use alternatives::Topic;
+pub use page::page;
+pub use words::{cell, notes, recommendations, value};
+
+/// No advice can be given.
+#[derive(Debug, Error)]
+pub enum AdviceError {
+    /// A setting means nothing.
+    #[error("{0}")]
+    Setting(SettingError),
+    /// The settings are of another kind.
+    #[error("advice is about the jobs of one log on one machine: one strategy, one scheduler")]
+    NotALog,
+    /// The log cannot be read.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// The present cannot be run.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+/// A quantity by which alternatives are compared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measure {
+    /// The metric of simulations: its name and option.
+    pub metric: String,
+    /// The jobs that count by their nodes, where only some do.
+    pub nodes: Option<[u32; 2]>,
+    /// What it is, for people.
+    pub title: String,
+    /// Its unit, for people.
+    pub unit: &'static str,
+    /// What the metric is divided by to be in that unit.
+    pub scale: f64,
+}
+
+/// What a run came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// The command that makes its numbers again.
+    pub command: String,
+    /// The value of each measure, in the unit of its metric; none where it does not apply.
+    pub values: Vec<Option<f64>>,
+    /// Jobs that were rejected, because they can never fit.
+    pub rejected: u64,
+    /// Jobs that never started.
+    pub stuck: u64,
+}
+
+/// One thing changed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Alternative {
+    /// What it is about.
+    pub topic: Topic,
+    /// A short name.
+    pub name: String,
+    /// What is changed, in words that follow "with".
+    pub words: String,
+    /// What it came to.
+    pub run: Run,
+    /// For each measure how much more it is than in the present, in the unit of its metric, over
+    /// the jobs that both runs completed.
+    pub changes: Vec<Option<Change>>,
+}
+
+/// What else would have happened.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Advice {
+    /// The log's path, as it was given.
+    pub log: String,
+    /// The machine.
+    pub machine: String,
+    /// The strategy.
+    pub strategy: String,
+    /// The scheduler.
+    pub scheduler: String,
+    /// The number of jobs.
+    pub jobs: u64,
+    /// The time from the first submission to the last, in seconds.
+    pub span: f64,
+    /// The measures.
+    pub measures: Vec<Measure>,
+    /// What is in use.
+    pub present: Run,
+    /// What was tried, in the order of topics.
+    pub alternatives: Vec<Alternative>,
+    /// What does not apply, with the reason.
+    pub left_out: Vec<String>,
+    /// The level of each interval; those of a measure hold together 95 times of 100.
+    pub level: f64,
+}
+
+/// The share of cases in which some interval of a measure may miss.
+const MISSES: f64 = 0.05;
+
+/// The boxes that are counted, where nothing is said: half of the machine along each axis.
+fn usual_slots(point: &Point) -> String {
+    let grid = point.settings().machine;
+    let halves = grid.sides().map(|side| side.div_ceil(2).to_string());
+    halves[..grid.axes()].join("x")
+}
+
+/// Runs the present, which settings describe, and everything else that is tried, on the threads of
+/// the current pool. `slots` is the shape whose boxes are counted, such as `4x4x4`. `progress`
+/// hears of runs.
+///
+/// # Errors
+/// If a setting means nothing, the settings are not those of one log on one machine, the log
+/// cannot be read, or the present cannot be run. An alternative that cannot is left out.
+pub fn advise(
+    present: &[Setting],
+    slots: Option<&str>,
+    environment: Environment<'_>,
+) -> Result<Advice, AdviceError> {
+    let point = point_of(present).map_err(AdviceError::Setting)?.ok_or(AdviceError::NotALog)?;
+    let trace = trace(&point, environment)?;
+    let slots = slots.map_or_else(|| usual_slots(&point), str::to_string);
+    let measures = Measures::new(&trace, &slots).map_err(|_| {
+        AdviceError::Input(format!("--slots {slots}: write a shape, such as 4x4x4").into())
+    })?;
+    let (tried, mut left_out) = tried(present, &point);
+    let progress = environment.progress;
+    progress.planned(tried.len() as u64 + 1);
+    let first = measures.run(present, &point, &trace, environment)?;
+    progress.done();
+    let runs: Vec<Result<Raw, AdviceError>> = tried
+        .par_iter()
+        .with_max_len(1)
+        .map(|one| {
+            let run = measures.run(&one.settings, &one.point, &trace, environment);
+            progress.done();
+            run
+        })
+        .collect();
+    let level = 1.0 - MISSES / tried.len().max(1) as f64;
+    let mut alternatives = Vec::new();
+    for (Tried { topic, name, words, .. }, run) in tried.into_iter().zip(runs) {
+        match run {
+            Ok(raw) => {
+                let changes = measures.changes(&raw, &first, &trace, level);
+                alternatives.push(Alternative { topic, name, words, run: raw.run, changes });
+            }
+            Err(AdviceError::Run(RunError::Stopped)) => return Err(RunError::Stopped.into()),
+            Err(error) => left_out.push(format!("{words}: {error}")),
+        }
+    }
+    let text = |name: &str| point.get(name).unwrap_or_default().to_string();
+    let submits = || trace.records.iter().map(|record| record.submit);
+    let span = submits().max().zip(submits().min()).map(|(last, first)| last.since(first));
+    Ok(Advice {
+        log: text("trace"),
+        machine: text("machine"),
+        strategy: text("strategy"),
+        scheduler: text("scheduler"),
+        jobs: trace.records.len() as u64,
+        span: span.map_or(0.0, |span| pavior_workload::TimeUnit::SECOND.units(span)),
+        measures: measures.list,
+        present: first.run,
+        alternatives,
+        left_out,
+        level,
+    })
+}
+
+/// The one point that settings describe; none if there are several.
+fn point_of(settings: &[Setting]) -> Result<Option<Point>, SettingError> {
+    let mut specification = Specification::from_settings(settings, "advise", Keys::Options)?;
+    Ok((specification.points.len() == 1).then(|| specification.points.remove(0)))
+}
+
+/// The jobs of a point.
+fn trace(
+    point: &Point,
+    environment: Environment<'_>,
+) -> Result<std::sync::Arc<Trace>, AdviceError> {
+    let jobs = point.settings().jobs().ok_or(AdviceError::NotALog)?;
+    let JobSource::Log(log) = &jobs.source else { return Err(AdviceError::NotALog) };
+    Ok(log.request.trace(environment.files, 0)?)
+}
+
+/// An alternative before it is run.
+struct Tried {
+    topic: Topic,
+    name: String,
+    words: String,
+    settings: Vec<Setting>,
+    point: Point,
+}
+
+/// What is tried, and what does not apply. What is the present itself is neither.
+fn tried(present: &[Setting], point: &Point) -> (Vec<Tried>, Vec<String>) {
+    let (mut tried, mut left_out): (Vec<Tried>, _) = (Vec::new(), Vec::new());
+    for change in changes(point) {
+        let settings = change.applied(present);
+        let (topic, name, words) = (change.topic, change.name, change.words);
+        match point_of(&settings) {
+            Ok(Some(other)) => {
+                let known = other == *point || tried.iter().any(|one| one.point == other);
+                if !known {
+                    tried.push(Tried { topic, name, words, settings, point: other });
+                }
+            }
+            Ok(None) => {}
+            Err(error) => left_out.push(format!("{words}: {}", error.reason)),
+        }
+    }
+    (tried, left_out)
+}
+
+/// The measures, as they are made.
+struct Measures {
+    list: Vec<Measure>,
+    /// The metrics that are taken piece by piece; those of waits stand before them.
+    pieces: Vec<(&'static MetricSpec, Whole)>,
+}
+
+/// A run with all that its comparison needs.
+struct Raw {
+    run: Run,
+    waits: Vec<Option<f64>>,
+    pieces: Vec<Vec<Batch>>,
+}
+
+const HOUR: f64 = 3600.0;
+
+impl Measures {
+    fn new(trace: &Trace, slots: &str) -> Result<Measures, BadName> {
+        let waiting =
+            |metric: String, nodes, title| Measure { metric, nodes, title, unit: "h", scale: HOUR };
+        let mut list = vec![waiting("waiting".to_string(), None, "waiting".to_string())];
+        list.extend(thirds(trace).into_iter().map(|[least, most]| {
+            let title = if least == most { format!("{most}") } else { format!("{least}-{most}") };
+            waiting(format!("waiting_of:{least}-{most}"), Some([least, most]), title + " nodes")
+        }));
+        let of_slots = format!("slots_arriving:{slots}");
+        let all = [
+            // Its pieces end at the last arrival, as the metric does.
+            ("utilization_arriving", "utilization", Whole::Average, "utilisation", "%", 0.01),
+            (&of_slots, &of_slots, Whole::Mean, &format!("slots {slots}"), "", 1.0),
+            ("node_time_lost", "node_time_lost", Whole::Sum, "lost", "node-h", HOUR),
+        ];
+        let mut pieces = Vec::new();
+        for (simulated, own, whole, title, unit, scale) in all {
+            pieces.push((named(own)?, whole));
+            let (metric, title) = (simulated.to_string(), title.to_string());
+            list.push(Measure { metric, nodes: None, title, unit, scale });
+        }
+        Ok(Measures { list, pieces })
+    }
+
+    /// How many of them are waits.
+    fn waits(&self) -> usize {
+        self.list.len() - self.pieces.len()
+    }
+
+    fn run(
+        &self,
+        settings: &[Setting],
+        point: &Point,
+        trace: &Trace,
+        environment: Environment<'_>,
+    ) -> Result<Raw, AdviceError> {
+        let histories = Histories::default();
+        let scenario = Scenario::new(point.settings(), false, environment.files, &histories)?;
+        let context = scenario.context().ok_or(AdviceError::NotALog)?;
+        let mut ledger = Ledger::new(&context, trace.records.len(), &self.pieces);
+        let stop = environment.stop.cloned().unwrap_or_else(Stop::default);
+        let sample = scenario.observed(0, &mut ledger, &stop)?;
+        let (waits, pieces) = ledger.into_parts();
+        let mean_of = |measure: &Measure| {
+            let waits = of_sizes(trace, &waits, measure.nodes).map(|(_, wait)| wait);
+            let (sum, count) = waits.fold((0.0, 0_u64), |(sum, n), wait| (sum + wait, n + 1));
+            (count > 0).then(|| sum / count as f64)
+        };
+        let mut values: Vec<Option<f64>> = self.list[..self.waits()].iter().map(mean_of).collect();
+        values.extend(self.pieces.iter().zip(&pieces).map(|((_, whole), batches)| match whole {
+            Whole::Average | Whole::Mean => batches::mean(batches),
+            Whole::Sum => Some(batches.iter().map(|batch| batch.sum).sum()),
+        }));
+        let command = command::simulate(settings, &self.list);
+        let run = Run { command, values, rejected: sample.rejected, stuck: sample.waiting };
+        Ok(Raw { run, waits, pieces })
+    }
+
+    /// The differences between two runs, measure by measure.
+    fn changes(
+        &self,
+        other: &Raw,
+        present: &Raw,
+        trace: &Trace,
+        level: f64,
+    ) -> Vec<Option<Change>> {
+        let few = trace.records.len() < FEWEST_JOBS;
+        let of_waits = self.list[..self.waits()].iter().map(|measure| {
+            let [a, b] = paired(trace, [&other.waits, &present.waits], measure.nodes);
+            Change::of(&a, &b, level)
+        });
+        let of_pieces = self.pieces.iter().zip(other.pieces.iter().zip(&present.pieces));
+        let of_pieces = of_pieces.map(|((_, whole), (a, b))| {
+            let factor = if *whole == Whole::Sum { BATCHES as f64 } else { 1.0 };
+            Change::of(a, b, level).map(|change| change.times(factor))
+        });
+        let known = |change: Change| {
+            let half_width = change.half_width.filter(|_| !few);
+            Change { half_width, ..change }
+        };
+        of_waits.chain(of_pieces).map(|change| change.map(known)).collect()
+    }
+}
+
+/// The jobs of some sizes that were completed, by their place, with their waits.
+fn of_sizes<'t>(
+    trace: &'t Trace,
+    waits: &'t [Option<f64>],
+    nodes: Option<[u32; 2]>,
+) -> impl Iterator<Item = (usize, f64)> + 't {
+    let has = move |own: u32| nodes.is_none_or(|[least, most]| (least..=most).contains(&own));
+    let jobs = trace.records.iter().zip(waits).enumerate();
+    jobs.filter_map(move |(job, (record, wait))| {
+        Some((job, (*wait)?)).filter(|_| has(record.nodes))
+    })
+}
+
+/// The waits of the jobs that two runs completed, piece by piece.
+fn paired(trace: &Trace, [a, b]: [&[Option<f64>]; 2], nodes: Option<[u32; 2]>) -> [Vec<Batch>; 2] {
+    let mut pieces = [vec![Batch::default(); BATCHES], vec![Batch::default(); BATCHES]];
+    let jobs = trace.records.len() as u64;
+    for (job, own) in of_sizes(trace, a, nodes) {
+        let Some(present) = b[job] else { continue };
+        let piece = Ledger::piece(job as u64, jobs);
+        for (all, wait) in pieces.iter_mut().zip([own, present]) {
+            all[piece].sum += wait;
+            all[piece].of += 1.0;
+        }
+    }
+    pieces
+}
+
+/// The sizes of the smallest, the middle and the largest third of the jobs by nodes, as the least
+/// and the most nodes. Jobs of equal size are not parted, so that there may be fewer.
+fn thirds(trace: &Trace) -> Vec<[u32; 2]> {
+    let mut nodes: Vec<u32> = trace.records.iter().map(|record| record.nodes).collect();
+    nodes.sort_unstable();
+    let third = |own: u32| {
+        let above = |third: usize| own > nodes[nodes.len() * third / 3];
+        usize::from(above(1)) + usize::from(above(2))
+    };
+    let mut all: Vec<(usize, [u32; 2])> = Vec::new();
+    for &own in &nodes {
+        match all.last_mut() {
+            Some((known, [_, most])) if *known == third(own) => *most = own,
+            _ => all.push((third(own), [own, own])),
+        }
+    }
+    all.into_iter().map(|(_, sizes)| sizes).collect()
+}

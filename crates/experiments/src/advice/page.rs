@@ -1,0 +1,155 @@
+//! Advice as one page of HTML: what is recommended first, then how much, then how to make it again.
+
+use pavior_draw::{DifferenceRow, Differences, Drawing, Page, Section, SectionTable};
+
+use super::words::MESSAGES;
+use super::{Advice, Alternative, BATCHES, Measure, Topic, cell, notes, recommendations, value};
+
+/// The page. `provenance` says which program made it, a line each.
+pub fn page(advice: &Advice, provenance: &[String]) -> Page {
+    let Advice { log, machine, strategy, scheduler, jobs, span, .. } = advice;
+    let days = span / 86_400.0;
+    Page {
+        title: "What else would have happened to these jobs".to_string(),
+        lead: vec![format!(
+            "The present: the {jobs} jobs of {log}, submitted within {days:.1} days, on {machine} \
+             with strategy {strategy} and scheduler {scheduler}. Each alternative changes one \
+             thing of it and runs the same jobs."
+        )],
+        sections: vec![
+            Section {
+                title: "What the intervals show".to_string(),
+                text: [recommendations(advice), vec![MESSAGES.to_string()]].concat(),
+                ..Section::default()
+            },
+            differences(advice),
+            commands(advice),
+            method(advice),
+        ],
+        footer: provenance.to_vec(),
+    }
+}
+
+/// A measure as the head of a column.
+fn head(measure: &Measure) -> String {
+    match measure.unit {
+        "" => measure.title.clone(),
+        unit => format!("{} ({unit})", measure.title),
+    }
+}
+
+/// The present in its values, everything else in differences.
+fn table(advice: &Advice) -> SectionTable {
+    let measures = || advice.measures.iter();
+    let header = ["".to_string()].into_iter().chain(measures().map(head)).collect();
+    let values = measures().zip(&advice.present.values).map(|(one, own)| value(one, *own));
+    let first = ["the present".to_string()].into_iter().chain(values).collect();
+    let row = |other: &Alternative| {
+        let cells = measures().zip(&other.changes);
+        let cells = cells.map(|(one, change)| cell(one, *change).replace('±', " ± "));
+        [other.name.clone()].into_iter().chain(cells).collect()
+    };
+    let rows = [first].into_iter().chain(advice.alternatives.iter().map(row)).collect();
+    SectionTable { header, rows, words: 1 }
+}
+
+fn differences(advice: &Advice) -> Section {
+    Section {
+        title: "Differences from the present".to_string(),
+        text: vec![
+            "Values of the present, then how much more each alternative has, with half of its \
+             interval. Behind ~ the interval has zero: no difference is shown. Waiting also stands \
+             by size, for about a third of the jobs each."
+                .to_string(),
+        ],
+        drawings: drawings(advice),
+        table: Some(table(advice)),
+        ..Section::default()
+    }
+}
+
+/// The waiting of all jobs, and of the largest third.
+fn drawings(advice: &Advice) -> Vec<Drawing> {
+    let largest = advice.measures.iter().rposition(|measure| measure.nodes.is_some());
+    let chosen = [Some(0), largest.filter(|&at| at > 1)];
+    chosen.into_iter().flatten().map(|at| drawing(advice, at)).collect()
+}
+
+/// The differences of a measure of waiting, drawn.
+fn drawing(advice: &Advice, at: usize) -> Drawing {
+    let ticks = [
+        (60.0, "1 min"),
+        (600.0, "10 min"),
+        (3600.0, "1 h"),
+        (36_000.0, "10 h"),
+        (360_000.0, "100 h"),
+        (3_600_000.0, "1000 h"),
+    ];
+    let row = |one: &Alternative| {
+        let change = one.changes[at]?;
+        let (label, difference) = (one.name.clone(), change.difference);
+        Some(DifferenceRow { label, difference, interval: change.ends() })
+    };
+    let jobs = match advice.measures[at].nodes {
+        None => "all jobs".to_string(),
+        Some(_) => format!("jobs of {}", advice.measures[at].title),
+    };
+    let drawn = Differences {
+        title: format!("Waiting of {jobs}"),
+        sides: ["they wait less than now".to_string(), "they wait longer".to_string()],
+        ticks: ticks.map(|(tick, label)| (tick, label.to_string())).to_vec(),
+        rows: advice.alternatives.iter().filter_map(row).collect(),
+    };
+    Drawing { svg: pavior_draw::differences(&drawn), caption: String::new() }
+}
+
+fn commands(advice: &Advice) -> Section {
+    let row = |name: &str, command: &str| vec![name.to_string(), command.to_string()];
+    let mut rows = vec![row("the present", &advice.present.command)];
+    rows.extend(advice.alternatives.iter().map(|one| row(&one.name, &one.run.command)));
+    Section {
+        title: "The command of each number".to_string(),
+        text: vec![
+            "Times are printed in seconds, losses in nodes times seconds, utilisation as a share."
+                .to_string(),
+        ],
+        table: Some(SectionTable {
+            header: vec!["".to_string(), "command".to_string()],
+            rows,
+            words: 2,
+        }),
+        folded: true,
+        ..Section::default()
+    }
+}
+
+fn method(advice: &Advice) -> Section {
+    let tried = advice.alternatives.len();
+    let mut text: Vec<String> = Topic::ALL
+        .iter()
+        .map(|&topic| {
+            let own = advice.alternatives.iter().filter(|one| one.topic == topic);
+            let words: Vec<&str> = own.map(|one| one.words.as_str()).collect();
+            format!("{}: {}.", topic.title(), words.join("; "))
+        })
+        .collect();
+    text.push(format!(
+        "Both runs are cut into {BATCHES} pieces at the same jobs (batch means, Schmeiser 1982). \
+         The interval is Student's t of the paired differences between pieces."
+    ));
+    text.push(format!(
+        "The intervals of one column hold together for all {tried} alternatives 95 times of 100 \
+         (Bonferroni): each is of the level {:.2} %.",
+        100.0 * advice.level
+    ));
+    text.push(
+        "Lost: nodes times the time that they were held without work that counts, such as runs \
+         cut short by failures and nodes beyond what was asked."
+            .to_string(),
+    );
+    text.push(
+        "Users would have sent other jobs to a machine with other waiting times.".to_string(),
+    );
+    text.extend(notes(advice).into_iter().filter(|note| note != MESSAGES));
+    Section { title: "How to read this".to_string(), text, folded: true, ..Section::default() }
+}

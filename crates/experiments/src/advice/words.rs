@@ -1,0 +1,200 @@
+//! What the intervals show, in sentences, and numbers for people.
+
+use super::{Advice, Alternative, Change, Measure, Shown, Topic};
+use crate::batches::FEWEST_JOBS;
+
+/// The waiting of all jobs among the measures.
+const WAITING: usize = 0;
+
+/// What is recommended: for each alternative what its intervals show, and no more.
+pub fn recommendations(advice: &Advice) -> Vec<String> {
+    if advice.jobs < FEWEST_JOBS as u64 {
+        return vec![format!(
+            "No difference is shown: {} jobs are too few for intervals, which need {FEWEST_JOBS}.",
+            advice.jobs
+        )];
+    }
+    let mut all = of_settings(advice);
+    for topic in [Topic::Machine, Topic::Failures] {
+        let own = || advice.alternatives.iter().filter(move |one| one.topic == topic);
+        for one in own() {
+            all.extend(sentence(one, "With"));
+            all.extend(of_lost(advice, one).filter(|_| topic == Topic::Failures));
+        }
+        all.extend(undecided(own()));
+    }
+    all
+}
+
+/// Other settings: the surest gain first.
+fn of_settings(advice: &Advice) -> Vec<String> {
+    let own = || advice.alternatives.iter().filter(|one| one.topic == Topic::Settings);
+    let mut gains: Vec<&Alternative> = own().filter(|one| shown(one) == Shown::Less).collect();
+    let sure = |one: &Alternative| waiting(one).and_then(|change| change.ends());
+    gains.sort_by(|a, b| {
+        let sure = |one| sure(one).map_or(0.0, |[_, high]| high);
+        sure(a).total_cmp(&sure(b))
+    });
+    let mut all = Vec::new();
+    for (place, one) in gains.iter().enumerate() {
+        let gain = sentence(one, if place == 0 { "Change one setting: with" } else { "With" });
+        let mut paragraph = gain.unwrap_or_default();
+        for (measure, change) in advice.measures.iter().zip(&one.changes) {
+            let change = change.filter(|change| change.shown() == Shown::More);
+            let Some(([low, high], _)) = change.and_then(|c| c.ends()).zip(measure.nodes) else {
+                continue;
+            };
+            let range = times(low, high);
+            paragraph +=
+                &format!(" But jobs of {} would have waited {range} longer.", measure.title);
+        }
+        all.push(paragraph);
+    }
+    if gains.is_empty() {
+        let Advice { strategy, scheduler, .. } = advice;
+        all.push(format!(
+            "Keep strategy {strategy} and scheduler {scheduler}: no other setting is shown to \
+             shorten the waiting."
+        ));
+    }
+    let worse = own().filter(|one| shown(one) == Shown::More);
+    all.extend(worse.filter_map(|one| sentence(one, "With")));
+    all.extend(undecided(own()));
+    all
+}
+
+/// The waiting of all jobs, compared with the present.
+fn waiting(one: &Alternative) -> Option<Change> {
+    one.changes.get(WAITING).copied().flatten()
+}
+
+fn shown(one: &Alternative) -> Shown {
+    waiting(one).map_or(Shown::Nothing, |change| change.shown())
+}
+
+/// How much less or more jobs would have waited, if that is shown.
+fn sentence(one: &Alternative, opening: &str) -> Option<String> {
+    let [low, high] = waiting(one)?.ends()?;
+    let words = &one.words;
+    Some(match shown(one) {
+        Shown::Nothing => return None,
+        Shown::Less => {
+            format!("{opening} {words}, jobs would have waited {} less.", times(-high, -low))
+        }
+        Shown::More => {
+            format!("{opening} {words}, jobs would have waited {} longer.", times(low, high))
+        }
+    })
+}
+
+/// How many node-hours more or less would have been lost, if that is shown.
+fn of_lost(advice: &Advice, one: &Alternative) -> Option<String> {
+    let lost = advice.measures.iter().position(|measure| measure.metric == "node_time_lost")?;
+    let change = one.changes[lost]?;
+    let [low, high] = change.times(1.0 / advice.measures[lost].scale).ends()?;
+    let (low, high, word) = match change.shown() {
+        Shown::Nothing => return None,
+        Shown::Less => (-high, -low, "fewer"),
+        Shown::More => (low, high, "more"),
+    };
+    let words = &one.words;
+    Some(format!("With {words}, {low:.0} to {high:.0} node-hours {word} would have been lost."))
+}
+
+/// The alternatives of which nothing is shown.
+fn undecided<'a>(all: impl Iterator<Item = &'a Alternative>) -> Option<String> {
+    let name = |one: &'a Alternative| match one.topic {
+        Topic::Settings => one.name.as_str(),
+        Topic::Machine | Topic::Failures => one.words.as_str(),
+    };
+    let names: Vec<&str> = all.filter(|one| shown(one) == Shown::Nothing).map(name).collect();
+    let list = match names.split_last()? {
+        (last, []) => (*last).to_string(),
+        (last, rest) => format!("{} and {last}", rest.join(", ")),
+    };
+    Some(format!("No difference in waiting is shown for {list}."))
+}
+
+/// A range of times that are above zero, in the unit of the longer one.
+fn times(low: f64, high: f64) -> String {
+    let (unit, word) = match high {
+        high if high < 120.0 => (1.0, "s"),
+        high if high < 2.0 * 3600.0 => (60.0, "min"),
+        high if high < 4.0 * 86_400.0 => (3600.0, "h"),
+        _ => (86_400.0, "days"),
+    };
+    let (low, high) = (low / unit, high / unit);
+    let decimals = usize::from(high < 20.0);
+    format!("{low:.decimals$} to {high:.decimals$} {word}")
+}
+
+/// A value of a measure in its unit for people; `-` where it does not apply.
+pub fn value(measure: &Measure, value: Option<f64>) -> String {
+    value.map_or("-".to_string(), |value| {
+        let value = value / measure.scale;
+        format!("{value:.*}", decimals(value))
+    })
+}
+
+/// A difference in the measure's unit for people, with half of its interval. One whose interval has
+/// zero, so that no difference is shown, begins with `~`.
+pub fn cell(measure: &Measure, change: Option<Change>) -> String {
+    let Some(change) = change.map(|change| change.times(1.0 / measure.scale)) else {
+        return "-".to_string();
+    };
+    let mark = if change.shown() == Shown::Nothing { "~" } else { "" };
+    let width = change.half_width.unwrap_or_default();
+    let decimals = decimals(change.difference.abs().max(width));
+    let difference = format!("{:+.decimals$}", change.difference);
+    let difference = if difference.trim_start_matches(['+', '-', '0', '.']).is_empty() {
+        "0".to_string()
+    } else {
+        difference
+    };
+    match change.half_width {
+        None => format!("~{difference}"),
+        Some(0.0) => mark.to_string() + &difference,
+        Some(width) => format!("{mark}{difference}±{width:.decimals$}"),
+    }
+}
+
+/// How many decimals show three digits.
+fn decimals(value: f64) -> usize {
+    match value.abs() {
+        value if value >= 100.0 => 0,
+        value if value >= 10.0 => 1,
+        _ => 2,
+    }
+}
+
+/// What no number has.
+pub(super) const MESSAGES: &str =
+    "What the distance between the nodes of a job costs its messages is in none of these numbers.";
+
+/// What must be known beside the numbers, a sentence each.
+pub fn notes(advice: &Advice) -> Vec<String> {
+    let mut all = Vec::new();
+    let jobs = |count: u64| if count == 1 { "1 job".to_string() } else { format!("{count} jobs") };
+    let present = &advice.present;
+    if present.rejected > 0 {
+        let rejected = jobs(present.rejected);
+        all.push(format!("The present machine can never hold {rejected}: left out."));
+    }
+    if present.stuck > 0 {
+        all.push(format!("In the present {} never start: left out.", jobs(present.stuck)));
+    }
+    for one in &advice.alternatives {
+        let own = |run: &super::Run| run.rejected + run.stuck;
+        if own(&one.run) != own(present) {
+            all.push(format!(
+                "With {} {} never start (now {}): differences are of the jobs that both run.",
+                one.words,
+                jobs(own(&one.run)),
+                own(present)
+            ));
+        }
+    }
+    all.push(MESSAGES.to_string());
+    all.extend(advice.left_out.iter().map(|reason| format!("Not tried: {reason}.")));
+    all
+}

@@ -1,0 +1,175 @@
+//! How much two runs of the same jobs differ, from one run each, with an interval.
+//!
+//! Waits of jobs that arrive one after the other depend on each other, and a log has no second
+//! replication. The method of batch means (Schmeiser, Batch size effects in the analysis of
+//! simulation output, Operations Research 30(3), 1982) cuts a run into few long pieces, whose means
+//! hardly do. Here both runs are cut at the same jobs, and their pieces are paired: what the two
+//! share cancels.
+//!
+//! A quantity is a ratio of sums, such as waits over jobs. Its error is that of the residuals of
+//! the pieces (the delta method; Cochran, Sampling Techniques, 1977, ch. 6), by Student's t over
+//! the pieces.
+
+use crate::confidence::half_width;
+
+/// How many pieces a run is cut into: Schmeiser finds little to gain above 30, and the pieces are
+/// as long as can be.
+pub const BATCHES: usize = 30;
+
+/// Fewer jobs say nothing about how they depend on each other.
+pub(crate) const FEWEST_JOBS: usize = 10 * BATCHES;
+
+/// A piece of a run: what is summed, and what it is divided by.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Batch {
+    /// The sum: waits, or a quantity times the time for which it held.
+    pub sum: f64,
+    /// How much it is the sum of: jobs, or time.
+    pub of: f64,
+}
+
+/// A difference with its interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Change {
+    /// How much more it is than in the present.
+    pub difference: f64,
+    /// Half of the width of the interval; none if it is not known.
+    pub half_width: Option<f64>,
+}
+
+/// What an interval shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// All of it is below zero.
+    Less,
+    /// All of it is above zero.
+    More,
+    /// It has zero, or there is none: no difference is shown.
+    Nothing,
+}
+
+impl Change {
+    /// How much the mean of `other` is above that of `present`, whose pieces stand in the same
+    /// order. None if either is of nothing. O(pieces).
+    ///
+    /// ```
+    /// use pavior_experiments::advice::{Batch, Change};
+    /// let one = [Batch { sum: 2.0, of: 1.0 }, Batch { sum: 6.0, of: 2.0 }];
+    /// let other = one.map(|batch| Batch { sum: batch.sum + batch.of, ..batch });
+    /// let change = Change::of(&other, &one, 0.95).unwrap();
+    /// // Each piece is above the other by one: that is certain, whatever the pieces are.
+    /// assert!((change.difference - 1.0).abs() < 1e-12 && change.half_width.unwrap() < 1e-12);
+    /// ```
+    pub fn of(other: &[Batch], present: &[Batch], confidence: f64) -> Option<Change> {
+        let (a, b) = (Ratio::of(other)?, Ratio::of(present)?);
+        let residuals: Vec<f64> = other
+            .iter()
+            .zip(present)
+            .map(|(other, present)| a.residual(other) - b.residual(present))
+            .collect();
+        let half_width = half_width(&residuals, confidence);
+        Some(Change { difference: a.value - b.value, half_width })
+    }
+
+    /// The same in other units.
+    pub fn times(self, factor: f64) -> Change {
+        let half_width = self.half_width.map(|width| width * factor);
+        Change { difference: self.difference * factor, half_width }
+    }
+
+    /// What the interval shows.
+    pub fn shown(&self) -> Shown {
+        match self.ends() {
+            Some([_, high]) if high < 0.0 => Shown::Less,
+            Some([low, _]) if low > 0.0 => Shown::More,
+            _ => Shown::Nothing,
+        }
+    }
+
+    /// The ends of the interval.
+    pub fn ends(&self) -> Option<[f64; 2]> {
+        self.half_width.map(|width| [self.difference - width, self.difference + width])
+    }
+}
+
+/// A ratio of sums over pieces.
+struct Ratio {
+    value: f64,
+    /// What a piece is divided by, in the mean.
+    of: f64,
+}
+
+impl Ratio {
+    fn of(batches: &[Batch]) -> Option<Ratio> {
+        let of: f64 = batches.iter().map(|batch| batch.of).sum();
+        let sum: f64 = batches.iter().map(|batch| batch.sum).sum();
+        (of > 0.0).then(|| Ratio { value: sum / of, of: of / batches.len() as f64 })
+    }
+
+    fn residual(&self, batch: &Batch) -> f64 {
+        (batch.sum - self.value * batch.of) / self.of
+    }
+}
+
+/// The mean of a quantity over all pieces; none if it is of nothing.
+pub(crate) fn mean(batches: &[Batch]) -> Option<f64> {
+    Ratio::of(batches).map(|ratio| ratio.value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pavior_kernel::Stream;
+
+    /// Two hundred pairs of runs of 6,000 values. Each value depends on the one before (0.98 of
+    /// it), and most of it is shared by both runs. Their true difference is 1. The interval holds
+    /// it in about 95 of 100 pairs, where plain standard errors hold it in 20.
+    #[test]
+    fn intervals_hold_what_they_promise_though_values_depend_on_each_other() {
+        let (mut held, mut plain_held) = (0, 0);
+        for seed in 0..200 {
+            let mut draw = Stream::new(seed, 0, "batches");
+            let mut next = |last: &mut f64| {
+                *last = 0.98 * *last + draw.unit() - 0.5;
+                *last
+            };
+            let (mut shared, mut own) = (0.0, 0.0);
+            let (mut a, mut b) = (Vec::new(), Vec::new());
+            for _ in 0..6000 {
+                let value = 10.0 * next(&mut shared);
+                b.push(value);
+                a.push(value + 1.0 + next(&mut own));
+            }
+            let batches = |values: &[f64]| -> Vec<Batch> {
+                let piece = |piece: &[f64]| Batch { sum: piece.iter().sum(), of: 200.0 };
+                values.chunks(200).map(piece).collect()
+            };
+            let change = Change::of(&batches(&a), &batches(&b), 0.95).unwrap();
+            let holds = |width: f64| i32::from((change.difference - 1.0).abs() <= width);
+            held += holds(change.half_width.unwrap());
+            let differences: Vec<f64> = a.iter().zip(&b).map(|(a, b)| a - b).collect();
+            plain_held += holds(half_width(&differences, 0.95).unwrap());
+        }
+        assert!((178..=198).contains(&held), "{held}");
+        assert!(plain_held < 80, "{plain_held}");
+    }
+
+    #[test]
+    fn what_is_of_nothing_has_no_difference() {
+        let nothing = [Batch::default(); 3];
+        let some = [Batch { sum: 1.0, of: 1.0 }; 3];
+        assert_eq!(Change::of(&nothing, &some, 0.95), None);
+        let same = Change::of(&some, &some, 0.95).unwrap();
+        assert_eq!(
+            (same.difference, same.half_width, same.shown()),
+            (0.0, Some(0.0), Shown::Nothing)
+        );
+        let one = Change::of(&some[..1], &some[..1], 0.95).unwrap();
+        assert_eq!((one.half_width, one.shown()), (None, Shown::Nothing));
+        let change = |difference| Change { difference, half_width: Some(1.0) };
+        assert_eq!(
+            [-2.0, 0.5, 2.0].map(|d| change(d).shown()),
+            [Shown::Less, Shown::Nothing, Shown::More]
+        );
+    }
+}

@@ -1,0 +1,57 @@
+//! Nodes times the time for which they were held and did no work that counts.
+//!
+//! Work that counts is what completed jobs asked for: their nodes times their run times. So nodes
+//! beyond what was asked, runs that a failure cut short, and the time that moves take are lost.
+//! What a checkpoint keeps is not lost: it counts once the job is done.
+
+use pavior_kernel::Time;
+use pavior_workload::{Service, TimeUnit};
+
+use super::{Metric, MetricSpec, Unit};
+use crate::{Fact, Interest, Observer};
+
+pub(super) const SPEC: MetricSpec = MetricSpec {
+    name: "node_time_lost",
+    meaning: "nodes times the time that they were held, less nodes times run times of completed \
+              jobs (only when asked for)",
+    unit: Unit::Time,
+    standard: false,
+    build: |context| Box::new(NodeTimeLost { time: context.time, lost: 0.0 }),
+};
+
+struct NodeTimeLost {
+    time: TimeUnit,
+    lost: f64,
+}
+
+impl Observer for NodeTimeLost {
+    fn interest(&self) -> Interest {
+        Interest::DEPARTURES
+    }
+
+    fn see(&mut self, now: Time, fact: &Fact<'_>) {
+        match fact {
+            Fact::CountingStarts => self.lost = 0.0,
+            Fact::Departed { job, start, placement, .. } => {
+                let held = self.time.units(now.since(*start));
+                let run = match job.service {
+                    Service::Run(run) => self.time.units(run),
+                    _ => held,
+                };
+                self.lost += f64::from(placement.nodes()) * held;
+                self.lost -= f64::from(job.request.nodes) * run;
+            }
+            Fact::Interrupted { start, placement, .. } => {
+                let held = self.time.units(now.since(*start));
+                self.lost += f64::from(placement.nodes()) * held;
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Metric for NodeTimeLost {
+    fn value(&self) -> Option<f64> {
+        Some(self.lost)
+    }
+}

@@ -1,0 +1,18 @@
+//! Metrics with an option: what stands behind the colon of `slots:4x4x4`.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use super::MetricSpec;
+
+/// The metric with an option that is known to be right, as it is written. Each has one for as long
+/// as the program runs.
+pub(super) fn with_option(spec: &'static MetricSpec, option: &str) -> &'static MetricSpec {
+    static KNOWN: Mutex<BTreeMap<String, &'static MetricSpec>> = Mutex::new(BTreeMap::new());
+    let name = format!("{}:{option}", spec.name);
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    known.entry(name.clone()).or_insert_with(|| {
+        let MetricSpec { meaning, unit, standard, build, .. } = *spec;
+        Box::leak(Box::new(MetricSpec { name: name.leak(), meaning, unit, standard, build }))
+    })
+}

@@ -1,0 +1,77 @@
+//! Slots as jobs find them: how many boxes of a shape can be placed side by side when a job
+//! arrives, in the mean.
+//!
+//! `slots` counts at each change of the occupancy. Here every fourth job is enough, and takes an
+//! eighth of the time.
+
+use pavior_kernel::Time;
+use pavior_mesh::{Occupancy, read_sides};
+use pavior_planning::{Shape, slots};
+
+use super::mean::Mean;
+use super::slots::{BUDGET, SPEC as SLOTS};
+use super::{Context, Metric, MetricSpec};
+use crate::{Fact, Interest, Observer};
+
+/// One job of so many.
+const EVERY: u64 = 4;
+
+pub(super) const SPEC: MetricSpec = MetricSpec {
+    name: "slots_arriving",
+    meaning: "slots that a job finds when it arrives, mean over every fourth job; \
+              slots_arriving:4x4x4 (only when asked for)",
+    build: |context| SlotsArriving::boxed(context),
+    ..SLOTS
+};
+
+struct SlotsArriving {
+    /// None where the metric was asked for without a shape: it has no value then.
+    shape: Option<Shape>,
+    free: Occupancy,
+    /// Of the free nodes, once it was counted.
+    count: Option<f64>,
+    mean: Mean,
+}
+
+impl SlotsArriving {
+    fn boxed(context: &Context) -> Box<dyn Metric> {
+        Box::new(SlotsArriving {
+            shape: read_sides(context.option).map(Shape::new),
+            free: Occupancy::all_free(context.grid),
+            count: None,
+            mean: Mean::default(),
+        })
+    }
+}
+
+impl Observer for SlotsArriving {
+    fn interest(&self) -> Interest {
+        Interest::HOLDINGS | Interest::ARRIVALS
+    }
+
+    fn see(&mut self, _: Time, fact: &Fact<'_>) {
+        match fact {
+            Fact::CountingStarts => self.mean = Mean::default(),
+            Fact::Started { free, .. }
+            | Fact::Moved { free, .. }
+            | Fact::Departed { free, .. }
+            | Fact::Interrupted { free, .. } => {
+                self.free.clone_from(free);
+                self.count = None;
+            }
+            Fact::Arrived(job) | Fact::Rejected(job, _) if job.id.0.is_multiple_of(EVERY) => {
+                let Some(shape) = self.shape else { return };
+                let free = &self.free;
+                let count = || slots(free, &[shape], BUDGET).boxes.len() as f64;
+                self.mean.add(*self.count.get_or_insert_with(count));
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Metric for SlotsArriving {
+    fn value(&self) -> Option<f64> {
+        self.mean.value()
+    }
+}

@@ -1,0 +1,51 @@
+//! Utilisation from the first arrival to the last.
+//!
+//! When no job arrives any more, a machine empties, and how long its last jobs take has little to
+//! do with the others. In an average over a whole log that time counts as much as any other.
+
+use pavior_kernel::Time;
+
+use super::{Context, Metric, MetricSpec, utilization};
+use crate::{Fact, Interest, Observer};
+
+pub(super) const SPEC: MetricSpec = MetricSpec {
+    name: "utilization_arriving",
+    meaning: "utilization from the first arrival to the last (only when asked for)",
+    standard: false,
+    build: |context| WhileJobsArrive::boxed(context),
+    ..utilization::SPEC
+};
+
+/// A time average, as it was when the latest job arrived.
+struct WhileJobsArrive {
+    metric: Box<dyn Metric>,
+    value: Option<f64>,
+}
+
+impl WhileJobsArrive {
+    fn boxed(context: &Context) -> Box<dyn Metric> {
+        Box::new(WhileJobsArrive { metric: (utilization::SPEC.build)(context), value: None })
+    }
+}
+
+impl Observer for WhileJobsArrive {
+    fn interest(&self) -> Interest {
+        self.metric.interest() | Interest::ARRIVALS
+    }
+
+    fn see(&mut self, now: Time, fact: &Fact<'_>) {
+        match fact {
+            Fact::Arrived(_) | Fact::Rejected(..) => {
+                self.metric.see(now, &Fact::Ended);
+                self.value = self.metric.value();
+            }
+            other => self.metric.see(now, other),
+        }
+    }
+}
+
+impl Metric for WhileJobsArrive {
+    fn value(&self) -> Option<f64> {
+        self.value
+    }
+}

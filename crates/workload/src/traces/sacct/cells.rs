@@ -1,0 +1,286 @@
+//! What the cells of `sacct` may say. A grammar gives none for what it does not know; a negative
+//! time is one that is unknown.
+
+use pavior_kernel::Date;
+
+use crate::traces::text;
+
+/// The id of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Name {
+    /// Of a job.
+    Job(Id),
+    /// Of a step of a job.
+    Step,
+}
+
+/// The id of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Id {
+    /// That of the whole.
+    pub(super) number: u64,
+    /// The task of an array.
+    task: Option<u64>,
+    /// The component of a heterogeneous job.
+    component: Option<u64>,
+}
+
+/// `71`, `71_4`, `71_[5-9%2]`, `71+0`, and steps of each: `71.batch`, `71_4.0`.
+pub(super) fn id(cell: &[u8]) -> Option<Name> {
+    let (number, mut rest) = digits(cell)?;
+    let mut id = Id { number, task: None, component: None };
+    if let Some(tasks) = rest.strip_prefix(b"_[") {
+        let end = tasks.iter().position(|&byte| byte == b']')?;
+        let legal = |byte: &u8| byte.is_ascii_digit() || b",-%:.".contains(byte);
+        if end == 0 || !tasks[..end].iter().all(legal) {
+            return None;
+        }
+        // Tasks that wait stand together: like none that has an id.
+        id.task = Some(u64::MAX);
+        rest = &tasks[end + 1..];
+    } else if let Some(task) = rest.strip_prefix(b"_") {
+        let (task, behind) = digits(task)?;
+        (id.task, rest) = (Some(task), behind);
+    }
+    if let Some(component) = rest.strip_prefix(b"+") {
+        let (component, behind) = digits(component)?;
+        (id.component, rest) = (Some(component), behind);
+    }
+    match rest {
+        [] => Some(Name::Job(id)),
+        [b'.', step @ ..] => {
+            let legal = |byte: &u8| byte.is_ascii_alphanumeric() || b"_+-".contains(byte);
+            (!step.is_empty() && step.iter().all(legal)).then_some(Name::Step)
+        }
+        _ => None,
+    }
+}
+
+/// The whole number that a text begins with, of at most 15 digits, and what follows.
+fn digits(text: &[u8]) -> Option<(u64, &[u8])> {
+    let count = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    if !(1..=15).contains(&count) {
+        return None;
+    }
+    let number = text[..count].iter().fold(0, |n, digit| n * 10 + u64::from(digit - b'0'));
+    Some((number, &text[count..]))
+}
+
+/// All of a text as a whole number.
+fn whole(text: &[u8]) -> Option<u64> {
+    digits(text).filter(|(_, rest)| rest.is_empty()).map(|(number, _)| number)
+}
+
+/// A number without a sign.
+pub(super) fn number(cell: &[u8]) -> Option<f64> {
+    whole(cell).map(|number| number as f64)
+}
+
+/// A state of a job, as far as it matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct State {
+    /// As the Standard Workload Format has it: 1 completed, 0 failed, 5 cancelled, -1 others.
+    pub(super) status: i64,
+    /// Whether it is one of a job, or of a run, that has ended.
+    pub(super) over: bool,
+    /// Whether someone ended it.
+    pub(super) cancelled: bool,
+}
+
+impl State {
+    /// One of which nothing is known but that the job has ended.
+    pub(super) const OVER: State = State { status: -1, over: true, cancelled: false };
+}
+
+/// States of jobs that wait or run.
+const OPEN: [&[u8]; 9] = [
+    b"PENDING",
+    b"RUNNING",
+    b"SUSPENDED",
+    b"COMPLETING",
+    b"CONFIGURING",
+    b"SIGNALING",
+    b"STAGE_OUT",
+    b"STOPPED",
+    b"REVOKED",
+];
+
+/// States of jobs that ended badly.
+const FAILED: [&[u8]; 7] = [
+    b"FAILED",
+    b"TIMEOUT",
+    b"NODE_FAIL",
+    b"OUT_OF_MEMORY",
+    b"BOOT_FAIL",
+    b"LAUNCH_FAILED",
+    b"DEADLINE",
+];
+
+/// A word in capitals; behind it ` by` and who did it. Slurm's releases add words.
+pub(super) fn state(cell: &[u8]) -> Option<State> {
+    let end = cell.iter().position(|&byte| byte == b' ').unwrap_or(cell.len());
+    let (word, rest) = cell.split_at(end);
+    let legal = |byte: &u8| byte.is_ascii_uppercase() || *byte == b'_';
+    let by = rest.strip_prefix(b" by ").is_some_and(|who| !who.is_empty());
+    if word.is_empty() || !word.iter().all(legal) || !(rest.is_empty() || by) {
+        return None;
+    }
+    let cancelled = word == b"CANCELLED";
+    let status = match word {
+        b"COMPLETED" => 1,
+        _ if FAILED.contains(&word) => 0,
+        _ if cancelled => 5,
+        _ => -1,
+    };
+    Some(State { status, over: !OPEN.contains(&word), cancelled })
+}
+
+/// Whether a cell says in a word that it says nothing.
+fn is_unknown(cell: &[u8]) -> bool {
+    let words = ["", "Unknown", "None", "N/A", "INVALID"];
+    words.iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes()))
+}
+
+/// An instant in seconds since 1970, and whether it was a date without a zone.
+pub(super) fn instant(cell: &[u8]) -> Option<(f64, bool)> {
+    if is_unknown(cell) {
+        return Some((-1.0, false));
+    }
+    if let Some(seconds) = whole(cell) {
+        return Some((seconds as f64, false));
+    }
+    let date = Date::without_zone(std::str::from_utf8(cell).ok()?)?;
+    Some((date.0.as_secs_f64(), true))
+}
+
+/// A span of time in seconds: `[D-]HH:MM:SS`, `MM:SS`, either with decimals.
+fn span(cell: &[u8]) -> Option<f64> {
+    let (days, clock) = match cell.iter().position(|&byte| byte == b'-') {
+        Some(at) => (whole(&cell[..at])?, &cell[at + 1..]),
+        None => (0, cell),
+    };
+    let parts: Vec<&[u8]> = clock.splitn(4, |&byte| byte == b':').collect();
+    let (hours, minutes, seconds) = match parts[..] {
+        [hours, minutes, seconds] => (whole(hours)?, whole(minutes)?, seconds),
+        [minutes, seconds] if days == 0 => (0, whole(minutes)?, seconds),
+        _ => return None,
+    };
+    let decimals = seconds.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
+    let seconds = text::number(seconds).filter(|_| decimals)?;
+    if hours > 99_999 || minutes > 59 || seconds >= 60.0 {
+        return None;
+    }
+    let hours = days as f64 * 24.0 + hours as f64;
+    Some(hours * 3600.0 + minutes as f64 * 60.0 + seconds)
+}
+
+/// A run time in seconds.
+pub(super) fn elapsed(cell: &[u8]) -> Option<f64> {
+    if is_unknown(cell) { Some(-1.0) } else { span(cell) }
+}
+
+/// A run time as a whole number of seconds.
+pub(super) fn seconds(cell: &[u8]) -> Option<f64> {
+    if is_unknown(cell) { Some(-1.0) } else { number(cell) }
+}
+
+/// Whether a limit says that there is none of the job's own.
+fn is_unlimited(cell: &[u8]) -> bool {
+    let words = ["UNLIMITED", "Partition_Limit"];
+    is_unknown(cell) || words.iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes()))
+}
+
+/// A limit in seconds.
+pub(super) fn limit(cell: &[u8]) -> Option<f64> {
+    if is_unlimited(cell) { Some(-1.0) } else { span(cell) }
+}
+
+/// A limit as a whole number of minutes, in seconds.
+pub(super) fn minutes(cell: &[u8]) -> Option<f64> {
+    if is_unlimited(cell) { Some(-1.0) } else { number(cell).map(|minutes| minutes * 60.0) }
+}
+
+/// A count of nodes: `128`, `1K` (1024), `1.50K`; nothing is none.
+pub(super) fn count(cell: &[u8]) -> Option<f64> {
+    if is_unknown(cell) {
+        return Some(0.0);
+    }
+    let suffixes = b"KMG";
+    let power = cell.last().and_then(|last| suffixes.iter().position(|suffix| suffix == last));
+    let digits = if power.is_some() { &cell[..cell.len() - 1] } else { cell };
+    let legal = digits.len() <= 15 && digits.iter().all(|c| c.is_ascii_digit() || *c == b'.');
+    let value = text::number(digits).filter(|_| legal)?;
+    Some(value * power.map_or(1.0, |power| f64::from(1 << (10 * (power + 1)))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_of_jobs_or_steps() {
+        let job = |text: &str| match id(text.as_bytes()) {
+            Some(Name::Job(id)) => Some((id.number, id.task, id.component)),
+            _ => None,
+        };
+        assert_eq!(job("71"), Some((71, None, None)));
+        assert_eq!(job("71_4"), Some((71, Some(4), None)));
+        assert_eq!(job("71+2"), Some((71, None, Some(2))));
+        assert_eq!(job("71_[5-9,11%2]"), Some((71, Some(u64::MAX), None)));
+        for step in ["71.batch", "71.0", "71_4.extern", "71+0.interactive", "71.0+1"] {
+            assert_eq!(id(step.as_bytes()), Some(Name::Step), "{step}");
+        }
+        for none in ["", "x", "71_", "71_[", "71_[]", "71_[a]", "71+", "71.", "71.a b", "71x", "-1"]
+        {
+            assert_eq!(id(none.as_bytes()), None, "{none}");
+        }
+        assert_eq!(id(b"1234567890123456"), None);
+    }
+
+    #[test]
+    fn times_are_read_as_slurm_writes_them() {
+        for (text, expected) in [
+            ("00:01:30", Some(90.0)),
+            ("1-02:03:04", Some(93_784.0)),
+            ("100-00:00:00", Some(8_640_000.0)),
+            ("01:30.500", Some(90.5)),
+            ("00:60:00", None),
+            ("00:00:60", None),
+            ("90", None),
+            ("-00:00:01", None),
+            ("1-2-00:00:00", None),
+            ("1-00:00", None),
+            ("00:00:1e1", None),
+            ("0:0:0:0", None),
+        ] {
+            assert_eq!(span(text.as_bytes()), expected, "{text}");
+        }
+        assert_eq!(limit(b"Partition_Limit"), Some(-1.0));
+        assert_eq!((limit(b"UNLIMITED"), minutes(b"90")), (Some(-1.0), Some(5400.0)));
+        assert_eq!(instant(b"2026-01-02T03:04:05"), Some((1_767_323_045.0, true)));
+        assert_eq!(instant(b"1767323045"), Some((1_767_323_045.0, false)));
+        for none in ["2026-01-02", "2026-02-30T00:00:00", "2026-01-02T03:04:05Z", "Now", "-1"] {
+            assert_eq!(instant(none.as_bytes()), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn counts_may_be_of_1024() {
+        let found = ["4", "1K", "1.50K", "2M", "", "0"].map(|text| count(text.as_bytes()));
+        assert_eq!(found, [4.0, 1024.0, 1536.0, 2_097_152.0, 0.0, 0.0].map(Some));
+        for none in ["K", "1k", "-1", "1e3", "1KK", "0x1"] {
+            assert_eq!(count(none.as_bytes()), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn states_are_words_in_capitals() {
+        let found = |text: &str| state(text.as_bytes()).map(|state| (state.status, state.over));
+        assert_eq!(found("COMPLETED"), Some((1, true)));
+        assert_eq!(found("CANCELLED by 1000"), Some((5, true)));
+        assert_eq!(found("NODE_FAIL"), Some((0, true)));
+        assert_eq!(found("RUNNING"), Some((-1, false)));
+        assert_eq!(found("REQUEUED"), Some((-1, true)));
+        assert_eq!(["", "Completed", "CANCELLED by ", "CANCELLED 7"].map(found), [None; 4]);
+    }
+}
