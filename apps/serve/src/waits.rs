@@ -250,8 +250,11 @@ impl<'a> Asking<'a> {
         if is_refused {
             return Cause::Place;
         }
-        let Some(placed) = self.placed(request) else { return Cause::Queue(Queued::Kept) };
-        let Some(placement) = placed else { return Cause::Place };
+        let placement = match self.placed(request) {
+            Err(TooManyQuestions) => return Cause::Queue(Queued::Kept),
+            Ok(None) => return Cause::Place,
+            Ok(Some(placement)) => placement,
+        };
         if kept != Some(Kept::ByReservations) {
             return Cause::Queue(Queued::Kept);
         }
@@ -265,25 +268,28 @@ impl<'a> Asking<'a> {
         }))
     }
 
-    /// Where the strategy would place a request, if anywhere; `None` if it was asked too much.
-    fn placed(&mut self, request: &Request) -> Option<Option<Placement>> {
+    /// Where the strategy would place a request, if anywhere.
+    fn placed(&mut self, request: &Request) -> Result<Option<Placement>, TooManyQuestions> {
         if self.known.len() >= MOST_QUESTIONS && !self.known.contains_key(request) {
-            return None;
+            return Err(TooManyQuestions);
         }
         let machine = &mut self.machine;
         let placed = self.known.entry(*request).or_insert_with(|| machine.probe(request).ok());
-        Some(placed.clone())
+        Ok(placed.clone())
     }
 
     /// The reservation ahead that a request would run into if it were placed now.
     fn ahead(&mut self, request: &Request, one: &WaitingRequest) -> Option<Queued> {
         let now = micros(self.now_ms);
         self.calendar.reserved(now, one.estimate())?;
-        let placement = self.placed(request)??;
+        let placement = self.placed(request).ok()??;
         let met = self.calendar.in_the_way(now, one.estimate(), &placement)?;
         Some(Queued::Ahead { reservation: met.number(), from: met.from(), until: met.to() })
     }
 }
+
+/// The strategy was asked as often as it may be for one answer.
+struct TooManyQuestions;
 
 /// The reservations of a scheduler.
 struct Plan<'a> {

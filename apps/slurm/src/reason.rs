@@ -97,9 +97,10 @@ impl<'a> Told<'a> {
             let found = of(snapshot);
             let plan = found.blocked.as_ref().and_then(|blocked| blocked.plan.plan.as_ref());
             // Nodes that are being powered off are not moved.
-            match plan.is_some_and(|plan| plan.moves.iter().any(|one| !is_known(one.job))) {
-                true => of(&snapshot.clone().keeping(|job, _| !is_known(job))),
-                false => found,
+            if plan.is_some_and(|plan| plan.moves.iter().any(|one| !is_known(one.job))) {
+                of(&snapshot.clone().keeping(|job, _| !is_known(job)))
+            } else {
+                found
             }
         });
         let (sides, scheduler) = (request.shape, config.scheduler.to_string());

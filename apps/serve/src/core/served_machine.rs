@@ -71,7 +71,9 @@ impl ServedMachine {
         for (nodes, state) in
             [(&board.failed, NodeState::Failed), (&board.drained, NodeState::Drained)]
         {
-            nodes.iter().for_each(|&node| machine.set_node(NodeId(node), state));
+            for &node in nodes {
+                machine.set_node(NodeId(node), state);
+            }
         }
         for reservation in view.reservations_on(board) {
             machine.reserve(reservation)?;

@@ -60,7 +60,7 @@ fn no_lease_lasts_into_a_reservation_and_a_restart_changes_nothing() {
     });
     server.restart(&setup);
     let mut client = server.client();
-    assert_eq!(reserved(&mut client), [one.clone()]);
+    assert_eq!(reserved(&mut client), std::slice::from_ref(&one));
     client.post("/v1/leases", json!({ "shape": [2, 8], "ttl_s": 4000 })).is(409, "reserved");
     let path = format!("/v1/reservations/{}/cancel", one["id"]);
     assert_eq!(client.post(&path, "").status, 200);

@@ -33,7 +33,9 @@ proptest! {
             let world = || World::new(GRID, "tff", &scheduler).reserving(&ahead);
             let happened = world().run(&jobs, &mut NoObserver).starts();
             let mut dispatcher = world().dispatcher;
-            jobs.iter().for_each(|job| dispatcher.submit(job.clone()));
+            for job in &jobs {
+                dispatcher.submit(job.clone());
+            }
             let foreseen = run_forward(dispatcher, Time(0), Vec::new()).unwrap();
             prop_assert_eq!(foreseen, happened, "{}", scheduler);
         }

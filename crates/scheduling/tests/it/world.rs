@@ -90,7 +90,9 @@ impl World {
 
     /// The same with nodes that are reserved ahead.
     pub(crate) fn reserving(mut self, reserved: &[AdvanceReservation]) -> World {
-        reserved.iter().for_each(|one| self.dispatcher.reserve(one.clone()));
+        for one in reserved {
+            self.dispatcher.reserve(one.clone());
+        }
         World { reserved: reserved.to_vec(), ..self }
     }
 
