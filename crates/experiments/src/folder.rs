@@ -128,17 +128,16 @@ pub fn read_log(path: &Path, options: &ReadOptions, limits: Limits) -> Result<Tr
     let limits = if named == Some(Format::Batsim) { limits.without_lines() } else { limits };
     let mut reader = open(path, limits)?;
     let mut begin = Vec::new();
-    let format = match named {
-        Some(format) => format,
-        None => {
-            let first = (&mut reader).take(FIRST_LINE).read_until(b'\n', &mut begin);
-            first.map_err(|source| LogError::of(path, ReadError::Io { line: 0, source }))?;
-            Format::of_line(&begin).ok_or_else(|| {
-                let reason = "the name does not say the format; logs end in .swf, .sim, .json or \
-                              .sacct, or in one of these and .gz, or begin as sacct's do: JobID|";
-                FileError::content(path, reason)
-            })?
-        }
+    let format = if let Some(format) = named {
+        format
+    } else {
+        let first = (&mut reader).take(FIRST_LINE).read_until(b'\n', &mut begin);
+        first.map_err(|source| LogError::of(path, ReadError::Io { line: 0, source }))?;
+        Format::of_line(&begin).ok_or_else(|| {
+            let reason = "the name does not say the format; logs end in .swf, .sim, .json or \
+                          .sacct, or in one of these and .gz, or begin as sacct's do: JobID|";
+            FileError::content(path, reason)
+        })?
     };
     format.read(begin.as_slice().chain(reader), options).map_err(|error| LogError::of(path, error))
 }

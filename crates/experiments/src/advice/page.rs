@@ -41,7 +41,7 @@ fn head(measure: &Measure) -> String {
 /// The present in its values, everything else in differences.
 fn table(advice: &Advice) -> SectionTable {
     let measures = || advice.measures.iter();
-    let header = ["".to_string()].into_iter().chain(measures().map(head)).collect();
+    let header = [String::new()].into_iter().chain(measures().map(head)).collect();
     let values = measures().zip(&advice.present.values).map(|(one, own)| value(one, *own));
     let first = ["the present".to_string()].into_iter().chain(values).collect();
     let row = |other: &Alternative| {
@@ -114,7 +114,7 @@ fn commands(advice: &Advice) -> Section {
                 .to_string(),
         ],
         table: Some(SectionTable {
-            header: vec!["".to_string(), "command".to_string()],
+            header: vec![String::new(), "command".to_string()],
             rows,
             words: 2,
         }),

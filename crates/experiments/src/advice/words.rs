@@ -125,6 +125,9 @@ fn times(low: f64, high: f64) -> String {
     };
     let (low, high) = (low / unit, high / unit);
     let decimals = usize::from(high < 20.0);
+    if low < 0.5 / 10_f64.powi(decimals as i32) {
+        return format!("up to {high:.decimals$} {word}");
+    }
     format!("{low:.decimals$} to {high:.decimals$} {word}")
 }
 

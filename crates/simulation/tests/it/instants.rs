@@ -158,8 +158,8 @@ fn metrics_of_sizes_and_of_the_time_in_which_jobs_arrive() {
     assert_eq!(run("waiting_of:1-1"), Some((0.0 + 13.0 + 13.0) / 3.0));
     assert_eq!(run("waiting_of:2-7"), None);
     assert_eq!(run("utilization_arriving"), Some((9.0 * 10.0 + 2.0) / 12.0 / 16.0));
-    // Of the first and the fifth job: all nodes are free, then all but one.
-    assert_eq!(run("slots_arriving:2x2"), Some((4.0 + 3.0) / 2.0));
+    // Of the first and the fifth job: all nodes are free, then all but one: 4 and 3 boxes.
+    assert_eq!(run("slots_arriving:2x2"), Some(3.5));
     assert_eq!(run("node_time_lost"), Some(0.0));
 }
 
