@@ -198,7 +198,7 @@ impl Trial<'_> {
         wanted: &Wanted,
     ) -> Result<(ServedMachine, Vec<PlannedMove>), String> {
         let (now, by) = (micros(self.now_ms), micros(wanted.by_ms));
-        plan.requeued.iter().for_each(|job| machine.requeue(job.0));
+        plan.requeued.iter().for_each(|job| machine.requeue(job.0, now));
         // Numbers that no reservation has: they count down from the last.
         let mut number = u64::MAX;
         let mut keep = |machine: &mut ServedMachine, boxes: Vec<Cuboid>, from, to| {

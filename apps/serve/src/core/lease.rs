@@ -45,6 +45,11 @@ pub(crate) fn boxes(parts: &[Cuboid]) -> Vec<Box3> {
     parts.iter().map(|part| [part.base, part.sides]).collect()
 }
 
+/// The boxes that the journal wrote so.
+pub(crate) fn cuboids(boxes: &[Box3]) -> Vec<Cuboid> {
+    boxes.iter().map(|&[base, sides]| Cuboid::new(base, sides)).collect()
+}
+
 /// Nodes that are held until they are given back, or a time passes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -87,7 +92,7 @@ pub struct Lease {
 impl Lease {
     /// The boxes.
     pub fn cuboids(&self) -> Vec<Cuboid> {
-        self.parts.iter().map(|&[base, sides]| Cuboid::new(base, sides)).collect()
+        cuboids(&self.parts)
     }
 
     /// The number of nodes.

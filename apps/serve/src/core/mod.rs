@@ -12,6 +12,7 @@ mod fold;
 mod kept;
 mod keys;
 mod lease;
+mod plan;
 pub(crate) mod problem;
 pub mod reply;
 mod reservation;
@@ -22,12 +23,16 @@ mod view;
 
 pub use pavior_workload::Ask;
 
-pub use command::{Caller, Command, IdempotencyKey, LeaseRequest, NodeChange, ReservationRequest};
+pub use command::{
+    Caller, Command, IdempotencyKey, LeaseRequest, NodeChange, PlanRequest, PlannedStep,
+    ReservationRequest,
+};
 pub use decide::{ClockRule, Decision, Refused};
 pub use event::{Event, KeptReply, NodeState, ServiceRecord, Why};
 pub use fold::FoldError;
 pub use kept::KeptBody;
 pub use lease::{Box3, JobName, Lease, WaitingRequest};
+pub use plan::{Outcome, Plan, Step};
 pub use problem::{Problem, Reason};
 pub use reply::{Instant, Reply, Written};
 pub(crate) use reply::{parts, point};

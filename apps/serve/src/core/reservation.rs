@@ -6,7 +6,7 @@ use pavior_scheduling::AdvanceReservation;
 use serde::{Deserialize, Serialize};
 
 use super::Lease;
-use super::lease::Box3;
+use super::lease::{Box3, cuboids};
 
 /// Nodes that are kept free of jobs from one time to another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,7 +30,7 @@ pub struct Reservation {
 impl Reservation {
     /// The boxes.
     pub fn cuboids(&self) -> Vec<Cuboid> {
-        self.parts.iter().map(|&[base, sides]| Cuboid::new(base, sides)).collect()
+        cuboids(&self.parts)
     }
 
     /// The leases, of some, that hold some of its nodes and are said to end after it begins.

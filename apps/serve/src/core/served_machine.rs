@@ -94,10 +94,10 @@ impl ServedMachine {
         self.dispatcher.running()
     }
 
-    /// Ends a lease and lets its job wait again, where its begin places it.
-    pub(crate) fn requeue(&mut self, id: u64) {
+    /// Ends a lease and lets its job wait again, as the last of the queue.
+    pub(crate) fn requeue(&mut self, id: u64, now: Time) {
         if let Some((running, _)) = self.dispatcher.end(JobId(id)) {
-            self.dispatcher.resubmit(running.job);
+            self.dispatcher.submit(Job { arrival: now, ..running.job });
         }
     }
 
@@ -206,6 +206,13 @@ impl ServedMachine {
         let held = self.dispatcher.hold(job, start, placement).map(drop);
         // The box that is in the way is looked for only where there is one.
         held.map_err(|error| self.check(&parts).err().unwrap_or_else(|| error.to_string()))
+    }
+
+    /// Puts a lease on other nodes; its own old ones count as free for it. Nothing changes if they
+    /// are not free.
+    pub(crate) fn relocate(&mut self, lease: &Lease) -> Result<(), String> {
+        let moved = self.machine_mut().relocate(JobId(lease.id), lease.cuboids().into());
+        moved.map(drop).map_err(|error| error.to_string())
     }
 
     /// Whether boxes lie on the machine, apart, and on free nodes.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::served_machine::ServedMachine;
 use super::{
-    KeptReply, Lease, MachineSpec, NodeState, Reservation, ServiceLimits, ServiceState,
+    KeptReply, Lease, MachineSpec, NodeState, Plan, Reservation, ServiceLimits, ServiceState,
     WaitingRequest,
 };
 
@@ -34,6 +34,9 @@ pub struct StateSnapshot {
     /// What is reserved ahead, by number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reservations: Vec<Reservation>,
+    /// Plans under way, and the last ones that are over, by number.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub plans: Vec<Plan>,
     /// The kept replies, with their times.
     pub kept: Vec<(u64, KeptReply)>,
     /// The leases that ended last, with their tenants.
@@ -89,6 +92,7 @@ impl ServiceState {
             leases,
             waiting: waiting.map(|id| WaitingRequest::clone(&self.waiting[&id])).collect(),
             reservations: self.reservations.values().map(|one| (**one).clone()).collect(),
+            plans: self.plans.values().map(|plan| (**plan).clone()).collect(),
             kept: self.keys.iter().collect(),
             ended: self.ended.iter().map(|(id, tenant)| (id, tenant.to_string())).collect(),
         }
@@ -125,6 +129,10 @@ impl ServiceState {
         for reservation in &snapshot.reservations {
             let reserved = state.reserve(&Arc::new(reservation.clone()));
             reserved.map_err(|reason| format!("reservation {}: {reason}", reservation.id))?;
+        }
+        for plan in &snapshot.plans {
+            let begun = state.begin_plan(&Arc::new(plan.clone()));
+            begun.map_err(|reason| format!("plan {}: {reason}", plan.id))?;
         }
         for (at, kept) in &snapshot.kept {
             state.keys.keep(*at, kept, &state.limits);

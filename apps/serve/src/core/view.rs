@@ -8,7 +8,7 @@ use pavior_scheduling::Standing;
 use serde::Serialize;
 
 use super::served_machine::ServedMachine;
-use super::{Lease, MachineSpec, Reservation, ServiceState, WaitingRequest};
+use super::{Lease, MachineSpec, Plan, Reservation, ServiceState, WaitingRequest};
 
 /// A state as it was at one record.
 #[derive(Clone, Debug)]
@@ -25,6 +25,8 @@ pub struct StateView {
     pub waiting: Vec<Arc<WaitingRequest>>,
     /// What is reserved ahead, by number.
     pub reservations: Vec<Arc<Reservation>>,
+    /// Plans under way, and the last ones that are over, by number.
+    pub plans: Vec<Arc<Plan>>,
 }
 
 /// A machine as it was at one record.
@@ -85,6 +87,7 @@ impl ServiceState {
             leases: self.leases.values().cloned().collect(),
             waiting: waiting.map(|id| self.waiting[&id].clone()).collect(),
             reservations: self.reservations.values().cloned().collect(),
+            plans: self.plans.values().cloned().collect(),
         }
     }
 }
@@ -104,6 +107,12 @@ impl StateView {
         let mut leases: Vec<&Lease> = on.map(|lease| &**lease).collect();
         leases.sort_by_key(|lease| lease.epoch);
         leases
+    }
+
+    /// Whose a lease or a waiting request is.
+    pub fn tenant_of(&self, id: u64) -> Option<&str> {
+        let held = self.leases.iter().find(|lease| lease.id == id).map(|lease| &*lease.tenant);
+        held.or_else(|| self.waiting.iter().find(|one| one.id == id).map(|one| &*one.tenant))
     }
 
     /// What is reserved ahead on a machine, by number.

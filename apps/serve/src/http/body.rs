@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use axum::body::Bytes;
-use pavior_kernel::{json, message};
+use pavior_kernel::{BadDate, Date, json, message};
 use pavior_mesh::{Coordinates, Cuboid, Freedom, Grid, UnknownFreedom};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
@@ -289,6 +289,20 @@ pub(crate) fn node(coordinates: &[u64], grid: &Grid) -> Result<Coordinates, Prob
         return Err(Problem::new(Reason::UnknownNode, detail));
     }
     Ok(point)
+}
+
+/// A time of a body in milliseconds since 1970.
+pub(crate) fn instant(what: &str, text: &str) -> Result<u64, Problem> {
+    let read = text.parse().map(|Date(since)| since.as_millis() as u64);
+    read.or_else(|error: BadDate| bad(format!("\"{what}\": {error}")))
+}
+
+/// Holds the body of a request to nothing, or an empty object.
+pub(crate) fn nothing(bytes: &Bytes) -> Result<(), Problem> {
+    match bytes.trim_ascii() {
+        b"" | b"{}" => Ok(()),
+        _ => bad("this request has no body, or an empty object"),
+    }
 }
 
 /// Seconds of a body in milliseconds, at least one.

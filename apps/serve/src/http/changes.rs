@@ -163,11 +163,8 @@ async fn node(app: &App, asked: Change, change: NodeChange) -> Result<Reply, Fau
 )]
 pub(crate) async fn confirm(State(app): State<Arc<App>>, change: Change) -> Result<Reply, Fault> {
     let command = |bytes: &Bytes| {
-        let text = bytes.trim_ascii();
-        if text.is_empty() || text == b"{}" {
-            return Ok(Command::ConfirmClock);
-        }
-        Err(Problem::new(Reason::BadValue, "this request has no body, or an empty object"))
+        body::nothing(bytes)?;
+        Ok(Command::ConfirmClock)
     };
     change.carry_out(&app, "clock/confirm", command).await
 }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::{Extension, Path, State};
-use pavior_kernel::{BadDate, Date, message};
+use pavior_kernel::message;
 use pavior_mesh::Grid;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::body::{self, BoxBody, read};
+use super::body::{self, BoxBody, instant, read};
 use super::extract::{Change, ChangeHeaders, InQuery};
 use super::machines::unknown_machine;
 use super::statuses::{Guarded, Missing, Named};
@@ -121,11 +121,7 @@ pub(crate) async fn give_up(
     change: Change,
 ) -> Result<Reply, Fault> {
     let command = |bytes: &Bytes| {
-        let text = bytes.trim_ascii();
-        if !text.is_empty() && text != b"{}" {
-            let detail = "this request has no body, or an empty object";
-            return Err(Problem::new(Reason::BadValue, detail));
-        }
+        body::nothing(bytes)?;
         let unknown = || {
             let detail = format!("there is no reservation `{}`", message(&id));
             Problem::new(Reason::UnknownReservation, detail)
@@ -148,15 +144,11 @@ impl ReservationBody {
         let boxes = self.parts.iter().map(|part| part.cuboid(grid));
         let single = |node: &Vec<u64>| body::node(node, grid).map(pavior_mesh::Cuboid::node);
         let parts = boxes.chain(self.nodes.iter().map(single)).collect::<Result<_, _>>()?;
-        let time = |name: &str, text: &str| {
-            let read = text.parse().map(|Date(since)| since.as_millis() as u64);
-            read.map_err(|error: BadDate| bad(format!("\"{name}\": {error}")))
-        };
         Ok(ReservationRequest {
             machine: self.machine,
             parts,
-            from_ms: self.from.as_deref().map(|text| time("from", text)).transpose()?,
-            to_ms: time("to", &self.to)?,
+            from_ms: self.from.as_deref().map(|text| instant("from", text)).transpose()?,
+            to_ms: instant("to", &self.to)?,
             name: self.name,
         })
     }

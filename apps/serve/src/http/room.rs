@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Extension, State};
-use pavior_kernel::{BadDate, Date};
 use pavior_mesh::{Grid, NodeId};
 use pavior_planning::{SearchLimits, Shape};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::body::{self, BoxFreedomSchema, ask, freedom, millis};
+use super::body::{self, BoxFreedomSchema, ask, freedom, instant, millis};
 use super::explain::request;
 use super::extract::InBody;
 use super::machines::board_of;
@@ -89,12 +88,11 @@ fn planned(
     if max_jobs > 4 {
         return Err(bad("\"max_jobs\" is 0 to 4".to_string()));
     }
-    let Date(by) = body.by.parse().map_err(|error: BadDate| bad(format!("\"by\": {error}")))?;
     let drain = body.drain.as_deref().map(|nodes| drained(nodes, &board.grid)).transpose()?;
     let wanted = Wanted {
         shapes: if drain.is_some() { Vec::new() } else { shapes(view, board, body, seed)? },
         drain,
-        by_ms: by.as_millis() as u64,
+        by_ms: instant("by", &body.by)?,
         for_ms: millis("for_s", body.for_s)?.unwrap_or(1),
         requeue: body.requeue,
         limits: SearchLimits::jobs(max_jobs as usize),

@@ -58,9 +58,10 @@ struct Watcher {
 /// Watches the service: an event for each record, in order, without gaps.
 ///
 /// The id of an event is the number of its record; `event` is its kind: `granted`, `queued`,
-/// `renewed`, `ended`, `node`, `reserved`, `unreserved` or `configured`. A tenant sees its own
-/// leases, all nodes and what is reserved ahead. A watcher that asks for records that are no longer
-/// kept gets 410 and begins anew from `GET /v1/state`.
+/// `renewed`, `moved`, `ended`, `node`, `reserved`, `unreserved`, `planned`, `plan-over` or
+/// `configured`. A tenant sees its own leases, all nodes, what is reserved ahead, and that there is
+/// a plan. A watcher that asks for records that are no longer kept gets 410 and begins anew from
+/// `GET /v1/state`.
 #[utoipa::path(
     get, path = "/v1/watch", tag = "leases",
     params(WatchQuery, ("Last-Event-ID" = Option<u64>, Header, description = "as `after`")),
@@ -240,6 +241,7 @@ impl Watcher {
                     Why::Ended => "ended",
                     Why::Expired => "expired",
                     Why::Cancelled => "cancelled",
+                    Why::Requeued => "requeued",
                 };
                 ("ended", Some(tenant.clone()), json!({ "id": id, "why": why }))
             }
@@ -253,6 +255,13 @@ impl Watcher {
                 ("reserved", None, json!({ "reservation": shown }))
             }
             Event::Unreserved { id, why } => ("unreserved", None, json!({ "id": id, "why": why })),
+            Event::Planned { plan } => ("planned", None, json!({ "id": plan.id })),
+            Event::PlanOver { id, .. } => ("plan-over", None, json!({ "id": id })),
+            Event::Moved { plan, lease } => {
+                let grid = self.app.grid(Some(&lease.machine));
+                let data = json!({ "lease": reply::Lease::of(grid, lease), "plan": plan });
+                ("moved", Some(lease.tenant.clone()), data)
+            }
             Event::Clock { .. } | Event::Kept => return None,
         };
         if tenant.is_some_and(|tenant| !self.caller.may_touch(&tenant)) {

@@ -113,9 +113,15 @@ impl Kept {
 pub(crate) fn weight(record: &ServiceRecord) -> usize {
     let kept = record.kept.as_ref().map_or(0, |kept| kept.body.len() + kept.key.len());
     let event = match &record.event {
-        Event::Granted { lease } => size_of_val(&**lease) + size_of_val(&lease.parts[..]) + 256,
+        Event::Granted { lease } | Event::Moved { lease, .. } => {
+            size_of_val(&**lease) + size_of_val(&lease.parts[..]) + 256
+        }
         Event::Reserved { reservation } => {
             size_of_val(&**reservation) + size_of_val(&reservation.parts[..])
+        }
+        Event::Planned { plan } => {
+            let boxes = plan.steps.iter().map(|step| size_of_val(step) + size_of_val(&step.to[..]));
+            size_of_val(&plan.room[..]) + boxes.sum::<usize>()
         }
         Event::Queued { waiting } => size_of_val(&**waiting) + 256,
         Event::Configured { machines } => 256 * machines.len(),

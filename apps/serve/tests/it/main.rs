@@ -15,6 +15,7 @@ mod kills;
 mod load;
 mod openapi;
 mod page;
+mod plans;
 mod random;
 mod records;
 mod requests;

@@ -2,8 +2,8 @@
 
 use pavior_mesh::{Cuboid, Freedom};
 use pavior_serve::core::{
-    Ask, Caller, Command, IdempotencyKey, LeaseRequest, NodeChange, ReservationRequest,
-    ServiceState,
+    Ask, Caller, Command, IdempotencyKey, Lease, LeaseRequest, NodeChange, PlanRequest,
+    PlannedStep, ReservationRequest, ServiceState,
 };
 use pavior_serve::service::written;
 
@@ -29,6 +29,23 @@ impl Random {
     }
 }
 
+/// A plan that empties a lease's nodes: it moves to nodes that may be free, or waits again.
+fn plan(random: &mut Random, state: &ServiceState, lease: &Lease) -> PlanRequest {
+    let parts = lease.cuboids();
+    let base = [random.below(8) as u16, random.below(8) as u16, 0];
+    let to = vec![Cuboid::new(base, parts[0].sides)];
+    let requeued = random.one_in(4);
+    let step = PlannedStep { lease: lease.id, from: Some(parts.clone()), to };
+    PlanRequest {
+        machine: None,
+        room: parts,
+        by_ms: state.now_ms() + 1 + random.below(300),
+        for_ms: 1 + random.below(300),
+        moves: if requeued { Vec::new() } else { vec![step] },
+        requeued: if requeued { vec![lease.id] } else { Vec::new() },
+    }
+}
+
 /// A command that makes sense in a state more often than not: caller, key and command.
 pub(crate) fn command(
     random: &mut Random,
@@ -44,7 +61,7 @@ pub(crate) fn command(
     let held = view.leases.get(random.below(view.leases.len().max(1) as u64) as usize);
     let side = |random: &mut Random| 1 + random.below(5) as u16;
     let point = |random: &mut Random| [random.below(8) as u16, random.below(8) as u16, 0];
-    let command = match (random.below(12), held) {
+    let command = match (random.below(15), held) {
         (0..=3, _) => {
             let ask = if random.one_in(3) {
                 Ask::Nodes(1 + random.below(20) as u32)
@@ -85,6 +102,17 @@ pub(crate) fn command(
         (11, _) => {
             let id = view.reservations.first().map_or(99, |one| one.id);
             Command::Unreserve { id }
+        }
+        (12, Some(lease)) => Command::Plan(plan(random, state, lease)),
+        (13, _) => match view.plans.iter().find(|plan| plan.outcome.is_none()) {
+            Some(plan) => {
+                let step = &plan.steps[random.below(plan.steps.len() as u64) as usize];
+                Command::Move { id: step.lease, epoch: Some(step.epoch) }
+            }
+            None => Command::CancelPlan { id: 99 },
+        },
+        (14, _) if random.one_in(4) => {
+            Command::CancelPlan { id: view.plans.last().map_or(99, |plan| plan.id) }
         }
         _ => {
             let waiting = view.waiting.first().map_or(99, |waiting| waiting.id);

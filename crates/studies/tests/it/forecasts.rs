@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use pavior::experiments::{
-    FailureRequest, InputError, InputFiles, LogRequest, NoProgress, Specification, forecast_points,
+    InputError, InputFiles, ListRequest, LogRequest, NoProgress, Specification, forecast_points,
 };
-use pavior::workload::FailureEvent;
 use pavior::workload::traces::{Format, Trace};
+use pavior::workload::{FailureEvent, ReservedNodes};
 use pavior_studies::forecasts::{self, JudgedLog};
 
 /// The same log under every name.
@@ -17,7 +17,11 @@ impl InputFiles for Log {
         Ok(Arc::new(Format::Swf.read(self.0.as_bytes(), &request.options)?))
     }
 
-    fn failures(&self, _: &FailureRequest) -> Result<Arc<Vec<FailureEvent>>, InputError> {
+    fn failures(&self, _: &ListRequest) -> Result<Arc<Vec<FailureEvent>>, InputError> {
+        Err("there are none".into())
+    }
+
+    fn reservations(&self, _: &ListRequest) -> Result<Arc<Vec<ReservedNodes>>, InputError> {
         Err("there are none".into())
     }
 }

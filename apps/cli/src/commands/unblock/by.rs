@@ -44,7 +44,9 @@ impl Story {
                     return Ok(());
                 }
                 let mut table = Table::new(&HEADER, 4);
-                rows.into_iter().for_each(|row| table.row(row));
+                for row in rows {
+                    table.row(row);
+                }
                 table.print(WIDE).map(drop)
             }
         }
@@ -107,9 +109,10 @@ impl Told<'_> {
     fn sentence(&self, by: f64, limits: &SearchLimits) -> String {
         let Some(plan) = self.plan else {
             let most = jobs(limits.max_jobs);
-            return match self.proven {
-                true => format!("no way by {by} with at most {most} moved or requeued"),
-                false => format!("no way found by {by} within {most} and the budget"),
+            return if self.proven {
+                format!("no way by {by} with at most {most} moved or requeued")
+            } else {
+                format!("no way found by {by} within {most} and the budget")
             };
         };
         let story = self.story;

@@ -6,6 +6,7 @@ use pavior_mesh::{Cuboid, Request};
 mod batch;
 mod changes;
 mod clock;
+mod plans;
 mod reserve;
 
 pub use clock::ClockRule;
@@ -118,6 +119,7 @@ impl ServiceState {
             let kept = KeptReply { tenant: whose, key, digest, status, body };
             deciding.keep(first, kept);
         }
+        deciding.judge_plans();
         decision
     }
 }
@@ -132,6 +134,9 @@ impl Deciding<'_> {
             Command::Node { machine, node, change } => self.node(machine.as_deref(), node, change),
             Command::Reserve(request) => self.reserve(request),
             Command::Unreserve { id } => self.unreserve(id),
+            Command::Plan(request) => self.begin_plan(request),
+            Command::CancelPlan { id } => self.cancel_plan(id),
+            Command::Move { id, epoch } => self.take_step(id, epoch),
             Command::Batch(all) => Ok(self.batch(all)),
             Command::Keep(written) => Ok(Reply::Kept(written)),
             Command::ConfirmClock => self.confirm_clock(),
@@ -196,6 +201,7 @@ impl Deciding<'_> {
         for board in moved {
             self.schedule(board);
         }
+        self.judge_plans();
     }
 
     /// Lets the queue of a machine move.
