@@ -46,6 +46,26 @@ fn plan(random: &mut Random, state: &ServiceState, lease: &Lease) -> PlanRequest
     }
 }
 
+/// A side of a box.
+fn side(random: &mut Random) -> u16 {
+    1 + random.below(5) as u16
+}
+
+/// A request for nodes.
+fn lease(random: &mut Random) -> LeaseRequest {
+    let ask = if random.one_in(3) {
+        Ask::Nodes(1 + random.below(20) as u32)
+    } else {
+        Ask::Shape([side(random), side(random), 1])
+    };
+    let mut request = LeaseRequest::of(ask);
+    request.ttl_ms = random.one_in(2).then(|| 1 + random.below(300));
+    request.wait = random.one_in(3);
+    // Half of the requests say how free they are.
+    request.freedom = Freedom::ALL.get(random.below(10) as usize).copied();
+    request
+}
+
 /// A command that makes sense in a state more often than not: caller, key and command.
 pub(crate) fn command(
     random: &mut Random,
@@ -59,22 +79,9 @@ pub(crate) fn command(
         IdempotencyKey { key: format!("k{number}"), digest: number % 7, write: written }
     });
     let held = view.leases.get(random.below(view.leases.len().max(1) as u64) as usize);
-    let side = |random: &mut Random| 1 + random.below(5) as u16;
     let point = |random: &mut Random| [random.below(8) as u16, random.below(8) as u16, 0];
     let command = match (random.below(15), held) {
-        (0..=3, _) => {
-            let ask = if random.one_in(3) {
-                Ask::Nodes(1 + random.below(20) as u32)
-            } else {
-                Ask::Shape([side(random), side(random), 1])
-            };
-            let mut request = LeaseRequest::of(ask);
-            request.ttl_ms = random.one_in(2).then(|| 1 + random.below(300));
-            request.wait = random.one_in(3);
-            // Half of the requests say how free they are.
-            request.freedom = Freedom::ALL.get(random.below(10) as usize).copied();
-            Command::Lease(request)
-        }
+        (0..=3, _) => Command::Lease(lease(random)),
         (4..=6, Some(lease)) => {
             let stale = u64::from(random.one_in(6));
             Command::End { id: lease.id, epoch: Some(lease.epoch + stale) }

@@ -134,7 +134,7 @@ impl Deciding<'_> {
             Command::Node { machine, node, change } => self.node(machine.as_deref(), node, change),
             Command::Reserve(request) => self.reserve(request),
             Command::Unreserve { id } => self.unreserve(id),
-            Command::Plan(request) => self.begin_plan(request),
+            Command::Plan(request) => self.begin_plan(&request),
             Command::CancelPlan { id } => self.cancel_plan(id),
             Command::Move { id, epoch } => self.take_step(id, epoch),
             Command::Batch(all) => Ok(self.batch(all)),

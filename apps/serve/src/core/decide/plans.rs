@@ -20,7 +20,7 @@ fn bad(detail: String) -> Problem {
 }
 
 impl Deciding<'_> {
-    pub(super) fn begin_plan(&mut self, asked: PlanRequest) -> Result<Reply, Stop> {
+    pub(super) fn begin_plan(&mut self, asked: &PlanRequest) -> Result<Reply, Stop> {
         self.operator("have plans carried out")?;
         let board = self.board(asked.machine.as_deref())?;
         if asked.by_ms <= self.now_ms {
@@ -32,9 +32,9 @@ impl Deciding<'_> {
             return Err(Problem::new(Reason::TooLarge, detail).into());
         }
         self.room_for_reservations(1 + asked.moves.len())?;
-        let leases = self.asked_leases(board, &asked)?;
-        self.leads_to_room(board, &asked, &leases)?;
-        let plan = self.planned(board, &asked, &leases);
+        let leases = self.asked_leases(board, asked)?;
+        self.leads_to_room(board, asked, &leases)?;
+        let plan = self.planned(board, asked, &leases);
         let (id, machine) = (plan.id, plan.machine.clone());
         let name = Some(format!("plan {id}"));
         let keep = |id: u64, parts, from_ms, to_ms| {
