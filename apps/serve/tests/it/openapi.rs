@@ -57,8 +57,10 @@ fn problems(method: &str, path: &str, operation: &Value) -> Vec<&'static str> {
     if text.contains("Idempotency-Key") {
         all.push("422");
     }
-    let changes_leases = path.ends_with("/end") || path.ends_with("/renew") || path == "/v1/hold";
-    if changes_leases || (method, path) == ("POST", "/v1/leases") {
+    let changes_leases =
+        ["/end", "/renew", "/move", "/v1/hold"].iter().any(|end| path.ends_with(end));
+    let asks = [("POST", "/v1/leases"), ("POST", "/v1/plans")];
+    if changes_leases || asks.contains(&(method, path)) {
         all.push("409");
     }
     if ["/v1/state", "/v1/machine", "/v1/watch"].contains(&path) {
@@ -66,6 +68,7 @@ fn problems(method: &str, path: &str, operation: &Value) -> Vec<&'static str> {
     }
     let names_nothing =
         ["/v1/machines", "/v1/watch", "/metrics", "/v1/clock/confirm"].contains(&path);
+    let names_nothing = names_nothing || (method, path) == ("GET", "/v1/plans");
     if !names_nothing && (path != "/v1/queue" || text.contains("machine")) {
         all.push("404");
     }

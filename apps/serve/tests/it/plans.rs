@@ -54,7 +54,7 @@ fn a_plan_is_what_room_answers_and_its_holder_carries_it_out_after_a_restart() {
     let (mut server, setup) = fresh(row);
     let mut client = server.of("root-secret");
     let [a, b] = leases(&mut client);
-    let asked = json!({ "drain": [[2]], "by": at(600), "for_s": 500, "max_jobs": 1 });
+    let asked = json!({ "drain": [[2]], "by": at(50), "for_s": 500, "max_jobs": 1 });
     let found = client.post("/v1/room", &asked).json();
     let body = json!({ "drain": asked["drain"], "by": asked["by"], "for_s": 500,
                        "moves": found["moves"], "requeued": found["requeued"] });

@@ -66,6 +66,19 @@ fn lease(random: &mut Random) -> LeaseRequest {
     request
 }
 
+/// A plan, a step of one, or its end.
+fn about_plans(random: &mut Random, state: &ServiceState, lease: &Lease) -> Command {
+    let view = state.view();
+    match (random.below(8), view.plans.iter().find(|plan| plan.outcome.is_none())) {
+        (0, Some(under_way)) => Command::CancelPlan { id: under_way.id },
+        (1..=4, Some(under_way)) if !under_way.steps.is_empty() => {
+            let step = &under_way.steps[0];
+            Command::Move { id: step.lease, epoch: Some(step.epoch) }
+        }
+        _ => Command::Plan(plan(random, state, lease)),
+    }
+}
+
 /// A command that makes sense in a state more often than not: caller, key and command.
 pub(crate) fn command(
     random: &mut Random,
@@ -110,17 +123,7 @@ pub(crate) fn command(
             let id = view.reservations.first().map_or(99, |one| one.id);
             Command::Unreserve { id }
         }
-        (12, Some(lease)) => Command::Plan(plan(random, state, lease)),
-        (13, _) => match view.plans.iter().find(|plan| plan.outcome.is_none()) {
-            Some(plan) => {
-                let step = &plan.steps[random.below(plan.steps.len() as u64) as usize];
-                Command::Move { id: step.lease, epoch: Some(step.epoch) }
-            }
-            None => Command::CancelPlan { id: 99 },
-        },
-        (14, _) if random.one_in(4) => {
-            Command::CancelPlan { id: view.plans.last().map_or(99, |plan| plan.id) }
-        }
+        (12..=14, Some(lease)) => about_plans(random, state, lease),
         _ => {
             let waiting = view.waiting.first().map_or(99, |waiting| waiting.id);
             Command::End { id: waiting, epoch: None }

@@ -35,7 +35,7 @@ fn no_lease_lasts_into_a_reservation_and_a_restart_changes_nothing() {
     let one = reply.json();
     has(&one, &json!({ "machine": "default", "name": "cooling", "leases": [long["id"]] }));
     // Into the right half, or before, or not at all.
-    let beside = client.lease(json!({ "shape": [4, 8] }));
+    let beside = client.lease(json!({ "shape": [4, 8], "estimate_s": 90_000 }));
     assert_eq!(beside["parts"][0]["base"], json!([4, 0]));
     let refused = client.post("/v1/leases", json!({ "shape": [2, 8], "ttl_s": 4000 }));
     refused.is(409, "reserved");
