@@ -118,6 +118,7 @@ fn no_lease_begins_that_would_last_into_a_reservation() {
         let scheduler = ["fcfs", "scan-all", "easy", "conservative"][seed as usize % 4];
         let (mut state, first) = begin(Some(scheduler));
         let (mut records, mut now) = (vec![first], 0);
+        let mut reserved = Vec::new();
         for _ in 0..200 {
             now += random.below(60);
             let (caller, key, command) = command(&mut random, &state);
@@ -125,9 +126,19 @@ fn no_lease_begins_that_would_last_into_a_reservation() {
             let before = records.len();
             state.decide(now, &caller, key.as_ref(), command, &mut records);
             for record in &records[before..] {
-                let Event::Granted { lease } = &record.event else { continue };
+                let lease = match &record.event {
+                    Event::Granted { lease } => lease,
+                    Event::Reserved { reservation } => {
+                        reserved.push(reservation.clone());
+                        continue;
+                    }
+                    Event::Unreserved { id, .. } => {
+                        reserved.retain(|one| one.id != *id);
+                        continue;
+                    }
+                    _ => continue,
+                };
                 let end = lease.ttl_ms.map_or(u64::MAX, |ttl| lease.start_ms + ttl);
-                let reserved = state.view().reservations;
                 let late = reserved.iter().filter(|one| !holds && one.from_ms < end);
                 let meets = late.filter(|one| record.at_ms < one.to_ms).any(|one| {
                     let taken = nodes(&one.parts);
@@ -162,6 +173,16 @@ fn no_node_is_held_twice() {
                 Event::Granted { lease } => {
                     assert!(lease.epoch > epochs, "epochs grow");
                     epochs = lease.epoch;
+                    for node in nodes(&lease.parts) {
+                        let before = holders.insert(node, lease.id);
+                        assert_eq!(before, None, "seed {seed}: {node:?} is held twice");
+                    }
+                    parts.insert(lease.id, lease.parts.clone());
+                }
+                Event::Moved { lease, .. } => {
+                    for node in parts.remove(&lease.id).iter().flat_map(|parts| nodes(parts)) {
+                        assert_eq!(holders.remove(&node), Some(lease.id));
+                    }
                     for node in nodes(&lease.parts) {
                         let before = holders.insert(node, lease.id);
                         assert_eq!(before, None, "seed {seed}: {node:?} is held twice");
