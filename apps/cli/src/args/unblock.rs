@@ -54,7 +54,7 @@ pub(crate) struct UnblockArgs {
         long,
         value_name = "TIME",
         value_parser = finite,
-        conflicts_with_all = ["blockers", "earliest", "nearest", "defragment", "weights", "svg"],
+        conflicts_with_all = ["blockers", "earliest", "nearest", "weights", "svg"],
     )]
     pub(crate) by: Option<f64>,
     /// Lets jobs that have a "start" be requeued, too: each loses its nodes times the time since

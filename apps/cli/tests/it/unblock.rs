@@ -36,7 +36,7 @@ fn room_by_a_time_is_made_by_who_ends_who_moves_and_who_is_requeued() {
     // a ends before, and b moves to its nodes then.
     let plan = told(&["--drain", "2", "--by", "9", "--now", "5", "--format", "json"]);
     let moves = json!([{"job": "b", "from": [{"base": [2], "sides": [2]}],
-                        "to": [{"base": [0], "sides": [2]}], "ready": 8.0}]);
+                        "to": [{"base": [0], "sides": [2]}], "ready": 8}]);
     assert_eq!((&plan["moves"], &plan["lost"]), (&moves, &json!(0.0)));
     assert_eq!((&plan["awaited"], &plan["requeued"]), (&json!(["a"]), &json!([])));
     // By 7 only a requeued job makes room for four in a row; without --now none is requeued.

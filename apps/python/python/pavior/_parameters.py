@@ -25,6 +25,9 @@ class Parameters(TypedDict, total=False):
             (str, or sides of a mesh as an int or a sequence of ints; default 'mesh:16x16')
         machines: another name of `machine`
             (str, or sides of a mesh as an int or a sequence of ints; default 'mesh:16x16')
+        reservations: a list of nodes that are reserved ahead, into which no job starts: JSON lines
+            {"boxes":[{"base":[0,0],"sides":[4,2]}],"from":3600,"to":7200}; also of "nodes":[[1,1]]
+            (str; default None)
         freedom: how free jobs are to be placed: box, turned, any-box, connected or any, also by
             size, column or share: box:16,connected; box:queue=2; any:25%
             (str; default None)
@@ -258,6 +261,7 @@ class Parameters(TypedDict, total=False):
     slice: Several[str] | None
     failures: Several[str] | None
     checkpoint: Numbers[Time] | None
+    reservations: Several[str] | None
     jobs: Numbers[int] | None
     freedom: Several[str] | None
     migration: Numbers[Time] | None
