@@ -59,7 +59,7 @@ fn problems(method: &str, path: &str, operation: &Value) -> Vec<&'static str> {
     }
     let changes_leases =
         ["/end", "/renew", "/move", "/v1/hold"].iter().any(|end| path.ends_with(end));
-    let asks = [("POST", "/v1/leases"), ("POST", "/v1/plans")];
+    let asks = ["/v1/leases", "/v1/plans", "/v1/forecast"].map(|path| ("POST", path));
     if changes_leases || asks.contains(&(method, path)) {
         all.push("409");
     }
