@@ -19,6 +19,8 @@ mod reservation;
 mod served_machine;
 mod snapshot;
 mod state;
+#[cfg(feature = "http")]
+mod tried_machine;
 mod view;
 
 pub use pavior_workload::Ask;
@@ -37,6 +39,7 @@ pub use problem::{Problem, Reason};
 pub use reply::{Instant, Reply, Written};
 pub(crate) use reply::{parts, point};
 pub use reservation::Reservation;
+#[cfg(feature = "http")]
 pub(crate) use served_machine::{ServedMachine, micros};
 pub use snapshot::StateSnapshot;
 pub use state::{MachineSpec, ServiceLimits, ServiceState, StateError};

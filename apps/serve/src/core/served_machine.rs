@@ -5,13 +5,10 @@ use std::collections::BTreeSet;
 use pavior_allocation::{AllocateError, Machine, Placement, Refusal, Selection};
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, OccupancyError, Request, Sides};
-use pavior_scheduling::{AdvanceReservation, Dispatcher, Running, Standing};
+use pavior_scheduling::{AdvanceReservation, Dispatcher, Standing};
 use pavior_workload::{Job, Service, ShapeRule, Shaper};
 
-use super::{
-    Ask, BoardView, Lease, MachineSpec, NodeState, Reservation, StateError, StateView,
-    WaitingRequest,
-};
+use super::{Ask, Lease, MachineSpec, NodeState, Reservation, StateError, WaitingRequest};
 
 /// How long a job without an estimate is taken to run: a century, in milliseconds.
 const FOREVER_MS: u64 = 100 * 365 * 24 * 3600 * 1000;
@@ -20,7 +17,7 @@ const FOREVER_MS: u64 = 100 * 365 * 24 * 3600 * 1000;
 pub(crate) struct ServedMachine {
     pub(crate) spec: MachineSpec,
     pub(crate) grid: Grid,
-    dispatcher: Dispatcher,
+    pub(super) dispatcher: Dispatcher,
     shaper: Shaper,
     pub(crate) failed: BTreeSet<NodeId>,
     pub(crate) drained: BTreeSet<NodeId>,
@@ -56,67 +53,6 @@ impl ServedMachine {
             failed: BTreeSet::new(),
             drained: BTreeSet::new(),
         })
-    }
-
-    /// A machine of a view, to be tried out: with its leases, its queue and what is reserved ahead.
-    ///
-    /// # Errors
-    /// If the view contradicts itself.
-    pub(crate) fn of(view: &StateView, board: &BoardView, seed: u64) -> Result<Self, String> {
-        let made = ServedMachine::new(&board.spec, seed);
-        let mut machine = made.map_err(|error| error.to_string())?;
-        for lease in view.leases_on(board) {
-            machine.hold(lease)?;
-        }
-        for (nodes, state) in
-            [(&board.failed, NodeState::Failed), (&board.drained, NodeState::Drained)]
-        {
-            for &node in nodes {
-                machine.set_node(NodeId(node), state);
-            }
-        }
-        for reservation in view.reservations_on(board) {
-            machine.reserve(reservation)?;
-        }
-        for waiting in view.waiting.iter().filter(|one| one.machine == board.spec.name) {
-            machine.wait(waiting);
-        }
-        Ok(machine)
-    }
-
-    /// The same machine with its queue, to run forward.
-    pub(crate) fn into_dispatcher(self) -> Dispatcher {
-        self.dispatcher
-    }
-
-    /// The leases, as running jobs.
-    pub(crate) fn running(&self) -> &Running {
-        self.dispatcher.running()
-    }
-
-    /// Ends a lease and lets its job wait again, as the last of the queue.
-    pub(crate) fn requeue(&mut self, id: u64, now: Time) {
-        if let Some((running, _)) = self.dispatcher.end(JobId(id)) {
-            self.dispatcher.submit(Job { arrival: now, ..running.job });
-        }
-    }
-
-    /// Keeps nodes free of jobs from one time to another, under a number that no reservation has.
-    pub(crate) fn keep_free(
-        &mut self,
-        number: u64,
-        parts: Vec<Cuboid>,
-        time: (Time, Time),
-    ) -> Result<(), String> {
-        let kept = AdvanceReservation::new(number, &self.grid, parts, time);
-        self.dispatcher.reserve(kept.map_err(|error| error.to_string())?);
-        Ok(())
-    }
-
-    /// Machine, queue and running jobs, to be run forward.
-    #[cfg(feature = "http")]
-    pub(crate) fn dispatcher(&self) -> &Dispatcher {
-        &self.dispatcher
     }
 
     /// The nodes, and who holds them.
