@@ -3,6 +3,8 @@
 use pavior_mesh::{Coordinates, Cuboid, Freedom};
 
 use super::{Ask, JobName, Reply, Written};
+#[cfg(feature = "http")]
+use super::{Problem, Reason};
 
 /// Who sends a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +20,16 @@ impl Caller {
     /// Whether the caller may see and end what belongs to a tenant.
     pub fn may_touch(&self, tenant: &str) -> bool {
         self.tenant.as_deref().is_none_or(|own| own == tenant)
+    }
+
+    /// The operator alone is told how leases could move.
+    #[cfg(feature = "http")]
+    pub(crate) fn may_see_moves(&self) -> Result<(), Problem> {
+        let detail = "only the operator may see how to move leases";
+        self.tenant
+            .is_none()
+            .then_some(())
+            .ok_or_else(|| Problem::new(Reason::OperatorOnly, detail))
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::{Path, State};
+use pavior_kernel::message;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -108,8 +109,13 @@ pub(crate) async fn hold(State(app): State<Arc<App>>, change: Change) -> Result<
 
 /// The number of a lease in an address.
 pub(crate) fn number(id: &str) -> Result<u64, Problem> {
-    let unknown = || Problem::new(Reason::UnknownLease, format!("there is no lease `{id}`"));
-    id.parse().map_err(|_| unknown())
+    number_of(id, "lease", Reason::UnknownLease)
+}
+
+/// The number of a thing in an address, and what is answered if it is none.
+pub(crate) fn number_of(id: &str, thing: &str, unknown: Reason) -> Result<u64, Problem> {
+    let none = |_| Problem::new(unknown, format!("there is no {thing} `{}`", message(id)));
+    id.parse().map_err(none)
 }
 
 /// A node has failed: a lease that holds it keeps it; then it is unavailable until it is repaired.

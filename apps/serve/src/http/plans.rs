@@ -5,13 +5,12 @@ use std::sync::Arc;
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::{Extension, Path, State};
-use pavior_kernel::message;
 use pavior_mesh::{Cuboid, Grid};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::body::{self, BoxBody, EndBody, instant, millis, read};
-use super::changes::number;
+use super::changes::{number, number_of};
 use super::extract::{Change, ChangeHeaders};
 use super::statuses::{Conflict, Guarded, Named};
 use super::{App, Fault};
@@ -124,11 +123,7 @@ pub(crate) async fn cancel(
 ) -> Result<Reply, Fault> {
     let command = |bytes: &Bytes| {
         body::nothing(bytes)?;
-        let unknown = || {
-            let detail = format!("there is no plan `{}`", message(&id));
-            Problem::new(Reason::UnknownPlan, detail)
-        };
-        Ok(Command::CancelPlan { id: id.parse().map_err(|_| unknown())? })
+        number_of(&id, "plan", Reason::UnknownPlan).map(|id| Command::CancelPlan { id })
     };
     change.carry_out(&app, &format!("unplan/{id}"), command).await
 }

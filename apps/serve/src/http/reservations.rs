@@ -5,12 +5,12 @@ use std::sync::Arc;
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::{Extension, Path, State};
-use pavior_kernel::message;
 use pavior_mesh::Grid;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::body::{self, BoxBody, instant, read};
+use super::changes::number_of;
 use super::extract::{Change, ChangeHeaders, InQuery};
 use super::machines::unknown_machine;
 use super::statuses::{Guarded, Missing, Named};
@@ -122,11 +122,8 @@ pub(crate) async fn give_up(
 ) -> Result<Reply, Fault> {
     let command = |bytes: &Bytes| {
         body::nothing(bytes)?;
-        let unknown = || {
-            let detail = format!("there is no reservation `{}`", message(&id));
-            Problem::new(Reason::UnknownReservation, detail)
-        };
-        Ok(Command::Unreserve { id: id.parse().map_err(|_| unknown())? })
+        let id = number_of(&id, "reservation", Reason::UnknownReservation)?;
+        Ok(Command::Unreserve { id })
     };
     change.carry_out(&app, &format!("unreserve/{id}"), command).await
 }

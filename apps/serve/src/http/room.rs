@@ -68,10 +68,7 @@ pub(crate) async fn room(
     Extension(caller): Extension<Caller>,
     InBody(body): InBody<RoomBody>,
 ) -> Result<Json<RoomAnswer>, Fault> {
-    if caller.tenant.is_some() {
-        let detail = "only the operator may see how to move leases";
-        return Err(Problem::new(Reason::OperatorOnly, detail).into());
-    }
+    caller.may_see_moves()?;
     let view = app.writer.view().await?;
     let (now_ms, seed) = (app.writer.clock.now_ms(), app.seed);
     Ok(Json(app.fair_queue.run(&caller, move || planned(&view, &body, (now_ms, seed))).await??))

@@ -99,9 +99,8 @@ pub(crate) async fn slots_of(
     InQuery(query): InQuery<SlotsQuery>,
 ) -> Result<Json<SlotsReply>, Fault> {
     let moves = query.moves.unwrap_or(0);
-    if moves > 0 && caller.tenant.is_some() {
-        let detail = "only the operator may see how to move leases";
-        return Err(Problem::new(Reason::OperatorOnly, detail).into());
+    if moves > 0 {
+        caller.may_see_moves()?;
     }
     if moves > MOVED {
         return Err(Problem::new(Reason::BadValue, "\"moves\" is 0 to 4").into());

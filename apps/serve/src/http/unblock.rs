@@ -51,10 +51,7 @@ pub(crate) async fn unblock(
     Extension(caller): Extension<Caller>,
     InBody(body): InBody<UnblockBody>,
 ) -> Result<Json<Plan>, Fault> {
-    if caller.tenant.is_some() {
-        let detail = "only the operator may see how to move leases";
-        return Err(Problem::new(Reason::OperatorOnly, detail).into());
-    }
+    caller.may_see_moves()?;
     let view = app.writer.view().await?;
     let seed = app.seed;
     Ok(Json(app.fair_queue.run(&caller, move || planned(&view, &body, seed)).await??))
