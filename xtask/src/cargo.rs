@@ -28,10 +28,24 @@ pub(crate) fn output(root: &Path, arguments: &[&str]) -> Result<String, String> 
     }
 }
 
-/// Whether a cargo command succeeds, warnings of the documentation denied.
+/// Warnings of the documentation are denied, and the counts of instructions are those of a build
+/// that is not incremental.
+const CHECKED: [(&str, &str); 2] = [("RUSTDOCFLAGS", "-D warnings"), ("CARGO_INCREMENTAL", "0")];
+
+/// Whether a cargo command succeeds, as all the checks run it.
 pub(crate) fn run(root: &Path, arguments: &[&str]) -> bool {
-    // The counts of instructions are those of a build that is not incremental.
-    run_with(root, arguments, &[("RUSTDOCFLAGS", "-D warnings"), ("CARGO_INCREMENTAL", "0")])
+    run_with(root, arguments, &CHECKED)
+}
+
+/// What a cargo command, as all the checks run it, says when it has ended, and whether it succeeds.
+pub(crate) fn report(root: &Path, arguments: &[&str]) -> (String, bool) {
+    match command(root, arguments).envs(CHECKED).output() {
+        Ok(output) => {
+            let said = [output.stdout, output.stderr].concat();
+            (String::from_utf8_lossy(&said).into_owned(), output.status.success())
+        }
+        Err(error) => (error.to_string(), false),
+    }
 }
 
 /// Whether a cargo command succeeds with these variables.

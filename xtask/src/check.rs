@@ -4,14 +4,17 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use crate::cargo::{program, run as cargo, run_with};
+use crate::cargo::{program, report, run as cargo, run_with};
 use crate::{
     blocks, dependencies, dist, docs, kinds, layers, links, messages, notes, openapi, packages,
     python, sharing, slurm, tidy, viewer,
 };
 
-/// A step: what it is, and the cargo arguments.
-const STEPS: &[(&str, &[&str])] = &[
+/// What a step is, and the cargo arguments.
+type Step = (&'static str, &'static [&'static str]);
+
+/// Steps before the tests.
+const FIRST: &[Step] = &[
     ("formatting", &["fmt", "--all", "--check"]),
     // All features in all steps, so that what several steps need is built once.
     (
@@ -27,10 +30,14 @@ const STEPS: &[(&str, &[&str])] = &[
             "warnings",
         ],
     ),
-    (
-        "tests and examples of the docs",
-        &["test", "--workspace", "--all-features", "--no-fail-fast"],
-    ),
+];
+
+/// The tests of all packages. Those of real Slurms wait far more than they compute, so that they run
+/// beside the others.
+const TESTS: &[&str] = &["test", "--workspace", "--all-features", "--no-fail-fast"];
+
+/// Steps after the tests.
+const STEPS: &[Step] = &[
     (
         "the library with its default features",
         &["clippy", "--package", "pavior", "--quiet", "--", "-D", "warnings"],
@@ -132,12 +139,14 @@ pub(crate) fn run(root: &Path) -> Vec<String> {
     // Before the tests, which look at the page with what npm installs here.
     announce("the page's bundle, built anew by npm");
     failed.extend(viewer::problems(root));
-    for (name, arguments) in STEPS {
+    let step = |(name, arguments): &Step| {
         announce(&format!("{name}: cargo {}", arguments.join(" ")));
-        if !cargo(root, arguments) {
-            failed.push(format!("failed: {name} (cargo {})", arguments.join(" ")));
-        }
-    }
+        let failed = || format!("failed: {name} (cargo {})", arguments.join(" "));
+        (!cargo(root, arguments)).then(failed)
+    };
+    failed.extend(FIRST.iter().filter_map(step));
+    failed.extend(tests(root, &announce));
+    failed.extend(STEPS.iter().filter_map(step));
     announce("the shell blocks of README and first pages, in a fresh clone");
     match program(root) {
         Ok(program) => failed.extend(blocks::problems(root, &program)),
@@ -162,6 +171,32 @@ pub(crate) fn run(root: &Path) -> Vec<String> {
             Err(problem) => failed.push(problem),
         }
     }
+    failed
+}
+
+/// Runs all tests, those of real Slurms beside the others.
+fn tests(root: &Path, announce: &dyn Fn(&str)) -> Vec<String> {
+    announce("tests and examples of the docs: what they need is built");
+    let built = [TESTS, &["--no-run", "--quiet"]].concat();
+    if !cargo(root, &built) {
+        return vec!["failed: a test cannot be built".to_string()];
+    }
+    announce(&format!("tests and examples of the docs: cargo {}", TESTS.join(" ")));
+    let slurm = {
+        let root = root.to_path_buf();
+        let arguments = [TESTS, &["--quiet", "--test", "it", "--"], slurm::TESTS].concat();
+        std::thread::spawn(move || report(&root, &arguments))
+    };
+    let skipped = slurm::TESTS.iter().flat_map(|name| ["--skip", name]);
+    let others: Vec<&str> = TESTS.iter().copied().chain(["--"]).chain(skipped).collect();
+    let mut failed = Vec::new();
+    if !cargo(root, &others) {
+        failed.push(format!("failed: tests and examples of the docs (cargo {})", TESTS.join(" ")));
+    }
+    announce("tests of real Slurms, which ran beside these: the end is waited for");
+    let (said, passed) = slurm.join().expect("a thread that runs a program does not panic");
+    print!("{said}");
+    failed.extend((!passed).then(|| "failed: tests of real Slurms".to_string()));
     failed
 }
 

@@ -8,6 +8,9 @@ use crate::cargo::run_with;
 /// As `examples/slurm/release.sh` takes them.
 const RELEASES: [&str; 3] = ["22.05", "24.11", "testing"];
 
+/// What the names of the tests with a real Slurm end with.
+pub(crate) const TESTS: &[&str] = &["slurm_22_05", "slurm_24_11", "slurm_testing"];
+
 /// Has the releases made, so that the tests do not wait for each, and says which they are. What
 /// cannot be made the tests leave out, loudly.
 pub(crate) fn prepare(root: &Path) {

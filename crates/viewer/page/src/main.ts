@@ -271,8 +271,11 @@ function here(): string {
 function keep(): void {
   kept ??= setTimeout(() => {
     kept = null;
-    last = here();
-    history.replaceState(null, "", last ? `#${last}` : location.pathname + location.search);
+    // An address that has just been pasted is not written over: `hashchange` comes after this.
+    if (location.hash.slice(1) !== last) return;
+    const now = here();
+    history.replaceState(null, "", now ? `#${now}` : location.pathname + location.search);
+    last = location.hash.slice(1);
   }, 250);
 }
 
@@ -297,7 +300,10 @@ function follow(to: address.Address): void {
 }
 
 addEventListener("hashchange", () => {
-  if (location.hash.slice(1) !== last) follow(address.read(location.hash));
+  const pasted = location.hash.slice(1);
+  if (pasted === last) return;
+  last = pasted;
+  follow(address.read(pasted));
 });
 find("share").onclick = () => {
   const url = new URL(location.href);
