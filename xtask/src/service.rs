@@ -37,6 +37,22 @@ const PARTS: &[Part] = &[
         sizes: &[("PAVIOR_REPLAY_SPEED", "1000")],
     },
     Part {
+        name: "a week of a real log after two, each forecast held against what came",
+        run: &[
+            "test",
+            "--quiet",
+            "--release",
+            "-p",
+            "pavior-serve",
+            "--test",
+            "it",
+            "forecast_days",
+            "--",
+            "--nocapture",
+        ],
+        sizes: &[("PAVIOR_FORECAST_DAYS", "14+7")],
+    },
+    Part {
         name: "frames of 16x16x16 nodes and 2,000 jobs",
         run: &[
             "test",

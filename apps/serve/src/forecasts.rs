@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant as Stopwatch};
 
@@ -27,10 +28,14 @@ use crate::writer::{Next, RecoveryError, WriterHandle, from_snapshot};
 const MOST: usize = 256;
 /// Forecasts are made anew after a change at most so often, and for at most a tenth of the time.
 const EVERY: Duration = Duration::from_millis(200);
+/// Without a change they are made anew at most so often: where a median has passed.
+const PASSED: Duration = Duration::from_secs(5);
 
 /// When requests start that wait, and how good it was what was said before.
 #[derive(Default)]
 pub(crate) struct Forecasts {
+    /// Whether the records of the past have been read: nobody waits for that.
+    began: AtomicBool,
     learning: Mutex<Option<Learning>>,
     told: Mutex<HashMap<String, Arc<Told>>>,
 }
@@ -51,18 +56,21 @@ impl Told {
 
 /// How good promises have been on a machine.
 #[derive(Clone, Copy, Debug, Default)]
-struct Standing {
+pub(crate) struct Standing {
     runs: usize,
-    promises: Record,
+    pub(crate) promises: Record,
     calibrated: bool,
+    /// Forecasts of waiting requests that were made, those that were made anew included.
+    pub(crate) forecasts: u64,
 }
 
 impl Standing {
-    fn of(forecaster: &Forecaster) -> Standing {
+    fn of(forecaster: &Forecaster, forecasts: u64) -> Standing {
         Standing {
             runs: forecaster.past().len(),
             promises: forecaster.record(),
             calibrated: forecaster.is_calibrated(),
+            forecasts,
         }
     }
 
@@ -106,8 +114,14 @@ impl Forecasts {
         lock(&self.told).get(&board.spec.name).cloned().unwrap_or_default()
     }
 
-    /// Takes up all records that there are, and makes the forecasts anew that they change. The time
-    /// that it took.
+    /// How good promises have been so far, by machine.
+    pub(crate) fn standings(&self) -> HashMap<String, Standing> {
+        let told = lock(&self.told);
+        told.iter().map(|(machine, told)| (machine.clone(), told.standing)).collect()
+    }
+
+    /// Takes up all records that there are, and makes the forecasts anew that they change. How long
+    /// to rest then, and how long at most if nothing changes.
     ///
     /// # Errors
     /// If the records cannot be read.
@@ -115,7 +129,7 @@ impl Forecasts {
         &self,
         writer: &WriterHandle,
         seed: u64,
-    ) -> Result<Duration, RecoveryError> {
+    ) -> Result<(Duration, Option<Duration>), RecoveryError> {
         let begun = Stopwatch::now();
         let mut learning = lock(&self.learning);
         let mut copy = match learning.take() {
@@ -135,9 +149,16 @@ impl Forecasts {
             }
         }
         let known = lock(&self.told).clone();
-        *lock(&self.told) = copy.forecasts(&known, writer.clock.now_ms());
+        let now_ms = writer.clock.now_ms();
+        let told = copy.forecasts(&known, now_ms);
+        let medians = told.values().flat_map(|told| told.requests.values().map(|one| one.median));
+        let passes = medians.min().map(|median| Duration::from_micros(median.0));
+        let now = Duration::from_millis(now_ms);
+        *lock(&self.told) = told;
         *learning = Some(copy);
-        Ok(begun.elapsed())
+        self.began.store(true, Ordering::Release);
+        let rest = (9 * begun.elapsed()).max(EVERY);
+        Ok((rest, passes.map(|passes| passes.saturating_sub(now).max(PASSED))))
     }
 
     /// When a request would start that comes now.
@@ -151,6 +172,9 @@ impl Forecasts {
         asks: &Asks,
         now_ms: u64,
     ) -> Result<Foretold, Unforeseen> {
+        if !self.began.load(Ordering::Acquire) {
+            return Err(Unforeseen::NotYet);
+        }
         let mut learning = lock(&self.learning);
         let copy = learning.as_mut().ok_or(Unforeseen::NotYet)?;
         let machine = copy.state.boards.get_mut(board).ok_or(Unforeseen::NotYet)?;
@@ -161,7 +185,7 @@ impl Forecasts {
         let job = job(id, request, Time(now_ms * 1000), &kind);
         let forecast = forecaster.forecast_request(machine.dispatcher(), job, kind);
         let forecast = forecast.map_err(|error| Unforeseen::Failed(error.to_string()))?;
-        Ok(Standing::of(forecaster).beside(&forecast))
+        Ok(Standing::of(forecaster, 0).beside(&forecast))
     }
 }
 
@@ -209,21 +233,26 @@ impl Learning {
         Ok(copy)
     }
 
-    /// Takes up machines that are new, and what they hold already.
+    /// Takes up machines that are new, with what they hold already, and the schedulers of now.
     fn meet(&mut self) {
-        for board in &self.state.boards[self.machines.len()..] {
+        self.machines.resize_with(self.state.boards.len(), || None);
+        self.due = vec![Due::All; self.machines.len()];
+        for (board, known) in self.state.boards.iter().zip(&mut self.machines) {
             let scheduler = board.spec.scheduler.as_ref().and_then(|name| name.parse().ok());
-            let mut forecaster =
-                scheduler.map(|scheduler| Forecaster::new(scheduler, Effort::default()));
-            if let Some(forecaster) = &mut forecaster {
-                let here = |machine: &str| machine == board.spec.name;
-                let held = self.state.leases.values().filter(|lease| here(&lease.machine));
-                held.for_each(|lease| forecaster.found(JobId(lease.id), kind_of(lease)));
-                let waiting = self.state.waiting.values().filter(|one| here(&one.machine));
-                waiting.for_each(|one| forecaster.found(JobId(one.id), kind_of_waiting(one)));
+            let Some(scheduler) = scheduler else {
+                *known = None;
+                continue;
+            };
+            if let Some(known) = known {
+                known.order_by(scheduler);
+                continue;
             }
-            self.machines.push(forecaster);
-            self.due.push(Due::All);
+            let forecaster = known.insert(Forecaster::new(scheduler, Effort::default()));
+            let here = |machine: &str| machine == board.spec.name;
+            let held = self.state.leases.values().filter(|lease| here(&lease.machine));
+            held.for_each(|lease| forecaster.found(JobId(lease.id), kind_of(lease)));
+            let waiting = self.state.waiting.values().filter(|one| here(&one.machine));
+            waiting.for_each(|one| forecaster.found(JobId(one.id), kind_of_waiting(one)));
         }
     }
 
@@ -231,7 +260,9 @@ impl Learning {
     fn take(&mut self, record: &ServiceRecord) -> Result<(), crate::core::FoldError> {
         self.hear(record);
         self.state.apply(record)?;
-        self.meet();
+        if matches!(record.event, Event::Configured { .. }) {
+            self.meet();
+        }
         Ok(())
     }
 
@@ -252,6 +283,7 @@ impl Learning {
                     || Request::nodes(lease.requested),
                     |shape| Request::hinted(lease.requested, shape),
                 );
+                let request = request.with_freedom(lease.freedom);
                 let job = job(JobId(lease.id), request, at, &kind);
                 self.with(&lease.machine, |forecaster| {
                     if !waited {
@@ -316,33 +348,37 @@ impl Learning {
         }
     }
 
-    /// The forecasts now, by machine. Only those are made anew that may have changed.
+    /// The forecasts now, by machine. Only those are made anew that may have changed: by a record,
+    /// or since the time has come to their median, and the request still waits.
     fn forecasts(
         &mut self,
         known: &HashMap<String, Arc<Told>>,
         now_ms: u64,
     ) -> HashMap<String, Arc<Told>> {
+        let now = Time(now_ms * 1000);
         let mut told = HashMap::new();
         for (index, board) in self.state.boards.iter().enumerate() {
             let Some(forecaster) = &mut self.machines[index] else { continue };
             let name = &board.spec.name;
+            let before = known.get(name).map_or(0, |told| told.standing.forecasts);
             let known = known.get(name).map(|told| &told.requests);
             let due = std::mem::take(&mut self.due[index]);
+            let holds = |id: u64, one: &Forecast| !due.has(id) && one.median > now;
             let mut requests = HashMap::new();
             let mut anew = Vec::new();
             for id in board.waiting().take(MOST) {
-                match known.and_then(|known| known.get(&id)).filter(|_| !due.has(id)) {
+                match known.and_then(|known| known.get(&id)).filter(|one| holds(id, one)) {
                     Some(forecast) => drop(requests.insert(id, *forecast)),
                     None => anew.push(JobId(id)),
                 }
             }
             if !anew.is_empty() {
-                match forecaster.forecast(board.dispatcher(), Time(now_ms * 1000), &anew) {
+                match forecaster.forecast(board.dispatcher(), now, &anew) {
                     Ok(made) => requests.extend(made.iter().map(|one| (one.job.0, *one))),
                     Err(error) => tracing::warn!(%error, "no forecasts of {name}"),
                 }
             }
-            let standing = Standing::of(forecaster);
+            let standing = Standing::of(forecaster, before + anew.len() as u64);
             told.insert(name.clone(), Arc::new(Told { requests, standing }));
         }
         told
@@ -366,20 +402,18 @@ pub(crate) async fn foresee(app: Arc<crate::http::App>) {
     loop {
         let own = app.clone();
         let work = move || own.forecasts.follow(&own.writer, own.seed);
-        let pause = match tokio::task::spawn_blocking(work).await {
-            Ok(Ok(took)) => (9 * took).max(EVERY),
-            Ok(Err(error)) => {
-                tracing::warn!(%error, "the past cannot be read: no forecasts");
-                Duration::from_mins(1)
-            }
-            Err(_) => return,
-        };
+        let Ok(followed) = tokio::task::spawn_blocking(work).await else { return };
+        let (rest, passes) = followed.unwrap_or_else(|error| {
+            tracing::warn!(%error, "the past cannot be read: no forecasts");
+            (Duration::from_mins(1), None)
+        });
         tokio::select! {
-            () = tokio::time::sleep(pause) => {}
+            () = tokio::time::sleep(rest) => {}
             _ = stopping.wait_for(|stopping| *stopping) => return,
         }
         tokio::select! {
             changed = records.changed() => if changed.is_err() { return },
+            () = tokio::time::sleep(passes.unwrap_or(Duration::MAX)) => {}
             _ = stopping.wait_for(|stopping| *stopping) => return,
         }
     }

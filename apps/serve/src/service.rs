@@ -105,16 +105,33 @@ impl ServiceError {
 /// # Errors
 /// If it cannot start.
 pub fn run(options: &ServiceOptions, output: &mut dyn Write) -> Result<(), ServiceError> {
+    run_under(ServiceClock::new(), options, output)
+}
+
+/// [`run`] under a clock that the caller keeps a copy of, and may set forward: a replay of a log
+/// does so.
+///
+/// # Errors
+/// If it cannot start.
+pub fn run_under(
+    clock: ServiceClock,
+    options: &ServiceOptions,
+    output: &mut dyn Write,
+) -> Result<(), ServiceError> {
     log();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| io_error("the runtime", error))?;
-    let served = runtime.block_on(serve(options, output));
+    let served = runtime.block_on(serve(clock, options, output));
     // Explanations that still run need not be waited for: they change nothing.
     runtime.shutdown_timeout(std::time::Duration::from_millis(200));
     served
 }
 
-async fn serve(options: &ServiceOptions, output: &mut dyn Write) -> Result<(), ServiceError> {
+async fn serve(
+    clock: ServiceClock,
+    options: &ServiceOptions,
+    output: &mut dyn Write,
+) -> Result<(), ServiceError> {
     let access = access(options)?;
     let limits = ServiceLimits {
         quota: options.quota,
@@ -132,7 +149,7 @@ async fn serve(options: &ServiceOptions, output: &mut dyn Write) -> Result<(), S
         None => Address::Unix(options.data.join("pavior.sock")),
     };
     let listener = Listener::bind(&address, options.tls.as_ref(), access.asks()).await?;
-    let (clock, tuning) = (ServiceClock::new(), options.tuning.clone());
+    let tuning = options.tuning.clone();
     let (writer, thread) =
         writer::start(clock, state, store, limits, options.seed, tuning, unavailable);
     let (stop, stopping) = watch::channel(false);

@@ -54,8 +54,7 @@ pub(crate) struct Calibration {
     deadlines: BTreeSet<(Time, JobId)>,
     /// Open promises that are broken: their jobs still wait.
     late: BTreeSet<JobId>,
-    kept: u64,
-    broken: u64,
+    record: Record,
 }
 
 #[derive(Clone, Debug)]
@@ -73,6 +72,8 @@ impl Default for Residuals {
 /// How promises to jobs that had to wait have turned out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Record {
+    /// All that were made. What is neither kept nor broken is still open, or its job was withdrawn.
+    pub made: u64,
     /// Those that started within what was promised.
     pub kept: u64,
     /// Those that did not, or have waited too long already.
@@ -141,9 +142,9 @@ impl Residuals {
 }
 
 impl Calibration {
-    /// How many promises were kept and broken so far, of jobs that had to wait.
+    /// How many promises were made, kept and broken so far, of jobs that had to wait.
     pub(crate) fn record(&self) -> Record {
-        Record { kept: self.kept, broken: self.broken }
+        self.record
     }
 
     /// Whether enough promises have been held against what came.
@@ -180,6 +181,7 @@ impl Calibration {
         let class = kind.size_class();
         self.open.insert(job, Promise { at, class, raw: said.raw, low, high });
         self.deadlines.insert((high, job));
+        self.record.made += 1;
     }
 
     /// Time has come to `now`: promises whose end has passed are broken.
@@ -189,7 +191,7 @@ impl Calibration {
             let Some(promise) = self.open.get(&job) else { continue };
             let class = promise.class;
             self.late.insert(job);
-            self.broken += 1;
+            self.record.broken += 1;
             self.learn(class, |residuals| residuals.learn_high(true));
         }
     }
@@ -202,8 +204,8 @@ impl Calibration {
         let late = self.late.remove(&job);
         if !late {
             self.deadlines.remove(&(promise.high, job));
-            self.broken += u64::from(early);
-            self.kept += u64::from(!early);
+            self.record.broken += u64::from(early);
+            self.record.kept += u64::from(!early);
         }
         let residual = promise.residual(now);
         self.learn(promise.class, |residuals| {
@@ -283,8 +285,8 @@ mod tests {
         }
         assert!((880..940).contains(&held), "{held} of 1000");
         assert!(calibration.open.is_empty() && calibration.deadlines.is_empty());
-        let Record { kept, broken } = calibration.record();
-        assert_eq!(kept + broken, 2000);
+        let Record { made, kept, broken } = calibration.record();
+        assert_eq!((made, kept + broken), (2000, 2000));
     }
 
     #[test]
@@ -296,7 +298,7 @@ mod tests {
             calibration.promise(JobId(number), Time(0), &kind, &said);
         }
         calibration.advance(Time(3600 * SECOND));
-        assert_eq!(calibration.record(), Record { kept: 0, broken: 100 });
+        assert_eq!(calibration.record(), Record { made: 100, kept: 0, broken: 100 });
         let now = Time(3600 * SECOND);
         let [low, ..] = calibration.waits(now, &kind, &[Time(SECOND); 8]).waits;
         assert!(low > Time(700 * SECOND), "a hundred jobs have waited an hour: {low}");

@@ -95,6 +95,12 @@ impl Forecaster {
         }
     }
 
+    /// The dispatchers that it will be asked about have another scheduler from now on. What was
+    /// learned stays.
+    pub fn order_by(&mut self, scheduler: Selection) {
+        self.scheduler = scheduler;
+    }
+
     /// The run times that it knows.
     pub fn past(&self) -> &Past {
         &self.past

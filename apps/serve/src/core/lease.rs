@@ -67,6 +67,9 @@ pub struct Lease {
     /// The box that was asked for, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<[u16; 3]>,
+    /// How free it was to be placed, if that was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub freedom: Option<Freedom>,
     /// For whom; the empty name is the operator.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub tenant: String,

@@ -17,6 +17,7 @@ use prometheus_client::registry::Registry;
 use super::statuses::Guarded;
 use super::{App, Fault};
 use crate::core::{BoardView, NodeCounts, StateView};
+use crate::forecasts::Standing;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Labels {
@@ -139,8 +140,31 @@ async fn numbers(app: &Arc<App>) -> Registry {
     each("waiting", "Requests that wait", &|board, _| {
         view.waiting.iter().filter(|one| here(board, &one.machine)).count() as u64
     });
+    promises(app, &mut all);
     slots(app, view, &mut all).await;
     all
+}
+
+/// What was promised to requests that wait, and how that turned out. It begins anew with the
+/// service.
+fn promises(app: &App, all: &mut Registry) {
+    let standings = app.forecasts.standings();
+    let mut each = |name: &str, what: &str, number: fn(&Standing) -> u64| {
+        let family = Family::<OfMachine, Counter>::default();
+        for (machine, standing) in &standings {
+            let machine = OfMachine { machine: machine.clone() };
+            family.get_or_create(&machine).inc_by(number(standing));
+        }
+        all.register(name, what, family);
+    };
+    let what = "Forecasts of waiting requests made, those made anew included";
+    each("forecasts", what, |standing| standing.forecasts);
+    let what = "Requests that were promised an interval in which they start";
+    each("promises", what, |standing| standing.promises.made);
+    let what = "Promises whose request started in the interval";
+    each("promises_kept", what, |standing| standing.promises.kept);
+    let what = "Promises whose request started before the interval, or had not by its end";
+    each("promises_broken", what, |standing| standing.promises.broken);
 }
 
 /// How many boxes of each configured shape can be placed side by side, on machines that have as

@@ -8,6 +8,8 @@ mod crashes;
 mod decisions;
 mod disk;
 mod folder;
+mod forecast_days;
+mod forecasts;
 mod freedom;
 mod full;
 mod http;

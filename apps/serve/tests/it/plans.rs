@@ -17,7 +17,8 @@ fn row(setup: &mut Setup) {
 }
 
 fn leases(client: &mut Client) -> [Value; 2] {
-    let a = client.lease(json!({ "shape": [2], "estimate_s": 100, "tenant": "a", "job": "a" }));
+    let a = client.lease(json!({ "shape": [2], "estimate_s": 100, "tenant": "a", "job": "a",
+                                 "freedom": "turned" }));
     [a, client.lease(json!({ "shape": [2], "estimate_s": 9000, "tenant": "a", "job": "b" }))]
 }
 
@@ -165,7 +166,8 @@ fn a_requeued_lease_waits_again_under_its_name() {
     let again = move_of(&mut tenant, &a);
     // Nodes 0 and 1 are free at once, but a would run into the room.
     assert_eq!(again.status, 202, "{}", again.text);
-    has(&again.json(), &json!({ "state": "waiting", "job": "a", "requested": 2 }));
+    let expected = json!({ "state": "waiting", "job": "a", "requested": 2, "freedom": "turned" });
+    has(&again.json(), &expected);
     assert_eq!(now(&mut client, &one)["state"], "under-way");
     assert_eq!(move_of(&mut tenant, &b).status, 200);
     assert_eq!(now(&mut client, &one)["state"], "free");

@@ -239,6 +239,16 @@ fn child() {
 pub(crate) fn serve_if_asked() -> bool {
     let Ok(text) = std::env::var(OPTIONS) else { return false };
     let (setup, told): (Setup, PathBuf) = serde_json::from_str(&text).expect("they were written");
+    let mut told = File::create(told).expect("there is room");
+    if let Err(error) = service::run(&options(setup), &mut told) {
+        eprintln!("{error}");
+        std::process::exit(1);
+    }
+    true
+}
+
+/// The options of a service.
+pub(crate) fn options(setup: Setup) -> ServiceOptions {
     let tls =
         setup.certificates.map(|(certificate, key, client_ca)| Tls { certificate, key, client_ca });
     let usual = HttpBounds::default();
@@ -250,7 +260,7 @@ pub(crate) fn serve_if_asked() -> bool {
         scheduler: setup.scheduler.clone(),
         shape_rule: "compact".into(),
     });
-    let options = ServiceOptions {
+    ServiceOptions {
         machines: machines.collect(),
         data: setup.data,
         store: setup.store,
@@ -274,11 +284,5 @@ pub(crate) fn serve_if_asked() -> bool {
             ..Tuning::default()
         },
         seed: 1,
-    };
-    let mut told = File::create(told).expect("there is room");
-    if let Err(error) = service::run(&options, &mut told) {
-        eprintln!("{error}");
-        std::process::exit(1);
     }
-    true
 }

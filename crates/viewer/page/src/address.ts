@@ -2,8 +2,8 @@
 import { type By, COLOURINGS } from "./colouring.ts";
 import { AXES, type Plane } from "./plane.ts";
 
-export type List = "jobs" | "waiting" | "refused";
-export const LISTS: List[] = ["jobs", "waiting", "refused"];
+export type List = "jobs" | "waiting" | "refused" | "ahead";
+export const LISTS: List[] = ["jobs", "waiting", "refused", "ahead"];
 
 /** A column, and whether its greatest come first. */
 export interface Sort { column: string; down: boolean }
@@ -21,7 +21,15 @@ export interface Address {
   sort: Sort | null;
   /** From where the machine is seen in 3D: two angles in degrees, and the distance. */
   eye: number[] | null;
+  /** Boxes that are counted. */
+  slots: Slots | null;
 }
+
+/** Boxes of some sides that are counted side by side, also once at most so many jobs have moved. */
+export interface Slots { shape: number[]; moves: number }
+
+/** The most moves that the service looks for. */
+export const MOVES = 4;
 
 /** The longest text that is read. */
 const LONGEST = 200;
@@ -51,6 +59,12 @@ function eye(text: string | null): number[] | null {
   return text && numbers.length === 3 && numbers.every(Number.isFinite) ? numbers : null;
 }
 
+function slots(shape: string | null, moves: string | null): Slots | null {
+  if (!/^[1-9]\d{0,4}(x[1-9]\d{0,4}){0,2}$/.test(shape ?? "")) return null;
+  const most = /^\d$/.test(moves ?? "") ? Math.min(Number(moves), MOVES) : 0;
+  return { shape: (shape as string).split("x").map(Number), moves: most };
+}
+
 /** Reads what stands after `#`. What cannot be read is left out. */
 export function read(hash: string): Address {
   const words = new URLSearchParams(hash.replace(/^#/, "").slice(0, 10 * LONGEST));
@@ -66,6 +80,7 @@ export function read(hash: string): Address {
     search: text("q"),
     sort: sort(text("sort")),
     eye: eye(text("eye")),
+    slots: slots(text("slots"), text("moves")),
   };
 }
 
@@ -83,6 +98,8 @@ export function write(address: Address, seconds: boolean): string {
     ["job", address.job],
     ["list", address.list],
     ["q", address.search || null],
+    ["slots", address.slots?.shape.join("x") ?? null],
+    ["moves", address.slots?.moves ? String(address.slots.moves) : null],
     ["sort", order && `${order.down ? "-" : ""}${order.column}`],
   ];
   const said = words.filter((word): word is [string, string] => word[1] !== null);

@@ -1,11 +1,12 @@
 // Why a request waits or would be refused, in sentences, with the places that are drawn.
-import { element, find, plain, write } from "./dom.ts";
+import type { Slots } from "./address.ts";
+import { element, find, many, plain, write } from "./dom.ts";
 import type { Live } from "./live.ts";
 import type { Mark, Move } from "./marks.ts";
-import type { Raw } from "./model.ts";
+import type { Machine, Raw } from "./model.ts";
 import { GREEN, RED } from "./theme.ts";
 import { local } from "./times.ts";
-import { place, sidesOf, where } from "./words.ts";
+import { nameOf, place, sidesOf, where } from "./words.ts";
 
 export interface Answer { marks: Mark[]; moves: Move[] }
 
@@ -13,7 +14,7 @@ const CHANGED = "(The machine has changed since.)";
 let seq: number | null = null;
 
 /** Writes an answer in lines, the first of which says it all. */
-function tell(lines: string[], source: Live): void {
+export function tell(lines: string[], source: Live): void {
   const texts = lines.map((line) => element("span", {}, line));
   const place = find("answer"), text = texts.map((one) => one.textContent).join(" ");
   if (place.textContent !== text) place.replaceChildren(...texts.flatMap((one) => [one, " "]));
@@ -52,26 +53,51 @@ export async function why(source: Live, asked: Raw): Promise<Answer> {
   return answer;
 }
 
-/** How many boxes of a shape can be placed side by side, and where. */
-export async function slots(source: Live, shape: number[]): Promise<Answer> {
+/**
+ * How many boxes of a shape can be placed side by side, and where; also once some jobs have moved,
+ * if that is asked for and makes room for more.
+ */
+export async function slots(source: Live, { shape, moves }: Slots): Promise<Answer> {
   const answer: Answer = { marks: [], moves: [] };
   try {
-    const found = await source.slots(shape.join("x"));
-    const many = found.slots === 1 ? "1 box" : `${found.slots.toLocaleString("en")} boxes`;
+    const found = await source.slots(shape.join("x"), moves);
+    const { after, next } = found, isMore = Boolean(after) && after.slots > found.slots;
     const most = found.proven ? "no more are possible"
       : `at most ${found.bound.toLocaleString("en")} are possible`;
-    const lines = [`${many} of ${sidesOf(shape)} can be placed side by side (green); ${most}.`];
-    if (found.next) {
-      const by = found.next.proven ? "at" : "by";
-      const { slots: more, at } = found.next;
-      lines.push(said(`There are ${more} ${by} ${at}, by the ends that are known.`));
+    const green = isMore ? "" : " (green)";
+    const what = `${boxes(found.slots)} of ${sidesOf(shape)}`;
+    const lines = [`${what} can be placed side by side${green}; ${most}.`];
+    if (next) {
+      const by = next.proven ? "at" : "by";
+      lines.push(said(`There are ${next.slots} ${by} ${next.at}, by the ends that are known.`));
     }
-    answer.marks = found.boxes.map((part: Raw) => ({ part, shade: GREEN }));
+    if (after && source.machine) lines.push(...moved(source.machine, after, isMore, moves));
+    answer.marks = (isMore ? after : found).boxes.map((part: Raw) => ({ part, shade: GREEN }));
+    if (isMore) answer.moves = after.moves.flatMap((move: Raw) =>
+      move.from.map((from: Raw, index: number) => ({ from, to: move.to[index] ?? move.to[0] })));
     tell(lines, source);
   } catch (error) {
     write("answer", plain((error as Error).message, 400));
   }
   return answer;
+}
+
+const boxes = (count: number): string =>
+  (count === 1 ? "1 box" : `${count.toLocaleString("en")} boxes`);
+
+/** What at most so many moves make of it, in sentences. */
+function moved(machine: Machine, after: Raw, isMore: boolean, most: number): string[] {
+  const allowed = `at most ${many(most, "move")}`;
+  if (!isMore) return [after.proven ? `No more after ${allowed}.`
+    : `None was found that makes room for more among plans of ${allowed}; ${after.bound} at most.`];
+  const steps = after.moves.map(({ job, to }: Raw) => {
+    const lease = machine.leases.get(job);
+    return `${lease ? `job ${nameOf(lease)}` : `lease ${job}`} to ${where(to)}`;
+  });
+  const bound = after.proven ? "so few moves make room for no more"
+    : `so few moves make room for at most ${after.bound}`;
+  return [`${boxes(after.slots)} (green) after ${many(after.moves.length, "move")} (arrows): `
+    + `${steps.join("; ")}; ${bound}.`];
 }
 
 /** The answer is about the machine as it was when it was asked. */
@@ -88,7 +114,7 @@ export function clear(): void {
 
 /** A shape such as `4x4`, or a number of nodes; null if it is neither. */
 export function read(text: string, axes: number): Raw | null {
-  const sides = text.trim().split(/[x×*, ]+/i).map(Number);
+  const sides = text.trim().replace(/ *nodes?$/, "").split(/[x×*, ]+/i).map(Number);
   if (sides.some((side) => !Number.isInteger(side) || side < 1)) return null;
   return sides.length === 1 && axes > 1 ? { nodes: sides[0] } : { shape: sides };
 }

@@ -1,10 +1,11 @@
 // The columns of the lists: jobs that hold nodes, requests that wait, requests that were refused.
 import { type By, shadeOf } from "./colouring.ts";
 import { plain } from "./dom.ts";
-import type { Refusal, Wait } from "./live.ts";
+import type { Refusal, Told, Wait } from "./live.ts";
 import type { Lease, Machine, Waiting } from "./model.ts";
+import { startsColumn } from "./starts.ts";
 import type { Column } from "./table.ts";
-import { type Clock, local } from "./times.ts";
+import { type Clock, local, short } from "./times.ts";
 import { boxes, nameOf, sidesOf, where, whose } from "./words.ts";
 
 /** What the columns look at. */
@@ -13,8 +14,8 @@ export interface Scene {
   by: By;
   dark: boolean;
   clock: Clock;
-  /** What requests wait for, as far as it is known. */
-  waits: Map<unknown, Wait>;
+  /** What requests wait for and when they start, as far as it is known. */
+  waits: Map<unknown, Told>;
 }
 
 const count = (nodes: number): string => nodes.toLocaleString("en");
@@ -66,21 +67,8 @@ export function jobColumns(scene: () => Scene): Column<Lease>[] {
   ];
 }
 
-/** A duration in its greatest unit, with one place below 10. */
-function short(ms: number): string {
-  const seconds = Math.max(0, ms / 1000);
-  for (const [unit, name] of [[31557600, "y"], [86400, "d"], [3600, "h"], [60, "m"]] as const) {
-    if (seconds < unit) continue;
-    const count = seconds / unit, isPrecise = count < 10 && unit > 60;
-    // What has not passed is not counted.
-    const shown = isPrecise ? (Math.floor(10 * count) / 10).toFixed(1) : Math.floor(count);
-    return `${shown} ${name}`;
-  }
-  return `${Math.floor(seconds)} s`;
-}
-
 /** What a request waits for, in a word or two. */
-function awaited(wait: Wait | undefined): string {
+function awaited(wait: Wait | null | undefined): string {
   if (!wait) return "";
   const { by, kind } = wait;
   const other = by && (by.id === null ? "another tenant" : plain(by.job ?? by.id));
@@ -91,28 +79,29 @@ function awaited(wait: Wait | undefined): string {
   return Object.hasOwn(known, kind) ? known[kind] : plain(kind, 40);
 }
 
-/** Requests that wait, since when, and for what; `why` asks for more. */
+/** Requests that wait, since when, until when, and for what; `why` asks for more. */
 export function waitingColumns(scene: () => Scene, why: (one: Waiting) => void): Column<Waiting>[] {
   const since = (one: Waiting) => (one.asked === null ? null : scene().machine.now - one.asked);
-  const wait = (one: Waiting) => scene().waits.get(one.key);
+  const wait = (one: Waiting) => scene().waits.get(one.key)?.wait;
   return [
-    { id: "job", title: "Job", wide: 22, text: nameOf, order: nameOrder },
+    { id: "job", title: "Job", wide: 17, text: nameOf, order: nameOrder },
     {
-      id: "tenant", title: "Tenant", wide: 15, isMinor: true, order: ({ tenant }) => tenant ?? "",
+      id: "tenant", title: "Tenant", wide: 12, isMinor: true, order: ({ tenant }) => tenant ?? "",
       text: ({ tenant }) => plain(tenant ?? ""),
     },
     {
-      id: "nodes", title: "Nodes", wide: 12, isNumber: true, text: ({ nodes }) => count(nodes),
+      id: "nodes", title: "Nodes", wide: 10, isNumber: true, text: ({ nodes }) => count(nodes),
       order: ({ nodes }) => nodes,
     },
     { id: "box", title: "Shape", wide: 13, text: ({ shape }) => (shape ? sidesOf(shape) : "any") },
     {
-      id: "age", title: "Waits", wide: 11, isNumber: true, order: since,
+      id: "age", title: "Waits", wide: 9, isNumber: true, isMinor: true, order: since,
       text(one) { const ms = since(one); return ms === null ? "" : short(ms); },
       hint: ({ asked }) => (asked === null ? "" : `since ${scene().clock.at(asked)}`),
     },
+    startsColumn(scene),
     {
-      id: "reason", title: "Waits for", wide: 27, text: (one) => awaited(wait(one)) || "why?",
+      id: "reason", title: "Waits for", wide: 20, text: (one) => awaited(wait(one)) || "why?",
       hint: (one) => local(plain(wait(one)?.sentence ?? "asks the service", 400)), act: why,
       order: (one) => awaited(wait(one)) || null,
     },

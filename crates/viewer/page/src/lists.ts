@@ -1,5 +1,6 @@
-// The lists beside the machine: one of three is shown, searched and sorted.
+// The lists beside the machine: one of four is shown, searched and sorted.
 import { LISTS, type List, type Sort } from "./address.ts";
+import { type Ahead, aheadColumns } from "./ahead.ts";
 import { type Scene, jobColumns, refusedColumns, waitingColumns } from "./columns.ts";
 import { attributes, element, find, many, write } from "./dom.ts";
 import type { Refusal } from "./live.ts";
@@ -11,6 +12,7 @@ export interface Acts {
   job(lease: Lease): void;
   waiting(one: Waiting): void;
   refused(one: Refusal): void;
+  ahead(one: Ahead): void;
   /** Another list, order or search. */
   changed(): void;
 }
@@ -19,7 +21,8 @@ export interface Acts {
 function found<Row>(rows: Row[], columns: Column<Row>[], search: string): Row[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   if (!words.length) return rows;
-  const searched = columns.filter(({ id }) => !["age", "ends", "when"].includes(id));
+  const times = ["age", "ends", "when", "starts", "times"];
+  const searched = columns.filter(({ id }) => !times.includes(id));
   return rows.filter((row) => {
     const text = searched.map((column) => column.text(row)).join(" ").toLowerCase();
     return words.every((word) => text.includes(word));
@@ -29,29 +32,34 @@ function found<Row>(rows: Row[], columns: Column<Row>[], search: string): Row[] 
 /** The order of each list while none is chosen: the youngest jobs, the oldest requests. */
 const USUAL: Record<List, Sort | null> = {
   jobs: { column: "age", down: false }, waiting: null, refused: { column: "when", down: true },
+  ahead: null,
 };
 
 const NOTHING: Record<List, string> = {
   jobs: "No job holds nodes.",
   waiting: "No request waits.",
   refused: "No request was refused since the service was started.",
+  ahead: "No nodes are reserved ahead, and no plan makes room.",
 };
 
 export class Lists {
   list: List = "jobs";
   search = "";
   sort: Sort | null = null;
-  private readonly columns: [Column<Lease>[], Column<Waiting>[], Column<Refusal>[]];
-  private readonly tables: [Table<Lease>, Table<Waiting>, Table<Refusal>];
-  private rows: [Lease[], Waiting[], Refusal[]] = [[], [], []];
+  private readonly columns:
+    [Column<Lease>[], Column<Waiting>[], Column<Refusal>[], Column<Ahead>[]];
+  private readonly tables: [Table<Lease>, Table<Waiting>, Table<Refusal>, Table<Ahead>];
+  private rows: [Lease[], Waiting[], Refusal[], Ahead[]] = [[], [], [], []];
   private selected: Key | null = null;
+  private chosen: string | null = null;
 
   constructor(scene: () => Scene, private readonly acts: Acts) {
     const jobs = jobColumns(scene), refused = refusedColumns(scene);
     const waiting = waitingColumns(scene, (one) => acts.waiting(one));
     const key = (row: { key: Key }) => String(row.key);
     const sorted = (sort: Sort) => { this.sort = sort; this.draw(); acts.changed(); };
-    this.columns = [jobs, waiting, refused];
+    const ahead = aheadColumns(scene);
+    this.columns = [jobs, waiting, refused, ahead];
     this.tables = [
       new Table<Lease>(find("jobs"), {
         label: "Jobs", columns: jobs, key, sorted, pick: (one) => acts.job(one),
@@ -61,6 +69,10 @@ export class Lists {
       }),
       new Table<Refusal>(find("refused"), {
         label: "Refused requests", columns: refused, key, sorted, pick: (one) => acts.refused(one),
+      }),
+      new Table<Ahead>(find("ahead"), {
+        label: "Reservations and plans", columns: ahead, key, sorted,
+        pick: (one) => acts.ahead(one),
       }),
     ];
     for (const list of LISTS) {
@@ -96,9 +108,14 @@ export class Lists {
     this.draw();
   }
 
-  show(leases: Lease[], waiting: Waiting[], refused: Refusal[], selected: Key | null): void {
-    this.rows = [leases, waiting, refused];
+  /** Shows rows; of what is ahead another row may be singled out than of the others. */
+  show(
+    leases: Lease[], waiting: Waiting[], refused: Refusal[], ahead: Ahead[],
+    selected: Key | null, chosen: string | null,
+  ): void {
+    this.rows = [leases, waiting, refused, ahead];
     this.selected = selected;
+    this.chosen = chosen;
     this.draw();
   }
 
@@ -107,14 +124,18 @@ export class Lists {
       const isShown = list === this.list, tab = find(`tab-${list}`);
       attributes(tab, { "aria-selected": String(isShown), tabindex: isShown ? "0" : "-1" });
       find(`panel-${list}`).hidden = !isShown;
-      write(`${list}-total`, this.rows[index].length.toLocaleString("en"));
+      // Of what is ahead neither steps nor what is over counts.
+      const counted = (row: any) => !row.isStep && !row.isOver;
+      const count = (this.rows[index] as any[]).filter(counted).length;
+      write(`${list}-total`, count.toLocaleString("en"));
     });
     const index = LISTS.indexOf(this.list);
     const columns = this.columns[index] as Column<any>[];
     const rows = found<any>(this.rows[index], columns, this.search);
     const table = this.tables[index] as Table<any>;
     const sort = this.sort && table.sorts(this.sort.column) ? this.sort : USUAL[this.list];
-    table.show(rows, sort, this.selected === null ? null : String(this.selected));
+    const selected = this.list === "ahead" ? this.chosen : this.selected;
+    table.show(rows, sort, selected === null ? null : String(selected));
     const total = this.rows[index].length;
     const none = total ? "Nothing has all of these words." : NOTHING[this.list];
     const some = this.search ? `${many(rows.length, "row")} of ${total}` : "";

@@ -9,6 +9,23 @@ export interface Series { busy: Point[]; largest: Point[] }
 /** What a request waits for. */
 export interface Wait { kind: string; sentence: string; by: Raw | null; planned: number | null }
 
+/**
+ * When a request starts, in ms: nine of ten between the earliest and the latest. How many of such
+ * promises were kept and broken so far, and whether they are enough to learn from.
+ */
+export interface Forecast {
+  earliest: number;
+  median: number;
+  latest: number;
+  plan: number;
+  calibrated: boolean;
+  kept: number;
+  broken: number;
+}
+
+/** What is said of a request that waits. */
+export interface Told { wait: Wait | null; forecast: Forecast | null }
+
 /** A request that was refused. */
 export interface Refusal {
   key: number;
@@ -34,6 +51,8 @@ export interface Listener {
 /** The most refusals that are kept: as many as the service keeps. */
 const REFUSALS = 1024;
 const TOKEN = "pavior-token";
+/** The events after which reservations and plans are others. */
+const AHEAD = ["reserved", "unreserved", "planned", "moved", "plan-over"];
 
 export class Live {
   /** The machine that is looked at; null is the first. */
@@ -42,6 +61,8 @@ export class Live {
   token: string | null = sessionStorage.getItem(TOKEN);
   refusals: Refusal[] = [];
   private lastRefusal = 0;
+  /** Whether reservations and plans may be others than when they were read. */
+  isAheadOld = true;
   /** Which of several watches is the last. */
   private turn = 0;
   /** Ends the watch: a browser has few connections to one address. */
@@ -99,6 +120,7 @@ export class Live {
     this.watching = new AbortController();
     this.refusals = [];
     this.lastRefusal = 0;
+    this.isAheadOld = true;
     for (let wait = 250; turn === this.turn; wait = Math.min(wait * 2, 5000)) {
       try {
         const state = await this.ask(`/v1/state${this.query()}`);
@@ -144,6 +166,7 @@ export class Live {
     const field = (name: string) =>
       text.split("\n").find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
     const kind = field("event"), data = field("data");
+    if (kind && AHEAD.includes(kind)) this.isAheadOld = true;
     if (kind && data) this.machine?.apply(kind, JSON.parse(data), this.name);
   }
 
@@ -174,20 +197,28 @@ export class Live {
   }
 
   /**
-   * What the oldest requests wait for. A reader that may not see every lease is told nothing when
-   * one of them changes: the state is read anew where the service is at another record.
+   * What the oldest requests wait for, and when they start. A reader that may not see every lease
+   * is told nothing when one of them changes: the state is read anew where the service is at
+   * another record.
    */
-  async queue(limit: number): Promise<Map<Key, Wait>> {
+  async queue(limit: number): Promise<Map<Key, Told>> {
     const { seq, waiting } = await this.ask(`/v1/queue${this.query({ limit })}`);
     if (this.machine && seq > this.machine.seq) {
       const state = await this.ask(`/v1/state${this.query()}`);
       if (state.name === this.name && state.seq >= this.machine.seq) this.take(state);
     }
-    const told = waiting.filter((one: Raw) => one.waits_for).map((one: Raw): [Key, Wait] => {
-      const { kind, sentence, by, planned } = one.waits_for;
-      return [one.id, { kind, sentence, by: by ?? null, planned: millis(planned) }];
-    });
-    return new Map(told);
+    return new Map(waiting.map((one: Raw): [Key, Told] =>
+      [one.id, { wait: waitOf(one.waits_for), forecast: forecastOf(one.forecast) }]));
+  }
+
+  /** What is reserved ahead on the machine, and the plans for it, by number. */
+  async whatIsAhead(): Promise<{ reservations: Raw[]; plans: Raw[] }> {
+    const { turn, name } = this;
+    const [{ reservations }, { plans }] = await Promise.all(
+      [this.ask(`/v1/reservations${this.query()}`), this.ask("/v1/plans")]);
+    const here = (one: Raw) => one.machine === name;
+    if (turn !== this.turn) return { reservations: [], plans: [] };
+    return { reservations: reservations.filter(here), plans: plans.filter(here) };
   }
 
   /** The machine at an instant, in milliseconds. */
@@ -201,9 +232,24 @@ export class Live {
     return this.ask("/v1/explain", { ...asked, machine: this.name });
   }
 
-  slots(shape: string): Promise<Raw> {
-    return this.ask(`/v1/slots${this.query({ shape })}`);
+  slots(shape: string, moves: number): Promise<Raw> {
+    return this.ask(`/v1/slots${this.query({ shape, moves: moves || null })}`);
   }
+}
+
+function waitOf(said: Raw | null | undefined): Wait | null {
+  if (!said) return null;
+  const { kind, sentence, by, planned } = said;
+  return { kind, sentence, by: by ?? null, planned: millis(planned) };
+}
+
+function forecastOf(said: Raw | null | undefined): Forecast | null {
+  if (!said) return null;
+  const [earliest, median, latest, plan] =
+    [said.earliest, said.median, said.latest, said.plan].map((time) => millis(time) ?? NaN);
+  const { calibrated, kept, broken } = said;
+  return Number.isFinite(earliest + median + latest + plan)
+    ? { earliest, median, latest, plan, calibrated, kept, broken } : null;
 }
 
 /**

@@ -1,5 +1,6 @@
 // The page: what is shown, where it comes from, and what the keys and buttons do.
 import * as address from "./address.ts";
+import { type Ahead, drawn, rowsOf } from "./ahead.ts";
 import * as answer from "./answer.ts";
 import { type By, COLOURINGS } from "./colouring.ts";
 import { copy } from "./copy.ts";
@@ -8,7 +9,7 @@ import { curl, first } from "./first.ts";
 import { keys } from "./keys.ts";
 import { legend } from "./legend.ts";
 import { Lists, chosen } from "./lists.ts";
-import { Live, type Refusal, type Series, type Wait } from "./live.ts";
+import { Live, type Refusal, type Series, type Told } from "./live.ts";
 import type { Mark, Move } from "./marks.ts";
 import { measures } from "./measures.ts";
 import { type Key, type Lease, Machine, type Raw, grid } from "./model.ts";
@@ -17,6 +18,7 @@ import { Player } from "./player.ts";
 import { Schedule } from "./schedule.ts";
 import type { Look } from "./shapes.ts";
 import { shortcuts } from "./shortcuts.ts";
+import { promises } from "./starts.ts";
 import { Stage } from "./stage.ts";
 import * as theme from "./theme.ts";
 import { largest, tiles } from "./tiles.ts";
@@ -40,13 +42,19 @@ const page = {
   /** The instant that is looked at, in ms; null is now. */
   at: null as number | null,
   series: { busy: [], largest: [] } as Series,
-  waits: new Map<Key, Wait>(),
+  waits: new Map<Key, Told>(),
   by: "job" as By,
   plane: EVERYTHING as Plane,
   /** The job that is singled out, as the address calls it. */
   job: null as string | null,
   marks: [] as Mark[],
   moves: [] as Move[],
+  /** Boxes that are counted. */
+  slots: null as address.Slots | null,
+  /** Reservations and plans as they are now, what of them is drawn, and the row that is chosen. */
+  ahead: [] as Ahead[],
+  drawn: { marks: [] as Mark[], moves: [] as Move[] },
+  chosen: null as string | null,
   /** The service shows what another program decides, and keeps no past. */
   observer: false,
 };
@@ -71,7 +79,8 @@ const lists = new Lists(
     job: (lease) => select(page.job === String(lease.key) ? null : String(lease.key)),
     waiting(one) { page.job = String(one.key); keep(); void why({ waiting: one.key }); },
     refused: (one) => { player.stop(); goTo(one.at); },
-    changed: () => keep(),
+    ahead: (one) => lookAhead(page.chosen === one.key ? null : one),
+    changed: () => { draw(); keep(); },
   },
 );
 const player = new Player({
@@ -113,7 +122,10 @@ function show(machine: Machine): void {
   const isLive = page.live && !schedule;
   if (isLive && source) machine.now = source.now();
   const shown = look(machine);
-  stage.show(machine, shown, page.marks, page.moves);
+  // What is ahead is drawn beside its list, where no answer is.
+  const isAhead = isLive && lists.list === "ahead" && !page.marks.length && !page.moves.length;
+  const { marks, moves } = isAhead ? page.drawn : page;
+  stage.show(machine, shown, marks, moves);
   timeline.show({
     series: page.series, nodes: machine.grid.nodes, refused: refusals().map(({ at }) => at),
     at: isLive ? null : page.at, dark: shown.dark, clock,
@@ -141,7 +153,11 @@ function tell(): void {
   const { machine } = page;
   if (!machine) return;
   const leases = [...machine.leases.values()], waiting = [...machine.waiting.values()];
-  lists.show(leases, waiting, refusals(), machine.keyOf(page.job));
+  lists.show(leases, waiting, refusals(), page.ahead, machine.keyOf(page.job), page.chosen);
+  const isDrawn = page.live && page.drawn.marks.length > 0;
+  const ahead = isDrawn ? "What is kept free is violet; arrows are moves still to be made." : "";
+  const notes: Partial<Record<address.List, string>> = { waiting: promises(page.waits), ahead };
+  write("note", notes[lists.list] ?? "");
   tiles(machine, valueAt(page.series.largest, machine.now));
   showChosen(machine);
   const isEmpty = page.live && !schedule && !leases.length && !waiting.length;
@@ -174,14 +190,37 @@ async function asks(question: (source: Live) => Promise<answer.Answer>): Promise
   const { name } = source, found = await question(source);
   if (name !== source.name) return answer.clear();
   Object.assign(page, found);
+  keep();
   find("fits-show").setAttribute("aria-pressed", "false");
   draw();
 }
-const why = (question: Raw): Promise<void> => asks((service) => answer.why(service, question));
+const why = (question: Raw): Promise<void> => {
+  page.slots = null;
+  return asks((service) => answer.why(service, question));
+};
+
+/** Counts the boxes of a shape; the fields say what was asked, also if the address asks. */
+function count(asked: address.Slots): void {
+  page.slots = asked;
+  find<HTMLInputElement>("shape").value = asked.shape.join("x");
+  find<HTMLSelectElement>("moves").value = String(asked.moves);
+  void asks((service) => answer.slots(service, asked));
+}
+
+/** Singles out what is ahead, or draws all of it. */
+function lookAhead(one: Ahead | null): void {
+  page.chosen = one?.key ?? null;
+  page.drawn = drawn(page.ahead, one);
+  Object.assign(page, { marks: [], moves: [], slots: null });
+  if (!page.live) goLive();
+  if (one && source) answer.tell(one.words(clock), source);
+  else answer.clear();
+  changed();
+}
 
 function clear(): void {
-  page.marks = [];
-  page.moves = [];
+  Object.assign(page, { marks: [], moves: [], slots: null, chosen: null });
+  page.drawn = drawn(page.ahead, null);
   find("fits-show").setAttribute("aria-pressed", "false");
   answer.clear();
   select(null);
@@ -195,9 +234,10 @@ find<HTMLFormElement>("ask").onsubmit = (event) => {
 };
 find("slots").onclick = () => {
   const question = answer.read(find<HTMLInputElement>("shape").value, page.machine?.grid.axes ?? 1);
-  if (question?.shape) void asks((service) => answer.slots(service, question.shape));
-  else write("answer", "Boxes have sides such as 4x4.");
+  if (!question?.shape) return write("answer", "Boxes have sides such as 4x4.");
+  count({ shape: question.shape, moves: Number(find<HTMLSelectElement>("moves").value) });
 };
+find("moves").onchange = () => { if (page.slots) find("slots").click(); };
 find("fits-show").onclick = () => {
   const button = find("fits-show"), isShown = button.getAttribute("aria-pressed") === "true";
   const found = isShown || !page.machine ? null : largest(page.machine);
@@ -265,7 +305,7 @@ function here(): string {
     view: page.machine ? (stage.isDeep ? "3d" : "2d") : null,
     plane: page.plane === EVERYTHING ? null : page.plane, by: page.by === "job" ? null : page.by,
     job: page.job, list: lists.list === "jobs" ? null : lists.list, search: lists.search,
-    sort: lists.sort, eye: stage.eye(),
+    sort: lists.sort, eye: stage.eye(), slots: page.live ? page.slots : null,
   }, schedule !== null);
 }
 function keep(): void {
@@ -293,6 +333,7 @@ function follow(to: address.Address): void {
   if (to.at !== null && !page.observer) goTo(to.at);
   else if (schedule) goTo(1000 * schedule.begins);
   else goLive();
+  if (to.slots && page.live && !schedule && !page.observer) return count(to.slots);
   if (to.list === "waiting" && to.job !== null) {
     const key = page.machine.keyOf(to.job);
     if (key !== null && page.machine.waiting.has(key)) void why({ waiting: key });
@@ -318,7 +359,8 @@ function turnTo(name: string, to: address.Address): void {
   source.name = name;
   wanted = null;
   Object.assign(page, {
-    machine: null, marks: [], moves: [], waits: new Map(), series: { busy: [], largest: [] },
+    machine: null, marks: [], moves: [], slots: null, waits: new Map(), ahead: [], chosen: null,
+    drawn: { marks: [], moves: [] }, series: { busy: [], largest: [] },
     job: null, live: true, at: null,
   });
   next = { ...to, machine: null };
@@ -386,10 +428,29 @@ function watch(): void {
   setInterval(sample, 2000);
 }
 
+/**
+ * Reservations and plans, where they may be others: an event says so. A tenant is not told of every
+ * event, and what is in the way of a reservation changes without one.
+ */
+async function readAhead(): Promise<void> {
+  if (!source || page.observer || !(source.isAheadOld || lists.list === "ahead")) return;
+  const { name } = source;
+  source.isAheadOld = false;
+  const { reservations, plans } = await source.whatIsAhead();
+  if (name !== source.name || !source.machine) return;
+  page.ahead = rowsOf(source.machine, reservations, plans);
+  const one = page.ahead.find(({ key }) => key === page.chosen) ?? null;
+  if (!one) page.chosen = null;
+  page.drawn = drawn(page.ahead, one);
+}
+
 /** What requests wait for may be otherwise: soon, and not for each of many events. */
 let awaits: ReturnType<typeof setTimeout> | null = null;
 function soon(): void {
-  awaits ??= setTimeout(() => { awaits = null; waited().then(draw, () => {}); }, 400);
+  awaits ??= setTimeout(() => {
+    awaits = null;
+    waited().then(readAhead).then(draw, () => {});
+  }, 400);
 }
 
 let isWaited = false;
@@ -411,6 +472,7 @@ async function sample(): Promise<void> {
     page.series = await source.series() ?? page.series;
     await source.lookForRefusals();
     await waited();
+    await readAhead();
   } catch {
     // The watch tells of trouble.
   } finally {

@@ -4,6 +4,9 @@ import type { Shade } from "./colours.ts";
 import { attributes, element } from "./dom.ts";
 import { paint } from "./hatch.ts";
 
+/** A bar and a mark on it, as shares of the width of the cell. */
+export interface Bar { from: number; to: number; at: number }
+
 /** A column of a table. */
 export interface Column<Row> {
   id: string;
@@ -18,6 +21,10 @@ export interface Column<Row> {
   order?(row: Row): number | string | null;
   /** What is shown beside the pointer, if it is not the text. */
   hint?(row: Row): string;
+  /** More than is shown, for those who hear the page. */
+  spoken?(row: Row): string;
+  /** A bar under the text. */
+  bar?(row: Row): Bar | null;
   /** A colour before the text. */
   patch?(row: Row): Shade | null;
   /** What a button with the text does. */
@@ -168,6 +175,9 @@ export class Table<Row> {
       const words = holder.querySelector(".text") ?? holder;
       if (words.textContent !== text) words.textContent = text;
       if (cell.title !== hint) cell.title = hint;
+      if (column.bar) stretch(cell, column.bar(row));
+      const more = cell.querySelector(".unseen"), spoken = column.spoken?.(row) ?? "";
+      if (more && more.textContent !== spoken) more.textContent = spoken;
       const patch = cell.querySelector<HTMLElement>(".patch"), shade = column.patch?.(row);
       if (patch && shade) paint(patch, shade);
       if (place === 0 && this.options.pick)
@@ -184,7 +194,9 @@ export class Table<Row> {
       const cell = place === 0 ? element("th", { scope: "row" }) : element("td");
       cell.className = this.classOf(column);
       const inner: Node[] = column.patch ? [element("i", { className: "patch" })] : [];
-      if (column.patch) inner.push(element("span", { className: "text" }));
+      if (column.patch || column.bar) inner.push(element("span", { className: "text" }));
+      if (column.spoken) inner.push(element("span", { className: "unseen" }));
+      if (column.bar) inner.push(track());
       if (place === 0 && pick)
         cell.append(element("button", { type: "button", className: "name" }, ...inner));
       else if (column.act) cell.append(element("button", { type: "button", className: "act" }));
@@ -218,6 +230,25 @@ export class Table<Row> {
     const next = [...this.body.rows].find((one) => one.dataset.key === key);
     next?.querySelector("button")?.focus({ preventScroll: true });
   }
+}
+
+/** The room of a bar; what it shows is said in words, too. */
+function track(): HTMLElement {
+  const parts = [element("i", { className: "reach" }), element("i", { className: "middle" })];
+  const made = element("span", { className: "track" }, ...parts);
+  return attributes(made, { "aria-hidden": "true" });
+}
+
+function stretch(cell: HTMLElement, bar: Bar | null): void {
+  const [room, reach, middle] =
+    [".track", ".reach", ".middle"].map((one) => cell.querySelector<HTMLElement>(one));
+  if (!room || !reach || !middle) return;
+  room.hidden = !bar;
+  if (!bar) return;
+  const share = (part: number) => `${(100 * part).toFixed(1)}%`;
+  reach.style.left = share(bar.from);
+  reach.style.width = share(bar.to - bar.from);
+  middle.style.left = share(bar.at);
 }
 
 function compare(a: number | string, b: number | string): number {

@@ -22,8 +22,8 @@ const DARK: Paper = {
   line: "#8593a2", busy: "#6cb2ff", largest: "#62d39b", refused: "#ff8f86", moved: "#5fb0ff",
 };
 
-/** What boxes are drawn in: a place that is free, and one that is not. */
-export const GREEN = 0x1fa855, RED = 0xe5352b;
+/** What boxes are drawn in: a place that is free, one that is not, and one that is kept free. */
+export const GREEN = 0x1fa855, RED = 0xe5352b, VIOLET = 0x8f5fe0;
 
 const THEMES = ["system", "light", "dark"];
 const KEPT = "pavior-theme";

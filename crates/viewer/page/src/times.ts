@@ -31,6 +31,19 @@ export function lasting(seconds: number, units = 2): string {
   return words.join(" ");
 }
 
+/** A duration in its greatest unit, with one place below 10. */
+export function short(ms: number): string {
+  const seconds = Math.max(0, ms / 1000);
+  for (const [unit, name] of [[31557600, "y"], [86400, "d"], [3600, "h"], [60, "m"]] as const) {
+    if (seconds < unit) continue;
+    const count = seconds / unit, isPrecise = count < 10 && unit > 60;
+    // What has not passed is not counted.
+    const shown = isPrecise ? (Math.floor(10 * count) / 10).toFixed(1) : Math.floor(count);
+    return `${shown} ${name}`;
+  }
+  return `${Math.floor(seconds)} s`;
+}
+
 /** How instants are written: as a clock on the wall does, or from the beginning of a schedule. */
 export interface Clock {
   /** An instant in milliseconds, as exactly as it is to be read. */

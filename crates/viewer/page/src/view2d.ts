@@ -99,9 +99,10 @@ export class View2d {
       this.numbers(pen, place, cell, page);
     }
     this.names(pen, places, cell);
-    // One inside the other, so that edges that lie on each other are both seen.
-    this.marks.forEach(({ part, shade }, index) =>
-      this.box(pen, part, cssOf(shade), places, cell, 3 * (this.marks.length - 1 - index)));
+    // One colour inside the other, so that edges that lie on each other are both seen.
+    const shades = [...new Set(this.marks.map(({ shade }) => shade))].reverse();
+    for (const { part, shade } of this.marks)
+      this.box(pen, part, cssOf(shade), places, cell, 3 * shades.indexOf(shade));
     for (const move of this.moves) this.arrow(pen, move, places, cell, page);
     this.outlineCursor(pen, places, cell, page);
     this.spent = performance.now() - began;

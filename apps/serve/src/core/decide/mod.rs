@@ -262,6 +262,7 @@ impl Deciding<'_> {
             parts: boxes(parts),
             requested: request.requested,
             shape: request.shape,
+            freedom: request.freedom,
             tenant: request.tenant.clone(),
             job: request.job.clone(),
             start_ms: self.now_ms,

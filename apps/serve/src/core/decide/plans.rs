@@ -193,7 +193,7 @@ impl Deciding<'_> {
             machine: lease.machine.clone(),
             requested: lease.requested,
             shape: lease.shape,
-            freedom: None,
+            freedom: lease.freedom,
             tenant: lease.tenant.clone(),
             job: lease.job.clone(),
             asked_ms: self.now_ms,

@@ -3,6 +3,7 @@
 use pavior_trials::Browser;
 use serde_json::json;
 
+use crate::reservations::at;
 use crate::server::fresh;
 
 #[test]
@@ -27,16 +28,21 @@ fn names_are_text_in_every_place() {
         client.post("/v1/leases", wait.to_string());
         let refused = json!({ "shape": [8, 7], "job": format!("{index}{name}") });
         client.post("/v1/leases", refused.to_string());
+        let parts = json!([{ "base": [0, 7], "sides": [1, 1] }]);
+        let ahead = json!({ "parts": parts, "from": at(9000), "to": at(9900), "name": name });
+        client.post("/v1/reservations", ahead);
     }
     assert!(tried > 0, "the service takes some of the names");
     let before = "document.querySelectorAll('img, script, style').length";
     browser.open(&server.address);
     browser.until("document.querySelectorAll('#jobs .name').length > 0");
     let count = browser.value(before);
-    for list in ["waiting", "refused", "jobs"] {
+    for list in ["waiting", "refused", "ahead", "jobs"] {
         browser.value(&format!("document.getElementById('tab-{list}').click()"));
         browser.until(&format!("document.querySelectorAll('#{list} .name').length > 0"));
     }
+    browser.value("document.querySelector('#ahead .name').click()");
+    browser.shows("answer", "kept free from");
     browser.value("document.querySelector('#jobs .name').click()");
     browser.until("!document.getElementById('chosen').hidden");
     browser.press("2");
@@ -52,5 +58,5 @@ fn names_are_text_in_every_place() {
     let strangers = "performance.getEntriesByType('resource').map(({ name }) => name)\
                      .filter((name) => !name.startsWith(location.origin))";
     assert_eq!(browser.value(strangers), json!([]));
-    pavior_trials::attacked("pages", "names that would be elements", 3 * names.len(), 0);
+    pavior_trials::attacked("pages", "names that would be elements", 4 * names.len(), 0);
 }

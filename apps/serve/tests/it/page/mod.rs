@@ -4,6 +4,7 @@
 //! `PAVIOR_REQUIRE_BROWSER` is set. `PAVIOR_SCREENSHOTS=DIR` keeps what is seen.
 
 mod address;
+mod ahead;
 mod everybody;
 mod first;
 mod hostile;

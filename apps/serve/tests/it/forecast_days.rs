@@ -1,0 +1,244 @@
+//! Days of a real log over HTTP: what each job is told at its submission is held against what came.
+//!
+//! The service runs under a clock that is set forward from one event of the log to the next. Days
+//! of the past come first, so that it learns. A job that has to wait is told as soon as its
+//! forecast is made, some hundred milliseconds later. The clock goes on meanwhile, so that the
+//! numbers differ a little from run to run. `PAVIOR_FORECAST_DAYS=14+7` takes 14 days of the past
+//! and judges 7 (the checks judge one after one), `PAVIOR_FORECAST_CSV=FILE` keeps a line a job.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use flate2::bufread::MultiGzDecoder;
+use pavior_serve::clock::ServiceClock;
+use pavior_serve::service;
+use pavior_workload::traces::{ReadOptions, Record, swf};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::client::{Client, batch, millis, number, until};
+use crate::server::{Setup, options};
+
+const LOG: &str = "KTH-SP2-1996-2.1-cln.swf.gz";
+/// Where the past begins, in days of the log: its first month is left to its users.
+const BEGINS: u64 = 30;
+const DAY_S: u64 = 86_400;
+
+/// A job of the log, and what came of it; instants in milliseconds of the service's clock.
+struct LogJob {
+    record: Record,
+    submit_ms: u64,
+    lease: Option<Value>,
+    start_ms: Option<u64>,
+    /// Earliest, median and latest, if it had to wait.
+    told: Option<[u64; 3]>,
+}
+
+impl LogJob {
+    fn held(&self) -> bool {
+        let starts =
+            |[low, _, high]: [u64; 3]| self.start_ms.is_some_and(|at| low <= at && at <= high);
+        self.told.is_some_and(starts)
+    }
+}
+
+/// What happens next: at an instant, ends (0) come before arrivals (1), each in the order of the
+/// jobs.
+type Agenda = BTreeSet<(u64, u8, usize)>;
+
+struct Days {
+    clock: ServiceClock,
+    client: Client,
+    jobs: Vec<LogJob>,
+    agenda: Agenda,
+    waiting: BTreeMap<u64, usize>,
+}
+
+impl Days {
+    /// The client ends and submits what is due, and then looks what has started.
+    fn run(&mut self) {
+        while let Some(&(at, kind, job)) = self.agenda.first() {
+            if at > self.clock.now_ms() {
+                self.clock.go_on_from(at);
+            }
+            if kind == 0 {
+                self.end(at);
+            } else {
+                self.agenda.pop_first();
+                self.submit(job);
+            }
+            self.look();
+        }
+    }
+
+    /// Ends of one instant go together, so that the queue moves after the last of them.
+    fn end(&mut self, at: u64) {
+        let mut ends = Vec::new();
+        while let Some(&next) = self.agenda.first().filter(|next| (next.0, next.1) == (at, 0)) {
+            self.agenda.pop_first();
+            let lease = self.jobs[next.2].lease.as_ref().expect("it has started");
+            ends.push(json!({ "end": { "id": lease["id"], "epoch": lease["epoch"] } }));
+        }
+        let answers = self.client.post("/v1/batch", batch(ends)).json();
+        let all = answers["answers"].as_array().expect("a batch has answers");
+        assert!(all.iter().all(|answer| answer["status"] == 200), "{answers}");
+    }
+
+    fn submit(&mut self, job: usize) {
+        let Record { nodes, estimate, tags, .. } = &self.jobs[job].record;
+        let estimate_s = estimate.map(|estimate| estimate.0 as f64 * 1e-6);
+        let body = json!({ "nodes": nodes, "estimate_s": estimate_s, "wait": true, "job": job,
+                           "tenant": format!("user-{}", tags.user) });
+        let reply = self.client.lease(body);
+        let id = number(&reply["id"]);
+        self.waiting.insert(id, job);
+        if reply["state"] != "waiting" {
+            return;
+        }
+        let mut told = Value::Null;
+        until("a forecast", || {
+            told = self.client.get(&format!("/v1/leases/{id}")).json()["forecast"].clone();
+            told.is_object()
+        });
+        let time = |name: &str| millis(told[name].as_str().expect("it is a time"));
+        self.jobs[job].told = Some(["earliest", "median", "latest"].map(time));
+    }
+
+    /// What has started.
+    fn look(&mut self) {
+        let list = self.client.get("/v1/leases?limit=10000").json();
+        for lease in list["leases"].as_array().expect("it is a list") {
+            let Some(job) = self.waiting.remove(&number(&lease["id"])) else { continue };
+            let start = millis(lease["start"].as_str().expect("it is a time"));
+            let found = &mut self.jobs[job];
+            let run = Duration::from_micros(found.record.run.0).as_millis() as u64;
+            (found.lease, found.start_ms) = (Some(lease.clone()), Some(start));
+            self.agenda.insert((start + run, 0, job));
+        }
+    }
+}
+
+/// The jobs of some days of the log; the first instant of these is `base_ms`.
+fn jobs(path: PathBuf, days: u64, base_ms: u64) -> Vec<LogJob> {
+    let file = BufReader::new(File::open(path).expect("the log can be read"));
+    let text = BufReader::new(MultiGzDecoder::new(file));
+    let log = swf::read(text, &ReadOptions::default()).expect("it is a log");
+    let second = |record: &Record| record.submit.0 / 1_000_000;
+    let here = |record: &Record| (BEGINS..BEGINS + days).contains(&(second(record) / DAY_S));
+    let jobs = log.records.into_iter().filter(here).map(|record| LogJob {
+        submit_ms: base_ms + 1000 * (second(&record) - BEGINS * DAY_S),
+        lease: None,
+        start_ms: None,
+        told: None,
+        record,
+    });
+    jobs.collect()
+}
+
+/// A service in this process, under a clock that is set forward.
+fn replayed(path: PathBuf, days: u64) -> (Days, u64) {
+    let folder = TempDir::new().expect("there is room");
+    let setup = Setup {
+        machine: "mesh:10x10".into(),
+        scheduler: Some("easy".into()),
+        ..Setup::new(&folder.path().join("data"))
+    };
+    let (clock, told) = (ServiceClock::new(), folder.path().join("address"));
+    let (own, output) = (clock.clone(), File::create(&told));
+    let service = std::thread::spawn(move || {
+        service::run_under(own, &options(setup), &mut output.expect("there is room"))
+    });
+    let mut address = String::new();
+    until("the service", || {
+        address = std::fs::read_to_string(&told).unwrap_or_default();
+        address.ends_with('\n')
+    });
+    let base_ms = clock.now_ms() + 1000;
+    let jobs = jobs(path, days, base_ms);
+    let agenda = jobs.iter().enumerate().map(|(job, one)| (one.submit_ms, 1, job)).collect();
+    let client = Client::new(address.trim());
+    let mut days = Days { clock, client, jobs, agenda, waiting: BTreeMap::new() };
+    days.run();
+    assert!(days.waiting.is_empty(), "every job has started");
+    service_has_counted(&mut days);
+    let stop = Command::new("kill").args(["-s", "TERM", &std::process::id().to_string()]).status();
+    assert!(stop.expect("there is a kill").success());
+    service.join().expect("it does not panic").expect("a stop is no failure");
+    (days, base_ms)
+}
+
+/// The service says of its promises what came. A time of a reply is a whole millisecond, so that
+/// one promise may be judged otherwise.
+fn service_has_counted(days: &mut Days) {
+    let told = days.jobs.iter().filter(|job| job.told.is_some()).count() as u64;
+    let held = days.jobs.iter().filter(|job| job.held()).count() as u64;
+    let mut says = Value::Null;
+    until("every run is known", || {
+        says = days.client.post("/v1/forecast", r#"{"nodes":1}"#).json()["forecast"].clone();
+        says["runs"] == days.jobs.len()
+    });
+    let (kept, broken) = (number(&says["kept"]), number(&says["broken"]));
+    assert_eq!(kept + broken, told, "{says}");
+    assert!(kept.abs_diff(held) <= 1, "{held} held: {says}");
+}
+
+/// A line a job that is judged; times in seconds of the log.
+fn csv(days: &Days, base_ms: u64, from: u64) -> String {
+    let second = |ms: u64| (ms as f64 - base_ms as f64) * 1e-3 + (BEGINS * DAY_S) as f64;
+    let mut text = "job,nodes,submit,earliest,median,latest,start,held\n".to_string();
+    for job in days.jobs.iter().filter(|job| job.submit_ms >= from) {
+        let (submit, start) = (job.submit_ms, job.start_ms.unwrap_or_default());
+        let times = job.told.unwrap_or([submit; 3]).map(second);
+        let held = if job.told.is_none() {
+            "at once"
+        } else if job.held() {
+            "yes"
+        } else {
+            "no"
+        };
+        let (number, nodes) = (job.record.number, job.record.nodes);
+        let [low, median, high] = times.map(|time| format!("{time:.1}"));
+        let (submit, start) = (second(submit), second(start));
+        writeln!(text, "{number},{nodes},{submit:.1},{low},{median},{high},{start:.1},{held}")
+            .expect("a text can be written to");
+    }
+    text
+}
+
+#[test]
+fn days_of_a_real_log_are_foretold() {
+    let Some(path) = pavior_trials::log(LOG) else { return };
+    let asked = std::env::var("PAVIOR_FORECAST_DAYS").unwrap_or_else(|_| "1+1".into());
+    let (past, judged) = asked.split_once('+').expect("it is such as 14+7");
+    let [past, judged] = [past, judged].map(|days| days.parse::<u64>().expect("it is a number"));
+    let began = Instant::now();
+    let (days, base_ms) = replayed(path, past + judged);
+    println!("day  jobs  at once  waited  held  share");
+    for day in 0..past + judged {
+        let from = base_ms + 1000 * day * DAY_S;
+        let here = |job: &&LogJob| (from..from + 1000 * DAY_S).contains(&job.submit_ms);
+        let own: Vec<&LogJob> = days.jobs.iter().filter(here).collect();
+        let waited = own.iter().filter(|job| job.told.is_some()).count();
+        let held = own.iter().filter(|job| job.held()).count();
+        let share = 100.0 * held as f64 / waited.max(1) as f64;
+        let (jobs, mark) = (own.len(), if day < past { "past" } else { "" });
+        let now = jobs - waited;
+        println!("{:3} {jobs:5} {now:8} {waited:7} {held:5} {share:5.1} % {mark}", BEGINS + day);
+    }
+    let from = base_ms + 1000 * past * DAY_S;
+    let waited = days.jobs.iter().filter(|job| job.submit_ms >= from && job.told.is_some());
+    let (waited, held) = (waited.clone().count(), waited.filter(|job| job.held()).count());
+    println!(
+        "{held} of {waited} promises held, {past} days after the first; {:?}",
+        began.elapsed()
+    );
+    if let Some(file) = std::env::var_os("PAVIOR_FORECAST_CSV") {
+        std::fs::write(file, csv(&days, base_ms, from)).expect("there is room");
+    }
+    assert!(waited > 0 && 2 * held > waited, "{held} of {waited} promises held");
+}

@@ -1,0 +1,224 @@
+//! When requests start, as the service tells it: to whom, when anew, and how good it has been.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::{Value, json};
+
+use crate::client::{Client, has, millis, until};
+use crate::server::{Setup, fresh};
+use crate::workload::in_batches;
+
+/// `mesh:8x8` under `fcfs`, and another machine like it.
+fn two(setup: &mut Setup) {
+    setup.scheduler = Some("fcfs".into());
+    setup.more = vec![("other".into(), "mesh:8x8".into())];
+}
+
+/// A request for all of a machine that runs for an hour, as is said.
+fn whole(machine: &str, job: &str) -> Value {
+    json!({ "shape": [8, 8], "estimate_s": 3600, "machine": machine, "job": job, "wait": true })
+}
+
+/// What is said about a request, once something is.
+fn forecast(client: &mut Client, request: &Value) -> Value {
+    let path = format!("/v1/leases/{}", request["id"]);
+    let mut found = Value::Null;
+    until("a forecast", || {
+        found = client.get(&path).json()["forecast"].clone();
+        found.is_object()
+    });
+    found
+}
+
+/// What is said about a request that is not made, once the past is known.
+fn would(client: &mut Client, asked: Value) -> Value {
+    let mut found = Value::Null;
+    until("the past", || {
+        let reply = client.post("/v1/forecast", &asked);
+        found = reply.json()["forecast"].clone();
+        reply.status == 200 || reply.json()["reason"] != "not-yet"
+    });
+    found
+}
+
+/// The value of a counter of a machine.
+fn counter(client: &mut Client, name: &str, machine: &str) -> u64 {
+    let text = client.get("/metrics").text;
+    let begins = format!("pavior_{name}_total{{machine=\"{machine}\"}} ");
+    let line = text.lines().find_map(|line| line.strip_prefix(&begins));
+    line.and_then(|value| value.parse().ok()).unwrap_or(0)
+}
+
+fn now_ms() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).expect("it is after 1970").as_millis() as u64
+}
+
+#[test]
+fn who_waits_is_told_an_interval_and_who_fits_is_told_now() {
+    let (server, _) = fresh(two);
+    let mut client = server.client();
+    let runs = client.lease(whole("default", "runs"));
+    let waits = client.lease(whole("default", "waits"));
+    let told = forecast(&mut client, &waits);
+    let time = |name: &str| millis(told[name].as_str().expect("it is a time"));
+    assert!(time("earliest") <= time("median") && time("median") <= time("latest"), "{told}");
+    assert!(time("median") > now_ms(), "{told}");
+    assert_eq!(time("plan"), millis(runs["start"].as_str().unwrap()) + 3_600_000);
+    // Nothing is known yet, and the answer says so.
+    has(&told, &json!({ "calibrated": false, "kept": 0, "broken": 0, "runs": 0 }));
+    assert_eq!(client.get("/v1/queue").json()["waiting"][0]["forecast"], told);
+    // One more like it comes after it.
+    let like = json!({ "shape": [8, 8], "estimate_s": 3600 });
+    let behind = would(&mut client, like);
+    assert_eq!(millis(behind["plan"].as_str().unwrap()), time("plan") + 3_600_000);
+
+    let before = now_ms();
+    let fits = would(&mut client, json!({ "nodes": 4, "machine": "other" }));
+    let now = fits["median"].as_str().unwrap();
+    assert!((before..=now_ms()).contains(&millis(now)), "{fits}");
+    has(&fits, &json!({ "earliest": now, "latest": now, "plan": now }));
+
+    client.post("/v1/forecast", json!({ "nodes": 65 })).is(409, "larger-than-machine");
+    client.post("/v1/forecast", json!({ "nodes": 1, "shape": [1, 1] })).is(400, "bad-value");
+    client.post("/v1/forecast", json!({ "nodes": 1, "machine": "x" })).is(404, "unknown-machine");
+    let (server, _) = fresh(|_| {});
+    let mut client = server.client();
+    would(&mut client, json!({ "nodes": 1 }));
+    client.post("/v1/forecast", json!({ "nodes": 1 })).is(400, "no-scheduler");
+}
+
+#[test]
+fn an_event_has_only_those_made_anew_that_it_can_change() {
+    let (server, _) = fresh(two);
+    let mut client = server.client();
+    client.lease(whole("default", "runs"));
+    let elsewhere = client.lease(whole("other", "runs-there"));
+    let first = client.lease(whole("default", "first"));
+    let second = client.lease(whole("default", "second"));
+    let there = client.lease(whole("other", "there"));
+    for one in [&first, &second, &there] {
+        forecast(&mut client, one);
+    }
+    let made = |client: &mut Client| ["default", "other"].map(|m| counter(client, "forecasts", m));
+    assert_eq!(made(&mut client), [2, 1]);
+    let told = forecast(&mut client, &first);
+    // A request that comes changes none but its own: later arrivals are in the others.
+    let third = client.lease(whole("default", "third"));
+    forecast(&mut client, &third);
+    assert_eq!((made(&mut client), forecast(&mut client, &first)), ([3, 1], told));
+    // What happens on another machine changes none here.
+    assert_eq!(client.end(&elsewhere).status, 200);
+    until("the run is known", || {
+        would(&mut client, json!({ "nodes": 1, "machine": "other" }))["runs"] == 1
+    });
+    assert_eq!(made(&mut client), [3, 1]);
+    // A node that fails may change all.
+    assert_eq!(client.post("/v1/nodes/drain", json!({ "node": [0, 0] })).status, 200);
+    until("all are made anew", || made(&mut client) == [6, 1]);
+}
+
+/// The median of what is said is not in the past, although nothing happens.
+#[test]
+fn a_forecast_whose_median_has_passed_is_made_anew() {
+    let (server, _) = fresh(two);
+    let mut client = server.client();
+    let brief = json!({ "shape": [8, 8], "estimate_s": 1, "wait": true });
+    client.lease(brief.clone());
+    let waits = client.lease(brief);
+    let told = forecast(&mut client, &waits);
+    let seq = client.seq();
+    until("another forecast", || forecast(&mut client, &waits) != told);
+    let later = forecast(&mut client, &waits);
+    assert!(later["median"].as_str().unwrap() > told["median"].as_str().unwrap(), "{later}");
+    assert_eq!(client.seq(), seq, "nothing has happened");
+    assert_eq!(counter(&mut client, "promises", "default"), 1, "the first is what was promised");
+}
+
+#[test]
+fn promises_are_counted_and_run_times_outlast_a_restart() {
+    let (mut server, setup) = fresh(two);
+    let mut client = server.client();
+    for _ in 0..3 {
+        let lease = client.lease(json!({ "shape": [8, 8], "estimate_s": 60 }));
+        assert_eq!(client.end(&lease).status, 200);
+    }
+    let runs = client.lease(whole("default", "runs"));
+    let waits = client.lease(whole("default", "waits"));
+    forecast(&mut client, &waits);
+    assert_eq!(client.end(&runs).status, 200);
+    let small = json!({ "nodes": 4, "estimate_s": 60 });
+    until("the promise is held", || would(&mut client, small.clone())["kept"] == 1);
+    let expected = json!({ "broken": 0, "runs": 4, "calibrated": false });
+    has(&would(&mut client, small.clone()), &expected);
+    let counters = ["promises", "promises_kept", "promises_broken"];
+    let counted = counters.map(|name| counter(&mut client, name, "default"));
+    assert_eq!(counted, [1, 1, 0]);
+    // The run times are in the records, promises are not.
+    server.restart(&setup);
+    let told = would(&mut server.client(), small);
+    has(&told, &json!({ "runs": 4, "kept": 0, "broken": 0, "calibrated": false }));
+}
+
+#[test]
+fn another_scheduler_is_heeded_from_its_start_on() {
+    let (mut server, setup) = fresh(two);
+    let mut client = server.client();
+    client.lease(json!({ "shape": [8, 4], "estimate_s": 3600 }));
+    let head = client.lease(whole("default", "head"));
+    forecast(&mut client, &head);
+    let small = json!({ "shape": [8, 2], "estimate_s": 60 });
+    let plan = |told: Value| millis(told["plan"].as_str().expect("it is a time"));
+    assert!(plan(would(&mut client, small.clone())) > now_ms() + 3_600_000, "behind the head");
+    server.restart(&Setup { scheduler: Some("easy".into()), ..setup });
+    assert!(plan(would(&mut server.client(), small)) <= now_ms(), "beside it");
+}
+
+#[test]
+fn while_the_past_is_read_nobody_waits_for_it() {
+    let (mut server, setup) = fresh(|setup| {
+        two(setup);
+        setup.machine = "mesh:32x32".into();
+    });
+    in_batches(&server.address, 512, |count| count >= 60_000);
+    server.restart(&setup);
+    let (mut client, mut refused) = (server.client(), 0);
+    let told = loop {
+        let reply = client.post("/v1/forecast", r#"{"nodes":1}"#);
+        if reply.status == 200 {
+            break reply.json();
+        }
+        reply.is(503, "not-yet");
+        refused += 1;
+        assert!(refused < 100_000, "the past is never read");
+    };
+    assert!(refused > 0, "60,000 records are read in no time");
+    assert_eq!(told["forecast"]["runs"], 20_000, "the last 20,000 runs are known");
+}
+
+#[test]
+fn no_tenant_is_told_when_another_starts() {
+    let (server, _) = fresh(|setup| {
+        setup.give_tokens(&["a", "b"]);
+        two(setup);
+    });
+    let [mut root, mut a, mut b] =
+        ["root-secret", "a-secret", "b-secret"].map(|one| server.of(one));
+    a.lease(whole("default", "secret-runs"));
+    let theirs = a.lease(whole("default", "secret-waits"));
+    let own = b.lease(whole("default", "own"));
+    forecast(&mut a, &theirs);
+    forecast(&mut b, &own);
+    let seen = b.get("/v1/queue").json();
+    let waiting = seen["waiting"].as_array().unwrap();
+    assert_eq!((waiting.len(), &waiting[0]["id"]), (1, &own["id"]));
+    assert!(waiting[0]["forecast"].is_object());
+    assert_eq!(waiting[0]["waits_for"]["by"], json!({ "id": null, "job": null }));
+    assert!(!seen.to_string().contains("secret"), "{seen}");
+    assert_eq!(b.get(&format!("/v1/leases/{}", theirs["id"])).status, 404);
+    let asked = b.post("/v1/forecast", json!({ "shape": [8, 8] }));
+    assert_eq!(asked.status, 200);
+    assert!(!asked.text.contains("secret"), "{}", asked.text);
+    // Another name than one's own is not taken.
+    b.post("/v1/forecast", json!({ "nodes": 1, "tenant": "a" })).is(400, "bad-value");
+    assert_eq!(root.get("/v1/queue").json()["total"], 2);
+}

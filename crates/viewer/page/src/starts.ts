@@ -1,0 +1,68 @@
+// When a request that waits will start: in words, and as a bar from the earliest to the latest.
+import type { Scene } from "./columns.ts";
+import { many } from "./dom.ts";
+import type { Forecast, Told } from "./live.ts";
+import type { Waiting } from "./model.ts";
+import type { Bar, Column } from "./table.ts";
+import { type Clock, short } from "./times.ts";
+
+/** A few words: how long from now. */
+function reach({ earliest, latest }: Forecast, now: number): string {
+  if (latest <= now) return "overdue";
+  const from = earliest <= now ? "now" : short(earliest - now), to = short(latest - now);
+  return from === to ? `in ${from}` : `${from} – ${to}`;
+}
+
+/** All of it. */
+function inWords(one: Forecast, clock: Clock): string {
+  const { earliest, median, latest, plan, calibrated } = one;
+  const [from, half, to, said] = [earliest, median, latest, plan].map((at) => clock.at(at));
+  const such = calibrated ? `Nine of ten start between ${from} and ${to}, half of them by ${half}.`
+    : `It starts, as far as is known, between ${from} and ${to}; the median is ${half}.`;
+  return `${such} If jobs run as long as is said and no more come: ${said}.`;
+}
+
+/** The column of starts. Its bars have one scale: from now to the latest of all. */
+export function startsColumn(scene: () => Scene): Column<Waiting> {
+  const told = (one: Waiting): Told | undefined => scene().waits.get(one.key);
+  const end = () => {
+    const { waits, machine } = scene();
+    const latest = [...waits.values()].map(({ forecast }) => forecast?.latest ?? 0);
+    return Math.max(machine.now + 1000, ...latest);
+  };
+  // A scheduler that plans, but makes no forecasts, is taken at its word.
+  const planned = (one: Waiting) => told(one)?.wait?.planned ?? null;
+  const words = (one: Waiting) => {
+    const { clock } = scene(), forecast = told(one)?.forecast, plan = planned(one);
+    if (forecast) return inWords(forecast, clock);
+    return plan === null ? "not known" : `planned by the scheduler: ${clock.at(plan)}`;
+  };
+  return {
+    id: "starts", title: "Starts in", wide: 19, hint: words, spoken: (one) => `. ${words(one)}`,
+    order: (one) => told(one)?.forecast?.median ?? planned(one),
+    text(one) {
+      const { machine: { now } } = scene(), forecast = told(one)?.forecast, plan = planned(one);
+      if (forecast) return reach(forecast, now);
+      return plan === null ? "—" : short(plan - now);
+    },
+    bar(one): Bar | null {
+      const { machine: { now } } = scene(), forecast = told(one)?.forecast;
+      if (!forecast) return null;
+      const whole = end() - now;
+      const share = (at: number) => Math.min(1, Math.max(0, (at - now) / whole));
+      const { earliest, median, latest } = forecast;
+      return { from: share(earliest), to: share(latest), at: share(median) };
+    },
+  };
+}
+
+/** How good such promises have been on this machine, in a sentence; "" if none is made. */
+export function promises(waits: Map<unknown, Told>): string {
+  const one = [...waits.values()].find(({ forecast }) => forecast)?.forecast;
+  if (!one) return "";
+  const { kept, broken, calibrated } = one, total = kept + broken;
+  if (!total) return "No promise has been held against what came: the intervals are wide.";
+  const share = `${kept.toLocaleString("en")} held (${Math.floor((100 * kept) / total)} %)`;
+  const sum = `Of ${many(total, "promise")} so far ${share}`;
+  return calibrated ? `${sum}.` : `${sum}. So few say little: the intervals are wide.`;
+}
