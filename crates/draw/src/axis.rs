@@ -195,19 +195,35 @@ fn thinned(ticks: Vec<f64>, count: usize, unit: Unit) -> Vec<f64> {
     main.into_iter().step_by(each.max(1)).collect()
 }
 
-/// A number as axes have it: 0.25, 1500, 2e6.
+/// A number as axes have it: 0.25, 1500, 2,000,000.
 pub(crate) fn label(value: f64) -> String {
     let size = value.abs();
     if value == 0.0 {
         "0".to_string()
-    } else if !(1e-4..1e6).contains(&size) {
+    } else if !(1e-6..1e9).contains(&size) {
         let exponent = libm::floor(libm::log10(size)) as i32;
         let factor = value / libm::pow(10.0, f64::from(exponent));
         format!("{}e{exponent}", short(factor, 2))
     } else {
         let digits = libm::floor(libm::log10(size)) as i32;
-        short(value, (4 - digits).clamp(0, 8) as usize)
+        in_thousands(short(value, (4 - digits).clamp(0, 8) as usize))
     }
+}
+
+/// Commas between the thousands of a number that is written without a fraction, from 10,000 on.
+fn in_thousands(number: String) -> String {
+    let digits = number.trim_start_matches('-');
+    if digits.len() < 5 || digits.contains('.') {
+        return number;
+    }
+    let mut text = number[..number.len() - digits.len()].to_string();
+    for (index, digit) in digits.char_indices() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 pub(crate) fn short(value: f64, decimals: usize) -> String {
@@ -240,8 +256,10 @@ mod tests {
         assert_eq!(labels(0.001, 1.0, true), ["0.001", "0.01", "0.1", "1"]);
         assert_eq!(labels(3.0, 40.0, true), ["2", "5", "10", "20", "50"]);
         assert_eq!(labels(7.0, 7.0, true), ["5", "10"]);
-        assert_eq!(labels(5e-5, 6.67e-5, false).first().unwrap(), "5e-5");
-        assert_eq!(label(2_500_000.0), "2.5e6");
+        assert_eq!(labels(5e-5, 6.67e-5, false).first().unwrap(), "0.00005");
+        assert_eq!(label(2_500_000.0), "2,500,000");
+        assert_eq!([label(9_999.0), label(-10_000.0)], ["9999", "-10,000"]);
+        assert_eq!([label(5e-7), label(2.5e9)], ["5e-7", "2.5e9"]);
     }
 
     #[test]

@@ -384,7 +384,7 @@ mod tests {
         assert!(svg.contains("<title>job b: 8 nodes, 2 h to 4 h</title>"), "{svg}");
         assert!(svg.contains(">time<") && svg.contains(">1 h<"), "{svg}");
         let svg = schedule("Two jobs", &grid, &jobs, (None, None), "time_unit").unwrap();
-        assert!(svg.contains(">time (time units)<") && svg.contains(">10000<"), "{svg}");
+        assert!(svg.contains(">time (time units)<") && svg.contains(">10,000<"), "{svg}");
     }
 
     #[test]

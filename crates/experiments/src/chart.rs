@@ -25,6 +25,7 @@ pub fn chart(figure: &Figure, table: &Table) -> Chart {
     let numeric = matches!(parameters::ALL[figure.x].kind, ValueType::Number | ValueType::Count);
     let mut categories: Vec<String> = Vec::new();
     let mut series: Vec<Series> = Vec::new();
+    let mut without: Vec<(usize, String)> = Vec::new();
     for row in &rows {
         let Some(at) = value(row, figure.x) else { continue };
         let x = if numeric {
@@ -35,8 +36,11 @@ pub fn chart(figure: &Figure, table: &Table) -> Chart {
             position(&mut categories, |one| *one == name, || name.clone()) as f64
         };
         // A name along x keeps its place where there is nothing to draw.
-        let Some((y, interval)) = drawn_as(row) else { continue };
         let name = name(figure, |index| value(row, index));
+        let Some((y, interval)) = drawn_as(row) else {
+            without.push((x as usize, name));
+            continue;
+        };
         let make = || Series { name: name.clone(), points: Vec::new() };
         let index = position(&mut series, |one| one.name == name, make);
         series[index].points.push(Mark { x, y, interval });
@@ -46,6 +50,7 @@ pub fn chart(figure: &Figure, table: &Table) -> Chart {
     }
     let stated = stated(figure, &categories, &series);
     let unit = rows.first().map(|row| row.unit.clone()).unwrap_or_default();
+    let missing = if numeric { String::new() } else { missing(&categories, &series, &without) };
     Chart {
         title: figure.title.clone(),
         x: labelled(along(figure, in_seconds(table)), figure.x_axis.label.as_ref()),
@@ -57,7 +62,7 @@ pub fn chart(figure: &Figure, table: &Table) -> Chart {
         categories,
         series,
         stated,
-        note: note(&rows),
+        note: missing + &note(&rows),
     }
 }
 
@@ -119,6 +124,21 @@ fn name(figure: &Figure, value: impl Fn(usize) -> Option<String>) -> String {
         let between = if name.is_empty() || part.starts_with('(') { "" } else { ", " };
         name + between + &part
     })
+}
+
+/// Which bars are not there, as where a request was refused: `no value at FF, at BF of 3x3; `.
+fn missing(names: &[String], series: &[Series], without: &[(usize, String)]) -> String {
+    let place = |(index, name): (usize, &String)| {
+        let of: Vec<&str> =
+            without.iter().filter(|(x, _)| *x == index).map(|(_, of)| of.as_str()).collect();
+        match of.len() {
+            0 => None,
+            _ if of.len() >= series.len() => Some(format!("at {name}")),
+            _ => Some(format!("at {name} of {}", of.join(" and "))),
+        }
+    };
+    let places: Vec<String> = names.iter().enumerate().filter_map(place).collect();
+    if places.is_empty() { String::new() } else { format!("no value {}; ", places.join(", ")) }
 }
 
 /// The axis of a parameter; of a time, in hours and days where the runs' times are in seconds.
@@ -310,5 +330,19 @@ mod tests {
         assert_eq!(chart.series.len(), 1);
         let ys: Vec<f64> = chart.series[0].points.iter().map(|mark| mark.y).collect();
         assert_eq!(ys, [4.0, 3.0]);
+        assert!(chart.note.starts_with("95 %"), "{}", chart.note);
+    }
+
+    #[test]
+    fn bars_that_are_not_there_are_named() {
+        let text = "machine = 'mesh:4x4'\nstrategy = ['ff', 'tff']\nload = [10, 2]\n[[figure]]\n\
+                    name = 'f'\ny = 'turnaround'\nx = 'strategy'\nseries = 'load'";
+        let note = |missing: &[usize]| {
+            let mut table = table();
+            missing.iter().for_each(|&row| table.rows[row].summary.mean = None);
+            super::chart(&Specification::parse(text, "test").unwrap().figures[0], &table).note
+        };
+        assert!(note(&[1]).starts_with("no value at tff of load 10; 95 %"), "{}", note(&[1]));
+        assert!(note(&[0, 2]).starts_with("no value at ff; 95 %"), "{}", note(&[0, 2]));
     }
 }

@@ -16,7 +16,7 @@ use crate::Sample;
 use crate::settings::{BusyBoxes, RunSettings, SnapshotSettings};
 
 /// What is observed in snapshots. Runs of jobs have none of it.
-pub const METRICS: &[&MetricSpec] =
+pub static METRICS: &[&MetricSpec] =
     &[&OPTIMALITY_INDEX, &TASK_INDEX, &GRANTED_NODES, &PRINTED_ORDER];
 
 const OPTIMALITY_INDEX: MetricSpec = MetricSpec {

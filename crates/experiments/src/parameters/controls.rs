@@ -39,7 +39,7 @@ pub enum ControlKind {
 pub const SKIP_UNSUPPORTED: &str = "skip-unsupported";
 
 /// Every control.
-pub const CONTROLS: &[Control] = &[
+pub static CONTROLS: &[Control] = &[
     Control {
         name: "name",
         meaning: "names files; the file's own name where it is left out",

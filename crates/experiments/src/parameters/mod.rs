@@ -218,7 +218,7 @@ const COMMON: Parameter = Parameter {
 
 /// Every parameter, in the order in which tables show them and points are numbered: the last varies
 /// fastest. Those of messages stand behind `service`, which says whether there are any.
-pub const ALL: &[Parameter] = &[
+pub static ALL: &[Parameter] = &[
     runs::MACHINE,
     log::TRACE,
     log::SHAPE_RULE,

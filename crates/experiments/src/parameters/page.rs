@@ -11,12 +11,15 @@ Every run is a point: a value for each of these parameters. They are options of 
 (`--arrival-scale 0.5`) and keys of experiment files (`arrival-scale = 0.5`; an underscore may
 stand for a dash). There each may be a list or, for numbers, a range: every combination is a point.
 `simulate` takes lists, separated by commas, of strategies, schedulers and loads, and nothing about
-snapshots.
+snapshots. What is too long for a line of a table stands below it.
 
 This page is made from the list in `crates/experiments/src/parameters`;
 `PAVIOR_UPDATE=1 cargo test -p pavior-experiments made_from_the_list` writes it anew, and the
 keywords of `pavior.simulate` in Python.
 ";
+
+/// The longest meaning that stands in a table whole.
+const IN_A_CELL: usize = 80;
 
 /// The page, as Markdown.
 pub fn page() -> String {
@@ -24,7 +27,7 @@ pub fn page() -> String {
     for heading in Heading::ALL {
         let rows = ALL.iter().filter(|parameter| parameter.heading == heading).map(row);
         let controls = CONTROLS.iter().filter(|control| control.heading == Some(heading));
-        let rows: Vec<String> = rows.chain(controls.map(control)).collect();
+        let rows: Vec<Row> = rows.chain(controls.map(control)).collect();
         table(&mut page, heading.title(), &rows);
     }
     let others = CONTROLS.iter().filter(|control| control.heading.is_none());
@@ -32,27 +35,51 @@ pub fn page() -> String {
     page
 }
 
-fn table(page: &mut String, title: &str, rows: &[String]) {
+/// A line of a table, and what is too long for it.
+struct Row {
+    line: String,
+    /// A list item with its line break; may be empty.
+    below: String,
+}
+
+fn table(page: &mut String, title: &str, rows: &[Row]) {
+    let lines: String = rows.iter().map(|row| row.line.as_str()).collect();
+    let below: String = rows.iter().map(|row| row.below.as_str()).collect();
+    let below = if below.is_empty() { below } else { format!("\n{below}") };
     // Writing to a string cannot fail.
     let _ = write!(
         page,
-        "\n## {title}\n\n| name | values | default | meaning | for |\n|---|---|---|---|---|\n{}",
-        rows.concat()
+        "\n## {title}\n\n| name | values | default | meaning | for |\n|---|---|---|---|---|\n{lines}{below}"
     );
 }
 
-fn row(parameter: &Parameter) -> String {
+/// A meaning up to its first colon or semicolon, and the rest; a short one whole.
+fn parted(meaning: &str) -> (&str, Option<&str>) {
+    let cut = [": ", "; "].iter().filter_map(|mark| meaning.find(mark)).min();
+    match cut {
+        Some(cut) if meaning.len() > IN_A_CELL => (&meaning[..cut], Some(&meaning[cut + 2..])),
+        _ => (meaning, None),
+    }
+}
+
+fn row(parameter: &Parameter) -> Row {
     let Parameter { name, alias, meaning, kind, unit, applies, default, .. } = parameter;
     let alias = alias.map(|alias| format!(", `{alias}`")).unwrap_or_default();
+    let (meaning, rest) = parted(meaning);
+    let mut below = rest.map(|rest| format!("- `{name}`: {rest}\n")).unwrap_or_default();
     let values = match kind {
         ValueType::Text => "text".to_string(),
         ValueType::Number => "number".to_string(),
         ValueType::Count => "whole number".to_string(),
         ValueType::Switch => "true or false".to_string(),
         ValueType::Choice(words) => {
-            let words: Vec<String> =
-                words.iter().map(|(word, meaning)| format!("`{word}` ({meaning})")).collect();
-            words.join(", ")
+            if below.is_empty() {
+                below = format!("- `{name}`:\n");
+            }
+            for (word, meaning) in *words {
+                let _ = writeln!(below, "  - `{word}`: {meaning}");
+            }
+            words.iter().map(|(word, _)| format!("`{word}`")).collect::<Vec<_>>().join(", ")
         }
     };
     let unit = if unit.is_empty() { String::new() } else { format!(", {unit}") };
@@ -66,10 +93,12 @@ fn row(parameter: &Parameter) -> String {
         Applies::Snapshot => "snapshots",
     };
     let default = default.iter().map(|value| format!("`{value}`")).collect::<Vec<_>>().join(", ");
-    format!("| `{name}`{alias} | {values}{unit} | {default} | {meaning} | {applies} |\n")
+    let line =
+        format!("| `{name}`{alias} | {values}{unit} | {default} | {meaning} | {applies} |\n");
+    Row { line, below }
 }
 
-fn control(control: &Control) -> String {
+fn control(control: &Control) -> Row {
     let Control { name, meaning, kind, default, .. } = control;
     let values = match kind {
         ControlKind::Word => "a word of letters, digits, `-` and `_`",
@@ -81,5 +110,7 @@ fn control(control: &Control) -> String {
         ControlKind::Formulas => "a table of formulas",
     };
     let default = if default.is_empty() { String::new() } else { format!("`{default}`") };
-    format!("| `{name}` | {values} | {default} | {meaning} | the whole |\n")
+    let (meaning, rest) = parted(meaning);
+    let line = format!("| `{name}` | {values} | {default} | {meaning} | the whole |\n");
+    Row { line, below: rest.map(|rest| format!("- `{name}`: {rest}\n")).unwrap_or_default() }
 }

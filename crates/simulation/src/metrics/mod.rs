@@ -195,7 +195,7 @@ pub const ALLOCATION_NS_MEANING: &str =
     "measured time per attempt, the clock's overhead removed (--no-timing leaves it out)";
 
 /// Every observed metric, in the order in which results carry them.
-pub const ALL: &[&MetricSpec] = &[
+pub static ALL: &[&MetricSpec] = &[
     &turnaround::SPEC,
     &waiting::SPEC,
     &service::SPEC,
