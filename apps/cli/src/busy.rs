@@ -17,18 +17,20 @@ use crate::failure::{Failure, Place};
 use crate::files;
 use crate::located::{self, Member};
 
-/// Keys that answers of `pavior allocate` and lines of `--placements` have beside; not looked at.
-const BESIDE: &[&str] = &["nodes", "requested", "granted", "submit", "start", "end"];
+/// Keys that answers of `pavior allocate` and lines of `--placements` have beside, and those of
+/// queues; looked at only where they are asked for.
+const BESIDE: &[&str] =
+    &["nodes", "requested", "granted", "submit", "start", "end", "estimate", "user"];
 
-/// The times that may stand beside a job.
-const TIMES: [&str; 2] = ["start", "end"];
+/// The numbers that may stand beside a job.
+const TIMES: [&str; 3] = ["start", "end", "user"];
 
 /// A state, and the names by which its jobs are known outside.
 pub(crate) struct Busy {
     pub(crate) state: State,
     names: Vec<Value>,
     /// By job: its [`TIMES`], if its line has them.
-    times: Vec<[Option<Value>; 2]>,
+    times: Vec<[Option<Value>; 3]>,
     known: HashMap<Value, (JobId, usize)>,
 }
 
@@ -36,7 +38,12 @@ pub(crate) struct Busy {
 /// visible characters.
 pub(crate) struct JobName<'b>(&'b Value);
 
-impl JobName<'_> {
+impl<'b> JobName<'b> {
+    /// A name as it stands in a file.
+    pub(crate) fn of(name: &'b Value) -> JobName<'b> {
+        JobName(name)
+    }
+
     /// The name as it stands in the file, for drawings, which escape what they are given.
     pub(crate) fn raw(&self) -> String {
         match self.0 {
@@ -60,6 +67,11 @@ pub(crate) struct Ends<'b> {
 }
 
 impl Ends<'_> {
+    /// A job's end.
+    pub(crate) fn of(&self, job: JobId) -> Option<f64> {
+        Some(self.by_job[job.0 as usize]?.0)
+    }
+
     /// The rank of a job's end.
     pub(crate) fn rank(&self, job: JobId) -> Option<Time> {
         let (end, _) = self.by_job[job.0 as usize]?;
@@ -179,6 +191,16 @@ impl Busy {
         Ok(starts.into_iter().map(|start| Some(start?.0)).collect())
     }
 
+    /// The numbers that stand beside jobs as "user", by job; those that are no number of a user's
+    /// are left out.
+    ///
+    /// # Errors
+    /// If one is no number.
+    pub(crate) fn users(&self) -> Result<Vec<Option<u64>>, Failure> {
+        let users = self.numbers(2)?;
+        Ok(users.into_iter().map(|user| user?.1.as_u64()).collect())
+    }
+
     /// When jobs end, as far as that stands beside them.
     ///
     /// # Errors
@@ -192,7 +214,7 @@ impl Busy {
 
     /// The times of one of [`TIMES`], and how they were written; null is none.
     fn numbers<'b>(&'b self, key: usize) -> Result<Vec<Option<(f64, &'b Value)>>, Failure> {
-        let number = |(times, name): (&'b [Option<Value>; 2], &Value)| {
+        let number = |(times, name): (&'b [Option<Value>; 3], &Value)| {
             let Some(value) = times[key].as_ref().filter(|value| !value.is_null()) else {
                 return Ok(None);
             };

@@ -16,6 +16,7 @@ mod logs;
 mod output;
 mod pool;
 mod progress;
+mod queue;
 mod run_directory;
 
 use std::io::Write;

@@ -282,6 +282,11 @@ impl Asked {
         Ok(Asked { specification, point, inputs, own: call.own.is_used() })
     }
 
+    /// The logs that are in memory, and files.
+    pub(crate) fn inputs(&self) -> &Inputs {
+        &self.inputs
+    }
+
     /// What the point means; its log is read.
     pub(crate) fn scenario(&self) -> Result<Scenario, InputError> {
         let timing = self.specification.timing;

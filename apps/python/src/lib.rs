@@ -15,6 +15,7 @@ mod episode;
 mod errors;
 mod experiment;
 mod explain;
+mod forecast;
 mod geometry;
 mod inputs;
 mod interrupt;
@@ -49,6 +50,8 @@ mod _native {
     use crate::experiment::Specification;
     #[pymodule_export]
     use crate::explain::Explanation;
+    #[pymodule_export]
+    use crate::forecast::{Forecasts, forecast};
     #[pymodule_export]
     use crate::geometry::Box;
     #[pymodule_export]

@@ -34,8 +34,16 @@ pub(crate) const LIMITS: Limits = Limits { time: Duration::from_mins(1), output:
 const COMPLAINTS: u64 = 256 << 10;
 
 /// Variables with which users change what Slurm's commands show, by their first letters.
-const CHANGERS: &[&str] =
-    &["SQUEUE_", "SINFO_", "SCONTROL_", "SBATCH_", "SLURM_CLUSTERS", "SLURM_JSON", "SLURM_YAML"];
+const CHANGERS: &[&str] = &[
+    "SQUEUE_",
+    "SINFO_",
+    "SACCT_",
+    "SCONTROL_",
+    "SBATCH_",
+    "SLURM_CLUSTERS",
+    "SLURM_JSON",
+    "SLURM_YAML",
+];
 
 /// Variables of the service manager's, which are for this process alone.
 const OWN: &[&str] = &["NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC"];
@@ -51,6 +59,8 @@ pub(crate) enum Question {
     Show,
     /// `sacctmgr show`: what slurmdbd keeps.
     Accounts,
+    /// `sacct`: the jobs that have run.
+    Past,
     /// `sbatch --test-only`: whether a job would be taken. Slurm queues nothing.
     Test,
 }
@@ -63,6 +73,7 @@ impl Question {
             Question::Jobs => ("squeue", None),
             Question::Show => ("scontrol", Some("show")),
             Question::Accounts => ("sacctmgr", Some("show")),
+            Question::Past => ("sacct", None),
             Question::Test => ("sbatch", Some("--test-only")),
         }
     }

@@ -294,6 +294,22 @@ fn waiting(
     order
 }
 
+/// Puts the waiting jobs that no limit keeps back into the queue, in Slurm's order.
+pub(crate) fn queue(ledger: &Ledger, state: &mut State, limits: &mut Limits<'_>, view: &View<'_>) {
+    let waits = waiting(ledger, state, &Memory::default(), view);
+    for (place, (index, request)) in waits.into_iter().enumerate() {
+        let job = &ledger.jobs[index];
+        if limits.over(job).is_none() {
+            state.dispatcher.submit(told(index, job, arrival(view.now, place), request));
+        }
+    }
+}
+
+/// When a job is said to have come that stands at a place of the queue: the order counts.
+fn arrival(now: u64, place: usize) -> Time {
+    Time((now + place as u64).min(u64::MAX / 2))
+}
+
 /// Starts what the scheduler chooses, and opens its gates. Jobs that would pass a limit are kept
 /// from the scheduler, so that none waits for them; they are returned, each with its limit.
 fn open(
@@ -313,7 +329,7 @@ fn open(
         } else if let Some(limit) = limits.over(job) {
             kept.push((index, reason::limited(&limit)));
         } else {
-            let arrival = Time((now + place as u64).min(u64::MAX / 2));
+            let arrival = arrival(now, place);
             state.dispatcher.submit(told(index, job, arrival, request));
             if limits.concern(job) {
                 queued.push((index, arrival));

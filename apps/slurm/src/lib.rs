@@ -27,6 +27,7 @@ mod cycle;
 mod daemon;
 mod demands;
 mod error;
+mod foretold;
 mod gate;
 mod hosts;
 mod http;

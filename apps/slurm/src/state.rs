@@ -43,7 +43,7 @@ pub(crate) enum Role {
 const NO_CANDIDATES: &str = "no box of its shape has only nodes that satisfy what it demands";
 
 /// An estimate for jobs without a time limit: a year.
-const ENDLESS: u64 = 365 * 86_400;
+pub(crate) const ENDLESS: u64 = 365 * 86_400;
 
 /// How soon a node may be free that Slurm powers off, in seconds. It is not known, so nothing is
 /// started that would keep it from the first job.

@@ -6,8 +6,9 @@ use pavior_allocation::explain;
 use pavior_kernel::shown;
 use pavior_mesh::{Cuboid, JobId};
 
-use crate::cycle::View;
+use crate::cycle::{self, View};
 use crate::daemon::{now, shaper};
+use crate::foretold::{Past, Queued};
 use crate::ledger::{Ledger, Phase};
 use crate::limits::{Limits, Reader};
 use crate::names::{JobName, NodeName};
@@ -28,7 +29,8 @@ pub fn why(config: &Config, name: &str) -> Result<String, SlurmError> {
     let ledger = Ledger::read(config)?;
     let now = now();
     let said = Reader::default().read(config, &site, &ledger, now)?;
-    tell(config, &ledger, name, &View { now, site: &site, said: &said })
+    let past = || Past::ask(config, now);
+    tell(config, &ledger, name, &View { now, site: &site, said: &said }, past)
 }
 
 fn tell(
@@ -36,6 +38,7 @@ fn tell(
     ledger: &Ledger,
     name: &str,
     view: &View<'_>,
+    past: impl FnOnce() -> Option<Past>,
 ) -> Result<String, SlurmError> {
     let (&View { now, site, said }, preempting) = (view, &HashSet::new());
     let mut shaper = shaper(config)?;
@@ -47,7 +50,7 @@ fn tell(
         return Ok(format!("{name} is not placed: {fault}"));
     };
     let job = &ledger.jobs[index];
-    let state = State::of(config, ledger, &mut shaper, &Seen { now, site, preempting })?;
+    let mut state = State::of(config, ledger, &mut shaper, &Seen { now, site, preempting })?;
     let words = |cuboid: &Cuboid| explain::words(&config.grid, cuboid);
     if job.phase != Phase::Pending {
         let parts = state.machine().placement(JobId(index as u64));
@@ -92,5 +95,9 @@ fn tell(
     }
     let snapshot = state.snapshot(&asked);
     let told = Told::of(config, ledger, &snapshot, &asked, (now, MOVED));
-    Ok(told.lines().join("\n"))
+    let mut lines = told.lines();
+    cycle::queue(ledger, &mut state, &mut limits, view);
+    let queued = Queued { config, ledger, state: &state, now };
+    lines.push(queued.told(index, past().as_ref(), &mut shaper)?);
+    Ok(lines.join("\n"))
 }

@@ -1,18 +1,19 @@
 //! Forecasts of a log: each of its jobs is told at its submission when it will start.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pavior_allocation::Machine;
-use pavior_forecasts::{Effort, ForecastError, Forecaster, Judged, Kind, Score, replay};
-use pavior_kernel::Stream;
+use pavior_forecasts::{Effort, ForecastError, Forecaster, Judged, Kind, Score, learn, replay};
+use pavior_kernel::{Stream, Time};
 use pavior_scheduling::Dispatcher;
-use pavior_simulation::Histories;
-use pavior_workload::traces::Record;
+use pavior_simulation::{Histories, Stop};
+use pavior_workload::traces::{Record, Trace};
+use pavior_workload::{Job, TimeUnit};
 use thiserror::Error;
 
-use crate::settings::{Asked, JobSource};
-use crate::{InputError, InputFiles, Progress, RunSettings, Scenario, Specification};
+use crate::settings::{Asked, JobSettings, JobSource};
+use crate::{Environment, InputError, InputFiles, Progress, RunSettings, Scenario, Specification};
 
 /// No forecasts can be made of a log.
 #[derive(Debug, Error)]
@@ -29,48 +30,120 @@ pub enum LogForecastError {
     /// The strategy cannot be made.
     #[error("{0}")]
     Strategy(String),
+    /// It was ended from outside.
+    #[error("ended before it was done")]
+    Stopped,
 }
 
-/// Replays a log and tells each of its jobs when it will start. `progress` and `each` hear of a job
-/// when it starts. Returns the number of jobs that can never fit. The cost is that of [`replay`].
+/// Replays a log and tells each of its jobs when it will start. The progress of the environment and
+/// `each` hear of a job when it starts. Returns the number of jobs that can never fit. The cost is
+/// that of [`replay`].
 ///
 /// # Errors
-/// If the settings are not those of a log, the log cannot be read, or strategy or scheduler fail.
+/// If the settings are not those of a log, the log cannot be read, strategy or scheduler fail, or
+/// the environment ends it.
 pub fn forecast_log(
     settings: &RunSettings,
-    files: &dyn InputFiles,
     effort: Effort,
-    progress: &dyn Progress,
+    environment: Environment<'_>,
     mut each: impl FnMut(Judged),
 ) -> Result<u64, LogForecastError> {
-    let Asked::Jobs(jobs) = &settings.asked else { return Err(LogForecastError::NotALog) };
-    let JobSource::Log(log) = &jobs.source else { return Err(LogForecastError::NotALog) };
-    if jobs.network.is_some() || jobs.failures.is_some() || jobs.migration.is_some() {
-        return Err(LogForecastError::NotALog);
-    }
-    if jobs.log().is_some_and(|log| log.communication.is_some()) {
-        return Err(LogForecastError::NotALog);
-    }
-    let trace = log.request.trace(files, jobs.warmup)?;
-    let scenario = Scenario::new(settings, false, files, &Histories::default())?;
-    let jobs_of_log = scenario.jobs(0).map(|job| {
-        let kind = kind_of(&trace.records[job.id.0 as usize]);
-        (job, kind)
-    });
-    // As a simulation of the same settings draws.
-    let draw = Stream::new(settings.seed, 0, "allocation");
-    let machine = Machine::with_stream(settings.machine, &settings.strategy, draw);
-    let machine = machine.map_err(|error| LogForecastError::Strategy(error.to_string()))?;
-    let built = jobs.scheduler.build(());
-    let scheduler = built.map_err(|error| LogForecastError::Strategy(error.to_string()))?;
-    let mut forecaster = Forecaster::new(jobs.scheduler.clone(), effort);
-    let dispatcher = Dispatcher::new(machine, scheduler);
-    progress.planned(trace.records.len() as u64);
+    let Environment { files, progress, stop, .. } = environment;
+    let log = OpenLog::new(settings, files)?;
+    let (dispatcher, mut forecaster) = log.site(effort)?;
+    progress.planned(log.trace.records.len() as u64);
     let each = |job| {
         progress.done();
         each(job);
     };
-    Ok(replay(jobs_of_log, dispatcher, &mut forecaster, each)?)
+    let rejected = replay(log.jobs(stop), dispatcher, &mut forecaster, each)?;
+    if is_set(stop) { Err(LogForecastError::Stopped) } else { Ok(rejected) }
+}
+
+/// Jobs at the end of a past log that are told when they will start, so that it is known how good
+/// that is. Twice as many as are remembered of a class of sizes: some start at once.
+const TOLD: usize = 1_600;
+
+/// The instant from which the times of a past log are counted: 300 years, so that jobs that run
+/// since before the log began have started at some time.
+pub const FIRST_INSTANT: Time = Time(10_000_000_000 * TimeUnit::SECOND.ticks);
+
+/// A forecaster that has learned from a past log, and the instant of the log's last arrival, from
+/// [`FIRST_INSTANT`] on. It can be asked for forecasts as of that instant. The progress of the
+/// environment hears of each job that arrives.
+///
+/// Costs the replay of the log, and the forecasts of its last 1,600 jobs.
+///
+/// # Errors
+/// As [`forecast_log`].
+pub fn learn_log(
+    settings: &RunSettings,
+    effort: Effort,
+    environment: Environment<'_>,
+) -> Result<(Forecaster, Time), LogForecastError> {
+    let Environment { files, progress, stop, .. } = environment;
+    let log = OpenLog::new(settings, files)?;
+    let (dispatcher, mut forecaster) = log.site(effort)?;
+    let jobs = log.trace.records.len();
+    progress.planned(jobs as u64);
+    let heard = log.jobs(stop).map(|(job, kind)| {
+        progress.done();
+        (Job { arrival: job.arrival.saturating_add(FIRST_INSTANT), ..job }, kind)
+    });
+    let now = learn(heard, dispatcher, &mut forecaster, jobs.saturating_sub(TOLD))?;
+    if is_set(stop) { Err(LogForecastError::Stopped) } else { Ok((forecaster, now)) }
+}
+
+fn is_set(stop: Option<&Stop>) -> bool {
+    stop.is_some_and(Stop::is_set)
+}
+
+/// A log whose jobs only run, and the machine on which they do.
+struct OpenLog<'s> {
+    settings: &'s RunSettings,
+    jobs: &'s JobSettings,
+    trace: Arc<Trace>,
+    scenario: Scenario,
+}
+
+impl<'s> OpenLog<'s> {
+    fn new(
+        settings: &'s RunSettings,
+        files: &dyn InputFiles,
+    ) -> Result<OpenLog<'s>, LogForecastError> {
+        let Asked::Jobs(jobs) = &settings.asked else { return Err(LogForecastError::NotALog) };
+        let JobSource::Log(log) = &jobs.source else { return Err(LogForecastError::NotALog) };
+        if jobs.network.is_some() || jobs.failures.is_some() || jobs.migration.is_some() {
+            return Err(LogForecastError::NotALog);
+        }
+        if jobs.log().is_some_and(|log| log.communication.is_some()) {
+            return Err(LogForecastError::NotALog);
+        }
+        let trace = log.request.trace(files, jobs.warmup)?;
+        let scenario = Scenario::new(settings, false, files, &Histories::default())?;
+        Ok(OpenLog { settings, jobs, trace, scenario })
+    }
+
+    /// The empty machine with its scheduler, and a forecaster that knows nothing yet.
+    fn site(&self, effort: Effort) -> Result<(Dispatcher, Forecaster), LogForecastError> {
+        let OpenLog { settings, jobs, .. } = self;
+        // As a simulation of the same settings draws.
+        let draw = Stream::new(settings.seed, 0, "allocation");
+        let machine = Machine::with_stream(settings.machine, &settings.strategy, draw);
+        let machine = machine.map_err(|error| LogForecastError::Strategy(error.to_string()))?;
+        let built = jobs.scheduler.build(());
+        let scheduler = built.map_err(|error| LogForecastError::Strategy(error.to_string()))?;
+        let forecaster = Forecaster::new(jobs.scheduler.clone(), effort);
+        Ok((Dispatcher::new(machine, scheduler), forecaster))
+    }
+
+    /// The jobs, and what is known of each before it runs; no more once it is ended from outside.
+    fn jobs(&self, stop: Option<&Stop>) -> impl Iterator<Item = (Job, Kind)> {
+        self.scenario.jobs(0).take_while(move |_| !is_set(stop)).map(|job| {
+            let kind = kind_of(&self.trace.records[job.id.0 as usize]);
+            (job, kind)
+        })
+    }
 }
 
 /// How good the forecasts of a log were.
@@ -103,7 +176,8 @@ pub fn forecast_points(
             let Some(point) = points.get(index) else { return };
             let settings = point.settings();
             let effort = Effort { futures, threads: 1, seed: settings.seed };
-            let score = score_log(settings, files, effort, progress);
+            let environment = Environment { files, progress, ..Environment::PLAIN };
+            let score = score_log(settings, effort, environment);
             done.lock().unwrap_or_else(PoisonError::into_inner).push((index, score));
         }
     });
@@ -114,12 +188,11 @@ pub fn forecast_points(
 
 fn score_log(
     settings: &RunSettings,
-    files: &dyn InputFiles,
     effort: Effort,
-    progress: &dyn Progress,
+    environment: Environment<'_>,
 ) -> Result<LogScore, LogForecastError> {
     let mut judged = Vec::new();
-    let rejected = forecast_log(settings, files, effort, progress, |job| judged.push(job))?;
+    let rejected = forecast_log(settings, effort, environment, |job| judged.push(job))?;
     let estimates = judged.iter().any(|job| job.kind.estimate.is_some());
     Ok(LogScore { score: Score::of(&judged), rejected, estimates })
 }

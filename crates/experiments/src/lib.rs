@@ -45,7 +45,9 @@ pub use confidence::{Median, Policy, half_width, mean, median};
 pub use differences::{Difference, differences, write_differences};
 pub use fingerprint::BUILD;
 pub use folder::{Folder, LogError, read_log};
-pub use forecasts::{LogForecastError, LogScore, forecast_log, forecast_points};
+pub use forecasts::{
+    FIRST_INSTANT, LogForecastError, LogScore, forecast_log, forecast_points, learn_log,
+};
 pub use formula::Formula;
 pub use given::Given;
 pub use inputs::{InputError, InputFiles, InputRequest, ListRequest, LogRequest, NoFiles};

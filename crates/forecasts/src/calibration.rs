@@ -225,6 +225,13 @@ impl Calibration {
         }
     }
 
+    /// Open promises are given up: nothing more is learned of them.
+    pub(crate) fn forget_open(&mut self) {
+        self.open.clear();
+        self.deadlines.clear();
+        self.late.clear();
+    }
+
     fn learn(&mut self, class: u32, lesson: impl Fn(&mut Residuals)) {
         lesson(self.classes.entry(class).or_default());
         lesson(&mut self.all);

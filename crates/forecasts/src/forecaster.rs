@@ -10,7 +10,7 @@ use thiserror::Error;
 use crate::arrivals::{Arrival, Arrivals};
 use crate::calibration::{Calibration, Record, Said};
 use crate::draws::Draws;
-use crate::future::Future;
+use crate::future::starts;
 use crate::{Kind, Past};
 
 /// How forecasts are made.
@@ -146,6 +146,34 @@ impl Forecaster {
         self.calibration.withdrawn(job);
     }
 
+    /// What runs and waits is forgotten, with what was said of it. What has been learned stays.
+    pub fn forget_jobs(&mut self) {
+        self.kinds.clear();
+        self.calibration.forget_open();
+    }
+
+    /// When each job of a queue will start, in its order. Those that the scheduler names now are
+    /// started in `state`, and are told `now`.
+    ///
+    /// Costs as [`Forecaster::forecast`] of those that are left.
+    ///
+    /// # Errors
+    /// If scheduler or strategy fail.
+    pub fn forecast_queue(
+        &mut self,
+        state: &mut Dispatcher,
+        now: Time,
+    ) -> Result<Vec<Forecast>, ForecastError> {
+        let jobs: Vec<JobId> = state.queue().iter().map(|job| job.id).collect();
+        while state.start_next(now, &mut ())?.is_some() {}
+        let left: Vec<JobId> = state.queue().iter().map(|job| job.id).collect();
+        let told = if left.is_empty() { Vec::new() } else { self.forecast(state, now, &left)? };
+        let told: FxHashMap<JobId, Forecast> = told.into_iter().map(|one| (one.job, one)).collect();
+        let at_once = |job| Forecast { job, low: now, median: now, high: now, plan: now };
+        let of = |job: JobId| told.get(&job).copied().unwrap_or_else(|| at_once(job));
+        Ok(jobs.into_iter().map(of).collect())
+    }
+
     /// When waiting jobs will start, as of now, after the scheduler has named no job to start. The
     /// first forecast of a job is a promise, from which later ones learn.
     ///
@@ -256,10 +284,8 @@ impl Forecaster {
             (job.id, run)
         });
         let runs = runs.collect();
-        let dispatcher = self.fork(state, &runs)?;
-        let run_of = |_: &Arrival| HOUR;
-        let future = Future { dispatcher, now, runs, later: std::iter::empty(), run_of };
-        Ok(future.starts(jobs)?)
+        let fork = self.fork(state, &runs)?;
+        Ok(starts((fork, now), &runs, std::iter::empty(), jobs)?)
     }
 
     /// When jobs start in each of the futures.
@@ -281,8 +307,11 @@ impl Forecaster {
         let (past, arrivals) = (&self.past, &self.arrivals);
         let run = |(dispatcher, runs, mut draws): Prepared| {
             let later = arrivals.later(now, &mut draws.stream);
-            let run_of = |arrival: &Arrival| draws.run(past, &arrival.kind, Time::ZERO);
-            Future { dispatcher, now, runs, later, run_of }.starts(jobs)
+            let later = later.map(|arrival| {
+                let run = draws.run(past, &arrival.kind, Time::ZERO);
+                (arrival, run)
+            });
+            starts((dispatcher, now), &runs, later, jobs)
         };
         in_parallel(prepared, threads, run).into_iter().map(|starts| Ok(starts?)).collect()
     }

@@ -25,7 +25,7 @@ pub use calibration::Record;
 pub use forecaster::{Effort, Forecast, ForecastError, Forecaster};
 pub use kind::Kind;
 pub use past::Past;
-pub use replay::{Judged, Rivals, replay};
+pub use replay::{Judged, Rivals, learn, replay};
 pub use score::{Score, Third};
 
 /// How far ahead futures run: what has not started by then may start later still.

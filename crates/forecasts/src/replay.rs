@@ -1,6 +1,7 @@
 //! A log, a job at a time: each promise is made at submission, from the past alone.
 
 use std::collections::VecDeque;
+use std::iter::Peekable;
 
 use pavior_kernel::{Agenda, Time};
 use pavior_mesh::JobId;
@@ -58,28 +59,38 @@ pub fn replay(
     forecaster: &mut Forecaster,
     each: impl FnMut(Judged),
 ) -> Result<u64, ForecastError> {
-    let mut replay = Replay {
-        dispatcher,
-        forecaster,
-        agenda: Agenda::new(),
-        open: FxHashMap::default(),
-        waits: PastWaits::default(),
-        rejected: 0,
-        each,
-    };
+    let mut replay = Replay::new(dispatcher, forecaster, each);
     let mut jobs = jobs.peekable();
+    while replay.step(&mut jobs, true)?.is_some() {}
+    Ok(replay.rejected)
+}
+
+/// Has a forecaster learn from jobs of the past, which arrive and run as in [`replay`]. Those
+/// behind the first `quiet` are told when they will start; of the others run times and arrivals
+/// alone are learned. All of them have ended, so that all is learned of them. Returns the instant
+/// of the last arrival: forecasts can be asked for from that instant on.
+///
+/// Costs the replay and the forecasts of those that have to wait and are told.
+///
+/// # Errors
+/// If scheduler or strategy fail.
+pub fn learn(
+    jobs: impl Iterator<Item = (Job, Kind)>,
+    dispatcher: Dispatcher,
+    forecaster: &mut Forecaster,
+    quiet: usize,
+) -> Result<Time, ForecastError> {
+    let mut replay = Replay::new(dispatcher, forecaster, drop);
+    let (mut jobs, mut last) = (jobs.peekable(), Time::ZERO);
     loop {
-        let arrival = jobs.peek().map(|(job, _)| job.arrival);
-        let next = [replay.agenda.next_time(), arrival].into_iter().flatten().min();
-        let Some(now) = next else { return Ok(replay.rejected) };
-        replay.end(now);
-        let mut arrived = Vec::new();
-        while let Some((job, kind)) = jobs.next_if(|(job, _)| job.arrival == now) {
-            arrived.extend(replay.submit(job, kind));
+        last = jobs.peek().map_or(last, |(job, _)| job.arrival);
+        let tells = replay.arrived >= quiet;
+        if replay.step(&mut jobs, tells)?.is_none() {
+            break;
         }
-        replay.start(now)?;
-        replay.promise(now, arrived)?;
     }
+    forecaster.forget_jobs();
+    Ok(last)
 }
 
 struct Replay<'f, E> {
@@ -89,6 +100,7 @@ struct Replay<'f, E> {
     /// Jobs that have not started, with what was said about them.
     open: FxHashMap<JobId, Open>,
     waits: PastWaits,
+    arrived: usize,
     rejected: u64,
     each: E,
 }
@@ -99,7 +111,40 @@ struct Open {
     said: Option<(Forecast, Rivals)>,
 }
 
-impl<E: FnMut(Judged)> Replay<'_, E> {
+impl<'f, E: FnMut(Judged)> Replay<'f, E> {
+    fn new(dispatcher: Dispatcher, forecaster: &'f mut Forecaster, each: E) -> Replay<'f, E> {
+        Replay {
+            dispatcher,
+            forecaster,
+            agenda: Agenda::new(),
+            open: FxHashMap::default(),
+            waits: PastWaits::default(),
+            arrived: 0,
+            rejected: 0,
+            each,
+        }
+    }
+
+    /// What happens in the next instant in which something does; returns it. If `tells`, jobs that
+    /// arrive and do not start are told when they will.
+    fn step(
+        &mut self,
+        jobs: &mut Peekable<impl Iterator<Item = (Job, Kind)>>,
+        tells: bool,
+    ) -> Result<Option<Time>, ForecastError> {
+        let arrival = jobs.peek().map(|(job, _)| job.arrival);
+        let next = [self.agenda.next_time(), arrival].into_iter().flatten().min();
+        let Some(now) = next else { return Ok(None) };
+        self.end(now);
+        let mut told = Vec::new();
+        while let Some((job, kind)) = jobs.next_if(|(job, _)| job.arrival == now) {
+            told.extend(self.submit(job, kind).filter(|_| tells));
+        }
+        self.start(now)?;
+        self.promise(now, told)?;
+        Ok(Some(now))
+    }
+
     fn end(&mut self, now: Time) {
         while self.agenda.next_time() == Some(now) {
             let gone = self.agenda.pop().and_then(|(_, id)| self.dispatcher.end(id));
@@ -110,6 +155,7 @@ impl<E: FnMut(Judged)> Replay<'_, E> {
     }
 
     fn submit(&mut self, job: Job, kind: Kind) -> Option<JobId> {
+        self.arrived += 1;
         if self.dispatcher.machine_mut().could_ever_fit(&job.request).is_err() {
             self.rejected += 1;
             return None;
@@ -139,13 +185,13 @@ impl<E: FnMut(Judged)> Replay<'_, E> {
     }
 
     /// Those that have arrived and not started are told when they will.
-    fn promise(&mut self, now: Time, mut arrived: Vec<JobId>) -> Result<(), ForecastError> {
-        arrived.retain(|job| self.open.contains_key(job));
-        if arrived.is_empty() {
+    fn promise(&mut self, now: Time, mut told: Vec<JobId>) -> Result<(), ForecastError> {
+        told.retain(|job| self.open.contains_key(job));
+        if told.is_empty() {
             return Ok(());
         }
-        let forecasts = self.forecaster.forecast(&self.dispatcher, now, &arrived)?;
-        let corrected = self.forecaster.corrected_plan(&self.dispatcher, now, &arrived)?;
+        let forecasts = self.forecaster.forecast(&self.dispatcher, now, &told)?;
+        let corrected = self.forecaster.corrected_plan(&self.dispatcher, now, &told)?;
         let past_waits = self.waits.quantiles().map(|wait| now.saturating_add(wait));
         for (forecast, corrected) in forecasts.into_iter().zip(corrected) {
             let rivals = Rivals { corrected, past_waits };

@@ -1,9 +1,9 @@
 //! Room by a time: who moves or is requeued so that a box, or some nodes, are free then.
 //!
 //! Jobs that are said to end by that time need not move, and nodes that they free may be moved to.
-//! The others move, or are requeued: they lose the work that they have done. Of all plans that move
-//! and requeue at most k jobs together the one is taken that loses least; of equals the one whose
-//! moved jobs weigh least, then the one with fewer jobs, then the one found first.
+//! The others move, or are requeued: they lose the work that they have done. All plans count that
+//! move and requeue at most k jobs together. The one that loses least is taken. Of equals it is the
+//! one whose moved jobs weigh least, then the one with fewer jobs, then the one found first.
 //!
 //! ```text
 //!   x  0 1 2 3 4 5    Four in a row by 9: a ends at 8, b at 20. b moves to 4 and 5 now, and the

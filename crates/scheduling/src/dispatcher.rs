@@ -156,14 +156,36 @@ impl Dispatcher {
         scheduler: Box<dyn Scheduler>,
         mut estimate: impl FnMut(&Job) -> Time,
     ) -> Dispatcher {
-        let mut fork = Dispatcher::new(self.machine.clone(), scheduler);
-        let mut told = |job: &Job| Job { estimate: estimate(job), ..job.clone() };
-        for RunningJob { job, start } in self.running.by_estimated_end() {
-            fork.running.start(told(job), *start);
-        }
-        self.queue.iter().for_each(|job| fork.queue.push(told(job)));
+        let told = |job: &Job| Job { estimate: estimate(job), ..job.clone() };
+        let mut fork = self.copy(scheduler, told, |start| start);
         fork.calendar = self.calendar.clone();
         fork
+    }
+
+    /// The same in a finer unit of time: each time is multiplied by `ticks`. What is reserved ahead
+    /// is not copied.
+    pub fn fork_in(&self, scheduler: Box<dyn Scheduler>, ticks: u64) -> Dispatcher {
+        let finer = |time: Time| Time(time.0.saturating_mul(ticks));
+        let told = |job: &Job| Job {
+            arrival: finer(job.arrival),
+            estimate: finer(job.estimate),
+            ..job.clone()
+        };
+        self.copy(scheduler, told, finer)
+    }
+
+    fn copy(
+        &self,
+        scheduler: Box<dyn Scheduler>,
+        mut told: impl FnMut(&Job) -> Job,
+        started: impl Fn(Time) -> Time,
+    ) -> Dispatcher {
+        let mut copy = Dispatcher::new(self.machine.clone(), scheduler);
+        for RunningJob { job, start } in self.running.by_estimated_end() {
+            copy.running.start(told(job), started(*start));
+        }
+        self.queue.iter().for_each(|job| copy.queue.push(told(job)));
+        copy
     }
 
     /// The machine.

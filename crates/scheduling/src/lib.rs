@@ -25,7 +25,7 @@ mod standing;
 
 pub use calendar::{AdvanceReservation, BadReservation, Calendar, Reach};
 pub use dispatcher::{DispatchError, Dispatcher, StartError, Started};
-pub use forward::{PlannedMove, run_forward};
+pub use forward::{Future, PlannedMove, run_forward};
 pub use kind::{
     BuildScheduler, Entry, Registry, SchedulerClosure, SchedulerKind, Selection, entry,
 };

@@ -4,13 +4,16 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{OfForecasts, ParameterArgs};
+use super::{OfForecasts, ParameterArgs, finite};
 use crate::output::Format;
 
 #[derive(Debug, Args)]
 pub(crate) struct ForecastArgs {
     /// The log (.swf, .sim, .json or .sacct, also .gz)
-    pub(crate) log: PathBuf,
+    #[arg(required_unless_present = "queue", conflicts_with = "queue")]
+    pub(crate) log: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) state: StateArgs,
     #[command(flatten)]
     pub(crate) parameters: ParameterArgs<OfForecasts>,
     /// How many futures are run for each forecast
@@ -19,10 +22,31 @@ pub(crate) struct ForecastArgs {
     /// The most threads [default: one a core]
     #[arg(long)]
     pub(crate) threads: Option<usize>,
-    /// Writes a line for each job, as CSV
-    #[arg(long, short, value_name = "FILE")]
+    /// Writes a line for each job of the log, as CSV
+    #[arg(long, short, value_name = "FILE", conflicts_with = "queue")]
     pub(crate) out: Option<PathBuf>,
     /// How to print [default: table on a terminal, else json]
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
+}
+
+/// A state and a queue, in place of a log.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "A state in place of a log")]
+pub(crate) struct StateArgs {
+    /// Who waits: JSON lines `{"job":8,"shape":[4,4],"estimate":3600}`, the first in front; - is
+    /// standard input
+    #[arg(long)]
+    pub(crate) queue: Option<PathBuf>,
+    /// Who holds what: JSON lines as for `pavior explain`, with "start" and "end" in seconds; - is
+    /// standard input [default: all nodes are free]
+    #[arg(long, requires = "queue")]
+    pub(crate) busy: Option<PathBuf>,
+    /// The time of the state, in seconds on the clock of its "start" and "end"
+    #[arg(long, value_name = "SECONDS", value_parser = finite, default_value_t = 0.0)]
+    #[arg(requires = "queue")]
+    pub(crate) now: f64,
+    /// A log of jobs that have run here, from which run times and later arrivals are drawn
+    #[arg(long, value_name = "LOG", requires = "queue")]
+    pub(crate) past: Option<PathBuf>,
 }

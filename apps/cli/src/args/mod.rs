@@ -26,7 +26,7 @@ mod unblock;
 pub(crate) use advise::{AdviceFormat, AdviseArgs};
 pub(crate) use bench::BenchArgs;
 pub(crate) use experiments::{ExperimentArgs, MergeArgs, PlotArgs, ReproduceArgs};
-pub(crate) use forecast::ForecastArgs;
+pub(crate) use forecast::{ForecastArgs, StateArgs};
 pub(crate) use messages::NetworkCommandArgs;
 pub(crate) use parameters::{
     OfAdvice, OfForecasts, OfNetworks, OfReading, OfRequests, OfRuns, OfStreams, ParameterArgs,
@@ -41,7 +41,7 @@ pub(crate) use slurm::{
 };
 pub(crate) use sweep::{SpansArgs, SweepCommand, SweepCommandArgs, WantedArgs};
 pub(crate) use traces::{ConvertArgs, GenerateArgs, InspectArgs, TraceArgs, TraceCommand};
-pub(crate) use unblock::{Turning, UnblockArgs};
+pub(crate) use unblock::{Turning, UnblockArgs, finite};
 
 /// Allocate and simulate jobs on machines whose nodes form a mesh or a torus.
 ///
@@ -76,8 +76,8 @@ pub(crate) enum Command {
     Unblock(UnblockArgs),
     /// How many boxes of a shape can be placed side by side
     Slots(SlotsArgs),
-    /// When jobs of a log start, as intervals, and how well they hold
-    Forecast(ForecastArgs),
+    /// When jobs start, as intervals: those of a log, or of a queue
+    Forecast(Box<ForecastArgs>),
     /// What else would have happened to the jobs of a log, and what to change
     Advise(Box<AdviseArgs>),
     /// Gives the jobs of a running Slurm boxes of nodes

@@ -74,9 +74,14 @@ impl Choice for OfAdvice {
 #[derive(Debug)]
 pub(crate) struct OfReading;
 
+impl OfReading {
+    /// Their names.
+    pub(crate) const NAMES: [&str; 4] = ["first", "filter", "status", "lenient"];
+}
+
 impl Choice for OfReading {
     fn has(parameter: &Parameter) -> bool {
-        ["first", "filter", "status", "lenient"].contains(&parameter.name)
+        OfReading::NAMES.contains(&parameter.name)
     }
 }
 

@@ -81,7 +81,7 @@ pub(crate) struct UnblockArgs {
 }
 
 /// A time: any number but infinity.
-fn finite(text: &str) -> Result<f64, String> {
+pub(crate) fn finite(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number: &f64| number.is_finite());
     number.ok_or_else(|| "this is not a number".to_string())
 }

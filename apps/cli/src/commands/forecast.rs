@@ -1,8 +1,12 @@
-//! `pavior forecast`: each job of a log is told at its submission when it will start.
+//! `pavior forecast`: each job of a log is told at its submission when it will start, or each of a
+//! queue now.
+
+mod state;
 
 use std::io::{self, Write};
+use std::path::Path;
 
-use pavior_experiments::{Keys, RunSettings, Setting, Specification, forecast_log};
+use pavior_experiments::{Environment, Keys, RunSettings, Setting, Specification, forecast_log};
 use pavior_forecasts::{Effort, Judged, Score};
 use pavior_workload::TimeUnit;
 use serde_json::json;
@@ -20,17 +24,26 @@ pub(crate) fn run(args: &ForecastArgs) -> Result<(), Failure> {
     if args.threads == Some(0) {
         return Err(Failure::usage("--threads 0: there must be at least one thread"));
     }
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = args.threads.unwrap_or(cores).min(usize::from(args.futures));
+    let effort = Effort { futures: args.futures.into(), threads, seed: 1 };
+    match &args.log {
+        Some(log) => of_log(args, log, effort),
+        None => state::run(args, effort),
+    }
+}
+
+fn of_log(args: &ForecastArgs, log: &Path, effort: Effort) -> Result<(), Failure> {
     if let Some(path) = &args.out {
         files::check_writable(path)?;
     }
-    let settings = settings(args)?;
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = args.threads.unwrap_or(cores).min(usize::from(args.futures));
-    let effort = Effort { futures: args.futures.into(), threads, seed: settings.seed };
+    let settings = settings(args, log)?;
+    let effort = Effort { seed: settings.seed, ..effort };
     let bar = Bar::new("forecast");
     let mut judged = Vec::new();
     let folder = logs::folder("");
-    let rejected = forecast_log(&settings, &folder, effort, &bar, |job| judged.push(job));
+    let environment = Environment { files: &folder, progress: &bar, ..Environment::PLAIN };
+    let rejected = forecast_log(&settings, effort, environment, |job| judged.push(job));
     bar.finish();
     let rejected = rejected?;
     judged.sort_unstable_by_key(|job| (job.submit, job.number));
@@ -40,10 +53,10 @@ pub(crate) fn run(args: &ForecastArgs) -> Result<(), Failure> {
     tell(Format::or_default(args.format), &Score::of(&judged), rejected)
 }
 
-/// The one run that the options describe.
-fn settings(args: &ForecastArgs) -> Result<RunSettings, Failure> {
+/// The one run of a log that the options describe.
+fn settings(args: &ForecastArgs, log: &Path) -> Result<RunSettings, Failure> {
     let mut settings = args.parameters.settings();
-    settings.insert(0, Setting::new("trace", args.log.to_string_lossy()));
+    settings.insert(0, Setting::new("trace", log.to_string_lossy()));
     for (name, value) in DEFAULTS {
         if args.parameters.typed(name).is_none() {
             settings.push(Setting::new(name, value));

@@ -13,6 +13,7 @@ mod experiment;
 mod explain;
 mod failures;
 mod files;
+mod forecast;
 mod interrupted;
 mod limits;
 mod mistakes;

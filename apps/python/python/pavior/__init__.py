@@ -11,6 +11,7 @@ from pavior._native import (
     Box,
     Cancel,
     Explanation,
+    Forecasts,
     Free,
     Job,
     Journal,
@@ -26,6 +27,7 @@ from pavior._native import (
     Specification,
     Table,
     Trace,
+    forecast,
     judge,
     simulate,
 )
@@ -64,6 +66,7 @@ __all__ = [
     "Cancel",
     "Experiment",
     "Explanation",
+    "Forecasts",
     "Free",
     "Job",
     "Journal",
@@ -85,6 +88,7 @@ __all__ = [
     "Strategy",
     "Table",
     "Trace",
+    "forecast",
     "judge",
     "simulate",
 ]

@@ -496,6 +496,58 @@ class Result:
         """The value of a metric, None where it does not apply; `KeyError` if it was not observed."""
     def _repr_html_(self) -> str: ...
 
+@final
+class Forecasts:
+    """What each job of a log was told at its submission, and what came."""
+
+    @property
+    def jobs(self) -> Table:
+        """A row a job that has started, in the order of arrival: `job` (its number in the log), `user`,
+        `nodes`, `submit`, `low`, `median` and `high` (the 5, 50 and 95 % quantiles of the start), `plan`
+        and `corrected` (by the users' estimates, as they are and corrected by earlier run times), the
+        `start` that came, and whether the interval `held`. Times are in seconds."""
+    @property
+    def waited(self) -> int:
+        """How many jobs had to wait."""
+    @property
+    def rejected(self) -> int:
+        """How many can never fit; they are left out."""
+    @property
+    def held(self) -> float:
+        """The share of those that had to wait whose start lay in the interval."""
+    @property
+    def losses(self) -> dict[str, float]:
+        """The mean pinball loss of the 5, 50 and 95 % quantiles, in seconds: of the `intervals`, the
+        `plan`, the `corrected` plan, and quantiles of `past_waits`."""
+    def _repr_html_(self) -> str: ...
+
+def forecast(
+    trace: Trace | str | os.PathLike[str],
+    machine: MachineName = "mesh:16x16",
+    strategy: str = "tff",
+    scheduler: str = "easy",
+    *,
+    futures: int = 8,
+    threads: int = 1,
+    progress: bool | Callable[[Progress], object] | None = None,
+    shape_rule: str = "compact",
+    freedom: str | None = None,
+    seed: int = 1,
+    first: int | None = None,
+    filter: str | None = None,
+    status: str | None = None,
+    lenient: bool = False,
+) -> Forecasts:
+    """Tells each job of a log at its submission when it will start: as an interval, from the past alone.
+
+    >>> import pavior
+    >>> told = pavior.forecast("docs/advise.in/jobs.sacct", "torus:8x8")  # doctest: +SKIP
+    >>> told.jobs["low"][:3]  # doctest: +SKIP
+
+    `futures` are run for each forecast, on so many `threads`; what is told depends on the number of
+    futures alone. `progress` is that of `simulate`, as are the other keywords. It raises what `simulate`
+    raises."""
+
 # The declaration of `simulate` is made from the list of parameters.
 def simulate(
     machine: MachineName = "mesh:16x16",

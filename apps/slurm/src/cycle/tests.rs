@@ -397,5 +397,6 @@ fn jobs_without_a_box_are_told_so() {
 }
 
 mod ends;
+mod foretold;
 mod held_back;
 mod preempting;

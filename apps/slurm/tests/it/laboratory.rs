@@ -41,6 +41,7 @@ fn a_small_cluster_of_unlike_nodes(release: Release) {
         "sacct -X -n -a -P -s CD -S now-1hour -E now+1hour -o user,account,nnodes | sort | xargs";
     let all = "alice|toy|2 bob|toy|2 root|root|2";
     cluster.until(line, 20, |text| text == all);
+    what_has_run_says_when_a_job_starts(&cluster);
     assert!(cluster.end_daemon(), "SIGTERM ends it well");
     let folder = cluster.path().to_path_buf();
     assert!(!processes(&folder).is_empty());
@@ -48,6 +49,35 @@ fn a_small_cluster_of_unlike_nodes(release: Release) {
     assert_eq!(processes(&folder), "");
     let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
     assert!(!folder.exists() && !mounts.contains(folder.to_str().unwrap()), "{mounts}");
+}
+
+/// The accounting of a real Slurm is a past: first too little of one, then enough for a range.
+fn what_has_run_says_when_a_job_starts(cluster: &Cluster) {
+    let why = |job: &str| {
+        let config = cluster.path().join("pavior.toml");
+        cluster.good(&format!("{} {} why {job}", cluster.program(), config.display()))
+    };
+    let line = "sbatch --parsable -o /dev/null -t 5 --comment=shape=";
+    let long = cluster.good(&format!("{line}2x2 --wrap 'sleep 300'"));
+    cluster.until_runs(&long, 30);
+    let waits = cluster.good(&format!("{line}2x1 --wrap 'sleep 1'"));
+    let told = why(&waits);
+    assert!(told.contains("By the time limits alone it starts at 20"), "{told}");
+    assert!(told.contains("A range is told when 30 jobs of the last 7 days had to wait"), "{told}");
+    cluster.good(&format!("scancel {long} {waits}"));
+    // All at once on four nodes: most of them wait, in truth and in the replay.
+    cluster.good(&format!("{line}1x1 --array=1-40 --wrap 'sleep 1.2'"));
+    cluster.until_empty(120);
+    let long = cluster.good(&format!("{line}2x2 --wrap 'sleep 300'"));
+    cluster.until_runs(&long, 30);
+    let waits = cluster.good(&format!("{line}2x1 --wrap 'sleep 1'"));
+    let known = "sacct -X -n -a -P -s CD -S now-1hour -E now+1hour -o jobid | wc -l";
+    cluster.until(known, 20, |text| text.parse().is_ok_and(|count: u32| count >= 43));
+    let told = why(&waits);
+    assert!(told.contains("It probably starts between 20"), "{told}");
+    assert!(told.contains(" would have been told right. By the time limits alone"), "{told}");
+    cluster.good(&format!("scancel {long} {waits}"));
+    cluster.until_empty(30);
 }
 
 /// The command lines, of all processes, that name a folder.

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use pavior_experiments::{
-    Folder, LogForecastError, NoFiles, NoProgress, Scenario, Specification, forecast_log,
-    forecast_points,
+    Environment, Folder, LogForecastError, NoFiles, NoProgress, Scenario, Specification,
+    forecast_log, forecast_points,
 };
 use pavior_files::Limits;
 use pavior_forecasts::{Effort, Judged};
@@ -46,7 +46,8 @@ fn judged(experiment: &Specification, files: &Folder, effort: Effort) -> (Vec<Ju
     let mut judged = Vec::new();
     let each = |job| judged.push(job);
     let settings = experiment.points[0].settings();
-    let rejected = forecast_log(settings, files, effort, &NoProgress, each).unwrap();
+    let environment = Environment { files, ..Environment::PLAIN };
+    let rejected = forecast_log(settings, effort, environment, each).unwrap();
     judged.sort_unstable_by_key(|job| job.number);
     (judged, rejected)
 }
@@ -109,7 +110,7 @@ fn only_jobs_of_a_log_that_run_are_forecast() {
         let experiment = read(text);
         let settings = experiment.points[0].settings();
         let effort = Effort::default();
-        forecast_log(settings, &NoFiles, effort, &NoProgress, |_| {}).unwrap_err()
+        forecast_log(settings, effort, Environment::PLAIN, |_| {}).unwrap_err()
     };
     let drawn = "machine = 'mesh:8x8'\nstrategy = 'tff'\nload = 1\njobs = 10\n";
     assert!(matches!(refused(drawn), LogForecastError::NotALog));

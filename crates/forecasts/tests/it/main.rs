@@ -1,7 +1,7 @@
 //! Forecasts from outside: what they may not read, what they may not depend on, and what holds.
 
 use pavior_allocation::Machine;
-use pavior_forecasts::{Effort, Forecaster, Judged, Kind, Score, replay};
+use pavior_forecasts::{Effort, Forecaster, Judged, Kind, Record, Score, learn, replay};
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::{Cuboid, JobId, Request};
 use pavior_scheduling::{AdvanceReservation, Dispatcher, Selection};
@@ -152,4 +152,35 @@ fn a_request_is_told_without_being_made() {
     let (third, kind) = job(2, 90, [2, 2, 1], 60, None);
     let said = forecaster.forecast_request(&state, third, kind).unwrap();
     assert_eq!([said.low, said.median, said.high], [Time(90 * SECOND); 3], "it fits now");
+}
+
+/// Numbers of jobs of the past may come again: what was said of those is over.
+#[test]
+fn a_queue_is_told_with_what_the_past_taught() {
+    let jobs = stream(5, 400);
+    let learned = |quiet| {
+        let mut forecaster = Forecaster::new(selected("easy"), Effort::default());
+        let jobs = jobs.iter().cloned();
+        let now = learn(jobs, dispatcher("easy"), &mut forecaster, quiet).unwrap();
+        (forecaster, now)
+    };
+    let (silent, now) = learned(400);
+    assert_eq!((silent.past().len(), now), (400, jobs[399].0.arrival));
+    assert_eq!(silent.record(), Record::default(), "nothing was promised");
+    let (mut forecaster, now) = learned(100);
+    assert!(forecaster.is_calibrated());
+    let mut state = dispatcher("easy");
+    for (id, sides) in [(0, [4, 3, 1]), (1, [4, 4, 1]), (2, [2, 1, 1])] {
+        let (job, kind) = job(id, now.0 / SECOND, sides, 60, Some(600));
+        forecaster.found(job.id, kind);
+        state.submit(job);
+    }
+    let told = forecaster.forecast_queue(&mut state, now).unwrap();
+    assert_eq!(told.iter().map(|one| one.job.0).collect::<Vec<_>>(), [0, 1, 2]);
+    for at_once in [told[0], told[2]] {
+        assert_eq!([at_once.low, at_once.median, at_once.high, at_once.plan], [now; 4]);
+    }
+    assert_eq!(told[1].plan, now + Time(600 * SECOND));
+    let [low, median, high] = [told[1].low, told[1].median, told[1].high];
+    assert!(low <= median && median <= high && now < high);
 }

@@ -132,9 +132,12 @@ impl UpdatedFork {
         let (fork, grid) = (&mut self.fork, machine.grid());
         let mut frees_reserved = false;
         let before = self.held.len();
+        // Each start and each end adds one to the state. Of those that were held, so many ended.
+        let mut ends = machine.state().saturating_sub(self.state + started.len() as u64);
         self.held.retain(|(job, held)| {
-            let runs = machine.placement(*job).is_some();
+            let runs = ends == 0 || machine.placement(*job).is_some();
             if !runs {
+                ends -= 1;
                 fork.give(held).expect("the job held them");
                 let meets = |part: &Cuboid| {
                     reserved.parts().iter().any(|other| part.intersects(grid, other))
@@ -157,7 +160,6 @@ impl UpdatedFork {
         if frees_reserved {
             fork.take_free(reserved);
         }
-        // Each start and each end adds one to the state.
         self.state += changes as u64;
         (self.state == machine.state()).then_some(self)
     }

@@ -1,7 +1,7 @@
 //! Refused requests, so that none is put twice.
 
 use pavior_kernel::Time;
-use pavior_mesh::Request;
+use pavior_mesh::{Pool, Request};
 use pavior_workload::Job;
 use rustc_hash::FxHashSet;
 
@@ -15,13 +15,35 @@ use crate::{MachineView, Queue, Reach, Start};
 pub(crate) struct Refused {
     state: u64,
     /// Read by membership alone: its order does not matter.
-    requests: FxHashSet<(Request, Reach)>,
+    requests: FxHashSet<Key>,
     /// The number of jobs, from the oldest, that are known to be refused.
     passed: usize,
     /// When `passed` was counted, if reaches grow with the time.
     at: Time,
     /// [`Queue::withdrawals`] when `passed` was counted.
     withdrawals: u64,
+}
+
+/// A request and a reach in few words: each waiting job is looked up at each event.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Key {
+    sides: u64,
+    others: u128,
+    reach: Reach,
+}
+
+impl Key {
+    /// Different requests have different keys.
+    #[inline]
+    fn of(request: &Request, reach: Reach) -> Key {
+        let Request { nodes, shape, freedom, pool } = *request;
+        // No side is 0, and neither is what stands for a freedom or a pool.
+        let sides =
+            shape.map_or(0, |[x, y, z]| u64::from(x) | u64::from(y) << 16 | u64::from(z) << 32);
+        let freedom = freedom.map_or(0, |freedom| 1 + freedom as u128);
+        let pool = pool.map_or(0, |Pool(number)| 1 + u128::from(number));
+        Key { sides, others: u128::from(nodes) | freedom << 32 | pool << 64, reach }
+    }
 }
 
 impl Refused {
@@ -41,12 +63,13 @@ impl Refused {
         reach: Reach,
         ask: impl FnOnce() -> Option<T>,
     ) -> Option<T> {
-        if self.requests.contains(&(job.request, reach)) {
+        let key = Key::of(&job.request, reach);
+        if self.requests.contains(&key) {
             return None;
         }
         let answer = ask();
         if answer.is_none() {
-            self.requests.insert((job.request, reach));
+            self.requests.insert(key);
         }
         answer
     }

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::pavior;
 
@@ -78,6 +78,32 @@ fn busy(name: &str) -> String {
     format!("{}\n{}\n", of(name, [1, 1], 2), of("b", [0, 3], 1))
 }
 
+/// Queues, alone and behind jobs of the same name.
+fn queues(name: &str) -> Vec<Try> {
+    let line = |members: Value| format!("{members}\n");
+    let waits = line(json!({ "job": name, "nodes": 4, "estimate": 60 }));
+    let held = json!({ "job": name, "end": 60, "parts": [{ "base": [0, 0], "sides": [4, 4] }] });
+    let mut tries = Vec::new();
+    for text in [
+        waits.clone(),
+        format!("{waits}{waits}"),
+        line(json!({ "job": 1, "nodes": 1, "freedom": name })),
+        line(json!({ "job": 1, "nodes": 1, "user": name })),
+        line(json!({ "job": 1, "shape": name })),
+        line(json!({ "job": 1, name: 1 })),
+        format!("{name}\n"),
+    ] {
+        let files = [("queue", text), ("busy", line(held.clone()))];
+        for format in ["table", "json", "csv"] {
+            let alone = ["forecast", "--machine", "mesh:4x4", "--queue", "$queue"];
+            let more = ["--format", format];
+            tries.push(told(&files, &[&alone[..], &more].concat()));
+            tries.push(told(&files, &[&alone[..], &more, &["--busy", "$busy"]].concat()));
+        }
+    }
+    tries
+}
+
 /// The state of a machine, asked for in every way.
 fn states(name: &str) -> Vec<Try> {
     let mut tries = Vec::new();
@@ -145,6 +171,10 @@ fn logs(name: &str) -> Vec<Try> {
         ("log.json", batsim("1", "\"a\"", &json!({ "freedom": name }).to_string())),
         ("log.json", format!("{{{text}: 1}}")),
         ("log.json", name.to_string()),
+        ("log.sacct", sacct(&[("User", name), ("JobName", name), ("Comment", name)])),
+        ("log.sacct", sacct(&[("Timelimit", name)])),
+        ("log.sacct", sacct(&[(name, "1")])),
+        ("log.sacct", name.to_string()),
     ];
     let mut tries = Vec::new();
     for log in logs {
@@ -160,10 +190,34 @@ fn logs(name: &str) -> Vec<Try> {
             &["trace", "inspect", &path, "--lenient", "--format", "table"],
         ));
         tries.push(told(std::slice::from_ref(&log), &["trace", "convert", &path, "$out.swf"]));
-        let more = ["--machine", "mesh:4x4", "-s", "ff", "--no-timing", "--format", "table"];
-        tries.push(told(&[log], &[&["simulate", "--trace", &path][..], &more].concat()));
+        let machine = ["--machine", "mesh:4x4"];
+        if log.0 == "log.sacct" {
+            for format in ["table", "json", "csv", "html"] {
+                let advise = ["advise", &path, "--format", format];
+                let files = std::slice::from_ref(&log);
+                tries.push(told(files, &[&advise[..], &machine].concat()));
+            }
+        }
+        let more = ["-s", "ff", "--no-timing", "--format", "table"];
+        tries.push(told(&[log], &[&["simulate", "--trace", &path][..], &machine, &more].concat()));
     }
     tries
+}
+
+/// A log of `sacct` with two jobs, some of whose cells hold texts of users'.
+fn sacct(cells: &[(&str, &str)]) -> String {
+    let own = [
+        ("JobID", "7"),
+        ("Submit", "2026-01-02T03:04:05"),
+        ("State", "COMPLETED"),
+        ("NNodes", "4"),
+        ("Elapsed", "00:01:00"),
+    ];
+    let all = || own.iter().chain(cells);
+    let heads: Vec<&str> = all().map(|(head, _)| *head).collect();
+    let line: Vec<&str> = all().map(|(_, cell)| *cell).collect();
+    let line = line.join("|");
+    format!("{}\n{line}\n8{}\n", heads.join("|"), &line[1..])
 }
 
 /// Lists of failures and of messages, and lines to the live allocator.
@@ -362,6 +416,11 @@ fn attack(what: &str, tries: fn(&str) -> Vec<Try>) {
 #[test]
 fn names_of_jobs_in_a_state() {
     attack("hostile names of jobs in --busy and --weights", states);
+}
+
+#[test]
+fn names_of_jobs_in_a_queue() {
+    attack("hostile names of jobs in --queue", queues);
 }
 
 #[test]

@@ -1,0 +1,300 @@
+//! When each job of a queue will start, from a state of the machine.
+
+use pavior_allocation::Machine;
+use pavior_experiments::{Environment, FIRST_INSTANT, Given, learn_log};
+use pavior_forecasts::{Effort, Forecast, Forecaster, HORIZON, Kind};
+use pavior_kernel::{Stream, Time};
+use pavior_mesh::{Grid, JobId, Request};
+use pavior_scheduling::{Dispatcher, Selection};
+use pavior_workload::{Job, Service, Shaper, TimeUnit};
+use serde_json::{Value, json};
+
+use super::{DEFAULTS, settings};
+use crate::args::{ForecastArgs, OfReading, StateArgs};
+use crate::busy::{self, Busy, JobName};
+use crate::commands::unblock::WIDE;
+use crate::failure::Failure;
+use crate::output::{self, Format, Table};
+use crate::progress::Bar;
+use crate::queue::{self, Rules, Waiting};
+use crate::{input, logs};
+
+/// How long a job runs of which nobody says: beyond what is looked at.
+const ENDLESS: Time = Time(2 * HORIZON.0);
+
+pub(super) fn run(args: &ForecastArgs, effort: Effort) -> Result<(), Failure> {
+    let StateArgs { queue, busy, now, past } = &args.state;
+    let Some(queue) = queue else { return Err(Failure::usage("give a log or --queue")) };
+    let Some(machine) = args.parameters.typed("machine") else {
+        return Err(Failure::usage("give --machine: the state is that of which machine?"));
+    };
+    let grid = input::machine(machine)?;
+    let given = args.parameters.given()?;
+    let seed = given.seed.unwrap_or(1);
+    let busy = match busy {
+        Some(path) => busy::read(path, grid)?,
+        None => Busy::none(grid),
+    };
+    let mut rules = rules(&given, args, grid)?;
+    let waiting = queue::read(queue, &busy, &mut rules)?;
+    let scheduler: Selection = named(args, "scheduler")?;
+    let effort = Effort { seed, ..effort };
+    let (mut forecaster, origin) = match past {
+        None => (Forecaster::new(scheduler.clone(), effort), FIRST_INSTANT),
+        Some(log) => {
+            let settings = settings(args, log)?;
+            let bar = Bar::new("forecast");
+            let folder = logs::folder("");
+            let environment = Environment { files: &folder, progress: &bar, ..Environment::PLAIN };
+            let learned = learn_log(&settings, effort, environment);
+            bar.finish();
+            learned?
+        }
+    };
+    let strategy = named(args, "strategy")?;
+    let machine = Machine::with_stream(grid, &strategy, Stream::new(seed, 0, "allocation"));
+    let machine = machine.map_err(|error| Failure::usage(error.to_string()))?;
+    let built = scheduler.build(());
+    let built = built.map_err(|error| Failure::usage(error.to_string()))?;
+    let clock = Clock { now: *now, origin };
+    let mut site = Site { busy: &busy, clock, forecaster: &mut forecaster, knows: past.is_some() };
+    let mut dispatcher = Dispatcher::new(machine, built);
+    site.hold(&mut dispatcher)?;
+    let forecasts = site.told(dispatcher, &waiting)?;
+    let title = format!("{grid}, strategy {strategy}, scheduler {scheduler}");
+    let past = past.is_some().then_some(&forecaster);
+    let story = Story { title, now: *now, waiting, forecasts, origin, past };
+    story.tell(Format::or_default(args.format))
+}
+
+/// What is chosen for an option, or its default.
+fn named<T>(args: &ForecastArgs, name: &str) -> Result<T, Failure>
+where
+    T: std::str::FromStr<Err = pavior_kernel::BadName>,
+{
+    let default = DEFAULTS.iter().find(|(other, _)| *other == name).map(|(_, value)| *value);
+    let typed = args.parameters.typed(name).or(default).unwrap_or_default();
+    input::name(&format!("--{name}"), typed)
+}
+
+/// How requests are read. Options of logs need one.
+fn rules(given: &Given, args: &ForecastArgs, grid: Grid) -> Result<Rules, Failure> {
+    if args.state.past.is_none()
+        && let Some(name) =
+            OfReading::NAMES.iter().find(|name| args.parameters.typed(name).is_some())
+    {
+        return Err(Failure::usage(format!("--{name} is for the log of --past")));
+    }
+    let seed = given.seed.unwrap_or(1);
+    let rule = given.shape_rule.clone().map_or_else(|| "compact".parse(), Ok);
+    let rule = rule.map_err(|bad: pavior_kernel::BadName| Failure::Other(bad.reason))?;
+    let (shaper, draw) = (Shaper::new(&rule, &grid, seed, 0), Stream::new(seed, 0, "freedom"));
+    Ok(Rules { grid, shaper, freedom: given.freedom.clone(), draw })
+}
+
+/// The clock of the state, and the same instant on the clock of the forecaster.
+#[derive(Clone, Copy)]
+struct Clock {
+    now: f64,
+    origin: Time,
+}
+
+impl Clock {
+    /// Time before now.
+    fn before(self, at: f64) -> Time {
+        TimeUnit::SECOND.time((self.now - at).clamp(0.0, 1e10))
+    }
+}
+
+/// A state, and who forecasts.
+struct Site<'a> {
+    busy: &'a Busy,
+    clock: Clock,
+    forecaster: &'a mut Forecaster,
+    /// Whether there is a past.
+    knows: bool,
+}
+
+impl Site<'_> {
+    /// Has the jobs of the state hold their nodes. A job without a start has just started.
+    fn hold(&mut self, dispatcher: &mut Dispatcher) -> Result<(), Failure> {
+        let (starts, ends) = (self.busy.starts()?, self.busy.ends()?);
+        let (users, now) = (self.busy.users()?, self.clock.now);
+        for (id, placement) in self.busy.state.held() {
+            let place = id.0 as usize;
+            let from = starts[place].unwrap_or(now).min(now);
+            let ran = self.clock.before(from);
+            let said = ends.of(*id).map(|end| TimeUnit::SECOND.time((end - from).clamp(0.0, 1e10)));
+            let job = (*id, Request::nodes(placement.nodes()), said, users[place]);
+            let (job, kind) = self.job(job);
+            self.forecaster.found(job.id, kind);
+            let start = self.clock.origin.since(ran);
+            let held = dispatcher.hold(job, start, placement.clone());
+            held.map_err(|error| Failure::usage(error.to_string()))?;
+        }
+        for node in self.busy.state.failed() {
+            let failed = dispatcher.machine_mut().fail(node);
+            failed.map_err(|error| Failure::usage(error.to_string()))?;
+        }
+        Ok(())
+    }
+
+    /// When each waiting job starts; none for one that can never.
+    fn told(
+        &mut self,
+        mut dispatcher: Dispatcher,
+        waiting: &[Waiting],
+    ) -> Result<Vec<Option<Forecast>>, Failure> {
+        let first = self.busy.state.held().len() as u64;
+        let mut ids = Vec::new();
+        for (place, one) in waiting.iter().enumerate() {
+            let said = one.estimate.map(|seconds| TimeUnit::SECOND.time(seconds));
+            let (job, kind) = self.job((JobId(first + place as u64), one.request, said, one.user));
+            let fits = dispatcher.machine_mut().could_ever_fit(&one.request).is_ok();
+            ids.push(fits.then_some(job.id));
+            if fits {
+                self.forecaster.found(job.id, kind);
+                dispatcher.submit(job);
+            }
+        }
+        let told = self.forecaster.forecast_queue(&mut dispatcher, self.clock.origin);
+        let told = told.map_err(|error| Failure::usage(error.to_string()))?;
+        let mut told = told.into_iter();
+        Ok(ids.into_iter().map(|id| id.and_then(|_| told.next())).collect())
+    }
+
+    /// A job, and what is known of it. One of which nothing is said runs as long as such jobs do
+    /// usually; without a past it never ends.
+    fn job(
+        &self,
+        (id, request, said, user): (JobId, Request, Option<Time>, Option<u64>),
+    ) -> (Job, Kind) {
+        let estimate = said.or((!self.knows).then_some(ENDLESS));
+        let kind = Kind { user, nodes: request.nodes, estimate };
+        let (number, arrival) = (id.0, self.clock.origin);
+        let usual = || self.forecaster.past().usual(&kind).unwrap_or(ENDLESS);
+        let estimate = estimate.unwrap_or_else(usual);
+        let service = Service::Run(estimate);
+        (Job { id, number, arrival, request, service, estimate }, kind)
+    }
+}
+
+/// What is known, and how it is told.
+struct Story<'f> {
+    title: String,
+    now: f64,
+    waiting: Vec<Waiting>,
+    /// By waiting job; none for one that can never start.
+    forecasts: Vec<Option<Forecast>>,
+    origin: Time,
+    /// Who has learned from a past log, if there is one.
+    past: Option<&'f Forecaster>,
+}
+
+impl Story<'_> {
+    fn tell(&self, format: Format) -> Result<(), Failure> {
+        match format {
+            Format::Json => output::json(&self.json()),
+            Format::Csv => {
+                let cell = |time: Option<f64>| time.map_or_else(String::new, |at| at.to_string());
+                let rows = self.rows().map(|(one, times)| {
+                    let mut row = vec![JobName::of(&one.name).raw(), one.request.nodes.to_string()];
+                    row.extend(times.map(|wait| cell(wait.map(|wait| self.now + wait))));
+                    row
+                });
+                let header = ["job", "nodes", "earliest", "median", "latest", "plan"];
+                output::csv(&header, &rows.collect::<Vec<_>>())
+            }
+            Format::Table => self.table(),
+        }
+    }
+
+    /// Each waiting job, and the earliest, the median, the latest and the planned wait, in seconds.
+    fn rows(&self) -> impl Iterator<Item = (&Waiting, [Option<f64>; 4])> {
+        self.waiting.iter().zip(&self.forecasts).map(|(one, forecast)| {
+            let Some(Forecast { low, median, high, plan, .. }) = forecast else {
+                return (one, [None; 4]);
+            };
+            let mut times = [low, median, high, plan].map(|at| self.wait(*at));
+            if self.past.is_none() {
+                // There is nothing to draw from.
+                let now = times[3].filter(|wait| *wait == 0.0);
+                times[..3].fill(now);
+            }
+            (one, times)
+        })
+    }
+
+    /// A wait in whole seconds; none beyond what is looked at.
+    fn wait(&self, at: Time) -> Option<f64> {
+        let wait = at.since(self.origin);
+        (wait < HORIZON).then(|| TimeUnit::SECOND.units(wait).round())
+    }
+
+    fn json(&self) -> Value {
+        let jobs = self.rows().zip(&self.forecasts).map(|((one, times), forecast)| {
+            let [earliest, median, latest, plan] =
+                times.map(|wait| wait.map(|wait| self.now + wait));
+            json!({
+                "job": one.name, "nodes": one.request.nodes, "fits_ever": forecast.is_some(),
+                "earliest": earliest, "median": median, "latest": latest, "plan": plan,
+            })
+        });
+        let jobs: Vec<Value> = jobs.collect();
+        json!({
+            "now": self.now,
+            "past": self.past.map(|past| json!({
+                "run_times": past.past().len(),
+                "kept": past.record().kept,
+                "broken": past.record().broken,
+                "calibrated": past.is_calibrated(),
+            })),
+            "jobs": jobs,
+        })
+    }
+
+    fn table(&self) -> Result<(), Failure> {
+        output::text(&self.sentence(), WIDE)?;
+        let shown = |wait: Option<f64>| {
+            wait.map_or_else(|| "-".to_string(), |wait| format!("{:.1}", wait / 3600.0))
+        };
+        let header = ["job", "nodes", "earliest h", "median h", "latest h", "plan h"];
+        let drawn = self.past.is_some();
+        let header = if drawn { &header[..] } else { &["job", "nodes", "plan h"] };
+        let mut table = Table::new(header, 1);
+        for ((one, times), forecast) in self.rows().zip(&self.forecasts) {
+            let times = times[if drawn { 0 } else { 3 }..].iter();
+            let times = times.map(|wait| match forecast {
+                Some(_) => shown(*wait),
+                None => "never".to_string(),
+            });
+            let name = JobName::of(&one.name).to_string();
+            table.row([name, one.request.nodes.to_string()].into_iter().chain(times).collect());
+        }
+        table.print(WIDE).map(drop)
+    }
+
+    fn sentence(&self) -> String {
+        let title = format!("{}: {} wait. Hours from now.", self.title, self.waiting.len());
+        let Some(past) = self.past else {
+            return format!(
+                "{title} No past is given: each job runs as long as its user says, and none \
+                 arrives any more."
+            );
+        };
+        let (record, runs) = (past.record(), past.past().len());
+        let promises = record.kept + record.broken;
+        if past.is_calibrated() {
+            let kept = record.kept;
+            format!(
+                "{title} Nine of ten start between earliest and latest: {kept} of {promises} jobs \
+                 of the past did. {runs} run times are known."
+            )
+        } else {
+            format!(
+                "{title} {runs} run times are known. Only {promises} jobs of the past had to \
+                 wait, so that earliest and latest have a margin that nothing supports."
+            )
+        }
+    }
+}

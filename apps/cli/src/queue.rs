@@ -1,0 +1,105 @@
+//! Who waits, from JSON lines: the `--queue` of `pavior forecast`.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use pavior_kernel::{Stream, shown};
+use pavior_mesh::{Freedom, Grid, Request};
+use pavior_workload::traces::Tags;
+use pavior_workload::{Ask, FreedomRule, Shaper, freedom_named};
+use serde_json::Value;
+
+use crate::busy::{self, Busy, Wrong, at, object, only};
+use crate::failure::Failure;
+use crate::located::Member;
+
+/// A job that waits.
+pub(crate) struct Waiting {
+    /// Its name: an integer or a string.
+    pub(crate) name: Value,
+    pub(crate) request: Request,
+    /// How long it is said to run, in seconds.
+    pub(crate) estimate: Option<f64>,
+    /// The number of its user in logs.
+    pub(crate) user: Option<u64>,
+}
+
+/// How requests are read that say no more than a number of nodes.
+pub(crate) struct Rules {
+    pub(crate) grid: Grid,
+    pub(crate) shaper: Shaper,
+    pub(crate) freedom: Option<FreedomRule>,
+    pub(crate) draw: Stream,
+}
+
+/// The longest estimate, in seconds: some three years.
+const LONGEST: f64 = 1e8;
+const KEYS: [&str; 6] = ["job", "shape", "nodes", "freedom", "estimate", "user"];
+
+/// Reads a queue, or standard input if the path is `-`. No job of it may hold nodes already.
+pub(crate) fn read(path: &Path, busy: &Busy, rules: &mut Rules) -> Result<Vec<Waiting>, Failure> {
+    let (mut queue, mut known) = (Vec::new(), HashMap::new());
+    busy::each_line(path, |line, number| {
+        let (job, place) = waiting(line, rules)?;
+        let name = || shown(&job.name.to_string()).to_string();
+        if busy.job_named(&job.name).is_some() {
+            return Err((format!("job {} holds nodes", name()), place));
+        }
+        if let Some(first) = known.insert(job.name.clone(), number) {
+            return Err((format!("job {} waits already, by line {first}", name()), place));
+        }
+        queue.push(job);
+        Ok(())
+    })?;
+    Ok(queue)
+}
+
+/// A line of a queue, and where the name of its job stands.
+fn waiting(line: &str, rules: &mut Rules) -> Result<(Waiting, std::ops::Range<usize>), Wrong> {
+    let (members, whole) = object(line, "{\"job\",\"shape\"} or {\"job\",\"nodes\"}")?;
+    only(&members, &KEYS, &["submit"])?;
+    let find = |key: &str| members.iter().find(|member| member.key == key);
+    let job = find("job").ok_or_else(|| ("no \"job\"".to_string(), whole.clone()))?;
+    let name = at(line, job);
+    if !(name.is_string() || name.is_i64() || name.is_u64()) {
+        return Err(("\"job\" is an integer or a string".into(), job.place.clone()));
+    }
+    let wrong = |member: &Member, what: &str| (what.to_string(), member.place.clone());
+    let sides = find("shape").map(|member| {
+        let sides: Result<Vec<u64>, _> = serde_json::from_value(at(line, member));
+        sides.map_err(|_| wrong(member, "\"shape\" is a list of integers"))
+    });
+    let nodes = find("nodes").map(|member| {
+        at(line, member).as_u64().ok_or_else(|| wrong(member, "\"nodes\" is an integer"))
+    });
+    let ask = Ask::read(sides.transpose()?.as_deref(), nodes.transpose()?, &rules.grid);
+    let ask = ask.map_err(|fault| {
+        let member = find("shape").or(find("nodes"));
+        (fault.to_string(), member.map_or(whole, |member| member.place.clone()))
+    })?;
+    let estimate = find("estimate").filter(|member| !at(line, member).is_null()).map(|member| {
+        let seconds = at(line, member).as_f64().filter(|value| (0.0..=LONGEST).contains(value));
+        seconds.ok_or_else(|| wrong(member, "\"estimate\" is a number of seconds up to 1e8"))
+    });
+    let user = find("user").filter(|member| !at(line, member).is_null()).map(|member| {
+        at(line, member).as_u64().ok_or_else(|| wrong(member, "\"user\" is a number of a log"))
+    });
+    let request = ask.request(&mut rules.shaper);
+    let freedom = match find("freedom") {
+        Some(member) => Some(freedom(line, member)?),
+        None => {
+            let rule = rules.freedom.as_ref();
+            rule.and_then(|rule| rule.of(request.nodes, &Tags::UNKNOWN, &mut rules.draw))
+        }
+    };
+    let (estimate, user) = (estimate.transpose()?, user.transpose()?);
+    let request = request.with_freedom(freedom);
+    Ok((Waiting { name, request, estimate, user }, job.place.clone()))
+}
+
+fn freedom(line: &str, member: &Member) -> Result<Freedom, Wrong> {
+    let value = at(line, member);
+    let word = value.as_str().ok_or_else(|| "\"freedom\" is a word".to_string());
+    let named = word.and_then(|word| freedom_named(word).map_err(|bad| bad.reason));
+    named.map_err(|reason| (reason, member.place.clone()))
+}

@@ -1,0 +1,122 @@
+//! `pavior forecast` of a state and a queue.
+
+use serde_json::{Value, json};
+
+use crate::pavior;
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+/// Half of the machine is free until the other half is, at 5400.
+const BUSY: &str = r#"{"job":"a","parts":[{"base":[0,0],"sides":[8,4]}],"start":-1800,"end":5400}"#;
+
+fn forecast(queue: &str, more: &[&str]) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let busy = folder.path().join("busy.jsonl");
+    std::fs::write(&busy, BUSY).unwrap();
+    let busy = busy.to_string_lossy().into_owned();
+    let state = ["forecast", "--machine", "mesh:8x8", "--busy", &busy, "--queue", "-"];
+    let output = pavior(&[&state[..], more].concat(), queue);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn plans(told: &Value) -> Vec<Option<f64>> {
+    told["jobs"].as_array().unwrap().iter().map(|job| job["plan"].as_f64()).collect()
+}
+
+const QUEUE: &str = r#"{"job":"c","shape":[8,8],"estimate":3600}
+{"job":"d","shape":[4,4],"estimate":1800}
+{"job":8,"nodes":32,"estimate":7200}
+{"job":"f","shape":[16,8],"estimate":60}
+"#;
+
+/// By the estimates: d is over before c can start, the third is not.
+#[test]
+fn without_a_past_the_plan_alone_is_told() {
+    let told = forecast(QUEUE, &[]);
+    assert_eq!((&told["past"], &told["now"]), (&Value::Null, &json!(0.0)));
+    assert_eq!(plans(&told), [Some(5400.0), Some(0.0), Some(9000.0), None]);
+    let of = |job: usize, key: &str| told["jobs"][job][key].clone();
+    assert_eq!(
+        [of(0, "earliest"), of(0, "latest"), of(2, "job")],
+        [json!(null), json!(null), json!(8)]
+    );
+    assert_eq!(
+        [of(1, "earliest"), of(1, "median"), of(1, "latest")],
+        [0.0, 0.0, 0.0].map(|at| json!(at))
+    );
+    assert_eq!([of(2, "fits_ever"), of(3, "fits_ever")], [json!(true), json!(false)]);
+}
+
+#[test]
+fn options_change_the_machine_that_is_foretold() {
+    let fcfs = forecast(QUEUE, &["--scheduler", "fcfs"]);
+    assert_eq!(plans(&fcfs)[1], Some(9000.0), "d stands behind c");
+    let later = forecast(QUEUE, &["--now", "1400"]);
+    assert_eq!(plans(&later), [Some(5400.0), Some(1400.0), Some(9000.0), None]);
+    let turned = [r#"{"job":1,"shape":[4,8],"freedom":"box"}"#, r#"{"job":1,"shape":[4,8]}"#];
+    let starts = turned.map(|queue| plans(&forecast(queue, &[]))[0]);
+    assert_eq!(starts, [Some(5400.0), Some(0.0)], "only a box that may turn fits now");
+    // A job that never ends: who waits behind it is told nothing.
+    let endless = "{\"job\":1,\"shape\":[8,4]}\n{\"job\":2,\"shape\":[8,8],\"estimate\":60}";
+    assert_eq!(plans(&forecast(endless, &[])), [Some(0.0), None]);
+}
+
+/// The same log as of `pavior advise`, as the past.
+#[test]
+fn a_past_makes_intervals_that_do_not_depend_on_threads() {
+    let past = format!("{ROOT}/docs/advise.in/jobs.sacct");
+    let of = |threads| forecast(QUEUE, &["--past", &past, "--threads", threads]);
+    let told = of("1");
+    assert_eq!(told, of("2"));
+    assert!(told["past"]["run_times"].as_u64().unwrap() > 300, "{}", told["past"]);
+    assert_eq!(told["past"]["calibrated"], true);
+    let job = &told["jobs"][0];
+    let [low, median, high] =
+        ["earliest", "median", "latest"].map(|key| job[key].as_f64().unwrap());
+    assert!(0.0 < low && low <= median && median <= high, "{job}");
+    assert_eq!(plans(&told)[..2], [Some(5400.0), Some(0.0)]);
+    assert_eq!(told["jobs"][1]["latest"], 0.0);
+}
+
+#[test]
+fn tables_and_commas_have_the_same() {
+    let state = ["forecast", "--machine", "mesh:8x8", "--queue", "-", "--format"];
+    let queue =
+        "{\"job\":\"c\",\"nodes\":60,\"estimate\":7200}\n{\"job\":2,\"nodes\":9,\"estimate\":60}";
+    let print = |format| {
+        let output = pavior(&[&state[..], &[format]].concat(), queue);
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert_eq!(print("csv"), "job,nodes,earliest,median,latest,plan\nc,60,0,0,0,0\n2,9,,,,7200\n");
+    let table = print("table");
+    assert!(table.contains("No past is") && table.contains("job  nodes  plan h"), "{table}");
+    assert!(table.contains("2        9     2.0"), "{table}");
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let state = ["forecast", "--machine", "mesh:8x8", "--queue", "-"];
+    for (queue, more, expected) in [
+        ("{\"job\":1}", &[][..], "give a shape or a number of nodes"),
+        ("{\"nodes\":1}", &[], "no \"job\""),
+        ("{\"job\":1,\"shape\":[4]}", &[], "1 sides, but the machine has 2 axes"),
+        ("{\"job\":1,\"nodes\":0}", &[], "at least 1 node"),
+        ("{\"job\":1,\"nodes\":1,\"estimate\":-1}", &[], "a number of seconds"),
+        ("{\"job\":1,\"nodes\":1,\"user\":\"x\"}", &[], "a number of a log"),
+        ("{\"job\":1,\"nodes\":1,\"freedom\":\"bxo\"}", &[], "box"),
+        ("{\"job\":1,\"nodes\":1}\n{\"job\":1,\"nodes\":1}", &[], "waits already, by line 1"),
+        ("{\"job\":1,\"nodes\":1,\"parts\":[]}", &[], "unknown key \"parts\""),
+        ("", &["--first", "3"], "--first is for the log of --past"),
+        ("", &["--past", "/nowhere.swf"], "/nowhere.swf"),
+        ("", &["--out", "x"], "cannot be used with"),
+        ("", &["log.swf"], "cannot be used with"),
+    ] {
+        let output = pavior(&[&state[..], more].concat(), queue);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{queue}: {said}");
+        assert!(said.contains(expected), "{queue} {more:?}: {said}");
+    }
+    let output = pavior(&["forecast", "--queue", "-"], "");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("give --machine"));
+}

@@ -1,0 +1,226 @@
+//! When the jobs of a log will start, from the arguments of a call to a table.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, UInt32Array, UInt64Array};
+use pavior_experiments::{Environment, LogForecastError, forecast_log};
+use pavior_experiments::{Point, Progress};
+use pavior_forecasts::{Effort, Judged, Score};
+use pavior_kernel::Time;
+use pavior_simulation::Stop;
+use pavior_workload::TimeUnit;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyString};
+
+use crate::arguments::whole;
+use crate::asked::{Asked, Call, taken};
+use crate::errors::{input, value};
+use crate::interrupt::watched;
+use crate::progress::Reporter;
+use crate::shown::{cell, number};
+use crate::table::Table;
+
+/// The keywords that are parameters of runs.
+const PARAMETERS: [&str; 7] =
+    ["shape_rule", "freedom", "seed", "first", "filter", "status", "lenient"];
+
+/// Each job of a log, told at its submission when it will start: as an interval, from the past
+/// alone. `futures` are run for each forecast, on so many `threads`; no result depends on these.
+/// The other keywords are those of `simulate`.
+#[pyfunction]
+#[pyo3(signature = (trace, machine = None, strategy = None, scheduler = None, **parameters))]
+#[pyo3(text_signature = None)]
+pub(crate) fn forecast<'py>(
+    py: Python<'py>,
+    trace: &Bound<'py, PyAny>,
+    machine: Option<&Bound<'py, PyAny>>,
+    strategy: Option<&Bound<'py, PyAny>>,
+    scheduler: Option<&Bound<'py, PyAny>>,
+    parameters: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Forecasts> {
+    let rest = parameters.map_or_else(|| Ok(PyDict::new(py)), PyDictMethods::copy)?;
+    let futures = taken(&rest, "futures")?.as_ref().map_or(Ok(8), whole)?;
+    let threads = taken(&rest, "threads")?.as_ref().map_or(Ok(1), whole)?;
+    if !(1..=1000).contains(&futures) || threads == 0 {
+        return Err(value("futures are 1 to 1000, threads at least 1"));
+    }
+    let progress = taken(&rest, "progress")?;
+    for (key, _) in &rest {
+        let key: String = key.extract()?;
+        if !PARAMETERS.contains(&&*key) {
+            let key = pavior_kernel::shown(&key);
+            let message = format!("forecast() got an unexpected keyword argument '{key}'");
+            return Err(PyTypeError::new_err(message));
+        }
+    }
+    rest.set_item("trace", trace)?;
+    let easy = PyString::new(py, "easy").into_any();
+    let call = Call::of(py, machine, [strategy, scheduler.or(Some(&easy))], Some(&rest))?;
+    let mut reporter = Reporter::new(progress.as_ref(), "jobs", py)?;
+    let asked = Asked::new(py, call)?;
+    if asked.own {
+        return Err(value("forecasts are for strategies and schedulers that are built in"));
+    }
+    let point = asked.point.clone();
+    let effort = Effort {
+        futures: usize::try_from(futures).map_err(value)?,
+        threads: usize::try_from(threads).map_err(value)?,
+        seed: point.settings().seed,
+    };
+    let (judged, rejected) = run(py, asked, effort, &mut reporter)?;
+    Ok(Forecasts { score: Score::of(&judged), judged, rejected, point, jobs: PyOnceLock::new() })
+}
+
+/// Forecasts all jobs, and tells meanwhile how far it is.
+fn run(
+    py: Python<'_>,
+    asked: Asked,
+    effort: Effort,
+    reporter: &mut Reporter,
+) -> PyResult<(Vec<Judged>, u64)> {
+    let (stop, counts) = (Stop::default(), Arc::new(Counts::default()));
+    let work = {
+        let (stop, counts) = (stop.clone(), counts.clone());
+        move || {
+            let mut judged = Vec::new();
+            let environment = Environment {
+                files: asked.inputs(),
+                progress: &*counts,
+                stop: Some(&stop),
+                ..Environment::PLAIN
+            };
+            let settings = asked.point.settings();
+            let rejected = forecast_log(settings, effort, environment, |job| judged.push(job))?;
+            judged.sort_unstable_by_key(|job| (job.submit, job.number));
+            Ok((judged, rejected))
+        }
+    };
+    let count = |count: &AtomicU64| count.load(Ordering::Relaxed);
+    let looked = || reporter.tell(count(&counts.done), count(&counts.planned));
+    let done = watched(py, || stop.set(), looked, work).and_then(|done| {
+        done.map_err(|error| match error {
+            LogForecastError::Input(error) => input(py, &error),
+            other => value(other),
+        })
+    });
+    let done = done.inspect_err(|_| reporter.end(py))?;
+    reporter.done(count(&counts.done))?;
+    Ok(done)
+}
+
+/// How many jobs have started, and how many there are.
+#[derive(Default)]
+struct Counts {
+    done: AtomicU64,
+    planned: AtomicU64,
+}
+
+impl Progress for Counts {
+    fn planned(&self, runs: u64) {
+        self.planned.fetch_add(runs, Ordering::Relaxed);
+    }
+
+    fn done(&self) {
+        self.done.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// What each job of a log was told at its submission, and what came.
+#[pyclass(frozen, module = "pavior")]
+pub(crate) struct Forecasts {
+    point: Point,
+    judged: Vec<Judged>,
+    score: Score,
+    rejected: u64,
+    jobs: PyOnceLock<Py<Table>>,
+}
+
+#[pymethods]
+impl Forecasts {
+    /// A row a job that has started, in the order of arrival. Made once.
+    #[getter]
+    fn jobs(&self, py: Python<'_>) -> PyResult<Py<Table>> {
+        let table = self.jobs.get_or_try_init(py, || Py::new(py, self.table()?))?;
+        Ok(table.clone_ref(py))
+    }
+
+    /// How many jobs had to wait.
+    #[getter]
+    fn waited(&self) -> u64 {
+        self.score.waited
+    }
+
+    /// How many can never fit; they are left out.
+    #[getter]
+    fn rejected(&self) -> u64 {
+        self.rejected
+    }
+
+    /// The share of those that had to wait whose start lay in the interval.
+    #[getter]
+    fn held(&self) -> f64 {
+        self.score.held
+    }
+
+    /// The mean pinball loss of the 5, 50 and 95 % quantiles, in seconds, of the intervals and of
+    /// three other forecasts.
+    #[getter]
+    fn losses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let losses = PyDict::new(py);
+        losses.set_item("intervals", self.score.loss)?;
+        losses.set_item("plan", self.score.plan_loss)?;
+        losses.set_item("corrected", self.score.corrected_loss)?;
+        losses.set_item("past_waits", self.score.past_waits_loss)?;
+        Ok(losses)
+    }
+
+    /// The forecasts in words, and the first and the last of them.
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(self.jobs(py)?.get().excerpt(20).html(&self.summary()))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let jobs = self.jobs(py)?;
+        Ok(format!("<{}>\n{}", self.summary(), jobs.get().excerpt(10).text()))
+    }
+}
+
+impl Forecasts {
+    fn table(&self) -> PyResult<Table> {
+        let all = || self.judged.iter();
+        let times = |of: fn(&Judged) -> Time| -> ArrayRef {
+            let seconds = all().map(|job| TimeUnit::SECOND.units(of(job)));
+            Arc::new(Float64Array::from_iter_values(seconds))
+        };
+        let held = |job: &Judged| (job.forecast.low..=job.forecast.high).contains(&job.start);
+        let columns: Vec<(&str, ArrayRef)> = vec![
+            ("job", Arc::new(UInt64Array::from_iter_values(all().map(|job| job.number)))),
+            ("user", Arc::new(all().map(|job| job.kind.user).collect::<UInt64Array>())),
+            ("nodes", Arc::new(UInt32Array::from_iter_values(all().map(|job| job.kind.nodes)))),
+            ("submit", times(|job| job.submit)),
+            ("low", times(|job| job.forecast.low)),
+            ("median", times(|job| job.forecast.median)),
+            ("high", times(|job| job.forecast.high)),
+            ("plan", times(|job| job.forecast.plan)),
+            ("corrected", times(|job| job.rivals.corrected)),
+            ("start", times(|job| job.start)),
+            ("held", Arc::new(all().map(|job| Some(held(job))).collect::<BooleanArray>())),
+        ];
+        Table::new(columns, TimeUnit::SECOND.name)
+    }
+
+    /// The forecasts in a sentence.
+    fn summary(&self) -> String {
+        let get = |name| cell(self.point.get(name).unwrap_or_default());
+        let [machine, strategy, scheduler] = ["machine", "strategy", "scheduler"].map(get);
+        let Score { jobs, waited, held, .. } = &self.score;
+        format!(
+            "Forecasts of {jobs} jobs on {machine} under {strategy} and {scheduler}: {waited} had \
+             to wait, and {} % of their intervals held",
+            number(100.0 * held)
+        )
+    }
+}
