@@ -32,8 +32,8 @@ const FIRST: &[Step] = &[
     ),
 ];
 
-/// The tests of all packages. Those of real Slurms wait far more than they compute, so that they run
-/// beside the others.
+/// The tests of all packages. Those of real Slurms wait far more than they compute: they run beside
+/// the others.
 const TESTS: &[&str] = &["test", "--workspace", "--all-features", "--no-fail-fast"];
 
 /// Steps after the tests.
@@ -165,13 +165,17 @@ pub(crate) fn run(root: &Path) -> Vec<String> {
     clean.join().expect("a thread that makes a chroot does not panic");
     failed.extend(dist::check(root));
     releases.join().expect("a thread that makes releases does not panic");
-    if failed.is_empty() {
-        match notes::verdict(&notes::skipped(root), notes::all_required()) {
-            Ok(end) => announce(&end),
-            Err(problem) => failed.push(problem),
-        }
-    }
+    failed.extend(end(root, failed.is_empty(), &announce));
     failed
+}
+
+/// Says what was not tried; why that is a failure, where it is one.
+fn end(root: &Path, passed: bool, announce: &dyn Fn(&str)) -> Option<String> {
+    if !passed {
+        return None;
+    }
+    let verdict = notes::verdict(&notes::skipped(root), notes::all_required());
+    verdict.map(|end| announce(&end)).err()
 }
 
 /// Runs all tests, those of real Slurms beside the others.

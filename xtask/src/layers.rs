@@ -22,7 +22,7 @@ const ALLOWED: &[(&str, &str)] = &[
         "experiments",
         "kernel mesh allocation workload network scheduling forecasts simulation draw files",
     ),
-    ("slurm", "kernel mesh allocation planning workload scheduling viewer"),
+    ("slurm", "kernel mesh allocation planning workload scheduling forecasts viewer"),
     (
         "pavior",
         "kernel mesh allocation planning workload network scheduling simulation experiments",
@@ -39,8 +39,8 @@ const ALLOWED: &[(&str, &str)] = &[
     ("xtask", "mesh allocation"),
     (
         "python",
-        "kernel mesh allocation planning workload network scheduling simulation draw experiments \
-         files",
+        "kernel mesh allocation planning workload network scheduling forecasts simulation draw \
+         experiments files",
     ),
 ];
 

@@ -339,7 +339,9 @@ mod tests {
                     name = 'f'\ny = 'turnaround'\nx = 'strategy'\nseries = 'load'";
         let note = |missing: &[usize]| {
             let mut table = table();
-            missing.iter().for_each(|&row| table.rows[row].summary.mean = None);
+            for &row in missing {
+                table.rows[row].summary.mean = None;
+            }
             super::chart(&Specification::parse(text, "test").unwrap().figures[0], &table).note
         };
         assert!(note(&[1]).starts_with("no value at tff of load 10; 95 %"), "{}", note(&[1]));

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use pavior_experiments::{
-    Environment, Folder, LogForecastError, NoFiles, NoProgress, Scenario, Specification,
-    forecast_log, forecast_points,
+    Environment, Folder, LogForecastError, NoProgress, Scenario, Specification, forecast_log,
+    forecast_points,
 };
 use pavior_files::Limits;
 use pavior_forecasts::{Effort, Judged};
