@@ -49,7 +49,8 @@ fn table(page: &mut String, title: &str, rows: &[Row]) {
     // Writing to a string cannot fail.
     let _ = write!(
         page,
-        "\n## {title}\n\n| name | values | default | meaning | for |\n|---|---|---|---|---|\n{lines}{below}"
+        "\n## {title}\n\n\
+         | name | values | default | meaning | for |\n|---|---|---|---|---|\n{lines}{below}"
     );
 }
 
