@@ -46,9 +46,12 @@ fn table(page: &mut String, title: &str, rows: &[Row]) {
     let lines: String = rows.iter().map(|row| row.line.as_str()).collect();
     let below: String = rows.iter().map(|row| row.below.as_str()).collect();
     let below = if below.is_empty() { below } else { format!("\n{below}") };
-    let head = "| name | values | default | meaning | for |\n|---|---|---|---|---|";
     // Writing to a string cannot fail.
-    let _ = write!(page, "\n## {title}\n\n{head}\n{lines}{below}");
+    let _ = write!(
+        page,
+        "\n## {title}\n\n\
+         | name | values | default | meaning | for |\n|---|---|---|---|---|\n{lines}{below}"
+    );
 }
 
 /// A meaning up to its first colon or semicolon, and the rest; a short one whole.
