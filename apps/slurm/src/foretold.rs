@@ -141,13 +141,14 @@ fn kind(job: &SlurmJob, has_past: bool) -> Kind {
 
 fn sentence(told: &Forecast, now: Time, forecaster: &Forecaster, has_past: bool) -> String {
     let end = now.saturating_add(HORIZON);
-    let at = |time: Time| match time < end {
-        true => date(time.0 / TICKS),
-        false => format!("after {}", date(end.0 / TICKS)),
+    let at = |time: Time| {
+        let (when, known) = (date(time.min(end).0 / TICKS), time < end);
+        if known { when } else { format!("after {when}") }
     };
-    let by_limits = match told.plan < end {
-        true => format!("By the time limits alone it starts at {}.", at(told.plan)),
-        false => "By the time limits alone it does not start within 60 days.".to_string(),
+    let by_limits = if told.plan < end {
+        format!("By the time limits alone it starts at {}.", at(told.plan))
+    } else {
+        "By the time limits alone it does not start within 60 days.".to_string()
     };
     let (record, runs) = (forecaster.record(), forecaster.past().len());
     let promised = record.kept + record.broken;
