@@ -85,12 +85,11 @@ fn waiting(line: &str, rules: &mut Rules) -> Result<(Waiting, std::ops::Range<us
         at(line, member).as_u64().ok_or_else(|| wrong(member, "\"user\" is a number of a log"))
     });
     let request = ask.request(&mut rules.shaper);
-    let freedom = match find("freedom") {
-        Some(member) => Some(freedom(line, member)?),
-        None => {
-            let rule = rules.freedom.as_ref();
-            rule.and_then(|rule| rule.of(request.nodes, &Tags::UNKNOWN, &mut rules.draw))
-        }
+    let freedom = if let Some(member) = find("freedom") {
+        Some(freedom(line, member)?)
+    } else {
+        let rule = rules.freedom.as_ref();
+        rule.and_then(|rule| rule.of(request.nodes, &Tags::UNKNOWN, &mut rules.draw))
     };
     let (estimate, user) = (estimate.transpose()?, user.transpose()?);
     let request = request.with_freedom(freedom);
