@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, UInt32Array, UInt64Array};
-use pavior_experiments::{Environment, LogForecastError, forecast_log};
-use pavior_experiments::{Point, Progress};
+use pavior_experiments::{Environment, LogForecastError, Point, Progress, forecast_log};
 use pavior_forecasts::{Effort, Judged, Score};
 use pavior_kernel::Time;
 use pavior_simulation::Stop;
@@ -84,7 +83,7 @@ fn run(
     let (stop, counts) = (Stop::default(), Arc::new(Counts::default()));
     let work = {
         let (stop, counts) = (stop.clone(), counts.clone());
-        move || {
+        move || -> Result<_, LogForecastError> {
             let mut judged = Vec::new();
             let environment = Environment {
                 files: asked.inputs(),

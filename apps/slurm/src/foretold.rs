@@ -142,8 +142,8 @@ fn kind(job: &SlurmJob, has_past: bool) -> Kind {
 fn sentence(told: &Forecast, now: Time, forecaster: &Forecaster, has_past: bool) -> String {
     let end = now.saturating_add(HORIZON);
     let at = |time: Time| {
-        let within = time < end;
-        if within { date(time.0 / TICKS) } else { format!("after {}", date(end.0 / TICKS)) }
+        let (when, known) = (date(time.min(end).0 / TICKS), time < end);
+        if known { when } else { format!("after {when}") }
     };
     let by_limits = if told.plan < end {
         format!("By the time limits alone it starts at {}.", at(told.plan))
