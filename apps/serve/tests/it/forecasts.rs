@@ -31,10 +31,10 @@ fn forecast(client: &mut Client, request: &Value) -> Value {
 }
 
 /// What is said about a request that is not made, once the past is known.
-fn would(client: &mut Client, asked: Value) -> Value {
+fn would(client: &mut Client, asked: &Value) -> Value {
     let mut found = Value::Null;
     until("the past", || {
-        let reply = client.post("/v1/forecast", &asked);
+        let reply = client.post("/v1/forecast", asked);
         found = reply.json()["forecast"].clone();
         reply.status == 200 || reply.json()["reason"] != "not-yet"
     });
@@ -69,11 +69,11 @@ fn who_waits_is_told_an_interval_and_who_fits_is_told_now() {
     assert_eq!(client.get("/v1/queue").json()["waiting"][0]["forecast"], told);
     // One more like it comes after it.
     let like = json!({ "shape": [8, 8], "estimate_s": 3600 });
-    let behind = would(&mut client, like);
+    let behind = would(&mut client, &like);
     assert_eq!(millis(behind["plan"].as_str().unwrap()), time("plan") + 3_600_000);
 
     let before = now_ms();
-    let fits = would(&mut client, json!({ "nodes": 4, "machine": "other" }));
+    let fits = would(&mut client, &json!({ "nodes": 4, "machine": "other" }));
     let now = fits["median"].as_str().unwrap();
     assert!((before..=now_ms()).contains(&millis(now)), "{fits}");
     has(&fits, &json!({ "earliest": now, "latest": now, "plan": now }));
@@ -83,7 +83,7 @@ fn who_waits_is_told_an_interval_and_who_fits_is_told_now() {
     client.post("/v1/forecast", json!({ "nodes": 1, "machine": "x" })).is(404, "unknown-machine");
     let (server, _) = fresh(|_| {});
     let mut client = server.client();
-    would(&mut client, json!({ "nodes": 1 }));
+    would(&mut client, &json!({ "nodes": 1 }));
     client.post("/v1/forecast", json!({ "nodes": 1 })).is(400, "no-scheduler");
 }
 
@@ -109,7 +109,7 @@ fn an_event_has_only_those_made_anew_that_it_can_change() {
     // What happens on another machine changes none here.
     assert_eq!(client.end(&elsewhere).status, 200);
     until("the run is known", || {
-        would(&mut client, json!({ "nodes": 1, "machine": "other" }))["runs"] == 1
+        would(&mut client, &json!({ "nodes": 1, "machine": "other" }))["runs"] == 1
     });
     assert_eq!(made(&mut client), [3, 1]);
     // A node that fails may change all.
@@ -147,15 +147,15 @@ fn promises_are_counted_and_run_times_outlast_a_restart() {
     forecast(&mut client, &waits);
     assert_eq!(client.end(&runs).status, 200);
     let small = json!({ "nodes": 4, "estimate_s": 60 });
-    until("the promise is held", || would(&mut client, small.clone())["kept"] == 1);
+    until("the promise is held", || would(&mut client, &small)["kept"] == 1);
     let expected = json!({ "broken": 0, "runs": 4, "calibrated": false });
-    has(&would(&mut client, small.clone()), &expected);
+    has(&would(&mut client, &small), &expected);
     let counters = ["promises", "promises_kept", "promises_broken"];
     let counted = counters.map(|name| counter(&mut client, name, "default"));
     assert_eq!(counted, [1, 1, 0]);
     // The run times are in the records, promises are not.
     server.restart(&setup);
-    let told = would(&mut server.client(), small);
+    let told = would(&mut server.client(), &small);
     has(&told, &json!({ "runs": 4, "kept": 0, "broken": 0, "calibrated": false }));
 }
 
@@ -168,9 +168,9 @@ fn another_scheduler_is_heeded_from_its_start_on() {
     forecast(&mut client, &head);
     let small = json!({ "shape": [8, 2], "estimate_s": 60 });
     let plan = |told: Value| millis(told["plan"].as_str().expect("it is a time"));
-    assert!(plan(would(&mut client, small.clone())) > now_ms() + 3_600_000, "behind the head");
+    assert!(plan(would(&mut client, &small)) > now_ms() + 3_600_000, "behind the head");
     server.restart(&Setup { scheduler: Some("easy".into()), ..setup });
-    assert!(plan(would(&mut server.client(), small)) <= now_ms(), "beside it");
+    assert!(plan(would(&mut server.client(), &small)) <= now_ms(), "beside it");
 }
 
 #[test]
