@@ -151,9 +151,10 @@ fn promises(app: &App, all: &mut Registry) {
     let standings = app.forecasts.standings();
     let mut each = |name: &str, what: &str, number: fn(&Standing) -> u64| {
         let family = Family::<OfMachine, Counter>::default();
-        for (machine, standing) in &standings {
-            let machine = OfMachine { machine: machine.clone() };
-            family.get_or_create(&machine).inc_by(number(standing));
+        for (spec, _) in &app.machines {
+            let standing = standings.get(&spec.name).copied().unwrap_or_default();
+            let machine = OfMachine { machine: spec.name.clone() };
+            family.get_or_create(&machine).inc_by(number(&standing));
         }
         all.register(name, what, family);
     };

@@ -75,7 +75,8 @@ fn who_waits_is_told_an_interval_and_who_fits_is_told_now() {
     let before = now_ms();
     let fits = would(&mut client, &json!({ "nodes": 4, "machine": "other" }));
     let now = fits["median"].as_str().unwrap();
-    assert!((before..=now_ms()).contains(&millis(now)), "{fits}");
+    // The service's clock was read once, and has gone on by itself.
+    assert!((before - 1000..=now_ms() + 1000).contains(&millis(now)), "{fits}");
     has(&fits, &json!({ "earliest": now, "latest": now, "plan": now }));
 
     client.post("/v1/forecast", json!({ "nodes": 65 })).is(409, "larger-than-machine");
@@ -170,7 +171,7 @@ fn another_scheduler_is_heeded_from_its_start_on() {
     let plan = |told: Value| millis(told["plan"].as_str().expect("it is a time"));
     assert!(plan(would(&mut client, &small)) > now_ms() + 3_600_000, "behind the head");
     server.restart(&Setup { scheduler: Some("easy".into()), ..setup });
-    assert!(plan(would(&mut server.client(), &small)) <= now_ms(), "beside it");
+    assert!(plan(would(&mut server.client(), &small)) <= now_ms() + 1000, "beside it");
 }
 
 #[test]
