@@ -12,8 +12,9 @@
 //! Cost: O(1) to add or remove a box. A short list is walked to find the box. A long one, as of
 //! thousands of jobs, has an index.
 
+use wide::i16x8;
+
 use super::key_index::KeyIndex;
-use super::lanes::Shorts;
 use crate::{Coordinates, Cuboid};
 
 /// The busy boxes.
@@ -33,7 +34,7 @@ const LONG: usize = 128;
 const SHORT: usize = 64;
 
 /// Eight boxes: by axis, their bases and their sides.
-pub(super) type Group = [[Shorts; 2]; 3];
+pub(super) type Group = [[i16x8; 2]; 3];
 
 fn key(base: Coordinates) -> u64 {
     let [x, y, z] = base.map(u64::from);
@@ -102,15 +103,15 @@ impl BusyBoxes {
 
     fn get(&self, index: usize) -> Cuboid {
         let (group, lane) = (&self.groups[index / Self::LANES], index % Self::LANES);
-        let of = |what: usize| group.map(|axis| axis[what].get(lane) as u16);
+        let of = |what: usize| group.map(|axis| axis[what].as_array()[lane] as u16);
         Cuboid::new(of(0), of(1))
     }
 
     fn set(&mut self, index: usize, base: Coordinates, sides: Coordinates) {
         let (group, lane) = (&mut self.groups[index / Self::LANES], index % Self::LANES);
         for (axis, [bases, all_sides]) in group.iter_mut().enumerate() {
-            bases.set(lane, base[axis] as i16);
-            all_sides.set(lane, sides[axis] as i16);
+            bases.as_mut_array()[lane] = base[axis] as i16;
+            all_sides.as_mut_array()[lane] = sides[axis] as i16;
         }
     }
 }

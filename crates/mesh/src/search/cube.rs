@@ -17,8 +17,9 @@
 //!
 //! Cost: some forty vector operations a shape, with no branch that depends on the state.
 
+use wide::u64x4;
+
 use super::SearchWork;
-use super::lanes::Words as Four;
 use super::vectors::{Kernel, Vectors};
 use crate::{Coordinates, Cuboid, Grid, Sides};
 
@@ -185,14 +186,14 @@ impl Kernel for InCube<'_> {
 }
 
 /// Eight words.
-type Words = [Four; 2];
+type Words = [u64x4; 2];
 
 /// The bases of runs along z, by length less one.
 #[inline(always)]
 fn runs_along_z(planes: &[u64; 2 * SIDE]) -> [Words; SIDE] {
-    let four = |from: usize| -> Four {
+    let four = |from: usize| -> u64x4 {
         let words: [u64; 4] = *planes[from..].first_chunk().expect("sixteen");
-        Four::new(words)
+        u64x4::new(words)
     };
     let mut runs = [[four(0), four(4)]; SIDE];
     for ahead in 1..SIDE {
@@ -219,8 +220,8 @@ fn rings(mut set: Words, along_x: &[Shift; 3], along_y: &[Shift; 3]) -> Words {
     for shifts in [along_x, along_y] {
         for shift in shifts {
             let (ahead_mask, back_mask) =
-                (Four::splat(shift.ahead_mask), Four::splat(shift.back_mask));
-            let shifted = |words: Four| {
+                (u64x4::splat(shift.ahead_mask), u64x4::splat(shift.back_mask));
+            let shifted = |words: u64x4| {
                 words
                     & (((words >> shift.ahead) & ahead_mask) | ((words << shift.back) & back_mask))
             };
@@ -237,7 +238,7 @@ fn first(set: Words, mask: u64, planes: usize) -> Option<Coordinates> {
     if anywhere & mask == 0 {
         return None;
     }
-    let words: [u64; SIDE] = bytemuck::cast(set.map(Four::to_array));
+    let words: [u64; SIDE] = bytemuck::cast(set);
     let z = words[..planes].iter().position(|&word| word & mask != 0)?;
     let bit = (words[z] & mask).trailing_zeros() as u16;
     Some([bit % 8, bit / 8, z as u16])
