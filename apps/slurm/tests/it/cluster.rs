@@ -223,6 +223,17 @@ impl Cluster {
         self.good(&line)
     }
 
+    /// Waits until slurmctld has written that a job runs. A job that is submitted a while after the
+    /// start and taken back makes it write, in case it did not notice the start by itself.
+    pub(crate) fn until_written(&self, job: &str) {
+        let held = self.good("sleep 2; sbatch --parsable -H -o /dev/null -N1 --wrap true");
+        self.good(&format!("scancel {held}"));
+        let written = format!("$(stat -c %Y {}/state/job_state)", self.path().display());
+        let start = format!("$(date +%s -d \"$(squeue -h -j {job} -o %S)\")");
+        let line = format!("[ {written} -gt $(({start} + 1)) ] && echo written");
+        self.until(&line, 60, |text| text == "written");
+    }
+
     /// Waits until a line prints what is wanted.
     pub(crate) fn until(&self, line: &str, seconds: u64, good: impl Fn(&str) -> bool) -> String {
         let mut last = String::new();

@@ -165,10 +165,16 @@ fn requeued_jobs_wait_a_while(cluster: &Cluster) {
 /// waits until the start is written, and the job ends only afterwards: its node repeats the message
 /// until it is acknowledged.
 fn slurm_goes_away_and_comes_back(cluster: &Cluster) {
-    let over = cluster.submit("4x4-over", "--comment=shape=4x4", 12.0);
+    let end = cluster.path().join("end");
+    let over = cluster.good(&format!(
+        "sbatch --parsable -o /dev/null -J 4x4-over --comment=shape=4x4 \
+         --wrap 'until [ -e {} ]; do sleep 0.2; done'",
+        end.display()
+    ));
     cluster.until_runs(&over, 20);
-    std::thread::sleep(Duration::from_secs(8));
+    cluster.until_written(&over);
     cluster.kill_slurmctld();
+    cluster.good(&format!("touch {}", end.display()));
     std::thread::sleep(Duration::from_secs(6));
     cluster.start_slurmctld();
     cluster.until_idle(90);
