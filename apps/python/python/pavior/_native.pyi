@@ -33,6 +33,7 @@ __all__ = [
     "Episode",
     "Episodes",
     "Explanation",
+    "Forecasts",
     "Free",
     "Job",
     "Journal",
@@ -50,6 +51,7 @@ __all__ = [
     "Specification",
     "Table",
     "Trace",
+    "forecast",
     "judge",
     "simulate",
 ]
