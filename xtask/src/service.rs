@@ -7,78 +7,66 @@ use crate::cargo::run_with;
 /// A part of the measurement.
 struct Part {
     name: &'static str,
-    /// The arguments of cargo.
-    run: &'static [&'static str],
+    package: &'static str,
+    what: What,
     /// The variables that give it its size.
     sizes: &'static [(&'static str, &'static str)],
+}
+
+/// What of a package is run.
+enum What {
+    Bench(&'static str),
+    Tests(&'static str),
 }
 
 const PARTS: &[Part] = &[
     Part {
         name: "durable operations a second, and recovery of a million records",
-        run: &["bench", "--quiet", "-p", "pavior-serve", "--bench", "load"],
+        package: "pavior-serve",
+        what: What::Bench("load"),
         sizes: &[],
     },
     Part {
         name: "a day of a real log at 1,000 times speed",
-        run: &[
-            "test",
-            "--quiet",
-            "--profile",
-            "dist",
-            "-p",
-            "pavior-cli",
-            "--all-features",
-            "--test",
-            "it",
-            "replay::a_day",
-            "--",
-            "--nocapture",
-        ],
+        package: "pavior-cli",
+        what: What::Tests("replay::a_day"),
         sizes: &[("PAVIOR_REPLAY_SPEED", "1000")],
     },
     Part {
         name: "a week of a real log after two, each forecast held against what came",
-        run: &[
-            "test",
-            "--quiet",
-            "--release",
-            "-p",
-            "pavior-serve",
-            "--test",
-            "it",
-            "forecast_days",
-            "--",
-            "--nocapture",
-        ],
+        package: "pavior-serve",
+        what: What::Tests("forecast_days"),
         sizes: &[("PAVIOR_FORECAST_DAYS", "14+7")],
     },
     Part {
         name: "frames of 16x16x16 nodes and 2,000 jobs",
-        run: &[
-            "test",
-            "--quiet",
-            "--profile",
-            "dist",
-            "-p",
-            "pavior-serve",
-            "--test",
-            "it",
-            "page::a_large",
-            "--",
-            "--nocapture",
-        ],
+        package: "pavior-serve",
+        what: What::Tests("page::a_large"),
         sizes: &[],
     },
 ];
 
+impl Part {
+    /// The arguments of cargo.
+    fn arguments(&self) -> Vec<&'static str> {
+        let package = ["--quiet", "--package", self.package];
+        match self.what {
+            What::Bench(name) => [&["bench"], &package[..], &["--bench", name]].concat(),
+            What::Tests(name) => {
+                let test = ["--profile", "dist", "--all-features", "--test", "it", name];
+                [&["test"], &package[..], &test, &["--", "--nocapture"]].concat()
+            }
+        }
+    }
+}
+
 /// Measures, in the profile of what is released; returns what failed.
 pub(crate) fn measure(root: &Path) -> Vec<String> {
     let mut failed = Vec::new();
-    for Part { name, run, sizes } in PARTS {
-        eprintln!("== {name}");
-        if !run_with(root, run, sizes) {
-            failed.push(format!("failed: {name}"));
+    for part in PARTS {
+        eprintln!("== {}", part.name);
+        if !run_with(root, &part.arguments(), part.sizes) {
+            failed.push(format!("failed: {}", part.name));
         }
     }
     failed

@@ -34,7 +34,7 @@ const PASSED: Duration = Duration::from_secs(5);
 /// When requests start that wait, and how good it was what was said before.
 #[derive(Default)]
 pub(crate) struct Forecasts {
-    /// Whether the records of the past have been read: nobody waits for that.
+    /// Whether the records of the past have been read. Until then there are no forecasts.
     began: AtomicBool,
     learning: Mutex<Option<Learning>>,
     told: Mutex<HashMap<String, Arc<Told>>>,

@@ -19,7 +19,7 @@ use crate::progress::Bar;
 use crate::queue::{self, Rules, Waiting};
 use crate::{input, logs};
 
-/// How long a job runs of which nobody says: beyond what is looked at.
+/// The run time of a job that states none: beyond what is looked at.
 const ENDLESS: Time = Time(2 * HORIZON.0);
 
 pub(super) fn run(args: &ForecastArgs, effort: Effort) -> Result<(), Failure> {
