@@ -176,7 +176,10 @@ fn fair_share(cluster: &Cluster) {
 pub(crate) fn powered(suspend_timeout: u32, resume_timeout: u32) -> Options {
     let each = "export SLURM_CONF=@DIR@/slurm.conf PATH=$PATH:/usr/sbin:/sbin\n\
                 for node in $(scontrol show hostnames \"$1\"); do";
-    let on = "[ -e @DIR@/broken-$node ] || \
+    // A node that Slurm powered off while its slurmd was starting had no file to kill it by. Slurm
+    // waits for the boot of such a node, so one that runs is ended first.
+    let on = "kill -9 $(cat @DIR@/pid/$node) 2>/dev/null; \
+              [ -e @DIR@/broken-$node ] || \
               slurmd -b -N $node -f $SLURM_CONF -L @DIR@/log/$node.log \
               </dev/null >/dev/null 2>&1";
     let off = "kill -9 $(cat @DIR@/pid/$node)";
