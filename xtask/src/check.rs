@@ -2,12 +2,13 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::thread::JoinHandle;
 use std::time::Instant;
 
 use crate::cargo::{program, report, run as cargo, run_with};
 use crate::{
-    blocks, dependencies, dist, docs, kinds, layers, links, messages, notes, openapi, packages,
-    python, sharing, slurm, tidy, viewer,
+    blocks, dependencies, dist, docs, kinds, kube, layers, links, messages, notes, openapi,
+    packages, python, sharing, slurm, tidy, viewer,
 };
 
 /// What a step is, and the cargo arguments.
@@ -107,20 +108,13 @@ pub(crate) fn run(root: &Path) -> Vec<String> {
     let began = Instant::now();
     let announce = |step: &str| eprintln!("== {step} (after {} s)", began.elapsed().as_secs());
     // It waits for a package index, and nothing waits for it before the last step.
-    let environment = {
-        let root = root.to_path_buf();
-        std::thread::spawn(move || python::prepare(&root))
-    };
+    let environment = beside(root, python::prepare);
     // Some of the releases are downloaded, which takes minutes.
-    let releases = {
-        let root = root.to_path_buf();
-        std::thread::spawn(move || slurm::prepare(&root))
-    };
-    // So is a Debian that the release is tried in.
-    let clean = {
-        let root = root.to_path_buf();
-        std::thread::spawn(move || dist::prepare(&root))
-    };
+    let releases = beside(root, slurm::prepare);
+    // A control plane is built, which takes minutes where none was built before.
+    let control_plane = beside(root, kube::prepare);
+    // A Debian that the release is tried in is downloaded.
+    let clean = beside(root, dist::prepare);
     let own = [
         ("tidy", tidy::problems(root)),
         ("layers", layers::problems(root)),
@@ -145,6 +139,7 @@ pub(crate) fn run(root: &Path) -> Vec<String> {
         (!cargo(root, arguments)).then(failed)
     };
     failed.extend(FIRST.iter().filter_map(step));
+    end_of(control_plane);
     failed.extend(tests(root, &announce));
     failed.extend(STEPS.iter().filter_map(step));
     announce("the shell blocks of README and first pages, in a fresh clone");
@@ -157,16 +152,26 @@ pub(crate) fn run(root: &Path) -> Vec<String> {
     announce("the one unsafe call under Miri, or valgrind");
     failed.extend(memory(root));
     announce("Python package");
-    environment.join().expect("a thread that makes an environment does not panic");
+    end_of(environment);
     failed.extend(python::problems(root));
     announce("OpenAPI document of pavior serve");
     failed.extend(openapi::problems(root));
     announce("what a release has, installed and used in a clean Debian 13");
-    clean.join().expect("a thread that makes a chroot does not panic");
+    end_of(clean);
     failed.extend(dist::check(root));
-    releases.join().expect("a thread that makes releases does not panic");
+    end_of(releases);
     failed.extend(end(root, failed.is_empty(), &announce));
     failed
+}
+
+/// Does something in a thread of its own.
+fn beside(root: &Path, work: fn(&Path)) -> JoinHandle<()> {
+    let root = root.to_path_buf();
+    std::thread::spawn(move || work(&root))
+}
+
+fn end_of(work: JoinHandle<()>) {
+    work.join().expect("what prepares does not panic");
 }
 
 /// Says what was not tried; why that is a failure, where it is one.

@@ -33,6 +33,7 @@ const SEVERAL: &[(&str, &str)] = &[
     ("base64", "rcgen, which tests only, asks for 0.23, postgres for 0.22"),
     ("num-bigint", "in no program: a part of rcgen that is left out asks for 0.4, arrow for 0.5"),
     ("getrandom", "ring asks for 0.2, all others for 0.4"),
+    ("hashbrown", "kube asks for 0.16, indexmap for 0.17"),
     ("r-efi", "of other platforms: the hashes of arrow-array ask for 5, all others for 6"),
     ("rand", "shuttle, which tests only, asks for 0.8, postgres for 0.10"),
     ("rand_core", "shuttle, which tests only, asks for 0.6, all others for 0.10"),

@@ -23,6 +23,7 @@ const ALLOWED: &[(&str, &str)] = &[
         "kernel mesh allocation workload network scheduling forecasts simulation draw files",
     ),
     ("slurm", "kernel mesh allocation planning workload scheduling forecasts viewer"),
+    ("kube", "kernel mesh allocation planning workload scheduling forecasts viewer"),
     (
         "pavior",
         "kernel mesh allocation planning workload network scheduling simulation experiments",
@@ -31,7 +32,7 @@ const ALLOWED: &[(&str, &str)] = &[
     (
         "cli",
         "kernel mesh allocation workload network scheduling forecasts simulation draw experiments \
-         files studies planning slurm serve viewer",
+         files studies planning kube slurm serve viewer",
     ),
     ("serve", "kernel mesh allocation planning workload scheduling forecasts viewer"),
     ("viewer", ""),

@@ -7,6 +7,7 @@ mod dependencies;
 mod dist;
 mod docs;
 mod kinds;
+mod kube;
 mod layers;
 mod links;
 mod messages;
@@ -42,6 +43,8 @@ const USAGE: &str = "usage: cargo xtask <command>
   strategy NAME      the file of a new contiguous strategy, and its lines in the lists
   slurm RELEASE [SEED ...]  the daemon against a real Slurm 22.05, 24.11 or testing: 200 jobs a
                      seed, with kills of daemon and slurmctld (seeds 1 to 5: about 20 minutes)
+  kube RELEASE [SEED ...]   the daemon against a real control plane of Kubernetes 1.34 to 1.37: 200
+                     Jobs a seed, with all that disturbs a cluster (seeds 1 to 5: about 20 minutes)
   python      the Python package: built, installed into target/python, and tried there; and the site
   site        the documentation site, target/site/index.html
   dist        a release in dist/: archives, .deb, wheel, checksums, bill of materials (10 minutes)
@@ -78,6 +81,7 @@ fn main() -> ExitCode {
         Some("conformance") if !rest.is_empty() => check::conformance(&root, &rest),
         Some("strategy") if rest.len() == 1 => strategy::add(&root, &rest[0]),
         Some("slurm") => slurm::story(&root, &rest),
+        Some("kube") => kube::storm(&root, &rest),
         Some("python") => python::problems(&root),
         Some("site") => python::site(&root),
         Some("openapi") => openapi::problems(&root),

@@ -10,6 +10,7 @@ use crate::cargo::output as cargo_output;
 const FIRST: &[&str] = &["pavior-cli"];
 const DOORS: &[&[&str]] = &[
     &["pavior-cli", "--features=slurm"],
+    &["pavior-cli", "--features=kube"],
     &["pavior-cli", "--features=serve"],
     &["pavior-cli", "--all-features"],
     &["pavior-python"],

@@ -79,6 +79,10 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Slurm(args) => commands::slurm::run(&args),
         #[cfg(not(feature = "slurm"))]
         Command::Slurm(_) => Err(failure::not_built("pavior slurm", "slurm")),
+        #[cfg(feature = "kube")]
+        Command::Kube(args) => commands::kube::run(&args),
+        #[cfg(not(feature = "kube"))]
+        Command::Kube(_) => Err(failure::not_built("pavior kube", "kube")),
         Command::Simulate(args) => commands::simulate::run(&args),
         Command::Bench(args) => commands::bench::run(&args),
         Command::Network(args) => commands::network::run(&args),

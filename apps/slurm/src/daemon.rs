@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use pavior_kernel::json::log;
 use pavior_workload::Shaper;
 use serde_json::json;
 
@@ -13,7 +14,7 @@ use crate::cycle::{Decision, Memory, View, decide};
 use crate::ledger::Ledger;
 use crate::limits::Reader;
 use crate::manager::{Manager, Signals};
-use crate::metrics::{self, Metrics, log};
+use crate::metrics::{self, Metrics};
 use crate::names::NodeName;
 use crate::question::try_gate;
 use crate::reservations::Reservation;

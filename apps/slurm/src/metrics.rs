@@ -1,6 +1,5 @@
 //! Metrics for Prometheus, and the log: JSON lines on standard error.
 
-use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -16,9 +15,8 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Metric, Registry};
-use serde_json::{Map, Value};
 
-use crate::reason::{date, size};
+use crate::reason::size;
 use crate::{Config, SlurmError, http};
 
 /// The type of the text.
@@ -159,19 +157,6 @@ pub(crate) fn serve(address: &str, metrics: &Arc<Metrics>) -> Result<(), SlurmEr
     let metrics = Arc::clone(metrics);
     let site = Router::new().fallback(move || async move { answer(&metrics) });
     http::serve("metrics:", address, site).map(drop)
-}
-
-/// Writes a line of the log.
-pub(crate) fn log(now: u64, level: &str, event: &str, more: Value) {
-    let mut line = Map::new();
-    line.insert("time".into(), date(now).into());
-    line.insert("level".into(), level.into());
-    line.insert("event".into(), event.into());
-    if let Value::Object(more) = more {
-        line.extend(more);
-    }
-    // A log that cannot be written is no reason to stop placing jobs.
-    let _ = writeln!(std::io::stderr().lock(), "{}", Value::Object(line));
 }
 
 #[cfg(test)]

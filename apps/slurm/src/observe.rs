@@ -13,12 +13,13 @@ mod view;
 use std::path::Path;
 use std::sync::Arc;
 
+use pavior_kernel::json::log;
 use serde_json::json;
 
 use crate::daemon::now;
 use crate::ledger::Ledger;
 use crate::manager::{Manager, Signals};
-use crate::metrics::{Metrics, Observed, log, slots_of};
+use crate::metrics::{Metrics, Observed, slots_of};
 use crate::troubles::{self, Say, Trouble, Troubles};
 use crate::{Config, SlurmError, http};
 use board::Board;

@@ -5,12 +5,14 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::io::Write;
+use std::time::Duration;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::Error;
+use serde_json::{Error, Map, Value};
 
-use crate::shown;
+use crate::{Date, shown};
 
 /// Reads a value of JSON. Linear in the text.
 ///
@@ -28,6 +30,20 @@ use crate::shown;
 pub fn read<'t, T: Deserialize<'t>>(text: &'t [u8]) -> Result<T, Error> {
     check(text)?;
     serde_json::from_slice(text)
+}
+
+/// Writes a line of a daemon's log to standard error: an object of the time, the level, what has
+/// happened, and the members of `more`. The time is in seconds since 1970. A line that cannot be
+/// written is left out.
+pub fn log(now: u64, level: &str, event: &str, more: Value) {
+    let time = Date(Duration::from_secs(now)).to_string();
+    let head = [("time", time), ("level", level.to_string()), ("event", event.to_string())];
+    let mut line: Map<String, Value> =
+        head.into_iter().map(|(name, value)| (name.to_string(), value.into())).collect();
+    if let Value::Object(more) = more {
+        line.extend(more);
+    }
+    let _ = writeln!(std::io::stderr().lock(), "{}", Value::Object(line));
 }
 
 /// Whether a text is JSON whose objects have each member once. Linear in the text.

@@ -12,6 +12,8 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::output::Format;
 
+#[cfg(feature = "kube")]
+mod kube;
 mod messages;
 mod parameters;
 #[cfg(feature = "serve")]
@@ -27,6 +29,8 @@ pub(crate) use advise::{AdviceFormat, AdviseArgs};
 pub(crate) use bench::BenchArgs;
 pub(crate) use experiments::{ExperimentArgs, MergeArgs, PlotArgs, ReproduceArgs};
 pub(crate) use forecast::{ForecastArgs, StateArgs};
+#[cfg(feature = "kube")]
+pub(crate) use kube::{KubeArgs, KubeCommand};
 pub(crate) use messages::NetworkCommandArgs;
 pub(crate) use parameters::{
     OfAdvice, OfForecasts, OfNetworks, OfReading, OfRequests, OfRuns, OfStreams, ParameterArgs,
@@ -87,6 +91,13 @@ pub(crate) enum Command {
     #[cfg(not(feature = "slurm"))]
     #[command(disable_help_flag = true)]
     Slurm(AnyArgs),
+    /// Gives the Jobs of a running Kubernetes boxes of nodes
+    #[cfg(feature = "kube")]
+    Kube(KubeArgs),
+    /// Gives the Jobs of a running Kubernetes boxes (not in this build: feature `kube`)
+    #[cfg(not(feature = "kube"))]
+    #[command(disable_help_flag = true)]
+    Kube(AnyArgs),
     /// Compares strategies and schedulers on a synthetic workload or a job log
     Simulate(Box<SimulateArgs>),
     /// Measures how long an allocation takes, strategy by strategy
@@ -126,7 +137,7 @@ pub(crate) struct ListArgs {
 }
 
 /// The arguments of a command that this build lacks.
-#[cfg(not(all(feature = "serve", feature = "slurm")))]
+#[cfg(not(all(feature = "serve", feature = "slurm", feature = "kube")))]
 #[derive(Debug, Args)]
 pub(crate) struct AnyArgs {
     #[arg(hide = true, num_args = 0.., trailing_var_arg = true, allow_hyphen_values = true)]

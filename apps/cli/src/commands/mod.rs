@@ -6,6 +6,8 @@ pub(crate) mod bench;
 pub(crate) mod experiment;
 pub(crate) mod explain;
 pub(crate) mod forecast;
+#[cfg(feature = "kube")]
+pub(crate) mod kube;
 pub(crate) mod manual;
 pub(crate) mod merge;
 pub(crate) mod network;

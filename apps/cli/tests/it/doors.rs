@@ -4,7 +4,11 @@ use crate::{good, pavior, stderr};
 
 #[test]
 fn a_command_that_is_not_built_names_its_feature() {
-    let doors = [("serve", cfg!(feature = "serve")), ("slurm", cfg!(feature = "slurm"))];
+    let doors = [
+        ("serve", cfg!(feature = "serve")),
+        ("slurm", cfg!(feature = "slurm")),
+        ("kube", cfg!(feature = "kube")),
+    ];
     for (door, _) in doors.iter().filter(|(_, built)| !built) {
         for more in [&[][..], &["--help"], &["--machine", "mesh:4x4", "check"]] {
             let output = pavior(&[&[*door], more].concat(), "");
@@ -19,7 +23,7 @@ fn a_command_that_is_not_built_names_its_feature() {
 #[test]
 fn every_door_stands_in_the_help() {
     let help = good(&["help"]);
-    for door in ["allocate", "serve", "slurm"] {
+    for door in ["allocate", "serve", "slurm", "kube"] {
         assert!(help.contains(&format!("\n  {door} ")), "{help}");
     }
 }

@@ -15,6 +15,8 @@ mod failures;
 mod files;
 mod forecast;
 mod interrupted;
+#[cfg(feature = "kube")]
+mod kubernetes;
 mod limits;
 mod mistakes;
 mod mutations;

@@ -1,0 +1,58 @@
+//! The arguments of `pavior kube`.
+
+use clap::{Args, Subcommand};
+
+use crate::output::Format;
+
+#[derive(Debug, Args)]
+pub(crate) struct KubeArgs {
+    /// What this copy is called in the Lease [default: the host's name and the process]
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    #[command(subcommand)]
+    pub(crate) command: Option<KubeCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum KubeCommand {
+    /// Prints the objects that a cluster needs, for `kubectl apply -f -`
+    Manifests {
+        /// Without the policy that adds gate and resource to Jobs: before Kubernetes 1.36
+        #[arg(long)]
+        no_mutation: bool,
+    },
+    /// Lists all Jobs with a shape: state, box, what each waits for, when it starts by the limits
+    Queue {
+        /// How to print [default: table on a terminal, else json]
+        #[arg(long, value_enum)]
+        format: Option<Format>,
+    },
+    /// Says what a Job waits for, and which moves of others would help
+    Why {
+        /// The Job, such as default/train
+        #[arg(value_name = "NAMESPACE/NAME")]
+        job: String,
+    },
+    /// How many boxes of a shape fit side by side on the free nodes
+    Slots {
+        /// The shape in chips, such as 4x4x2
+        shape: String,
+        /// How far to search, in words of bit sets looked at
+        #[arg(
+            long,
+            default_value_t = pavior_planning::SearchLimits::BUDGET,
+            value_parser = clap::value_parser!(u64).range(..=1_000_000_000_000),
+        )]
+        budget: u64,
+        /// How to print [default: table on a terminal, else json]
+        #[arg(long, value_enum)]
+        format: Option<Format>,
+    },
+    /// Lists the pods that wait for a place of ours; with --open their gates are removed, so that
+    /// they start anywhere. Delete the policies first
+    Uninstall {
+        /// Removes the gates
+        #[arg(long)]
+        open: bool,
+    },
+}

@@ -1,0 +1,124 @@
+//! `pavior kube`: boxes of nodes for the Jobs of an unmodified Kubernetes.
+
+use std::time::Duration;
+
+use pavior_kernel::Date;
+use pavior_kube::{Cluster, Entry, KubeError, Options};
+use serde_json::to_value;
+
+use crate::args::{KubeArgs, KubeCommand};
+use crate::failure::Failure;
+use crate::output::{self, Format, Table};
+
+pub(crate) fn run(args: &KubeArgs) -> Result<(), Failure> {
+    let Some(command) = &args.command else {
+        let name = args.name.clone().unwrap_or_else(name_of_copy);
+        return pavior_kube::run(Options { name, always: false }).map_err(failure);
+    };
+    if args.name.is_some() {
+        return Err(Failure::usage("--name is for the daemon, not for its other commands"));
+    }
+    match command {
+        KubeCommand::Manifests { no_mutation } => {
+            output::plain(&pavior_kube::manifests(!no_mutation))
+        }
+        KubeCommand::Queue { format } => queue(*format),
+        KubeCommand::Why { job } => why(job),
+        KubeCommand::Slots { shape, budget, format } => slots(shape, *budget, *format),
+        KubeCommand::Uninstall { open } => uninstall(*open),
+    }
+}
+
+/// A name that no other copy has: a pod's name is its host's.
+fn name_of_copy() -> String {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    format!("{}-{}", host.trim(), std::process::id())
+}
+
+fn date(seconds: u64) -> String {
+    Date(Duration::from_secs(seconds)).to_string()
+}
+
+/// A line for each Job; what it waits for stands last, and is cut at the width.
+fn queue(format: Option<Format>) -> Result<(), Failure> {
+    let all = Cluster::read().and_then(|cluster| cluster.queue()).map_err(failure)?;
+    let header = ["job", "shape", "state", "box", "starts", "waits for"];
+    let cells = |one: &Entry| {
+        let none = || "-".to_string();
+        vec![
+            format!("{}/{}", one.namespace, one.name),
+            one.shape.clone(),
+            one.state.word().to_string(),
+            one.at.clone().unwrap_or_else(none),
+            one.starts.map_or_else(none, date),
+            one.why.clone().unwrap_or_else(none),
+        ]
+    };
+    match Format::or_default(format) {
+        Format::Json => output::json(&to_value(&all).map_err(std::io::Error::from)?),
+        Format::Csv => output::csv(&header, &all.iter().map(cells).collect::<Vec<_>>()),
+        Format::Table => {
+            let mut table = Table::new(&header, header.len());
+            all.iter().for_each(|one| table.row(cells(one)));
+            table.print(output::width()).map(drop)
+        }
+    }
+}
+
+fn why(job: &str) -> Result<(), Failure> {
+    let Some((namespace, name)) = job.split_once('/') else {
+        return Err(Failure::usage("a Job is written NAMESPACE/NAME, such as default/train"));
+    };
+    let told = Cluster::read().and_then(|cluster| cluster.why(namespace, name)).map_err(failure)?;
+    let mut lines = vec![format!("{namespace}/{name} {}", told.state.word())];
+    lines.extend(told.at.map(|at| format!("box {at}")));
+    lines.extend(told.why);
+    lines.extend(
+        told.starts.map(|at| format!("By the time limits alone it starts at {}.", date(at))),
+    );
+    output::plain(&(lines.join("\n") + "\n"))
+}
+
+fn slots(shape: &str, budget: u64, format: Option<Format>) -> Result<(), Failure> {
+    let cluster = Cluster::read().map_err(failure)?;
+    let all = cluster.slots(shape, budget).map_err(failure)?;
+    let header = ["machine", "boxes", "free", "at most"];
+    let rows = all.iter().map(|one| {
+        let boxes = one.boxes.join(" ");
+        vec![one.machine.clone(), boxes, one.free.to_string(), one.bound.to_string()]
+    });
+    match Format::or_default(format) {
+        Format::Json => output::json(&to_value(&all).map_err(std::io::Error::from)?),
+        Format::Csv => output::csv(&header, &rows.collect::<Vec<_>>()),
+        Format::Table => {
+            for one in &all {
+                let most = match one.bound {
+                    bound if bound == one.free => String::new(),
+                    bound => format!(", at most {bound}"),
+                };
+                output::plain(&format!("{}: {}{most}\n", one.machine, one.free))?;
+                output::plain(&one.boxes.iter().map(|at| format!("  {at}\n")).collect::<String>())?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// What was opened, and what is left.
+fn uninstall(open: bool) -> Result<(), Failure> {
+    let removal = pavior_kube::remove(open).map_err(failure)?;
+    let line = |word: &'static str| move |text: &String| format!("{word}  {text}\n");
+    let opened = removal.opened.iter().map(line("opened"));
+    let left = removal.left.iter().map(line("gated "));
+    let jobs = removal.jobs.iter().map(line("job   "));
+    output::plain(&opened.chain(left).chain(jobs).collect::<String>())
+}
+
+/// An unknown Job or a shape that no machine has is the user's; anything else is not.
+#[expect(clippy::needless_pass_by_value, reason = "it is handed to `map_err`")]
+fn failure(error: KubeError) -> Failure {
+    match error {
+        KubeError::UnknownJob(_) | KubeError::Machine(_) => Failure::usage(error.to_string()),
+        _ => Failure::Other(error.to_string()),
+    }
+}

@@ -1,0 +1,16 @@
+//! The daemon by itself, for tests; people run `pavior kube`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [name, lease] = &arguments[..] else { return ExitCode::from(2) };
+    let options = pavior_kube::Options { name: name.clone(), always: lease == "always" };
+    match pavior_kube::run(options) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

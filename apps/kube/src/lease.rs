@@ -1,0 +1,168 @@
+//! Which of several copies acts.
+//!
+//! The Lease only saves work: the records keep two copies right that act at once. No clocks are
+//! compared. A copy takes the Lease when it has not seen it change for as long as it lasts, by the
+//! copy's own clock.
+
+use std::time::{Duration, Instant};
+
+use futures_util::StreamExt as _;
+use kube::runtime::WatchStreamExt as _;
+use kube::runtime::watcher::{self, Event, watcher};
+use kube::{Api, Client};
+use tokio::sync::watch;
+
+use crate::carry::Carrier;
+use crate::objects::{Known as _, Lease};
+
+/// Where the program and its Lease live.
+pub(crate) const NAMESPACE: &str = "pavior-system";
+/// The name of the Lease.
+pub(crate) const NAME: &str = "pavior-kube";
+/// How long a Lease holds that is not renewed.
+pub(crate) const LASTS: Duration = Duration::from_secs(15);
+const RENEW: Duration = Duration::from_secs(5);
+
+/// What a copy does about the Lease.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Wait(Duration),
+    Create,
+    /// Makes or keeps it its own; whether it was another's.
+    Hold {
+        taken: bool,
+    },
+}
+
+/// What a copy knows of the Lease.
+#[derive(Debug, Default)]
+struct Election {
+    own: String,
+    lease: Option<Lease>,
+    /// Since when it has not changed.
+    since: Option<Instant>,
+    renewed: Option<Instant>,
+    tried: Option<Instant>,
+}
+
+impl Election {
+    fn see(&mut self, lease: Option<Lease>, now: Instant) {
+        let version = |lease: &Option<Lease>| lease.as_ref().map(Lease::version_number);
+        if self.since.is_none() || version(&lease) != version(&self.lease) {
+            self.since = Some(now);
+        }
+        self.lease = lease;
+    }
+
+    /// Whether this copy acts.
+    fn leads(&self, now: Instant) -> bool {
+        let own = self.lease.as_ref().and_then(Lease::holder) == Some(&self.own);
+        own && self.renewed.is_some_and(|at| now < at + LASTS)
+    }
+
+    /// Nothing is decided before the Lease was read.
+    fn step(&self, now: Instant) -> Step {
+        let Some(since) = self.since else { return Step::Wait(RENEW) };
+        let pause = self.tried.map_or(Duration::ZERO, |at| {
+            (at + Duration::from_secs(1)).saturating_duration_since(now)
+        });
+        if !pause.is_zero() {
+            return Step::Wait(pause);
+        }
+        let Some(lease) = &self.lease else { return Step::Create };
+        let due = match lease.holder() {
+            Some(holder) if holder == self.own => self.renewed.map_or(now, |at| at + RENEW),
+            Some(_) => since + LASTS,
+            None => now,
+        };
+        match due.saturating_duration_since(now) {
+            Duration::ZERO => Step::Hold { taken: lease.holder() != Some(&self.own) },
+            wait => Step::Wait(wait),
+        }
+    }
+}
+
+/// Takes part in the election until nothing listens: whether this copy acts.
+pub(crate) fn take_part(client: Client, own: String) -> watch::Receiver<bool> {
+    let (sender, receiver) = watch::channel(false);
+    tokio::spawn(async move {
+        let leases = Api::<Lease>::namespaced(client.clone(), NAMESPACE);
+        let only = watcher::Config::default().fields(&format!("metadata.name={NAME}"));
+        let mut events = Box::pin(watcher(leases, only).default_backoff());
+        let carrier = Carrier::new(client);
+        let mut election = Election { own, ..Election::default() };
+        let mut found = None;
+        while !sender.is_closed() {
+            let now = Instant::now();
+            let leads = election.leads(now);
+            sender.send_if_modified(|old| std::mem::replace(old, leads) != leads);
+            let wait = match election.step(now) {
+                Step::Wait(wait) => wait,
+                step => {
+                    election.tried = Some(now);
+                    let seen = election.lease.as_ref().filter(|_| step != Step::Create);
+                    let taken = step == Step::Hold { taken: true };
+                    if carrier.hold(seen, &election.own, taken).await.is_ok() {
+                        election.renewed = Some(now);
+                        election.tried = None;
+                    }
+                    RENEW
+                }
+            };
+            match tokio::time::timeout(wait, events.next()).await {
+                Ok(Some(Ok(Event::Apply(lease)))) => election.see(Some(lease), Instant::now()),
+                Ok(Some(Ok(Event::Delete(_)))) => election.see(None, Instant::now()),
+                Ok(Some(Ok(Event::Init))) => found = None,
+                Ok(Some(Ok(Event::InitApply(lease)))) => found = Some(lease),
+                Ok(Some(Ok(Event::InitDone))) => election.see(found.take(), Instant::now()),
+                Ok(None) => return,
+                Ok(Some(Err(_))) | Err(_) => {}
+            }
+        }
+    });
+    receiver
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lease(holder: &str, version: u32) -> Lease {
+        let value = serde_json::json!({
+            "metadata": { "resourceVersion": version.to_string() },
+            "spec": { "holderIdentity": holder },
+        });
+        serde_json::from_value(value).unwrap()
+    }
+
+    #[test]
+    fn a_lease_is_taken_when_it_has_not_changed_for_as_long_as_it_lasts() {
+        let mut election = Election { own: "a".into(), ..Election::default() };
+        let start = Instant::now();
+        assert_eq!(election.step(start), Step::Wait(RENEW), "it was not read yet");
+        election.see(Some(lease("b", 7)), start);
+        assert_eq!(election.step(start + LASTS / 3), Step::Wait(LASTS * 2 / 3));
+        // It is renewed.
+        election.see(Some(lease("b", 8)), start + LASTS / 2);
+        assert_eq!(election.step(start + LASTS), Step::Wait(LASTS / 2));
+        assert_eq!(election.step(start + LASTS * 3 / 2), Step::Hold { taken: true });
+        assert!(!election.leads(start + LASTS * 3 / 2));
+    }
+
+    #[test]
+    fn a_holder_renews_and_stops_when_it_cannot() {
+        let mut election = Election { own: "a".into(), ..Election::default() };
+        let start = Instant::now();
+        election.see(None, start);
+        assert_eq!(election.step(start), Step::Create);
+        election.renewed = Some(start);
+        election.see(Some(lease("a", 1)), start);
+        assert!(election.leads(start + RENEW));
+        assert_eq!(election.step(start), Step::Wait(RENEW));
+        assert_eq!(election.step(start + RENEW), Step::Hold { taken: false });
+        assert!(!election.leads(start + LASTS));
+        // What was given back is taken at once.
+        election.see(Some(lease("", 2)), start + LASTS);
+        assert_eq!(election.step(start + LASTS), Step::Hold { taken: true });
+    }
+}

@@ -1,0 +1,95 @@
+//! Jobs of `batch/v1`.
+
+use serde::Deserialize;
+
+use super::{PodSpec, SECONDS, SHAPE, resource, slim};
+use crate::objects::Known as _;
+
+/// A Job, as far as a placement hangs on it.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Job {
+    #[serde(deserialize_with = "slim")]
+    pub(crate) metadata: k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
+    #[serde(default)]
+    pub(crate) spec: JobSpec,
+    #[serde(default)]
+    pub(crate) status: JobStatus,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct JobSpec {
+    pub(crate) parallelism: Option<u32>,
+    pub(crate) completions: Option<u32>,
+    pub(crate) completion_mode: Option<String>,
+    pub(crate) suspend: Option<bool>,
+    pub(crate) active_deadline_seconds: Option<u64>,
+    #[serde(default)]
+    pub(crate) template: Template,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(crate) struct Template {
+    #[serde(default)]
+    pub(crate) spec: PodSpec,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(crate) struct JobStatus {
+    pub(crate) succeeded: Option<u32>,
+    #[serde(default)]
+    pub(crate) conditions: Vec<Condition>,
+}
+
+/// A condition of an object.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(crate) struct Condition {
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    pub(crate) status: String,
+    #[serde(default)]
+    pub(crate) reason: String,
+    #[serde(default)]
+    pub(crate) message: String,
+}
+
+impl Condition {
+    /// Whether a condition of this kind holds.
+    pub(crate) fn holds(all: &[Condition], kind: &str) -> bool {
+        all.iter().any(|one| one.kind == kind && one.status == "True")
+    }
+}
+
+resource!(Job, NamespaceResourceScope, "batch", "v1", "jobs");
+
+impl Job {
+    /// The shape that it asks for, as it is written; none for a Job that is not placed.
+    pub(crate) fn shape(&self) -> Option<&str> {
+        self.annotation(SHAPE)
+    }
+
+    /// Whether it has ended, well or not.
+    pub(crate) fn is_over(&self) -> bool {
+        let ends = ["Complete", "Failed", "SuccessCriteriaMet", "FailureTarget"];
+        ends.iter().any(|kind| Condition::holds(&self.status.conditions, kind))
+    }
+
+    /// Whether it is not to have pods.
+    pub(crate) fn is_suspended(&self) -> bool {
+        self.spec.suspend == Some(true)
+    }
+
+    /// How many pods it has yet to bring to an end.
+    pub(crate) fn left(&self) -> u32 {
+        let all = self.spec.completions.or(self.spec.parallelism).unwrap_or(1);
+        all.saturating_sub(self.status.succeeded.unwrap_or(0))
+    }
+
+    /// How long it is said to run, in seconds.
+    pub(crate) fn seconds(&self) -> Option<u64> {
+        let written = self.annotation(SECONDS).and_then(|text| text.parse().ok());
+        let given = [written, self.spec.active_deadline_seconds];
+        given.into_iter().flatten().filter(|&seconds| seconds > 0).min()
+    }
+}

@@ -1,0 +1,175 @@
+//! Objects of the API server, with the fields that decisions need and no others.
+//!
+//! Whoever may write an object may fill it: what is read here is bounded by the API server (1.5 MB
+//! an object), and everything that is not needed is dropped while it is read. Annotations are those
+//! of `pavior.dev` alone.
+
+mod job;
+mod lease;
+mod machine;
+mod node;
+mod placement;
+mod pod;
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time};
+use serde::{Deserialize, Deserializer};
+
+pub(crate) use job::Job;
+pub(crate) use lease::Lease;
+pub(crate) use machine::{Machine, MachineSpec, MachineStatus, Naming, SlotCount};
+pub(crate) use node::{Node, Taint};
+#[cfg(test)]
+pub(crate) use placement::PlacementStatus;
+pub(crate) use placement::{Placement, PlacementSpec};
+pub(crate) use pod::{Affinity, Expression, Pod, PodSpec, Term};
+
+/// The group of our own objects, and the version that is served.
+pub(crate) const GROUP: &str = "pavior.dev";
+pub(crate) const VERSION: &str = "v1alpha1";
+
+/// What begins the names of our annotations.
+const OURS: &str = "pavior.dev/";
+/// The annotation of a Job with its shape, such as `4x4x2`.
+pub(crate) const SHAPE: &str = "pavior.dev/shape";
+/// The annotation of a Job with its machine, where a cluster has several.
+pub(crate) const MACHINE: &str = "pavior.dev/machine";
+/// The annotation of a Job with the seconds that it is said to run.
+pub(crate) const SECONDS: &str = "pavior.dev/seconds";
+/// The gate of pods that wait for a place.
+pub(crate) const GATE: &str = "pavior.dev/placement";
+
+/// The longest annotation that is read; a longer one is as good as a wrong one.
+const LONGEST: usize = 256;
+
+/// Says of which resource a type is.
+macro_rules! resource {
+    ($name:ident, $scope:ident, $group:expr, $version:expr, $plural:expr) => {
+        impl kube::Resource for $name {
+            type DynamicType = ();
+            type Scope = kube::core::$scope;
+
+            fn kind((): &()) -> std::borrow::Cow<'_, str> {
+                stringify!($name).into()
+            }
+
+            fn group((): &()) -> std::borrow::Cow<'_, str> {
+                $group.into()
+            }
+
+            fn version((): &()) -> std::borrow::Cow<'_, str> {
+                $version.into()
+            }
+
+            fn plural((): &()) -> std::borrow::Cow<'_, str> {
+                $plural.into()
+            }
+
+            fn meta(&self) -> &k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta {
+                &self.metadata
+            }
+
+            fn meta_mut(
+                &mut self,
+            ) -> &mut k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta {
+                &mut self.metadata
+            }
+        }
+    };
+}
+pub(crate) use resource;
+
+/// Metadata without what no decision needs: the history of fields, and foreign annotations.
+pub(crate) fn slim<'de, D: Deserializer<'de>>(input: D) -> Result<ObjectMeta, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Slim {
+        name: Option<String>,
+        namespace: Option<String>,
+        uid: Option<String>,
+        resource_version: Option<String>,
+        creation_timestamp: Option<Time>,
+        deletion_timestamp: Option<Time>,
+        #[serde(default)]
+        labels: Option<BTreeMap<String, String>>,
+        #[serde(default)]
+        annotations: Option<BTreeMap<String, String>>,
+        owner_references: Option<Vec<OwnerReference>>,
+    }
+    let slim = Slim::deserialize(input)?;
+    let ours = slim.annotations.map(|mut all| {
+        all.retain(|name, value| name.starts_with(OURS) && value.len() <= LONGEST);
+        all
+    });
+    let owners = slim.owner_references.map(|mut all| {
+        all.retain(|owner| owner.controller == Some(true));
+        all
+    });
+    Ok(ObjectMeta {
+        name: slim.name,
+        namespace: slim.namespace,
+        uid: slim.uid,
+        resource_version: slim.resource_version,
+        creation_timestamp: slim.creation_timestamp,
+        deletion_timestamp: slim.deletion_timestamp,
+        labels: slim.labels,
+        annotations: ours,
+        owner_references: owners,
+        ..ObjectMeta::default()
+    })
+}
+
+/// The identity of an object: a name may be used again, a uid never.
+#[derive(
+    Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, serde::Serialize,
+)]
+#[serde(transparent)]
+pub(crate) struct Uid(pub(crate) String);
+
+/// What every object says of itself.
+pub(crate) trait Known: kube::Resource {
+    fn name(&self) -> &str {
+        self.meta().name.as_deref().unwrap_or_default()
+    }
+
+    fn namespace(&self) -> &str {
+        self.meta().namespace.as_deref().unwrap_or_default()
+    }
+
+    fn uid(&self) -> Uid {
+        Uid(self.meta().uid.clone().unwrap_or_default())
+    }
+
+    /// The version of the object. The API server's versions are decimal numbers that grow.
+    fn version_number(&self) -> u128 {
+        let version = self.meta().resource_version.as_deref();
+        version.and_then(|version| version.parse().ok()).unwrap_or(0)
+    }
+
+    /// When it was made, in seconds since 1970 by the API server's clock.
+    fn created(&self) -> i64 {
+        self.meta().creation_timestamp.as_ref().map_or(0, |time| time.0.as_second())
+    }
+
+    /// Whether it is being deleted.
+    fn is_going(&self) -> bool {
+        self.meta().deletion_timestamp.is_some()
+    }
+
+    fn label(&self, name: &str) -> Option<&str> {
+        self.meta().labels.as_ref()?.get(name).map(String::as_str)
+    }
+
+    fn annotation(&self, name: &str) -> Option<&str> {
+        self.meta().annotations.as_ref()?.get(name).map(String::as_str)
+    }
+
+    /// The uid of the object that controls it.
+    fn owner(&self) -> Option<Uid> {
+        let owner = self.meta().owner_references.as_ref()?.first()?;
+        Some(Uid(owner.uid.clone()))
+    }
+}
+
+impl<K: kube::Resource> Known for K {}

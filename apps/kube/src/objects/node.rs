@@ -1,0 +1,58 @@
+//! Nodes.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::job::Condition;
+use super::{resource, slim};
+
+/// A node, as far as it can be a machine's.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(crate) struct Node {
+    #[serde(deserialize_with = "slim")]
+    pub(crate) metadata: k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
+    #[serde(default)]
+    pub(crate) spec: NodeSpec,
+    #[serde(default)]
+    pub(crate) status: NodeStatus,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(crate) struct NodeSpec {
+    #[serde(default)]
+    pub(crate) unschedulable: bool,
+    #[serde(default)]
+    pub(crate) taints: Vec<Taint>,
+}
+
+/// What keeps pods away that do not tolerate it.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(crate) struct Taint {
+    pub(crate) key: String,
+    #[serde(default)]
+    pub(crate) value: String,
+    pub(crate) effect: String,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(crate) struct NodeStatus {
+    #[serde(default)]
+    pub(crate) conditions: Vec<Condition>,
+    #[serde(default)]
+    pub(crate) allocatable: BTreeMap<String, String>,
+}
+
+resource!(Node, ClusterResourceScope, "", "v1", "nodes");
+
+impl Node {
+    /// Whether new pods may start there.
+    pub(crate) fn is_ready(&self) -> bool {
+        Condition::holds(&self.status.conditions, "Ready") && !self.spec.unschedulable
+    }
+
+    /// Whether it has some of a resource.
+    pub(crate) fn offers(&self, resource: &str) -> bool {
+        self.status.allocatable.get(resource).is_some_and(|amount| amount != "0")
+    }
+}

@@ -1,0 +1,69 @@
+//! What is to be changed in the cluster. Each change is refused by the API server if the object is
+//! not the one that was seen: it names a uid, and where the contents matter a version.
+
+use serde_json::Value;
+
+use crate::objects::{Known, PlacementSpec, Uid};
+
+/// An object that was seen.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Seen {
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+    pub(crate) uid: Uid,
+    pub(crate) version: String,
+}
+
+impl Seen {
+    pub(crate) fn of(object: &impl Known) -> Seen {
+        Seen {
+            namespace: object.namespace().to_string(),
+            name: object.name().to_string(),
+            uid: object.uid(),
+            version: object.meta().resource_version.clone().unwrap_or_default(),
+        }
+    }
+}
+
+/// A change.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Act {
+    /// Makes the record of a Job's nodes: a proposal.
+    Propose { job: Seen, placement: PlacementSpec },
+    /// Confirms a proposal.
+    Confirm { placement: Seen },
+    /// Deletes a record; why.
+    Withdraw { placement: Seen, why: String },
+    /// Opens a gated pod, by a JSON patch.
+    Open { pod: Seen, patch: Value },
+    /// Deletes a pod that is open for other nodes than its record says, or without a record.
+    Remove { pod: Seen, why: String },
+    /// Adds the exclusive resource to the status of a node.
+    Offer { node: Seen, resource: String },
+}
+
+impl Act {
+    /// What is changed, in one word.
+    pub(crate) fn word(&self) -> &'static str {
+        match self {
+            Act::Propose { .. } => "propose",
+            Act::Confirm { .. } => "confirm",
+            Act::Withdraw { .. } => "withdraw",
+            Act::Open { .. } => "open",
+            Act::Remove { .. } => "remove",
+            Act::Offer { .. } => "offer",
+        }
+    }
+
+    /// The object that is changed or, of a proposal, whose record is made.
+    pub(crate) fn object(&self) -> &Seen {
+        match self {
+            Act::Propose { job: seen, .. }
+            | Act::Confirm { placement: seen }
+            | Act::Withdraw { placement: seen, .. }
+            | Act::Open { pod: seen, .. }
+            | Act::Remove { pod: seen, .. }
+            | Act::Offer { node: seen, .. } => seen,
+        }
+    }
+}

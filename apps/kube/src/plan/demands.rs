@@ -1,0 +1,141 @@
+//! Which nodes the pods of a Job may have, as the scheduler of the cluster sees it: selector,
+//! affinity and taints of the template. A node that it would refuse is no candidate.
+
+use crate::objects::{Affinity, Expression, Known as _, Node, PodSpec, Term};
+
+/// What a Job demands of nodes.
+#[derive(Clone, Debug)]
+pub(crate) struct Demands<'a> {
+    template: &'a PodSpec,
+    required: Option<Affinity>,
+}
+
+impl<'a> Demands<'a> {
+    pub(crate) fn of(template: &'a PodSpec) -> Demands<'a> {
+        Demands { template, required: template.required() }
+    }
+
+    /// Whether pods of the Job may start on a node, if they get it.
+    pub(crate) fn allow(&self, node: &Node) -> bool {
+        let selected = |(label, value): (&String, &String)| node.label(label) == Some(value);
+        let affine =
+            |affinity: &Affinity| affinity.node_selector_terms.iter().any(|term| term.allows(node));
+        self.template.node_selector.iter().all(selected)
+            && self.required.as_ref().is_none_or(affine)
+            && self.tolerate(node)
+    }
+
+    /// Whether no taint of a node keeps the pods away.
+    pub(crate) fn tolerate(&self, node: &Node) -> bool {
+        let keeps = ["NoSchedule", "NoExecute"];
+        let hard = node.spec.taints.iter().filter(|taint| keeps.contains(&&*taint.effect));
+        let tolerations = &self.template.tolerations;
+        hard.into_iter().all(|taint| tolerations.iter().any(|one| one.covers(taint)))
+    }
+}
+
+impl Term {
+    /// A term without a demand allows no node, as in the scheduler of the cluster.
+    fn allows(&self, node: &Node) -> bool {
+        let labels = self.match_expressions.iter().map(|demand| {
+            let value = node.label(&demand.key);
+            demand.holds(value)
+        });
+        let fields = self.match_fields.iter().map(|demand| {
+            let value = (demand.key == "metadata.name").then(|| node.name());
+            demand.holds(value)
+        });
+        let mut all = labels.chain(fields).peekable();
+        all.peek().is_some() && all.all(|holds| holds)
+    }
+}
+
+impl Expression {
+    fn holds(&self, value: Option<&str>) -> bool {
+        let is_one = value.is_some_and(|value| self.values.iter().any(|one| one == value));
+        let number = |text: &str| text.parse::<i64>().ok();
+        let bound = self.values.first().and_then(|bound| number(bound));
+        let compared = value.and_then(number).zip(bound);
+        match self.operator.as_str() {
+            "In" => is_one,
+            "NotIn" => !is_one,
+            "Exists" => value.is_some(),
+            "DoesNotExist" => value.is_none(),
+            "Gt" => compared.is_some_and(|(value, bound)| value > bound),
+            "Lt" => compared.is_some_and(|(value, bound)| value < bound),
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn allowed(template: Value, node: Value) -> bool {
+        let mut node = node;
+        node["metadata"]["name"] = json!("n1");
+        let template: PodSpec = serde_json::from_value(template).unwrap();
+        Demands::of(&template).allow(&serde_json::from_value(node).unwrap())
+    }
+
+    /// An affinity with these terms.
+    fn affinity(terms: &Value) -> Value {
+        let required = json!({ "nodeSelectorTerms": terms });
+        let node = json!({ "requiredDuringSchedulingIgnoredDuringExecution": required });
+        json!({ "affinity": { "nodeAffinity": node } })
+    }
+
+    #[test]
+    fn selectors_and_terms_are_the_schedulers() {
+        let node = || json!({ "metadata": { "labels": { "pool": "a", "level": "7" } } });
+        assert!(allowed(json!({}), node()));
+        assert!(allowed(json!({ "nodeSelector": { "pool": "a" } }), node()));
+        assert!(!allowed(json!({ "nodeSelector": { "pool": "b" } }), node()));
+        for (operator, key, values, holds) in [
+            ("In", "pool", json!(["a", "b"]), true),
+            ("NotIn", "pool", json!(["a"]), false),
+            ("NotIn", "none", json!(["a"]), true),
+            ("Exists", "pool", json!([]), true),
+            ("DoesNotExist", "pool", json!([]), false),
+            ("Gt", "level", json!(["6"]), true),
+            ("Lt", "level", json!(["7"]), false),
+            ("Like", "pool", json!(["a"]), false),
+        ] {
+            let demand = json!({ "key": key, "operator": operator, "values": values });
+            let one = affinity(&json!([{ "matchExpressions": [demand] }]));
+            assert_eq!(allowed(one, node()), holds, "{operator} {key}");
+        }
+        // One of the terms is enough; one without a demand allows nothing.
+        let name = |name: &str| {
+            let demand = json!({ "key": "metadata.name", "operator": "In", "values": [name] });
+            json!({ "matchFields": [demand] })
+        };
+        assert!(allowed(affinity(&json!([name("n0"), name("n1")])), node()));
+        assert!(!allowed(affinity(&json!([name("n0"), {}])), node()));
+        // What cannot be read is satisfied by no node.
+        assert!(!allowed(affinity(&json!("n1")), node()));
+    }
+
+    #[test]
+    fn taints_keep_away_who_does_not_tolerate_them() {
+        let taint = json!({ "key": "tpu", "value": "yes", "effect": "NoSchedule" });
+        let node = || json!({ "metadata": {}, "spec": { "taints": [taint] } });
+        assert!(!allowed(json!({}), node()));
+        for (toleration, covers) in [
+            (json!({ "operator": "Exists" }), true),
+            (json!({ "key": "tpu", "operator": "Exists" }), true),
+            (json!({ "key": "tpu", "value": "yes" }), true),
+            (json!({ "key": "tpu", "value": "no" }), false),
+            (json!({ "key": "gpu", "operator": "Exists" }), false),
+            (json!({ "key": "tpu", "value": "yes", "effect": "NoExecute" }), false),
+        ] {
+            let template = json!({ "tolerations": [toleration] });
+            assert_eq!(allowed(template, node()), covers, "{toleration}");
+        }
+        let soft = json!({ "key": "tpu", "effect": "PreferNoSchedule" });
+        assert!(allowed(json!({}), json!({ "metadata": {}, "spec": { "taints": [soft] } })));
+    }
+}

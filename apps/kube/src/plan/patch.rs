@@ -1,0 +1,140 @@
+//! How a pod is opened: one JSON patch that is refused if the pod is not as it was seen.
+
+use serde_json::{Value, json};
+
+use crate::objects::{GATE, Known as _, Pod};
+
+/// Where the terms of an affinity stand.
+const TERMS: &str = "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/\
+                     nodeSelectorTerms";
+
+/// The annotations that a pod gets, for itself and its framework.
+pub(crate) struct Told {
+    pub(crate) at: String,
+    pub(crate) coordinates: String,
+    /// The ranks beside it on the machine's links, such as `-x=3 +x=1`.
+    pub(crate) neighbours: String,
+}
+
+/// The patch that opens a gated pod for a node; none if the pod is not gated.
+///
+/// By `matchFields` the scheduler of the cluster looks at one node, by a selector at all of them.
+/// What the pod demands of nodes stays: the name goes into each of its terms.
+pub(crate) fn open(pod: &Pod, node: &str, told: &Told) -> Option<Value> {
+    let gate = format!("/spec/schedulingGates/{}", pod.gate()?);
+    let mut patch = vec![
+        json!({ "op": "test", "path": "/metadata/uid", "value": pod.uid().0 }),
+        json!({ "op": "test", "path": format!("{gate}/name"), "value": GATE }),
+    ];
+    patch.extend(named(pod, node));
+    patch.extend(annotated(pod, told));
+    patch.push(json!({ "op": "remove", "path": gate }));
+    Some(Value::Array(patch))
+}
+
+/// The steps that confine a pod to a node.
+fn named(pod: &Pod, node: &str) -> Vec<Value> {
+    let field = json!({ "key": "metadata.name", "operator": "In", "values": [node] });
+    let terms = json!({ "nodeSelectorTerms": [{ "matchFields": [field] }] });
+    let required = json!({ "requiredDuringSchedulingIgnoredDuringExecution": terms });
+    let add = |path: &str, value: &Value| json!({ "op": "add", "path": path, "value": value });
+    let Some(affinity) = pod.spec.affinity.as_ref().filter(|one| one.is_object()) else {
+        return vec![add("/spec/affinity", &json!({ "nodeAffinity": required }))];
+    };
+    let Some(own) = affinity.get("nodeAffinity").filter(|one| one.is_object()) else {
+        return vec![add("/spec/affinity/nodeAffinity", &required)];
+    };
+    let terms = own
+        .get("requiredDuringSchedulingIgnoredDuringExecution")
+        .and_then(|required| required.get("nodeSelectorTerms"))
+        .and_then(Value::as_array);
+    let Some(terms) = terms.filter(|terms| !terms.is_empty()) else {
+        let place = "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution";
+        return vec![add(place, &required["requiredDuringSchedulingIgnoredDuringExecution"])];
+    };
+    let each = terms.iter().enumerate().map(|(at, term)| {
+        let has = term.get("matchFields").is_some_and(Value::is_array);
+        if has {
+            add(&format!("{TERMS}/{at}/matchFields/-"), &field)
+        } else {
+            add(&format!("{TERMS}/{at}/matchFields"), &json!([field]))
+        }
+    });
+    each.collect()
+}
+
+/// The steps that tell a pod its place.
+fn annotated(pod: &Pod, told: &Told) -> Vec<Value> {
+    let ours =
+        [("box", &told.at), ("coordinates", &told.coordinates), ("neighbours", &told.neighbours)];
+    // Of foreign annotations none is kept here, but the shape is a Job's, and the index a pod's: a
+    // pod of an Indexed Job always has an annotation.
+    let path = |name: &str| format!("/metadata/annotations/pavior.dev~1{name}");
+    if pod.rank().is_none() {
+        return Vec::new();
+    }
+    ours.iter()
+        .map(|(name, value)| json!({ "op": "add", "path": path(name), "value": value }))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pod(affinity: &Value) -> Pod {
+        let gates = json!([{ "name": "other" }, { "name": GATE }]);
+        let spec = match affinity {
+            Value::Null => json!({ "schedulingGates": gates }),
+            affinity => json!({ "schedulingGates": gates, "affinity": affinity }),
+        };
+        let labels = json!({ "batch.kubernetes.io/job-completion-index": "3" });
+        let metadata = json!({ "uid": "u1", "name": "p", "labels": labels });
+        serde_json::from_value(json!({ "metadata": metadata, "spec": spec })).unwrap()
+    }
+
+    fn told() -> Told {
+        Told { at: "1x1@0,0".into(), coordinates: "0,0".into(), neighbours: String::new() }
+    }
+
+    fn paths(affinity: &Value) -> Vec<String> {
+        let patch = open(&pod(affinity), "n7", &told()).unwrap();
+        let steps = patch.as_array().unwrap().iter();
+        let place = |step: &Value| step["path"].as_str().unwrap().to_string();
+        steps.filter(|step| step["op"] == "add").map(place).collect()
+    }
+
+    #[test]
+    fn gate_and_uid_are_tested_and_the_gate_goes_last() {
+        let patch = open(&pod(&Value::Null), "n7", &told()).unwrap();
+        assert_eq!(patch[0]["path"], "/metadata/uid");
+        assert_eq!(patch[1]["path"], "/spec/schedulingGates/1/name");
+        let last = patch.as_array().unwrap().last().unwrap();
+        assert_eq!(
+            (&last["op"], &last["path"]),
+            (&json!("remove"), &json!("/spec/schedulingGates/1"))
+        );
+    }
+
+    #[test]
+    fn what_a_pod_demands_stays() {
+        let required = "requiredDuringSchedulingIgnoredDuringExecution";
+        let terms =
+            |terms: Value| json!({ "nodeAffinity": { required: { "nodeSelectorTerms": terms } } });
+        assert_eq!(paths(&Value::Null)[0], "/spec/affinity");
+        assert_eq!(paths(&json!({ "podAffinity": {} }))[0], "/spec/affinity/nodeAffinity");
+        let soft = json!({ "nodeAffinity": { "preferred": [] } });
+        assert_eq!(paths(&soft)[0], format!("/spec/affinity/nodeAffinity/{required}"));
+        let both = terms(json!([{ "matchExpressions": [] }, { "matchFields": [] }]));
+        let found = paths(&both);
+        assert!(found[0].ends_with("nodeSelectorTerms/0/matchFields"), "{found:?}");
+        assert!(found[1].ends_with("nodeSelectorTerms/1/matchFields/-"), "{found:?}");
+    }
+
+    #[test]
+    fn a_pod_without_our_gate_is_not_opened() {
+        let mut open_pod = pod(&Value::Null);
+        open_pod.spec.scheduling_gates.clear();
+        assert!(open(&open_pod, "n7", &told()).is_none());
+    }
+}

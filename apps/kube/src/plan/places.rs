@@ -1,0 +1,176 @@
+//! Which node of the cluster lies where on a machine.
+
+use std::collections::{BTreeMap, HashMap};
+
+use pavior_kernel::shown;
+use pavior_mesh::{Coordinates, Grid, NodeId};
+
+use crate::objects::{Known as _, Naming, Node};
+
+/// The nodes of a machine by place, and what is wrong with the others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Places {
+    /// The name of each node; none where the cluster has none, or contradicts itself.
+    pub(crate) names: Vec<Option<String>>,
+    pub(crate) ids: HashMap<String, NodeId>,
+    /// Sentences on nodes that are not used.
+    pub(crate) contradictory: Vec<String>,
+}
+
+impl Places {
+    /// Reads where the nodes say that they lie.
+    pub(crate) fn of<'a>(
+        grid: &Grid,
+        naming: &Naming,
+        nodes: impl Iterator<Item = &'a Node>,
+    ) -> Places {
+        let mut found: BTreeMap<NodeId, Vec<&str>> = BTreeMap::new();
+        let mut contradictory = Vec::new();
+        for node in nodes {
+            match naming.place(grid, node) {
+                None => {}
+                Some(Ok(point)) => found.entry(grid.id(point)).or_default().push(node.name()),
+                Some(Err(fault)) => contradictory.push(format!("{}: {fault}", shown(node.name()))),
+            }
+        }
+        let mut places = Places {
+            names: vec![None; grid.nodes() as usize],
+            ids: HashMap::new(),
+            contradictory: Vec::new(),
+        };
+        for (id, mut names) in found {
+            if let [name] = names[..] {
+                places.names[id.index()] = Some(name.to_string());
+                places.ids.insert(name.to_string(), id);
+                continue;
+            }
+            names.sort_unstable();
+            let point = &grid.point(id)[..grid.axes()];
+            let names: Vec<String> = names.iter().map(|name| shown(name).to_string()).collect();
+            contradictory.push(format!("{}: all at {point:?}", names.join(", ")));
+        }
+        contradictory.sort_unstable();
+        places.contradictory = contradictory;
+        places
+    }
+}
+
+impl Naming {
+    /// Where a node lies; none if it is none of the machine's, an error if it lies nowhere on it.
+    fn place(&self, grid: &Grid, node: &Node) -> Option<Result<Coordinates, String>> {
+        let texts = if let Some(pattern) = &self.pattern {
+            matched(pattern, node.name(), grid.axes())?
+        } else {
+            self.labels.iter().filter_map(|label| node.label(label)).collect()
+        };
+        if texts.is_empty() {
+            return None;
+        }
+        if texts.len() != grid.axes() {
+            return Some(Err(format!("{} of {} coordinates", texts.len(), grid.axes())));
+        }
+        let mut point: Coordinates = [0; 3];
+        for (own, text) in point.iter_mut().zip(&texts) {
+            let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+            match text.parse() {
+                Ok(number) if digits => *own = number,
+                _ => return Some(Err(format!("`{}` is no coordinate", shown(text)))),
+            }
+        }
+        if grid.contains(point) {
+            return Some(Ok(point));
+        }
+        Some(Err(format!("{:?} does not lie on {grid}", &point[..grid.axes()])))
+    }
+
+    /// What is wrong with it for a grid.
+    pub(crate) fn fault(&self, axes: usize) -> Option<String> {
+        match (&self.pattern, self.labels.len()) {
+            (Some(_), 1..) => Some("nodes: labels or a pattern, not both".to_string()),
+            (Some(pattern), 0) => {
+                let right = AXES[..axes].iter().all(|axis| pattern.matches(axis).count() == 1)
+                    && AXES[axes..].iter().all(|axis| !pattern.contains(axis));
+                let list = AXES[..axes].join(", ");
+                (!right).then(|| format!("nodes.pattern: {list}, each once"))
+            }
+            (None, given) if given != axes => {
+                Some(format!("nodes.labels: {given} labels, but the machine has {axes} axes"))
+            }
+            (None, _) => None,
+        }
+    }
+}
+
+/// What stands for the coordinates in a pattern.
+const AXES: [&str; 3] = ["{x}", "{y}", "{z}"];
+
+/// The digits of a name that stand where a pattern has its axes, x first.
+fn matched<'a>(pattern: &str, name: &'a str, axes: usize) -> Option<Vec<&'a str>> {
+    let mut found = vec![""; axes];
+    let (mut pattern, mut name) = (pattern, name);
+    while let Some(at) = pattern.find('{') {
+        name = name.strip_prefix(&pattern[..at])?;
+        let axis = AXES[..axes].iter().position(|axis| pattern[at..].starts_with(axis))?;
+        let digits = name.bytes().take_while(u8::is_ascii_digit).count();
+        (found[axis], name) = name.split_at(digits);
+        pattern = &pattern[at + AXES[axis].len()..];
+    }
+    (name == pattern && found.iter().all(|digits| !digits.is_empty())).then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(name: &str, labels: &[(&str, &str)]) -> Node {
+        let mut node = Node::default();
+        node.metadata.name = Some(name.into());
+        let labels = labels.iter().map(|(name, value)| ((*name).into(), (*value).into()));
+        node.metadata.labels = Some(labels.collect());
+        node
+    }
+
+    fn places(naming: &Naming, nodes: &[Node]) -> Places {
+        Places::of(&"mesh:2x2".parse().unwrap(), naming, nodes.iter())
+    }
+
+    #[test]
+    fn names_of_a_pattern_are_places() {
+        let naming = Naming { pattern: Some("rack-{y}-{x}.a".into()), labels: vec![] };
+        let nodes = ["rack-0-1.a", "rack-1-0.a", "rack-0-2.a", "rack-1-.a", "other", "rack-1-1.b"];
+        let found = places(&naming, &nodes.map(|name| node(name, &[])));
+        assert_eq!(found.ids["rack-0-1.a"], NodeId(1));
+        assert_eq!(found.ids["rack-1-0.a"], NodeId(2));
+        assert_eq!(found.ids.len(), 2);
+        assert_eq!(found.contradictory, ["rack-0-2.a: [2, 0] does not lie on mesh:2x2"]);
+    }
+
+    #[test]
+    fn two_nodes_at_one_place_are_both_left_out() {
+        let naming = Naming { pattern: None, labels: vec!["x".into(), "y".into()] };
+        let nodes = [
+            node("a", &[("x", "0"), ("y", "0")]),
+            node("c", &[("x", "1"), ("y", "1")]),
+            node("b", &[("x", "1"), ("y", "1")]),
+            node("d", &[("x", "1")]),
+            node("e", &[("x", "1"), ("y", "\u{1b}[2J")]),
+            node("f", &[]),
+        ];
+        let found = places(&naming, &nodes);
+        assert_eq!(found.names, [Some("a".to_string()), None, None, None]);
+        let faults = &found.contradictory;
+        assert_eq!(faults[..2], ["b, c: all at [1, 1]", "d: 1 of 2 coordinates"]);
+        assert!(faults[2].starts_with("e: `") && !faults[2].contains('\u{1b}'), "{faults:?}");
+    }
+
+    #[test]
+    fn a_pattern_has_each_axis_once() {
+        let fault = |pattern: &str| {
+            Naming { pattern: Some(pattern.into()), labels: vec![] }.fault(2).is_some()
+        };
+        assert!(!fault("n{x}-{y}"));
+        for wrong in ["n{x}", "n{x}{x}{y}", "n{x}-{y}-{z}", "n"] {
+            assert!(fault(wrong), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,443 @@
+//! Which waiting Job gets which nodes, and why the others wait.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use pavior_allocation::{Machine as Engine, Placement as Held};
+use pavior_kernel::{Date, Time, shown};
+use pavior_mesh::{Cuboid, JobId, NodeId, Occupancy, Pool, Request, tile};
+use pavior_planning::{Asked, Queued, SearchLimits, Shape, Snapshot, Words, why};
+use pavior_scheduling::{Dispatcher, run_forward};
+use pavior_workload::{Job as Told, Service};
+
+use super::act::{Act, Seen};
+use super::demands::Demands;
+use super::records::Record;
+use super::{Depth, Memory, Plot, site};
+use crate::objects::{Job, Known as _, PlacementSpec, Pod};
+use crate::world::Index;
+
+/// An estimate for Jobs that do not say how long they run: a year.
+const ENDLESS: u64 = 365 * 86_400;
+
+/// A Job that waits, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Waiting {
+    pub(crate) job: Seen,
+    pub(crate) why: String,
+    /// It waits for ever if it is not changed.
+    pub(crate) never: bool,
+    /// When it starts if all Jobs run as long as they say, in seconds since 1970.
+    pub(crate) starts: Option<u64>,
+}
+
+impl Waiting {
+    pub(super) fn new(job: &Job, why: String) -> Waiting {
+        Waiting { job: Seen::of(job), why, never: false, starts: None }
+    }
+}
+
+/// What came of the queue.
+#[derive(Debug)]
+pub(crate) struct Placed {
+    pub(crate) proposals: Vec<Act>,
+    pub(crate) waiting: Vec<Waiting>,
+    pub(crate) free: Occupancy,
+    pub(crate) busy: u32,
+    pub(crate) unavailable: u32,
+    pub(crate) overlaps: Vec<NodeId>,
+}
+
+/// Places what the scheduler chooses, and says why the others wait.
+pub(super) fn place(
+    plot: &Plot<'_>,
+    index: &Index<'_>,
+    records: &[Record<'_>],
+    memory: &Memory,
+    now: i64,
+    depth: Depth,
+) -> Result<Placed, String> {
+    let mut state = State::of(plot, index, records, now)?;
+    let queue = Queue::of(plot, index, records, memory, &mut state);
+    for waits in &queue.jobs {
+        state.submit(waits);
+    }
+    let (mut started, mut proposals) = (HashSet::new(), Vec::new());
+    while let Some(start) =
+        state.dispatcher.start_next(Time(state.now), &mut ()).map_err(|error| error.to_string())?
+    {
+        let id = start.job.id;
+        started.insert(id);
+        let Held::Whole(cuboid) = start.placement else { continue };
+        let waits = &queue.jobs[(id.0 - state.first) as usize];
+        proposals.extend(proposal(plot, waits.job, cuboid));
+    }
+    let starts = if depth.starts { state.starts(plot)? } else { HashMap::new() };
+    let still = queue.jobs.iter().filter(|waits| !started.contains(&waits.id));
+    let told = still.enumerate().map(|(place, waits)| {
+        let why = if place < depth.told {
+            state.why(plot, waits, depth.moved)
+        } else {
+            format!("{place} wait before it")
+        };
+        Waiting { starts: starts.get(&waits.id).copied(), ..Waiting::new(waits.job, why) }
+    });
+    let waiting = told.chain(queue.refused).collect();
+    let machine = state.dispatcher.machine();
+    let (free, unavailable) = (machine.free().clone(), machine.failed_nodes());
+    let busy = plot.site.grid.nodes() - free.count() - unavailable;
+    let overlaps = std::mem::take(&mut state.overlaps);
+    Ok(Placed { proposals, waiting, free, busy, unavailable, overlaps })
+}
+
+/// The record that is proposed for a Job.
+fn proposal(plot: &Plot<'_>, job: &Job, cuboid: &Cuboid) -> Option<Act> {
+    let names = cuboid.nodes(&plot.site.grid).map(|node| plot.places.names[node.index()].clone());
+    let placement = PlacementSpec {
+        machine: plot.name.to_string(),
+        job: job.name().to_string(),
+        job_uid: job.uid(),
+        shape: job.shape().unwrap_or_default().to_string(),
+        at: plot.site.words(cuboid),
+        nodes: names.collect::<Option<Vec<String>>>()?,
+    };
+    Some(Act::Propose { job: Seen::of(job), placement })
+}
+
+/// A Job that could be placed.
+struct Candidate<'a> {
+    job: &'a Job,
+    id: JobId,
+    request: Request,
+    /// The nodes outside its pool count as failed for it.
+    within: Option<usize>,
+}
+
+/// The Jobs that wait, in order, and those that are not looked at.
+struct Queue<'a> {
+    jobs: Vec<Candidate<'a>>,
+    refused: Vec<Waiting>,
+}
+
+impl<'a> Queue<'a> {
+    fn of(
+        plot: &Plot<'_>,
+        index: &Index<'a>,
+        records: &[Record<'_>],
+        memory: &Memory,
+        state: &mut State,
+    ) -> Queue<'a> {
+        let mut queue = Queue { jobs: Vec::new(), refused: Vec::new() };
+        let mut nodes: HashMap<&str, u32> = HashMap::new();
+        for record in records {
+            *nodes.entry(record.placement.namespace()).or_default() += record.nodes.len() as u32;
+        }
+        let mut queued: HashMap<&str, usize> = HashMap::new();
+        for (job, ready) in waiting(plot, index) {
+            let never = |why: String| Waiting { never: true, ..Waiting::new(job, why) };
+            let request = match plot.site.request(job) {
+                Ok(request) => request,
+                Err(why) => {
+                    queue.refused.push(never(why));
+                    continue;
+                }
+            };
+            if !ready {
+                continue;
+            }
+            let place = queued.entry(job.namespace()).or_default();
+            let held = nodes.entry(job.namespace()).or_default();
+            if *place >= plot.site.queued || *held + request.nodes > plot.site.held {
+                let most = if *place >= plot.site.queued { "waiting Jobs" } else { "nodes" };
+                let why = format!("its namespace has the most {most} already");
+                queue.refused.push(Waiting::new(job, why));
+                continue;
+            }
+            let (request, within) = match state.confined(plot, index, memory, job, request) {
+                Ok(found) => found,
+                Err(why) => {
+                    queue.refused.push(never(why));
+                    continue;
+                }
+            };
+            *place += 1;
+            *held += request.nodes;
+            let id = JobId(state.first + queue.jobs.len() as u64);
+            queue.jobs.push(Candidate { job, id, request, within });
+        }
+        queue
+    }
+}
+
+/// The Jobs of a machine without a record, in the order of the queue, and whether all their pods
+/// wait.
+fn waiting<'a>(plot: &Plot<'_>, index: &Index<'a>) -> Vec<(&'a Job, bool)> {
+    let mut all: Vec<(&Job, bool, i64)> = Vec::new();
+    for job in index.jobs_on(plot.name) {
+        let uid = job.uid();
+        let gone = job.is_over() || job.is_going() || job.is_suspended();
+        if gone || index.placement_of(&uid).is_some() {
+            continue;
+        }
+        let pods = index.pods_of(&uid).iter().filter(|pod| !pod.is_going());
+        let (mut gated, mut open, mut priority) = (0, 0, 0);
+        for pod in pods {
+            priority = pod.spec.priority.unwrap_or(0);
+            *(if pod.gate().is_some() { &mut gated } else { &mut open }) += 1;
+        }
+        all.push((job, open == 0 && gated == job.left() && gated > 0, priority));
+    }
+    all.sort_by_cached_key(|(job, _, priority)| site::order(job, *priority));
+    all.into_iter().map(|(job, ready, _)| (job, ready)).collect()
+}
+
+/// The machine, with those that hold nodes. A holder's number is its place in `holders`; those of
+/// waiting Jobs follow.
+struct State {
+    dispatcher: Dispatcher,
+    now: u64,
+    /// What the holders are called, and when they end if that is known.
+    holders: Vec<(String, Option<u64>)>,
+    /// The number of the first waiting Job.
+    first: u64,
+    overlaps: Vec<NodeId>,
+    pools: Vec<Occupancy>,
+    known: HashMap<Vec<u32>, (Pool, usize)>,
+}
+
+impl State {
+    fn of(
+        plot: &Plot<'_>,
+        index: &Index<'_>,
+        records: &[Record<'_>],
+        now: i64,
+    ) -> Result<State, String> {
+        let site = &plot.site;
+        let engine = Engine::with_seed(site.grid, &site.strategy, 1);
+        let engine = engine.map_err(|error| error.to_string())?;
+        let scheduler = site.scheduler.build(()).map_err(|error| error.to_string())?;
+        let mut state = State {
+            dispatcher: Dispatcher::new(engine, scheduler),
+            now: now.max(0) as u64,
+            holders: Vec::new(),
+            first: 0,
+            overlaps: Vec::new(),
+            pools: Vec::new(),
+            known: HashMap::new(),
+        };
+        let mut owners: Vec<Option<bool>> = vec![None; site.grid.nodes() as usize];
+        // What is confirmed has its nodes before what is proposed.
+        for confirmed in [true, false] {
+            for record in records {
+                if record.placement.status.confirmed == confirmed {
+                    state.hold(plot, index, record, &mut owners);
+                }
+            }
+        }
+        state.hold_strangers(plot, index, &mut owners);
+        for (at, name) in plot.places.names.iter().enumerate() {
+            let node = name.as_ref().and_then(|name| index.world.nodes.get(name));
+            let right = node.is_some_and(|node| node.is_ready() && node.offers(&site.resource));
+            if !right && owners[at].is_none() {
+                // Those that hold it go on as long as the cluster lets them.
+                let _ = state.dispatcher.machine_mut().fail(NodeId(at as u32));
+            }
+        }
+        state.first = state.holders.len() as u64;
+        Ok(state)
+    }
+
+    /// The Job of a record holds its nodes.
+    fn hold(
+        &mut self,
+        plot: &Plot<'_>,
+        index: &Index<'_>,
+        record: &Record<'_>,
+        owners: &mut [Option<bool>],
+    ) {
+        let confirmed = record.placement.status.confirmed;
+        let taken = |node: &NodeId| owners[node.index()].is_some();
+        let twice = record.nodes.iter().filter(|node| owners[node.index()] == Some(true));
+        self.overlaps.extend(twice.filter(|_| confirmed));
+        let mut free: Vec<NodeId> = record.nodes.iter().copied().filter(|id| !taken(id)).collect();
+        let created = record.placement.created().max(0) as u64;
+        let job = index.world.jobs.get(&record.placement.spec.job_uid);
+        let end = job.and_then(Job::seconds).map(|run| created.saturating_add(run));
+        let name = format!(
+            "Job {}/{}",
+            shown(record.placement.namespace()),
+            shown(&record.placement.spec.job)
+        );
+        self.take(plot, &mut free, name, (created, end));
+        for node in free {
+            owners[node.index()] = Some(confirmed);
+        }
+    }
+
+    /// Pods that have a node without a record hold it, those of one owner together.
+    fn hold_strangers(&mut self, plot: &Plot<'_>, index: &Index<'_>, owners: &mut [Option<bool>]) {
+        let mut strangers: BTreeMap<String, Vec<NodeId>> = BTreeMap::new();
+        for (name, &id) in &plot.places.ids {
+            if owners[id.index()].is_some() {
+                continue;
+            }
+            let pod = index.pods_on(name).iter().find(|pod| super::occupies(pod));
+            if let Some(pod) = pod {
+                strangers.entry(owner(pod)).or_default().push(id);
+                owners[id.index()] = Some(true);
+            }
+        }
+        let now = self.now;
+        for (name, mut nodes) in strangers {
+            self.take(plot, &mut nodes, name, (now, None));
+        }
+    }
+
+    fn take(
+        &mut self,
+        plot: &Plot<'_>,
+        nodes: &mut Vec<NodeId>,
+        name: String,
+        (start, end): (u64, Option<u64>),
+    ) {
+        nodes.sort_unstable();
+        nodes.dedup();
+        if nodes.is_empty() {
+            return;
+        }
+        let grid = plot.site.grid;
+        let parts = tile(&grid, &Cuboid::whole(&grid), |node| nodes.binary_search(&node).is_ok());
+        let placement = match &parts[..] {
+            [one] => Held::Whole(*one),
+            _ => Held::Parts(parts),
+        };
+        let start = start.min(self.now);
+        let number = self.holders.len() as u64;
+        let estimate = Time(end.map_or(ENDLESS, |end| end.saturating_sub(start).max(1)));
+        let job = Told {
+            id: JobId(number),
+            number,
+            arrival: Time(start),
+            request: Request::nodes(nodes.len() as u32),
+            service: Service::Run(estimate),
+            estimate,
+        };
+        if self.dispatcher.hold(job, Time(start), placement).is_ok() {
+            self.holders.push((name, end));
+        }
+    }
+
+    /// What a Job asks for, confined to the nodes that it may have.
+    fn confined(
+        &mut self,
+        plot: &Plot<'_>,
+        index: &Index<'_>,
+        memory: &Memory,
+        job: &Job,
+        request: Request,
+    ) -> Result<(Request, Option<usize>), String> {
+        let fits = |state: &mut State, request: &Request| {
+            state.dispatcher.machine_mut().could_ever_fit(request).is_ok()
+        };
+        if !fits(self, &request) {
+            return Err(format!("no box of {} has its shape", plot.site.grid));
+        }
+        let demands = Demands::of(&job.spec.template.spec);
+        let avoided = memory.avoided.get(&job.uid());
+        let mut bad = Vec::new();
+        for (at, name) in plot.places.names.iter().enumerate() {
+            let Some(name) = name else { continue };
+            let node = index.world.nodes.get(name);
+            let avoided = avoided.is_some_and(|nodes| nodes.contains_key(name));
+            if avoided || node.is_some_and(|node| !demands.allow(node)) {
+                bad.push(at as u32);
+            }
+        }
+        if bad.is_empty() {
+            return Ok((request, None));
+        }
+        let (pool, within) = if let Some(known) = self.known.get(&bad) {
+            *known
+        } else {
+            let grid = plot.site.grid;
+            let mut nodes = Occupancy::all_free(grid);
+            for &node in &bad {
+                nodes.take_node(NodeId(node));
+            }
+            let machine = self.dispatcher.machine_mut();
+            let pool = machine.add_pool(nodes.clone()).map_err(|error| error.to_string())?;
+            self.pools.push(nodes);
+            self.known.insert(bad, (pool, self.pools.len() - 1));
+            (pool, self.pools.len() - 1)
+        };
+        let confined = request.within(pool);
+        if fits(self, &confined) || avoided.is_some() {
+            return Ok((confined, Some(within)));
+        }
+        Err("no box of its shape has only nodes that its pods may have".to_string())
+    }
+
+    fn submit(&mut self, waits: &Candidate<'_>) {
+        let estimate = Time(waits.job.seconds().unwrap_or(ENDLESS));
+        let arrival = Time(self.now + (waits.id.0 - self.first));
+        self.dispatcher.submit(Told {
+            id: waits.id,
+            number: waits.id.0,
+            arrival,
+            request: waits.request,
+            service: Service::Run(estimate),
+            estimate,
+        });
+    }
+
+    /// When each waiting Job starts if all run as long as they say. Those that say nothing run for
+    /// a year, so what waits for them has no time.
+    fn starts(&self, plot: &Plot<'_>) -> Result<HashMap<JobId, u64>, String> {
+        let scheduler = plot.site.scheduler.build(()).map_err(|error| error.to_string())?;
+        let fork = self.dispatcher.fork(scheduler, |job| job.estimate);
+        let run = run_forward(fork, Time(self.now), Vec::new());
+        let starts = run.map_err(|error| error.to_string())?.into_iter();
+        let known = starts.filter(|(_, at)| at.0 < self.now + ENDLESS / 2);
+        Ok(known.map(|(job, at)| (job, at.0)).collect())
+    }
+
+    /// Why a Job does not start, in sentences.
+    fn why(&self, plot: &Plot<'_>, waits: &Candidate<'_>, moved: usize) -> String {
+        let Some(sides) = waits.request.shape else { return String::new() };
+        let mut snapshot = Snapshot::of(self.dispatcher.machine());
+        if let Some(within) = waits.within {
+            snapshot = snapshot.within(&self.pools[within]);
+        }
+        let turned = waits.request.freedom.is_none();
+        let shape = if turned { Shape::new(sides) } else { Shape::fixed(sides) };
+        let asked = Asked::boxed(&snapshot, vec![shape]);
+        let end = |job: JobId| {
+            let (_, end) = self.holders.get(job.0 as usize)?;
+            end.map(Time)
+        };
+        let found = why(&snapshot, &asked, Queued::Kept, end, &SearchLimits::jobs(moved));
+        let job = |job: JobId| match self.holders.get(job.0 as usize) {
+            Some((name, _)) => name.clone(),
+            None => "a Job that is about to start".to_string(),
+        };
+        let words = Words {
+            grid: &plot.site.grid,
+            job: &job,
+            time: &|time| Date(std::time::Duration::from_secs(time.0)).to_string(),
+            strategy: &plot.site.strategy.to_string(),
+            scheduler: &plot.site.scheduler.to_string(),
+        };
+        found.lines(&words).join(" ")
+    }
+}
+
+/// What a pod belongs to.
+fn owner(pod: &Pod) -> String {
+    let owners = pod.metadata.owner_references.iter().flatten();
+    match owners.into_iter().next() {
+        Some(owner) => {
+            let (kind, name) = (shown(&owner.kind), shown(&owner.name));
+            format!("{kind} {}/{name}", shown(pod.namespace()))
+        }
+        None => format!("pod {}/{}", shown(pod.namespace()), shown(pod.name())),
+    }
+}

@@ -1,0 +1,6 @@
+//! Plans against a model of a cluster: an API server that keeps versions, watches that lag, the
+//! controller of Jobs, a scheduler and nodes.
+
+mod model;
+mod races;
+mod small;

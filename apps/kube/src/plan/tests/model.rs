@@ -1,0 +1,382 @@
+//! A cluster in memory. Every change has a number; a copy of the program sees each kind up to some
+//! number, and what it does is refused if the object is not as it saw it.
+
+use std::collections::{BTreeMap, HashMap};
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{OwnerReference, Time};
+use k8s_openapi::jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::objects::{
+    GATE, Job, Known, Machine, Node, Placement, PlacementStatus, Pod, SHAPE, Uid,
+};
+use crate::plan::{Act, Seen};
+use crate::world::World;
+
+/// What an object became; none when it was deleted.
+#[derive(Clone)]
+enum News {
+    Job(Uid, Option<Job>),
+    Pod(Uid, Option<Pod>),
+    Node(String, Option<Node>),
+    Placement(Uid, Option<Placement>),
+}
+
+impl News {
+    fn kind(&self) -> usize {
+        match self {
+            News::Job(..) => 0,
+            News::Pod(..) => 1,
+            News::Node(..) => 2,
+            News::Placement(..) => 3,
+        }
+    }
+
+    fn apply(self, world: &mut World) {
+        match self {
+            News::Job(uid, Some(job)) => drop(world.jobs.insert(uid, job)),
+            News::Job(uid, None) => drop(world.jobs.remove(&uid)),
+            News::Pod(uid, Some(pod)) => drop(world.pods.insert(uid, pod)),
+            News::Pod(uid, None) => drop(world.pods.remove(&uid)),
+            News::Node(name, Some(node)) => drop(world.nodes.insert(name, node)),
+            News::Node(name, None) => drop(world.nodes.remove(&name)),
+            News::Placement(uid, Some(one)) => drop(world.placements.insert(uid, one)),
+            News::Placement(uid, None) => drop(world.placements.remove(&uid)),
+        }
+    }
+}
+
+/// The cluster.
+pub(super) struct Model {
+    /// As it is.
+    pub(super) world: World,
+    version: u64,
+    next: u64,
+    history: Vec<News>,
+    /// The nodes that each Job's pods ended on, by rank.
+    pub(super) ended: HashMap<Uid, BTreeMap<usize, String>>,
+}
+
+/// What a copy of the program has seen.
+#[derive(Default)]
+pub(super) struct View {
+    pub(super) world: World,
+    /// Up to where each kind was read.
+    seen: [usize; 4],
+}
+
+impl View {
+    /// Sees more of a kind, at most so many changes of all kinds.
+    pub(super) fn advance(&mut self, model: &Model, kind: usize, most: usize) {
+        let to = self.seen[kind].saturating_add(most).min(model.history.len());
+        for news in &model.history[self.seen[kind]..to] {
+            if news.kind() == kind {
+                news.clone().apply(&mut self.world);
+            }
+        }
+        self.seen[kind] = to;
+        self.world.machines = model.world.machines.clone();
+    }
+
+    pub(super) fn catch_up(&mut self, model: &Model) {
+        for kind in 0..4 {
+            self.advance(model, kind, usize::MAX);
+        }
+    }
+}
+
+fn time(seconds: i64) -> Time {
+    Time(Timestamp::from_second(seconds).unwrap())
+}
+
+impl Model {
+    /// A machine of these sides, its nodes named by place.
+    pub(super) fn new(grid: &str, spec: &Value) -> Model {
+        let mut spec = spec.clone();
+        spec["grid"] = json!(grid);
+        spec["nodes"] = json!({ "pattern": "n{x}-{y}" });
+        let machine = json!({ "metadata": { "name": "m", "uid": "machine" }, "spec": spec });
+        let machine: Machine = serde_json::from_value(machine).unwrap();
+        let mut model = Model {
+            world: World::default(),
+            version: 1,
+            next: 1,
+            history: Vec::new(),
+            ended: HashMap::new(),
+        };
+        let grid: pavior_mesh::Grid = grid.parse().unwrap();
+        for id in 0..grid.nodes() {
+            let [x, y, _] = grid.point(pavior_mesh::NodeId(id));
+            model.add_node(&format!("n{x}-{y}"));
+        }
+        model.world.machines.insert("m".into(), machine);
+        model
+    }
+
+    fn uid(&mut self) -> String {
+        self.next += 1;
+        format!("u{:06}", self.next)
+    }
+
+    fn note(&mut self, news: News) {
+        news.clone().apply(&mut self.world);
+        self.history.push(news);
+    }
+
+    fn stamp(&mut self, metadata: &mut k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta) {
+        self.version += 1;
+        metadata.resource_version = Some(self.version.to_string());
+    }
+
+    fn put_job(&mut self, mut job: Job) {
+        self.stamp(&mut job.metadata);
+        self.note(News::Job(job.uid(), Some(job)));
+    }
+
+    fn put_pod(&mut self, mut pod: Pod) {
+        self.stamp(&mut pod.metadata);
+        self.note(News::Pod(pod.uid(), Some(pod)));
+    }
+
+    pub(super) fn put_node(&mut self, mut node: Node) {
+        self.stamp(&mut node.metadata);
+        self.note(News::Node(node.name().to_string(), Some(node)));
+    }
+
+    pub(super) fn add_node(&mut self, name: &str) {
+        let uid = self.uid();
+        let ready = json!({ "type": "Ready", "status": "True" });
+        let node = json!({
+            "metadata": { "name": name, "uid": uid },
+            "status": { "conditions": [ready], "allocatable": { "pavior.dev/node": "1" } },
+        });
+        self.put_node(serde_json::from_value(node).unwrap());
+    }
+
+    pub(super) fn delete_node(&mut self, name: &str) {
+        self.note(News::Node(name.to_string(), None));
+        let on: Vec<Uid> = self.pods(|pod| pod.node() == Some(name));
+        for pod in on {
+            self.note(News::Pod(pod, None));
+        }
+    }
+
+    pub(super) fn cordon(&mut self, name: &str, cordoned: bool) {
+        let Some(mut node) = self.world.nodes.get(name).cloned() else { return };
+        node.spec.unschedulable = cordoned;
+        self.put_node(node);
+    }
+
+    /// Makes a Job of a shape; its uid.
+    pub(super) fn add_job(&mut self, name: &str, shape: &str, extra: &Value) -> Uid {
+        let nodes: u32 = shape.split('x').map(|side| side.parse::<u32>().unwrap_or(0)).product();
+        let uid = self.uid();
+        let created = Timestamp::from_second(1000 + self.next as i64).unwrap();
+        let job = json!({
+            "metadata": {
+                "name": name, "namespace": "default", "uid": uid, "annotations": { SHAPE: shape },
+                "creationTimestamp": created,
+            },
+            "spec": {
+                "parallelism": nodes, "completions": nodes, "completionMode": "Indexed",
+                "template": { "spec": extra },
+            },
+        });
+        self.put_job(serde_json::from_value(job).unwrap());
+        Uid(uid)
+    }
+
+    pub(super) fn suspend(&mut self, uid: &Uid, suspended: bool) {
+        let Some(mut job) = self.world.jobs.get(uid).cloned() else { return };
+        job.spec.suspend = Some(suspended);
+        self.put_job(job);
+    }
+
+    /// Deletes a Job in the background: its record goes, its pods end a while later.
+    pub(super) fn delete_job(&mut self, uid: &Uid) {
+        self.note(News::Job(uid.clone(), None));
+        let of = |one: &&Placement| one.spec.job_uid == *uid;
+        let records: Vec<Uid> = self.world.placements.values().filter(of).map(Known::uid).collect();
+        for record in records {
+            self.note(News::Placement(record, None));
+        }
+        for pod in self.pods(|pod| pod.owner().as_ref() == Some(uid)) {
+            self.delete_pod(&pod);
+        }
+    }
+
+    /// A pod is deleted: one that runs is going for a while.
+    pub(super) fn delete_pod(&mut self, uid: &Uid) {
+        let Some(mut pod) = self.world.pods.get(uid).cloned() else { return };
+        if pod.node().is_none() {
+            return self.note(News::Pod(uid.clone(), None));
+        }
+        pod.metadata.deletion_timestamp = Some(time(1));
+        self.put_pod(pod);
+    }
+
+    /// The pods with a property, by uid.
+    pub(super) fn pods(&self, is: impl Fn(&Pod) -> bool) -> Vec<Uid> {
+        let found = self.world.pods.values().filter(|pod| is(pod));
+        let mut uids: Vec<Uid> = found.map(Known::uid).collect();
+        uids.sort_unstable();
+        uids
+    }
+
+    /// The controller of Jobs: pods that are wanted and not there are made, gated.
+    pub(super) fn make_pods(&mut self) {
+        let mut jobs: Vec<Job> = self.world.jobs.values().cloned().collect();
+        jobs.sort_unstable_by_key(Known::uid);
+        for job in jobs {
+            let uid = job.uid();
+            let of_job = self.pods(|pod| pod.owner() == Some(job.uid()));
+            if job.is_suspended() || job.is_over() {
+                for pod in of_job {
+                    self.delete_pod(&pod);
+                }
+                continue;
+            }
+            let done = self.ended.get(&uid).cloned().unwrap_or_default();
+            let here: Vec<usize> = of_job
+                .iter()
+                .map(|pod| &self.world.pods[pod])
+                .filter(|pod| !pod.is_going())
+                .filter_map(Pod::rank)
+                .collect();
+            for rank in 0..job.spec.completions.unwrap_or(0) as usize {
+                if !done.contains_key(&rank) && !here.contains(&rank) {
+                    self.make_pod(&job, rank);
+                }
+            }
+        }
+    }
+
+    fn make_pod(&mut self, job: &Job, rank: usize) {
+        let uid = self.uid();
+        let labels = json!({ "batch.kubernetes.io/job-completion-index": rank.to_string() });
+        let pod = json!({
+            "metadata": {
+                "name": format!("{}-{rank}-{uid}", job.name()), "namespace": "default", "uid": uid,
+                "labels": labels,
+            },
+            "spec": { "schedulingGates": [{ "name": GATE }] },
+            "status": { "phase": "Pending" },
+        });
+        let mut pod: Pod = serde_json::from_value(pod).unwrap();
+        pod.metadata.owner_references = Some(vec![OwnerReference {
+            controller: Some(true),
+            kind: "Job".into(),
+            uid: job.uid().0,
+            ..OwnerReference::default()
+        }]);
+        self.put_pod(pod);
+    }
+
+    /// The scheduler: an open pod is bound to the node that it names, if that has room.
+    pub(super) fn bind(&mut self) {
+        for uid in self.pods(|pod| pod.gate().is_none() && pod.node().is_none()) {
+            let mut pod = self.world.pods[&uid].clone();
+            let Some(name) = pod.meant_for() else { continue };
+            let taken = !self.pods(|pod| pod.lives() && pod.node() == Some(&name)).is_empty();
+            let ready = self.world.nodes.get(&name).is_some_and(Node::is_ready);
+            if ready && !taken {
+                pod.spec.node_name = Some(name);
+                self.put_pod(pod);
+            }
+        }
+    }
+
+    /// Pods that are going are gone.
+    pub(super) fn end_going(&mut self) {
+        for uid in self.pods(Known::is_going) {
+            self.note(News::Pod(uid, None));
+        }
+    }
+
+    /// A pod that runs succeeds.
+    pub(super) fn succeed(&mut self, uid: &Uid) {
+        let pod = self.world.pods[uid].clone();
+        let (Some(owner), Some(rank), Some(node)) = (pod.owner(), pod.rank(), pod.node()) else {
+            return;
+        };
+        self.note(News::Pod(uid.clone(), None));
+        let Some(mut job) = self.world.jobs.get(&owner).cloned() else { return };
+        let ended = self.ended.entry(owner).or_default();
+        ended.insert(rank, node.to_string());
+        let done = ended.len() as u32;
+        job.status.succeeded = Some(done);
+        if Some(done) == job.spec.completions {
+            let complete = json!({ "type": "Complete", "status": "True" });
+            job.status.conditions.push(serde_json::from_value(complete).unwrap());
+        }
+        self.put_job(job);
+    }
+
+    /// Makes a change, or refuses it.
+    pub(super) fn carry(&mut self, act: &Act) -> bool {
+        match act {
+            Act::Propose { job, placement } => {
+                let known = |one: &Placement| one.name() == job.uid.0;
+                // The garbage collector deletes what belongs to a Job that is gone.
+                if self.world.placements.values().any(known)
+                    || !self.world.jobs.contains_key(&job.uid)
+                {
+                    return false;
+                }
+                let mut one = Placement { spec: placement.clone(), ..Placement::default() };
+                one.metadata.name = Some(job.uid.0.clone());
+                one.metadata.namespace = Some("default".into());
+                one.metadata.uid = Some(self.uid());
+                one.metadata.creation_timestamp = Some(time(1000 + self.next as i64));
+                self.put_placement(one);
+                true
+            }
+            Act::Confirm { placement } => {
+                let Some(mut one) = self.seen(placement) else { return false };
+                one.status = PlacementStatus { confirmed: true };
+                self.put_placement(one);
+                true
+            }
+            Act::Withdraw { placement, .. } => {
+                let Some(one) = self.seen(placement) else { return false };
+                self.note(News::Placement(one.uid(), None));
+                true
+            }
+            Act::Open { pod, patch } => self.open(pod, patch),
+            Act::Remove { pod, .. } => {
+                let is = self.world.pods.contains_key(&pod.uid);
+                self.delete_pod(&pod.uid);
+                is
+            }
+            Act::Offer { .. } => true,
+        }
+    }
+
+    fn put_placement(&mut self, mut one: Placement) {
+        self.stamp(&mut one.metadata);
+        self.note(News::Placement(one.uid(), Some(one)));
+    }
+
+    fn seen(&self, seen: &Seen) -> Option<Placement> {
+        let one = self.world.placements.get(&seen.uid)?;
+        (Seen::of(one) == *seen).then(|| one.clone())
+    }
+
+    fn open(&mut self, seen: &Seen, patch: &Value) -> bool {
+        let Some(mut pod) = self.world.pods.get(&seen.uid).cloned() else { return false };
+        if pod.gate().is_none() {
+            return false;
+        }
+        for step in patch.as_array().unwrap() {
+            match step["path"].as_str().unwrap() {
+                "/spec/affinity" => pod.spec.affinity = Some(step["value"].clone()),
+                path if path.starts_with("/spec/schedulingGates/") && step["op"] == "remove" => {
+                    pod.spec.scheduling_gates.clear();
+                }
+                _ => {}
+            }
+        }
+        self.put_pod(pod);
+        true
+    }
+}

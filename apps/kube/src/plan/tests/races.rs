@@ -1,0 +1,214 @@
+//! Several copies at once, each slow, with everything that disturbs a cluster.
+
+use std::collections::HashMap;
+
+use serde_json::json;
+
+use super::model::{Model, View};
+use crate::objects::{Known as _, Uid};
+use crate::plan::{Act, Depth, Memory, plan};
+use crate::world::Index;
+
+/// Numbers that look drawn: the same for the same seed.
+struct Draw(u64);
+
+impl Draw {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as usize) % bound.max(1)
+    }
+}
+
+/// A copy of the program.
+#[derive(Default)]
+struct Copy {
+    view: View,
+    memory: Memory,
+    /// What it has decided and not yet written.
+    pending: Vec<Act>,
+}
+
+impl Copy {
+    /// One that has read the cluster as it is.
+    fn fresh(model: &Model) -> Copy {
+        let mut copy = Copy::default();
+        copy.view.catch_up(model);
+        copy
+    }
+}
+
+/// No node is in two confirmed records, and none has two living pods.
+fn check(model: &Model, seed: u64) {
+    let mut owners: HashMap<&str, &Uid> = HashMap::new();
+    for placement in model.world.placements.values().filter(|one| one.status.confirmed) {
+        for node in &placement.spec.nodes {
+            let other = owners.insert(node, &placement.spec.job_uid);
+            assert!(other.is_none(), "seed {seed}: {node} is confirmed for two Jobs");
+        }
+    }
+    let mut bound: HashMap<&str, Uid> = HashMap::new();
+    for pod in model.world.pods.values().filter(|pod| pod.lives()) {
+        if let Some(node) = pod.node() {
+            assert!(bound.insert(node, pod.uid()).is_none(), "seed {seed}: two pods on {node}");
+        }
+    }
+}
+
+/// The nodes of a Job that is complete are one box, in the order of the ranks.
+fn is_box(model: &Model, job: &Uid) -> bool {
+    let grid: pavior_mesh::Grid = "torus:4x4".parse().unwrap();
+    let ended: Vec<&String> = model.ended[job].values().collect();
+    let shape = model.world.jobs[job].shape().unwrap();
+    let sides: Vec<u16> = shape.split('x').map(|side| side.parse().unwrap()).collect();
+    let point = |name: &str| {
+        let (x, y) = name[1..].split_once('-').unwrap();
+        [x.parse().unwrap(), y.parse().unwrap(), 0]
+    };
+    pavior_mesh::orientations([sides[0], sides[1], 1]).any(|turned| {
+        let cuboid = pavior_mesh::Cuboid::new(point(ended[0]), turned);
+        let nodes: Vec<String> = cuboid
+            .nodes(&grid)
+            .map(|node| {
+                let [x, y, _] = grid.point(node);
+                format!("n{x}-{y}")
+            })
+            .collect();
+        nodes.iter().collect::<Vec<_>>() == ended
+    })
+}
+
+fn disturb(model: &mut Model, draw: &mut Draw, copies: &mut [Copy], jobs: &mut Vec<Uid>) {
+    let node = format!("n{}-{}", draw.below(4), draw.below(4));
+    let job = jobs[draw.below(jobs.len())].clone();
+    match draw.below(9) {
+        0 => model.cordon(&node, true),
+        1 | 2 => model.cordon(&node, false),
+        3 => {
+            model.delete_node(&node);
+            model.add_node(&node);
+        }
+        4 => {
+            let pods = model.pods(|pod| pod.gate().is_none());
+            if !pods.is_empty() {
+                let pod = pods[draw.below(pods.len())].clone();
+                model.delete_pod(&pod);
+            }
+        }
+        5 => model.suspend(&job, true),
+        6 => model.suspend(&job, false),
+        7 if model.world.jobs.get(&job).is_some_and(|job| !job.is_over()) => {
+            let old = model.world.jobs[&job].clone();
+            model.delete_job(&job);
+            let again = model.add_job(old.name(), old.shape().unwrap(), &json!({}));
+            jobs.retain(|one| *one != job);
+            jobs.push(again);
+        }
+        _ => {
+            // A kill: what it had decided is lost, and it reads everything anew.
+            let at = draw.below(copies.len());
+            copies[at] = Copy::fresh(model);
+        }
+    }
+}
+
+fn think(copy: &mut Copy, now: i64) {
+    let index = Index::of(&copy.view.world);
+    let made = plan(&index, "m", &mut copy.memory, now, Depth::ACT).unwrap();
+    copy.pending = made.acts;
+}
+
+fn run(seed: u64) {
+    let mut draw = Draw(seed);
+    for _ in 0..8 {
+        draw.below(2);
+    }
+    let mut model = Model::new("torus:4x4", &json!({ "scheduler": "easy" }));
+    let mut copies = [(); 3].map(|()| Copy::fresh(&model));
+    let shapes = ["2x2", "4x1", "1x1", "2x4", "3x2", "4x4", "2x1"];
+    let mut jobs = Vec::new();
+    for name in 0..12 {
+        let shape = shapes[draw.below(shapes.len())];
+        jobs.push(model.add_job(&format!("j{name}"), shape, &json!({})));
+    }
+    for now in 0..1500 {
+        let at = draw.below(copies.len());
+        match draw.below(10) {
+            0 | 1 => copies[at].view.advance(&model, draw.below(4), 1 + draw.below(40)),
+            2 => think(&mut copies[at], now),
+            3..=5 => {
+                // Changes under way are written in any order.
+                let pending = &mut copies[at].pending;
+                if !pending.is_empty() {
+                    let act = pending.swap_remove(draw.below(pending.len()));
+                    model.carry(&act);
+                }
+            }
+            6 => model.make_pods(),
+            7 => model.bind(),
+            8 if draw.below(3) == 0 => model.end_going(),
+            8 => {
+                let running = model.pods(|pod| pod.node().is_some() && !pod.is_going());
+                if !running.is_empty() && draw.below(3) == 0 {
+                    let pod = running[draw.below(running.len())].clone();
+                    model.succeed(&pod);
+                }
+            }
+            _ if draw.below(6) == 0 => disturb(&mut model, &mut draw, &mut copies, &mut jobs),
+            _ => {}
+        }
+        check(&model, seed);
+    }
+    settle(&mut model, &mut copies[0], &jobs, seed);
+}
+
+/// Nothing disturbs any more: every Job comes to its end, on a box.
+fn settle(model: &mut Model, copy: &mut Copy, jobs: &[Uid], seed: u64) {
+    for x in 0..4 {
+        for y in 0..4 {
+            model.cordon(&format!("n{x}-{y}"), false);
+        }
+    }
+    for job in jobs {
+        model.suspend(job, false);
+    }
+    let undisturbed: Vec<Uid> =
+        jobs.iter().filter(|job| !model.ended.contains_key(job)).cloned().collect();
+    for now in 2000..4000 {
+        model.make_pods();
+        copy.view.catch_up(model);
+        think(copy, now);
+        for act in std::mem::take(&mut copy.pending) {
+            model.carry(&act);
+        }
+        model.bind();
+        check(model, seed);
+        if now % 5 == 0 {
+            model.end_going();
+            for pod in model.pods(|pod| pod.node().is_some() && !pod.is_going()) {
+                let whole = |uid: &Uid| model.world.jobs.contains_key(uid);
+                if model.world.pods[&pod].owner().is_some_and(|owner| whole(&owner)) {
+                    model.succeed(&pod);
+                }
+            }
+        }
+        if jobs.iter().all(|job| model.world.jobs[job].is_over()) {
+            break;
+        }
+    }
+    for job in jobs {
+        let one = &model.world.jobs[job];
+        assert!(one.is_over(), "seed {seed}: {} never ends", one.name());
+    }
+    for job in &undisturbed {
+        assert!(is_box(model, job), "seed {seed}: {:?}", model.ended[job]);
+    }
+}
+
+#[test]
+fn three_slow_copies_never_give_a_node_twice_and_every_job_ends() {
+    let seeds = pavior_trials::size(60, 3000) as u64;
+    for seed in 0..seeds {
+        run(seed);
+    }
+}

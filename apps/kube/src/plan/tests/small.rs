@@ -1,0 +1,135 @@
+//! Plans for one thing at a time.
+
+use serde_json::json;
+
+use super::model::{Model, View};
+use crate::objects::Uid;
+use crate::plan::{Act, Depth, Memory, Plan, plan};
+use crate::world::Index;
+
+fn planned(model: &Model) -> Plan {
+    let mut view = View::default();
+    view.catch_up(model);
+    plan(&Index::of(&view.world), "m", &mut Memory::default(), 10_000, Depth::ACT).unwrap()
+}
+
+/// Carries plans out until nothing changes.
+fn settle(model: &mut Model) -> Plan {
+    for _ in 0..20 {
+        model.make_pods();
+        let made = planned(model);
+        if made.acts.is_empty() {
+            return made;
+        }
+        for act in &made.acts {
+            model.carry(act);
+        }
+        model.bind();
+    }
+    panic!("it goes on and on: {:?}", planned(model).acts);
+}
+
+fn words(made: &Plan) -> Vec<&'static str> {
+    made.acts.iter().map(Act::word).collect()
+}
+
+#[test]
+fn a_job_is_proposed_confirmed_and_opened_in_the_order_of_its_ranks() {
+    let mut model = Model::new("torus:4x4", &json!({}));
+    let job = model.add_job("a", "2x2", &json!({}));
+    assert!(planned(&model).acts.is_empty(), "it has no pods yet");
+    model.make_pods();
+    let made = planned(&model);
+    let [Act::Propose { placement, .. }] = &made.acts[..] else { panic!("{:?}", made.acts) };
+    assert_eq!(placement.at, "2x2@0,0");
+    assert_eq!(placement.nodes, ["n0-0", "n1-0", "n0-1", "n1-1"]);
+    model.carry(&made.acts[0]);
+    let made = planned(&model);
+    assert_eq!(words(&made), ["confirm"]);
+    model.carry(&made.acts[0]);
+    let made = planned(&model);
+    assert_eq!(words(&made), ["open"; 4]);
+    for act in &made.acts {
+        assert!(model.carry(act));
+    }
+    model.bind();
+    assert!(planned(&model).acts.is_empty());
+    let on = model.pods(|pod| pod.node() == Some("n1-0"));
+    assert_eq!(model.world.pods[&on[0]].rank(), Some(1));
+    assert_eq!(planned(&model).status.busy, 4);
+    drop(job);
+}
+
+#[test]
+fn jobs_that_cannot_be_placed_are_told_why_and_stop_nobody() {
+    let mut model = Model::new("torus:4x4", &json!({}));
+    model.add_job("large", "8x1", &json!({}));
+    model.add_job("deep", "2x2x2", &json!({}));
+    model.add_job("odd", "2x\u{1b}[2J", &json!({}));
+    model.add_job("picky", "2x2", &json!({ "nodeSelector": { "disk": "fast" } }));
+    model.add_job("good", "4x4", &json!({}));
+    let made = settle(&mut model);
+    let why: Vec<&str> = made.waiting.iter().map(|one| one.why.as_str()).collect();
+    assert_eq!(why.len(), 4, "{why:?}");
+    for (word, text) in ["no box of torus:4x4", "2 sides", "write one", "may have"].iter().zip(why)
+    {
+        assert!(text.contains(word), "{text}");
+        assert!(!text.contains('\u{1b}'), "{text:?}");
+    }
+    assert!(made.waiting.iter().all(|one| one.never));
+    assert_eq!(made.status.free, 0);
+}
+
+#[test]
+fn a_job_that_waits_is_told_who_is_in_its_way() {
+    let mut model = Model::new("mesh:4x4", &json!({}));
+    model.add_job("first", "4x3", &json!({}));
+    model.add_job("second", "2x2", &json!({}));
+    let made = settle(&mut model);
+    let [waiting] = &made.waiting[..] else { panic!("{:?}", made.waiting) };
+    assert!(waiting.why.contains("Job default/first"), "{}", waiting.why);
+    assert!(!waiting.never);
+}
+
+#[test]
+fn a_namespace_has_no_more_than_its_limit() {
+    let limits = json!({ "nodesPerNamespace": 6, "queuedPerNamespace": 2 });
+    let mut model = Model::new("mesh:4x4", &limits);
+    for name in ["a", "b", "c", "d"] {
+        model.add_job(name, "2x2", &json!({}));
+    }
+    let made = settle(&mut model);
+    assert_eq!(made.status.busy, 4);
+    assert!(made.waiting.iter().all(|one| one.why.contains("most nodes")), "{:?}", made.waiting);
+}
+
+#[test]
+fn a_cordon_alone_moves_nothing_that_runs() {
+    let mut model = Model::new("mesh:4x4", &json!({}));
+    model.add_job("a", "4x4", &json!({}));
+    settle(&mut model);
+    model.cordon("n2-2", true);
+    assert!(planned(&model).acts.is_empty());
+    // Its pod is evicted: its successor finds no node, and the whole Job waits for another place.
+    let on = model.pods(|pod| pod.node() == Some("n2-2"));
+    model.delete_pod(&on[0]);
+    model.end_going();
+    model.make_pods();
+    assert_eq!(words(&planned(&model)), ["withdraw"]);
+    model.cordon("n2-2", false);
+    assert_eq!(words(&planned(&model)), ["open"]);
+}
+
+#[test]
+fn a_suspended_job_gives_its_nodes_back_when_its_pods_are_gone() {
+    let mut model = Model::new("mesh:4x4", &json!({}));
+    let job: Uid = model.add_job("a", "4x4", &json!({}));
+    model.add_job("b", "1x1", &json!({}));
+    settle(&mut model);
+    model.suspend(&job, true);
+    assert!(planned(&model).acts.is_empty(), "its pods still have the nodes");
+    model.make_pods();
+    model.end_going();
+    let made = settle(&mut model);
+    assert_eq!((made.status.busy, made.waiting.len()), (1, 0));
+}

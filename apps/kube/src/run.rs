@@ -1,0 +1,246 @@
+//! The program: reads by watches, plans when something has changed, and writes what is planned.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use futures_util::StreamExt as _;
+use futures_util::stream;
+use kube::Client;
+use pavior_kernel::Date;
+use pavior_kernel::json::log as write_log;
+use serde_json::{Value, json};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::carry::{Carrier, Unchanged};
+use crate::objects::{MachineStatus, Uid};
+use crate::plan::{Act, Depth, Memory, Plan, Seen, Waiting, plan, strays};
+use crate::watch::Watched;
+use crate::world::Index;
+use crate::{KubeError, lease};
+
+/// How the program runs.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Whether it acts although another copy does: the records keep both right.
+    pub always: bool,
+    /// What this copy is called in the Lease.
+    pub name: String,
+}
+
+/// How long changes are gathered before they are looked at.
+const GATHER: Duration = Duration::from_millis(20);
+/// How often patience is looked at while pods are refused.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How long a change that was made, or refused, is not made again while its object is the same.
+const AGAIN: Duration = Duration::from_secs(10);
+/// Changes under way at once.
+const AT_ONCE: usize = 32;
+/// Between two events on the same Job.
+const TELL_EVERY: Duration = Duration::from_secs(30);
+/// The most events in one round.
+const TOLD_AT_ONCE: usize = 16;
+
+/// Places Jobs until the process is told to end (SIGTERM or SIGINT).
+///
+/// # Errors
+/// If the API server cannot be reached by what the surroundings say.
+pub fn run(options: Options) -> Result<(), KubeError> {
+    crate::runtime()?.block_on(async {
+        let client = crate::client().await?;
+        let told = |kind| signal(kind).map_err(|error| KubeError::Unreachable(error.to_string()));
+        let (mut term, mut int) = (told(SignalKind::terminate())?, told(SignalKind::interrupt())?);
+        log("info", "started", json!({ "name": options.name }));
+        tokio::select! {
+            result = act(client, options) => result,
+            _ = term.recv() => Ok(()),
+            _ = int.recv() => Ok(()),
+        }?;
+        log("info", "ended", json!({}));
+        Ok(())
+    })
+}
+
+async fn act(client: Client, options: Options) -> Result<(), KubeError> {
+    let mut news = Watched::begin(&client);
+    let mut watched = Watched::default();
+    let mut leads = lease::take_part(client.clone(), options.name);
+    let mut round = Round::new(client);
+    loop {
+        tokio::select! {
+            one = news.recv() => match one {
+                Some(one) => watched.apply(one),
+                None => return Err(KubeError::Unreachable("no watch is left".to_string())),
+            },
+            _ = leads.changed(), if !options.always => {}
+            () = tokio::time::sleep(round.pause()) => {}
+        }
+        let gathered = Instant::now() + GATHER;
+        while let Ok(Some(one)) = tokio::time::timeout_at(gathered.into(), news.recv()).await {
+            watched.apply(one);
+        }
+        let acts = options.always || *leads.borrow_and_update();
+        round.leads(acts);
+        if acts && watched.is_whole() {
+            round.turn(&watched).await;
+        }
+    }
+}
+
+/// What is kept between rounds. All of it can be lost.
+struct Round {
+    carrier: Carrier,
+    memory: HashMap<String, Memory>,
+    /// What was done of late, by kind of change and object.
+    done: HashMap<(&'static str, Seen), Instant>,
+    told: HashMap<Uid, (Instant, String)>,
+    statuses: HashMap<String, MachineStatus>,
+    /// Whether something is to be looked at again without news.
+    waits: Option<Duration>,
+    leads: bool,
+}
+
+impl Round {
+    fn new(client: Client) -> Round {
+        Round {
+            carrier: Carrier::new(client),
+            memory: HashMap::new(),
+            done: HashMap::new(),
+            told: HashMap::new(),
+            statuses: HashMap::new(),
+            waits: None,
+            leads: false,
+        }
+    }
+
+    /// Whether this copy acts now: that it is another's turn is said once.
+    fn leads(&mut self, leads: bool) {
+        if leads != self.leads {
+            log("info", if leads { "acts" } else { "another acts" }, json!({}));
+        }
+        self.leads = leads;
+    }
+
+    /// How long to wait for news.
+    fn pause(&self) -> Duration {
+        self.waits.unwrap_or(Duration::from_hours(24))
+    }
+
+    async fn turn(&mut self, watched: &Watched) {
+        self.waits = None;
+        self.done.retain(|_, at| at.elapsed() < AGAIN);
+        let index = Index::of(&watched.world);
+        for (name, machine) in &watched.world.machines {
+            let memory = self.memory.entry(name.clone()).or_default();
+            let made = plan(&index, name, memory, crate::now(), Depth::ACT);
+            if memory.is_patient() {
+                self.waits = Some(PATIENCE);
+            }
+            let seen = Seen::of(machine);
+            self.statuses.entry(name.clone()).or_insert_with(|| machine.status.clone());
+            match made {
+                Ok(made) => self.carry_out(&seen, made).await,
+                Err(fault) => {
+                    let fault = Some(fault);
+                    self.show(&seen, MachineStatus { fault, ..MachineStatus::default() }).await;
+                }
+            }
+        }
+        self.tell(&strays(&index)).await;
+        self.told.retain(|uid, _| watched.world.jobs.contains_key(uid));
+    }
+
+    /// Makes the changes of a plan, and tells what it says.
+    async fn carry_out(&mut self, machine: &Seen, made: Plan) {
+        for node in &made.overlaps {
+            let more = json!({ "machine": machine.name, "node": node.index() });
+            log("error", "two confirmed placements have a node", more);
+        }
+        let new = |act: &Act| !self.done.contains_key(&(act.word(), act.object().clone()));
+        let acts: Vec<Act> = made.acts.into_iter().filter(new).collect();
+        let carrier = &self.carrier;
+        let results: Vec<(Act, Result<(), Unchanged>)> = stream::iter(acts)
+            .map(|act| async {
+                let result = carrier.carry(&act).await;
+                (act, result)
+            })
+            .buffer_unordered(AT_ONCE)
+            .collect()
+            .await;
+        for (act, result) in results {
+            match result {
+                Err(Unchanged::Busy) => {
+                    self.waits = Some(PATIENCE);
+                    continue;
+                }
+                Err(Unchanged::Refused(why)) => {
+                    let more = told(&act, json!({ "why": why }));
+                    log("warn", "refused", more);
+                    self.waits = Some(AGAIN);
+                }
+                Ok(()) => log("info", act.word(), told(&act, json!({}))),
+                Err(Unchanged::Changed) => {}
+            }
+            self.done.insert((act.word(), act.object().clone()), Instant::now());
+        }
+        self.show(machine, made.status).await;
+        self.tell(&made.waiting).await;
+    }
+
+    /// Says what Jobs wait for, if that is new.
+    async fn tell(&mut self, all: &[Waiting]) {
+        let mut told = 0;
+        for waiting in all {
+            let last = self.told.get(&waiting.job.uid);
+            let same =
+                last.is_some_and(|(at, why)| *why == waiting.why || at.elapsed() < TELL_EVERY);
+            if same {
+                continue;
+            }
+            if told == TOLD_AT_ONCE {
+                self.waits = Some(PATIENCE);
+                return;
+            }
+            told += 1;
+            if self.carrier.tell(waiting, &date()).await.is_ok() {
+                let said = (Instant::now(), waiting.why.clone());
+                self.told.insert(waiting.job.uid.clone(), said);
+            }
+        }
+    }
+
+    /// Shows what a machine is like, if that is new.
+    async fn show(&mut self, machine: &Seen, status: MachineStatus) {
+        let old = self.statuses.get(&machine.name);
+        if old != Some(&status) && self.carrier.status(machine, &status).await.is_ok() {
+            self.statuses.insert(machine.name.clone(), status);
+        }
+    }
+}
+
+/// What is written in the log of a change.
+fn told(act: &Act, more: Value) -> Value {
+    let seen = act.object();
+    let mut line = json!({ "namespace": seen.namespace, "name": seen.name });
+    if let Act::Propose { placement, .. } = act {
+        line["box"] = placement.at.clone().into();
+    }
+    if let Act::Withdraw { why, .. } | Act::Remove { why, .. } = act {
+        line["why"] = why.clone().into();
+    }
+    if let (Value::Object(line), Value::Object(more)) = (&mut line, more) {
+        line.extend(more);
+    }
+    line
+}
+
+fn log(level: &str, event: &str, more: Value) {
+    write_log(now_s(), level, event, more);
+}
+
+fn now_s() -> u64 {
+    crate::now().max(0) as u64
+}
+
+fn date() -> String {
+    Date(Duration::from_secs(now_s())).to_string()
+}

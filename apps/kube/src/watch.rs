@@ -1,0 +1,174 @@
+//! The world, kept by watches. A kind is replaced as a whole when its watch begins anew: what was
+//! read only in part is not believed.
+
+use std::collections::HashMap;
+use std::fmt::Debug;
+use std::hash::Hash;
+
+use futures_util::StreamExt as _;
+use kube::runtime::WatchStreamExt as _;
+use kube::runtime::watcher::{self, Event, watcher};
+use kube::{Api, Client, Resource};
+use serde::de::DeserializeOwned;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+
+use crate::objects::{Job, Known, Machine, Node, Placement, Pod};
+use crate::world::World;
+
+/// News of a kind.
+pub(crate) enum News {
+    Machine(Event<Machine>),
+    Node(Event<Node>),
+    Job(Event<Job>),
+    Pod(Event<Pod>),
+    Placement(Event<Placement>),
+}
+
+/// What a kind is filled with while its watch begins anew.
+struct Filling<V> {
+    buffer: Option<Vec<V>>,
+    whole: bool,
+}
+
+impl<V> Default for Filling<V> {
+    fn default() -> Filling<V> {
+        Filling { buffer: None, whole: false }
+    }
+}
+
+/// The world that is being read.
+#[derive(Default)]
+pub(crate) struct Watched {
+    pub(crate) world: World,
+    machines: Filling<Machine>,
+    nodes: Filling<Node>,
+    jobs: Filling<Job>,
+    pods: Filling<Pod>,
+    placements: Filling<Placement>,
+}
+
+/// Selects pods that have not ended: others hold no node.
+pub(crate) const LIVING: &str = "status.phase!=Succeeded,status.phase!=Failed";
+
+/// The most news that wait to be taken in.
+const WAITING: usize = 4096;
+
+impl Watched {
+    /// Begins to watch.
+    pub(crate) fn begin(client: &Client) -> Receiver<News> {
+        let (sender, receiver) = channel(WAITING);
+        let everything = watcher::Config::default;
+        let living = everything().fields(LIVING);
+        follow(Api::all(client.clone()), everything(), sender.clone(), News::Machine);
+        follow(Api::all(client.clone()), everything(), sender.clone(), News::Node);
+        follow(Api::all(client.clone()), everything(), sender.clone(), News::Job);
+        follow(Api::all(client.clone()), living, sender.clone(), News::Pod);
+        follow(Api::all(client.clone()), everything(), sender, News::Placement);
+        receiver
+    }
+
+    /// Takes in what has happened.
+    pub(crate) fn apply(&mut self, news: News) {
+        let world = &mut self.world;
+        let by_name = |name: &str| name.to_string();
+        match news {
+            News::Machine(event) => {
+                take(event, &mut self.machines, &mut world.machines, |one| by_name(one.name()));
+            }
+            News::Node(event) => {
+                take(event, &mut self.nodes, &mut world.nodes, |one| by_name(one.name()));
+            }
+            News::Job(event) => take(event, &mut self.jobs, &mut world.jobs, Known::uid),
+            News::Pod(event) => take(event, &mut self.pods, &mut world.pods, Known::uid),
+            News::Placement(event) => {
+                take(event, &mut self.placements, &mut world.placements, Known::uid);
+            }
+        }
+    }
+
+    /// Whether every kind was read whole at least once.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.machines.whole
+            && self.nodes.whole
+            && self.jobs.whole
+            && self.pods.whole
+            && self.placements.whole
+    }
+}
+
+/// A map that is kept by a watch.
+trait Kept<K, V> {
+    fn put(&mut self, key: K, value: V);
+    fn drop(&mut self, key: &K);
+    fn empty(&mut self);
+}
+
+impl<K: Hash + Eq, V> Kept<K, V> for HashMap<K, V> {
+    fn put(&mut self, key: K, value: V) {
+        self.insert(key, value);
+    }
+
+    fn drop(&mut self, key: &K) {
+        self.remove(key);
+    }
+
+    fn empty(&mut self) {
+        self.clear();
+    }
+}
+
+impl<K: Ord, V> Kept<K, V> for std::collections::BTreeMap<K, V> {
+    fn put(&mut self, key: K, value: V) {
+        self.insert(key, value);
+    }
+
+    fn drop(&mut self, key: &K) {
+        self.remove(key);
+    }
+
+    fn empty(&mut self) {
+        self.clear();
+    }
+}
+
+fn take<K, V>(
+    event: Event<V>,
+    filling: &mut Filling<V>,
+    kept: &mut impl Kept<K, V>,
+    key: impl Fn(&V) -> K,
+) {
+    match event {
+        Event::Apply(one) => kept.put(key(&one), one),
+        Event::Delete(one) => kept.drop(&key(&one)),
+        Event::Init => filling.buffer = Some(Vec::new()),
+        Event::InitApply(one) => filling.buffer.get_or_insert_default().push(one),
+        Event::InitDone => {
+            kept.empty();
+            for one in filling.buffer.take().unwrap_or_default() {
+                kept.put(key(&one), one);
+            }
+            filling.whole = true;
+        }
+    }
+}
+
+/// Follows a kind until nothing listens. A watch that ends is begun again, ever more slowly.
+fn follow<K>(
+    api: Api<K>,
+    config: watcher::Config,
+    sender: Sender<News>,
+    news: impl Fn(Event<K>) -> News + Send + 'static,
+) where
+    K: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug + Send + 'static,
+{
+    tokio::spawn(async move {
+        let mut events = Box::pin(watcher(api, config).default_backoff());
+        while let Some(event) = events.next().await {
+            // An error is a watch that begins again; what was read stands until it is whole.
+            let Ok(event) = event else { continue };
+            if sender.send(news(event)).await.is_err() {
+                return;
+            }
+        }
+    });
+}

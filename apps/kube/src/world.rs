@@ -1,0 +1,76 @@
+//! Everything that was read of the cluster. A plan is made of it alone.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::objects::{Job, Known as _, Machine, Node, Placement, Pod, Uid};
+
+/// The objects that were read, each kind whole.
+#[derive(Debug, Default)]
+pub(crate) struct World {
+    pub(crate) machines: BTreeMap<String, Machine>,
+    pub(crate) nodes: BTreeMap<String, Node>,
+    pub(crate) jobs: HashMap<Uid, Job>,
+    pub(crate) pods: HashMap<Uid, Pod>,
+    pub(crate) placements: HashMap<Uid, Placement>,
+}
+
+/// A world, with what hangs together in it side by side.
+pub(crate) struct Index<'a> {
+    pub(crate) world: &'a World,
+    /// The living pods of each Job.
+    pods: HashMap<Uid, Vec<&'a Pod>>,
+    /// The living pods on each node.
+    on: HashMap<&'a str, Vec<&'a Pod>>,
+    /// The placement of each Job; of several, which others made by hand, the oldest.
+    placements: HashMap<&'a Uid, &'a Placement>,
+}
+
+impl<'a> Index<'a> {
+    pub(crate) fn of(world: &'a World) -> Index<'a> {
+        let mut index =
+            Index { world, pods: HashMap::new(), on: HashMap::new(), placements: HashMap::new() };
+        for pod in world.pods.values().filter(|pod| pod.lives()) {
+            if let Some(owner) = pod.owner() {
+                index.pods.entry(owner).or_default().push(pod);
+            }
+            if let Some(node) = pod.node() {
+                index.on.entry(node).or_default().push(pod);
+            }
+        }
+        for pods in index.pods.values_mut() {
+            pods.sort_unstable_by_key(|pod| (pod.rank(), pod.uid()));
+        }
+        for placement in world.placements.values() {
+            let place = index.placements.entry(&placement.spec.job_uid).or_insert(placement);
+            if placement.version_number() < place.version_number() {
+                *place = placement;
+            }
+        }
+        index
+    }
+
+    /// The living pods of a Job, by rank.
+    pub(crate) fn pods_of(&self, job: &Uid) -> &[&'a Pod] {
+        self.pods.get(job).map_or(&[], Vec::as_slice)
+    }
+
+    /// The living pods on a node.
+    pub(crate) fn pods_on(&self, node: &str) -> &[&'a Pod] {
+        self.on.get(node).map_or(&[], Vec::as_slice)
+    }
+
+    /// The placement of a Job.
+    pub(crate) fn placement_of(&self, job: &Uid) -> Option<&'a Placement> {
+        self.placements.get(job).copied()
+    }
+
+    /// The Jobs with a shape that are placed on a machine: those that name it, and where it is the
+    /// only one, those that name none.
+    pub(crate) fn jobs_on(&self, machine: &str) -> impl Iterator<Item = &'a Job> {
+        let only = self.world.machines.len() == 1;
+        self.world.jobs.values().filter(move |job| {
+            let named = job.annotation(crate::objects::MACHINE);
+            job.shape().is_some() && named.map_or(only, |name| name == machine)
+        })
+    }
+}

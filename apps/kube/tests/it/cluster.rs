@@ -1,0 +1,328 @@
+//! A control plane in a temporary directory, with nodes that are objects alone, and the program
+//! beside it.
+
+use std::fs::{File, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::time::{Duration, Instant};
+
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Client, Config};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+use crate::kubelets::Kubelets;
+
+/// Also the controllers that look after nodes.
+const CONTROLLERS: &str = "job-controller,garbage-collector-controller,namespace-controller,\
+                           pod-garbage-collector-controller,disruption-controller,\
+                           node-lifecycle-controller,taint-eviction-controller";
+
+/// What is missing where nothing is tried.
+const REQUIRED: &str = "PAVIOR_REQUIRE_KUBERNETES";
+
+static NEXT: AtomicU16 = AtomicU16::new(0);
+
+/// The release that is tried: the newest, unless another is asked for.
+pub(crate) fn release() -> &'static str {
+    match std::env::var("PAVIOR_KUBE_RELEASE") {
+        Ok(release) => release.leak(),
+        Err(_) => "1.37",
+    }
+}
+
+/// Who asks.
+#[derive(Clone, Copy)]
+pub(crate) enum User {
+    Admin,
+    Alice,
+}
+
+pub(crate) struct Cluster {
+    folder: TempDir,
+    release: &'static str,
+    port: u16,
+    runtime: Arc<Runtime>,
+    admin: Client,
+    user: Client,
+    copies: Vec<Child>,
+    pub(crate) kubelets: Kubelets,
+}
+
+fn script() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/kubernetes/control-plane.sh")
+}
+
+impl Cluster {
+    /// Starts one with nodes of a mesh or torus named `n{x}-{y}-{z}`; none where it cannot be had.
+    pub(crate) fn start(what: &str, release: &'static str, sides: [u16; 3]) -> Option<Cluster> {
+        let folder = tempfile::tempdir().expect("there is room");
+        let port =
+            20_000 + 10 * (NEXT.fetch_add(1, Ordering::Relaxed) + std::process::id() as u16 % 1000);
+        let mut command = Command::new(script());
+        command.args(["start", release]).arg(folder.path()).env("PORT", port.to_string());
+        command.env("CONTROLLERS", CONTROLLERS);
+        let said = command.stdin(Stdio::null()).output().expect("bash is there");
+        if !said.status.success() {
+            let why = String::from_utf8_lossy(&said.stderr).trim().to_string();
+            pavior_trials::skipped(what, &why, REQUIRED);
+            return None;
+        }
+        let mut runtime = tokio::runtime::Builder::new_multi_thread();
+        let runtime = Arc::new(runtime.worker_threads(2).enable_all().build().unwrap());
+        let [admin, user] = ["admin", "user"].map(|who| client(&runtime, folder.path(), who));
+        let kubelets = Kubelets::start(&runtime, admin.clone());
+        let copies = Vec::new();
+        let cluster = Cluster { folder, release, port, runtime, admin, user, copies, kubelets };
+        cluster.prepare(sides);
+        Some(cluster)
+    }
+
+    /// Nodes, our objects, and the namespace of users.
+    fn prepare(&self, sides: [u16; 3]) {
+        for z in 0..sides[2] {
+            for y in 0..sides[1] {
+                for x in 0..sides[0] {
+                    self.add_node(&format!("n{x}-{y}-{z}"));
+                }
+            }
+        }
+        let text = pavior_kube::manifests(true);
+        for part in text.split("\n---\n") {
+            let object: Value = serde_saphyr::from_str(part).expect("manifests are YAML");
+            self.good(User::Admin, "POST", &place(&object), &object);
+        }
+        // Users may do all that a policy does not forbid.
+        let role = json!({
+            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
+            "metadata": { "name": "users" },
+            "rules": [{ "apiGroups": ["", "batch", "pavior.dev"], "verbs": ["*"],
+                        "resources": ["pods", "jobs", "placements", "placements/status"] }],
+        });
+        self.good(User::Admin, "POST", &place(&role), &role);
+        let rights = json!({
+            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
+            "metadata": { "name": "users" },
+            "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole",
+                         "name": "users" },
+            "subjects": [{ "kind": "User", "name": "alice",
+                           "apiGroup": "rbac.authorization.k8s.io" }],
+        });
+        self.good(User::Admin, "POST", &place(&rights), &rights);
+        let namespace = "/api/v1/namespaces/default";
+        self.until("the namespace", || {
+            self.ask(User::Admin, "GET", namespace, &Value::Null).is_ok()
+        });
+    }
+
+    pub(crate) fn add_node(&self, name: &str) {
+        let node = json!({ "apiVersion": "v1", "kind": "Node", "metadata": { "name": name } });
+        self.good(User::Admin, "POST", "/api/v1/nodes", &node);
+        let amount = json!({ "cpu": "8", "memory": "32Gi", "pods": "20" });
+        let ready = json!({ "type": "Ready", "status": "True", "reason": "Toy" });
+        let status = json!({
+            "status": { "capacity": amount, "allocatable": amount, "conditions": [ready] },
+        });
+        self.patch(&format!("/api/v1/nodes/{name}/status"), &status);
+    }
+
+    /// A merge patch by the administrator.
+    pub(crate) fn patch(&self, path: &str, body: &Value) {
+        self.good(User::Admin, "PATCH", path, body);
+    }
+
+    /// Makes a machine of all nodes.
+    pub(crate) fn machine(&self, grid: &str) {
+        let machine = json!({
+            "apiVersion": "pavior.dev/v1alpha1", "kind": "Machine", "metadata": { "name": "pod" },
+            "spec": { "grid": grid, "nodes": { "pattern": "n{x}-{y}-{z}" } },
+        });
+        self.until("the definition of machines", || {
+            self.ask(User::Admin, "POST", &place(&machine), &machine).is_ok()
+        });
+    }
+
+    /// An answer, or the refusal's code and message.
+    pub(crate) fn ask(
+        &self,
+        user: User,
+        method: &str,
+        path: &str,
+        body: &Value,
+    ) -> Result<Value, (u16, String)> {
+        let client = match user {
+            User::Admin => &self.admin,
+            User::Alice => &self.user,
+        };
+        let kind =
+            if method == "PATCH" { "application/merge-patch+json" } else { "application/json" };
+        let text = if body.is_null() { Vec::new() } else { serde_json::to_vec(body).unwrap() };
+        let request = http::Request::builder().method(method).uri(path);
+        let request = request.header("content-type", kind).body(text).unwrap();
+        match self.runtime.block_on(client.request::<Value>(request)) {
+            Ok(value) => Ok(value),
+            Err(kube::Error::Api(status)) => Err((status.code, status.message.clone())),
+            Err(error) => Err((0, error.to_string())),
+        }
+    }
+
+    /// An answer that is no refusal.
+    pub(crate) fn good(&self, user: User, method: &str, path: &str, body: &Value) -> Value {
+        self.ask(user, method, path, body).unwrap_or_else(|why| panic!("{method} {path}: {why:?}"))
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Value {
+        self.good(User::Admin, "GET", path, &Value::Null)
+    }
+
+    /// Makes a Job of Alice's whose pods run for some seconds; its name.
+    pub(crate) fn job(&self, name: &str, shape: &str, run_s: u32) {
+        let made = self.ask(User::Alice, "POST", JOBS, &job(name, shape, run_s));
+        made.unwrap_or_else(|why| panic!("{name}: {why:?}"));
+    }
+
+    /// Waits until something holds, at most five minutes.
+    pub(crate) fn until(&self, what: &str, holds: impl FnMut() -> bool) {
+        self.within(300, what, holds);
+    }
+
+    /// Waits until something holds, at most so many seconds.
+    pub(crate) fn within(&self, seconds: u64, what: &str, mut holds: impl FnMut() -> bool) {
+        let began = Instant::now();
+        while !holds() {
+            let late = began.elapsed() > Duration::from_secs(seconds);
+            assert!(!late, "{what}; {}\n{}", self.log(), self.state());
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    /// Starts a copy of the program. It acts with the Lease, or always.
+    pub(crate) fn start_copy(&mut self, lease: &str) {
+        let log = OpenOptions::new().create(true).append(true).open(self.path().join("log/pavior"));
+        let log: File = log.expect("there is room");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pavior-kube"));
+        command.args([&format!("copy-{}", self.copies.len()), lease]);
+        command.env("KUBECONFIG", self.path().join("pavior.kubeconfig"));
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+        self.copies.push(command.spawn().expect("it was built"));
+    }
+
+    /// Kills a copy, and starts another.
+    pub(crate) fn kill_copy(&mut self, at: usize) {
+        let mut copy = self.copies.remove(at);
+        let _ = copy.kill();
+        let _ = copy.wait();
+        self.start_copy("always");
+    }
+
+    /// Stops a copy for a while, as a machine does that sleeps; or lets it go on.
+    pub(crate) fn sleep_copy(&self, at: usize, asleep: bool) {
+        let signal = if asleep { "-STOP" } else { "-CONT" };
+        let pid = self.copies[at].id().to_string();
+        let _ = Command::new("kill").args([signal, &pid]).status();
+    }
+
+    /// Kills a part of the control plane, and starts it again.
+    pub(crate) fn kill(&self, part: &str) {
+        let pid = std::fs::read_to_string(self.path().join(format!("{part}.pid"))).unwrap();
+        let _ = Command::new("kill").args(["-9", pid.trim()]).status();
+        std::thread::sleep(Duration::from_millis(300));
+        let mut command = Command::new(script());
+        command.args(["run", self.release]).arg(self.path()).arg(part);
+        command.env("PORT", self.port.to_string()).env("CONTROLLERS", CONTROLLERS);
+        command.stdin(Stdio::null());
+        assert!(command.status().unwrap().success(), "{part} starts again");
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// What is not over, in lines.
+    fn state(&self) -> String {
+        let mut lines = Vec::new();
+        for job in self.get(JOBS)["items"].as_array().into_iter().flatten() {
+            lines.push(format!("{} {}", job["metadata"]["name"], job["status"]));
+        }
+        for pod in self.get("/api/v1/pods")["items"].as_array().into_iter().flatten() {
+            let (about, spec) = (&pod["metadata"], &pod["spec"]);
+            lines.push(format!(
+                "{} {} {} {} {} {}",
+                about["name"],
+                about["deletionTimestamp"],
+                spec["nodeName"],
+                spec["schedulingGates"],
+                spec["affinity"],
+                pod["status"]
+            ));
+        }
+        lines.join("\n")
+    }
+
+    fn log(&self) -> String {
+        let text = std::fs::read_to_string(self.path().join("log/pavior")).unwrap_or_default();
+        text.chars().rev().take(2000).collect::<Vec<_>>().into_iter().rev().collect()
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        for copy in &mut self.copies {
+            let _ = copy.kill();
+            let _ = copy.wait();
+        }
+        let _ = Command::new(script()).arg("stop").arg(self.path()).status();
+    }
+}
+
+pub(crate) const JOBS: &str = "/apis/batch/v1/namespaces/default/jobs";
+
+/// A Job as a user writes it: the shape, and nothing else of ours.
+pub(crate) fn job(name: &str, shape: &str, run_s: u32) -> Value {
+    let nodes: u64 = shape.split('x').map(|side| side.parse::<u64>().unwrap_or(1)).product();
+    let container = json!({ "name": "main", "image": "toy" });
+    let annotations = json!({
+        "pavior.dev/shape": shape, "pavior.dev/seconds": (run_s + 4).to_string(),
+    });
+    json!({
+        "apiVersion": "batch/v1", "kind": "Job",
+        "metadata": { "name": name, "annotations": annotations },
+        "spec": {
+            "completions": nodes, "parallelism": nodes, "completionMode": "Indexed",
+            "backoffLimit": 1000,
+            "template": {
+                "metadata": { "annotations": { "toy/seconds": run_s.to_string() } },
+                "spec": { "restartPolicy": "Never", "containers": [container] },
+            },
+        },
+    })
+}
+
+fn client(runtime: &Runtime, folder: &Path, who: &str) -> Client {
+    let path = folder.join(format!("{who}.kubeconfig"));
+    let kubeconfig = Kubeconfig::read_from(path).expect("the script wrote it");
+    runtime.block_on(async {
+        let options = KubeConfigOptions::default();
+        let config = Config::from_custom_kubeconfig(kubeconfig, &options).await.unwrap();
+        Client::try_from(config).unwrap()
+    })
+}
+
+/// The path that an object is created at.
+fn place(object: &Value) -> String {
+    let version = object["apiVersion"].as_str().unwrap();
+    let root = if version.contains('/') { "/apis" } else { "/api" };
+    let namespace = match object["metadata"]["namespace"].as_str() {
+        Some(namespace) => format!("namespaces/{namespace}/"),
+        None => String::new(),
+    };
+    let kind = object["kind"].as_str().unwrap().to_lowercase();
+    let plural = match kind.strip_suffix('y') {
+        Some(stem) => format!("{stem}ies"),
+        None => format!("{kind}s"),
+    };
+    format!("{root}/{version}/{namespace}{plural}")
+}

@@ -1,0 +1,138 @@
+//! What was so, from the audit log alone: which node each pod was bound to, which placements were
+//! confirmed when, and whether every Job ran on the nodes of its placement by rank.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use pavior_mesh::{Cuboid, Grid};
+use serde_json::Value;
+
+/// What the log says.
+#[derive(Debug, Default)]
+pub(crate) struct Record {
+    /// Confirmed placements, by uid: the Job's uid and the nodes; and those that have ended.
+    confirmed: HashMap<String, (String, Vec<String>)>,
+    /// Confirmations that overlapped another one which stood.
+    pub(crate) overlaps: usize,
+    pub(crate) confirmations: usize,
+    /// Pods that were bound, with the node and the rank, by the Job's uid.
+    pub(crate) bound: BTreeMap<String, Vec<(usize, String)>>,
+    /// Pods bound to another node than the placement of their Job says.
+    pub(crate) misplaced: usize,
+    spec: HashMap<String, (String, Vec<String>)>,
+    pods: HashMap<String, (String, usize)>,
+}
+
+impl Record {
+    pub(crate) fn read(folder: &Path) -> Record {
+        let text = std::fs::read_to_string(folder.join("audit.log")).expect("the log is there");
+        let mut record = Record::default();
+        let good = |event: &Value| {
+            let code = event["responseStatus"]["code"].as_u64().unwrap_or(0);
+            (200..300).contains(&code)
+        };
+        let events = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let mut events: Vec<Value> = events.filter(good).collect();
+        events.sort_by_cached_key(when);
+        for event in &events {
+            record.event(event);
+        }
+        record
+    }
+
+    /// Placements that are no box of a machine, in the order of its ranks. Nodes are named by their
+    /// places.
+    pub(crate) fn crooked(&self, grid: &Grid) -> usize {
+        let is_box = |nodes: &[String]| {
+            let place = |name: &String| {
+                let mut sides = name[1..].split('-').map(|side| side.parse().unwrap());
+                [(); 3].map(|()| sides.next().unwrap_or(0))
+            };
+            let first = place(&nodes[0]);
+            let sides = (1..=nodes.len() as u16).flat_map(|x| {
+                (1..=nodes.len() as u16 / x).map(move |y| [x, y, nodes.len() as u16 / x / y])
+            });
+            let mut boxes = sides
+                .filter(|sides| {
+                    sides.iter().map(|&side| usize::from(side)).product::<usize>() == nodes.len()
+                })
+                .filter(|sides| sides.iter().zip(grid.sides()).all(|(side, most)| *side <= most))
+                .map(|sides| Cuboid::new(first, sides));
+            boxes.any(|one| {
+                let names = one.nodes(grid).map(|node| {
+                    let [x, y, z] = grid.point(node);
+                    format!("n{x}-{y}-{z}")
+                });
+                names.eq(nodes.iter().cloned())
+            })
+        };
+        self.spec.values().filter(|(_, nodes)| !is_box(nodes)).count()
+    }
+
+    fn event(&mut self, event: &Value) {
+        let what = &event["objectRef"];
+        let answer = &event["responseObject"];
+        let word = |value: &Value| value.as_str().unwrap_or_default().to_string();
+        let (resource, sub) = (word(&what["resource"]), word(&what["subresource"]));
+        let verb = word(&event["verb"]);
+        match (resource.as_str(), sub.as_str(), verb.as_str()) {
+            ("placements", "", "create") => {
+                let nodes = answer["spec"]["nodes"].as_array();
+                let nodes = nodes.into_iter().flatten().map(word).collect();
+                let uid = word(&answer["metadata"]["uid"]);
+                self.spec.insert(uid, (word(&answer["spec"]["jobUid"]), nodes));
+            }
+            ("placements", "status", _) => {
+                if answer["status"]["confirmed"] != true {
+                    return;
+                }
+                let uid = word(&answer["metadata"]["uid"]);
+                let Some(spec) = self.spec.get(&uid).cloned() else { return };
+                let others = self.confirmed.values().filter(|(job, _)| *job != spec.0);
+                let taken: Vec<&String> = others.flat_map(|(_, nodes)| nodes).collect();
+                self.overlaps += usize::from(spec.1.iter().any(|node| taken.contains(&node)));
+                self.confirmations += 1;
+                self.confirmed.insert(uid, spec);
+            }
+            ("placements", "", "delete") => {
+                // Of a deletion the log has the object, or a status with its uid.
+                let uids = [&answer["metadata"]["uid"], &answer["details"]["uid"]];
+                for uid in uids {
+                    self.confirmed.remove(&word(uid));
+                }
+            }
+            ("pods", "", "create") => {
+                let labels = &answer["metadata"]["labels"];
+                let rank = word(&labels["batch.kubernetes.io/job-completion-index"]).parse();
+                let owner = word(&answer["metadata"]["ownerReferences"][0]["uid"]);
+                if let Ok(rank) = rank {
+                    self.pods.insert(word(&answer["metadata"]["uid"]), (owner, rank));
+                }
+            }
+            ("pods", "binding", "create") => {
+                let node = word(&event["requestObject"]["target"]["name"]);
+                let uid = word(&event["requestObject"]["metadata"]["uid"]);
+                self.bind(&uid, node);
+            }
+            _ => {}
+        }
+    }
+
+    fn bind(&mut self, uid: &str, node: String) {
+        let Some((job, rank)) = self.pods.get(uid).cloned() else { return };
+        let said = self
+            .spec
+            .values()
+            .any(|(owner, nodes)| *owner == job && nodes.get(rank) == Some(&node));
+        self.misplaced += usize::from(!said);
+        self.bound.entry(job).or_default().push((rank, node));
+    }
+}
+
+/// When a change took place at the earliest, if it is a deletion, else at the latest: what seems to
+/// overlap then, does.
+fn when(event: &Value) -> String {
+    let stamp =
+        if event["verb"] == "delete" { "requestReceivedTimestamp" } else { "stageTimestamp" };
+    event[stamp].as_str().unwrap_or_default().to_string()
+}

@@ -1,0 +1,112 @@
+//! What kubelets do, for all nodes: they say that they are well; bound pods run, and succeed after
+//! the seconds that an annotation says; pods that are deleted go.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use futures_util::StreamExt as _;
+use k8s_openapi::api::core::v1::{Node, Pod};
+use k8s_openapi::jiff::Timestamp;
+use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams};
+use kube::runtime::WatchStreamExt as _;
+use kube::runtime::watcher::{self, watcher};
+use kube::{Client, ResourceExt as _};
+use serde_json::json;
+use tokio::runtime::Runtime;
+use tokio::task::JoinHandle;
+
+/// How often a node says that it is well. It is believed for 40 s.
+const BEAT: Duration = Duration::from_secs(10);
+
+pub(crate) struct Kubelets {
+    tasks: [JoinHandle<()>; 2],
+    /// Nodes that say nothing.
+    pub(crate) silent: Arc<Mutex<HashSet<String>>>,
+}
+
+impl Drop for Kubelets {
+    fn drop(&mut self) {
+        self.tasks.iter().for_each(JoinHandle::abort);
+    }
+}
+
+impl Kubelets {
+    pub(crate) fn start(runtime: &Arc<Runtime>, client: Client) -> Kubelets {
+        let silent = Arc::default();
+        let beats = runtime.spawn(beat(client.clone(), Arc::clone(&silent)));
+        Kubelets { tasks: [beats, runtime.spawn(work(client))], silent }
+    }
+}
+
+async fn beat(client: Client, silent: Arc<Mutex<HashSet<String>>>) {
+    let nodes: Api<Node> = Api::all(client);
+    loop {
+        tokio::time::sleep(BEAT).await;
+        let Ok(all) = nodes.list_metadata(&ListParams::default()).await else { continue };
+        for node in all.items {
+            let name = node.name_any();
+            if silent.lock().unwrap().contains(&name) {
+                continue;
+            }
+            let at = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+            let ready = json!({
+                "type": "Ready", "status": "True", "reason": "Toy", "lastHeartbeatTime": at,
+            });
+            let status = Patch::Merge(json!({ "status": { "conditions": [ready] } }));
+            let _ = nodes.patch_status(&name, &PatchParams::default(), &status).await;
+        }
+    }
+}
+
+async fn work(client: Client) {
+    let pods: Api<Pod> = Api::all(client.clone());
+    let mut events =
+        Box::pin(watcher(pods, watcher::Config::default()).default_backoff().applied_objects());
+    let mut ends: HashMap<String, (Instant, Pod)> = HashMap::new();
+    loop {
+        let next = tokio::time::timeout(Duration::from_millis(100), events.next()).await;
+        match next {
+            Ok(Some(Ok(pod))) => look(&client, pod, &mut ends).await,
+            Ok(None) => return,
+            Ok(Some(Err(_))) | Err(_) => {}
+        }
+        let now = Instant::now();
+        let due: Vec<String> =
+            ends.iter().filter(|(_, (end, _))| *end <= now).map(|(uid, _)| uid.clone()).collect();
+        for uid in due {
+            let pod = ends[&uid].1.clone();
+            if set(&client, &pod, "Succeeded").await {
+                ends.remove(&uid);
+            }
+        }
+    }
+}
+
+async fn look(client: &Client, pod: Pod, ends: &mut HashMap<String, (Instant, Pod)>) {
+    let uid = pod.uid().unwrap_or_default();
+    let bound = pod.spec.as_ref().is_some_and(|spec| spec.node_name.is_some());
+    let phase = pod.status.as_ref().and_then(|status| status.phase.clone()).unwrap_or_default();
+    if pod.metadata.deletion_timestamp.is_some() {
+        ends.remove(&uid);
+        let api: Api<Pod> = Api::namespaced(client.clone(), &pod.namespace().unwrap_or_default());
+        let _ = api.delete(&pod.name_any(), &DeleteParams::default().grace_period(0)).await;
+    } else if bound && phase == "Pending" {
+        let seconds = pod.annotations().get("toy/seconds").and_then(|text| text.parse().ok());
+        // If it cannot be said now, its end can be said later.
+        let _ = set(client, &pod, "Running").await;
+        ends.insert(uid, (Instant::now() + Duration::from_secs(seconds.unwrap_or(1)), pod));
+    }
+}
+
+/// Says how a pod is; whether that was heard, or the pod is gone.
+async fn set(client: &Client, pod: &Pod, phase: &str) -> bool {
+    let api: Api<Pod> = Api::namespaced(client.clone(), &pod.namespace().unwrap_or_default());
+    let body = json!({ "metadata": { "uid": pod.uid() }, "status": { "phase": phase } });
+    let patch = Patch::Merge(body);
+    match api.patch_status(&pod.name_any(), &PatchParams::default(), &patch).await {
+        Ok(_) => true,
+        Err(kube::Error::Api(status)) => matches!(status.code, 404 | 409),
+        Err(_) => false,
+    }
+}

@@ -1,0 +1,12 @@
+//! `pavior kube` against a real control plane without kubelets, set up by
+//! `examples/kubernetes/control-plane.sh`.
+//!
+//! Where it cannot be had the runner of the checks is told so; with `PAVIOR_REQUIRE_KUBERNETES`, as
+//! in `.ci/run`, that is an error.
+
+mod cluster;
+mod judge;
+mod kubelets;
+mod policies;
+mod storm;
+mod story;

@@ -1,0 +1,71 @@
+//! What users may not do, and what they are told.
+
+use serde_json::{Value, json};
+
+use crate::cluster::{Cluster, JOBS, User, job, release};
+
+#[test]
+fn users_open_no_gates_and_write_no_placements() {
+    let Some(mut cluster) = Cluster::start("policies", release(), [2, 2, 1]) else { return };
+    cluster.machine("mesh:2x2x1");
+    // The policies are in force a while after they were made.
+    let bad = job("bad", "0x4", 1);
+    cluster.until("the policies", || {
+        cluster.ask(User::Alice, "POST", &format!("{JOBS}?dryRun=All"), &bad).is_err()
+    });
+    let refused = |mut wrong: Value, change: &dyn Fn(&mut Value), word: &str| {
+        change(&mut wrong);
+        let (code, message) =
+            cluster.ask(User::Alice, "POST", JOBS, &wrong).expect_err("it is refused");
+        assert_eq!(code, 422, "{message}");
+        assert!(message.contains(word), "{message}");
+        assert!(!message.contains('\u{1b}') && !message.contains("failed expression"), "{message}");
+    };
+    for shape in ["0x4", "12345678901", "4x4x4x4", "2\n", "\u{1b}[2J", "", "x", "2x", "-1"] {
+        let set =
+            |job: &mut Value| job["metadata"]["annotations"]["pavior.dev/shape"] = json!(shape);
+        refused(job("bad", "2x2x1", 1), &set, "is not a shape");
+    }
+    let plain = |job: &mut Value| job["spec"]["completionMode"] = json!("NonIndexed");
+    refused(job("bad", "2x2x1", 1), &plain, "Indexed");
+    let few = |job: &mut Value| job["spec"]["parallelism"] = json!(2);
+    refused(job("bad", "2x2x1", 1), &few, "as many completions");
+    let other = |job: &mut Value| {
+        job["spec"]["parallelism"] = json!(3);
+        job["spec"]["completions"] = json!(3);
+    };
+    refused(job("bad", "2x2x1", 1), &other, "number of nodes");
+    // A good one gets gate and resource. Nobody but the program opens its pods.
+    cluster.job("good", "2x2x1", 1);
+    let pods = "/api/v1/namespaces/default/pods";
+    cluster.until("four pods", || cluster.get(pods)["items"].as_array().unwrap().len() == 4);
+    let all = cluster.get(pods);
+    let pod = &all["items"][0];
+    assert_eq!(pod["spec"]["schedulingGates"][0]["name"], "pavior.dev/placement");
+    assert_eq!(pod["spec"]["containers"][0]["resources"]["limits"]["pavior.dev/node"], "1");
+    let path = format!("{pods}/{}", pod["metadata"]["name"].as_str().unwrap());
+    let open = json!({ "spec": { "schedulingGates": null } });
+    for user in [User::Admin, User::Alice] {
+        let (code, message) = cluster.ask(user, "PATCH", &path, &open).expect_err("refused");
+        assert_eq!(code, 422, "{message}");
+        assert!(message.contains("by pavior kube alone"), "{message}");
+    }
+    let select = json!({ "spec": { "nodeSelector": { "kubernetes.io/hostname": "n0-0-0" } } });
+    assert!(cluster.ask(User::Alice, "PATCH", &path, &select).is_err());
+    let shape = json!({ "metadata": { "annotations": { "pavior.dev/shape": "4x1x1" } } });
+    assert!(cluster.ask(User::Alice, "PATCH", &format!("{JOBS}/good"), &shape).is_err());
+    // Not even who administers a cluster makes a placement.
+    let placement = json!({
+        "apiVersion": "pavior.dev/v1alpha1", "kind": "Placement", "metadata": { "name": "forged" },
+        "spec": { "machine": "pod", "job": "good", "jobUid": "x", "shape": "1x1x1", "box": "x",
+                  "nodes": ["n0-0-0"] },
+    });
+    let placements = "/apis/pavior.dev/v1alpha1/namespaces/default/placements";
+    for user in [User::Admin, User::Alice] {
+        assert!(cluster.ask(user, "POST", placements, &placement).is_err());
+    }
+    cluster.start_copy("lease");
+    cluster.until("it is complete", || {
+        cluster.get(&format!("{JOBS}/good"))["status"]["succeeded"] == 4
+    });
+}

@@ -1,0 +1,251 @@
+//! Everything at once that disturbs a cluster, with two copies of the program: Jobs are made while
+//! processes are killed, nodes go and come, and pods and Jobs are deleted. The audit log judges.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use pavior_kernel::Stream;
+use serde_json::{Value, json};
+
+use crate::cluster::{Cluster, JOBS, User, job};
+use crate::judge::Record;
+use crate::story::complete;
+
+const GRID: &str = "torus:4x4x4";
+const SHAPES: &[&str] = &[
+    "2x2x2", "4x1x1", "4x4x1", "1x1x1", "2x2x1", "4x4x2", "3x2x1", "2x4x2", "2x2x2", "3x3x1",
+    "1x2x2", "4x4x4",
+];
+const PODS: &str = "/api/v1/namespaces/default/pods";
+const PARTS: &[&str] = &["etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager"];
+
+/// What is disturbed, and for how long.
+struct Storm<'a> {
+    cluster: &'a mut Cluster,
+    draw: Stream,
+    counts: BTreeMap<&'static str, usize>,
+    /// What ends a disturbance, and when.
+    ends: Vec<(Instant, End)>,
+    release: &'static str,
+}
+
+enum End {
+    Uncordon(String),
+    Speak(String),
+    Wake(usize),
+    Resume(String),
+}
+
+impl Storm<'_> {
+    fn below(&mut self, bound: usize) -> usize {
+        (self.draw.next_u64() % bound.max(1) as u64) as usize
+    }
+
+    fn node(&mut self) -> String {
+        format!("n{}-{}-{}", self.below(4), self.below(4), self.below(4))
+    }
+
+    /// The name of an object of a list; none where there is none, or the API server is away.
+    fn one(&mut self, path: &str, is: impl Fn(&Value) -> bool) -> Option<Value> {
+        let all = self.cluster.ask(User::Admin, "GET", path, &Value::Null).ok()?;
+        let all: Vec<&Value> = all["items"].as_array()?.iter().filter(|one| is(one)).collect();
+        let at = self.below(all.len());
+        all.get(at).map(|&one| one.clone())
+    }
+
+    fn later(&mut self, seconds: u64, end: End) {
+        self.ends.push((Instant::now() + Duration::from_secs(seconds), end));
+    }
+
+    fn end(&mut self, all: bool) {
+        let now = Instant::now();
+        let (due, rest) =
+            std::mem::take(&mut self.ends).into_iter().partition(|(at, _)| all || *at <= now);
+        self.ends = rest;
+        for (_, end) in due {
+            let again = match &end {
+                End::Uncordon(node) => !self.cordon(node, false),
+                End::Speak(node) => {
+                    self.cluster.kubelets.silent.lock().unwrap().remove(node);
+                    false
+                }
+                End::Wake(copy) => {
+                    self.cluster.sleep_copy(*copy, false);
+                    false
+                }
+                End::Resume(job) => !self.suspend(job, false),
+            };
+            if again {
+                self.later(1, end);
+            }
+        }
+    }
+
+    fn cordon(&mut self, node: &str, cordoned: bool) -> bool {
+        let body = json!({ "spec": { "unschedulable": cordoned } });
+        let path = format!("/api/v1/nodes/{node}");
+        let answer = self.cluster.ask(User::Admin, "PATCH", &path, &body);
+        matches!(answer, Ok(_) | Err((404, _)))
+    }
+
+    fn suspend(&mut self, job: &str, suspended: bool) -> bool {
+        let body = json!({ "spec": { "suspend": suspended } });
+        let answer = self.cluster.ask(User::Alice, "PATCH", &format!("{JOBS}/{job}"), &body);
+        matches!(answer, Ok(_) | Err((404, _)))
+    }
+
+    /// Disturbs something; its name.
+    fn disturb(&mut self) -> Option<&'static str> {
+        let what = self.below(12);
+        match what {
+            0 => {
+                let copy = self.below(2);
+                self.cluster.kill_copy(copy);
+                Some("a copy killed")
+            }
+            1 => {
+                self.cluster.sleep_copy(0, true);
+                self.later(5, End::Wake(0));
+                Some("a copy asleep for 5 s")
+            }
+            2 => {
+                let part = PARTS[self.below(PARTS.len())];
+                self.cluster.kill(part);
+                Some(part)
+            }
+            3 | 4 => {
+                let node = self.node();
+                self.cordon(&node, true).then_some(())?;
+                self.later(6, End::Uncordon(node));
+                Some("a node cordoned for 6 s")
+            }
+            5 => {
+                let node = self.node();
+                self.cluster.kubelets.silent.lock().unwrap().insert(node.clone());
+                self.later(60, End::Speak(node));
+                Some("a node silent for 60 s")
+            }
+            6 => {
+                let node = self.node();
+                let path = format!("/api/v1/nodes/{node}");
+                self.cluster.ask(User::Admin, "DELETE", &path, &Value::Null).ok()?;
+                self.cluster.add_node(&node);
+                Some("a node deleted and made anew")
+            }
+            7 | 8 => self.lose_pod(what == 7),
+            9 => {
+                let name = self.living()?;
+                self.suspend(&name, true).then_some(())?;
+                self.later(4, End::Resume(name));
+                Some("a Job suspended for 4 s")
+            }
+            10 => self.again(),
+            _ => None,
+        }
+    }
+
+    /// A pod is deleted, or evicted.
+    fn lose_pod(&mut self, evicted: bool) -> Option<&'static str> {
+        let pod = self.one(PODS, |pod| pod["status"]["phase"] == "Running")?;
+        let path = format!("{PODS}/{}", pod["metadata"]["name"].as_str()?);
+        if !evicted {
+            self.cluster.ask(User::Alice, "DELETE", &path, &Value::Null).ok()?;
+            return Some("a pod deleted");
+        }
+        let name = &pod["metadata"]["name"];
+        let eviction = json!({
+            "apiVersion": "policy/v1", "kind": "Eviction", "metadata": { "name": name },
+        });
+        self.cluster.ask(User::Admin, "POST", &format!("{path}/eviction"), &eviction).ok()?;
+        Some("a pod evicted")
+    }
+
+    /// A Job that is not over.
+    fn living(&mut self) -> Option<String> {
+        let job = self.one(JOBS, |job| job["status"]["completionTime"].is_null())?;
+        job["metadata"]["name"].as_str().map(str::to_string)
+    }
+
+    /// A Job is deleted in the background, and made anew under its name.
+    fn again(&mut self) -> Option<&'static str> {
+        let job = self.one(JOBS, |job| job["status"]["completionTime"].is_null())?;
+        let name = job["metadata"]["name"].as_str()?;
+        let shape = job["metadata"]["annotations"]["pavior.dev/shape"].as_str()?;
+        let path = format!("{JOBS}/{name}");
+        let how = json!({ "propagationPolicy": "Background" });
+        self.cluster.ask(User::Alice, "DELETE", &path, &how).ok()?;
+        self.make(name, shape);
+        Some("a Job deleted and made anew")
+    }
+
+    /// Makes a Job, however often it must be tried.
+    fn make(&mut self, name: &str, shape: &str) {
+        let (cluster, body) = (&*self.cluster, job(name, shape, 1));
+        let made = || cluster.ask(User::Alice, "POST", JOBS, &body);
+        cluster.until("a Job is made", || matches!(made(), Ok(_) | Err((409, _))));
+    }
+
+    fn run(&mut self, jobs: usize) {
+        for number in 0..jobs {
+            let shape = SHAPES[self.below(SHAPES.len())];
+            self.make(&format!("job{number}"), shape);
+            std::thread::sleep(Duration::from_millis(100));
+            self.end(false);
+            if number % 2 == 0
+                && let Some(what) = self.disturb()
+            {
+                *self.counts.entry(what).or_default() += 1;
+            }
+        }
+        self.end(true);
+        while !self.ends.is_empty() {
+            std::thread::sleep(Duration::from_millis(200));
+            self.end(true);
+        }
+    }
+
+    fn judge(self, jobs: usize) {
+        let cluster = self.cluster;
+        cluster.within(900, "all are complete", || complete(cluster) == jobs);
+        let record = Record::read(cluster.path());
+        let (overlaps, misplaced) = (record.overlaps, record.misplaced);
+        let crooked = record.crooked(&GRID.parse().unwrap());
+        let mut told = String::new();
+        for (what, count) in &self.counts {
+            let _ = write!(told, "{what} {count}; ");
+        }
+        eprintln!(
+            "{}: {jobs} Jobs, {} confirmed placements: {overlaps} overlap, {crooked} are no box, \
+             {misplaced} pods on another node. {told}",
+            self.release, record.confirmations
+        );
+        assert_eq!((overlaps, crooked, misplaced), (0, 0, 0));
+        assert!(record.confirmations >= jobs);
+    }
+}
+
+/// 200 Jobs of each seed with `cargo xtask kube RELEASE`, 30 in the checks.
+#[test]
+fn everything_at_once() {
+    let chosen = std::env::var("PAVIOR_KUBE_SEEDS").ok();
+    let seeds = chosen.as_deref().unwrap_or("1").split_whitespace();
+    let seeds: Vec<u64> = seeds.map(|seed| seed.parse().expect("a seed is a number")).collect();
+    let jobs = if chosen.is_some() { 200 } else { 30 };
+    let release = crate::cluster::release();
+    for seed in seeds {
+        let Some(mut cluster) = Cluster::start("a storm", release, [4, 4, 4]) else { return };
+        cluster.machine(GRID);
+        cluster.start_copy("always");
+        cluster.start_copy("always");
+        let mut storm = Storm {
+            cluster: &mut cluster,
+            draw: Stream::new(seed, 0, "storm"),
+            counts: BTreeMap::new(),
+            ends: Vec::new(),
+            release,
+        };
+        storm.run(jobs);
+        storm.judge(jobs);
+    }
+}

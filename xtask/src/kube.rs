@@ -1,0 +1,41 @@
+//! The releases of Kubernetes that `pavior kube` is tried with.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::cargo::run_with;
+
+/// As `examples/kubernetes/control-plane.sh` takes them; the last is the one of the checks.
+const RELEASES: [&str; 4] = ["1.34", "1.35", "1.36", "1.37"];
+
+/// Has the control plane built, so that the tests do not wait for it. What cannot be built the
+/// tests leave out, loudly.
+pub(crate) fn prepare(root: &Path) {
+    let mut command = Command::new(root.join("examples/kubernetes/control-plane.sh"));
+    command.args(["make", RELEASES[RELEASES.len() - 1]]).stdin(Stdio::null());
+    if let Ok(made) = command.output() {
+        eprintln!("Kubernetes: {}", String::from_utf8_lossy(&made.stdout).trim());
+    }
+}
+
+/// Runs everything that disturbs a cluster on a release, with the seeds 1 to 5 or others.
+pub(crate) fn storm(root: &Path, arguments: &[String]) -> Vec<String> {
+    let usage = || vec![format!("cargo xtask kube RELEASE [SEED ...]: {}", RELEASES.join(", "))];
+    let Some((release, seeds)) = arguments.split_first() else { return usage() };
+    let numbers = seeds.iter().all(|seed| seed.parse::<u64>().is_ok());
+    if !RELEASES.contains(&release.as_str()) || !numbers {
+        return usage();
+    }
+    let seeds = if seeds.is_empty() { "1 2 3 4 5".to_string() } else { seeds.join(" ") };
+    let tests = ["test", "-p", "pavior-kube", "--test", "it", "--", "--nocapture"];
+    let variables = [
+        ("PAVIOR_KUBE_SEEDS", seeds.as_str()),
+        ("PAVIOR_KUBE_RELEASE", release),
+        ("PAVIOR_REQUIRE_KUBERNETES", "1"),
+    ];
+    if run_with(root, &tests, &variables) {
+        Vec::new()
+    } else {
+        vec![format!("the tests of pavior kube failed on {release}")]
+    }
+}
