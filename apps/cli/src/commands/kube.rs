@@ -59,7 +59,9 @@ fn queue(format: Option<Format>) -> Result<(), Failure> {
         Format::Csv => output::csv(&header, &all.iter().map(cells).collect::<Vec<_>>()),
         Format::Table => {
             let mut table = Table::new(&header, header.len());
-            all.iter().for_each(|one| table.row(cells(one)));
+            for one in &all {
+                table.row(cells(one));
+            }
             table.print(output::width()).map(drop)
         }
     }
@@ -97,7 +99,8 @@ fn slots(shape: &str, budget: u64, format: Option<Format>) -> Result<(), Failure
                     bound => format!(", at most {bound}"),
                 };
                 output::plain(&format!("{}: {}{most}\n", one.machine, one.free))?;
-                output::plain(&one.boxes.iter().map(|at| format!("  {at}\n")).collect::<String>())?;
+                let boxes: Vec<String> = one.boxes.iter().map(|at| format!("  {at}\n")).collect();
+                output::plain(&boxes.concat())?;
             }
             Ok(())
         }
