@@ -3,6 +3,7 @@
 
 mod act;
 mod demands;
+mod order;
 mod patch;
 mod places;
 mod pods;
@@ -12,7 +13,7 @@ mod site;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use pavior_mesh::{NodeId, Occupancy};
 use pavior_planning::{Shape, slots};
@@ -21,7 +22,7 @@ pub(crate) use act::{Act, Seen};
 pub(crate) use queue::Waiting;
 pub(crate) use site::{RESOURCE, Site};
 
-use crate::objects::{Job, Known as _, MACHINE, MachineStatus, Pod, SlotCount, Uid};
+use crate::objects::{Job, Known, MACHINE, MachineStatus, Pod, SlotCount, Uid};
 use crate::world::{Index, World};
 use places::Places;
 
@@ -29,13 +30,16 @@ use places::Places;
 /// seconds.
 const AVOID_S: i64 = 600;
 
-/// What is remembered between plans. All of it can be lost: patience then begins anew.
+/// What is remembered between plans. All of it can be lost: patience then begins anew, and turns of
+/// namespaces are known by the records that are left.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     /// Since when the scheduler of the cluster refuses an open pod.
     refused: HashMap<Uid, i64>,
     /// Nodes that a Job is kept from, each until when.
     avoided: HashMap<Uid, HashMap<String, i64>>,
+    /// When each namespace got its latest place.
+    served: HashMap<String, i64>,
     /// The slots of the shapes that the operator asks for, of this free machine.
     slots: Option<(Occupancy, Vec<SlotCount>)>,
 }
@@ -72,6 +76,12 @@ impl Memory {
 
     fn forget(&mut self, world: &World, now: i64) {
         self.refused.retain(|pod, _| world.pods.contains_key(pod));
+        for placement in world.placements.values() {
+            let served = self.served.entry(placement.namespace().to_string()).or_insert(i64::MIN);
+            *served = (*served).max(placement.created());
+        }
+        let with_jobs: HashSet<&str> = world.jobs.values().map(Known::namespace).collect();
+        self.served.retain(|namespace, _| with_jobs.contains(namespace.as_str()));
         self.avoided.retain(|job, nodes| {
             nodes.retain(|_, until| *until > now);
             !nodes.is_empty() && world.jobs.contains_key(job)

@@ -12,7 +12,7 @@ use pavior_workload::{Job as Told, Service};
 use super::act::{Act, Seen};
 use super::demands::Demands;
 use super::records::Record;
-use super::{Depth, Memory, Plot, site};
+use super::{Depth, Memory, Plot, order};
 use crate::objects::{Job, Known as _, PlacementSpec, Pod};
 use crate::world::Index;
 
@@ -127,12 +127,9 @@ impl<'a> Queue<'a> {
         state: &mut State,
     ) -> Queue<'a> {
         let mut queue = Queue { jobs: Vec::new(), refused: Vec::new() };
-        let mut nodes: HashMap<&str, u32> = HashMap::new();
-        for record in records {
-            *nodes.entry(record.placement.namespace()).or_default() += record.nodes.len() as u32;
-        }
+        let mut nodes = order::held(records);
         let mut queued: HashMap<&str, usize> = HashMap::new();
-        for (job, ready) in waiting(plot, index) {
+        for (job, ready) in order::waiting(plot, index, records, memory) {
             let never = |why: String| Waiting { never: true, ..Waiting::new(job, why) };
             let request = match plot.site.request(job) {
                 Ok(request) => request,
@@ -166,28 +163,6 @@ impl<'a> Queue<'a> {
         }
         queue
     }
-}
-
-/// The Jobs of a machine without a record, in the order of the queue, and whether all their pods
-/// wait.
-fn waiting<'a>(plot: &Plot<'_>, index: &Index<'a>) -> Vec<(&'a Job, bool)> {
-    let mut all: Vec<(&Job, bool, i64)> = Vec::new();
-    for job in index.jobs_on(plot.name) {
-        let uid = job.uid();
-        let gone = job.is_over() || job.is_going() || job.is_suspended();
-        if gone || index.placement_of(&uid).is_some() {
-            continue;
-        }
-        let pods = index.pods_of(&uid).iter().filter(|pod| !pod.is_going());
-        let (mut gated, mut open, mut priority) = (0, 0, 0);
-        for pod in pods {
-            priority = pod.spec.priority.unwrap_or(0);
-            *(if pod.gate().is_some() { &mut gated } else { &mut open }) += 1;
-        }
-        all.push((job, open == 0 && gated == job.left() && gated > 0, priority));
-    }
-    all.sort_by_cached_key(|(job, _, priority)| site::order(job, *priority));
-    all.into_iter().map(|(job, ready, _)| (job, ready)).collect()
 }
 
 /// The machine, with those that hold nodes. A holder's number is its place in `holders`; those of

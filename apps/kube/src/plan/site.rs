@@ -8,7 +8,7 @@ use pavior_planning::Shape;
 use pavior_scheduling::Selection as Scheduler;
 use pavior_workload::Ask;
 
-use crate::objects::{Job, Known as _, MachineSpec};
+use crate::objects::{Job, MachineSpec};
 
 /// The resource of which a node has one, where the operator names none.
 pub(crate) const RESOURCE: &str = "pavior.dev/node";
@@ -178,9 +178,4 @@ fn divided(chips: &Grid, host: Sides) -> Result<Grid, String> {
         return Err(format!("grid: more than {NODES} nodes"));
     }
     Ok(grid)
-}
-
-/// Whether an object of the queue comes before another: priority, then creation, then uid.
-pub(crate) fn order(job: &Job, priority: i64) -> (std::cmp::Reverse<i64>, i64, String) {
-    (std::cmp::Reverse(priority), job.created(), job.uid().0)
 }

@@ -136,10 +136,18 @@ impl Cluster {
 
     /// Makes a machine of all nodes.
     pub(crate) fn machine(&self, grid: &str) {
-        let machine = json!({
+        self.machine_with(grid, &json!({}));
+    }
+
+    /// The same, with more members of its spec.
+    pub(crate) fn machine_with(&self, grid: &str, more: &Value) {
+        let mut machine = json!({
             "apiVersion": "pavior.dev/v1alpha1", "kind": "Machine", "metadata": { "name": "pod" },
             "spec": { "grid": grid, "nodes": { "pattern": "n{x}-{y}-{z}" } },
         });
+        for (key, value) in more.as_object().unwrap() {
+            machine["spec"][key] = value.clone();
+        }
         self.until("the definition of machines", || {
             self.ask(User::Admin, "POST", &place(&machine), &machine).is_ok()
         });
@@ -212,10 +220,21 @@ impl Cluster {
 
     /// Kills a copy, and starts another.
     pub(crate) fn kill_copy(&mut self, at: usize) {
+        self.end_copy(at);
+        self.start_copy("always");
+    }
+
+    /// Kills a copy.
+    pub(crate) fn end_copy(&mut self, at: usize) {
         let mut copy = self.copies.remove(at);
         let _ = copy.kill();
         let _ = copy.wait();
-        self.start_copy("always");
+    }
+
+    /// Gives a node a label.
+    pub(crate) fn label(&self, node: &str, label: &str, value: &str) {
+        let body = json!({ "metadata": { "labels": { label: value } } });
+        self.patch(&format!("/api/v1/nodes/{node}"), &body);
     }
 
     /// Stops a copy for a while, as a machine does that sleeps; or lets it go on.
@@ -259,10 +278,11 @@ impl Cluster {
                 pod["status"]
             ));
         }
+        lines.truncate(40);
         lines.join("\n")
     }
 
-    fn log(&self) -> String {
+    pub(crate) fn log(&self) -> String {
         let text = std::fs::read_to_string(self.path().join("log/pavior")).unwrap_or_default();
         text.chars().rev().take(2000).collect::<Vec<_>>().into_iter().rev().collect()
     }

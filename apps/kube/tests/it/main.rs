@@ -4,6 +4,7 @@
 //! Where it cannot be had the runner of the checks is told so; with `PAVIOR_REQUIRE_KUBERNETES`, as
 //! in `.ci/run`, that is an error.
 
+mod attack;
 mod cluster;
 mod judge;
 mod kubelets;

@@ -169,12 +169,23 @@ impl Model {
 
     /// Makes a Job of a shape; its uid.
     pub(super) fn add_job(&mut self, name: &str, shape: &str, extra: &Value) -> Uid {
+        self.add_job_in("default", name, shape, extra)
+    }
+
+    /// The same in a namespace.
+    pub(super) fn add_job_in(
+        &mut self,
+        namespace: &str,
+        name: &str,
+        shape: &str,
+        extra: &Value,
+    ) -> Uid {
         let nodes: u32 = shape.split('x').map(|side| side.parse::<u32>().unwrap_or(0)).product();
         let uid = self.uid();
         let created = Timestamp::from_second(1000 + self.next as i64).unwrap();
         let job = json!({
             "metadata": {
-                "name": name, "namespace": "default", "uid": uid, "annotations": { SHAPE: shape },
+                "name": name, "namespace": namespace, "uid": uid, "annotations": { SHAPE: shape },
                 "creationTimestamp": created,
             },
             "spec": {
@@ -256,7 +267,8 @@ impl Model {
         let labels = json!({ "batch.kubernetes.io/job-completion-index": rank.to_string() });
         let pod = json!({
             "metadata": {
-                "name": format!("{}-{rank}-{uid}", job.name()), "namespace": "default", "uid": uid,
+                "name": format!("{}-{rank}-{uid}", job.name()), "namespace": job.namespace(),
+                "uid": uid,
                 "labels": labels,
             },
             "spec": { "schedulingGates": [{ "name": GATE }] },
@@ -325,7 +337,7 @@ impl Model {
                 }
                 let mut one = Placement { spec: placement.clone(), ..Placement::default() };
                 one.metadata.name = Some(job.uid.0.clone());
-                one.metadata.namespace = Some("default".into());
+                one.metadata.namespace = Some(job.namespace.clone());
                 one.metadata.uid = Some(self.uid());
                 one.metadata.creation_timestamp = Some(time(1000 + self.next as i64));
                 self.put_placement(one);

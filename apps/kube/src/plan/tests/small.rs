@@ -3,21 +3,29 @@
 use serde_json::json;
 
 use super::model::{Model, View};
-use crate::objects::Uid;
+use crate::objects::{Known as _, Uid};
 use crate::plan::{Act, Depth, Memory, Plan, plan};
 use crate::world::Index;
 
 fn planned(model: &Model) -> Plan {
+    planned_by(model, &mut Memory::default())
+}
+
+fn planned_by(model: &Model, memory: &mut Memory) -> Plan {
     let mut view = View::default();
     view.catch_up(model);
-    plan(&Index::of(&view.world), "m", &mut Memory::default(), 10_000, Depth::ACT).unwrap()
+    plan(&Index::of(&view.world), "m", memory, 10_000, Depth::ACT).unwrap()
 }
 
 /// Carries plans out until nothing changes.
 fn settle(model: &mut Model) -> Plan {
+    settle_by(model, &mut Memory::default())
+}
+
+fn settle_by(model: &mut Model, memory: &mut Memory) -> Plan {
     for _ in 0..20 {
         model.make_pods();
-        let made = planned(model);
+        let made = planned_by(model, memory);
         if made.acts.is_empty() {
             return made;
         }
@@ -101,6 +109,31 @@ fn a_namespace_has_no_more_than_its_limit() {
     let made = settle(&mut model);
     assert_eq!(made.status.busy, 4);
     assert!(made.waiting.iter().all(|one| one.why.contains("most nodes")), "{:?}", made.waiting);
+}
+
+#[test]
+fn a_namespace_over_its_limit_takes_turns_with_others() {
+    let mut model = Model::new("mesh:4x4", &json!({ "nodesPerNamespace": 12 }));
+    let rows: Vec<Uid> =
+        (0..9).map(|name| model.add_job(&format!("row{name}"), "4x1", &json!({}))).collect();
+    let mut memory = Memory::default();
+    settle_by(&mut model, &mut memory);
+    let modest = model.add_job_in("other", "modest", "4x3", &json!({}));
+    model.make_pods();
+    assert!(planned(&model).acts.is_empty(), "one row is left, two too few");
+    let placed = |model: &Model, job: &Uid| {
+        model.world.placements.values().any(|one| one.spec.job_uid == *job)
+    };
+    // Of the crowded namespace one is let in that had waited since before, and one beside the place
+    // that is kept for the other; then it is the other's turn.
+    for (ends, placed_rows, other) in [(1, 4, false), (2, 5, false), (3, 5, false), (0, 5, true)] {
+        for pod in model.pods(|pod| pod.owner().as_ref() == Some(&rows[ends])) {
+            model.succeed(&pod);
+        }
+        settle_by(&mut model, &mut memory);
+        let ever = rows.iter().filter(|&row| placed(&model, row) || model.ended.contains_key(row));
+        assert_eq!((ever.count(), placed(&model, &modest)), (placed_rows, other), "{ends}");
+    }
 }
 
 #[test]

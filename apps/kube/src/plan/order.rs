@@ -1,0 +1,76 @@
+//! In which order Jobs wait: by priority, then by creation.
+//!
+//! A namespace that has more than its limits let in is served in turn with the others: its Jobs
+//! stand behind those that were made before it got its latest place. Else each end of one of its
+//! Jobs would let in an older one, and who needs a larger box would wait for all of them.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use super::records::Record;
+use super::{Memory, Plot};
+use crate::objects::{Job, Known as _};
+use crate::world::Index;
+
+/// The nodes that the Jobs of each namespace hold.
+pub(super) fn held<'a>(records: &[Record<'a>]) -> HashMap<&'a str, u32> {
+    let mut nodes: HashMap<&str, u32> = HashMap::new();
+    for record in records {
+        *nodes.entry(record.placement.namespace()).or_default() += record.nodes.len() as u32;
+    }
+    nodes
+}
+
+/// The Jobs of a machine without a record, in the order of the queue, and whether all their pods
+/// wait.
+pub(super) fn waiting<'a>(
+    plot: &Plot<'_>,
+    index: &Index<'a>,
+    records: &[Record<'_>],
+    memory: &Memory,
+) -> Vec<(&'a Job, bool)> {
+    let mut all: Vec<(&Job, bool, i64)> = Vec::new();
+    for job in index.jobs_on(plot.name) {
+        let uid = job.uid();
+        let gone = job.is_over() || job.is_going() || job.is_suspended();
+        if gone || index.placement_of(&uid).is_some() {
+            continue;
+        }
+        let pods = index.pods_of(&uid).iter().filter(|pod| !pod.is_going());
+        let (mut gated, mut open, mut priority) = (0, 0, 0);
+        for pod in pods {
+            priority = pod.spec.priority.unwrap_or(0);
+            *(if pod.gate().is_some() { &mut gated } else { &mut open }) += 1;
+        }
+        all.push((job, open == 0 && gated == job.left() && gated > 0, priority));
+    }
+    let crowded = crowded(plot, records, &all, memory);
+    all.sort_by_cached_key(|(job, _, priority)| {
+        let served = crowded.get(job.namespace()).copied().unwrap_or(i64::MIN);
+        (Reverse(*priority), job.created().max(served), job.created(), job.uid())
+    });
+    all.into_iter().map(|(job, ready, _)| (job, ready)).collect()
+}
+
+/// The namespaces with more waiting Jobs than their limits let in, each with when it got its latest
+/// place.
+fn crowded<'a>(
+    plot: &Plot<'_>,
+    records: &[Record<'_>],
+    waiting: &[(&'a Job, bool, i64)],
+    memory: &Memory,
+) -> HashMap<&'a str, i64> {
+    let held = held(records);
+    let mut asked: HashMap<&str, (usize, u64)> = HashMap::new();
+    for (job, ..) in waiting.iter().filter(|(_, ready, _)| *ready) {
+        let (jobs, nodes) = asked.entry(job.namespace()).or_default();
+        *jobs += 1;
+        *nodes += u64::from(job.left());
+    }
+    let over = |(name, (jobs, nodes)): (&'a str, (usize, u64))| {
+        let all = nodes + u64::from(held.get(name).copied().unwrap_or(0));
+        let is_over = jobs > plot.site.queued || all > u64::from(plot.site.held);
+        is_over.then(|| Some((name, *memory.served.get(name)?))).flatten()
+    };
+    asked.into_iter().filter_map(over).collect()
+}

@@ -1,0 +1,98 @@
+//! Users who try to stop others, or to take what is not theirs.
+
+use serde_json::{Value, json};
+
+use crate::cluster::{Cluster, JOBS, User, job, release};
+
+const OTHER: &str = "/apis/batch/v1/namespaces/other/jobs";
+const PODS: &str = "/api/v1/namespaces/default/pods";
+
+/// A pod of nobody's.
+fn pod(name: &str, more: &Value) -> Value {
+    let container = json!({ "name": "main", "image": "toy" });
+    let mut pod = json!({
+        "apiVersion": "v1", "kind": "Pod", "metadata": { "name": name },
+        "spec": { "containers": [container], "restartPolicy": "Never" },
+    });
+    for (key, value) in more.as_object().unwrap() {
+        pod["spec"][key] = value.clone();
+    }
+    pod
+}
+
+fn succeeded(cluster: &Cluster, jobs: &str, name: &str) -> Value {
+    cluster.get(&format!("{jobs}/{name}"))["status"]["succeeded"].clone()
+}
+
+#[test]
+fn who_attacks_stops_nobody_else() {
+    let Some(mut cluster) = Cluster::start("attacks", release(), [4, 4, 2]) else { return };
+    let namespace =
+        json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": "other" } });
+    cluster.good(User::Admin, "POST", "/api/v1/namespaces", &namespace);
+    cluster.machine_with("torus:4x4x2", &json!({ "nodesPerNamespace": 20 }));
+    cluster.start_copy("lease");
+    let bad = job("bad", "0x4", 1);
+    cluster.until("the policies", || {
+        cluster.ask(User::Alice, "POST", &format!("{JOBS}?dryRun=All"), &bad).is_err()
+    });
+    // Two hundred Jobs at once, each with as much text as an object may have.
+    for number in 0..200 {
+        let mut one = job(&format!("flood{number}"), "2x2x1", 30);
+        if number < 4 {
+            let text = "\u{1b}[2J\n<b>".repeat(20_000);
+            one["metadata"]["annotations"]["note"] = json!(text);
+            one["metadata"]["annotations"]["pavior.dev/seconds"] = json!("9".repeat(1000));
+        }
+        cluster.good(User::Alice, "POST", JOBS, &one);
+    }
+    // A pod that takes a node by its selector is a stranger, and its node is busy.
+    let named = json!({ "nodeSelector": { "kubernetes.io/hostname": "n3-3-1" } });
+    cluster.label("n3-3-1", "kubernetes.io/hostname", "n3-3-1");
+    cluster.good(User::Alice, "POST", PODS, &pod("stranger", &named));
+    // Nobody names a node, asks for the resource without the gate, or keeps the gate for himself.
+    let limits = json!([{ "name": "main", "image": "toy",
+                          "resources": { "limits": { "pavior.dev/node": "1" } } }]);
+    for (name, more) in [
+        ("bound", json!({ "nodeName": "n0-0-0" })),
+        ("greedy", json!({ "containers": limits })),
+        ("gated", json!({ "schedulingGates": [{ "name": "pavior.dev/placement" }] })),
+    ] {
+        let (code, message) =
+            cluster.ask(User::Alice, "POST", PODS, &pod(name, &more)).unwrap_err();
+        assert_eq!(code, 422, "{name}: {message}");
+    }
+    // What was given is not made larger, and no other namespace waits for all that.
+    let more = json!({ "spec": { "parallelism": 1 } });
+    assert!(cluster.ask(User::Alice, "PATCH", &format!("{JOBS}/flood0"), &more).is_err());
+    let away = json!({ "metadata": { "annotations": { "pavior.dev/shape": null } } });
+    assert!(cluster.ask(User::Alice, "PATCH", &format!("{JOBS}/flood0"), &away).is_err());
+    cluster.good(User::Alice, "POST", OTHER, &job("modest", "2x2x2", 1));
+    cluster.until("the Job of another namespace is complete", || {
+        succeeded(&cluster, OTHER, "modest") == 8
+    });
+    let held = cluster.get("/apis/pavior.dev/v1alpha1/namespaces/default/placements");
+    let nodes = |one: &Value| one["spec"]["nodes"].as_array().unwrap().len();
+    let held: usize = held["items"].as_array().unwrap().iter().map(nodes).sum();
+    assert!(held <= 20, "{held} nodes of one namespace");
+    let log = cluster.log();
+    assert!(!log.contains('\u{1b}') && !log.contains("<b>"), "{log}");
+}
+
+#[test]
+fn another_copy_takes_the_lease_of_one_that_is_killed() {
+    let Some(mut cluster) = Cluster::start("the Lease", release(), [2, 2, 1]) else { return };
+    cluster.machine("mesh:2x2x1");
+    cluster.start_copy("lease");
+    cluster.job("first", "2x2x1", 1);
+    cluster.until("it is complete", || succeeded(&cluster, JOBS, "first") == 4);
+    cluster.start_copy("lease");
+    let lease = "/apis/coordination.k8s.io/v1/namespaces/pavior-system/leases/pavior-kube";
+    assert_eq!(cluster.get(lease)["spec"]["holderIdentity"], "copy-0");
+    cluster.end_copy(0);
+    cluster.job("second", "2x2x1", 1);
+    cluster.until("it is complete", || succeeded(&cluster, JOBS, "second") == 4);
+    let lease = cluster.get(lease);
+    assert_eq!(lease["spec"]["holderIdentity"], "copy-1");
+    assert_eq!(lease["spec"]["leaseTransitions"], 1);
+}
