@@ -39,22 +39,37 @@ pub enum KubeError {
     /// A machine's description cannot be used.
     #[error("machine {0}")]
     Machine(String),
+    /// No image has such a name.
+    #[error("`{0}` is no name of an image")]
+    Image(String),
     /// There is no Job of this name with a shape.
     #[error("{0} is no Job with the annotation pavior.dev/shape")]
     UnknownJob(String),
 }
 
-/// The objects that a cluster needs, as a text for `kubectl apply`; with the policy that adds gate
-/// and resource to Jobs where the API server has such policies.
-pub fn manifests(mutating: bool) -> String {
-    let parts = [
-        include_str!("../manifests/crds.yaml"),
-        include_str!("../manifests/access.yaml"),
-        include_str!("../manifests/policies.yaml"),
-        if mutating { include_str!("../manifests/gate.yaml") } else { "" },
+/// The objects that a cluster needs, as a text for `kubectl apply`: with the policy that adds gate
+/// and resource to Jobs where the API server has such policies, and with two copies of the daemon
+/// where an image of the program is named.
+///
+/// # Errors
+/// If the image has characters that no image's name has.
+pub fn manifests(mutating: bool, image: Option<&str>) -> Result<String, KubeError> {
+    let mut parts = vec![
+        include_str!("../manifests/crds.yaml").to_string(),
+        include_str!("../manifests/access.yaml").to_string(),
+        include_str!("../manifests/policies.yaml").to_string(),
     ];
-    let parts = parts.iter().filter(|part| !part.is_empty());
-    parts.copied().collect::<Vec<_>>().join("---\n")
+    if mutating {
+        parts.push(include_str!("../manifests/gate.yaml").to_string());
+    }
+    if let Some(image) = image {
+        let right = |byte: u8| byte.is_ascii_alphanumeric() || b"./:@_-".contains(&byte);
+        if image.is_empty() || image.len() > 512 || !image.bytes().all(right) {
+            return Err(KubeError::Image(pavior_kernel::shown(image).to_string()));
+        }
+        parts.push(include_str!("../manifests/deployment.yaml").replace("IMAGE", image));
+    }
+    Ok(parts.join("---\n"))
 }
 
 /// What requests are made on: one thread.

@@ -20,6 +20,9 @@ pub(crate) enum KubeCommand {
         /// Without the policy that adds gate and resource to Jobs: before Kubernetes 1.36
         #[arg(long)]
         no_mutation: bool,
+        /// Also two copies of the daemon, from this image of the program
+        #[arg(long)]
+        image: Option<String>,
     },
     /// Lists all Jobs with a shape: state, box, what each waits for, when it starts by the limits
     Queue {

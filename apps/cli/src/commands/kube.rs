@@ -19,8 +19,9 @@ pub(crate) fn run(args: &KubeArgs) -> Result<(), Failure> {
         return Err(Failure::usage("--name is for the daemon, not for its other commands"));
     }
     match command {
-        KubeCommand::Manifests { no_mutation } => {
-            output::plain(&pavior_kube::manifests(!no_mutation))
+        KubeCommand::Manifests { no_mutation, image } => {
+            let text = pavior_kube::manifests(!no_mutation, image.as_deref()).map_err(failure)?;
+            output::plain(&text)
         }
         KubeCommand::Queue { format } => queue(*format),
         KubeCommand::Why { job } => why(job),
@@ -121,7 +122,9 @@ fn uninstall(open: bool) -> Result<(), Failure> {
 #[expect(clippy::needless_pass_by_value, reason = "it is handed to `map_err`")]
 fn failure(error: KubeError) -> Failure {
     match error {
-        KubeError::UnknownJob(_) | KubeError::Machine(_) => Failure::usage(error.to_string()),
+        KubeError::UnknownJob(_) | KubeError::Machine(_) | KubeError::Image(_) => {
+            Failure::usage(error.to_string())
+        }
         _ => Failure::Other(error.to_string()),
     }
 }

@@ -34,6 +34,11 @@ pub(crate) fn release() -> &'static str {
     }
 }
 
+/// Whether the policy that adds gate and resource to Jobs is on.
+fn mutates(release: &str) -> bool {
+    !matches!(release, "1.34" | "1.35")
+}
+
 /// Who asks.
 #[derive(Clone, Copy)]
 pub(crate) enum User {
@@ -90,7 +95,8 @@ impl Cluster {
                 }
             }
         }
-        let text = pavior_kube::manifests(true);
+        let image = Some("registry.invalid/pavior:0.1.0");
+        let text = pavior_kube::manifests(mutates(self.release), image).unwrap();
         for part in text.split("\n---\n") {
             let object: Value = serde_saphyr::from_str(part).expect("manifests are YAML");
             self.good(User::Admin, "POST", &place(&object), &object);
@@ -307,6 +313,13 @@ pub(crate) fn job(name: &str, shape: &str, run_s: u32) -> Value {
     let annotations = json!({
         "pavior.dev/shape": shape, "pavior.dev/seconds": (run_s + 4).to_string(),
     });
+    // What the cluster adds where it can.
+    let mut spec = json!({ "restartPolicy": "Never", "containers": [container] });
+    if !mutates(release()) {
+        spec["schedulingGates"] = json!([{ "name": "pavior.dev/placement" }]);
+        spec["tolerations"] = json!([{ "key": "pavior.dev/machine", "operator": "Exists" }]);
+        spec["containers"][0]["resources"] = json!({ "limits": { "pavior.dev/node": "1" } });
+    }
     json!({
         "apiVersion": "batch/v1", "kind": "Job",
         "metadata": { "name": name, "annotations": annotations },
@@ -315,7 +328,7 @@ pub(crate) fn job(name: &str, shape: &str, run_s: u32) -> Value {
             "backoffLimit": 1000,
             "template": {
                 "metadata": { "annotations": { "toy/seconds": run_s.to_string() } },
-                "spec": { "restartPolicy": "Never", "containers": [container] },
+                "spec": spec,
             },
         },
     })
