@@ -20,8 +20,12 @@ pub(crate) fn prepare(root: &Path) {
 
 /// Runs everything that disturbs a cluster on a release, with the seeds 1 to 5 or others.
 pub(crate) fn storm(root: &Path, arguments: &[String]) -> Vec<String> {
-    let usage = || vec![format!("cargo xtask kube RELEASE [SEED ...]: {}", RELEASES.join(", "))];
+    let usage =
+        || vec![format!("cargo xtask kube RELEASE [SEED ...]: {}; or speed", RELEASES.join(", "))];
     let Some((release, seeds)) = arguments.split_first() else { return usage() };
+    if release == "speed" {
+        return speed(root);
+    }
     let numbers = seeds.iter().all(|seed| seed.parse::<u64>().is_ok());
     if !RELEASES.contains(&release.as_str()) || !numbers {
         return usage();
@@ -38,4 +42,12 @@ pub(crate) fn storm(root: &Path, arguments: &[String]) -> Vec<String> {
     } else {
         vec![format!("the tests of pavior kube failed on {release}")]
     }
+}
+
+/// Measures how long 4,096 pods take, with boxes and without.
+fn speed(root: &Path) -> Vec<String> {
+    let tests = ["test", "-p", "pavior-kube", "--release", "--test", "it", "four_thousand_pods"];
+    let arguments = [&tests[..], &["--", "--ignored", "--nocapture"]].concat();
+    let passed = run_with(root, &arguments, &[("PAVIOR_REQUIRE_KUBERNETES", "1")]);
+    if passed { Vec::new() } else { vec!["4,096 pods took longer with boxes".to_string()] }
 }

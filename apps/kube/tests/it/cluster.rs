@@ -50,6 +50,7 @@ pub(crate) struct Cluster {
     folder: TempDir,
     release: &'static str,
     port: u16,
+    controllers: &'static str,
     runtime: Arc<Runtime>,
     admin: Client,
     user: Client,
@@ -64,12 +65,24 @@ fn script() -> PathBuf {
 impl Cluster {
     /// Starts one with nodes of a mesh or torus named `n{x}-{y}-{z}`; none where it cannot be had.
     pub(crate) fn start(what: &str, release: &'static str, sides: [u16; 3]) -> Option<Cluster> {
+        let mut cluster = Cluster::bare(what, release, CONTROLLERS)?;
+        cluster.kubelets.start(&cluster.runtime, cluster.admin.clone());
+        cluster.prepare(sides);
+        Some(cluster)
+    }
+
+    /// The same without nodes and objects of ours, and with nothing in the place of kubelets.
+    pub(crate) fn bare(
+        what: &str,
+        release: &'static str,
+        controllers: &'static str,
+    ) -> Option<Cluster> {
         let folder = tempfile::tempdir().expect("there is room");
         let port =
             20_000 + 10 * (NEXT.fetch_add(1, Ordering::Relaxed) + std::process::id() as u16 % 1000);
         let mut command = Command::new(script());
         command.args(["start", release]).arg(folder.path()).env("PORT", port.to_string());
-        command.env("CONTROLLERS", CONTROLLERS);
+        command.env("CONTROLLERS", controllers);
         let said = command.stdin(Stdio::null()).output().expect("bash is there");
         if !said.status.success() {
             let why = String::from_utf8_lossy(&said.stderr).trim().to_string();
@@ -79,15 +92,19 @@ impl Cluster {
         let mut runtime = tokio::runtime::Builder::new_multi_thread();
         let runtime = Arc::new(runtime.worker_threads(2).enable_all().build().unwrap());
         let [admin, user] = ["admin", "user"].map(|who| client(&runtime, folder.path(), who));
-        let kubelets = Kubelets::start(&runtime, admin.clone());
+        let kubelets = Kubelets::default();
         let copies = Vec::new();
-        let cluster = Cluster { folder, release, port, runtime, admin, user, copies, kubelets };
-        cluster.prepare(sides);
-        Some(cluster)
+        Some(Cluster { folder, release, port, controllers, runtime, admin, user, copies, kubelets })
     }
 
     /// Nodes, our objects, and the namespace of users.
     fn prepare(&self, sides: [u16; 3]) {
+        self.add_nodes(sides);
+        self.apply();
+    }
+
+    /// Nodes of a mesh or torus.
+    pub(crate) fn add_nodes(&self, sides: [u16; 3]) {
         for z in 0..sides[2] {
             for y in 0..sides[1] {
                 for x in 0..sides[0] {
@@ -95,6 +112,10 @@ impl Cluster {
                 }
             }
         }
+    }
+
+    /// Our objects, and what users may do.
+    pub(crate) fn apply(&self) {
         let image = Some("registry.invalid/pavior:0.1.0");
         let text = pavior_kube::manifests(mutates(self.release), image).unwrap();
         for part in text.split("\n---\n") {
@@ -213,6 +234,18 @@ impl Cluster {
         }
     }
 
+    /// The processor time that a part of the control plane, or the first copy, has had, in seconds.
+    pub(crate) fn processor_s(&self, part: &str) -> f64 {
+        let pid = match self.copies.first() {
+            Some(copy) if part == "pavior" => copy.id().to_string(),
+            _ => std::fs::read_to_string(self.path().join(format!("{part}.pid"))).unwrap(),
+        };
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap();
+        let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+        let ticks = |at: usize| fields[at].parse::<f64>().unwrap();
+        (ticks(11) + ticks(12)) / 100.0
+    }
+
     /// Starts a copy of the program. It acts with the Lease, or always.
     pub(crate) fn start_copy(&mut self, lease: &str) {
         let log = OpenOptions::new().create(true).append(true).open(self.path().join("log/pavior"));
@@ -257,7 +290,7 @@ impl Cluster {
         std::thread::sleep(Duration::from_millis(300));
         let mut command = Command::new(script());
         command.args(["run", self.release]).arg(self.path()).arg(part);
-        command.env("PORT", self.port.to_string()).env("CONTROLLERS", CONTROLLERS);
+        command.env("PORT", self.port.to_string()).env("CONTROLLERS", self.controllers);
         command.stdin(Stdio::null());
         assert!(command.status().unwrap().success(), "{part} starts again");
     }

@@ -19,8 +19,9 @@ use tokio::task::JoinHandle;
 /// How often a node says that it is well. It is believed for 40 s.
 const BEAT: Duration = Duration::from_secs(10);
 
+#[derive(Default)]
 pub(crate) struct Kubelets {
-    tasks: [JoinHandle<()>; 2],
+    tasks: Vec<JoinHandle<()>>,
     /// Nodes that say nothing.
     pub(crate) silent: Arc<Mutex<HashSet<String>>>,
 }
@@ -32,10 +33,9 @@ impl Drop for Kubelets {
 }
 
 impl Kubelets {
-    pub(crate) fn start(runtime: &Arc<Runtime>, client: Client) -> Kubelets {
-        let silent = Arc::default();
-        let beats = runtime.spawn(beat(client.clone(), Arc::clone(&silent)));
-        Kubelets { tasks: [beats, runtime.spawn(work(client))], silent }
+    pub(crate) fn start(&mut self, runtime: &Arc<Runtime>, client: Client) {
+        self.tasks.push(runtime.spawn(beat(client.clone(), Arc::clone(&self.silent))));
+        self.tasks.push(runtime.spawn(work(client)));
     }
 }
 

@@ -9,5 +9,6 @@ mod cluster;
 mod judge;
 mod kubelets;
 mod policies;
+mod speed;
 mod storm;
 mod story;
