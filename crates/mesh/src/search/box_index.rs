@@ -83,6 +83,16 @@ impl BoxIndex {
         self.flip(cuboid);
     }
 
+    /// All of a box is busy now and stays so. Of it, these parts were free. The list holds the box
+    /// in place of its parts.
+    pub(super) fn cover(&mut self, cuboid: &Cuboid, free: &[Cuboid]) {
+        if self.busy.add_cover(cuboid) {
+            free.iter().for_each(|part| self.free_rows.flip(part, false));
+        } else {
+            free.iter().for_each(|part| self.take(part));
+        }
+    }
+
     /// A box that was taken is free again.
     pub(super) fn give(&mut self, cuboid: &Cuboid) {
         self.busy.remove(cuboid);
@@ -103,9 +113,10 @@ impl BoxIndex {
     /// The nodes that no listed box holds.
     pub(super) fn listed(&self) -> Occupancy {
         let mut free = Occupancy::all_free(self.grid);
-        self.busy
-            .iter()
-            .for_each(|cuboid| free.take(&cuboid).expect("the boxes of the list are disjoint"));
+        for node in self.busy.iter().flat_map(|cuboid| cuboid.nodes(&self.grid)) {
+            let was_free = free.take_node(node);
+            assert!(was_free || self.busy.has_covers(), "the boxes of the list are disjoint");
+        }
         free
     }
 

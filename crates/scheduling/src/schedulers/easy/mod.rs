@@ -46,6 +46,7 @@
 //! 12(6), 2001, for the rule by count. Reserving nodes instead of a number of them is ours.
 
 mod count;
+mod eve;
 mod fast;
 mod plain;
 mod replay;
