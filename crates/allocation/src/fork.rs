@@ -96,7 +96,9 @@ impl Fork {
             self.withhold_failed(part);
         }
         let covers = std::mem::take(&mut self.covers);
-        covers.iter().for_each(|cover| self.cover_again(cover, placement));
+        for cover in &covers {
+            self.cover_again(cover, placement);
+        }
         self.covers = covers;
         Ok(())
     }
@@ -137,9 +139,7 @@ impl Fork {
     fn cover_again(&mut self, cover: &Placement, given: &Placement) {
         let grid = self.free.grid();
         let meets = |part: &Cuboid| {
-            cover.parts().iter().any(|other| {
-                other.lies_on(grid) && part.intersects(grid, other)
-            })
+            cover.parts().iter().any(|other| other.lies_on(grid) && part.intersects(grid, other))
         };
         if given.parts().iter().any(meets) {
             self.cover(cover);

@@ -69,14 +69,8 @@ fn run(scheduler: &str, machine: &str, jobs: usize) -> u64 {
         _ => job.estimate,
     };
     let dispatcher = Dispatcher::new(machine, scheduler);
-    let future = Future {
-        dispatcher,
-        now: Time::ZERO,
-        moves: Vec::new(),
-        arrivals,
-        length,
-        end: Time::MAX,
-    };
+    let future =
+        Future { dispatcher, now: Time::ZERO, moves: Vec::new(), arrivals, length, end: Time::MAX };
     let mut checksum = FxHasher::default();
     future
         .run(|job, at| {

@@ -103,10 +103,13 @@ impl BoxIndex {
     /// All of a box is busy now and stays so. Of it, these parts were free. The list holds the box
     /// in place of its parts.
     pub(super) fn cover(&mut self, cuboid: &Cuboid, free: &[Cuboid]) {
-        if self.busy.add_cover(cuboid) {
-            free.iter().for_each(|part| self.free_rows.flip(part, false));
-        } else {
-            free.iter().for_each(|part| self.take(part));
+        let is_listed = self.busy.add_cover(cuboid);
+        for part in free {
+            if is_listed {
+                self.free_rows.flip(part, false);
+            } else {
+                self.take(part);
+            }
         }
     }
 

@@ -78,13 +78,11 @@ impl BusyBoxes {
     /// for m boxes.
     pub(super) fn add_cover(&mut self, cuboid: &Cuboid) -> bool {
         let key = key(cuboid.base) | COVER;
-        match self.keys.iter().position(|&other| other == key) {
-            Some(index) => self.get(index).sides == cuboid.sides,
-            None => {
-                self.add_by(key, cuboid);
-                true
-            }
+        if let Some(index) = self.keys.iter().position(|&other| other == key) {
+            return self.get(index).sides == cuboid.sides;
         }
+        self.add_by(key, cuboid);
+        true
     }
 
     /// Whether any box may overlap others.

@@ -247,7 +247,7 @@ impl EasyFreedom {
         if !options.is_decided(now) {
             let limit = now.saturating_add(options.cost(best));
             let end_by = if beside.is_some() { Time::MAX } else { reserved_from };
-            let later = LaterNodes::new(view.machine(), beside, end_by);
+            let later = LaterNodes::new(view.machine(), beside.as_ref(), end_by);
             replay(&mut options, now, job, limit, running, view, later);
         }
         let best = options.into_best().filter(|option| option.at == now);
@@ -308,9 +308,7 @@ impl MachineAt for MachineNow<'_, '_, '_> {
                 let answer = known.entry((*request, view.reach(&job)));
                 answer.or_insert_with(|| view.place(&job).ok()).clone()
             }
-            Nodes::Unreserved(beside, reserved) => {
-                beside.place(&job, reserved, view)
-            }
+            Nodes::Unreserved(beside, reserved) => beside.place(&job, reserved, view),
         }
     }
 
@@ -329,9 +327,9 @@ struct LaterNodes {
 }
 
 impl LaterNodes {
-    fn new(machine: &Machine, reserved: Option<Placement>, end_by: Time) -> LaterNodes {
+    fn new(machine: &Machine, reserved: Option<&Placement>, end_by: Time) -> LaterNodes {
         let mut fork = machine.fork();
-        if let Some(reserved) = &reserved {
+        if let Some(reserved) = reserved {
             fork.take_free(reserved);
         }
         LaterNodes { fork, end_by }
