@@ -3,16 +3,12 @@
 //! ```sh
 //! cargo bench -p pavior-scheduling --bench growth                             # the table
 //! cargo bench -p pavior-scheduling --bench growth -- easy mesh:32x32x32 20000 # one run
-//! cargo bench -p pavior-scheduling --bench growth -- check                    # instructions
-//! cargo bench -p pavior-scheduling --bench growth -- write                    # the same, anew
 //! ```
 //!
 //! Sides are uniform up to half of the machine's, 36 jobs arrive in the mean run time of one, and
-//! `tff` places them. A run of one scheduler prints seconds of its thread's clock, and a checksum of
-//! who started when: two versions that decide the same print the same.
-//!
-//! `check` counts the instructions of all decisions of a short run by callgrind, and holds them
-//! against `growth.tsv` beside this file.
+//! `tff` places them. A run prints the seconds that have passed, and a checksum of who started when:
+//! two versions that decide the same print the same. Where other work shares the machine, the
+//! processor time of a run or `valgrind --tool=callgrind` tells more.
 
 use std::hash::Hasher;
 use std::time::Instant;

@@ -150,7 +150,12 @@ fn reserved_nodes_stay_taken_whatever_is_given_back() {
             plain.take(&cover).unwrap();
             for (a, b) in (1..=12).flat_map(|a| (1..=12).map(move |b| (a, b))) {
                 let request = Request::shape([a, b, 1]);
-                assert_eq!(fork.find(&request), plain.find(&request), "{strategy} {grid} {a}x{b}");
+                let (found, expected) = (fork.find(&request), plain.find(&request));
+                // Others choose by how the taken nodes are cut into boxes.
+                if machine.is_determined() {
+                    assert_eq!(found, expected, "{strategy} {grid} {a}x{b}");
+                }
+                assert_eq!(found.is_ok(), expected.is_ok(), "{strategy} {grid} {a}x{b}");
             }
         }
     }

@@ -5,7 +5,8 @@
 //!   search:       none      corners                leaps              rows
 //! ```
 //!
-//! The bound is the length of the list at which leaps cost as much as shifts over the rows. A
+//! The bound is the length of the list at which leaps cost as much as shifts over the rows, which
+//! depends on whether the shape has a long side. A
 //! search by leaps that takes too many steps is given up. The rows are then searched from the plane
 //! that it has reached.
 //!
