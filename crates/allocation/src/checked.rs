@@ -8,7 +8,7 @@
 use std::sync::{Arc, OnceLock};
 
 use pavior_kernel::{CallerError, Stream};
-use pavior_mesh::{Occupancy, Request};
+use pavior_mesh::{Cuboid, Occupancy, Request};
 
 use crate::{BadProposal, Placement, Strategy, Work};
 
@@ -74,6 +74,13 @@ impl Strategy for Checked {
     fn granted(&mut self, placement: &Placement) {
         if !self.has_failed() {
             self.strategy.granted(placement);
+            self.note(self.strategy.error());
+        }
+    }
+
+    fn covered(&mut self, whole: &Cuboid, free: &Placement) {
+        if !self.has_failed() {
+            self.strategy.covered(whole, free);
             self.note(self.strategy.error());
         }
     }

@@ -290,6 +290,16 @@ impl<R: BoxRule> Strategy for Contiguous<R> {
         }
     }
 
+    fn covered(&mut self, whole: &Cuboid, free: &Placement) {
+        self.rule.granted(free);
+        if R::READS_BUSY_LIST {
+            self.busy.add(free);
+        }
+        if let Some(exact) = &mut self.exact {
+            exact.covered(whole, free);
+        }
+    }
+
     fn released(&mut self, placement: &Placement) {
         self.rule.released(placement);
         if R::READS_BUSY_LIST {

@@ -1,6 +1,7 @@
 //! A fork: a copy of a machine's free nodes and strategy, without its jobs. Plans are tried on it.
 //!
-//! Invariant: a fork never changes its machine. Failed nodes stay taken, whatever is given back.
+//! Invariant: a fork never changes its machine. Failed nodes and reserved ones stay taken, whatever
+//! is given back.
 //!
 //! Cost: to make one, O(N/64) and a copy of the strategy's index. Questions and changes cost what
 //! they cost on the machine.
@@ -35,6 +36,8 @@ pub struct Fork {
     /// Set bits are healthy nodes; none where all are.
     healthy: Option<Occupancy>,
     draw: Stream,
+    /// What was taken for reservations: it stays taken, whatever is given back.
+    covers: Vec<Placement>,
     /// Whether the strategy's index still shows the nodes of [`Fork::find_within`], not of `free`.
     shows_others: bool,
 }
@@ -47,7 +50,7 @@ impl Fork {
         healthy: Option<Occupancy>,
         draw: Stream,
     ) -> Fork {
-        Fork { entry, strategy, free, healthy, draw, shows_others: false }
+        Fork { entry, strategy, free, healthy, draw, covers: Vec::new(), shows_others: false }
     }
 
     /// The nodes that are free here.
@@ -77,7 +80,8 @@ impl Fork {
         Ok(())
     }
 
-    /// Gives back nodes that were taken together, here or on the machine. Failed nodes stay taken.
+    /// Gives back nodes that were taken together, here or on the machine. Failed nodes stay taken, and
+    /// so do those of reservations ([`Fork::take_free`]).
     ///
     /// # Errors
     /// If some are free, lie outside or are none; nothing has changed.
@@ -91,14 +95,24 @@ impl Fork {
         for part in placement.parts() {
             self.withhold_failed(part);
         }
+        let covers = std::mem::take(&mut self.covers);
+        for cover in &covers {
+            self.cover_again(cover, placement);
+        }
+        self.covers = covers;
         Ok(())
     }
 
-    /// Takes the free nodes of a placement, for a reservation. A box that lies outside the machine
-    /// has none.
-    #[expect(clippy::missing_panics_doc, reason = "only nodes that are free are taken")]
+    /// Takes the nodes of a placement, for a reservation: those that are free now, and the others as
+    /// soon as they are given back. A box that lies outside the machine has none.
     pub fn take_free(&mut self, placement: &Placement) {
         self.restore_index();
+        self.cover(placement);
+        self.covers.push(placement.clone());
+    }
+
+    /// Takes the free nodes of a reservation.
+    fn cover(&mut self, placement: &Placement) {
         let grid = *self.free.grid();
         let mut boxes: Vec<Cuboid> = Vec::new();
         for part in placement.parts() {
@@ -111,8 +125,24 @@ impl Fork {
             // Taken at once, so that a box that overlaps an earlier one finds its nodes taken.
             self.free.take_all(&boxes[before..]).expect("only free nodes were chosen");
         }
-        if !boxes.is_empty() {
-            self.strategy.granted(&Placement::Parts(boxes));
+        if boxes.is_empty() {
+            return;
+        }
+        let free = Placement::Parts(boxes);
+        match placement {
+            Placement::Whole(whole) => self.strategy.covered(whole, &free),
+            Placement::Parts(_) => self.strategy.granted(&free),
+        }
+    }
+
+    /// Takes the nodes of a reservation again that were given back.
+    fn cover_again(&mut self, cover: &Placement, given: &Placement) {
+        let grid = self.free.grid();
+        let meets = |part: &Cuboid| {
+            cover.parts().iter().any(|other| other.lies_on(grid) && part.intersects(grid, other))
+        };
+        if given.parts().iter().any(meets) {
+            self.cover(cover);
         }
     }
 

@@ -250,6 +250,10 @@ impl Placer {
         self.own.granted(placement);
     }
 
+    pub(crate) fn covered(&mut self, whole: &Cuboid, free: &Placement) {
+        self.own.covered(whole, free);
+    }
+
     pub(crate) fn released(&mut self, placement: &Placement) {
         self.own.released(placement);
     }

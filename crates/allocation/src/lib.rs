@@ -43,7 +43,7 @@ pub use fork::Fork;
 pub use kind::{
     ANY_GRID, BuildStrategy, Entry, Registry, Selection, StrategyClosure, StrategyKind, Unsupported,
 };
-pub use machine::{Answers, Machine};
+pub use machine::{Answers, Change, Machine};
 pub use pavior_kernel::{
     BadEntry, BadName, CallerError, EntryHandle, OptionSpec, Options, Stream, Values,
 };

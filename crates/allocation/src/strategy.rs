@@ -1,7 +1,7 @@
 //! What a strategy is.
 
 use pavior_kernel::{CallerError, Stream};
-use pavior_mesh::{Occupancy, Request};
+use pavior_mesh::{Cuboid, Occupancy, Request};
 
 use crate::{Placement, Work};
 
@@ -22,6 +22,12 @@ pub trait Strategy: Send + Sync {
 
     /// These nodes, all of them free so far, are now taken.
     fn granted(&mut self, _placement: &Placement) {}
+
+    /// All of a box is now taken, and stays so for as long as there is this strategy: it is a copy
+    /// for a plan. Of the box, these nodes were free so far. They are not released.
+    fn covered(&mut self, _whole: &Cuboid, free: &Placement) {
+        self.granted(free);
+    }
 
     /// These nodes, granted together before, are free again.
     fn released(&mut self, _placement: &Placement) {}

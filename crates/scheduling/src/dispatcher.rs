@@ -406,9 +406,8 @@ impl Dispatcher {
     /// Changes how long a running job is said to run, from its start on; does nothing if it does
     /// not run.
     pub fn estimate_anew(&mut self, job: JobId, estimate: Time) {
-        if let Some(RunningJob { job, start }) = self.running.end(job) {
+        if self.running.estimate_anew(job, estimate) {
             self.settled = None;
-            self.running.start(Job { estimate, ..job }, start);
         }
     }
 

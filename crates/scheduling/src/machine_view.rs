@@ -143,6 +143,11 @@ impl<'a> MachineView<'a> {
         self.observer.ended(Attempt { free, refusal: Some(Refusal::TooFewFreeNodes) });
     }
 
+    /// Lets the machine remember grants and releases, for forks that follow it.
+    pub(crate) fn remember_changes(&mut self) {
+        self.machine.remember_changes();
+    }
+
     /// The machine, to look at and to fork.
     pub fn machine(&self) -> &Machine {
         self.machine

@@ -48,6 +48,7 @@ pub struct Running {
     jobs: BTreeMap<(Time, JobId), RunningJob>,
     /// The estimated end of each.
     ends: FxHashMap<JobId, Time>,
+    revisions: u64,
 }
 
 impl Running {
@@ -82,6 +83,21 @@ impl Running {
         let (id, end) = (running.job.id, running.estimated_end());
         self.ends.insert(id, end);
         self.jobs.entry((end, id)).or_insert(running)
+    }
+
+    /// Changes how long a running job is said to run, from its start on. Returns whether it runs.
+    pub fn estimate_anew(&mut self, job: JobId, estimate: Time) -> bool {
+        let revised = self.end(job);
+        self.revisions += u64::from(revised.is_some());
+        revised.is_some_and(|RunningJob { job, start }| {
+            self.start(Job { estimate, ..job }, start);
+            true
+        })
+    }
+
+    /// How often an estimate was changed so far ([`Running::estimate_anew`]).
+    pub fn revisions(&self) -> u64 {
+        self.revisions
     }
 
     /// Removes a job that ends; `None` if it does not run.

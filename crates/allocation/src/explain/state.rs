@@ -13,6 +13,8 @@ pub struct State {
     grid: Grid,
     free: Occupancy,
     held: Vec<(JobId, Placement)>,
+    /// The jobs that hold nodes. Read by membership alone.
+    jobs: HashSet<JobId>,
     failed: Vec<NodeId>,
 }
 
@@ -41,54 +43,81 @@ pub enum Clash {
 impl State {
     /// An empty, healthy machine.
     pub fn new(grid: Grid) -> State {
-        State { grid, free: Occupancy::all_free(grid), held: Vec::new(), failed: Vec::new() }
+        let (held, jobs) = (Vec::new(), HashSet::new());
+        State { grid, free: Occupancy::all_free(grid), held, jobs, failed: Vec::new() }
     }
 
     /// The state of a machine; failed nodes in row-major order.
     pub fn of(machine: &Machine) -> State {
+        let grants = machine.grants();
         State {
             grid: *machine.grid(),
             free: machine.free().clone(),
-            held: machine.grants().into_iter().map(|(job, held)| (job, held.clone())).collect(),
+            jobs: grants.iter().map(|(job, _)| *job).collect(),
+            held: grants.into_iter().map(|(job, held)| (job, held.clone())).collect(),
             failed: machine.failed().collect(),
         }
     }
 
-    /// A job holds these boxes.
+    /// A job holds these boxes. O(rows of the boxes), and O(parts of all jobs) for a box of which
+    /// some nodes are not free.
     ///
     /// # Errors
     /// If it cannot; the state is unchanged.
     pub fn hold(&mut self, job: JobId, parts: &[Cuboid]) -> Result<(), Clash> {
-        if self.held.iter().any(|(known, _)| *known == job) {
+        if self.jobs.contains(&job) {
             return Err(Clash::Repeated);
         }
-        for (index, part) in parts.iter().enumerate() {
-            if !part.lies_on(&self.grid) {
-                return Err(Clash::Outside { part: index });
-            }
-            let before = parts[..index].iter().map(|part| (job, part));
-            let others = self
-                .held
-                .iter()
-                .flat_map(|(job, held)| held.parts().iter().map(move |part| (*job, part)));
-            let hit = others.chain(before).find(|(_, other)| other.intersects(&self.grid, part));
-            if let Some((holder, _)) = hit {
-                return Err(Clash::Overlap { part: index, holder });
+        for index in 0..parts.len() {
+            if let Err(clash) = self.take_part(job, parts, index) {
+                self.give_back(&parts[..index]);
+                return Err(clash);
             }
         }
         let parts: Vec<Cuboid> = parts.iter().map(|part| part.canonical(&self.grid)).collect();
-        for part in &parts {
-            // A failed node may be marked as taken already.
-            for node in part.nodes(&self.grid) {
-                self.free.take_node(node);
-            }
-        }
         let placement = match parts[..] {
             [whole] => Placement::Whole(whole),
             _ => Placement::Parts(parts),
         };
         self.held.push((job, placement));
+        self.jobs.insert(job);
         Ok(())
+    }
+
+    /// Takes a part of a job, after those before it. O(rows of the part), and O(parts of all jobs)
+    /// where some of it is not free.
+    fn take_part(&mut self, job: JobId, parts: &[Cuboid], index: usize) -> Result<(), Clash> {
+        let part = &parts[index];
+        if !part.lies_on(&self.grid) {
+            return Err(Clash::Outside { part: index });
+        }
+        if self.free.take(part).is_ok() {
+            return Ok(());
+        }
+        let before = parts[..index].iter().map(|part| (job, part));
+        let others = self
+            .held
+            .iter()
+            .flat_map(|(job, held)| held.parts().iter().map(move |part| (*job, part)));
+        let hit = others.chain(before).find(|(_, other)| other.intersects(&self.grid, part));
+        if let Some((holder, _)) = hit {
+            return Err(Clash::Overlap { part: index, holder });
+        }
+        // Failed nodes were taken already.
+        for node in part.nodes(&self.grid) {
+            self.free.take_node(node);
+        }
+        Ok(())
+    }
+
+    /// Frees parts that were taken, but for failed nodes.
+    fn give_back(&mut self, parts: &[Cuboid]) {
+        let grid = self.grid;
+        for node in parts.iter().flat_map(|part| part.nodes(&grid)) {
+            if !self.failed.contains(&node) {
+                self.free.give(&Cuboid::node(grid.point(node))).expect("it was just taken");
+            }
+        }
     }
 
     /// A node has failed; a job that holds it keeps it. Failing twice changes nothing.
@@ -126,9 +155,14 @@ impl State {
 
     /// The failed nodes that no job holds, in the order in which they were named.
     pub fn failed(&self) -> Vec<NodeId> {
-        let held: HashSet<NodeId> =
-            self.busy_list().iter().flat_map(|part| part.nodes(&self.grid)).collect();
-        self.failed.iter().copied().filter(|node| !held.contains(node)).collect()
+        if self.failed.is_empty() {
+            return Vec::new();
+        }
+        let mut unheld = Occupancy::all_free(self.grid);
+        for (_, held) in &self.held {
+            unheld.take_all(held.parts()).expect("no two parts overlap");
+        }
+        self.failed.iter().copied().filter(|&node| unheld.is_node_free(node)).collect()
     }
 
     /// A machine in this state under a strategy, which is told of the jobs in the order of their

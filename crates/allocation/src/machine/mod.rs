@@ -6,12 +6,16 @@
 //! Cost: that of the strategy; O(1) for a question that was just answered.
 
 mod answers;
+mod changes;
 mod facts;
 
 pub use answers::Answers;
+pub use changes::Change;
 use pavior_kernel::{CallerError, Options, Stream};
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, OccupancyError, Pool, Request};
 use rustc_hash::FxHashMap;
+
+use changes::Changes;
 
 use crate::claim::{BoxGroup, Claim};
 use crate::freedom::Placer;
@@ -47,6 +51,8 @@ pub struct Machine {
     nothing_busy: Occupancy,
     /// Whether the switches work that join parts of placements.
     switched: bool,
+    /// The last grants and releases, if a plan follows them.
+    changes: Option<Changes>,
     busy: u32,
     state: u64,
     health: u64,
@@ -75,6 +81,7 @@ impl Clone for Machine {
             memory: self.memory.clone(),
             verdicts: self.verdicts.clone(),
             nothing_busy: self.nothing_busy.clone(),
+            changes: None,
             ..*self
         }
     }
@@ -135,6 +142,7 @@ impl Machine {
             fitting: None,
             nothing_busy: Occupancy::all_free(grid),
             switched: true,
+            changes: None,
             busy: 0,
             state: 0,
             health: 0,
@@ -264,6 +272,7 @@ impl Machine {
         if self.healthy.count() < self.grid.nodes() {
             self.withhold_failed(&placement);
         }
+        self.note_change(job, &placement, false);
         Ok(placement)
     }
 
@@ -385,6 +394,7 @@ impl Machine {
         let nodes = placement.nodes();
         self.busy += nodes;
         self.strategy.granted(&placement);
+        self.note_change(job, &placement, true);
         &self.held.entry(job).or_insert(Held { state: self.state, placement, nodes }).placement
     }
 

@@ -1,6 +1,6 @@
 //! Forks: plans on a copy, which leave the machine alone.
 
-use pavior_allocation::{Placement, Refusal, Selection};
+use pavior_allocation::{Change, Placement, Refusal, Selection};
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, JobId, NodeId, Occupancy, Request};
 
@@ -131,4 +131,56 @@ fn every_change_of_a_machine_changes_its_state() {
     machine.probe(&Request::nodes(1)).unwrap();
     drop(machine.fork().find(&Request::nodes(1)));
     assert_eq!(machine.state(), 5);
+}
+
+/// A reservation that a running job overlaps, and the job ends: as if all of it had been free.
+#[test]
+fn reserved_nodes_stay_taken_whatever_is_given_back() {
+    let cover = Placement::Whole(Cuboid::new([3, 2, 0], [8, 8, 1]));
+    for grid in ["mesh:20x12", "torus:20x12"] {
+        for strategy in ["tff", "tff:leaps", "tff:rows", "tff:corners", "tff:plain", "tbl", "bf"] {
+            let mut machine = machine(grid, strategy);
+            let held = machine.allocate(JobId(1), &Request::shape([6, 5, 1])).unwrap().clone();
+            let mut fork = machine.fork();
+            fork.take_free(&cover);
+            assert_eq!(fork.free().count(), 240 - 30 - 64 + 9);
+            fork.give(&held).unwrap();
+            assert_eq!(fork.free().count(), 240 - 64, "{strategy}");
+            let mut plain = machine.fork_empty();
+            plain.take(&cover).unwrap();
+            for (a, b) in (1..=12).flat_map(|a| (1..=12).map(move |b| (a, b))) {
+                let request = Request::shape([a, b, 1]);
+                let (found, expected) = (fork.find(&request), plain.find(&request));
+                // Others choose by how the taken nodes are cut into boxes.
+                if machine.is_determined() {
+                    assert_eq!(found, expected, "{strategy} {grid} {a}x{b}");
+                }
+                assert_eq!(found.is_ok(), expected.is_ok(), "{strategy} {grid} {a}x{b}");
+            }
+        }
+    }
+}
+
+#[test]
+fn changes_are_known_until_a_node_fails() {
+    let mut machine = machine("mesh:4x4", "tff");
+    assert!(machine.changes_since(machine.state()).is_none(), "nobody has asked");
+    machine.remember_changes();
+    let first = machine.state();
+    let placement = machine.allocate(JobId(7), &Request::shape([2, 1, 1])).unwrap().clone();
+    let changes: Vec<Change> = machine.changes_since(first).unwrap().cloned().collect();
+    assert_eq!(changes, [Change { job: JobId(7), placement, granted: true }]);
+    machine.fail(NodeId(15)).unwrap();
+    assert!(machine.changes_since(first).is_none());
+    machine.release(JobId(7)).unwrap();
+    assert!(machine.changes_since(first).is_none());
+    assert_eq!(machine.changes_since(machine.state() - 1).unwrap().count(), 1);
+    // Far more than are remembered.
+    let before = machine.state();
+    for job in 0..2000 {
+        machine.allocate(JobId(job), &Request::shape([1, 1, 1])).unwrap();
+        machine.release(JobId(job)).unwrap();
+    }
+    assert!(machine.changes_since(before).is_none());
+    assert_eq!(machine.changes_since(machine.state() - 1000).unwrap().count(), 1000);
 }

@@ -5,7 +5,8 @@
 //!   search:       none      corners                leaps              rows
 //! ```
 //!
-//! The bound is the length of the list at which leaps cost as much as shifts over the rows. A
+//! The bound is the length of the list at which leaps cost as much as shifts over the rows, which
+//! depends on whether the shape has a long side. A
 //! search by leaps that takes too many steps is given up. The rows are then searched from the plane
 //! that it has reached.
 //!
@@ -31,12 +32,14 @@ pub(super) struct BoxIndex {
     free_rows: FreeRows,
     /// Whether an axis wraps.
     rings: bool,
-    /// The longest list that is searched. If the list is longer, the rows are searched.
-    longest_list: usize,
+    /// The longest list that is searched, for shapes with short sides and with a long one. If the
+    /// list is longer, the rows are searched.
+    longest_list: [usize; 2],
     /// The longest list that is searched by corners; 0 where no axis wraps.
     corner_search_limit: usize,
-    /// By number of groups, less one: how many leaps cost as much as a search of the rows.
-    budgets: [u32; BusyBoxes::GROUPS],
+    /// By number of groups, less one: how many leaps cost as much as a search of the rows, for the
+    /// same two kinds of shapes.
+    budgets: [[u32; BusyBoxes::GROUPS]; 2],
     /// The instructions of the processor.
     vectors: Vectors,
     pub(super) work: SearchWork,
@@ -47,30 +50,45 @@ const LEAP_SEARCH_LIMIT: usize = BusyBoxes::LANES * BusyBoxes::GROUPS;
 /// The longest list that is searched by corners.
 const CORNER_SEARCH_LIMIT: usize = 15;
 
+/// A side from which on a search of the rows takes many passes.
+const LONG_SIDE: u16 = 9;
+
+/// Whether shapes, which are turns of one, have a long side.
+fn is_long(shapes: &[Sides]) -> bool {
+    shapes.first().is_some_and(|shape| shape.iter().any(|&side| side >= LONG_SIDE))
+}
+
 impl BoxIndex {
     /// All nodes free.
     pub(super) fn new(grid: Grid, methods: SearchMethods, vectors: Vectors) -> BoxIndex {
         let free_rows = FreeRows::new(grid, methods);
-        let rows_cost = if methods.rows { free_rows.search_cost(&grid) } else { u32::MAX };
+        let rows_cost = [false, true].map(|is_long| {
+            if methods.rows { free_rows.search_cost(&grid, is_long) } else { u32::MAX }
+        });
         // The instructions of a leap, measured. A search takes about as many leaps as there are
         // boxes.
         let leap_cost = |groups: u32| 60 + 20 * groups;
-        let leaps_pay =
-            |&count: &u32| count * leap_cost(count.div_ceil(BusyBoxes::LANES as u32)) <= rows_cost;
+        let leaps_pay = |count: u32, rows_cost: u32| {
+            count * leap_cost(count.div_ceil(BusyBoxes::LANES as u32)) <= rows_cost
+        };
         let rings = grid.has_wrap();
         let sides_fit = grid.sides().iter().all(|&n| n <= leaps::LONGEST);
         // A limit of 0 turns a search off.
         let limit = |is_on: bool, most: usize| if is_on && sides_fit { most } else { 0 };
         let corner_search_limit = limit(methods.corners && rings, CORNER_SEARCH_LIMIT);
-        let counts = 1..=LEAP_SEARCH_LIMIT as u32;
-        let leap_search_limit = counts.take_while(leaps_pay).last().unwrap_or(0) as usize;
+        let longest_list = rows_cost.map(|cost| {
+            let counts = 1..=LEAP_SEARCH_LIMIT as u32;
+            let paying = counts.take_while(|&count| leaps_pay(count, cost)).last().unwrap_or(0);
+            limit(methods.leaps, paying as usize).max(corner_search_limit)
+        });
         BoxIndex {
             grid,
             busy: BusyBoxes::default(),
             rings,
-            longest_list: limit(methods.leaps, leap_search_limit).max(corner_search_limit),
+            longest_list,
             corner_search_limit,
-            budgets: std::array::from_fn(|index| rows_cost / leap_cost(index as u32 + 1)),
+            budgets: rows_cost
+                .map(|cost| std::array::from_fn(|index| cost / leap_cost(index as u32 + 1))),
             free_rows,
             vectors,
             work: SearchWork::default(),
@@ -83,6 +101,19 @@ impl BoxIndex {
         self.flip(cuboid);
     }
 
+    /// All of a box is busy now and stays so. Of it, these parts were free. The list holds the box
+    /// in place of its parts.
+    pub(super) fn cover(&mut self, cuboid: &Cuboid, free: &[Cuboid]) {
+        let is_listed = self.busy.add_cover(cuboid);
+        for part in free {
+            if is_listed {
+                self.free_rows.flip(part, false);
+            } else {
+                self.take(part);
+            }
+        }
+    }
+
     /// A box that was taken is free again.
     pub(super) fn give(&mut self, cuboid: &Cuboid) {
         self.busy.remove(cuboid);
@@ -92,20 +123,21 @@ impl BoxIndex {
     /// Whether the list is so short that a search near one box is no cheaper than a search of the
     /// whole machine.
     pub(super) fn is_short(&self) -> bool {
-        self.busy.count() <= self.longest_list.min(2 * BusyBoxes::LANES)
+        self.busy.count() <= self.longest_list[0].min(2 * BusyBoxes::LANES)
     }
 
     /// While the list is short, no search looks at the rows.
     fn flip(&mut self, cuboid: &Cuboid) {
-        self.free_rows.flip(cuboid, self.busy.count() <= self.longest_list);
+        self.free_rows.flip(cuboid, self.busy.count() <= self.longest_list[1]);
     }
 
     /// The nodes that no listed box holds.
     pub(super) fn listed(&self) -> Occupancy {
         let mut free = Occupancy::all_free(self.grid);
-        self.busy
-            .iter()
-            .for_each(|cuboid| free.take(&cuboid).expect("the boxes of the list are disjoint"));
+        for node in self.busy.iter().flat_map(|cuboid| cuboid.nodes(&self.grid)) {
+            let was_free = free.take_node(node);
+            assert!(was_free || self.busy.has_covers(), "the boxes of the list are disjoint");
+        }
         free
     }
 
@@ -124,13 +156,14 @@ impl BoxIndex {
         known: Known,
         shapes: &[Sides],
     ) -> Option<Cuboid> {
+        let longest_list = self.longest_list[usize::from(is_long(shapes))];
         match (self.busy.count(), self.rings) {
             (0, _) => {
                 self.work.boxes += 1;
                 let fits = |&&shape: &&Sides| self.grid.fits(shape);
                 shapes.iter().find(fits).map(|&shape| Cuboid::new([0; 3], shape))
             }
-            (count, _) if count > self.longest_list => self.first_by_rows(free, known, shapes),
+            (count, _) if count > longest_list => self.first_by_rows(free, known, shapes),
             (count, _) if count <= self.corner_search_limit => self.first_by_corners(shapes),
             (..=8, false) => self.first_by_leaps::<1, false>(free, known, shapes),
             (..=8, true) => self.first_by_leaps::<1, true>(free, known, shapes),
@@ -177,7 +210,8 @@ impl BoxIndex {
         known: Known,
         shapes: &[Sides],
     ) -> Option<Cuboid> {
-        let (grid, count, budget) = (self.grid, self.busy.count() as u64, self.budgets[N - 1]);
+        let budget = self.budgets[usize::from(is_long(shapes))][N - 1];
+        let (grid, count) = (self.grid, self.busy.count() as u64);
         for &shape in shapes {
             let Some(mut region) = known.region(&grid, shape) else { continue };
             let busy = &self.busy;

@@ -7,7 +7,8 @@
 //! Boxes stand in no order. The last group is padded with boxes of no nodes, so that a search reads
 //! whole groups.
 //!
-//! Invariant: `keys[i]` is the base of the i-th box, and no two boxes have the same base.
+//! Invariant: `keys[i]` is the base of the i-th box, and no two boxes have the same base. A cover,
+//! which may overlap boxes and hold their bases, has a key of its own.
 //!
 //! Cost: O(1) to add or remove a box. A short list is walked to find the box. A long one, as of
 //! thousands of jobs, has an index.
@@ -41,6 +42,9 @@ fn key(base: Coordinates) -> u64 {
     x | y << 16 | z << 32
 }
 
+/// The key of a cover is that of its base with this bit, which no base has.
+const COVER: u64 = 1 << 63;
+
 impl BusyBoxes {
     /// The boxes of a group.
     pub(super) const LANES: usize = 8;
@@ -66,8 +70,29 @@ impl BusyBoxes {
 
     /// Adds a box.
     pub(super) fn add(&mut self, cuboid: &Cuboid) {
+        self.add_by(key(cuboid.base), cuboid);
+    }
+
+    /// Adds a box that is never removed, and all of whose nodes stay busy. It may overlap others.
+    /// Returns whether it stands in the list now: not if there is another cover of this base. O(m)
+    /// for m boxes.
+    pub(super) fn add_cover(&mut self, cuboid: &Cuboid) -> bool {
+        let key = key(cuboid.base) | COVER;
+        if let Some(index) = self.keys.iter().position(|&other| other == key) {
+            return self.get(index).sides == cuboid.sides;
+        }
+        self.add_by(key, cuboid);
+        true
+    }
+
+    /// Whether any box may overlap others.
+    pub(super) fn has_covers(&self) -> bool {
+        self.keys.iter().any(|key| key & COVER != 0)
+    }
+
+    fn add_by(&mut self, key: u64, cuboid: &Cuboid) {
         let index = self.keys.len();
-        self.keys.push(key(cuboid.base));
+        self.keys.push(key);
         if index >= LONG || self.index_of_keys.is_used() {
             self.index_of_keys.pushed(&self.keys);
         }

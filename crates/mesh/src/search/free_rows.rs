@@ -74,8 +74,9 @@ impl FreeRows {
         Some(shown ^ (flips % 2 == 1))
     }
 
-    /// About how many instructions a search takes. The constants are measured.
-    pub(super) fn search_cost(&self, grid: &Grid) -> u32 {
+    /// About how many instructions a search takes, for shapes with short sides or with a long one.
+    /// The constants are measured. Along a long side there are more passes over the rows.
+    pub(super) fn search_cost(&self, grid: &Grid, is_long: bool) -> u32 {
         let rows = u32::from(grid.side(2)) * (u32::from(grid.side(1)) + 1);
         let vectors = match self.rows {
             Lanes::Narrow(_) => rows / 16,
@@ -83,7 +84,8 @@ impl FreeRows {
             Lanes::Wide(_) => rows / 4,
             Lanes::Whole(_) => grid.nodes().div_ceil(64),
         };
-        if grid.has_wrap() { 1500 + 50 * vectors } else { 600 + 20 * vectors }
+        let passes = if is_long { 3 } else { 1 };
+        if grid.has_wrap() { 1500 + 50 * passes * vectors } else { 600 + 20 * passes * vectors }
     }
 
     /// The first free base of a shape in a region, outside of which there is none; and the number

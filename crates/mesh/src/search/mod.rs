@@ -151,6 +151,30 @@ impl BoxSearch {
         }
     }
 
+    /// All of a box is busy now and stays so: of it, these disjoint parts were free. Costs less than
+    /// to take each of many parts. The parts are not given back.
+    ///
+    /// ```
+    /// use pavior_mesh::{BoxSearch, Cuboid, Grid, Occupancy, RefusalKey};
+    /// let grid = Grid::mesh(&[40, 3])?;
+    /// let (mut free, mut search) = (Occupancy::all_free(grid), BoxSearch::new(grid));
+    /// let busy = Cuboid::new([1, 0, 0], [1, 1, 1]);
+    /// free.take(&busy).unwrap();
+    /// search.take(&busy);
+    /// let parts = [Cuboid::new([0, 0, 0], [1, 1, 1]), Cuboid::new([0, 1, 0], [2, 2, 1])];
+    /// free.take_all(&parts).unwrap();
+    /// search.cover(&Cuboid::new([0, 0, 0], [2, 3, 1]), &parts);
+    /// let found = search.first(&free, RefusalKey::Once, &[[3, 2, 1]]);
+    /// assert_eq!(found, Some(Cuboid::new([2, 0, 0], [3, 2, 1])));
+    /// # Ok::<(), pavior_mesh::GridError>(())
+    /// ```
+    pub fn cover(&mut self, cuboid: &Cuboid, free: &[Cuboid]) {
+        match &mut self.index {
+            Index::Cube(cube) => free.iter().for_each(|part| cube.flip(part)),
+            Index::Boxes(boxes) => boxes.cover(cuboid, free),
+        }
+    }
+
     /// A box that was taken is free again.
     pub fn give(&mut self, cuboid: &Cuboid) {
         self.untake(cuboid);

@@ -1,25 +1,23 @@
 //! The machine beside the reservation of a waiting job: the reserved nodes are taken.
 
 use pavior_allocation::{Fork, Machine, Placement};
-use pavior_mesh::{Cuboid, JobId, Occupancy};
+use pavior_mesh::Occupancy;
 use pavior_workload::Job;
 
 use crate::shared::refused::Refused;
-use crate::{MachineView, Reach, Running};
+use crate::{MachineView, Reach};
 
 /// Answers requests as if the reserved nodes were taken.
 ///
 /// The strategy is asked on a fork of the machine. If free nodes alone decide its answers, one fork
-/// lasts as long as the reservation. It is brought up to date, in O(r) for r running jobs, and the
-/// strategy keeps what it has learnt. Otherwise, and after failures, the fork is made anew for each
-/// state of the machine. For a job that reaches into a reservation ahead, a fork is made for the
+/// lasts as long as the reservation. It follows the machine's grants and releases, in O(1) each, and
+/// the strategy keeps what it has learnt. Otherwise, and after failures, the fork is made anew for
+/// each state of the machine. For a job that reaches into a reservation ahead, a fork is made for the
 /// question.
 #[derive(Default)]
 pub(crate) struct BesideReservation {
     /// Made for the first request that is not refused by count.
     fork: Option<UpdatedFork>,
-    /// The jobs that started since the fork was last brought up to date.
-    started: Vec<JobId>,
     /// A state of the machine, and the number of nodes that are free beside the reservation in it.
     free: Option<(u64, u32)>,
     /// All nodes but the reserved ones.
@@ -32,8 +30,6 @@ struct UpdatedFork {
     fork: Fork,
     state: u64,
     health: u64,
-    /// The running jobs, and what they hold.
-    held: Vec<(JobId, Placement)>,
 }
 
 impl BesideReservation {
@@ -42,17 +38,11 @@ impl BesideReservation {
         *self = BesideReservation::default();
     }
 
-    /// Notes that a job starts while the reservation stays.
-    pub(crate) fn starts(&mut self, job: JobId) {
-        self.started.push(job);
-    }
-
     /// Where the strategy would put a job if the reserved nodes were taken.
     pub(crate) fn place(
         &mut self,
         job: &Job,
         reserved: &Placement,
-        running: &Running,
         view: &mut MachineView<'_>,
     ) -> Option<Placement> {
         self.refused.in_state(view.state());
@@ -64,13 +54,14 @@ impl BesideReservation {
                 view.refuse_by_count(free);
                 return None;
             }
+            view.remember_changes();
             let machine = view.machine();
             if reach != Reach::NONE {
                 let mut fork = machine.fork();
                 fork.take_free(reserved);
                 return view.can_start_on(&mut fork, job).ok();
             }
-            let current = fork.get_or_insert_with(|| UpdatedFork::new(machine, reserved, running));
+            let current = fork.get_or_insert_with(|| UpdatedFork::new(machine, reserved));
             view.can_start_on(&mut current.fork, job).ok()
         })
     }
@@ -83,8 +74,7 @@ impl BesideReservation {
         {
             return free;
         }
-        self.fork = self.fork.take().and_then(|fork| fork.update(machine, &self.started, reserved));
-        self.started.clear();
+        self.fork = self.fork.take().and_then(|fork| fork.update(machine));
         let free = match &self.fork {
             Some(current) => current.fork.free().count(),
             None => self.unreserved_free(reserved, machine).count(),
@@ -107,60 +97,26 @@ impl BesideReservation {
 }
 
 impl UpdatedFork {
-    fn new(machine: &Machine, reserved: &Placement, running: &Running) -> UpdatedFork {
+    fn new(machine: &Machine, reserved: &Placement) -> UpdatedFork {
         let mut fork = machine.fork();
         fork.take_free(reserved);
-        let mut held = Vec::new();
-        if machine.is_determined() {
-            let ids = running.by_estimated_end().map(|running| running.job.id);
-            held.extend(ids.filter_map(|id| Some((id, machine.placement(id)?.clone()))));
-        }
-        UpdatedFork { fork, state: machine.state(), health: machine.health(), held }
+        UpdatedFork { fork, state: machine.state(), health: machine.health() }
     }
 
-    /// The fork after the ends and starts since. `None` if these do not explain the machine's
-    /// state, or if a job started on reserved nodes.
-    fn update(
-        mut self,
-        machine: &Machine,
-        started: &[JobId],
-        reserved: &Placement,
-    ) -> Option<UpdatedFork> {
+    /// The fork after the grants and releases since. `None` if these are not known, or if a job was
+    /// granted reserved nodes.
+    fn update(mut self, machine: &Machine) -> Option<UpdatedFork> {
         if !machine.is_determined() || self.health != machine.health() {
             return None;
         }
-        let (fork, grid) = (&mut self.fork, machine.grid());
-        let mut frees_reserved = false;
-        let before = self.held.len();
-        // Each start and each end adds one to the state. Of those that were held, so many ended.
-        let mut ends = machine.state().saturating_sub(self.state + started.len() as u64);
-        self.held.retain(|(job, held)| {
-            let runs = ends == 0 || machine.placement(*job).is_some();
-            if !runs {
-                ends -= 1;
-                fork.give(held).expect("the job held them");
-                let meets = |part: &Cuboid| {
-                    reserved.parts().iter().any(|other| part.intersects(grid, other))
-                };
-                frees_reserved |= held.parts().iter().any(meets);
+        for change in machine.changes_since(self.state)? {
+            if change.granted {
+                self.fork.take(&change.placement).ok()?;
+            } else {
+                self.fork.give(&change.placement).ok()?;
             }
-            runs
-        });
-        let mut changes = before - self.held.len();
-        for &job in started {
-            changes += 1;
-            let Some(holds) = machine.placement(job) else {
-                // It started and has ended since.
-                changes += 1;
-                continue;
-            };
-            fork.take(holds).ok()?;
-            self.held.push((job, holds.clone()));
         }
-        if frees_reserved {
-            fork.take_free(reserved);
-        }
-        self.state += changes as u64;
-        (self.state == machine.state()).then_some(self)
+        self.state = machine.state();
+        Some(self)
     }
 }

@@ -8,6 +8,7 @@ mod easy_freedom;
 mod estimates;
 mod failures;
 mod forward;
+mod lock_step;
 mod order;
 mod plain;
 mod plain_count;

@@ -110,6 +110,13 @@ impl BaseSearch {
         }
     }
 
+    /// All of a box is now taken and stays so: of it, these nodes were free.
+    pub(crate) fn covered(&mut self, whole: &Cuboid, free: &Placement) {
+        if let BaseSearch::Engine(search) = self {
+            search.cover(whole, free.parts());
+        }
+    }
+
     /// These nodes, granted together before, are free again.
     pub(crate) fn released(&mut self, placement: &Placement) {
         if let BaseSearch::Engine(search) = self {

@@ -4,7 +4,7 @@
 //! such strategies.
 
 use pavior_kernel::Stream;
-use pavior_mesh::{Occupancy, Request};
+use pavior_mesh::{Cuboid, Occupancy, Request};
 
 use crate::strategies::shared::base_search::BaseSearch;
 use crate::{Placement, Strategy, Work};
@@ -46,6 +46,10 @@ impl<R: SearchRule> Strategy for SearchStrategy<R> {
 
     fn granted(&mut self, placement: &Placement) {
         self.search.granted(placement);
+    }
+
+    fn covered(&mut self, whole: &Cuboid, free: &Placement) {
+        self.search.covered(whole, free);
     }
 
     fn released(&mut self, placement: &Placement) {

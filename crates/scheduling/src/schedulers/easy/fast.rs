@@ -8,7 +8,8 @@
 //!   refused requests                         the machine changes
 //!   candidates that were passed over         machine or reservation change, a job is withdrawn,
 //!                                            or time passes while nodes are reserved ahead
-//!   jobs expected to run at reserved time    one of them ends: then an earlier time is looked for
+//!   the machine before the reserved time     a job ends that was to run then, and the head fits on
+//!                                            its nodes: then an earlier time is looked for
 //!   the fork beside the reservation          the reservation changes
 //! ```
 //!
@@ -22,9 +23,9 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
 use pavior_kernel::Time;
-use pavior_mesh::JobId;
 use pavior_workload::Job;
 
+use super::eve::Eve;
 use super::replay::replay;
 use super::rule::{Reservation, Search};
 use crate::shared::beside::BesideReservation;
@@ -37,10 +38,8 @@ pub(super) struct Fast {
     /// What the machine itself refused.
     refused: Refused,
     beside: BesideReservation,
-    /// The jobs that were expected to run at the reserved time when it was last looked for. While
-    /// all of them run, a strategy that refuses on fewer nodes whatever it refuses on more gives no
-    /// earlier time.
-    staying: Vec<JobId>,
+    /// The machine before the reserved time, if what is refused on more nodes is refused on fewer.
+    eve: Option<Eve>,
     passed: Passed,
 }
 
@@ -83,19 +82,21 @@ impl Search for Fast {
         head: &Job,
         limit: Time,
         running: &Running,
-        view: &MachineView<'_>,
+        view: &mut MachineView<'_>,
     ) -> Option<Reservation> {
         self.passed = Passed::default();
+        view.remember_changes();
         let machine = view.machine();
         let is_first = limit == Time::MAX;
-        let all_stay = || self.staying.iter().all(|&job| machine.placement(job).is_some());
         // With nodes reserved ahead a job that ends early may make room before they are.
         let is_known = view.calendar().is_none() && machine.answers(&head.request).are_monotone();
-        if !is_first && is_known && all_stay() {
+        let mut eve = self.eve.take().filter(|_| is_known && !is_first);
+        if eve.as_mut().is_some_and(|eve| eve.refuses(head, limit, now, running, machine)) {
+            self.eve = eve;
             return None;
         }
-        let (found, staying) = replay(now, head, running, view, limit);
-        self.staying = staying;
+        let (found, before) = replay(now, head, running, view, limit);
+        self.eve = before.filter(|_| is_known).map(|fork| Eve::new(fork, running, machine));
         if is_first || found.is_some() {
             self.beside.forget();
         }
@@ -107,7 +108,6 @@ impl Search for Fast {
         now: Time,
         queue: &Queue,
         reservation: Option<&Reservation>,
-        running: &Running,
         view: &mut MachineView<'_>,
     ) -> Option<Start> {
         let withdrawals = queue.withdrawals();
@@ -127,12 +127,11 @@ impl Search for Fast {
                 self.refused.can_start(job, view).then(|| Start::at(index))
             } else {
                 let reserved = &reservation?.placement;
-                let placement = self.beside.place(job, reserved, running, view);
+                let placement = self.beside.place(job, reserved, view);
                 placement.map(|placement| Start::on(index, placement))
             };
             if start.is_some() {
                 self.passed = Passed::default();
-                self.beside.starts(job.id);
                 return start;
             }
             self.passed.jobs = self.passed.jobs.max(index + 1);

@@ -37,15 +37,17 @@
 //!   and the other jobs start freely.
 //!
 //! Cost, for q waiting and r running jobs. The expensive events are a new head, and the end of a
-//! job that was expected to run at the reserved time. They cost O(log r) searches on forks if the
-//! strategy refuses on fewer nodes whatever it refuses on more. With other strategies each end of a
-//! job costs O(r) searches on one fork. Then follow O(q) look-ups, and a search for each distinct
-//! request. An arrival in between costs O(log q).
+//! job that was expected to run at the reserved time, if the head fits on its nodes. They cost O(r)
+//! changes of a fork and O(log r) searches on it if the strategy refuses on fewer nodes whatever it
+//! refuses on more (`eve.rs`). With other strategies each end of a job costs O(r) searches on one
+//! fork. Then follow O(q) look-ups, and a search for each distinct request. An arrival in between
+//! costs O(log q).
 //!
 //! Source: Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995; Mu'alem & Feitelson, IEEE TPDS
 //! 12(6), 2001, for the rule by count. Reserving nodes instead of a number of them is ours.
 
 mod count;
+mod eve;
 mod fast;
 mod plain;
 mod replay;

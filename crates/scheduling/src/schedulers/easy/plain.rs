@@ -23,7 +23,7 @@ impl Search for Plain {
         head: &Job,
         limit: Time,
         running: &Running,
-        view: &MachineView<'_>,
+        view: &mut MachineView<'_>,
     ) -> Option<Reservation> {
         let ends: Vec<_> = by_expected_end(now, running).collect();
         let instants = instants(now, &ends, view.calendar()).into_iter();
@@ -46,7 +46,6 @@ impl Search for Plain {
         now: Time,
         queue: &Queue,
         reservation: Option<&Reservation>,
-        _: &Running,
         view: &mut MachineView<'_>,
     ) -> Option<Start> {
         for (index, job) in queue.iter().enumerate().skip(1) {

@@ -1,8 +1,9 @@
 //! The head's earliest reservation, found in few questions.
 //!
 //! Times at which too few nodes are free by count are left out. If the strategy refuses on fewer
-//! nodes whatever it refuses on more, the others are bisected, with a fork for each question.
-//! Otherwise each time is tried in turn, on one fork.
+//! nodes whatever it refuses on more, the others are bisected: one fork goes from each to the next,
+//! if free nodes alone decide the answers, else there is a fork for each question. Otherwise each
+//! time is tried in turn, on one fork.
 //!
 //! Nodes that are reserved ahead are taken if the head would reach into the reservation. So times
 //! are searched in stretches in which the head meets the same reservations: within one of them,
@@ -10,46 +11,49 @@
 
 use pavior_allocation::{Answers, Fork, Machine, Placement};
 use pavior_kernel::Time;
-use pavior_mesh::JobId;
 use pavior_workload::Job;
 
 use super::rule::Reservation;
 use crate::shared::ends::{End, Instant, by_expected_end, instants};
 use crate::{AdvanceReservation, MachineView, Running};
 
-/// The head's earliest reservation before `limit`; and the running jobs that are expected to run
-/// until then, or else until `limit`.
+/// The head's earliest reservation before `limit`. And the machine before it, or else before
+/// `limit`: all jobs have ended that are expected to. None if nodes are reserved ahead.
 pub(super) fn replay(
     now: Time,
     head: &Job,
     running: &Running,
     view: &MachineView<'_>,
     limit: Time,
-) -> (Option<Reservation>, Vec<JobId>) {
+) -> (Option<Reservation>, Option<Fork>) {
     let machine = view.machine();
     let jobs: Vec<_> = by_expected_end(now, running).collect();
     let times = instants(now, &jobs, view.calendar());
     let inside = &times[..times.partition_point(|time| time.at < limit)];
     let first = first_by_count(inside, &jobs, head, machine);
-    let found = match view.calendar() {
-        None => Stretch { jobs: &jobs, head, machine, reserved: None }.search(inside, first),
+    let mut walk = Walk::new(&jobs, machine);
+    let (found, eve) = match view.calendar() {
+        None => {
+            let found = Stretch { head, reserved: None }.search(&mut walk, inside, first);
+            let end = found.as_ref().map_or(inside.len(), |(index, _)| *index);
+            let before = end.checked_sub(1).map_or(0, |last| inside[last].ended);
+            walk.go_to(before);
+            (found.map(|(index, placement)| (inside[index], placement)), Some(walk.fork))
+        }
         Some(calendar) => {
             let meets = |at| calendar.met(at, head.estimate).map(AdvanceReservation::number);
             let alike = |a: &Instant, b: &Instant| meets(a.at).eq(meets(b.at));
-            inside[first..].chunk_by(alike).find_map(|times| {
+            let found = inside[first..].chunk_by(alike).find_map(|times| {
                 let reserved = calendar.reserved(times[0].at, head.estimate);
-                Stretch { jobs: &jobs, head, machine, reserved }.search(times, 0)
-            })
+                let found = Stretch { head, reserved }.search(&mut walk, times, 0)?;
+                Some((times[found.0], found.1))
+            });
+            (found, None)
         }
     };
-    let before_limit = || jobs.partition_point(|end| end.0 < limit);
-    let ended = found
-        .as_ref()
-        .map_or_else(before_limit, |(time, _)| jobs.partition_point(|end| end.0 < time.at));
-    let staying = jobs[ended..].iter().map(|(_, job)| job.job.id).collect();
     let reservation =
         found.map(|(time, placement)| Reservation { head: head.id, at: time.at, placement });
-    (reservation, staying)
+    (reservation, eve)
 }
 
 /// The first time at which enough nodes for the head are free by count.
@@ -66,57 +70,97 @@ fn first_by_count(times: &[Instant], jobs: &[End<'_>], head: &Job, machine: &Mac
     too_few.count()
 }
 
+/// The machine as running jobs end, one after the other, and back.
+struct Walk<'a> {
+    jobs: &'a [End<'a>],
+    machine: &'a Machine,
+    fork: Fork,
+    /// So many jobs have ended.
+    ended: usize,
+    /// Whether the fork was asked, so that a new one may answer otherwise.
+    was_asked: bool,
+    /// Whether nodes are taken in it that are reserved ahead. They stay so.
+    is_reserved: bool,
+}
+
+impl<'a> Walk<'a> {
+    fn new(jobs: &'a [End<'a>], machine: &'a Machine) -> Walk<'a> {
+        Walk { jobs, machine, fork: machine.fork(), ended: 0, was_asked: false, is_reserved: false }
+    }
+
+    /// Goes to where so many jobs have ended. If the free nodes alone decide the answers, the fork
+    /// takes the way there; else a new one does, which has not been asked.
+    fn go_to(&mut self, ended: usize) {
+        let is_other = self.was_asked && !self.machine.is_determined();
+        if self.is_reserved || is_other || (ended < self.ended && !self.go_back(ended)) {
+            *self = Walk::new(self.jobs, self.machine);
+        }
+        release(&mut self.fork, &self.jobs[self.ended..ended], self.machine);
+        self.ended = ended;
+    }
+
+    /// Takes the nodes of jobs again. False if failed nodes are in the way.
+    fn go_back(&mut self, ended: usize) -> bool {
+        let taken = self.jobs[ended..self.ended].iter().all(|(_, job)| {
+            let held = self.machine.placement(job.job.id);
+            held.is_some_and(|held| self.fork.take(held).is_ok())
+        });
+        self.ended = ended;
+        taken
+    }
+}
+
 /// A stretch of time in which the head meets the same reservations ahead.
 struct Stretch<'a> {
-    jobs: &'a [End<'a>],
     head: &'a Job,
-    machine: &'a Machine,
     /// What is reserved ahead for some time of the head's run.
     reserved: Option<Placement>,
 }
 
 impl Stretch<'_> {
-    /// The first time, from `first` on, at which the strategy places the head.
-    fn search(&self, times: &[Instant], first: usize) -> Option<(Instant, Placement)> {
-        let answers = self.machine.answers(&self.head.request);
+    /// The first of the times, from `first` on, at which the strategy places the head.
+    fn search(
+        &self,
+        walk: &mut Walk<'_>,
+        times: &[Instant],
+        first: usize,
+    ) -> Option<(usize, Placement)> {
+        let answers = walk.machine.answers(&self.head.request);
         if !answers.are_monotone() {
-            return self.try_each(times, first);
+            return self.try_each(walk, times, first);
         }
         // A head that is granted by count is granted at the first of these times, if nothing is
         // reserved ahead.
         let by_count = answers == Answers::Count && self.reserved.is_none();
-        let probe = if by_count { first } else { times.len().saturating_sub(1) };
-        self.bisect(times, first, probe)
-    }
-
-    /// The nodes that are free once so many jobs have ended. The fork is without what is reserved.
-    fn fork(&self, ended: usize) -> Fork {
-        let mut fork = self.machine.fork();
-        release(&mut fork, &self.jobs[..ended], self.machine);
-        fork
+        let probe = if by_count { first } else { usize::midpoint(first, times.len()) };
+        self.bisect(walk, times, first, probe)
     }
 
     /// Where the strategy places the head, which is placed beside what is reserved.
-    fn find(&self, mut fork: Fork) -> Option<Placement> {
+    fn find(&self, walk: &mut Walk<'_>, time: &Instant) -> Option<Placement> {
+        walk.go_to(time.ended);
         if let Some(reserved) = &self.reserved {
-            fork.take_free(reserved);
+            walk.fork.take_free(reserved);
+            walk.is_reserved = true;
         }
-        fork.find(&self.head.request).ok()
+        walk.was_asked = true;
+        walk.fork.find(&self.head.request).ok()
     }
 
     /// By bisection; `probe` is tried before the others.
     fn bisect(
         &self,
+        walk: &mut Walk<'_>,
         times: &[Instant],
         first: usize,
         mut probe: usize,
-    ) -> Option<(Instant, Placement)> {
+    ) -> Option<(usize, Placement)> {
         let (mut first, mut end) = (first, times.len());
         let mut found = None;
         while first < end {
-            match self.find(self.fork(times[probe].ended)) {
+            match self.find(walk, &times[probe]) {
                 Some(placement) => {
-                    found = Some((times[probe], placement));
+                    found = Some((probe, placement));
                     end = probe;
                 }
                 None => first = probe + 1,
@@ -126,19 +170,16 @@ impl Stretch<'_> {
         found
     }
 
-    /// One time after the other.
-    fn try_each(&self, times: &[Instant], first: usize) -> Option<(Instant, Placement)> {
-        if self.reserved.is_some() {
-            let mut later = times[first..].iter();
-            return later.find_map(|time| Some((*time, self.find(self.fork(time.ended))?)));
-        }
-        let mut fork = self.machine.fork();
-        let mut ended = 0;
-        times.iter().enumerate().find_map(|(index, time)| {
-            release(&mut fork, &self.jobs[ended..time.ended], self.machine);
-            ended = time.ended;
-            let found = if index < first { None } else { fork.find(&self.head.request).ok() };
-            found.map(|placement| (*time, placement))
+    /// One time after the other, on one fork if nothing is reserved ahead.
+    fn try_each(
+        &self,
+        walk: &mut Walk<'_>,
+        times: &[Instant],
+        first: usize,
+    ) -> Option<(usize, Placement)> {
+        (first..times.len()).find_map(|index| {
+            walk.was_asked = false;
+            Some((index, self.find(walk, &times[index])?))
         })
     }
 }

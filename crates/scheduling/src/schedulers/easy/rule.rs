@@ -41,7 +41,7 @@ pub(super) trait Search: Default + Send + Sync {
         head: &Job,
         limit: Time,
         running: &Running,
-        view: &MachineView<'_>,
+        view: &mut MachineView<'_>,
     ) -> Option<Reservation>;
 
     /// The oldest job behind the head that may start now. A job that ends by the reserved time may
@@ -51,7 +51,6 @@ pub(super) trait Search: Default + Send + Sync {
         now: Time,
         queue: &Queue,
         reservation: Option<&Reservation>,
-        running: &Running,
         view: &mut MachineView<'_>,
     ) -> Option<Start>;
 }
@@ -85,7 +84,7 @@ impl<S: Search> Scheduler for Easy<S> {
         }
         self.reserve(now, head, running, view);
         let reservation = self.reservation.as_ref();
-        let start = self.search.backfill(now, queue, reservation, running, view)?;
+        let start = self.search.backfill(now, queue, reservation, view)?;
         // The start will change the state, but not the reservation.
         self.state = view.state() + 1;
         Some(start)
@@ -126,7 +125,7 @@ impl<S: Search> Easy<S> {
     /// Reserves nodes for the head. A reservation is kept until another job is the head, its time
     /// has passed, or the end of a job makes an earlier one possible. A change of what is reserved
     /// ahead voids it.
-    fn reserve(&mut self, now: Time, head: &Job, running: &Running, view: &MachineView<'_>) {
+    fn reserve(&mut self, now: Time, head: &Job, running: &Running, view: &mut MachineView<'_>) {
         let kept = self.reservation.take().filter(|kept| kept.head == head.id && kept.at > now);
         if kept.is_some() && self.state == view.state() {
             self.reservation = kept;

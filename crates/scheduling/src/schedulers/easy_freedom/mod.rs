@@ -127,9 +127,8 @@ impl Scheduler for EasyFreedom {
             return Some(start);
         }
         let start = self.backfill(now, queue, price, running, view);
-        if let Some(start) = &start {
+        if start.is_some() {
             self.arrivals.start();
-            self.beside.starts(queue.get(start.index)?.id);
             // The start will change the state, but not the reservation. What was refused stays
             // refused on fewer nodes.
             self.state = Some(view.state() + 1);
@@ -240,7 +239,7 @@ impl EasyFreedom {
         }
         if options.best().is_none() {
             let reserved = &reserved?.placement;
-            let on = Nodes::Unreserved(&mut self.beside, reserved, running);
+            let on = Nodes::Unreserved(&mut self.beside, reserved);
             options.consider(now, &mut MachineNow { view, job, longest: Time::MAX, on });
             beside = Some(reserved.clone());
         }
@@ -248,7 +247,7 @@ impl EasyFreedom {
         if !options.is_decided(now) {
             let limit = now.saturating_add(options.cost(best));
             let end_by = if beside.is_some() { Time::MAX } else { reserved_from };
-            let later = LaterNodes::new(view.machine(), beside, end_by);
+            let later = LaterNodes::new(view.machine(), beside.as_ref(), end_by);
             replay(&mut options, now, job, limit, running, view, later);
         }
         let best = options.into_best().filter(|option| option.at == now);
@@ -296,8 +295,8 @@ struct MachineNow<'v, 'm, 'a> {
 enum Nodes<'a> {
     /// All free nodes, with the answers so far.
     Free(&'a mut Answers),
-    /// The free nodes that are not reserved, with the reservation and the running jobs.
-    Unreserved(&'a mut BesideReservation, &'a Placement, &'a Running),
+    /// The free nodes that are not reserved, with the reservation.
+    Unreserved(&'a mut BesideReservation, &'a Placement),
 }
 
 impl MachineAt for MachineNow<'_, '_, '_> {
@@ -309,9 +308,7 @@ impl MachineAt for MachineNow<'_, '_, '_> {
                 let answer = known.entry((*request, view.reach(&job)));
                 answer.or_insert_with(|| view.place(&job).ok()).clone()
             }
-            Nodes::Unreserved(beside, reserved, running) => {
-                beside.place(&job, reserved, running, view)
-            }
+            Nodes::Unreserved(beside, reserved) => beside.place(&job, reserved, view),
         }
     }
 
@@ -323,28 +320,24 @@ impl MachineAt for MachineNow<'_, '_, '_> {
 
 /// The nodes that are expected to be free, as jobs end.
 struct LaterNodes {
+    /// What is reserved stays taken in it.
     fork: Fork,
-    /// Nodes that stay taken.
-    reserved: Option<Placement>,
     /// The time by which the job must have ended.
     end_by: Time,
 }
 
 impl LaterNodes {
-    fn new(machine: &Machine, reserved: Option<Placement>, end_by: Time) -> LaterNodes {
+    fn new(machine: &Machine, reserved: Option<&Placement>, end_by: Time) -> LaterNodes {
         let mut fork = machine.fork();
-        if let Some(reserved) = &reserved {
+        if let Some(reserved) = reserved {
             fork.take_free(reserved);
         }
-        LaterNodes { fork, reserved, end_by }
+        LaterNodes { fork, end_by }
     }
 
     fn give(&mut self, machine: &Machine, job: JobId) {
         let held = machine.placement(job).expect("a running job holds nodes");
         self.fork.give(held).expect("the job held them");
-        if let Some(reserved) = &self.reserved {
-            self.fork.take_free(reserved);
-        }
     }
 }
 

@@ -1,0 +1,95 @@
+//! The last grants and releases of a machine, for plans that follow it.
+//!
+//! Invariant: the changes that are remembered led from the state `since` to the machine's state,
+//! each by one.
+//!
+//! Cost: O(boxes) a change, and none unless a plan has asked for them. At most [`BOXES`] boxes are
+//! remembered.
+
+use std::collections::VecDeque;
+
+use pavior_mesh::JobId;
+
+use super::Machine;
+use crate::Placement;
+
+/// A grant or a release.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Whose nodes.
+    pub job: JobId,
+    /// Which nodes.
+    pub placement: Placement,
+    /// Whether they were granted, or else released.
+    pub granted: bool,
+}
+
+/// The most boxes that are remembered. To follow more costs more than a new fork.
+const BOXES: usize = 1024;
+
+/// The changes since a state.
+pub(super) struct Changes {
+    since: u64,
+    boxes: usize,
+    recent: VecDeque<Change>,
+}
+
+impl Changes {
+    fn new(since: u64) -> Changes {
+        Changes { since, boxes: 0, recent: VecDeque::new() }
+    }
+
+    /// Notes a change, which adds one to the state.
+    pub(super) fn note(&mut self, change: Change) {
+        self.boxes += change.placement.parts().len();
+        self.recent.push_back(change);
+        while self.boxes > BOXES
+            && let Some(oldest) = self.recent.pop_front()
+        {
+            self.boxes -= oldest.placement.parts().len();
+            self.since += 1;
+        }
+    }
+}
+
+impl Machine {
+    /// Remembers grants and releases from now on, for [`Machine::changes_since`].
+    pub fn remember_changes(&mut self) {
+        let state = self.state;
+        self.changes.get_or_insert_with(|| Changes::new(state));
+    }
+
+    /// What was granted and released since the machine had a state, in order. `None` if it is not
+    /// remembered, or if nodes failed or were repaired since. A clone of a machine remembers
+    /// nothing.
+    ///
+    /// ```
+    /// use pavior_allocation::{JobId, Machine, Request};
+    /// let mut machine = Machine::new("mesh:4x4".parse()?, "tff")?;
+    /// machine.remember_changes();
+    /// let state = machine.state();
+    /// machine.allocate(JobId(1), &Request::shape([2, 2]))?;
+    /// machine.release(JobId(1))?;
+    /// let changes: Vec<bool> =
+    ///     machine.changes_since(state).unwrap().map(|change| change.granted).collect();
+    /// assert_eq!(changes, [true, false]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn changes_since(&self, state: u64) -> Option<impl Iterator<Item = &Change>> {
+        let changes = self.changes.as_ref()?;
+        let known = usize::try_from(state.checked_sub(changes.since)?).ok()?;
+        let is_whole = changes.since + changes.recent.len() as u64 == self.state;
+        (is_whole && known <= changes.recent.len()).then(|| changes.recent.range(known..))
+    }
+
+    /// Notes a change that has just added one to the state. Others are not remembered: from then on
+    /// no state before is known.
+    pub(super) fn note_change(&mut self, job: JobId, placement: &Placement, granted: bool) {
+        if let Some(changes) = &mut self.changes {
+            if changes.since + changes.recent.len() as u64 + 1 != self.state {
+                *changes = Changes::new(self.state - 1);
+            }
+            changes.note(Change { job, placement: placement.clone(), granted });
+        }
+    }
+}

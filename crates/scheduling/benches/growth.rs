@@ -1,0 +1,79 @@
+//! What a scheduler costs a job as machines grow: drawn jobs near the load that a machine carries.
+//!
+//! ```sh
+//! cargo bench -p pavior-scheduling --bench growth                             # the table
+//! cargo bench -p pavior-scheduling --bench growth -- easy mesh:32x32x32 20000 # one run
+//! ```
+//!
+//! Sides are uniform up to half of the machine's, 36 jobs arrive in the mean run time of one, and
+//! `tff` places them. A run prints the seconds that have passed, and a checksum of who started when:
+//! two versions that decide the same print the same. Where other work shares the machine, the
+//! processor time of a run or `valgrind --tool=callgrind` tells more.
+
+use std::hash::Hasher;
+use std::time::Instant;
+
+use pavior_allocation::Machine;
+use pavior_kernel::Time;
+use pavior_mesh::Grid;
+use pavior_scheduling::{Dispatcher, Future, Selection};
+use pavior_workload::{Job, Service, Synthetic, SyntheticJobs};
+use rustc_hash::FxHasher;
+
+const MACHINES: [&str; 4] = ["mesh:16x16x16", "mesh:32x32x32", "mesh:64x64x64", "torus:32x32x32"];
+const SCHEDULERS: [&str; 3] = ["fcfs", "easy:count", "easy"];
+const JOBS: usize = 50_000;
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words[..] {
+        [scheduler, machine, jobs] => {
+            print_run(scheduler, machine, jobs.parse().expect("a number of jobs"));
+        }
+        _ => {
+            for machine in MACHINES {
+                for scheduler in SCHEDULERS {
+                    print_run(scheduler, machine, JOBS);
+                }
+            }
+        }
+    }
+}
+
+fn print_run(scheduler: &str, machine: &str, jobs: usize) {
+    let before = Instant::now();
+    let checksum = run(scheduler, machine, jobs);
+    let seconds = before.elapsed().as_secs_f64();
+    let each = 1e6 * seconds / jobs as f64;
+    println!("{machine}\t{scheduler}\t{jobs}\t{seconds:.2} s\t{each:.1} us a job\t{checksum:016x}");
+}
+
+/// Runs so many drawn jobs. Returns a checksum of who started when.
+#[inline(never)]
+fn run(scheduler: &str, machine: &str, jobs: usize) -> u64 {
+    let grid: Grid = machine.parse().expect("a machine");
+    let scheduler: Selection = scheduler.parse().expect("a scheduler");
+    let scheduler = scheduler.build(()).expect("a scheduler without code");
+    let machine = Machine::new(grid, "tff").expect("it works on every grid");
+    let half = grid.sides().into_iter().max().unwrap_or(1) / 2;
+    let mut workload = Synthetic::at_load(36.0);
+    workload.sides = format!("uniform:{half}").parse().expect("a distribution");
+    let arrivals = SyntheticJobs::new(&workload, &grid, 1, 0).expect("it can be drawn").take(jobs);
+    let length = |job: &Job, _| match job.service {
+        Service::Run(time) => time,
+        _ => job.estimate,
+    };
+    let dispatcher = Dispatcher::new(machine, scheduler);
+    let future =
+        Future { dispatcher, now: Time::ZERO, moves: Vec::new(), arrivals, length, end: Time::MAX };
+    let mut checksum = FxHasher::default();
+    future
+        .run(|job, at| {
+            checksum.write_u64(job.0);
+            checksum.write_u64(at.0);
+            true
+        })
+        .expect("neither strategy nor scheduler fails");
+    checksum.finish()
+}
