@@ -80,8 +80,8 @@ impl Fork {
         Ok(())
     }
 
-    /// Gives back nodes that were taken together, here or on the machine. Failed nodes stay taken, and
-    /// so do those of reservations ([`Fork::take_free`]).
+    /// Gives back nodes that were taken together, here or on the machine. Failed nodes stay taken,
+    /// and so do those of reservations ([`Fork::take_free`]).
     ///
     /// # Errors
     /// If some are free, lie outside or are none; nothing has changed.
@@ -103,8 +103,8 @@ impl Fork {
         Ok(())
     }
 
-    /// Takes the nodes of a placement, for a reservation: those that are free now, and the others as
-    /// soon as they are given back. A box that lies outside the machine has none.
+    /// Takes the nodes of a placement, for a reservation: those that are free now, and the others
+    /// as soon as they are given back. A box that lies outside the machine has none.
     pub fn take_free(&mut self, placement: &Placement) {
         self.restore_index();
         self.cover(placement);

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Sides are uniform up to half of the machine's, 36 jobs arrive in the mean run time of one, and
-//! `tff` places them. A run prints the seconds that have passed, and a checksum of who started when:
-//! two versions that decide the same print the same. Where other work shares the machine, the
+//! `tff` places them. A run prints the seconds that have passed, and a checksum of who started
+//! when: two versions that decide the same print the same. Where other work shares the machine, the
 //! processor time of a run or `valgrind --tool=callgrind` tells more.
 
 use std::hash::Hasher;

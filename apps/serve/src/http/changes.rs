@@ -6,7 +6,7 @@ use axum::body::Bytes;
 use axum::extract::{Path, State};
 use pavior_kernel::message;
 use serde::Deserialize;
-use utoipa::IntoParams;
+use utoipa::{IntoParams, ToSchema};
 
 use super::body::{self, EndBody, HoldBody, LeaseBody, NodeBody, RenewBody, millis, read};
 use super::extract::{Change, ChangeHeaders, InQuery};
@@ -21,13 +21,26 @@ use crate::core::{Command, NodeChange, Problem, Reason, Reply};
 pub(crate) struct CreateQuery {
     /// Waits in the queue if it cannot start now; the same as in the body.
     wait: Option<bool>,
+    /// What a refusal says beside its reason.
+    #[param(inline)]
+    diagnosis: Option<Told>,
+}
+
+/// What a refusal says beside its reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum Told {
+    /// What stands in the way.
+    Full,
+    /// Nothing: the reply costs the service no more than the attempt.
+    None,
 }
 
 /// Asks for nodes.
 ///
-/// The reply is the lease, or the reason and a diagnosis. With `wait` a request that cannot start
-/// now waits in the queue: the reply is 202, and `/v1/watch` tells when its lease begins. A request
-/// without `wait` takes what is free now, whatever waits.
+/// The reply is the lease, or the reason and a diagnosis, which `diagnosis=none` leaves out. With
+/// `wait` a request that cannot start now waits in the queue: the reply is 202, and `/v1/watch`
+/// tells when its lease begins. A request without `wait` takes what is free now, whatever waits.
 #[utoipa::path(
     post, path = "/v1/leases", tag = "leases",
     request_body = LeaseBody,
@@ -48,6 +61,10 @@ pub(crate) async fn create(
         body.wait |= query.wait.unwrap_or(false);
         let grid = *app.grid(body.machine.as_deref());
         body.request(&grid).map(Command::Lease)
+    };
+    let change = match query.diagnosis {
+        Some(Told::None) => change.undiagnosed(),
+        Some(Told::Full) | None => change,
     };
     change.carry_out(&app, "lease", command).await
 }

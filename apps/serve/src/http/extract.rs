@@ -72,6 +72,8 @@ pub(crate) struct Change {
     key: Option<HeaderValue>,
     query: Option<String>,
     bytes: Bytes,
+    /// Whether a refusal is diagnosed.
+    is_diagnosed: bool,
 }
 
 impl FromRequest<Arc<App>> for Change {
@@ -89,11 +91,16 @@ impl FromRequest<Arc<App>> for Change {
         }
         let query = request.uri().query().filter(|query| !query.is_empty()).map(str::to_string);
         let bytes = whole(request, app).await?;
-        Ok(Change { caller, key, query, bytes })
+        Ok(Change { caller, key, query, bytes, is_diagnosed: true })
     }
 }
 
 impl Change {
+    /// The same, with refusals that say no more than their reason.
+    pub(crate) fn undiagnosed(self) -> Change {
+        Change { is_diagnosed: false, ..self }
+    }
+
     /// Carries out the command that the body asks for, and adds a diagnosis to a refusal. `what`
     /// stands for the method and the path: it tells requests with equal queries and bodies apart.
     /// `read` gives the same command every time.
@@ -104,7 +111,7 @@ impl Change {
         read: impl Fn(&Bytes) -> Result<Command, Problem>,
     ) -> Result<Reply, Fault> {
         let (key, command) = (self.key(what)?, read(&self.bytes)?);
-        let Change { caller, bytes, .. } = self;
+        let Change { caller, bytes, is_diagnosed, .. } = self;
         if let Command::Batch(operations) = &command {
             // One was paid for when the request came.
             app.pay(&caller, (operations.len() as u64).saturating_sub(1), 1)?;
@@ -117,7 +124,9 @@ impl Change {
             Reply::Problem(problem) => Fault::from(problem),
             reply => return Ok(reply),
         };
-        fault.problem.diagnosis = Some(diagnosis(app, &caller, refusal).await?);
+        if is_diagnosed {
+            fault.problem.diagnosis = Some(diagnosis(app, &caller, refusal).await?);
+        }
         if key.is_none() {
             return Err(fault);
         }

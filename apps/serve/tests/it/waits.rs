@@ -87,6 +87,28 @@ fn enough_nodes_without_a_place_is_said_so() {
     assert_eq!(diagnosis["blocked"]["moves"][0]["job"], diagnosis["blocked"]["jobs"][0]["lease"]);
 }
 
+/// The reason, the status and what a key stands for are the same.
+#[test]
+fn a_refusal_leaves_its_diagnosis_out_if_asked_to() {
+    let (server, _) = fresh(|_| {});
+    let mut client = server.client();
+    client.post("/v1/leases", r#"{"shape":[8,8]}"#);
+    let body = r#"{"nodes":1}"#;
+    let mut asked = |query: &str, key: &str| {
+        let reply = client.keyed(&format!("/v1/leases{query}"), body, key);
+        assert_eq!(reply.status, 409);
+        reply.json()
+    };
+    let full = asked("", "a");
+    assert_eq!(full["diagnosis"]["missing"], "nodes");
+    assert_eq!(asked("?diagnosis=full", "b"), full);
+    let short = asked("?diagnosis=none", "c");
+    assert_eq!(short["diagnosis"], Value::Null);
+    assert_eq!(short["reason"], full["reason"]);
+    assert_eq!(asked("?diagnosis=none", "c"), short);
+    assert_eq!(client.post("/v1/leases?diagnosis=some", body).status, 400);
+}
+
 /// Of a strategy that grants by count, nodes are what is missing: no box is spoken of.
 #[test]
 fn by_count_nodes_are_missing_and_no_box() {

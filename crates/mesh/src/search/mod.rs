@@ -151,8 +151,8 @@ impl BoxSearch {
         }
     }
 
-    /// All of a box is busy now and stays so: of it, these disjoint parts were free. Costs less than
-    /// to take each of many parts. The parts are not given back.
+    /// All of a box is busy now and stays so: of it, these disjoint parts were free. Costs less
+    /// than to take each of many parts. A box that overlaps it and is given back is covered again.
     ///
     /// ```
     /// use pavior_mesh::{BoxSearch, Cuboid, Grid, Occupancy, RefusalKey};

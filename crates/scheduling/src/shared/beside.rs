@@ -10,10 +10,10 @@ use crate::{MachineView, Reach};
 /// Answers requests as if the reserved nodes were taken.
 ///
 /// The strategy is asked on a fork of the machine. If free nodes alone decide its answers, one fork
-/// lasts as long as the reservation. It follows the machine's grants and releases, in O(1) each, and
-/// the strategy keeps what it has learnt. Otherwise, and after failures, the fork is made anew for
-/// each state of the machine. For a job that reaches into a reservation ahead, a fork is made for the
-/// question.
+/// lasts as long as the reservation. It follows the machine's grants and releases, in O(1) each,
+/// and the strategy keeps what it has learnt. Otherwise, and after failures, the fork is made anew
+/// for each state of the machine. For a job that reaches into a reservation ahead, a fork is made
+/// for the question.
 #[derive(Default)]
 pub(crate) struct BesideReservation {
     /// Made for the first request that is not refused by count.

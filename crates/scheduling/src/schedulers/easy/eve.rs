@@ -1,17 +1,17 @@
 //! The machine just before the time that is reserved for the head.
 //!
-//! On it every job has ended that is expected to end before that time. The head does not fit there,
-//! else it would have an earlier reservation. It can get one only where a job ends early that was to
-//! run until the reserved time or longer:
+//! On it every job has ended that is expected to end before that time. The head does not fit
+//! there, else it would have an earlier reservation. It can get one only where a job ends early
+//! that was to run until the reserved time or longer:
 //!
 //! ```text
-//!   a a b b .    a ends at 4, b at 9; the head h asks for 5 and is promised 9. On the eve the nodes
-//!   . . b b .    of b are taken. If b ends at 3, the eve is asked again, near b's nodes alone.
+//!   a a b b .    a ends at 4, b at 9; the head asks for all and is promised 9. On the eve the
+//!   . . b b .    nodes of b are taken. If b ends at 3, the eve is asked again, near b's nodes.
 //! ```
 //!
-//! Invariant: what is free at any time before the reserved one is free here. So, for a strategy that
-//! refuses on fewer nodes whatever it refuses on more, a head that is refused here has no earlier
-//! reservation.
+//! Invariant: what is free at any time before the reserved one is free here. So, for a strategy
+//! that refuses on fewer nodes whatever it refuses on more, a head that is refused here has no
+//! earlier reservation.
 //!
 //! Cost: O(1) a grant or release, and a question after the end of a job that was to stay.
 
