@@ -81,6 +81,10 @@ fn runtime() -> Result<tokio::runtime::Runtime, KubeError> {
 /// The cluster that the surroundings name.
 async fn client() -> Result<kube::Client, KubeError> {
     let client = kube::Client::try_default().await;
+    if let Err(kube::Error::InferConfig(_)) = client {
+        let why = "neither KUBECONFIG, ~/.kube/config nor the account of a pod can be read";
+        return Err(KubeError::Unreachable(why.to_string()));
+    }
     client.map_err(|error| {
         KubeError::Unreachable(pavior_kernel::shown(&error.to_string()).to_string())
     })
