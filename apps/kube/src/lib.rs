@@ -9,6 +9,7 @@
 mod carry;
 mod lease;
 mod look;
+mod manifests;
 mod objects;
 mod plan;
 mod removal;
@@ -19,6 +20,7 @@ mod world;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub use look::{Cluster, Entry, MachineSlots, State};
+pub use manifests::Manifests;
 pub use removal::{Removal, remove};
 pub use run::{Options, run};
 
@@ -39,37 +41,12 @@ pub enum KubeError {
     /// A machine's description cannot be used.
     #[error("machine {0}")]
     Machine(String),
-    /// No image has such a name.
-    #[error("`{0}` is no name of an image")]
-    Image(String),
+    /// No image, or no resource, has such a name.
+    #[error("`{0}` is no name of an image or a resource")]
+    Name(String),
     /// There is no Job of this name with a shape.
     #[error("{0} is no Job with the annotation pavior.dev/shape")]
     UnknownJob(String),
-}
-
-/// The objects that a cluster needs, as a text for `kubectl apply`: with the policy that adds gate
-/// and resource to Jobs where the API server has such policies, and with two copies of the daemon
-/// where an image of the program is named.
-///
-/// # Errors
-/// If the image has characters that no image's name has.
-pub fn manifests(mutating: bool, image: Option<&str>) -> Result<String, KubeError> {
-    let mut parts = vec![
-        include_str!("../manifests/crds.yaml").to_string(),
-        include_str!("../manifests/access.yaml").to_string(),
-        include_str!("../manifests/policies.yaml").to_string(),
-    ];
-    if mutating {
-        parts.push(include_str!("../manifests/gate.yaml").to_string());
-    }
-    if let Some(image) = image {
-        let right = |byte: u8| byte.is_ascii_alphanumeric() || b"./:@_-".contains(&byte);
-        if image.is_empty() || image.len() > 512 || !image.bytes().all(right) {
-            return Err(KubeError::Image(pavior_kernel::shown(image).to_string()));
-        }
-        parts.push(include_str!("../manifests/deployment.yaml").replace("IMAGE", image));
-    }
-    Ok(parts.join("---\n"))
 }
 
 /// What requests are made on: one thread.

@@ -105,15 +105,21 @@ impl Cluster {
     }
 
     pub(crate) async fn of(client: &Client) -> Result<Cluster, KubeError> {
-        let mut world = World::default();
+        let Cluster { mut world, now } = Cluster::of_theirs(client).await?;
         let machines = all::<Machine>(client, "").await?;
         world.machines.extend(machines.map(|one| (one.name().to_string(), one)));
         let nodes = all::<Node>(client, "").await?;
         world.nodes.extend(nodes.map(|one| (one.name().to_string(), one)));
-        world.jobs.extend(all::<Job>(client, "").await?.map(|one| (one.uid(), one)));
-        world.pods.extend(all::<Pod>(client, LIVING).await?.map(|one| (one.uid(), one)));
         let placements = all::<Placement>(client, "").await?;
         world.placements.extend(placements.map(|one| (one.uid(), one)));
+        Ok(Cluster { world, now })
+    }
+
+    /// Jobs and pods alone, which every cluster knows.
+    pub(crate) async fn of_theirs(client: &Client) -> Result<Cluster, KubeError> {
+        let mut world = World::default();
+        world.jobs.extend(all::<Job>(client, "").await?.map(|one| (one.uid(), one)));
+        world.pods.extend(all::<Pod>(client, LIVING).await?.map(|one| (one.uid(), one)));
         Ok(Cluster { world, now: crate::now() })
     }
 
@@ -123,7 +129,7 @@ impl Cluster {
     /// # Errors
     /// If a machine's description cannot be used.
     pub fn queue(&self) -> Result<Vec<Entry>, KubeError> {
-        self.entries(Depth { told: usize::MAX, moved: 0, starts: true })
+        self.entries(Depth { told: usize::MAX, moved: 0, starts: true, names: true })
     }
 
     fn entries(&self, depth: Depth) -> Result<Vec<Entry>, KubeError> {
@@ -161,7 +167,7 @@ impl Cluster {
     /// # Errors
     /// If there is no such Job, or a machine's description cannot be used.
     pub fn why(&self, namespace: &str, name: &str) -> Result<Entry, KubeError> {
-        let depth = Depth { told: usize::MAX, moved: MOVED, starts: true };
+        let depth = Depth { told: usize::MAX, moved: MOVED, starts: true, names: true };
         let entries = self.entries(depth)?.into_iter();
         let mut named = entries.filter(|one| one.namespace == namespace && one.name == name);
         named.next().ok_or_else(|| {

@@ -26,7 +26,7 @@ pub struct Removal {
 pub fn remove(open: bool) -> Result<Removal, KubeError> {
     crate::runtime()?.block_on(async {
         let client = crate::client().await?;
-        let cluster = Cluster::of(&client).await?;
+        let cluster = Cluster::of_theirs(&client).await?;
         let carrier = Carrier::new(client);
         let mut removal = Removal::default();
         for pod in cluster.gated() {

@@ -30,7 +30,12 @@ impl<'a> Index<'a> {
         let mut index =
             Index { world, pods: HashMap::new(), on: HashMap::new(), placements: HashMap::new() };
         for pod in world.pods.values().filter(|pod| pod.lives()) {
-            if let Some(owner) = pod.owner() {
+            // Who makes a pod writes who owns it: a Job of another namespace does not.
+            let same = |owner: &Uid| {
+                let job = world.jobs.get(owner);
+                job.is_none_or(|job| job.namespace() == pod.namespace())
+            };
+            if let Some(owner) = pod.owner().filter(same) {
                 index.pods.entry(owner).or_default().push(pod);
             }
             if let Some(node) = pod.node() {

@@ -23,6 +23,10 @@ pub(crate) enum KubeCommand {
         /// Also two copies of the daemon, from this image of the program
         #[arg(long)]
         image: Option<String>,
+        /// A resource that nodes have of themselves, such as google.com/tpu: Jobs ask for it, and
+        /// the daemon writes nothing to nodes
+        #[arg(long)]
+        resource: Option<String>,
     },
     /// Lists all Jobs with a shape: state, box, what each waits for, when it starts by the limits
     Queue {

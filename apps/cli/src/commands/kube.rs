@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pavior_kernel::Date;
-use pavior_kube::{Cluster, Entry, KubeError, Options};
+use pavior_kube::{Cluster, Entry, KubeError, Manifests, Options};
 use serde_json::to_value;
 
 use crate::args::{KubeArgs, KubeCommand};
@@ -19,9 +19,10 @@ pub(crate) fn run(args: &KubeArgs) -> Result<(), Failure> {
         return Err(Failure::usage("--name is for the daemon, not for its other commands"));
     }
     match command {
-        KubeCommand::Manifests { no_mutation, image } => {
-            let text = pavior_kube::manifests(!no_mutation, image.as_deref()).map_err(failure)?;
-            output::plain(&text)
+        KubeCommand::Manifests { no_mutation, image, resource } => {
+            let (image, resource) = (image.clone(), resource.clone());
+            let manifests = Manifests { no_mutation: *no_mutation, image, resource };
+            output::plain(&manifests.text().map_err(failure)?)
         }
         KubeCommand::Queue { format } => queue(*format),
         KubeCommand::Why { job } => why(job),
@@ -122,7 +123,7 @@ fn uninstall(open: bool) -> Result<(), Failure> {
 #[expect(clippy::needless_pass_by_value, reason = "it is handed to `map_err`")]
 fn failure(error: KubeError) -> Failure {
     match error {
-        KubeError::UnknownJob(_) | KubeError::Machine(_) | KubeError::Image(_) => {
+        KubeError::UnknownJob(_) | KubeError::Machine(_) | KubeError::Name(_) => {
             Failure::usage(error.to_string())
         }
         _ => Failure::Other(error.to_string()),

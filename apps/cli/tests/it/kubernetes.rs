@@ -30,7 +30,13 @@ fn the_first_hour_of_the_page() {
     let log = std::fs::read_to_string(toy.join("log/pavior")).unwrap_or_default();
     let told = format!("{said}\n{}\n{log}", String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success() && stop.is_ok(), "{told}");
-    for line in ["default/train  2x2x2  ", "2x2x2@0,0,0", "n1-1-1", "job.batch \"train\" deleted"] {
+    for line in [
+        "default/train  2x2x2  ",
+        "2x2x2@0,0,0",
+        "n1-1-1",
+        "job     default/train",
+        "job.batch \"train\" deleted",
+    ] {
         assert!(said.contains(line), "{line}: {told}");
     }
 }

@@ -53,11 +53,13 @@ pub(crate) struct Depth {
     pub(crate) moved: usize,
     /// Whether the queue is run forward, to say when each Job starts.
     pub(crate) starts: bool,
+    /// Whether Jobs of other namespaces are named: to operators, not in events.
+    pub(crate) names: bool,
 }
 
 impl Depth {
     /// For acting: events are told for the first of the queue alone.
-    pub(crate) const ACT: Depth = Depth { told: 32, moved: 0, starts: false };
+    pub(crate) const ACT: Depth = Depth { told: 32, moved: 0, starts: false, names: false };
 }
 
 /// The words of bit sets looked at in the search for slots.

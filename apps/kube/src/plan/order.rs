@@ -5,7 +5,7 @@
 //! Jobs would let in an older one, and who needs a larger box would wait for all of them.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::records::Record;
 use super::{Memory, Plot};
@@ -37,12 +37,18 @@ pub(super) fn waiting<'a>(
             continue;
         }
         let pods = index.pods_of(&uid).iter().filter(|pod| !pod.is_going());
-        let (mut gated, mut open, mut priority) = (0, 0, 0);
+        // A pod that was put there by hand has no rank, or one that another has, too.
+        let (mut gated, mut open, mut priority) = (HashSet::new(), 0, 0);
         for pod in pods {
             priority = pod.spec.priority.unwrap_or(0);
-            *(if pod.gate().is_some() { &mut gated } else { &mut open }) += 1;
+            match pod.rank() {
+                Some(rank) if pod.gate().is_some() => drop(gated.insert(rank)),
+                Some(_) => open += 1,
+                None => {}
+            }
         }
-        all.push((job, open == 0 && gated == job.left() && gated > 0, priority));
+        let is_whole = gated.len() as u32 == job.left() && !gated.is_empty();
+        all.push((job, open == 0 && is_whole, priority));
     }
     let crowded = crowded(plot, records, &all, memory);
     all.sort_by_cached_key(|(job, _, priority)| {

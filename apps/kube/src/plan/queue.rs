@@ -75,7 +75,7 @@ pub(super) fn place(
     let still = queue.jobs.iter().filter(|waits| !started.contains(&waits.id));
     let told = still.enumerate().map(|(place, waits)| {
         let why = if place < depth.told {
-            state.why(plot, waits, depth.moved)
+            state.why(plot, waits, &depth)
         } else {
             format!("{place} wait before it")
         };
@@ -170,8 +170,7 @@ impl<'a> Queue<'a> {
 struct State {
     dispatcher: Dispatcher,
     now: u64,
-    /// What the holders are called, and when they end if that is known.
-    holders: Vec<(String, Option<u64>)>,
+    holders: Vec<Holder>,
     /// The number of the first waiting Job.
     first: u64,
     overlaps: Vec<NodeId>,
@@ -237,12 +236,9 @@ impl State {
         let created = record.placement.created().max(0) as u64;
         let job = index.world.jobs.get(&record.placement.spec.job_uid);
         let end = job.and_then(Job::seconds).map(|run| created.saturating_add(run));
-        let name = format!(
-            "Job {}/{}",
-            shown(record.placement.namespace()),
-            shown(&record.placement.spec.job)
-        );
-        self.take(plot, &mut free, name, (created, end));
+        let [kind, namespace, name] =
+            ["Job", record.placement.namespace(), &record.placement.spec.job].map(str::to_string);
+        self.take(plot, &mut free, Holder { kind, namespace, name, end }, created);
         for node in free {
             owners[node.index()] = Some(confirmed);
         }
@@ -250,30 +246,24 @@ impl State {
 
     /// Pods that have a node without a record hold it, those of one owner together.
     fn hold_strangers(&mut self, plot: &Plot<'_>, index: &Index<'_>, owners: &mut [Option<bool>]) {
-        let mut strangers: BTreeMap<String, Vec<NodeId>> = BTreeMap::new();
+        let mut strangers: BTreeMap<Holder, Vec<NodeId>> = BTreeMap::new();
         for (name, &id) in &plot.places.ids {
             if owners[id.index()].is_some() {
                 continue;
             }
             let pod = index.pods_on(name).iter().find(|pod| super::occupies(pod));
             if let Some(pod) = pod {
-                strangers.entry(owner(pod)).or_default().push(id);
+                strangers.entry(Holder::of(pod)).or_default().push(id);
                 owners[id.index()] = Some(true);
             }
         }
         let now = self.now;
-        for (name, mut nodes) in strangers {
-            self.take(plot, &mut nodes, name, (now, None));
+        for (holder, mut nodes) in strangers {
+            self.take(plot, &mut nodes, holder, now);
         }
     }
 
-    fn take(
-        &mut self,
-        plot: &Plot<'_>,
-        nodes: &mut Vec<NodeId>,
-        name: String,
-        (start, end): (u64, Option<u64>),
-    ) {
+    fn take(&mut self, plot: &Plot<'_>, nodes: &mut Vec<NodeId>, holder: Holder, start: u64) {
         nodes.sort_unstable();
         nodes.dedup();
         if nodes.is_empty() {
@@ -287,7 +277,7 @@ impl State {
         };
         let start = start.min(self.now);
         let number = self.holders.len() as u64;
-        let estimate = Time(end.map_or(ENDLESS, |end| end.saturating_sub(start).max(1)));
+        let estimate = Time(holder.end.map_or(ENDLESS, |end| end.saturating_sub(start).max(1)));
         let job = Told {
             id: JobId(number),
             number,
@@ -297,7 +287,7 @@ impl State {
             estimate,
         };
         if self.dispatcher.hold(job, Time(start), placement).is_ok() {
-            self.holders.push((name, end));
+            self.holders.push(holder);
         }
     }
 
@@ -376,7 +366,7 @@ impl State {
     }
 
     /// Why a Job does not start, in sentences.
-    fn why(&self, plot: &Plot<'_>, waits: &Candidate<'_>, moved: usize) -> String {
+    fn why(&self, plot: &Plot<'_>, waits: &Candidate<'_>, depth: &Depth) -> String {
         let Some(sides) = waits.request.shape else { return String::new() };
         let mut snapshot = Snapshot::of(self.dispatcher.machine());
         if let Some(within) = waits.within {
@@ -385,13 +375,13 @@ impl State {
         let turned = waits.request.freedom.is_none();
         let shape = if turned { Shape::new(sides) } else { Shape::fixed(sides) };
         let asked = Asked::boxed(&snapshot, vec![shape]);
-        let end = |job: JobId| {
-            let (_, end) = self.holders.get(job.0 as usize)?;
-            end.map(Time)
-        };
-        let found = why(&snapshot, &asked, Queued::Kept, end, &SearchLimits::jobs(moved));
+        let end = |job: JobId| self.holders.get(job.0 as usize)?.end.map(Time);
+        let found = why(&snapshot, &asked, Queued::Kept, end, &SearchLimits::jobs(depth.moved));
         let job = |job: JobId| match self.holders.get(job.0 as usize) {
-            Some((name, _)) => name.clone(),
+            Some(holder) if depth.names || holder.namespace == waits.job.namespace() => {
+                holder.named()
+            }
+            Some(holder) => format!("a {} of another namespace", shown(&holder.kind)),
             None => "a Job that is about to start".to_string(),
         };
         let words = Words {
@@ -405,14 +395,29 @@ impl State {
     }
 }
 
-/// What a pod belongs to.
-fn owner(pod: &Pod) -> String {
-    let owners = pod.metadata.owner_references.iter().flatten();
-    match owners.into_iter().next() {
-        Some(owner) => {
-            let (kind, name) = (shown(&owner.kind), shown(&owner.name));
-            format!("{kind} {}/{name}", shown(pod.namespace()))
-        }
-        None => format!("pod {}/{}", shown(pod.namespace()), shown(pod.name())),
+/// What holds nodes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Holder {
+    kind: String,
+    namespace: String,
+    name: String,
+    /// When it ends, if that is known.
+    end: Option<u64>,
+}
+
+impl Holder {
+    /// What a pod belongs to.
+    fn of(pod: &Pod) -> Holder {
+        let owners = pod.metadata.owner_references.iter().flatten();
+        let (kind, name) = match owners.into_iter().next() {
+            Some(owner) => (owner.kind.as_str(), owner.name.as_str()),
+            None => ("pod", pod.name()),
+        };
+        let [kind, namespace, name] = [kind, pod.namespace(), name].map(str::to_string);
+        Holder { kind, namespace, name, end: None }
+    }
+
+    fn named(&self) -> String {
+        format!("{} {}/{}", shown(&self.kind), shown(&self.namespace), shown(&self.name))
     }
 }

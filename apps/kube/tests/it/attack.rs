@@ -53,21 +53,34 @@ fn who_attacks_stops_nobody_else() {
     // Nobody names a node, asks for the resource without the gate, or keeps the gate for himself.
     let limits = json!([{ "name": "main", "image": "toy",
                           "resources": { "limits": { "pavior.dev/node": "1" } } }]);
+    let mut first = limits.clone();
+    first[0]["name"] = json!("first");
     for (name, more) in [
         ("bound", json!({ "nodeName": "n0-0-0" })),
         ("greedy", json!({ "containers": limits })),
+        ("sly", json!({ "initContainers": first })),
         ("gated", json!({ "schedulingGates": [{ "name": "pavior.dev/placement" }] })),
     ] {
         let (code, message) =
             cluster.ask(User::Alice, "POST", PODS, &pod(name, &more)).unwrap_err();
         assert_eq!(code, 422, "{name}: {message}");
     }
+    // Nor are pods of somebody else's Job, which then would have too many.
+    cluster.good(User::Alice, "POST", OTHER, &job("modest", "2x2x2", 1));
+    let uid = cluster.get(&format!("{OTHER}/modest"))["metadata"]["uid"].clone();
+    let owner = json!({
+        "apiVersion": "batch/v1", "kind": "Job", "name": "modest", "uid": uid, "controller": true,
+    });
+    let mut forged =
+        pod("forged", &json!({ "schedulingGates": [{ "name": "pavior.dev/placement" }] }));
+    forged["metadata"]["ownerReferences"] = json!([owner]);
+    forged["metadata"]["labels"] = json!({ "batch.kubernetes.io/job-completion-index": "0" });
+    cluster.good(User::Alice, "POST", PODS, &forged);
     // What was given is not made larger, and no other namespace waits for all that.
     let more = json!({ "spec": { "parallelism": 1 } });
     assert!(cluster.ask(User::Alice, "PATCH", &format!("{JOBS}/flood0"), &more).is_err());
     let away = json!({ "metadata": { "annotations": { "pavior.dev/shape": null } } });
     assert!(cluster.ask(User::Alice, "PATCH", &format!("{JOBS}/flood0"), &away).is_err());
-    cluster.good(User::Alice, "POST", OTHER, &job("modest", "2x2x2", 1));
     cluster.until("the Job of another namespace is complete", || {
         succeeded(&cluster, OTHER, "modest") == 8
     });

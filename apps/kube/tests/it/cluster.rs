@@ -116,8 +116,10 @@ impl Cluster {
 
     /// Our objects, and what users may do.
     pub(crate) fn apply(&self) {
-        let image = Some("registry.invalid/pavior:0.1.0");
-        let text = pavior_kube::manifests(mutates(self.release), image).unwrap();
+        let image = Some("registry.invalid/pavior:0.1.0".to_string());
+        let no_mutation = !mutates(self.release);
+        let manifests = pavior_kube::Manifests { no_mutation, image, resource: None };
+        let text = manifests.text().unwrap();
         for part in text.split("\n---\n") {
             let object: Value = serde_saphyr::from_str(part).expect("manifests are YAML");
             self.good(User::Admin, "POST", &place(&object), &object);

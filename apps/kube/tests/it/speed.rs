@@ -1,5 +1,6 @@
-//! How long 4,096 pods take from their creation to their nodes: with the scheduler of the cluster
-//! alone, and with boxes. `cargo xtask kube speed` runs it, on a quiet machine.
+//! How long pods take from their creation to their nodes: with the scheduler of the cluster alone,
+//! and with boxes. 4,096 of them with `cargo xtask kube speed`, on a quiet machine; 64 in the checks,
+//! where no time is judged.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
@@ -12,11 +13,24 @@ use crate::cluster::{Cluster, JOBS, User, job, release};
 const PARTS: &[&str] = &["etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager"];
 /// Nothing looks after nodes: 4,096 of them would beat all the time.
 const CONTROLLERS: &str = "job-controller,garbage-collector-controller,namespace-controller";
-const JOBS_EACH: usize = 64;
 
-/// A Job of 64 pods, each with a node to itself, without a shape.
-fn plain(name: &str) -> Value {
-    let mut job = job(name, "4x4x4", 1);
+/// A machine of boxes, each the shape of a Job, as many along each axis.
+#[derive(Clone, Copy)]
+struct Size {
+    side: u16,
+    shape: &'static str,
+    jobs: usize,
+}
+
+impl Size {
+    fn pods(self) -> usize {
+        usize::from(self.side).pow(3)
+    }
+}
+
+/// A Job whose pods have a node to itself each, without a shape.
+fn plain(name: &str, shape: &str) -> Value {
+    let mut job = job(name, shape, 1);
     job["metadata"]["annotations"] = json!({});
     let limits = json!({ "limits": { "toy/node": "1" } });
     job["spec"]["template"]["spec"]["containers"][0]["resources"] = limits;
@@ -45,11 +59,12 @@ impl Bindings {
 }
 
 /// Seconds of the clock and of the processor, by part.
-fn run(boxes: bool) -> Option<(f64, Vec<(&'static str, f64)>)> {
+fn run(size: Size, boxes: bool) -> Option<(f64, Vec<(&'static str, f64)>)> {
     let mut cluster = Cluster::bare("the speed of pavior kube", release(), CONTROLLERS)?;
-    cluster.add_nodes([16, 16, 16]);
-    for id in 0..4096 {
-        let name = format!("n{}-{}-{}", id % 16, id / 16 % 16, id / 256);
+    let side = size.side;
+    cluster.add_nodes([side; 3]);
+    for id in 0..side.pow(3) {
+        let name = format!("n{}-{}-{}", id % side, id / side % side, id / side.pow(2));
         let amount = json!({ "toy/node": "1" });
         let status = json!({ "status": { "capacity": amount, "allocatable": amount } });
         cluster.patch(&format!("/api/v1/nodes/{name}/status"), &status);
@@ -57,24 +72,24 @@ fn run(boxes: bool) -> Option<(f64, Vec<(&'static str, f64)>)> {
     cluster.apply();
     let mut parts = PARTS.to_vec();
     if boxes {
-        cluster.machine("torus:16x16x16");
+        cluster.machine(&format!("torus:{side}x{side}x{side}"));
         cluster.start_copy("always");
-        let offered = "/api/v1/nodes/n15-15-15";
+        let offered = format!("/api/v1/nodes/n{0}-{0}-{0}", side - 1);
         cluster.until("the resource is offered", || {
-            !cluster.get(offered)["status"]["allocatable"]["pavior.dev/node"].is_null()
+            !cluster.get(&offered)["status"]["allocatable"]["pavior.dev/node"].is_null()
         });
         parts.push("pavior");
     }
     let before: Vec<f64> = parts.iter().map(|part| cluster.processor_s(part)).collect();
     let began = Instant::now();
-    for number in 0..JOBS_EACH {
+    for number in 0..size.jobs {
         let name = format!("job{number}");
-        let job = if boxes { job(&name, "4x4x4", 1) } else { plain(&name) };
+        let job = if boxes { job(&name, size.shape, 1) } else { plain(&name, size.shape) };
         cluster.good(User::Alice, "POST", JOBS, &job);
     }
     let log = File::open(cluster.path().join("audit.log")).unwrap();
     let mut bindings = Bindings(BufReader::new(log), 0);
-    cluster.until("all pods have a node", || bindings.count() == 64 * JOBS_EACH);
+    cluster.until("all pods have a node", || bindings.count() == size.pods());
     let seconds = began.elapsed().as_secs_f64();
     let spent = parts.iter().zip(before);
     let spent = spent.map(|(part, before)| (*part, cluster.processor_s(part) - before)).collect();
@@ -82,14 +97,16 @@ fn run(boxes: bool) -> Option<(f64, Vec<(&'static str, f64)>)> {
 }
 
 #[test]
-#[ignore = "minutes on a quiet machine: cargo xtask kube speed"]
-fn four_thousand_pods() {
-    let Some((alone, parts)) = run(false) else { return };
+fn from_creation_to_nodes() {
+    let judged = std::env::var_os("PAVIOR_KUBE_SPEED").is_some();
+    let small = Size { side: 4, shape: "2x2x2", jobs: 8 };
+    let size = if judged { Size { side: 16, shape: "4x4x4", jobs: 64 } } else { small };
+    let Some((alone, parts)) = run(size, false) else { return };
     eprintln!("alone: {alone:.1} s; {parts:.1?}");
-    let Some((boxes, parts)) = run(true) else { return };
+    let Some((boxes, parts)) = run(size, true) else { return };
     let all: f64 = parts.iter().map(|(_, spent)| spent).sum();
     let own = parts.last().map_or(0.0, |(_, spent)| *spent);
     eprintln!("boxes: {boxes:.1} s; {parts:.1?}");
     eprintln!("{:.2} of the time; {:.3} of the processor time", boxes / alone, own / all);
-    assert!(boxes < alone, "boxes take {boxes:.1} s, the scheduler alone {alone:.1} s");
+    assert!(!judged || boxes < alone, "boxes take {boxes:.1} s, the scheduler alone {alone:.1} s");
 }

@@ -263,12 +263,21 @@ impl Model {
     }
 
     fn make_pod(&mut self, job: &Job, rank: usize) {
+        self.make_pod_in(job.namespace(), job, rank);
+    }
+
+    /// A user makes a pod that says that it is a Job's.
+    pub(super) fn add_pod_of(&mut self, job: &Uid, namespace: &str, rank: usize) {
+        let job = self.world.jobs[job].clone();
+        self.make_pod_in(namespace, &job, rank);
+    }
+
+    fn make_pod_in(&mut self, namespace: &str, job: &Job, rank: usize) {
         let uid = self.uid();
         let labels = json!({ "batch.kubernetes.io/job-completion-index": rank.to_string() });
         let pod = json!({
             "metadata": {
-                "name": format!("{}-{rank}-{uid}", job.name()), "namespace": job.namespace(),
-                "uid": uid,
+                "name": format!("{}-{rank}-{uid}", job.name()), "namespace": namespace, "uid": uid,
                 "labels": labels,
             },
             "spec": { "schedulingGates": [{ "name": GATE }] },

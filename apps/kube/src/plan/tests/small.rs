@@ -100,6 +100,25 @@ fn a_job_that_waits_is_told_who_is_in_its_way() {
 }
 
 #[test]
+fn who_waits_is_not_told_of_jobs_of_other_namespaces() {
+    let mut model = Model::new("mesh:4x4", &json!({}));
+    model.add_job_in("secret", "merger", "4x3", &json!({}));
+    model.add_job("second", "2x2", &json!({}));
+    let made = settle(&mut model);
+    let why = &made.waiting[0].why;
+    assert!(why.contains("a Job of another namespace") && !why.contains("merger"), "{why}");
+}
+
+#[test]
+fn a_pod_of_another_namespace_does_not_count_as_a_jobs() {
+    let mut model = Model::new("mesh:4x4", &json!({}));
+    let job = model.add_job("a", "2x2", &json!({}));
+    model.make_pods();
+    model.add_pod_of(&job, "other", 0);
+    assert_eq!(words(&planned(&model)), ["propose"]);
+}
+
+#[test]
 fn a_namespace_has_no_more_than_its_limit() {
     let limits = json!({ "nodesPerNamespace": 6, "queuedPerNamespace": 2 });
     let mut model = Model::new("mesh:4x4", &limits);

@@ -1,0 +1,87 @@
+//! The objects that a cluster needs, as a text for `kubectl apply`.
+
+use crate::KubeError;
+use crate::plan::RESOURCE;
+
+/// Which objects.
+#[derive(Clone, Debug, Default)]
+pub struct Manifests {
+    /// Without the policy that adds gate and resource to Jobs, which API servers before Kubernetes
+    /// 1.36 lack.
+    pub no_mutation: bool,
+    /// An image of the program: then with two copies of the daemon.
+    pub image: Option<String>,
+    /// A resource that nodes have of themselves, such as `google.com/tpu`, in place of one that the
+    /// daemon adds. Then Jobs ask for it themselves.
+    pub resource: Option<String>,
+}
+
+impl Manifests {
+    /// The text.
+    ///
+    /// # Errors
+    /// If image or resource have characters that no such name has.
+    pub fn text(&self) -> Result<String, KubeError> {
+        let policies = include_str!("../manifests/policies.yaml");
+        let policies = match &self.resource {
+            Some(resource) => policies.replace(RESOURCE, named(resource)?),
+            None => policies.to_string(),
+        };
+        let mut parts = vec![
+            include_str!("../manifests/crds.yaml").to_string(),
+            include_str!("../manifests/access.yaml").to_string(),
+            policies,
+        ];
+        if self.resource.is_none() {
+            parts.push(include_str!("../manifests/access-nodes.yaml").to_string());
+        }
+        if !self.no_mutation {
+            let mut gate = include_str!("../manifests/gate.yaml").to_string();
+            if self.resource.is_none() {
+                gate += include_str!("../manifests/gate-resource.yaml");
+            }
+            parts.push(gate);
+            parts.push(include_str!("../manifests/gate-binding.yaml").to_string());
+        }
+        if let Some(image) = &self.image {
+            let image = named(image)?;
+            parts.push(include_str!("../manifests/deployment.yaml").replace("IMAGE", image));
+        }
+        Ok(parts.join("---\n"))
+    }
+}
+
+/// A name that is written as it is.
+fn named(name: &str) -> Result<&str, KubeError> {
+    let right = |byte: u8| byte.is_ascii_alphanumeric() || b"./:@_-".contains(&byte);
+    if name.is_empty() || name.len() > 512 || !name.bytes().all(right) {
+        return Err(KubeError::Name(pavior_kernel::shown(name).to_string()));
+    }
+    Ok(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_resource_of_the_machines_is_asked_for_and_not_added() {
+        let own = Manifests::default().text().unwrap();
+        assert!(own.contains("nodes/status") && own.contains("limits/pavior.dev~1node"));
+        let resource = Some("google.com/tpu".to_string());
+        let theirs = Manifests { resource, ..Manifests::default() }.text().unwrap();
+        assert!(!theirs.contains("nodes/status") && !theirs.contains("'pavior.dev/node'"));
+        assert!(!theirs.contains("limits/pavior.dev~1node"));
+        assert!(theirs.contains("'google.com/tpu' in one.resources.limits"));
+    }
+
+    #[test]
+    fn names_that_are_none_are_refused() {
+        for name in ["", "a b", "a\nkind: Pod", "a'", "{}"] {
+            let image = Some(name.to_string());
+            assert!(Manifests { image, ..Manifests::default() }.text().is_err(), "{name}");
+            let resource = Some(name.to_string());
+            assert!(Manifests { resource, ..Manifests::default() }.text().is_err(), "{name}");
+        }
+    }
+}
