@@ -1,6 +1,6 @@
 //! How long pods take from their creation to their nodes: with the scheduler of the cluster alone,
-//! and with boxes. 4,096 of them with `cargo xtask kube speed`, on a quiet machine; 64 in the checks,
-//! where no time is judged.
+//! and with boxes. 4,096 of them with `cargo xtask kube speed`, on a quiet machine; 64 in the
+//! checks, where no time is judged.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
