@@ -35,7 +35,7 @@ pub(crate) struct Place {
 }
 
 /// A command that this program was built without.
-#[cfg(not(all(feature = "serve", feature = "slurm")))]
+#[cfg(not(all(feature = "serve", feature = "slurm", feature = "kube")))]
 pub(crate) fn not_built(command: &str, feature: &str) -> Failure {
     Failure::usage(format!(
         "this program was built without `{command}`: build it with \
