@@ -201,7 +201,12 @@ impl Round {
                 return;
             }
             told += 1;
-            if self.carrier.tell(waiting, &date()).await.is_ok() {
+            if self
+                .carrier
+                .tell(waiting, &Date(Duration::from_secs(now())).to_string())
+                .await
+                .is_ok()
+            {
                 let said = (Instant::now(), waiting.why.clone());
                 self.told.insert(waiting.job.uid.clone(), said);
             }
@@ -234,13 +239,10 @@ fn told(act: &Act, more: Value) -> Value {
 }
 
 fn log(level: &str, event: &str, more: Value) {
-    write_log(now_s(), level, event, more);
+    write_log(now(), level, event, more);
 }
 
-fn now_s() -> u64 {
+/// Seconds since 1970.
+fn now() -> u64 {
     crate::now().max(0) as u64
-}
-
-fn date() -> String {
-    Date(Duration::from_secs(now_s())).to_string()
 }

@@ -1,9 +1,8 @@
 //! The world, kept by watches. A kind is replaced as a whole when its watch begins anew: what was
 //! read only in part is not believed.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fmt::Debug;
-use std::hash::Hash;
 
 use futures_util::StreamExt as _;
 use kube::runtime::WatchStreamExt as _;
@@ -96,57 +95,20 @@ impl Watched {
     }
 }
 
-/// A map that is kept by a watch.
-trait Kept<K, V> {
-    fn put(&mut self, key: K, value: V);
-    fn drop(&mut self, key: &K);
-    fn empty(&mut self);
-}
-
-impl<K: Hash + Eq, V> Kept<K, V> for HashMap<K, V> {
-    fn put(&mut self, key: K, value: V) {
-        self.insert(key, value);
-    }
-
-    fn drop(&mut self, key: &K) {
-        self.remove(key);
-    }
-
-    fn empty(&mut self) {
-        self.clear();
-    }
-}
-
-impl<K: Ord, V> Kept<K, V> for std::collections::BTreeMap<K, V> {
-    fn put(&mut self, key: K, value: V) {
-        self.insert(key, value);
-    }
-
-    fn drop(&mut self, key: &K) {
-        self.remove(key);
-    }
-
-    fn empty(&mut self) {
-        self.clear();
-    }
-}
-
-fn take<K, V>(
+fn take<K: Ord, V>(
     event: Event<V>,
     filling: &mut Filling<V>,
-    kept: &mut impl Kept<K, V>,
+    kept: &mut BTreeMap<K, V>,
     key: impl Fn(&V) -> K,
 ) {
     match event {
-        Event::Apply(one) => kept.put(key(&one), one),
-        Event::Delete(one) => kept.drop(&key(&one)),
+        Event::Apply(one) => drop(kept.insert(key(&one), one)),
+        Event::Delete(one) => drop(kept.remove(&key(&one))),
         Event::Init => filling.buffer = Some(Vec::new()),
         Event::InitApply(one) => filling.buffer.get_or_insert_default().push(one),
         Event::InitDone => {
-            kept.empty();
-            for one in filling.buffer.take().unwrap_or_default() {
-                kept.put(key(&one), one);
-            }
+            let all = filling.buffer.take().unwrap_or_default().into_iter();
+            *kept = all.map(|one| (key(&one), one)).collect();
             filling.whole = true;
         }
     }

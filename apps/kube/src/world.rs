@@ -9,9 +9,9 @@ use crate::objects::{Job, Known as _, Machine, Node, Placement, Pod, Uid};
 pub(crate) struct World {
     pub(crate) machines: BTreeMap<String, Machine>,
     pub(crate) nodes: BTreeMap<String, Node>,
-    pub(crate) jobs: HashMap<Uid, Job>,
-    pub(crate) pods: HashMap<Uid, Pod>,
-    pub(crate) placements: HashMap<Uid, Placement>,
+    pub(crate) jobs: BTreeMap<Uid, Job>,
+    pub(crate) pods: BTreeMap<Uid, Pod>,
+    pub(crate) placements: BTreeMap<Uid, Placement>,
 }
 
 /// A world, with what hangs together in it side by side.

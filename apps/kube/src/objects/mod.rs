@@ -1,8 +1,8 @@
 //! Objects of the API server, with the fields that decisions need and no others.
 //!
-//! Whoever may write an object may fill it: what is read here is bounded by the API server (1.5 MB
-//! an object), and everything that is not needed is dropped while it is read. Annotations are those
-//! of `pavior.dev` alone.
+//! An account that may write an object may fill it: what is read here is bounded by the API server
+//! (1.5 MB an object), and everything that is not needed is dropped while it is read. Annotations
+//! are those of `pavior.dev` alone.
 
 mod job;
 mod lease;

@@ -36,7 +36,7 @@ impl Waiting {
     }
 }
 
-/// What came of the queue.
+/// The Jobs that are placed, those that wait, and the nodes.
 #[derive(Debug)]
 pub(crate) struct Placed {
     pub(crate) proposals: Vec<Act>,

@@ -86,7 +86,7 @@ fn read<'a>(plot: &Plot<'_>, index: &Index<'a>) -> Vec<Record<'a>> {
     own.into_iter().map(record).collect()
 }
 
-/// Why a record serves nobody.
+/// Why a record is of no use any more.
 fn useless(index: &Index<'_>, record: &Record<'_>) -> Option<String> {
     let placement = record.placement;
     let Some(job) = index.world.jobs.get(&placement.spec.job_uid) else {

@@ -145,6 +145,14 @@ impl Cluster {
         self.until("the namespace", || {
             self.ask(User::Admin, "GET", namespace, &Value::Null).is_ok()
         });
+        // Policies are in force a while after they were made.
+        let (bad, good) = (job("bad", "0x4", 1), job("good", "1x1x1", 1));
+        let tried = |job: &Value| self.ask(User::Alice, "POST", &format!("{JOBS}?dryRun=All"), job);
+        self.until("the policies", || {
+            let gates =
+                |made: Value| made["spec"]["template"]["spec"]["schedulingGates"].is_array();
+            tried(&bad).is_err_and(|(code, _)| code == 422) && tried(&good).is_ok_and(gates)
+        });
     }
 
     pub(crate) fn add_node(&self, name: &str) {
