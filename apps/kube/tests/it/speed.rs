@@ -1,6 +1,5 @@
 //! How long pods take from their creation to their nodes: with the scheduler of the cluster alone,
-//! and with boxes. 4,096 of them with `cargo xtask kube speed`, on a quiet machine; 64 in the
-//! checks, where no time is judged.
+//! and with boxes. `cargo xtask kube speed` measures it on a quiet machine; the checks do not.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
@@ -98,9 +97,11 @@ fn run(size: Size, boxes: bool) -> Option<(f64, Vec<(&'static str, f64)>)> {
 
 #[test]
 fn from_creation_to_nodes() {
-    let judged = std::env::var_os("PAVIOR_KUBE_SPEED").is_some();
-    let small = Size { side: 4, shape: "2x2x2", jobs: 8 };
-    let size = if judged { Size { side: 16, shape: "4x4x4", jobs: 64 } } else { small };
+    // A measurement: the other tests are the checks.
+    if std::env::var_os("PAVIOR_KUBE_SPEED").is_none() {
+        return;
+    }
+    let size = Size { side: 16, shape: "4x4x4", jobs: 64 };
     let Some((alone, parts)) = run(size, false) else { return };
     eprintln!("alone: {alone:.1} s; {parts:.1?}");
     let Some((boxes, parts)) = run(size, true) else { return };
@@ -108,5 +109,5 @@ fn from_creation_to_nodes() {
     let own = parts.last().map_or(0.0, |(_, spent)| *spent);
     eprintln!("boxes: {boxes:.1} s; {parts:.1?}");
     eprintln!("{:.2} of the time; {:.3} of the processor time", boxes / alone, own / all);
-    assert!(!judged || boxes < alone, "boxes take {boxes:.1} s, the scheduler alone {alone:.1} s");
+    assert!(boxes < alone, "boxes take {boxes:.1} s, the scheduler alone {alone:.1} s");
 }
