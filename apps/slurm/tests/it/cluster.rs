@@ -267,15 +267,19 @@ impl Cluster {
         self.until("sinfo -h -N -t idle -o %N | sort -u | wc -l", seconds, |text| text == all);
     }
 
-    /// The ends of the logs of the daemon and of slurmctld.
+    /// The ends of the logs of the daemon and of slurmctld, and what jobs were told last.
     pub(crate) fn log(&self) -> String {
-        let end = |name: &str, count: usize| {
+        let end = |name: &str, word: &str, count: usize| {
             let text = std::fs::read_to_string(self.path().join(name)).unwrap_or_default();
-            let lines: Vec<&str> = text.lines().collect();
-            lines[lines.len().saturating_sub(count)..].join("\n")
+            let lines: Vec<&str> = text.lines().filter(|line| line.contains(word)).collect();
+            let last = lines[lines.len().saturating_sub(count)..].iter();
+            last.map(|line| line.chars().take(300).collect::<String>() + "\n").collect::<String>()
         };
-        let (own, slurmctld) = (end("pavior.log", 40), end("log/slurmctld.log", 20));
-        format!("release {}, log:\n{own}\nslurmctld:\n{slurmctld}\n", self.release.name())
+        let slurmctld = "log/slurmctld.log";
+        let (own, told) = (end("pavior.log", "", 40), end(slurmctld, "admin_comment", 30));
+        let name = self.release.name();
+        let slurmctld = end(slurmctld, "", 20);
+        format!("release {name}, log:\n{own}told:\n{told}slurmctld:\n{slurmctld}")
     }
 
     /// Starts slurmctld again, and waits until it answers.

@@ -46,6 +46,20 @@ fn an_ending_job_is_about_to_be_gone() {
     );
 }
 
+/// However many of its nodes an ending job still holds, the box that waits for all of them is not
+/// overtaken by jobs that run longer.
+#[test]
+fn a_box_that_waits_for_an_ending_job_is_not_overtaken() {
+    for held in 1..255_u32 {
+        let nodes: Vec<u32> = (0..8).filter(|node| held >> node & 1 == 1).collect();
+        let ends = SlurmJob { phase: Phase::Completing, ..running("9", "4x1", &nodes, 240) };
+        let late = |name: &str| SlurmJob { limit: Some(600), ..shaped(name, "2x1", 2, 5) };
+        let ledger = ledger(vec![ends, shaped("1", "4x2", 8, 9), late("2"), late("3")]);
+        let decision = Run::new("easy").decide(&ledger, 1100);
+        assert!(opens(&decision.changes).is_empty(), "{nodes:?}: {decision:?}");
+    }
+}
+
 /// Slurm starts nothing on nodes that it powers off before that has ended: they are not used, and
 /// kept for the first job.
 #[test]
