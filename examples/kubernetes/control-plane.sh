@@ -11,7 +11,8 @@
 #
 # RELEASE is 1.34, 1.35, 1.36 or 1.37. Programs lie in ${XDG_CACHE_HOME:-~/.cache}/pavior/kubernetes,
 # 0.2 GB each. DIR gets keys, tokens, data, logs, `bin/kubectl` and `kubeconfig`; tokens are `admin`,
-# `pavior` and `user`. Nodes are objects alone: no kubelet runs the pods. PORT (default 16443) and the two ports behind it are listened to on 127.0.0.1.
+# `pavior`, `user` and `observer`. Nodes are objects alone: no kubelet runs the pods. PORT (default
+# 16443) and the two ports behind it are listened to on 127.0.0.1.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -91,6 +92,7 @@ prepare() {
 admin,admin,1,"system:masters"
 pavior,system:serviceaccount:pavior-system:pavior-kube,2,"system:serviceaccounts"
 user,alice,3,"users"
+observer,observer,4,"observers"
 END
   cat >"$dir/audit.yaml" <<END
 apiVersion: audit.k8s.io/v1
@@ -107,7 +109,7 @@ rules:
       - {group: batch, resources: [jobs, jobs/status]}
       - {group: pavior.dev, resources: [placements, placements/status]}
 END
-  for who in admin pavior user; do
+  for who in admin pavior user observer; do
     cat >"$dir/$who.kubeconfig" <<END
 apiVersion: v1
 kind: Config

@@ -22,8 +22,9 @@ const ALLOWED: &[(&str, &str)] = &[
         "experiments",
         "kernel mesh allocation workload network scheduling forecasts simulation draw files",
     ),
-    ("slurm", "kernel mesh allocation planning workload scheduling forecasts viewer"),
-    ("kube", "kernel mesh allocation planning workload scheduling forecasts viewer"),
+    ("board", "kernel mesh allocation planning workload viewer"),
+    ("slurm", "kernel mesh allocation planning workload scheduling forecasts board"),
+    ("kube", "kernel mesh allocation planning workload scheduling files board"),
     (
         "pavior",
         "kernel mesh allocation planning workload network scheduling simulation experiments",

@@ -10,10 +10,14 @@ mod carry;
 mod lease;
 mod look;
 mod manifests;
+mod metrics;
 mod objects;
+mod observe;
+mod page;
 mod plan;
 mod removal;
 mod run;
+mod show;
 mod watch;
 mod world;
 
@@ -21,6 +25,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 pub use look::{Cluster, Entry, MachineSlots, State};
 pub use manifests::Manifests;
+pub use page::ADDRESS;
 pub use removal::{Removal, remove};
 pub use run::{Options, run};
 
@@ -44,6 +49,22 @@ pub enum KubeError {
     /// No image, or no resource, has such a name.
     #[error("`{0}` is no name of an image or a resource")]
     Name(String),
+    /// The page's address cannot be had.
+    #[error("{address}: {why}")]
+    Address {
+        /// Where it was to be served.
+        address: String,
+        /// Why it is not.
+        why: String,
+    },
+    /// A file has no Machine.
+    #[error("{}: {why}", path.display())]
+    File {
+        /// The file.
+        path: std::path::PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// There is no Job of this name with a shape.
     #[error("{0} is no Job with the annotation pavior.dev/shape")]
     UnknownJob(String),

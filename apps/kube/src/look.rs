@@ -129,7 +129,7 @@ impl Cluster {
     /// # Errors
     /// If a machine's description cannot be used.
     pub fn queue(&self) -> Result<Vec<Entry>, KubeError> {
-        self.entries(Depth { told: usize::MAX, moved: 0, starts: true, names: true })
+        self.entries(Depth { told: usize::MAX, moved: 0, starts: true, names: true, ..Depth::ACT })
     }
 
     fn entries(&self, depth: Depth) -> Result<Vec<Entry>, KubeError> {
@@ -167,7 +167,8 @@ impl Cluster {
     /// # Errors
     /// If there is no such Job, or a machine's description cannot be used.
     pub fn why(&self, namespace: &str, name: &str) -> Result<Entry, KubeError> {
-        let depth = Depth { told: usize::MAX, moved: MOVED, starts: true, names: true };
+        let depth =
+            Depth { told: usize::MAX, moved: MOVED, starts: true, names: true, ..Depth::ACT };
         let entries = self.entries(depth)?.into_iter();
         let mut named = entries.filter(|one| one.namespace == namespace && one.name == name);
         named.next().ok_or_else(|| {

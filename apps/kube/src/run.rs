@@ -1,6 +1,7 @@
 //! The program: reads by watches, plans when something has changed, and writes what is planned.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
@@ -13,22 +14,29 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::carry::{Carrier, Unchanged};
 use crate::objects::{MachineStatus, Uid};
+use crate::page::Page;
 use crate::plan::{Act, Depth, Memory, Plan, Seen, Waiting, plan, strays};
 use crate::watch::Watched;
 use crate::world::Index;
-use crate::{KubeError, lease};
+use crate::{KubeError, lease, observe};
 
 /// How the program runs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Whether it acts although another copy does: the records keep both right.
     pub always: bool,
     /// What this copy is called in the Lease.
     pub name: String,
+    /// Where the page is served, if it is.
+    pub page: Option<String>,
+    /// The machine of the page, where the cluster has several.
+    pub machine: Option<String>,
+    /// Changes nothing.
+    pub observe: bool,
+    /// The machine that is observed, where the cluster knows none: a file with the object.
+    pub spec: Option<PathBuf>,
 }
 
-/// How long changes are gathered before they are looked at.
-const GATHER: Duration = Duration::from_millis(20);
 /// How often patience is looked at while pods are refused.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How long a change that was made, or refused, is not made again while its object is the same.
@@ -44,14 +52,23 @@ const TOLD_AT_ONCE: usize = 16;
 ///
 /// # Errors
 /// If the API server cannot be reached by what the surroundings say.
-pub fn run(options: Options) -> Result<(), KubeError> {
+pub fn run(options: &Options) -> Result<(), KubeError> {
     crate::runtime()?.block_on(async {
         let client = crate::client().await?;
         let told = |kind| signal(kind).map_err(|error| KubeError::Unreachable(error.to_string()));
         let (mut term, mut int) = (told(SignalKind::terminate())?, told(SignalKind::interrupt())?);
-        log("info", "started", json!({ "name": options.name }));
+        let page = Page::new(options.page.clone(), options.machine.clone());
+        let work = async {
+            if !options.observe {
+                log("info", "started", json!({ "name": options.name }));
+                return act(client, page, options).await;
+            }
+            log("info", "observing", json!({}));
+            let machine = options.spec.as_deref().map(observe::machine).transpose()?;
+            observe::observe(client, page, machine).await
+        };
         tokio::select! {
-            result = act(client, options) => result,
+            result = work => result,
             _ = term.recv() => Ok(()),
             _ = int.recv() => Ok(()),
         }?;
@@ -60,28 +77,22 @@ pub fn run(options: Options) -> Result<(), KubeError> {
     })
 }
 
-async fn act(client: Client, options: Options) -> Result<(), KubeError> {
-    let mut news = Watched::begin(&client);
-    let mut watched = Watched::default();
-    let mut leads = lease::take_part(client.clone(), options.name);
-    let mut round = Round::new(client);
+async fn act(client: Client, page: Page, options: &Options) -> Result<(), KubeError> {
+    let (mut watched, mut news) = Watched::begin(&client);
+    let mut leads = lease::take_part(client.clone(), options.name.clone());
+    let mut round = Round::new(client, page);
+    let none = || KubeError::Unreachable("no watch is left".to_string());
     loop {
         tokio::select! {
-            one = news.recv() => match one {
-                Some(one) => watched.apply(one),
-                None => return Err(KubeError::Unreachable("no watch is left".to_string())),
-            },
-            _ = leads.changed(), if !options.always => {}
+            one = news.recv() => watched.apply(one.ok_or_else(none)?),
+            changed = leads.changed(), if !options.always => changed.map_err(|_| none())?,
             () = tokio::time::sleep(round.pause()) => {}
         }
-        let gathered = Instant::now() + GATHER;
-        while let Ok(Some(one)) = tokio::time::timeout_at(gathered.into(), news.recv()).await {
-            watched.apply(one);
-        }
+        watched.gather(&mut news).await;
         let acts = options.always || *leads.borrow_and_update();
         round.leads(acts);
-        if acts && watched.is_whole() {
-            round.turn(&watched).await;
+        if watched.is_whole() {
+            round.turn(&watched).await?;
         }
     }
 }
@@ -97,10 +108,11 @@ struct Round {
     /// Whether something is to be looked at again without news.
     waits: Option<Duration>,
     leads: bool,
+    page: Page,
 }
 
 impl Round {
-    fn new(client: Client) -> Round {
+    fn new(client: Client, page: Page) -> Round {
         Round {
             carrier: Carrier::new(client),
             memory: HashMap::new(),
@@ -109,6 +121,7 @@ impl Round {
             statuses: HashMap::new(),
             waits: None,
             leads: false,
+            page,
         }
     }
 
@@ -118,6 +131,7 @@ impl Round {
             log("info", if leads { "acts" } else { "another acts" }, json!({}));
         }
         self.leads = leads;
+        self.page.metrics.active.set(leads.into());
     }
 
     /// How long to wait for news.
@@ -125,7 +139,9 @@ impl Round {
         self.waits.unwrap_or(Duration::from_hours(24))
     }
 
-    async fn turn(&mut self, watched: &Watched) {
+    /// Looks at the cluster. Another copy's turn is only shown.
+    async fn turn(&mut self, watched: &Watched) -> Result<(), KubeError> {
+        let began = Instant::now();
         self.waits = None;
         self.done.retain(|_, at| at.elapsed() < AGAIN);
         let index = Index::of(&watched.world);
@@ -138,15 +154,26 @@ impl Round {
             let seen = Seen::of(machine);
             self.statuses.entry(name.clone()).or_insert_with(|| machine.status.clone());
             match made {
-                Ok(made) => self.carry_out(&seen, made).await,
-                Err(fault) => {
+                Ok(made) => {
+                    self.page.show(name, &made)?;
+                    if self.leads {
+                        self.carry_out(&seen, made).await;
+                    }
+                }
+                Err(fault) if self.leads => {
                     let fault = Some(fault);
                     self.show(&seen, MachineStatus { fault, ..MachineStatus::default() }).await;
                 }
+                Err(_) => {}
             }
         }
-        self.tell(&strays(&index)).await;
+        if self.leads {
+            self.tell(&strays(&index)).await;
+        }
         self.told.retain(|uid, _| watched.world.jobs.contains_key(uid));
+        self.page.metrics.turns.inc();
+        self.page.metrics.turn_seconds.set(began.elapsed().as_secs_f64());
+        Ok(())
     }
 
     /// Makes the changes of a plan, and tells what it says.
@@ -154,6 +181,7 @@ impl Round {
         for node in &made.overlaps {
             let more = json!({ "machine": machine.name, "node": node.index() });
             log("error", "two confirmed placements have a node", more);
+            self.page.metrics.overlaps.inc();
         }
         let new = |act: &Act| !self.done.contains_key(&(act.word(), act.object().clone()));
         let acts: Vec<Act> = made.acts.into_iter().filter(new).collect();
@@ -175,9 +203,13 @@ impl Round {
                 Err(Unchanged::Refused(why)) => {
                     let more = told(&act, json!({ "why": why }));
                     log("warn", "refused", more);
+                    self.page.metrics.refused(act.word());
                     self.waits = Some(AGAIN);
                 }
-                Ok(()) => log("info", act.word(), told(&act, json!({}))),
+                Ok(()) => {
+                    log("info", act.word(), told(&act, json!({})));
+                    self.page.metrics.changed(act.word());
+                }
                 Err(Unchanged::Changed) => {}
             }
             self.done.insert((act.word(), act.object().clone()), Instant::now());
@@ -190,11 +222,14 @@ impl Round {
     async fn tell(&mut self, all: &[Waiting]) {
         let mut told = 0;
         for waiting in all {
-            let last = self.told.get(&waiting.job.uid);
-            let same =
-                last.is_some_and(|(at, why)| *why == waiting.why || at.elapsed() < TELL_EVERY);
-            if same {
-                continue;
+            if let Some((at, why)) = self.told.get(&waiting.job.uid) {
+                if *why == waiting.why {
+                    continue;
+                }
+                if at.elapsed() < TELL_EVERY {
+                    self.waits = Some(PATIENCE);
+                    continue;
+                }
             }
             if told == TOLD_AT_ONCE {
                 self.waits = Some(PATIENCE);

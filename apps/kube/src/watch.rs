@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
+use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use kube::runtime::WatchStreamExt as _;
@@ -49,21 +50,53 @@ pub(crate) struct Watched {
 /// Selects pods that have not ended: others hold no node.
 pub(crate) const LIVING: &str = "status.phase!=Succeeded,status.phase!=Failed";
 
+/// How long changes are gathered before they are looked at.
+const GATHER: Duration = Duration::from_millis(20);
+
 /// The most news that wait to be taken in.
 const WAITING: usize = 4096;
 
 impl Watched {
     /// Begins to watch.
-    pub(crate) fn begin(client: &Client) -> Receiver<News> {
+    pub(crate) fn begin(client: &Client) -> (Watched, Receiver<News>) {
+        let (watched, sender, receiver) = Watched::of_theirs(client);
+        let everything = watcher::Config::default;
+        follow(Api::all(client.clone()), everything(), sender.clone(), News::Machine);
+        follow(Api::all(client.clone()), everything(), sender, News::Placement);
+        (watched, receiver)
+    }
+
+    /// Begins to watch a cluster in which objects of ours need not be known: the machine is given.
+    pub(crate) fn begin_without_ours(
+        client: &Client,
+        machine: Machine,
+    ) -> (Watched, Receiver<News>) {
+        let (mut watched, _, receiver) = Watched::of_theirs(client);
+        watched.world.machines.insert(machine.name().to_string(), machine);
+        (watched.machines.whole, watched.placements.whole) = (true, true);
+        (watched, receiver)
+    }
+
+    /// Watches the objects that every cluster has.
+    fn of_theirs(client: &Client) -> (Watched, Sender<News>, Receiver<News>) {
         let (sender, receiver) = channel(WAITING);
         let everything = watcher::Config::default;
         let living = everything().fields(LIVING);
-        follow(Api::all(client.clone()), everything(), sender.clone(), News::Machine);
         follow(Api::all(client.clone()), everything(), sender.clone(), News::Node);
         follow(Api::all(client.clone()), everything(), sender.clone(), News::Job);
         follow(Api::all(client.clone()), living, sender.clone(), News::Pod);
-        follow(Api::all(client.clone()), everything(), sender, News::Placement);
-        receiver
+        (Watched::default(), sender, receiver)
+    }
+
+    /// Takes in what comes within a moment.
+    pub(crate) async fn gather(&mut self, news: &mut Receiver<News>) {
+        let gathered = async {
+            while let Some(one) = news.recv().await {
+                self.apply(one);
+            }
+        };
+        // What is received is applied before anything can be dropped.
+        let _ = tokio::time::timeout(GATHER, gathered).await;
     }
 
     /// Takes in what has happened.

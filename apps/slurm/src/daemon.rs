@@ -332,7 +332,7 @@ impl Daemon {
         metrics.running.set(decision.running as i64);
         metrics.free.set(decision.free.into());
         metrics.failed.set(decision.failed.into());
-        metrics.set_slots(&decision.slots);
+        metrics.slots.set(&decision.slots);
     }
 
     /// Says where the gate that is installed is older than this program: it is a file beside

@@ -30,7 +30,6 @@ mod error;
 mod foretold;
 mod gate;
 mod hosts;
-mod http;
 mod install;
 mod ledger;
 mod limits;

@@ -1,26 +1,20 @@
-//! Metrics for Prometheus, and the log: JSON lines on standard error.
+//! Metrics for Prometheus.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use axum::Router;
-use axum::http::header::CONTENT_TYPE;
-use axum::response::{IntoResponse, Response};
+use pavior_board::http;
+use pavior_board::metrics::{SlotGauges, named, only};
 use pavior_mesh::{Occupancy, Sides};
 use pavior_planning::{Shape, slots};
-use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
-use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::info::Info;
-use prometheus_client::registry::{Metric, Registry};
+use prometheus_client::registry::Registry;
 
 use crate::reason::size;
-use crate::{Config, SlurmError, http};
-
-/// The type of the text.
-const KIND: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+use crate::{Config, SlurmError};
 
 /// Counters since the start, and what the last cycle saw.
 #[derive(Debug)]
@@ -47,14 +41,8 @@ pub(crate) struct Metrics {
     pub(crate) running: Gauge,
     pub(crate) free: Gauge,
     pub(crate) failed: Gauge,
-    slots: Family<OfShape, Gauge>,
-    slots_bound: Family<OfShape, Gauge>,
+    pub(crate) slots: SlotGauges,
     registry: Registry,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OfShape {
-    shape: String,
 }
 
 /// The words of bit sets that are looked at for one count of slots: about a millisecond.
@@ -115,24 +103,12 @@ impl Metrics {
             running: named(all, "jobs_holding", "Jobs that hold nodes"),
             free: named(all, "nodes_free", "Nodes that are free"),
             failed: named(all, "nodes_failed", "Nodes that are not available"),
-            slots: named(all, "slots", "Boxes of a shape that can be placed side by side, found"),
-            slots_bound: named(all, "slots_bound", "No more such boxes can be placed"),
+            slots: SlotGauges::register(all),
             registry,
         }
     }
 
-    /// Takes over what [`slots_of`] counted.
-    pub(crate) fn set_slots(&self, counted: &[(String, [u32; 2])]) {
-        self.slots.clear();
-        self.slots_bound.clear();
-        for (shape, [found, bound]) in counted {
-            let labels = OfShape { shape: shape.clone() };
-            self.slots.get_or_create(&labels).set((*found).into());
-            self.slots_bound.get_or_create(&labels).set((*bound).into());
-        }
-    }
-
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let mut text = String::new();
         // A string takes any text.
         let _ = encode(&mut text, &self.registry);
@@ -140,23 +116,12 @@ impl Metrics {
     }
 }
 
-/// A metric that is registered.
-fn named<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, help: &str) -> M {
-    let metric = M::default();
-    registry.register(name, help, metric.clone());
-    metric
-}
-
-/// The metrics, as an answer.
-pub(crate) fn answer(metrics: &Metrics) -> Response {
-    ([(CONTENT_TYPE, KIND)], metrics.text()).into_response()
-}
-
 /// Serves the metrics, whatever is asked for.
 pub(crate) fn serve(address: &str, metrics: &Arc<Metrics>) -> Result<(), SlurmError> {
     let metrics = Arc::clone(metrics);
-    let site = Router::new().fallback(move || async move { answer(&metrics) });
-    http::serve("metrics:", address, site).map(drop)
+    let site = only(Arc::new(move || metrics.text()));
+    let failed = |error| SlurmError::Io { what: format!("metrics: {address}"), error };
+    http::serve(address, site).map(drop).map_err(failed)
 }
 
 #[cfg(test)]
@@ -172,7 +137,7 @@ mod tests {
         let text =
             "machine = \"mesh:4x4\"\nnodes = \"n{}\"\npartition = \"p\"\nslots = [\"2x2\"]\n";
         let config = Config::parse(text).unwrap();
-        metrics.set_slots(&slots_of(&config, &Occupancy::all_free(config.grid)));
+        metrics.slots.set(&slots_of(&config, &Occupancy::all_free(config.grid)));
         let text = metrics.text();
         for line in [
             "pavior_slurm_failures_total 3",

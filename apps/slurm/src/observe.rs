@@ -4,15 +4,13 @@
 //! [`Operator`](crate::ask::Operator). It needs neither gate nor root. Jobs need no shapes: what
 //! runs is shown as the nodes that it holds, and what waits as the box that it would get.
 
-mod board;
 mod explain;
-mod series;
-mod site;
 mod view;
 
 use std::path::Path;
 use std::sync::Arc;
 
+use pavior_board::{Board, http, site};
 use pavior_kernel::json::log;
 use serde_json::json;
 
@@ -21,8 +19,7 @@ use crate::ledger::Ledger;
 use crate::manager::{Manager, Signals};
 use crate::metrics::{Metrics, Observed, slots_of};
 use crate::troubles::{self, Say, Trouble, Troubles};
-use crate::{Config, SlurmError, http};
-use board::Board;
+use crate::{Config, SlurmError};
 use view::View;
 
 /// Where the page is served unless something else is said.
@@ -36,12 +33,14 @@ pub const ADDRESS: &str = "127.0.0.1:9322";
 /// last that it said is shown.
 pub fn observe(path: &Path, config: Config, address: &str) -> Result<(), SlurmError> {
     let signals = Signals::listen()?;
-    let board = Arc::new(Board::new(&config, now()));
+    let board = Arc::new(Board::new(View::of(Arc::new(config.clone()), Ledger::default(), now())));
     let mut metrics = Metrics::new();
     let observed = Observed::new(&mut metrics);
     let metrics = Arc::new(metrics);
-    let site = site::site(Arc::clone(&board), Arc::clone(&metrics));
-    let bound = http::serve("--observe", address, site)?;
+    let text = Arc::clone(&metrics);
+    let site = site(Arc::clone(&board), Arc::new(move || text.text()));
+    let failed = |error| SlurmError::Io { what: format!("--observe {address}"), error };
+    let bound = http::serve(address, site).map_err(failed)?;
     let mut observer = Observer {
         config: Arc::new(config),
         board,
@@ -115,7 +114,7 @@ impl Observer {
         metrics.running.set(counts.holding as i64);
         metrics.free.set(counts.free.into());
         metrics.failed.set(counts.failed.into());
-        metrics.set_slots(&slots_of(&self.config, view.state().free()));
+        metrics.slots.set(&slots_of(&self.config, view.state().free()));
         self.observed.boxes.set(counts.boxes as i64);
         self.observed.largest_free.set(counts.largest_free as i64);
         self.board.publish(view);

@@ -1,5 +1,7 @@
 //! The arguments of `pavior kube`.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 
 use crate::output::Format;
@@ -9,6 +11,24 @@ pub(crate) struct KubeArgs {
     /// What this copy is called in the Lease [default: the host's name and the process]
     #[arg(long)]
     pub(crate) name: Option<String>,
+    /// Serves the page, `why` and metrics at an address
+    #[arg(
+        long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true,
+        default_missing_value = pavior_kube::ADDRESS,
+    )]
+    pub(crate) page: Option<String>,
+    /// The machine of the page, where the cluster has several
+    #[arg(long)]
+    pub(crate) machine: Option<String>,
+    /// Changes nothing: shows any cluster as it is, at an address
+    #[arg(
+        long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true,
+        default_missing_value = pavior_kube::ADDRESS, conflicts_with_all = ["page", "name"]
+    )]
+    pub(crate) observe: Option<String>,
+    /// The machine to observe, where the cluster knows none: a file with the object Machine
+    #[arg(long, requires = "observe")]
+    pub(crate) spec: Option<PathBuf>,
     #[command(subcommand)]
     pub(crate) command: Option<KubeCommand>,
 }

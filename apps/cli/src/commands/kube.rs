@@ -12,11 +12,21 @@ use crate::output::{self, Format, Table};
 
 pub(crate) fn run(args: &KubeArgs) -> Result<(), Failure> {
     let Some(command) = &args.command else {
-        let name = args.name.clone().unwrap_or_else(name_of_copy);
-        return pavior_kube::run(Options { name, always: false }).map_err(failure);
+        let options = Options {
+            name: args.name.clone().unwrap_or_else(name_of_copy),
+            page: args.observe.clone().or_else(|| args.page.clone()),
+            machine: args.machine.clone(),
+            observe: args.observe.is_some(),
+            spec: args.spec.clone(),
+            always: false,
+        };
+        return pavior_kube::run(&options).map_err(failure);
     };
-    if args.name.is_some() {
-        return Err(Failure::usage("--name is for the daemon, not for its other commands"));
+    let page = [&args.name, &args.page, &args.machine, &args.observe];
+    if page.iter().any(|one| one.is_some()) {
+        let reason =
+            "--name, --page, --machine and --observe are for the daemon, not for its commands";
+        return Err(Failure::usage(reason));
     }
     match command {
         KubeCommand::Manifests { no_mutation, image, resource } => {
@@ -123,9 +133,10 @@ fn uninstall(open: bool) -> Result<(), Failure> {
 #[expect(clippy::needless_pass_by_value, reason = "it is handed to `map_err`")]
 fn failure(error: KubeError) -> Failure {
     match error {
-        KubeError::UnknownJob(_) | KubeError::Machine(_) | KubeError::Name(_) => {
-            Failure::usage(error.to_string())
-        }
+        KubeError::UnknownJob(_)
+        | KubeError::Machine(_)
+        | KubeError::Name(_)
+        | KubeError::File { .. } => Failure::usage(error.to_string()),
         _ => Failure::Other(error.to_string()),
     }
 }

@@ -4,9 +4,15 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [name, lease] = &arguments[..] else { return ExitCode::from(2) };
-    let options = pavior_kube::Options { name: name.clone(), always: lease == "always" };
-    match pavior_kube::run(options) {
+    let [name, lease, page @ ..] = &arguments[..] else { return ExitCode::from(2) };
+    let options = pavior_kube::Options {
+        name: name.clone(),
+        always: lease == "always",
+        observe: lease == "observe",
+        page: page.first().cloned(),
+        ..pavior_kube::Options::default()
+    };
+    match pavior_kube::run(&options) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");

@@ -12,6 +12,7 @@ mod records;
 mod site;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,8 +20,9 @@ use pavior_mesh::{NodeId, Occupancy};
 use pavior_planning::{Shape, slots};
 
 pub(crate) use act::{Act, Seen};
-pub(crate) use queue::Waiting;
+pub(crate) use queue::{Holding, Waiting};
 pub(crate) use site::{RESOURCE, Site};
+pub(crate) use words::told;
 
 use crate::objects::{Job, Known, MACHINE, MachineStatus, Pod, SlotCount, Uid};
 use crate::world::{Index, World};
@@ -55,11 +57,17 @@ pub(crate) struct Depth {
     pub(crate) starts: bool,
     /// Whether Jobs of other namespaces are named: to operators, not in events.
     pub(crate) names: bool,
+    /// Whether nothing is ever changed.
+    pub(crate) observes: bool,
 }
 
 impl Depth {
     /// For acting: events are told for the first of the queue alone.
-    pub(crate) const ACT: Depth = Depth { told: 32, moved: 0, starts: false, names: false };
+    pub(crate) const ACT: Depth =
+        Depth { told: 32, moved: 0, starts: false, names: false, observes: false };
+    /// For the page alone.
+    pub(crate) const OBSERVE: Depth =
+        Depth { told: 32, moved: 0, starts: true, names: true, observes: true };
 }
 
 /// The words of bit sets looked at in the search for slots.
@@ -109,6 +117,9 @@ pub(crate) struct Plan {
     pub(crate) overlaps: Vec<NodeId>,
     /// The nodes that are free once this is done.
     pub(crate) free: Occupancy,
+    pub(crate) held: Vec<Holding>,
+    pub(crate) failed: Vec<NodeId>,
+    pub(crate) site: Site,
 }
 
 /// Makes a plan for a machine. `now` is in seconds since 1970.
@@ -126,7 +137,8 @@ pub(crate) fn plan(
         return Err("there is no such machine".to_string());
     };
     memory.forget(index.world, now);
-    let site = Site::of(&machine.spec)?;
+    let mut site = Site::of(&machine.spec)?;
+    site.observed = depth.observes;
     let places = Places::of(&site.grid, &machine.spec.nodes, index.world.nodes.values());
     let plot = Plot { name, site, places };
     let mut acts = Vec::new();
@@ -154,8 +166,8 @@ pub(crate) fn plan(
         waiting: queue.waiting.len() as u32,
         slots: count_slots(&plot.site, memory, &queue.free),
     };
-    let queue::Placed { waiting, overlaps, free, .. } = queue;
-    Ok(Plan { acts, status, waiting, overlaps, free })
+    let queue::Placed { waiting, overlaps, free, held, failed, .. } = queue;
+    Ok(Plan { acts, status, waiting, overlaps, free, held, failed, site: plot.site })
 }
 
 /// Jobs with a shape that no machine is for, and why.

@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use pavior_allocation::{Machine as Engine, Placement as Held};
-use pavior_kernel::{Date, Time, shown};
+use pavior_kernel::{Time, shown};
 use pavior_mesh::{Cuboid, JobId, NodeId, Occupancy, Pool, Request, tile};
-use pavior_planning::{Asked, Queued, SearchLimits, Shape, Snapshot, Words, why};
+use pavior_planning::{Shape, Snapshot};
 use pavior_scheduling::{Dispatcher, run_forward};
 use pavior_workload::{Job as Told, Service};
 
 use super::act::{Act, Seen};
 use super::demands::Demands;
 use super::records::Record;
-use super::{Depth, Memory, Plot, order};
+use super::{Depth, Memory, Plot, order, words};
 use crate::objects::{Job, Known as _, PlacementSpec, Pod};
 use crate::world::Index;
 
@@ -28,11 +28,32 @@ pub(crate) struct Waiting {
     pub(crate) never: bool,
     /// When it starts if all Jobs run as long as they say, in seconds since 1970.
     pub(crate) starts: Option<u64>,
+    /// What it asks for, in nodes, if that can be read.
+    pub(crate) request: Option<Request>,
+    /// When it was made, in seconds since 1970.
+    pub(crate) created: u64,
+}
+
+/// Nodes that are held together.
+#[derive(Clone, Debug)]
+pub(crate) struct Holding {
+    /// `Job NAMESPACE/NAME`, or what else holds them.
+    pub(crate) name: String,
+    /// When it ends if it runs as long as it says, in seconds since 1970.
+    pub(crate) end: Option<u64>,
+    pub(crate) parts: Vec<Cuboid>,
 }
 
 impl Waiting {
     pub(super) fn new(job: &Job, why: String) -> Waiting {
-        Waiting { job: Seen::of(job), why, never: false, starts: None }
+        Waiting {
+            job: Seen::of(job),
+            why,
+            never: false,
+            starts: None,
+            request: None,
+            created: job.created().max(0) as u64,
+        }
     }
 }
 
@@ -45,6 +66,8 @@ pub(crate) struct Placed {
     pub(crate) busy: u32,
     pub(crate) unavailable: u32,
     pub(crate) overlaps: Vec<NodeId>,
+    pub(crate) held: Vec<Holding>,
+    pub(crate) failed: Vec<NodeId>,
 }
 
 /// Places what the scheduler chooses, and says why the others wait.
@@ -79,14 +102,21 @@ pub(super) fn place(
         } else {
             format!("{place} wait before it")
         };
-        Waiting { starts: starts.get(&waits.id).copied(), ..Waiting::new(waits.job, why) }
+        let starts = starts.get(&waits.id).copied();
+        Waiting { starts, request: Some(waits.request), ..Waiting::new(waits.job, why) }
     });
     let waiting = told.chain(queue.refused).collect();
     let machine = state.dispatcher.machine();
     let (free, unavailable) = (machine.free().clone(), machine.failed_nodes());
     let busy = plot.site.grid.nodes() - free.count() - unavailable;
+    let held = started.iter().map(|id| {
+        let job = queue.jobs[(id.0 - state.first) as usize].job;
+        (*id, format!("Job {}/{}", shown(job.namespace()), shown(job.name())), None)
+    });
+    let held = state.holdings(held);
+    let failed = machine.failed().collect();
     let overlaps = std::mem::take(&mut state.overlaps);
-    Ok(Placed { proposals, waiting, free, busy, unavailable, overlaps })
+    Ok(Placed { proposals, waiting, free, busy, unavailable, overlaps, held, failed })
 }
 
 /// The record that is proposed for a Job.
@@ -210,7 +240,7 @@ impl State {
         state.hold_strangers(plot, index, &mut owners);
         for (at, name) in plot.places.names.iter().enumerate() {
             let node = name.as_ref().and_then(|name| index.world.nodes.get(name));
-            let right = node.is_some_and(|node| node.is_ready() && node.offers(&site.resource));
+            let right = node.is_some_and(|node| node.is_ready() && site.has_its_resource(node));
             if !right && owners[at].is_none() {
                 // Those that hold it go on as long as the cluster lets them.
                 let _ = state.dispatcher.machine_mut().fail(NodeId(at as u32));
@@ -218,6 +248,21 @@ impl State {
         }
         state.first = state.holders.len() as u64;
         Ok(state)
+    }
+
+    /// What holds nodes: the holders, and Jobs that are about to start.
+    fn holdings(
+        &self,
+        started: impl Iterator<Item = (JobId, String, Option<u64>)>,
+    ) -> Vec<Holding> {
+        let known = self.holders.iter().enumerate();
+        let known = known.map(|(id, holder)| (JobId(id as u64), holder.named(), holder.end));
+        let machine = self.dispatcher.machine();
+        let holding = |(id, name, end)| {
+            let parts = machine.placement(id)?.parts().to_vec();
+            Some(Holding { name, end, parts })
+        };
+        known.chain(started).filter_map(holding).collect()
     }
 
     /// The Job of a record holds its nodes.
@@ -374,24 +419,14 @@ impl State {
         }
         let turned = waits.request.freedom.is_none();
         let shape = if turned { Shape::new(sides) } else { Shape::fixed(sides) };
-        let asked = Asked::boxed(&snapshot, vec![shape]);
-        let end = |job: JobId| self.holders.get(job.0 as usize)?.end.map(Time);
-        let found = why(&snapshot, &asked, Queued::Kept, end, &SearchLimits::jobs(depth.moved));
-        let job = |job: JobId| match self.holders.get(job.0 as usize) {
+        let holder = |job: JobId| match self.holders.get(job.0 as usize) {
             Some(holder) if depth.names || holder.namespace == waits.job.namespace() => {
-                holder.named()
+                (holder.named(), holder.end)
             }
-            Some(holder) => format!("a {} of another namespace", shown(&holder.kind)),
-            None => "a Job that is about to start".to_string(),
+            Some(holder) => (format!("a {} of another namespace", shown(&holder.kind)), holder.end),
+            None => ("a Job that is about to start".to_string(), None),
         };
-        let words = Words {
-            grid: &plot.site.grid,
-            job: &job,
-            time: &|time| Date(std::time::Duration::from_secs(time.0)).to_string(),
-            strategy: &plot.site.strategy.to_string(),
-            scheduler: &plot.site.scheduler.to_string(),
-        };
-        found.lines(&words).join(" ")
+        words::told(&plot.site, &snapshot, shape, depth.moved, &holder).1.join(" ")
     }
 }
 

@@ -110,7 +110,7 @@ fn unfit(plot: &Plot<'_>, index: &Index<'_>, record: &Record<'_>) -> Option<Stri
     let demands = Demands::of(template);
     record.placement.spec.nodes.iter().find_map(|name| {
         let right = index.world.nodes.get(name).is_some_and(|node| {
-            node.is_ready() && demands.allow(node) && node.offers(&plot.site.resource)
+            node.is_ready() && demands.allow(node) && plot.site.has_its_resource(node)
         });
         if !right {
             return Some(format!("{} is not available", shown(name)));
@@ -141,7 +141,7 @@ fn broken(
         // A rank without a pod has succeeded, or its pod is about to be made.
         let waiting = of_rank().find(|pod| pod.node().is_none());
         let right = index.world.nodes.get(name).is_some_and(|node| {
-            node.is_ready() && demands.tolerate(node) && node.offers(&plot.site.resource)
+            node.is_ready() && demands.tolerate(node) && plot.site.has_its_resource(node)
         });
         let Some(pod) = waiting else { continue };
         if !right {

@@ -8,7 +8,7 @@ use pavior_planning::Shape;
 use pavior_scheduling::Selection as Scheduler;
 use pavior_workload::Ask;
 
-use crate::objects::{Job, MachineSpec};
+use crate::objects::{Job, MachineSpec, Node};
 
 /// The resource of which a node has one, where the operator names none.
 pub(crate) const RESOURCE: &str = "pavior.dev/node";
@@ -23,6 +23,8 @@ pub(crate) struct Site {
     pub(crate) strategy: Strategy,
     pub(crate) scheduler: Scheduler,
     pub(crate) resource: String,
+    /// Whether it is only looked at: then nobody has given nodes a resource of ours.
+    pub(crate) observed: bool,
     /// The most waiting Jobs of a namespace that are looked at.
     pub(crate) queued: usize,
     /// The most nodes that Jobs of a namespace hold.
@@ -74,6 +76,7 @@ impl Site {
             strategy,
             scheduler,
             resource: spec.resource.clone().unwrap_or_else(|| RESOURCE.to_string()),
+            observed: false,
             queued: spec.queued_per_namespace.unwrap_or(64),
             held: spec.nodes_per_namespace.unwrap_or(u32::MAX),
             patience_s: spec.patience_seconds.unwrap_or(60).min(86_400) as i64,
@@ -93,6 +96,11 @@ impl Site {
     pub(crate) fn shape(&self, text: &str) -> Result<Shape, String> {
         let nodes = self.nodes(text)?;
         Ok(if self.turns() { Shape::new(nodes) } else { Shape::fixed(nodes) })
+    }
+
+    /// Whether a node has what its pods take all of.
+    pub(crate) fn has_its_resource(&self, node: &Node) -> bool {
+        (self.observed && self.resource == RESOURCE) || node.offers(&self.resource)
     }
 
     /// Whether a turned box of nodes is a turned box of chips: chips are turned with their node.

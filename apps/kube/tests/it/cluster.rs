@@ -54,7 +54,7 @@ pub(crate) struct Cluster {
     runtime: Arc<Runtime>,
     admin: Client,
     user: Client,
-    copies: Vec<Child>,
+    pub(crate) copies: Vec<Child>,
     pub(crate) kubelets: Kubelets,
 }
 
@@ -244,25 +244,18 @@ impl Cluster {
         }
     }
 
-    /// The processor time that a part of the control plane, or the first copy, has had, in seconds.
-    pub(crate) fn processor_s(&self, part: &str) -> f64 {
-        let pid = match self.copies.first() {
-            Some(copy) if part == "pavior" => copy.id().to_string(),
-            _ => std::fs::read_to_string(self.path().join(format!("{part}.pid"))).unwrap(),
-        };
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap();
-        let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
-        let ticks = |at: usize| fields[at].parse::<f64>().unwrap();
-        (ticks(11) + ticks(12)) / 100.0
-    }
-
     /// Starts a copy of the program. It acts with the Lease, or always.
     pub(crate) fn start_copy(&mut self, lease: &str) {
+        self.start_copy_as("pavior", lease, &[]);
+    }
+
+    /// The same with another account, and more arguments.
+    pub(crate) fn start_copy_as(&mut self, who: &str, lease: &str, more: &[&str]) {
         let log = OpenOptions::new().create(true).append(true).open(self.path().join("log/pavior"));
         let log: File = log.expect("there is room");
         let mut command = Command::new(env!("CARGO_BIN_EXE_pavior-kube"));
         command.args([&format!("copy-{}", self.copies.len()), lease]);
-        command.env("KUBECONFIG", self.path().join("pavior.kubeconfig"));
+        command.args(more).env("KUBECONFIG", self.path().join(format!("{who}.kubeconfig")));
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
         self.copies.push(command.spawn().expect("it was built"));
     }

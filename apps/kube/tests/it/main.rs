@@ -8,7 +8,7 @@ mod attack;
 mod cluster;
 mod judge;
 mod kubelets;
+mod page;
 mod policies;
-mod speed;
 mod storm;
 mod story;

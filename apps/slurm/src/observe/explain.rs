@@ -2,32 +2,19 @@
 //!
 //! The shapes of the answers are those of `pavior serve`, which the page reads.
 
-use pavior_allocation::explain;
-use pavior_mesh::{Cuboid, NodeId, Request};
-use pavior_planning::{Shape, Snapshot, next_slot, slots};
+use pavior_board::{self as board, Answers, Asked, snapshot};
+use pavior_mesh::Request;
+use pavior_planning::Snapshot;
 use pavior_workload::Ask;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::daemon::shaper;
 use crate::ledger::{Phase, SlurmJob};
 use crate::names::JobName;
 use crate::observe::view::{View, slurms_word, wish};
-use crate::reason::{self, Told, date};
+use crate::reason::{self, Told};
 use crate::state::State;
 use crate::why::MOVED;
-
-/// The words of bit sets that are looked at for one count of slots.
-const BUDGET: u64 = 4_000_000;
-
-/// A question of the page.
-#[derive(Deserialize)]
-pub(crate) struct Asked {
-    shape: Option<Vec<u64>>,
-    nodes: Option<u64>,
-    /// A job that waits, in place of a shape.
-    waiting: Option<String>,
-}
 
 /// What a waiting job waits for, as Slurm says it.
 pub(crate) fn waits_for(job: &SlurmJob) -> Value {
@@ -42,71 +29,25 @@ pub(crate) fn explained(view: &View, asked: &Asked) -> Result<Value, String> {
         Some(job) => wish(&view.config, job)?,
         None => request(view, asked)?,
     };
-    let (state, selection) = (view.state(), &view.config.strategy);
-    let answer = explain::answer(&state, selection, &request, 1).map_err(|bad| bad.to_string())?;
-    let part = |part: &Cuboid| view.part(part);
-    let choice = match &answer.outcome {
-        Ok(choice) => {
-            let parts: Vec<Value> = choice.placement.parts().iter().map(part).collect();
-            json!({ "strategy": selection.to_string(), "granted": true, "parts": parts })
-        }
-        Err(refusal) => json!({
-            "strategy": selection.to_string(), "granted": false, "reason": refusal.word(),
-            "parts": [],
-        }),
+    let waits_for = job.map(|job| told(view, job, &request));
+    let why = |snapshot: &Snapshot| {
+        let told = explained_on(view, snapshot, &request);
+        board::Told { lines: told.lines(), nearest: told.nearest(), why: told.why }
     };
-    Ok(json!({
-        "machine": view.config.grid.to_string(),
-        "strategies": [choice],
-        "diagnosis": diagnosed(view, &request, answer.outcome.is_ok())?,
-        "waits_for": job.map(|job| told(view, job, &request)),
-    }))
+    answers(view, |answers| answers.explain(&request, why, waits_for.as_ref()))
 }
 
-/// What stands in the way of a request, and what would make room.
-fn diagnosed(view: &View, request: &Request, granted: bool) -> Result<Value, String> {
-    let (grid, snapshot) = (&view.config.grid, snapshot(view)?);
+/// Has a question answered on the machine of a view.
+fn answers<T>(view: &View, ask: impl FnOnce(&Answers<'_>) -> T) -> T {
     let counts = view.counts();
-    let told = explained_on(view, &snapshot, request);
-    let needed = request.shape.map_or(u64::from(request.nodes), pavior_mesh::volume);
-    let missing = match granted {
-        true => None,
-        false if needed > counts.free.into() => Some("nodes"),
-        false => Some("place"),
-    };
-    let parts = |boxes: &[Cuboid]| boxes.iter().map(|part| view.part(part)).collect::<Vec<_>>();
-    let blocked = told.why.as_ref().and_then(|why| why.blocked.as_ref()).map(|blocked| {
-        let point = |node: &NodeId| grid.point(*node)[..grid.axes()].to_vec();
-        let (largest, and_more) = blocked.largest();
-        let jobs = largest.iter().map(|&(job, nodes)| {
-            let name = view.name(job);
-            json!({ "lease": name, "job": name, "nodes": nodes })
-        });
-        let moves = blocked.plan.plan.as_ref().map_or(&[][..], |plan| &plan.moves).iter();
-        let moves = moves.map(|step| {
-            json!({ "job": view.name(step.job), "from": parts(&step.from), "to": parts(&step.to) })
-        });
-        let free = |node: &NodeId| snapshot.free().is_node_free(*node);
-        let at = view.part(&blocked.at);
-        json!({
-            "base": at["base"], "sides": at["sides"],
-            "busy_nodes": blocked.at.nodes(grid).filter(|node| !free(node)).count(),
-            "jobs": jobs.collect::<Vec<_>>(),
-            "and_more": and_more,
-            "failed": blocked.unavailable.iter().map(point).collect::<Vec<_>>(),
-            "drained": [],
-            "until": blocked.until.map(|until| date(until.0)),
-            "moves": moves.collect::<Vec<_>>(),
-        })
-    });
-    Ok(json!({
-        "why": told.lines(),
-        "counts": { "free": counts.free, "busy": counts.busy, "failed": counts.failed },
-        "needed": needed,
-        "missing": missing,
-        "nearest": told.nearest().map(|at| view.part(&at)),
-        "blocked": blocked,
-    }))
+    ask(&Answers {
+        grid: &view.config.grid,
+        strategy: &view.config.strategy,
+        state: view.state(),
+        counts: [counts.free, counts.busy, counts.failed],
+        name: &|job| view.name(job),
+        end: &|job| State::end(&view.ledger, job, view.now),
+    })
 }
 
 /// Why a request would wait on an observed machine.
@@ -129,23 +70,7 @@ fn told(view: &View, job: &SlurmJob, request: &Request) -> Value {
 
 /// How many boxes of a shape can be placed side by side now, and when there are more.
 pub(crate) fn slots_of(view: &View, shape: &str) -> Result<Value, String> {
-    let grid = &view.config.grid;
-    let asked = Ask::typed(Some(shape), None, grid).map_err(|fault| fault.to_string())?;
-    let Ask::Shape(sides) = asked else { return Err("no machine has such a side".to_string()) };
-    let (snapshot, shapes) = (snapshot(view)?, [Shape::new(sides)]);
-    let now = slots(snapshot.free(), &shapes, BUDGET);
-    let end = |job| State::end(&view.ledger, job, view.now);
-    let next = next_slot(&snapshot, &shapes, &now, end, BUDGET);
-    Ok(json!({
-        "shape": &sides[..grid.axes()],
-        "slots": now.boxes.len(),
-        "bound": now.bound,
-        "proven": now.proven(),
-        "boxes": now.boxes.iter().map(|part| view.part(part)).collect::<Vec<_>>(),
-        "next": next.map(|next| json!({
-            "at": date(next.at.0), "slots": next.slots.boxes.len(), "proven": next.proven,
-        })),
-    }))
+    answers(view, |answers| answers.slots(shape))
 }
 
 /// What a job waits for or holds, in sentences: `pavior slurm why`, on any Slurm.
@@ -164,7 +89,7 @@ pub(crate) fn why(view: &View, name: &str) -> Result<String, String> {
         Ok(request) => request,
         Err(fault) => return Ok(format!("{text}\nno box can be named for it: {fault}")),
     };
-    let snapshot = snapshot(view)?;
+    let snapshot = snapshot(&view.state(), &view.config.strategy)?;
     for line in explained_on(view, &snapshot, &request).lines() {
         text += &format!("\n{line}");
     }
@@ -180,9 +105,4 @@ fn request(view: &View, asked: &Asked) -> Result<Request, String> {
     let ask = Ask::read(asked.shape.as_deref(), asked.nodes, &view.config.grid);
     let mut shaper = shaper(&view.config).map_err(|error| error.to_string())?;
     Ok(ask.map_err(|fault| fault.to_string())?.request(&mut shaper))
-}
-
-fn snapshot(view: &View) -> Result<Snapshot, String> {
-    let machine = view.state().machine(&view.config.strategy, 1);
-    machine.map(|machine| Snapshot::of(&machine)).map_err(|error| error.to_string())
 }

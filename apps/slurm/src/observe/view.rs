@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use pavior_allocation::explain;
+use pavior_allocation::explain as engine;
+use pavior_board::{Asked, Drawn, Head, part};
 use pavior_kernel::shown;
 use pavior_mesh::{Cuboid, JobId, NodeId, Request, tile};
 use pavior_workload::Shaper;
@@ -11,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::ledger::{Condition, Ledger, Phase, SlurmJob};
 use crate::names::JobName;
+use crate::observe::explain;
 use crate::reason::date;
 use crate::shape;
 use crate::state::request;
@@ -41,14 +43,6 @@ pub(crate) struct Counts {
     pub(crate) free: u32,
     pub(crate) failed: u32,
     pub(crate) largest_free: u64,
-}
-
-/// What the page draws: leases and requests by their names, and nodes that are not available.
-#[derive(Default)]
-pub(crate) struct Drawn {
-    pub(crate) leases: BTreeMap<String, Value>,
-    pub(crate) waiting: Vec<(String, Value)>,
-    pub(crate) failed: Vec<Vec<u16>>,
 }
 
 /// A machine at an instant.
@@ -103,8 +97,8 @@ impl View {
     }
 
     /// The machine, for questions. A job's number is its place in the ledger.
-    pub(crate) fn state(&self) -> explain::State {
-        let mut state = explain::State::new(self.config.grid);
+    pub(crate) fn state(&self) -> engine::State {
+        let mut state = engine::State::new(self.config.grid);
         for held in &self.held {
             let job = held.job.map_or(u64::MAX, |index| index as u64);
             // Each node has one owner here: nothing overlaps.
@@ -128,16 +122,10 @@ impl View {
         jobs.find(|job| job.name == name)
     }
 
-    /// The first waiting jobs in Slurm's order, and how many there are.
-    pub(crate) fn queue(&self, most: usize) -> (impl Iterator<Item = &SlurmJob>, usize) {
-        let jobs = self.waiting.iter().map(|&index| &self.ledger.jobs[index]);
-        (jobs.take(most), self.waiting.len())
-    }
-
     /// What a job holds, in words.
     pub(crate) fn holds(&self, job: &SlurmJob) -> String {
         let is = |held: &&Held| held.job.is_some_and(|at| self.ledger.jobs[at].name == job.name);
-        let words = |part: &Cuboid| explain::words(&self.config.grid, part);
+        let words = |part: &Cuboid| engine::words(&self.config.grid, part);
         let parts = self.held.iter().find(is).map_or(&[][..], |held| &held.parts);
         parts.iter().map(words).collect::<Vec<_>>().join("; ")
     }
@@ -157,7 +145,7 @@ impl View {
         }
     }
 
-    pub(crate) fn drawn(&self) -> Drawn {
+    fn drawn(&self) -> Drawn {
         let leases = self.held.iter().map(|held| {
             let job = held.job.map(|index| &self.ledger.jobs[index]);
             let name = job.map_or(UNKNOWN.to_string(), |job| job.name.to_string());
@@ -186,7 +174,7 @@ impl View {
             "machine": self.config.partition,
             "nodes": held.nodes,
             "requested": job.map_or(held.nodes, |job| job.nodes),
-            "parts": held.parts.iter().map(|part| self.part(part)).collect::<Vec<_>>(),
+            "parts": held.parts.iter().map(|at| part(&self.config.grid, at)).collect::<Vec<_>>(),
             "start": job.map(|_| date(start)),
             "expires": end.map(date),
             "tenant": job.map(user),
@@ -209,11 +197,51 @@ impl View {
             "job": job.name.to_string(),
         })
     }
+}
 
-    /// A box as the page reads it.
-    pub(crate) fn part(&self, part: &Cuboid) -> Value {
-        let axes = self.config.grid.axes();
-        json!({ "base": &part.base[..axes], "sides": &part.sides[..axes] })
+impl pavior_board::View for View {
+    fn now(&self) -> u64 {
+        self.now
+    }
+
+    fn head(&self) -> Head {
+        let config = &self.config;
+        Head {
+            name: config.partition.clone(),
+            machine: config.grid.to_string(),
+            strategy: config.strategy.to_string(),
+            ledger: "slurm",
+        }
+    }
+
+    fn drawn(&self) -> Drawn {
+        View::drawn(self)
+    }
+
+    fn busy(&self) -> u32 {
+        self.counts().busy
+    }
+
+    fn largest_free(&self) -> u64 {
+        self.counts().largest_free
+    }
+
+    fn queue(&self, most: usize) -> (Vec<Value>, usize) {
+        let jobs = self.waiting.iter().map(|&index| &self.ledger.jobs[index]);
+        let waits = |job: &SlurmJob| json!({ "id": job.name.to_string(), "waits_for": explain::waits_for(job) });
+        (jobs.take(most).map(waits).collect(), self.waiting.len())
+    }
+
+    fn explain(&self, asked: &Asked) -> Result<Value, String> {
+        explain::explained(self, asked)
+    }
+
+    fn slots(&self, shape: &str) -> Result<Value, String> {
+        explain::slots_of(self, shape)
+    }
+
+    fn why(&self, job: &str) -> Result<String, String> {
+        explain::why(self, job)
     }
 }
 

@@ -55,8 +55,8 @@ const page = {
   ahead: [] as Ahead[],
   drawn: { marks: [] as Mark[], moves: [] as Move[] },
   chosen: null as string | null,
-  /** The service shows what another program decides, and keeps no past. */
-  observer: false,
+  /** Whose ledger is shown, where another program keeps it and no past is kept. */
+  observer: "",
 };
 
 const asked = address.read(location.hash);
@@ -161,11 +161,16 @@ function tell(): void {
   tiles(machine, valueAt(page.series.largest, machine.now));
   showChosen(machine);
   const isEmpty = page.live && !schedule && !leases.length && !waiting.length;
-  const command = page.observer ? `sbatch -N ${Math.min(4, machine.grid.nodes)} --wrap 'sleep 60'`
-    : curl(machine, find("machines").hidden ? null : source?.name ?? null, Boolean(source?.token));
-  first(isEmpty ? command : null, page.observer
-    ? "No job holds nodes here. One that Slurm starts is shown at once:"
-    : "Nothing holds nodes here. Ask for the first lease, and see it appear:");
+  const commands: Record<string, [string, string]> = {
+    slurm: [`sbatch -N ${Math.min(4, machine.grid.nodes)} --wrap 'sleep 60'`,
+      "No job holds nodes here. One that Slurm starts is shown at once:"],
+    kubernetes: ["kubectl create -f job.yaml",
+      "No Job holds nodes here. One with the annotation pavior.dev/shape is shown at once:"],
+  };
+  const [command, sentence] = commands[page.observer] ?? [
+    curl(machine, find("machines").hidden ? null : source?.name ?? null, Boolean(source?.token)),
+    "Nothing holds nodes here. Ask for the first lease, and see it appear:"];
+  first(isEmpty ? command : null, sentence);
 }
 
 function showChosen(machine: Machine): void {
@@ -391,7 +396,7 @@ function play(schedule: Schedule): void {
 function watch(): void {
   source = new Live({
     state(machine, state) {
-      page.observer = Boolean(state.observer);
+      page.observer = state.observer ?? "";
       if (page.observer) document.body.dataset.observer = "";
       if (page.live) page.machine = machine;
       const scheduler = state.scheduler ? ` · queue ${plain(state.scheduler)}` : "";

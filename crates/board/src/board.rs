@@ -8,10 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::{Value, json};
 use tokio::sync::watch::{Receiver, Sender};
 
-use crate::Config;
-use crate::observe::series::Series;
-use crate::observe::view::{Drawn, View};
-use crate::reason::date;
+use crate::series::Series;
+use crate::{Drawn, Head, View, date};
 
 /// The most changes that are kept.
 const MOST: usize = 4096;
@@ -27,28 +25,29 @@ pub(crate) struct Change {
 struct Inner {
     /// The number of the last change. Numbers of an earlier process are smaller.
     seq: u64,
-    view: Arc<View>,
+    view: Arc<dyn View>,
+    head: Head,
     drawn: Drawn,
     changes: VecDeque<Change>,
     series: Series,
 }
 
 /// The board that pages read.
-pub(crate) struct Board {
+pub struct Board {
     inner: Mutex<Inner>,
     /// Of each number of a last change.
     news: Sender<u64>,
 }
 
 impl Board {
-    pub(crate) fn new(config: &Config, now: u64) -> Board {
-        let view = View::of(Arc::new(config.clone()), crate::ledger::Ledger::default(), now);
+    /// A board that shows a view.
+    pub fn new(view: impl View) -> Board {
         // Numbers below 2^53, which a page can read.
-        let seq = now.saturating_mul(1_000_000).min(1 << 52);
-        let (drawn, changes) = (view.drawn(), VecDeque::new());
+        let seq = view.now().saturating_mul(1_000_000).min(1 << 52);
+        let (head, drawn, changes) = (view.head(), view.drawn(), VecDeque::new());
         let (view, series) = (Arc::new(view), Series::default());
         Board {
-            inner: Mutex::new(Inner { seq, view, drawn, changes, series }),
+            inner: Mutex::new(Inner { seq, view, head, drawn, changes, series }),
             news: Sender::new(seq),
         }
     }
@@ -58,21 +57,22 @@ impl Board {
     }
 
     /// Shows a view from now on.
-    pub(crate) fn publish(&self, view: View) {
-        let (drawn, counts) = (view.drawn(), view.counts());
+    pub fn publish(&self, view: impl View) {
+        let (head, drawn, now) = (view.head(), view.drawn(), view.now());
         let mut inner = self.inner();
-        let told = told(&inner.drawn, &drawn, &view);
+        let told = told(&inner.drawn, &drawn, &head.name);
         for (kind, mut data) in told {
             inner.seq += 1;
             let seq = inner.seq;
             data["seq"] = seq.into();
-            data["at"] = date(view.now).into();
+            data["at"] = date(now).into();
             data["kind"] = kind.into();
             inner.changes.push_back(Change { seq, kind, data: data.to_string().into() });
         }
         let over = inner.changes.len().saturating_sub(MOST);
         inner.changes.drain(..over);
-        inner.series.add(view.now, counts.busy, counts.largest_free);
+        inner.series.add(now, view.busy(), view.largest_free());
+        inner.head = head;
         inner.drawn = drawn;
         inner.view = Arc::new(view);
         let seq = inner.seq;
@@ -81,7 +81,7 @@ impl Board {
     }
 
     /// The view, and the number of the last change in it.
-    pub(crate) fn view(&self) -> (Arc<View>, u64) {
+    pub(crate) fn view(&self) -> (Arc<dyn View>, u64) {
         let inner = self.inner();
         (Arc::clone(&inner.view), inner.seq)
     }
@@ -89,28 +89,29 @@ impl Board {
     /// All that the page draws.
     pub(crate) fn state(&self) -> String {
         let inner = self.inner();
-        let (config, drawn) = (&inner.view.config, &inner.drawn);
+        let (head, drawn) = (&inner.head, &inner.drawn);
         json!({
             "seq": inner.seq,
-            "now": date(inner.view.now),
-            "name": config.partition,
-            "machine": config.grid.to_string(),
-            "strategy": config.strategy.to_string(),
+            "now": date(inner.view.now()),
+            "name": head.name,
+            "machine": head.machine,
+            "strategy": head.strategy,
             "scheduler": Value::Null,
             "leases": drawn.leases.values().collect::<Vec<_>>(),
             "waiting": drawn.waiting.iter().map(|(_, one)| one).collect::<Vec<_>>(),
             "failed": drawn.failed,
             "drained": [],
-            "machines": [config.partition],
+            "machines": [head.name],
             // Nothing is granted here, and the past is not kept.
-            "observer": "slurm",
+            "observer": head.ledger,
         })
         .to_string()
     }
 
     /// The machine over time.
-    pub(crate) fn series(&self, now: u64) -> Value {
-        json!({ "samples": self.inner().series.samples(), "now": date(now) })
+    pub(crate) fn series(&self) -> Value {
+        let inner = self.inner();
+        json!({ "samples": inner.series.samples(), "now": date(inner.view.now()) })
     }
 
     /// The changes after one; `None` if they are not kept any more, or never were.
@@ -128,7 +129,7 @@ impl Board {
 }
 
 /// What is otherwise in a later view, as events of the page.
-fn told(old: &Drawn, new: &Drawn, view: &View) -> Vec<(&'static str, Value)> {
+fn told(old: &Drawn, new: &Drawn, machine: &str) -> Vec<(&'static str, Value)> {
     let mut told = Vec::new();
     let by_name =
         |drawn: &Drawn| -> BTreeMap<String, Value> { drawn.waiting.iter().cloned().collect() };
@@ -154,7 +155,6 @@ fn told(old: &Drawn, new: &Drawn, view: &View) -> Vec<(&'static str, Value)> {
             told.push(("queued", json!({ "waiting": waiting })));
         }
     }
-    let machine = &view.config.partition;
     let node = |node: &Vec<u16>, state: &str| {
         ("node", json!({ "machine": machine, "node": node, "state": state }))
     };

@@ -1,10 +1,11 @@
-//! A small server, for metrics and for the page of the observer.
+//! A small server, for metrics and for the page.
 //!
 //! It runs in a thread of its own and stops nothing else. Every caller is bounded: at most
 //! [`CONNECTIONS`] are served at once, a request has at most [`BUFFER`] bytes of headers and
 //! [`BODY`] of a body, and a connection ends after one answer or after [`PATIENCE`]. Only one that
 //! has a [`Stay`] granted by its route lasts longer, up to [`LONGEST`].
 
+use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,8 +21,6 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpStream;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
-
-use crate::SlurmError;
 
 /// The most connections that are served at once; others wait to be accepted.
 const CONNECTIONS: usize = 16;
@@ -46,16 +45,17 @@ impl Stay {
     }
 }
 
-/// Serves a site at an address, and returns the address; `what` names it where it cannot be had.
-pub(crate) fn serve(what: &str, address: &str, site: Router) -> Result<SocketAddr, SlurmError> {
-    let error = |error| SlurmError::Io { what: format!("{what} {address}"), error };
-    let listener = TcpListener::bind(address).map_err(error)?;
-    let bound = listener.local_addr().map_err(error)?;
-    listener.set_nonblocking(true).map_err(error)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(error)?;
+/// Serves a site at an address, and returns the address.
+///
+/// # Errors
+/// If the address cannot be had.
+pub fn serve(address: &str, site: Router) -> io::Result<SocketAddr> {
+    let listener = TcpListener::bind(address)?;
+    let bound = listener.local_addr()?;
+    listener.set_nonblocking(true)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let guard = runtime.enter();
-    let listener = tokio::net::TcpListener::from_std(listener).map_err(error)?;
+    let listener = tokio::net::TcpListener::from_std(listener)?;
     drop(guard);
     let site = site.layer(middleware::map_response(harmless)).layer(DefaultBodyLimit::max(BODY));
     std::thread::spawn(move || runtime.block_on(accept(listener, site)));
@@ -113,7 +113,7 @@ mod tests {
     /// The address of a server of a page of `count` letters.
     fn served(count: usize) -> String {
         let site = Router::new().fallback(move || async move { "a".repeat(count) });
-        serve("a test", "127.0.0.1:0", site).unwrap().to_string()
+        serve("127.0.0.1:0", site).unwrap().to_string()
     }
 
     fn ask(address: &str, text: &str) -> String {

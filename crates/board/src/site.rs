@@ -1,4 +1,4 @@
-//! What the observer serves: the page, what the page asks for, `why` and metrics.
+//! What is served: the page, what the page asks for, `why` and metrics.
 //!
 //! | route | answer |
 //! |---|---|
@@ -28,12 +28,10 @@ use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-use crate::daemon::now;
+use crate::board::{Board, Change};
 use crate::http::Stay;
-use crate::metrics::{self, Metrics};
-use crate::observe::board::{Board, Change};
-use crate::observe::explain::{self, Asked};
-use crate::observe::view::View;
+use crate::metrics::{self, Text};
+use crate::{Asked, View};
 
 static PAGE: LazyLock<String> = LazyLock::new(pavior_viewer::live);
 
@@ -52,13 +50,13 @@ const MOST: usize = 1000;
 /// What is shown, and the places of those who ask.
 struct App {
     board: Arc<Board>,
-    metrics: Arc<Metrics>,
+    metrics: Text,
     watchers: Arc<Semaphore>,
     questions: Arc<Semaphore>,
 }
 
 /// The site of a board.
-pub(crate) fn site(board: Arc<Board>, metrics: Arc<Metrics>) -> Router {
+pub fn site(board: Arc<Board>, metrics: Text) -> Router {
     let app = App {
         board,
         metrics,
@@ -67,16 +65,16 @@ pub(crate) fn site(board: Arc<Board>, metrics: Arc<Metrics>) -> Router {
     };
     Router::new()
         .route("/", get(page))
-        .route("/metrics", get(async |State(app): Shared| metrics::answer(&app.metrics)))
+        .route("/metrics", get(async |State(app): Shared| metrics::answer((app.metrics)())))
         .route("/v1/state", get(state))
         .route("/v1/watch", get(watch))
-        .route("/v1/series", get(async |State(app): Shared| Json(app.board.series(now()))))
+        .route("/v1/series", get(async |State(app): Shared| Json(app.board.series())))
         .route("/v1/queue", get(queue))
-        // Slurm lets what does not fit wait.
+        // What does not fit waits.
         .route("/v1/refusals", get(async || Json(json!({ "refusals": [], "last": 0 }))))
         .route("/v1/explain", post(explained))
         .route("/v1/slots", get(slots))
-        .route("/v1/why/{job}", get(why))
+        .route("/v1/why/{*job}", get(why))
         .with_state(Arc::new(app))
 }
 
@@ -113,16 +111,14 @@ struct QueueQuery {
 
 async fn queue(State(app): Shared, Query(query): Query<QueueQuery>) -> Json<Value> {
     let (view, seq) = app.board.view();
-    let (jobs, total) = view.queue(query.limit.unwrap_or(MOST).min(MOST));
-    let waiting =
-        jobs.map(|job| json!({ "id": job.name.to_string(), "waits_for": explain::waits_for(job) }));
-    Json(json!({ "seq": seq, "waiting": waiting.collect::<Vec<_>>(), "total": total }))
+    let (waiting, total) = view.queue(query.limit.unwrap_or(MOST).min(MOST));
+    Json(json!({ "seq": seq, "waiting": waiting, "total": total }))
 }
 
 /// Has a question answered, in its turn.
 async fn answered<T: Send + 'static>(
     app: &App,
-    answer: impl FnOnce(&View) -> Result<T, String> + Send + 'static,
+    answer: impl FnOnce(&dyn View) -> Result<T, String> + Send + 'static,
 ) -> Result<T, Response> {
     let busy = || fault(StatusCode::SERVICE_UNAVAILABLE, "many ask at once; ask again");
     let turn = timeout(TURN, Arc::clone(&app.questions).acquire_owned()).await;
@@ -130,7 +126,7 @@ async fn answered<T: Send + 'static>(
     let (view, _) = app.board.view();
     let work = move || {
         let _turn = turn;
-        answer(&view)
+        answer(&*view)
     };
     let done = tokio::task::spawn_blocking(work).await.map_err(|_| busy())?;
     done.map_err(|detail| fault(StatusCode::UNPROCESSABLE_ENTITY, &detail))
@@ -138,21 +134,13 @@ async fn answered<T: Send + 'static>(
 
 type Body = Result<Json<Asked>, JsonRejection>;
 
-async fn question(
-    app: &App,
-    body: Body,
-    answer: fn(&View, &Asked) -> Result<Value, String>,
-) -> Response {
+async fn explained(State(app): Shared, body: Body) -> Response {
     let Ok(Json(asked)) = body else {
         let detail = "the body is JSON with a shape, a number of nodes or a waiting job";
         return fault(StatusCode::BAD_REQUEST, detail);
     };
-    let done = answered(app, move |view| answer(view, &asked)).await;
+    let done = answered(&app, move |view| view.explain(&asked)).await;
     done.map_or_else(|refused| refused, |value| Json(value).into_response())
-}
-
-async fn explained(State(app): Shared, body: Body) -> Response {
-    question(&app, body, explain::explained).await
 }
 
 #[derive(Deserialize)]
@@ -161,12 +149,12 @@ struct SlotsQuery {
 }
 
 async fn slots(State(app): Shared, Query(query): Query<SlotsQuery>) -> Response {
-    let done = answered(&app, move |view| explain::slots_of(view, &query.shape)).await;
+    let done = answered(&app, move |view| view.slots(&query.shape)).await;
     done.map_or_else(|refused| refused, |value| Json(value).into_response())
 }
 
 async fn why(State(app): Shared, Path(job): Path<String>) -> Response {
-    let done = answered(&app, move |view| Ok(explain::why(view, &job))).await;
+    let done = answered(&app, move |view| Ok(view.why(&job))).await;
     match done {
         Ok(Ok(text)) => (text + "\n").into_response(),
         Ok(Err(unknown)) => (StatusCode::NOT_FOUND, unknown + "\n").into_response(),

@@ -4,7 +4,7 @@
 use pavior_kernel::{Range, Stretch, Stretches};
 use serde_json::{Value, json};
 
-use crate::reason::date;
+use crate::date;
 
 /// The machine in a stretch of time, in seconds.
 #[derive(Clone, Copy)]

@@ -1,0 +1,94 @@
+//! What is counted, for Prometheus.
+
+use std::sync::atomic::AtomicU64;
+
+use pavior_board::metrics::{SlotGauges, named};
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::Registry;
+
+use crate::objects::MachineStatus;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfMachine {
+    machine: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfChange {
+    change: &'static str,
+}
+
+/// Counters since the start, and each machine as it was last seen.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    pub(crate) turns: Counter,
+    pub(crate) turn_seconds: Gauge<f64, AtomicU64>,
+    /// Whether this copy acts.
+    pub(crate) active: Gauge,
+    pub(crate) overlaps: Counter,
+    changes: Family<OfChange, Counter>,
+    refused: Family<OfChange, Counter>,
+    waiting: Family<OfMachine, Gauge>,
+    free: Family<OfMachine, Gauge>,
+    busy: Family<OfMachine, Gauge>,
+    unavailable: Family<OfMachine, Gauge>,
+    slots: SlotGauges,
+    registry: Registry,
+}
+
+impl Metrics {
+    pub(crate) fn new() -> Metrics {
+        let mut registry = Registry::with_prefix("pavior_kube");
+        let all = &mut registry;
+        let build = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
+        all.register("build", "The program", build);
+        Metrics {
+            turns: named(all, "turns", "Times that the cluster was looked at"),
+            turn_seconds: named(all, "turn_seconds", "How long the last look took"),
+            active: named(all, "active", "Whether this copy acts, of several"),
+            overlaps: named(all, "overlaps", "Nodes seen in two confirmed placements"),
+            changes: named(all, "changes", "Changes that were made, by what they do"),
+            refused: named(all, "refused", "Changes that the API server refused"),
+            waiting: named(all, "jobs_waiting", "Jobs with a shape that wait"),
+            free: named(all, "nodes_free", "Nodes that are free"),
+            busy: named(all, "nodes_busy", "Nodes that are held"),
+            unavailable: named(all, "nodes_unavailable", "Nodes that are known and cannot be had"),
+            slots: SlotGauges::register(all),
+            registry,
+        }
+    }
+
+    pub(crate) fn changed(&self, change: &'static str) {
+        self.changes.get_or_create(&OfChange { change }).inc();
+    }
+
+    pub(crate) fn refused(&self, change: &'static str) {
+        self.refused.get_or_create(&OfChange { change }).inc();
+    }
+
+    /// Takes over what a machine is like; slots are those of one machine.
+    pub(crate) fn show(&self, machine: &str, status: &MachineStatus, slots: bool) {
+        let of = OfMachine { machine: machine.to_string() };
+        self.waiting.get_or_create(&of).set(status.waiting.into());
+        self.free.get_or_create(&of).set(status.free.into());
+        self.busy.get_or_create(&of).set(status.busy.into());
+        self.unavailable.get_or_create(&of).set(status.unavailable.into());
+        if !slots {
+            return;
+        }
+        let slots = status.slots.iter().map(|slot| (slot.shape.clone(), [slot.free, slot.bound]));
+        self.slots.set(&slots.collect::<Vec<_>>());
+    }
+
+    pub(crate) fn text(&self) -> String {
+        let mut text = String::new();
+        // A string takes any text.
+        let _ = encode(&mut text, &self.registry);
+        text
+    }
+}

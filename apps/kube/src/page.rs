@@ -1,0 +1,52 @@
+//! What is served beside the work: the page of a machine, questions, and metrics.
+
+use std::sync::Arc;
+
+use pavior_board::{Board, http, site};
+use serde_json::json;
+
+use crate::KubeError;
+use crate::metrics::Metrics;
+use crate::plan::Plan;
+use crate::show::Shown;
+
+/// Where the page is served unless something else is said.
+pub const ADDRESS: &str = "127.0.0.1:9323";
+
+/// The page of a machine. It is served from the first time on that the machine is shown.
+pub(crate) struct Page {
+    address: Option<String>,
+    /// The machine's name; none is the first that is shown.
+    machine: Option<String>,
+    board: Option<Arc<Board>>,
+    pub(crate) metrics: Arc<Metrics>,
+}
+
+impl Page {
+    pub(crate) fn new(address: Option<String>, machine: Option<String>) -> Page {
+        Page { address, machine, board: None, metrics: Arc::new(Metrics::new()) }
+    }
+
+    /// Shows a machine as a plan found it, if it is the page's.
+    pub(crate) fn show(&mut self, machine: &str, made: &Plan) -> Result<(), KubeError> {
+        let own = self.machine.get_or_insert_with(|| machine.to_string()) == machine;
+        self.metrics.show(machine, &made.status, own);
+        let Some(address) = self.address.as_ref().filter(|_| own) else { return Ok(()) };
+        let now = crate::now().max(0) as u64;
+        let shown = Shown::of(machine, made, now);
+        if let Some(board) = &self.board {
+            board.publish(shown);
+            return Ok(());
+        }
+        let board = Arc::new(Board::new(shown));
+        let metrics = Arc::clone(&self.metrics);
+        let site = site(Arc::clone(&board), Arc::new(move || metrics.text()));
+        let bound = http::serve(address, site).map_err(|error| KubeError::Address {
+            address: address.clone(),
+            why: error.to_string(),
+        })?;
+        pavior_kernel::json::log(now, "info", "page", json!({ "url": format!("http://{bound}/") }));
+        self.board = Some(board);
+        Ok(())
+    }
+}

@@ -1,0 +1,188 @@
+//! A machine as the page shows it.
+
+use pavior_allocation::explain;
+use pavior_board::{Answers, Asked, Drawn, Head, Told, View, part, snapshot};
+use pavior_kernel::{Date, Time};
+use pavior_mesh::{JobId, NodeId, Request, volume};
+use pavior_planning::{Shape, Snapshot, nearest};
+use pavior_workload::Ask;
+use serde_json::{Value, json};
+
+use crate::plan::{Holding, Plan, Site, Waiting, told};
+
+/// How many other Jobs may move in the plans that are told.
+const MOVED: usize = 2;
+
+/// A machine at an instant.
+pub(crate) struct Shown {
+    now: u64,
+    machine: String,
+    site: Site,
+    held: Vec<Holding>,
+    failed: Vec<NodeId>,
+    waiting: Vec<Waiting>,
+    free: u32,
+}
+
+impl Shown {
+    pub(crate) fn of(machine: &str, made: &Plan, now: u64) -> Shown {
+        Shown {
+            now,
+            machine: machine.to_string(),
+            site: made.site.clone(),
+            held: made.held.clone(),
+            failed: made.failed.clone(),
+            waiting: made.waiting.clone(),
+            free: made.free.count(),
+        }
+    }
+
+    fn state(&self) -> explain::State {
+        let mut state = explain::State::new(self.site.grid);
+        for (id, held) in self.held.iter().enumerate() {
+            // Each node has one holder here: nothing overlaps.
+            let _ = state.hold(JobId(id as u64), &held.parts);
+        }
+        for &node in &self.failed {
+            state.fail(node);
+        }
+        state
+    }
+
+    fn answers<T>(&self, ask: impl FnOnce(&Answers<'_>) -> T) -> T {
+        ask(&Answers {
+            grid: &self.site.grid,
+            strategy: &self.site.strategy,
+            state: self.state(),
+            counts: [self.free, self.busy(), self.failed.len() as u32],
+            name: &|job| self.held[job.0 as usize].name.clone(),
+            end: &|job| self.held[job.0 as usize].end.map(Time),
+        })
+    }
+
+    /// Why a request waits.
+    fn told(&self, snapshot: &Snapshot, request: &Request) -> Told {
+        let Some(sides) = request.shape else {
+            return Told { lines: Vec::new(), why: None, nearest: None };
+        };
+        let turned = request.freedom.is_none();
+        let shape = if turned { Shape::new(sides) } else { Shape::fixed(sides) };
+        let holder = |job: JobId| {
+            let held = &self.held[job.0 as usize];
+            (held.name.clone(), held.end)
+        };
+        let (why, lines) = told(&self.site, snapshot, shape, MOVED, &holder);
+        let blocked = why.blocked.is_some();
+        let nearest = blocked.then(|| nearest(snapshot, shape, 1).pop()).flatten();
+        Told { lines, why: Some(why), nearest }
+    }
+
+    fn named(&self, name: &str) -> Option<&Waiting> {
+        self.waiting.iter().find(|waiting| id(waiting) == name)
+    }
+
+    fn lease(&self, held: &Holding) -> Value {
+        let grid = &self.site.grid;
+        let nodes: u64 = held.parts.iter().map(|at| u64::from(at.volume())).sum();
+        json!({
+            "id": held.name, "state": "held", "machine": self.machine, "nodes": nodes,
+            "requested": nodes, "job": held.name, "expires": held.end.map(date),
+            "parts": held.parts.iter().map(|at| part(grid, at)).collect::<Vec<_>>(),
+        })
+    }
+
+    fn request(&self, waiting: &Waiting) -> Value {
+        let axes = self.site.grid.axes();
+        let shape = waiting.request.and_then(|request| request.shape);
+        json!({
+            "id": id(waiting), "state": "waiting", "machine": self.machine,
+            "requested": shape.map(volume), "shape": shape.map(|sides| sides[..axes].to_vec()),
+            "asked": date(waiting.created), "tenant": waiting.job.namespace, "job": id(waiting),
+        })
+    }
+}
+
+fn id(waiting: &Waiting) -> String {
+    format!("{}/{}", waiting.job.namespace, waiting.job.name)
+}
+
+fn date(seconds: u64) -> String {
+    Date(std::time::Duration::from_secs(seconds)).to_string()
+}
+
+fn waits_for(waiting: &Waiting) -> Value {
+    let kind = if waiting.never { "never" } else { "place" };
+    json!({ "kind": kind, "sentence": waiting.why, "by": waiting.starts.map(date) })
+}
+
+impl View for Shown {
+    fn now(&self) -> u64 {
+        self.now
+    }
+
+    fn head(&self) -> Head {
+        Head {
+            name: self.machine.clone(),
+            machine: self.site.grid.to_string(),
+            strategy: self.site.strategy.to_string(),
+            ledger: "kubernetes",
+        }
+    }
+
+    fn drawn(&self) -> Drawn {
+        let grid = &self.site.grid;
+        let point = |&node: &NodeId| grid.point(node)[..grid.axes()].to_vec();
+        Drawn {
+            leases: self.held.iter().map(|held| (held.name.clone(), self.lease(held))).collect(),
+            waiting: self.waiting.iter().map(|one| (id(one), self.request(one))).collect(),
+            failed: self.failed.iter().map(point).collect(),
+        }
+    }
+
+    fn busy(&self) -> u32 {
+        self.site.grid.nodes() - self.free - self.failed.len() as u32
+    }
+
+    fn largest_free(&self) -> u64 {
+        self.state().free().largest_free().map_or(0, |at| u64::from(at.volume()))
+    }
+
+    fn queue(&self, most: usize) -> (Vec<Value>, usize) {
+        let first = self.waiting.iter().take(most);
+        let waits = |one| json!({ "id": id(one), "waits_for": waits_for(one) });
+        (first.map(waits).collect(), self.waiting.len())
+    }
+
+    fn explain(&self, asked: &Asked) -> Result<Value, String> {
+        let none = || "no such Job waits for a box".to_string();
+        let waiting = asked.waiting.as_deref().map(|name| self.named(name).ok_or_else(none));
+        let waiting = waiting.transpose()?;
+        let request = match waiting {
+            Some(waiting) => waiting.request.ok_or_else(|| waiting.why.clone())?,
+            None => match Ask::read(asked.shape.as_deref(), asked.nodes, &self.site.grid) {
+                Ok(Ask::Shape(sides)) => Request::shape(sides),
+                Ok(Ask::Nodes(_)) => return Err("a Job asks for a shape".to_string()),
+                Ok(Ask::Beyond(_)) => return Err("no machine has such a side".to_string()),
+                Err(fault) => return Err(fault.to_string()),
+            },
+        };
+        let why = |snapshot: &Snapshot| self.told(snapshot, &request);
+        self.answers(|answers| answers.explain(&request, why, waiting.map(waits_for).as_ref()))
+    }
+
+    fn slots(&self, shape: &str) -> Result<Value, String> {
+        self.answers(|answers| answers.slots(shape))
+    }
+
+    fn why(&self, job: &str) -> Result<String, String> {
+        if let Some(held) = self.held.iter().find(|held| held.name == format!("Job {job}")) {
+            let parts: Vec<String> = held.parts.iter().map(|at| self.site.words(at)).collect();
+            return Ok(format!("{job} holds {}", parts.join("; ")));
+        }
+        let waiting = self.named(job).ok_or_else(|| "no such Job waits or runs".to_string())?;
+        let Some(request) = waiting.request else { return Ok(format!("{job}: {}", waiting.why)) };
+        let snapshot = snapshot(&self.state(), &self.site.strategy)?;
+        let lines = self.told(&snapshot, &request).lines;
+        Ok(format!("{job} waits: {}\n{}", waiting.why, lines.join("\n")))
+    }
+}

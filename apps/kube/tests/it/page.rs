@@ -1,0 +1,74 @@
+//! The page, questions and metrics, of a copy that acts and of one that only looks.
+
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+
+use serde_json::{Value, json};
+
+use crate::cluster::{Cluster, JOBS, User, job, release};
+
+/// An address that nothing listens to.
+fn free_address() -> String {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
+}
+
+/// The head and the body of an answer; empty while nothing listens.
+fn ask(address: &str, path: &str) -> (String, String) {
+    let mut answer = String::new();
+    if let Ok(mut stream) = TcpStream::connect(address) {
+        let _ = write!(stream, "GET {path} HTTP/1.1\r\nHost: h\r\n\r\n");
+        let _ = stream.read_to_string(&mut answer);
+    }
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
+    (head.to_string(), body.to_string())
+}
+
+fn state(address: &str) -> Value {
+    serde_json::from_str(&ask(address, "/v1/state").1).unwrap_or_default()
+}
+
+#[test]
+fn the_page_shows_who_holds_what_and_what_waits_for_it() {
+    let Some(mut cluster) = Cluster::start("the page of pavior kube", release(), [4, 4, 1]) else {
+        return;
+    };
+    let (acts, looks) = (free_address(), free_address());
+    cluster.machine_with("mesh:4x4x1", &json!({ "slots": ["2x2x1"] }));
+    cluster.start_copy_as("pavior", "always", &[&acts]);
+    let rights = json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
+        "metadata": { "name": "observers" },
+        "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole",
+                     "name": "pavior-observe" },
+        "subjects": [{ "kind": "Group", "name": "observers",
+                       "apiGroup": "rbac.authorization.k8s.io" }],
+    });
+    let path = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
+    cluster.good(User::Admin, "POST", path, &rights);
+    cluster.start_copy_as("observer", "observe", &[&looks]);
+    cluster.job("first", "4x3x1", 600);
+    cluster.until("it is shown", || state(&acts)["leases"][0]["id"] == "Job default/first");
+    cluster.good(User::Alice, "POST", JOBS, &job("second", "2x2x1", 1));
+    for address in [&acts, &looks] {
+        cluster.until("the second waits", || {
+            let state = state(address);
+            state["waiting"][0]["id"] == "default/second" && state["leases"][0]["nodes"] == 12
+        });
+        let (head, page) = ask(address, "/");
+        assert!(head.contains("content-security-policy") && page.contains("<html"), "{head}");
+        assert_eq!(state(address)["observer"], "kubernetes");
+        let why = ask(address, "/v1/why/default/second").1;
+        assert!(why.contains("Job default/first"), "{why}");
+        assert!(ask(address, "/v1/why/default/third").0.contains("404"));
+        let metrics = ask(address, "/metrics").1;
+        for line in [
+            "pavior_kube_nodes_free{machine=\"pod\"} 4",
+            "pavior_kube_jobs_waiting{machine=\"pod\"} 1",
+            "pavior_kube_slots{shape=\"2x2x1\"} 0",
+        ] {
+            assert!(metrics.contains(line), "{line}: {metrics}");
+        }
+        let slots: Value = serde_json::from_str(&ask(address, "/v1/slots?shape=4x1x1").1).unwrap();
+        assert_eq!(slots["slots"], 1, "{slots}");
+    }
+}

@@ -1,0 +1,154 @@
+//! Answers about a machine as it is, in the shapes of `pavior serve`, which the page reads.
+
+use pavior_allocation::{Selection, explain};
+use pavior_kernel::Time;
+use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request, volume};
+use pavior_planning::{Blocked, Shape, Snapshot, Why, next_slot, slots};
+use pavior_workload::Ask;
+use serde_json::{Value, json};
+
+use crate::date;
+
+/// The words of bit sets that are looked at for one count of slots.
+const BUDGET: u64 = 4_000_000;
+
+/// A machine that is asked.
+pub struct Answers<'a> {
+    /// Its grid.
+    pub grid: &'a Grid,
+    /// Its strategy.
+    pub strategy: &'a Selection,
+    /// Who holds what.
+    pub state: explain::State,
+    /// The nodes that are free, held and not available.
+    pub counts: [u32; 3],
+    /// What a job of the state is called.
+    pub name: &'a dyn Fn(JobId) -> String,
+    /// When a job of the state ends, in seconds since 1970, if that is known.
+    pub end: &'a dyn Fn(JobId) -> Option<Time>,
+}
+
+/// Why a request waits, or would wait.
+pub struct Told {
+    /// In sentences.
+    pub lines: Vec<String>,
+    /// The answer that they tell.
+    pub why: Option<Why>,
+    /// The free box that comes nearest to one that is free nowhere.
+    pub nearest: Option<Cuboid>,
+}
+
+/// A machine as it is, for plans.
+///
+/// # Errors
+/// If the strategy does not serve it.
+pub fn snapshot(state: &explain::State, strategy: &Selection) -> Result<Snapshot, String> {
+    let machine = state.machine(strategy, 1);
+    machine.map(|machine| Snapshot::of(&machine)).map_err(|error| error.to_string())
+}
+
+impl Answers<'_> {
+    /// What the strategy would do with a request, and what stands in its way.
+    ///
+    /// # Errors
+    /// Why the request is none of the machine's.
+    pub fn explain(
+        &self,
+        request: &Request,
+        told: impl FnOnce(&Snapshot) -> Told,
+        waits_for: Option<&Value>,
+    ) -> Result<Value, String> {
+        let answer = explain::answer(&self.state, self.strategy, request, 1);
+        let answer = answer.map_err(|bad| bad.to_string())?;
+        let strategy = self.strategy.to_string();
+        let choice = match &answer.outcome {
+            Ok(choice) => {
+                let parts: Vec<Value> =
+                    choice.placement.parts().iter().map(|at| part(self.grid, at)).collect();
+                json!({ "strategy": strategy, "granted": true, "parts": parts })
+            }
+            Err(refusal) => json!({
+                "strategy": strategy, "granted": false, "reason": refusal.word(), "parts": [],
+            }),
+        };
+        let snapshot = snapshot(&self.state, self.strategy)?;
+        let told = told(&snapshot);
+        let [free, busy, failed] = self.counts;
+        let needed = request.shape.map_or(u64::from(request.nodes), volume);
+        let missing = match answer.outcome {
+            Ok(_) => None,
+            Err(_) if needed > free.into() => Some("nodes"),
+            Err(_) => Some("place"),
+        };
+        let blocked = told.why.as_ref().and_then(|why| why.blocked.as_ref());
+        Ok(json!({
+            "machine": self.grid.to_string(),
+            "strategies": [choice],
+            "diagnosis": {
+                "why": told.lines,
+                "counts": { "free": free, "busy": busy, "failed": failed },
+                "needed": needed,
+                "missing": missing,
+                "nearest": told.nearest.map(|at| part(self.grid, &at)),
+                "blocked": blocked.map(|blocked| self.blocked(&snapshot, blocked)),
+            },
+            "waits_for": waits_for,
+        }))
+    }
+
+    /// What is in the way, and the moves that would make room.
+    fn blocked(&self, snapshot: &Snapshot, blocked: &Blocked) -> Value {
+        let grid = self.grid;
+        let parts = |boxes: &[Cuboid]| boxes.iter().map(|at| part(grid, at)).collect::<Vec<_>>();
+        let point = |node: &NodeId| grid.point(*node)[..grid.axes()].to_vec();
+        let (largest, and_more) = blocked.largest();
+        let jobs = largest.iter().map(|&(job, nodes)| {
+            let name = (self.name)(job);
+            json!({ "lease": name, "job": name, "nodes": nodes })
+        });
+        let moves = blocked.plan.plan.as_ref().map_or(&[][..], |plan| &plan.moves).iter();
+        let moves = moves.map(|step| {
+            let name = (self.name)(step.job);
+            json!({ "job": name, "from": parts(&step.from), "to": parts(&step.to) })
+        });
+        let free = |node: &NodeId| snapshot.free().is_node_free(*node);
+        let at = part(grid, &blocked.at);
+        json!({
+            "base": at["base"], "sides": at["sides"],
+            "busy_nodes": blocked.at.nodes(grid).filter(|node| !free(node)).count(),
+            "jobs": jobs.collect::<Vec<_>>(),
+            "and_more": and_more,
+            "failed": blocked.unavailable.iter().map(point).collect::<Vec<_>>(),
+            "drained": [],
+            "until": blocked.until.map(|until| date(until.0)),
+            "moves": moves.collect::<Vec<_>>(),
+        })
+    }
+
+    /// How many boxes of a shape in nodes can be placed side by side now, and when there are more.
+    ///
+    /// # Errors
+    /// Why the shape is none of the machine's.
+    pub fn slots(&self, shape: &str) -> Result<Value, String> {
+        let asked = Ask::typed(Some(shape), None, self.grid).map_err(|fault| fault.to_string())?;
+        let Ask::Shape(sides) = asked else { return Err("no machine has such a side".to_string()) };
+        let (snapshot, shapes) = (snapshot(&self.state, self.strategy)?, [Shape::new(sides)]);
+        let now = slots(snapshot.free(), &shapes, BUDGET);
+        let next = next_slot(&snapshot, &shapes, &now, self.end, BUDGET);
+        Ok(json!({
+            "shape": &sides[..self.grid.axes()],
+            "slots": now.boxes.len(),
+            "bound": now.bound,
+            "proven": now.proven(),
+            "boxes": now.boxes.iter().map(|at| part(self.grid, at)).collect::<Vec<_>>(),
+            "next": next.map(|next| json!({
+                "at": date(next.at.0), "slots": next.slots.boxes.len(), "proven": next.proven,
+            })),
+        }))
+    }
+}
+
+/// A box as the page reads it.
+pub fn part(grid: &Grid, part: &Cuboid) -> Value {
+    json!({ "base": &part.base[..grid.axes()], "sides": &part.sides[..grid.axes()] })
+}

@@ -1,0 +1,71 @@
+//! Metrics for Prometheus.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::{Metric, Registry};
+
+/// Writes all metrics of a door, as OpenMetrics text.
+pub type Text = Arc<dyn Fn() -> String + Send + Sync>;
+
+/// The type of the text.
+const KIND: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfShape {
+    shape: String,
+}
+
+/// How many boxes of some shapes can be placed side by side.
+#[derive(Debug)]
+pub struct SlotGauges {
+    found: Family<OfShape, Gauge>,
+    bound: Family<OfShape, Gauge>,
+}
+
+impl SlotGauges {
+    /// Registers them as `slots` and `slots_bound`.
+    pub fn register(registry: &mut Registry) -> SlotGauges {
+        SlotGauges {
+            found: named(
+                registry,
+                "slots",
+                "Boxes of a shape that can be placed side by side, found",
+            ),
+            bound: named(registry, "slots_bound", "No more such boxes can be placed"),
+        }
+    }
+
+    /// Takes over what was counted: by shape, how many were found, and a bound.
+    pub fn set(&self, counted: &[(String, [u32; 2])]) {
+        self.found.clear();
+        self.bound.clear();
+        for (shape, [found, bound]) in counted {
+            let labels = OfShape { shape: shape.clone() };
+            self.found.get_or_create(&labels).set((*found).into());
+            self.bound.get_or_create(&labels).set((*bound).into());
+        }
+    }
+}
+
+/// A metric that is registered.
+pub fn named<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, help: &str) -> M {
+    let metric = M::default();
+    registry.register(name, help, metric.clone());
+    metric
+}
+
+/// The metrics, as an answer.
+pub(crate) fn answer(text: String) -> Response {
+    ([(CONTENT_TYPE, KIND)], text).into_response()
+}
+
+/// A site of the metrics alone, whatever is asked for.
+pub fn only(text: Text) -> Router {
+    Router::new().fallback(move || async move { answer(text()) })
+}
