@@ -1,7 +1,7 @@
 //! A machine as the page shows it.
 
 use pavior_allocation::explain;
-use pavior_board::{Answers, Asked, Drawn, Head, Told, View, part, snapshot};
+use pavior_board::{Answers, Asked, Drawn, Head, Told, View, joined, part, snapshot};
 use pavior_kernel::{Date, Time};
 use pavior_mesh::{JobId, NodeId, Request, volume};
 use pavior_planning::{Shape, Snapshot, nearest};
@@ -30,7 +30,7 @@ impl Shown {
             now,
             machine: machine.to_string(),
             site: made.site.clone(),
-            held: made.held.clone(),
+            held: made.held.iter().map(|held| whole(&made.site, held)).collect(),
             failed: made.failed.clone(),
             waiting: made.waiting.clone(),
             free: made.free.count(),
@@ -86,7 +86,8 @@ impl Shown {
         let nodes: u64 = held.parts.iter().map(|at| u64::from(at.volume())).sum();
         json!({
             "id": held.name, "state": "held", "machine": self.machine, "nodes": nodes,
-            "requested": nodes, "job": held.name, "expires": held.end.map(date),
+            "requested": nodes, "job": held.name.strip_prefix("Job ").unwrap_or(&held.name),
+            "tenant": held.namespace, "start": date(held.start), "expires": held.end.map(date),
             "parts": held.parts.iter().map(|at| part(grid, at)).collect::<Vec<_>>(),
         })
     }
@@ -100,6 +101,10 @@ impl Shown {
             "asked": date(waiting.created), "tenant": waiting.job.namespace, "job": id(waiting),
         })
     }
+}
+
+fn whole(site: &Site, held: &Holding) -> Holding {
+    Holding { parts: joined(&site.grid, &held.parts), ..held.clone() }
 }
 
 fn id(waiting: &Waiting) -> String {

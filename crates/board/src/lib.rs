@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-pub use answers::{Answers, Told, part, snapshot};
+pub use answers::{Answers, Told, joined, part, snapshot};
 pub use board::Board;
 pub use site::site;
 

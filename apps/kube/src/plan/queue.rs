@@ -39,6 +39,9 @@ pub(crate) struct Waiting {
 pub(crate) struct Holding {
     /// `Job NAMESPACE/NAME`, or what else holds them.
     pub(crate) name: String,
+    pub(crate) namespace: String,
+    /// Since when they are held, in seconds since 1970.
+    pub(crate) start: u64,
     /// When it ends if it runs as long as it says, in seconds since 1970.
     pub(crate) end: Option<u64>,
     pub(crate) parts: Vec<Cuboid>,
@@ -109,11 +112,12 @@ pub(super) fn place(
     let machine = state.dispatcher.machine();
     let (free, unavailable) = (machine.free().clone(), machine.failed_nodes());
     let busy = plot.site.grid.nodes() - free.count() - unavailable;
-    let held = started.iter().map(|id| {
+    let starts = started.iter().map(|id| {
         let job = queue.jobs[(id.0 - state.first) as usize].job;
-        (*id, format!("Job {}/{}", shown(job.namespace()), shown(job.name())), None)
+        let [kind, namespace, name] = ["Job", job.namespace(), job.name()].map(str::to_string);
+        (*id, Holder { kind, namespace, name, end: None })
     });
-    let held = state.holdings(held);
+    let held = state.holdings(starts);
     let failed = machine.failed().collect();
     let overlaps = std::mem::take(&mut state.overlaps);
     Ok(Placed { proposals, waiting, free, busy, unavailable, overlaps, held, failed })
@@ -251,18 +255,17 @@ impl State {
     }
 
     /// What holds nodes: the holders, and Jobs that are about to start.
-    fn holdings(
-        &self,
-        started: impl Iterator<Item = (JobId, String, Option<u64>)>,
-    ) -> Vec<Holding> {
-        let known = self.holders.iter().enumerate();
-        let known = known.map(|(id, holder)| (JobId(id as u64), holder.named(), holder.end));
-        let machine = self.dispatcher.machine();
-        let holding = |(id, name, end)| {
-            let parts = machine.placement(id)?.parts().to_vec();
-            Some(Holding { name, end, parts })
+    fn holdings(&self, starts: impl Iterator<Item = (JobId, Holder)>) -> Vec<Holding> {
+        let known = self.holders.iter().cloned().enumerate();
+        let known = known.map(|(id, holder)| (JobId(id as u64), holder));
+        let holding = |(id, holder): (JobId, Holder)| {
+            let parts = self.dispatcher.machine().placement(id)?.parts().to_vec();
+            let start = self.dispatcher.running().get(id)?.start.0;
+            let name = holder.named();
+            let namespace = shown(&holder.namespace).to_string();
+            Some(Holding { name, namespace, start, end: holder.end, parts })
         };
-        known.chain(started).filter_map(holding).collect()
+        known.chain(starts).filter_map(holding).collect()
     }
 
     /// The Job of a record holds its nodes.

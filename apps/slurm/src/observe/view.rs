@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pavior_allocation::explain as engine;
-use pavior_board::{Asked, Drawn, Head, part};
+use pavior_board::{Asked, Drawn, Head, joined, part};
 use pavior_kernel::shown;
 use pavior_mesh::{Cuboid, JobId, NodeId, Request, tile};
 use pavior_workload::Shaper;
@@ -88,7 +88,7 @@ impl View {
         let held = by_owner.into_iter().map(|(job, nodes)| {
             let is_held = |node: NodeId| nodes.binary_search(&node).is_ok();
             let parts = tile(grid, &Cuboid::whole(grid), is_held);
-            Held { job, parts: joined(&config, parts), nodes: nodes.len() as u32 }
+            Held { job, parts: joined(grid, &parts), nodes: nodes.len() as u32 }
         });
         let held = held.collect();
         let waiting = ledger.jobs.iter().enumerate().filter(|(_, job)| !holds(job));
@@ -271,34 +271,6 @@ fn user(job: &SlurmJob) -> String {
 /// Slurm's word for why a job waits, harmless and short.
 pub(crate) fn slurms_word(job: &SlurmJob) -> String {
     shown(&job.reason).to_string().chars().take(LONGEST_REASON).collect()
-}
-
-/// One box, where the parts are one that passes the end of an axis that wraps.
-fn joined(config: &Config, parts: Vec<Cuboid>) -> Vec<Cuboid> {
-    let grid = &config.grid;
-    let nodes: u64 = parts.iter().map(|part| u64::from(part.volume())).sum();
-    let mut ids: Vec<NodeId> = parts.iter().flat_map(|part| part.nodes(grid)).collect();
-    if parts.len() < 2 || parts.len() > 8 {
-        return parts;
-    }
-    ids.sort_unstable();
-    // A box that wraps is cut at most once along each axis; its sides are those of its pieces, put
-    // together.
-    let side = |axis: usize| -> u16 {
-        let mut taken = vec![false; usize::from(grid.sides()[axis])];
-        for part in &parts {
-            for step in 0..part.sides[axis] {
-                let at = usize::from(part.base[axis] + step) % taken.len();
-                taken[at] = true;
-            }
-        }
-        taken.iter().filter(|&&taken| taken).count() as u16
-    };
-    let sides = [side(0), side(1), side(2)];
-    if pavior_mesh::volume(sides) != nodes {
-        return parts;
-    }
-    crate::state::box_of(config, &ids, sides).map_or(parts, |whole| vec![whole])
 }
 
 /// Slurm's order: by priority, then as it lists them.
