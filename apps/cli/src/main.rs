@@ -91,6 +91,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Sweep(args) => commands::sweep::run(&args),
         Command::Plot(args) => commands::plot::run(&args),
         Command::Reproduce(args) => commands::reproduce::run(&args),
+        Command::Yardstick(args) => commands::yardstick::run(&args),
         Command::Trace(args) => commands::trace::run(&args),
         #[cfg(feature = "serve")]
         Command::Serve(args) => commands::serve::run(&args),

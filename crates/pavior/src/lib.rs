@@ -122,7 +122,7 @@ pub use pavior_allocation::{
     AllocateError, BuildError, Fork, Machine, Placement, PlacementError, Refusal, UnknownJob,
     UnknownNode,
 };
-pub use pavior_kernel::BadName;
+pub use pavior_kernel::{BadName, Checksum};
 pub use pavior_mesh::{
     Cuboid, Freedom, Grid, GridError, JobId, NodeId, Occupancy, Request, UnknownFreedom,
 };

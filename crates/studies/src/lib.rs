@@ -24,6 +24,7 @@ mod readings;
 mod statement;
 mod statements;
 mod worked;
+pub mod yardstick;
 
 use std::sync::LazyLock;
 

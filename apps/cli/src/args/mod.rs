@@ -24,6 +24,7 @@ mod slurm;
 mod sweep;
 mod traces;
 mod unblock;
+mod yardstick;
 
 pub(crate) use advise::{AdviceFormat, AdviseArgs};
 pub(crate) use bench::BenchArgs;
@@ -46,6 +47,7 @@ pub(crate) use slurm::{
 pub(crate) use sweep::{SpansArgs, SweepCommand, SweepCommandArgs, WantedArgs};
 pub(crate) use traces::{ConvertArgs, GenerateArgs, InspectArgs, TraceArgs, TraceCommand};
 pub(crate) use unblock::{Turning, UnblockArgs, finite};
+pub(crate) use yardstick::YardstickArgs;
 
 /// Allocate and simulate jobs on machines whose nodes form a mesh or a torus.
 ///
@@ -114,6 +116,8 @@ pub(crate) enum Command {
     Plot(Box<PlotArgs>),
     /// Runs the experiments of the papers, and judges what they state
     Reproduce(ReproduceArgs),
+    /// How far above proven bounds strategies and schedulers are, on twenty sets of jobs
+    Yardstick(YardstickArgs),
     /// Looks into job logs, converts and generates them
     Trace(TraceArgs),
     /// Serves leases of nodes over HTTP, and loses none

@@ -27,3 +27,4 @@ pub(crate) mod sweep;
 mod torus3d;
 pub(crate) mod trace;
 pub(crate) mod unblock;
+pub(crate) mod yardstick;

@@ -39,6 +39,7 @@ mod torus3d;
 mod tries;
 mod unblock;
 mod unsupported;
+mod yardstick;
 
 use std::process::{Command, Output, Stdio};
 

@@ -1,0 +1,139 @@
+//! `pavior yardstick`: its bounds are accepted by a checker of their own, false ones are not, and
+//! its runs are made again from placements alone.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+
+use crate::{good, refused_for, stdout};
+
+const SCENARIOS: [&str; 3] = ["mesh-light", "mesh-heavy", "mesh-overloaded"];
+
+/// Runs a script of `examples`.
+fn script(name: &str, arguments: &[&str]) -> Output {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
+    Command::new("python3").arg(path).args(arguments).output().unwrap()
+}
+
+/// The quick yardstick of two strategies, and the rows of its board.
+fn quick(folder: &Path) -> (PathBuf, Vec<Value>) {
+    let out = folder.join("yardstick");
+    let path = out.to_string_lossy().into_owned();
+    let printed = good(&["yardstick", "--quick", "--strategy", "ff,mbs", "--out", &path]);
+    let rows: Vec<Value> = serde_json::from_str(&printed).unwrap();
+    (out, rows)
+}
+
+fn checked(folder: &Path) -> Output {
+    script("bounds.py", &[&folder.to_string_lossy()])
+}
+
+/// What a check says of a certificate in which something is changed.
+fn planted(folder: &Path, change: impl FnOnce(&mut Value)) -> (Option<i32>, String) {
+    let path = folder.join("bounds.json");
+    let whole = std::fs::read_to_string(&path).unwrap();
+    let mut certificate: Value = serde_json::from_str(&whole).unwrap();
+    change(&mut certificate);
+    std::fs::write(&path, certificate.to_string()).unwrap();
+    let output = checked(folder);
+    std::fs::write(&path, whole).unwrap();
+    let said = stdout(&output) + &String::from_utf8_lossy(&output.stderr);
+    (output.status.code(), said)
+}
+
+#[test]
+fn every_certificate_is_accepted_and_false_ones_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, rows) = quick(folder.path());
+    for scenario in SCENARIOS {
+        let output = checked(&out.join(scenario));
+        assert!(output.status.success(), "{scenario}: {}", stdout(&output));
+        assert_eq!(stdout(&output).matches("is proven").count(), 3);
+        let own: Vec<&Value> = rows.iter().filter(|row| row["scenario"] == *scenario).collect();
+        assert!(own.len() >= 4);
+        assert!(own.iter().all(|row| row["gap_h"].as_f64() >= Some(0.0)), "{own:?}");
+    }
+    let heavy = out.join("mesh-heavy");
+    for name in ["completions", "node_completions", "makespan"] {
+        let (status, said) = planted(&heavy, |bounds| {
+            let claim = bounds[name]["claim"].as_i64().unwrap();
+            bounds[name]["claim"] = json!(claim + 1);
+        });
+        assert_eq!(status, Some(1), "{said}");
+        assert!(said.contains(&format!("{name}: ")) && said.contains("is not proven"), "{said}");
+    }
+    let (status, said) = planted(&heavy, |bounds| {
+        bounds["completions"]["proof"]["prices"][3] = json!(-1);
+    });
+    assert_eq!(status, Some(2), "{said}");
+    assert!(said.contains("-1 is no whole number from 0"), "{said}");
+    let (status, said) = planted(&heavy, |bounds| {
+        let other = std::fs::read_to_string(out.join("mesh-overloaded/bounds.json")).unwrap();
+        *bounds = serde_json::from_str(&other).unwrap();
+    });
+    assert_eq!(status, Some(1), "{said}");
+    assert!(said.contains("the certificate is of other jobs"), "{said}");
+    // Prices of other jobs prove something, but not as much as they do there.
+    let (status, said) = planted(&heavy, |bounds| {
+        let other = std::fs::read_to_string(out.join("mesh-overloaded/bounds.json")).unwrap();
+        let other: Value = serde_json::from_str(&other).unwrap();
+        bounds["completions"]["proof"] = other["completions"]["proof"].clone();
+    });
+    assert_eq!(status, Some(1), "{said}");
+}
+
+#[test]
+fn runs_of_three_scenarios_are_made_again_from_placements_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, rows) = quick(folder.path());
+    let placed = folder.path().join("placed.jsonl").to_string_lossy().into_owned();
+    for (scenario, strategy, scheduler) in [
+        ("mesh-light", "ff", "fcfs"),
+        ("mesh-heavy", "mbs", "easy"),
+        ("mesh-overloaded", "ff", "easy"),
+    ] {
+        let jobs = out.join(scenario).join("jobs.json").to_string_lossy().into_owned();
+        let machine = "mesh:16x16";
+        good(&[
+            "simulate",
+            "--trace",
+            &jobs,
+            "--machine",
+            machine,
+            "--strategy",
+            strategy,
+            "--scheduler",
+            scheduler,
+            "--placements",
+            &placed,
+        ]);
+        let output = script("placements.py", &[&placed, machine]);
+        assert!(output.status.success(), "{}", stdout(&output));
+        let said = stdout(&output);
+        assert!(said.contains("60 jobs started, 60 of them ended, 0 faults"), "{said}");
+        let turnaround = said.lines().find_map(|line| line.strip_prefix("turnaround: ")).unwrap();
+        let hours = turnaround.parse::<f64>().unwrap() / 3600.0;
+        let names = [scenario, strategy, scheduler];
+        let is_it = |row: &&Value| {
+            ["scenario", "strategy", "scheduler"]
+                .iter()
+                .zip(names)
+                .all(|(key, name)| row[key] == *name)
+        };
+        let row = rows.iter().find(is_it).unwrap();
+        assert_eq!(row["jobs"], 60.0);
+        assert!((row["turnaround_h"].as_f64().unwrap() - hours).abs() < 1e-4, "{row}: {hours}");
+    }
+}
+
+#[test]
+fn mistakes_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out").to_string_lossy().into_owned();
+    refused_for(&["yardstick", "--out", &out, "--strategy", "tlb"], "did you mean `tbl`");
+    refused_for(&["yardstick", "--out", &out, "--quick", "--threads", "0"], "at least one thread");
+    std::fs::create_dir(&out).unwrap();
+    std::fs::write(Path::new(&out).join("notes.txt"), "mine").unwrap();
+    refused_for(&["yardstick", "--out", &out], "is not empty");
+}

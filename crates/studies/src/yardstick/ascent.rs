@@ -1,0 +1,166 @@
+//! Prices that prove much: from the order of mean busy times, by subgradient steps.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use super::bounds::{Prices, SCALE, Task};
+
+/// Steps without a better bound, behind which steps are half as long.
+const PATIENCE: u32 = 10;
+
+/// Prices for a set of jobs: those of the relaxation by mean busy times (Goemans 1997), then so
+/// many subgradient steps, each as long as Polyak (1969) has it for what a schedule, `reached`,
+/// comes to. Whatever they are, the bound that they prove is one. O(steps x jobs x buckets).
+pub fn ascend(tasks: &[Task], capacity: i64, reached: i64, buckets: usize, steps: u32) -> Prices {
+    let fluid = Fluid::new(tasks, capacity);
+    let start = tasks.iter().map(|task| task.release).min().unwrap_or(0);
+    // Whole jobs end somewhat later than what can be cut.
+    let length =
+        fluid.end() - start as f64 + tasks.iter().map(|task| task.run).max().unwrap_or(1) as f64;
+    let width = ((length / buckets as f64).ceil() as i64).max(1);
+    let zero = Prices { start, width, prices: vec![0; buckets] };
+    let middle = |bucket: usize| start as f64 + (bucket as f64 + 0.5) * width as f64;
+    let prices = (0..buckets).map(|bucket| (fluid.price(middle(bucket)) * SCALE as f64) as i64);
+    let warm = Prices { prices: prices.collect(), ..zero.clone() };
+    let value = |prices: &Prices| prices.value(tasks, capacity).0;
+    let mut best = if value(&warm) > value(&zero) { warm } else { zero };
+    let (mut most, mut now) = (value(&best), best.clone());
+    let (mut factor, mut waited) = (1.0, 0);
+    let goal = reached as f64 * SCALE as f64;
+    for _ in 0..steps {
+        let (value, starts) = now.value(tasks, capacity);
+        if value > most {
+            (best, most, waited) = (now.clone(), value, 0);
+        } else {
+            waited += 1;
+        }
+        if waited > PATIENCE {
+            (now, factor, waited) = (best.clone(), factor / 2.0, 0);
+            continue;
+        }
+        let slope = slope(&now, tasks, &starts, capacity);
+        let norm: f64 = slope.iter().map(|slope| slope * slope).sum();
+        if norm == 0.0 || value as f64 >= goal {
+            break;
+        }
+        let step = factor * (goal - value as f64) / norm;
+        for (price, slope) in now.prices.iter_mut().zip(&slope) {
+            *price = ((*price as f64 + step * slope).round() as i64).max(0);
+        }
+    }
+    best
+}
+
+/// How much more than the machine has is wanted in each bucket, in node seconds.
+fn slope(prices: &Prices, tasks: &[Task], starts: &[i64], capacity: i64) -> Vec<f64> {
+    let Prices { start, width, .. } = *prices;
+    let mut wanted = vec![-capacity * width; prices.prices.len()];
+    for (task, &from) in tasks.iter().zip(starts) {
+        let to = from + task.run;
+        let first = ((from - start) / width).max(0) as usize;
+        for (bucket, wanted) in wanted.iter_mut().enumerate().skip(first) {
+            let begin = start + bucket as i64 * width;
+            if begin >= to {
+                break;
+            }
+            *wanted += task.nodes * (to.min(begin + width) - from.max(begin));
+        }
+    }
+    wanted.into_iter().map(|wanted| wanted as f64).collect()
+}
+
+/// A job that waits, by its weight for each node second.
+struct Waiting(f64, usize);
+
+impl PartialEq for Waiting {
+    fn eq(&self, other: &Waiting) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Waiting {}
+
+impl PartialOrd for Waiting {
+    fn partial_cmp(&self, other: &Waiting) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Waiting {
+    fn cmp(&self, other: &Waiting) -> Ordering {
+        self.0.total_cmp(&other.0).then(other.1.cmp(&self.1))
+    }
+}
+
+/// The schedule of the relaxation: jobs can be cut, and all nodes work on the one that has the
+/// greatest weight for each node second.
+struct Fluid {
+    /// From when to when the price falls, how fast, and where its line meets time 0.
+    pieces: Vec<(f64, f64, f64, f64)>,
+}
+
+impl Fluid {
+    fn new(tasks: &[Task], capacity: i64) -> Fluid {
+        let work = |task: &Task| (task.run * task.nodes) as f64;
+        let density = |at: usize| tasks[at].weight as f64 / work(&tasks[at]);
+        let mut order: Vec<usize> = (0..tasks.len()).collect();
+        order.sort_by_key(|&at| std::cmp::Reverse(tasks[at].release));
+        let mut left: Vec<f64> = tasks.iter().map(|task| work(task) / capacity as f64).collect();
+        let (mut waiting, mut now, mut runs) = (BinaryHeap::new(), 0.0_f64, Vec::new());
+        while let Some(next) = order.last().copied().or_else(|| top(&waiting)) {
+            if waiting.is_empty() {
+                now = now.max(tasks[next].release as f64);
+            }
+            while let Some(&at) = order.last().filter(|&&at| tasks[at].release as f64 <= now) {
+                waiting.push(Waiting(density(at), at));
+                order.pop();
+            }
+            let Some(at) = top(&waiting) else { continue };
+            let until = order.last().map_or(f64::INFINITY, |&at| tasks[at].release as f64);
+            let end = until.min(now + left[at]);
+            runs.push((now, end, at));
+            left[at] -= end - now;
+            if end < until || left[at] <= 0.0 {
+                waiting.pop();
+            }
+            now = end;
+        }
+        Fluid { pieces: priced(&runs, &density, tasks.len()) }
+    }
+
+    fn end(&self) -> f64 {
+        self.pieces.last().map_or(0.0, |piece| piece.1)
+    }
+
+    fn price(&self, time: f64) -> f64 {
+        let at = self.pieces.partition_point(|piece| piece.1 <= time);
+        let piece = self.pieces.get(at).filter(|piece| piece.0 <= time);
+        piece.map_or(0.0, |&(_, _, falls, meets)| (meets - falls * time).max(0.0))
+    }
+}
+
+fn top(waiting: &BinaryHeap<Waiting>) -> Option<usize> {
+    waiting.peek().map(|&Waiting(_, at)| at)
+}
+
+/// Prices from the end: a job's line is one over all its pieces, and where another one takes over,
+/// lines meet.
+fn priced(
+    runs: &[(f64, f64, usize)],
+    density: &dyn Fn(usize) -> f64,
+    jobs: usize,
+) -> Vec<(f64, f64, f64, f64)> {
+    let mut lines: Vec<Option<f64>> = vec![None; jobs];
+    let (mut price, mut begins) = (0.0, f64::INFINITY);
+    let mut pieces = Vec::with_capacity(runs.len());
+    for &(from, to, at) in runs.iter().rev() {
+        let falls = density(at);
+        // Behind an idle time nothing is left to pay for.
+        let behind = if to < begins { 0.0 } else { price };
+        let meets = *lines[at].get_or_insert(behind + falls * to);
+        (price, begins) = (meets - falls * from, from);
+        pieces.push((from, to, falls, meets));
+    }
+    pieces.reverse();
+    pieces
+}

@@ -1,0 +1,359 @@
+//! The board: every run of the table on every scenario, and its gap to the bound.
+
+use std::collections::BTreeMap;
+
+use pavior::experiments::advice::{BATCHES, Batch, Change};
+use pavior::experiments::{Catalogue, Point, Progress, Scenario};
+use pavior::simulation::{Fate, Histories, JobRecord, Stop};
+use pavior::workload::TimeUnit;
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::bounds::{Last, Prices, SCALE, Task, makespan};
+use super::set::{Instance, YardstickError};
+use super::{Effort, ascend};
+
+/// The schedulers under which every strategy stands.
+const SCHEDULERS: [&str; 2] = ["fcfs", "easy"];
+/// How many strategies stand under every scheduler.
+const BEST: usize = 5;
+/// The greatest share of jobs that a run may leave undone and still be compared.
+const UNDONE: f64 = 0.02;
+/// The level of each interval.
+const LEVEL: f64 = 0.95;
+
+/// A proven bound, in seconds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Proven<P> {
+    /// The bound.
+    pub claim: i64,
+    /// What proves it.
+    pub proof: P,
+}
+
+/// The bounds of a scenario, as `examples/bounds.py` reads them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Certificate {
+    /// The scenario.
+    pub scenario: String,
+    /// CRC-64 of its jobs.
+    pub sum: String,
+    /// Jobs that do not count, by their place.
+    pub left_out: Vec<usize>,
+    /// The parts of a second in which prices are counted.
+    pub scale: i64,
+    /// On the sum of completion times.
+    pub completions: Proven<Prices>,
+    /// On the sum of completion times, each times the nodes of its job.
+    pub node_completions: Proven<Prices>,
+    /// On the end of the last job.
+    pub makespan: Proven<Last>,
+}
+
+/// A run of the table, on the jobs that count. Times are seconds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The scenario.
+    pub scenario: String,
+    /// Which nodes a job gets.
+    pub strategy: String,
+    /// Which job goes next.
+    pub scheduler: String,
+    /// How many jobs count.
+    pub jobs: usize,
+    /// The mean turnaround.
+    pub turnaround: f64,
+    /// No schedule has a lower one.
+    pub bound: f64,
+    /// The mean turnaround, weighted by nodes, above its bound.
+    pub node_gap: f64,
+    /// When the last job ended, from time 0, above its bound.
+    pub makespan_gap: f64,
+    /// How much more the mean turnaround is than that of the best run of the scenario; paired.
+    pub behind: Option<Change>,
+}
+
+/// All scenarios.
+pub struct Board {
+    /// The rows of each scenario from the least turnaround on.
+    pub rows: Vec<Row>,
+    /// The bounds of each scenario, in the order of the instances.
+    pub certificates: Vec<Certificate>,
+    /// Runs that left too much undone to be compared: scenario, strategy, scheduler, jobs.
+    pub undone: Vec<(String, String, String, usize)>,
+}
+
+/// When each job of a run ended, in seconds; none if it never did.
+struct Play {
+    strategy: String,
+    scheduler: String,
+    ends: Vec<Option<f64>>,
+}
+
+impl Play {
+    fn undone(&self) -> usize {
+        self.ends.iter().filter(|end| end.is_none()).count()
+    }
+
+    fn is_compared(&self) -> bool {
+        self.undone() as f64 <= UNDONE * self.ends.len() as f64
+    }
+}
+
+/// Runs the table of `strategies` (all that the catalogue has, if none are named) under `fcfs` and
+/// `easy`, and the five best under every scheduler, on the threads of the current pool.
+///
+/// # Errors
+/// If a run cannot go on.
+pub fn judge_all(
+    instances: &[Instance],
+    catalogue: &Catalogue,
+    strategies: &[String],
+    effort: Effort,
+    progress: &dyn Progress,
+) -> Result<Board, YardstickError> {
+    let all = || catalogue.strategies.entries().map(|entry| entry.name.to_string()).collect();
+    let strategies = if strategies.is_empty() { all() } else { strategies.to_vec() };
+    let first = SCHEDULERS.map(str::to_string);
+    let mut plays = play_all(instances, catalogue, &strategies, &first, progress)?;
+    let others: Vec<String> = catalogue
+        .schedulers
+        .entries()
+        .map(|entry| entry.name.to_string())
+        .filter(|name| !SCHEDULERS.contains(&&**name))
+        .collect();
+    let best = best(instances, &plays);
+    let more = play_all(instances, catalogue, &best, &others, progress)?;
+    plays.iter_mut().zip(more).for_each(|(plays, more)| plays.extend(more));
+    let judged: Vec<(Vec<Row>, Certificate)> = instances
+        .par_iter()
+        .zip(&plays)
+        .filter_map(|(instance, plays)| judge(instance, plays, effort))
+        .collect();
+    let mut undone = Vec::new();
+    for (instance, plays) in instances.iter().zip(&plays) {
+        for play in plays.iter().filter(|play| !play.is_compared()) {
+            let names = (instance.name.clone(), play.strategy.clone(), play.scheduler.clone());
+            undone.push((names.0, names.1, names.2, play.undone()));
+        }
+    }
+    let (rows, certificates): (Vec<Vec<Row>>, Vec<Certificate>) = judged.into_iter().unzip();
+    Ok(Board { rows: rows.into_iter().flatten().collect(), certificates, undone })
+}
+
+/// The runs of each instance.
+fn play_all(
+    instances: &[Instance],
+    catalogue: &Catalogue,
+    strategies: &[String],
+    schedulers: &[String],
+    progress: &dyn Progress,
+) -> Result<Vec<Vec<Play>>, YardstickError> {
+    if strategies.is_empty() {
+        return Ok(instances.iter().map(|_| Vec::new()).collect());
+    }
+    let points = |instance: &Instance| {
+        let specification = instance.specification(strategies, schedulers, catalogue)?;
+        Ok(specification.points)
+    };
+    let points = instances.iter().map(points).collect::<Result<Vec<Vec<Point>>, _>>()?;
+    let runs: Vec<(usize, &Point)> = points
+        .iter()
+        .enumerate()
+        .flat_map(|(at, points)| points.iter().map(move |point| (at, point)))
+        .collect();
+    progress.planned(runs.len() as u64);
+    let played: Vec<Result<(usize, Play), YardstickError>> = runs
+        .into_par_iter()
+        .with_max_len(1)
+        .map(|(at, point)| {
+            let play = play(&instances[at], point)?;
+            progress.done();
+            Ok((at, play))
+        })
+        .collect();
+    let mut plays: Vec<Vec<Play>> = instances.iter().map(|_| Vec::new()).collect();
+    for played in played {
+        let (at, play) = played?;
+        plays[at].push(play);
+    }
+    Ok(plays)
+}
+
+fn play(instance: &Instance, point: &Point) -> Result<Play, YardstickError> {
+    let name = |key: &str| point.get(key).unwrap_or_default().to_string();
+    let scenario = Scenario::new(point.settings(), false, instance, &Histories::default());
+    let scenario = scenario.map_err(|error| instance.fault(error))?;
+    let run = scenario.record(0, &[], None, &Stop::default());
+    let (_, record) = run.map_err(|error| {
+        instance.fault(format!("{}, {}: {error}", name("strategy"), name("scheduler")))
+    })?;
+    let end = |record: &JobRecord| match record.fate {
+        Fate::Started { end: Some(end), .. } => Some(TimeUnit::SECOND.units(end)),
+        _ => None,
+    };
+    let mut ends: Vec<Option<f64>> = record.jobs.iter().map(end).collect();
+    ends.resize(instance.tasks.len(), None);
+    Ok(Play { strategy: name("strategy"), scheduler: name("scheduler"), ends })
+}
+
+/// The jobs that end in every run that is compared.
+fn counted(instance: &Instance, plays: &[Play]) -> Vec<usize> {
+    let compared: Vec<&Play> = plays.iter().filter(|play| play.is_compared()).collect();
+    let ends = |&at: &usize| compared.iter().all(|play| play.ends[at].is_some());
+    (0..instance.tasks.len()).filter(ends).collect()
+}
+
+/// The sum of completion times of these jobs, each times its weight.
+fn completions(play: &Play, counted: &[usize], weight: impl Fn(usize) -> f64) -> f64 {
+    counted.iter().filter_map(|&at| Some(play.ends[at]? * weight(at))).sum()
+}
+
+/// The strategies that come nearest to the best turnaround of each scenario, in the mean over all;
+/// one that is not compared on some scenario is none of them.
+fn best(instances: &[Instance], plays: &[Vec<Play>]) -> Vec<String> {
+    let mut scores: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for (instance, plays) in instances.iter().zip(plays) {
+        let counted = counted(instance, plays);
+        let released: f64 = counted.iter().map(|&at| instance.tasks[at].release as f64).sum();
+        let mut least: BTreeMap<&str, f64> = BTreeMap::new();
+        for play in plays.iter().filter(|play| play.is_compared()) {
+            let turnaround = completions(play, &counted, |_| 1.0) - released;
+            let own = least.entry(&play.strategy).or_insert(f64::INFINITY);
+            *own = own.min(turnaround);
+        }
+        let first = least.values().copied().fold(f64::INFINITY, f64::min);
+        for (strategy, turnaround) in least {
+            scores.entry(strategy).or_default().push(turnaround / first);
+        }
+    }
+    let mut scores: Vec<(f64, &str)> = scores
+        .into_iter()
+        .filter(|(_, scores)| scores.len() == instances.len())
+        .map(|(strategy, scores)| (scores.iter().sum(), strategy))
+        .collect();
+    scores.sort_by(|one, other| one.0.total_cmp(&other.0));
+    scores.into_iter().take(BEST).map(|(_, strategy)| strategy.to_string()).collect()
+}
+
+/// The rows of a scenario and its bounds; none if no job counts.
+fn judge(instance: &Instance, plays: &[Play], effort: Effort) -> Option<(Vec<Row>, Certificate)> {
+    let counted = counted(instance, plays);
+    let compared: Vec<&Play> = plays.iter().filter(|play| play.is_compared()).collect();
+    let one: Vec<Task> = counted.iter().map(|&at| instance.tasks[at]).collect();
+    let by_nodes: Vec<Task> = one.iter().map(|task| Task { weight: task.nodes, ..*task }).collect();
+    let capacity = i64::from(instance.machine.nodes());
+    let reached = |weight: &dyn Fn(usize) -> f64| {
+        let sums = compared.iter().map(|play| completions(play, &counted, weight));
+        sums.fold(f64::INFINITY, f64::min).ceil() as i64
+    };
+    let nodes = |at: usize| instance.tasks[at].nodes as f64;
+    let proven = |tasks: &[Task], reached: i64| {
+        let proof = ascend(tasks, capacity, reached, effort.buckets, effort.steps);
+        Proven { claim: proof.bound(tasks, capacity).0, proof }
+    };
+    let (end, last) = makespan(&one, capacity)?;
+    let certificate = Certificate {
+        scenario: instance.name.clone(),
+        sum: instance.sum.clone(),
+        left_out: (0..instance.tasks.len()).filter(|at| !counted.contains(at)).collect(),
+        scale: SCALE,
+        completions: proven(&one, reached(&|_| 1.0)),
+        node_completions: proven(&by_nodes, reached(&nodes)),
+        makespan: Proven { claim: end, proof: last },
+    };
+    let rows = rows(instance, &compared, &counted, &certificate);
+    Some((rows, certificate))
+}
+
+fn rows(
+    instance: &Instance,
+    compared: &[&Play],
+    counted: &[usize],
+    certificate: &Certificate,
+) -> Vec<Row> {
+    let jobs = counted.len() as f64;
+    let released: f64 = counted.iter().map(|&at| instance.tasks[at].release as f64).sum();
+    let nodes = |at: usize| instance.tasks[at].nodes as f64;
+    let all_nodes: f64 = counted.iter().map(|&at| nodes(at)).sum();
+    let mut order: Vec<(f64, &Play)> = compared
+        .iter()
+        .map(|&play| (completions(play, counted, |_| 1.0) - released, play))
+        .collect();
+    order.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let first = order.first().map(|&(_, play)| batches(instance, play, counted));
+    let row = |&(turnaround, play): &(f64, &Play)| {
+        let own = batches(instance, play, counted);
+        let behind = first.as_ref().and_then(|first| Change::of(&own, first, LEVEL));
+        let last = counted.iter().filter_map(|&at| play.ends[at]).fold(0.0, f64::max);
+        let by_nodes = completions(play, counted, nodes);
+        Row {
+            scenario: instance.name.clone(),
+            strategy: play.strategy.clone(),
+            scheduler: play.scheduler.clone(),
+            jobs: counted.len(),
+            turnaround: turnaround / jobs,
+            bound: (certificate.completions.claim as f64 - released) / jobs,
+            node_gap: (by_nodes - certificate.node_completions.claim as f64) / all_nodes,
+            makespan_gap: last - certificate.makespan.claim as f64,
+            // With fewer jobs a piece says nothing about how jobs depend on each other.
+            behind: behind.filter(|_| counted.len() >= 10 * BATCHES),
+        }
+    };
+    order.iter().map(row).collect()
+}
+
+/// Turnarounds in pieces of the order of submission.
+fn batches(instance: &Instance, play: &Play, counted: &[usize]) -> Vec<Batch> {
+    let mut batches = vec![Batch::default(); BATCHES];
+    for (place, &at) in counted.iter().enumerate() {
+        let batch = &mut batches[place * BATCHES / counted.len()];
+        batch.sum += play.ends[at].unwrap_or_default() - instance.tasks[at].release as f64;
+        batch.of += 1.0;
+    }
+    batches
+}
+
+impl Row {
+    /// The columns of [`Row::cells`]; times are hours.
+    pub const COLUMNS: [&str; 12] = [
+        "scenario",
+        "strategy",
+        "scheduler",
+        "jobs",
+        "turnaround_h",
+        "bound_h",
+        "gap_h",
+        "ratio",
+        "node_gap_h",
+        "makespan_gap_h",
+        "behind_h",
+        "half_width_h",
+    ];
+
+    /// A row of a table, with four decimals.
+    pub fn cells(&self) -> Vec<String> {
+        let hours = |seconds: f64| format!("{:.4}", seconds / 3600.0);
+        let names = [&self.scenario, &self.strategy, &self.scheduler].map(String::clone);
+        let mut cells = names.to_vec();
+        cells.push(self.jobs.to_string());
+        cells.extend([self.turnaround, self.bound, self.turnaround - self.bound].map(hours));
+        cells.push(format!("{:.4}", self.turnaround / self.bound));
+        cells.extend([self.node_gap, self.makespan_gap].map(hours));
+        cells.push(self.behind.map_or(String::new(), |change| hours(change.difference)));
+        let width = self.behind.and_then(|change| change.half_width);
+        cells.push(width.map_or(String::new(), hours));
+        cells
+    }
+}
+
+/// The rows as CSV.
+///
+/// # Errors
+/// If the writer fails.
+pub fn write(rows: &[Row], out: &mut dyn std::io::Write) -> Result<(), csv::Error> {
+    let mut writer = csv::Writer::from_writer(out);
+    writer.write_record(Row::COLUMNS)?;
+    rows.iter().try_for_each(|row| writer.write_record(row.cells()))?;
+    Ok(writer.flush()?)
+}

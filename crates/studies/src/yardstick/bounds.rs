@@ -1,0 +1,136 @@
+//! Lower bounds on what any schedule of a set of jobs comes to, each with a certificate.
+//!
+//! The certificate of a sum of weighted completion times is a curve of prices: what a node costs
+//! for a second, at least 0, constant on buckets, 0 outside of them. Whatever the prices are, the
+//! completion times of any schedule that interrupts no job sum to at least
+//!
+//! ```text
+//! sum over jobs of min over start >= release of (weight * (start + run) + nodes * price)
+//!     - capacity * price of the whole curve
+//! ```
+//!
+//! with the price over the time that the job runs: no schedule holds more nodes than there are, so
+//! it earns at most what the whole curve costs. This is the Lagrangian of the time-indexed
+//! relaxation (Dyer and Wolsey 1990; van den Akker, Hurkens and Savelsbergh 2000). Numbers are
+//! whole, so that nothing is lost to rounding. `examples/bounds.py` checks certificates, and shares
+//! no code with this.
+
+use serde::Serialize;
+
+/// A job as far as bounds know it. Times are whole seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Task {
+    /// When it is submitted, at least 0.
+    pub release: i64,
+    /// How long it runs, at least 1.
+    pub run: i64,
+    /// How many nodes it holds.
+    pub nodes: i64,
+    /// What a second of its completion time counts.
+    pub weight: i64,
+}
+
+/// The parts of a weight of 1 in which prices are counted.
+pub const SCALE: i64 = 10_000;
+
+/// A curve of prices: what a node costs for a second, in parts of [`SCALE`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Prices {
+    /// When the first bucket begins, in seconds.
+    pub start: i64,
+    /// How long a bucket is, in seconds, at least 1.
+    pub width: i64,
+    /// The price in each bucket.
+    pub prices: Vec<i64>,
+}
+
+/// A curve with its integral at the edges of buckets.
+struct Curve<'p> {
+    of: &'p Prices,
+    /// The price of a node from the first bucket to each edge.
+    sums: Vec<i64>,
+}
+
+impl Curve<'_> {
+    fn new(of: &Prices) -> Curve<'_> {
+        let mut sums = vec![0];
+        sums.extend(of.prices.iter().scan(0, |sum, price| {
+            *sum += price * of.width;
+            Some(*sum)
+        }));
+        Curve { of, sums }
+    }
+
+    /// The price of a node until a time.
+    fn until(&self, time: i64) -> i64 {
+        let since = time - self.of.start;
+        if since <= 0 {
+            return 0;
+        }
+        let bucket = (since / self.of.width) as usize;
+        match self.of.prices.get(bucket) {
+            Some(price) => self.sums[bucket] + price * (since - bucket as i64 * self.of.width),
+            None => self.sums[self.of.prices.len()],
+        }
+    }
+
+    /// The least that a job comes to, and the earliest start at which it does. What it comes to is
+    /// linear between the instants at which it begins or ends at an edge.
+    fn least(&self, task: &Task) -> (i64, i64) {
+        let edges = (0..self.sums.len() as i64).map(|edge| self.of.start + edge * self.of.width);
+        let starts = edges.flat_map(|edge| [edge, edge - task.run]);
+        let starts = starts.filter(|&start| start > task.release).chain([task.release]);
+        let cost = |start: i64| {
+            let end = start + task.run;
+            SCALE * task.weight * end + task.nodes * (self.until(end) - self.until(start))
+        };
+        starts.map(|start| (cost(start), start)).min().expect("a job can start when it is released")
+    }
+}
+
+impl Prices {
+    /// The bound that the prices prove, and the start that each job chooses under them. The bound
+    /// is rounded down. O(jobs x buckets).
+    pub fn bound(&self, tasks: &[Task], capacity: i64) -> (i64, Vec<i64>) {
+        let (value, starts) = self.value(tasks, capacity);
+        (value.div_euclid(i128::from(SCALE)) as i64, starts)
+    }
+
+    /// As [`Prices::bound`], in parts.
+    pub(super) fn value(&self, tasks: &[Task], capacity: i64) -> (i128, Vec<i64>) {
+        let curve = Curve::new(self);
+        let mut value = -i128::from(capacity) * i128::from(curve.sums[self.prices.len()]);
+        let least = |task: &Task| {
+            let (cost, start) = curve.least(task);
+            value += i128::from(cost);
+            start
+        };
+        let starts = tasks.iter().map(least).collect();
+        (value, starts)
+    }
+}
+
+/// What proves a bound on the makespan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Last {
+    /// What is released from this time on keeps all nodes busy for so long.
+    From(i64),
+    /// This job, by its place among all.
+    Job(usize),
+}
+
+/// A bound on the time at which the last job ends, in seconds from time 0, and what proves it.
+/// None without jobs. O(jobs log jobs).
+pub fn makespan(tasks: &[Task], capacity: i64) -> Option<(i64, Last)> {
+    let alone = tasks.iter().enumerate().map(|(at, task)| (task.release + task.run, Last::Job(at)));
+    let mut late: Vec<&Task> = tasks.iter().collect();
+    late.sort_by_key(|task| std::cmp::Reverse(task.release));
+    let mut work = 0;
+    let together = late.iter().map(|task| {
+        work += task.run * task.nodes;
+        (task.release + (work + capacity - 1) / capacity, Last::From(task.release))
+    });
+    let all: Vec<(i64, Last)> = alone.chain(together).collect();
+    all.into_iter().max_by_key(|&(end, _)| end)
+}

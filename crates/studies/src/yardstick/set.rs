@@ -1,0 +1,258 @@
+//! The sets of jobs.
+
+use std::sync::Arc;
+
+use pavior::experiments::{
+    InputError, InputFiles, Keys, ListRequest, LogRequest, Scenario, Setting, Specification,
+};
+use pavior::simulation::Histories;
+use pavior::workload::traces::{Format, ReadOptions, Record, Trace, batsim};
+use pavior::workload::{FailureEvent, Job, ReservedNodes, TimeUnit};
+use pavior::{Checksum, Grid, Time};
+use serde::Deserialize;
+use thiserror::Error;
+
+use super::Effort;
+use super::bounds::Task;
+use crate::folder;
+
+/// Something about a scenario that keeps it from being run.
+#[derive(Debug, Error)]
+#[error("yardstick, {scenario}: {reason}")]
+pub struct YardstickError {
+    /// Its name.
+    pub scenario: String,
+    /// What is wrong.
+    pub reason: String,
+}
+
+/// `scenarios.toml`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Yardstick {
+    /// The version: results of one version are comparable.
+    pub version: u32,
+    scenario: Vec<Entry>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    name: String,
+    why: String,
+    jobs: usize,
+    settings: toml::Table,
+    #[serde(default)]
+    failures: toml::Table,
+    sum: String,
+}
+
+/// A scenario whose jobs are at hand.
+pub struct Instance {
+    /// Its name.
+    pub name: String,
+    /// The machine.
+    pub machine: Grid,
+    /// The jobs as bounds know them, in the order of submission.
+    pub tasks: Vec<Task>,
+    /// CRC-64 of the jobs.
+    pub sum: String,
+    /// The jobs, as a Batsim workload; times are whole seconds.
+    pub workload: Vec<u8>,
+    trace: Arc<Trace>,
+    settings: Vec<Setting>,
+}
+
+impl Yardstick {
+    /// The one that is built in.
+    ///
+    /// # Panics
+    /// Never: a test reads it.
+    pub fn built_in() -> Yardstick {
+        let text = include_str!("../../papers/yardstick/scenarios.toml");
+        folder::parse("scenarios.toml", text).expect("the yardstick of this crate")
+    }
+
+    /// Name and purpose of each scenario, and the log that it needs, if any.
+    pub fn scenarios(&self) -> impl Iterator<Item = (&str, &str, Option<&str>)> {
+        let log = |entry: &Entry| entry.settings.contains_key("trace");
+        self.scenario.iter().map(move |entry| {
+            let trace = entry.settings.get("trace").and_then(toml::Value::as_str);
+            (&*entry.name, &*entry.why, trace.filter(|_| log(entry)))
+        })
+    }
+
+    /// Draws the jobs of the scenarios; those of logs are read from `logs`, and left out where
+    /// there is none.
+    ///
+    /// # Errors
+    /// If a log cannot be read, or jobs are not those of this version.
+    pub fn draw(
+        &self,
+        logs: Option<&dyn InputFiles>,
+        effort: Effort,
+    ) -> Result<Vec<Instance>, YardstickError> {
+        let none = pavior::experiments::NoFiles;
+        let wanted = self.scenario.iter().take(effort.scenarios);
+        let wanted = wanted.filter(|entry| logs.is_some() || !entry.settings.contains_key("trace"));
+        wanted.map(|entry| Instance::draw(entry, logs.unwrap_or(&none), effort)).collect()
+    }
+}
+
+impl Entry {
+    /// The machine, and all jobs in whole seconds.
+    fn records(&self, files: &dyn InputFiles) -> Result<(Grid, Vec<Record>), YardstickError> {
+        let mut drawn = settings(&self.settings);
+        drawn.push(Setting::new("strategy", "ff"));
+        let drawn = Specification::from_settings(&drawn, &self.name, Keys::Plain);
+        let drawn = drawn.map_err(|error| self.fault(error.reason))?;
+        let settings = drawn.points[0].settings();
+        let scenario = Scenario::new(settings, false, files, &Histories::default());
+        let scenario = scenario.map_err(|error| self.fault(error))?;
+        // What is drawn is in hours.
+        let seconds = if self.settings.contains_key("trace") { 1 } else { 3600 };
+        let jobs = scenario.jobs(0).take(self.jobs).enumerate();
+        let records = jobs.map(|(number, job)| record(number, &job, seconds)).collect();
+        let records: Option<Vec<Record>> = records;
+        Ok((settings.machine, records.ok_or_else(|| self.fault("jobs have no run time"))?))
+    }
+
+    fn fault(&self, reason: impl ToString) -> YardstickError {
+        YardstickError { scenario: self.name.clone(), reason: reason.to_string() }
+    }
+}
+
+/// Settings of a table: words and numbers.
+fn settings(table: &toml::Table) -> Vec<Setting> {
+    let text = |value: &toml::Value| match value.as_str() {
+        Some(text) => text.to_string(),
+        None => value.to_string(),
+    };
+    table.iter().map(|(key, value)| Setting::new(key, text(value))).collect()
+}
+
+impl Instance {
+    fn draw(
+        entry: &Entry,
+        files: &dyn InputFiles,
+        effort: Effort,
+    ) -> Result<Instance, YardstickError> {
+        let (machine, mut records) = entry.records(files)?;
+        let sum = sum(&records);
+        if sum != entry.sum {
+            let reason = format!("the jobs have the checksum {sum}, not {}", entry.sum);
+            return Err(entry.fault(reason));
+        }
+        records.truncate(effort.jobs);
+        Instance::new(&entry.name, machine, &records, settings(&entry.failures))
+            .map_err(|reason| entry.fault(reason))
+    }
+
+    /// One of records with whole seconds, such as small ones for tests, whose nodes fail as
+    /// `failures` say.
+    ///
+    /// # Errors
+    /// If records are none that a log can have.
+    pub fn new(
+        name: &str,
+        machine: Grid,
+        records: &[Record],
+        failures: Vec<Setting>,
+    ) -> Result<Instance, String> {
+        let (mut workload, nodes) = (Vec::new(), u64::from(machine.nodes()));
+        batsim::write(&mut workload, records, nodes, batsim::Version::V4)
+            .map_err(|error| error.to_string())?;
+        // What users replay.
+        let trace = Format::Batsim.read(&*workload, &ReadOptions::default());
+        let trace = Arc::new(trace.map_err(|error| error.to_string())?);
+        let task = |record: &Record| Task {
+            release: whole(record.submit),
+            run: whole(record.run),
+            nodes: i64::from(record.nodes),
+            weight: 1,
+        };
+        let mut settings = vec![
+            Setting::new("trace", format!("{name}/jobs.json")),
+            Setting::new("machine", machine.to_string()),
+        ];
+        settings.extend(failures);
+        Ok(Instance {
+            name: name.to_string(),
+            machine,
+            tasks: records.iter().map(task).collect(),
+            sum: sum(records),
+            workload,
+            trace,
+            settings,
+        })
+    }
+
+    /// The runs of these strategies and schedulers, by the names that `catalogue` knows. Those that
+    /// do not work on the machine are left out.
+    ///
+    /// # Errors
+    /// If a name means nothing.
+    pub(super) fn specification(
+        &self,
+        strategies: &[String],
+        schedulers: &[String],
+        catalogue: &pavior::experiments::Catalogue,
+    ) -> Result<Specification, YardstickError> {
+        let mut settings = self.settings.clone();
+        settings.push(Setting { key: "strategy".to_string(), values: strategies.to_vec() });
+        settings.push(Setting { key: "scheduler".to_string(), values: schedulers.to_vec() });
+        settings.push(Setting::new("skip-unsupported", "true"));
+        settings.push(Setting::new("timing", "false"));
+        Specification::from_settings_with(&settings, &self.name, Keys::Plain, catalogue)
+            .map_err(|error| self.fault(error.reason))
+    }
+
+    pub(super) fn fault(&self, reason: impl ToString) -> YardstickError {
+        YardstickError { scenario: self.name.clone(), reason: reason.to_string() }
+    }
+}
+
+/// Its own jobs, whatever is asked for.
+impl InputFiles for Instance {
+    fn log(&self, _: &LogRequest) -> Result<Arc<Trace>, InputError> {
+        Ok(self.trace.clone())
+    }
+
+    fn failures(&self, request: &ListRequest) -> Result<Arc<Vec<FailureEvent>>, InputError> {
+        Err(format!("{}: the yardstick has no lists", request.path).into())
+    }
+
+    fn reservations(&self, request: &ListRequest) -> Result<Arc<Vec<ReservedNodes>>, InputError> {
+        Err(format!("{}: the yardstick has no lists", request.path).into())
+    }
+}
+
+/// A job in whole seconds, of which a unit of its time has so many; at least one runs.
+fn record(number: usize, job: &Job, seconds: u64) -> Option<Record> {
+    let tick = TimeUnit::SECOND.ticks;
+    let rounded =
+        |time: Time, least: u64| Time(((time.0 * seconds + tick / 2) / tick).max(least) * tick);
+    let own = Record::of_job(job)?;
+    Some(Record {
+        number: number as u64,
+        submit: rounded(own.submit, 0),
+        run: rounded(own.run, 1),
+        estimate: own.estimate.map(|estimate| rounded(estimate, 1)),
+        ..own
+    })
+}
+
+fn whole(time: Time) -> i64 {
+    (time.0 / TimeUnit::SECOND.ticks) as i64
+}
+
+/// CRC-64 of what bounds and placements depend on.
+fn sum(records: &[Record]) -> String {
+    let mut sum = Checksum::default();
+    for Record { submit, run, nodes, shape, .. } in records {
+        let sides: Vec<String> = shape.iter().flatten().map(|side| side.to_string()).collect();
+        let line = format!("{} {} {nodes} {}\n", whole(*submit), whole(*run), sides.join("x"));
+        sum.add(line.as_bytes());
+    }
+    sum.to_string()
+}

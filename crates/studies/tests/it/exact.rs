@@ -1,0 +1,177 @@
+//! The best schedule of a few jobs on a small machine, by search over everything that can start
+//! whenever something changes.
+
+use std::collections::HashMap;
+
+use pavior::Grid;
+use pavior_studies::yardstick::bounds::Task;
+
+/// What is to be least.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Goal {
+    /// The sum of weighted completion times.
+    Completions,
+    /// The end of the last job.
+    Makespan,
+}
+
+/// Where jobs may be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Places {
+    /// On any nodes: how many are free is all that counts.
+    Nodes,
+    /// In boxes, turned as one likes.
+    Boxes,
+}
+
+/// A search. Nodes are bits.
+pub(crate) struct Exact<'t> {
+    tasks: &'t [Task],
+    /// All boxes of each job.
+    boxes: Vec<Vec<u32>>,
+    all: u32,
+    goal: Goal,
+    places: Places,
+    best: i64,
+    /// The least that was spent up to a state: the time, what has not started, what runs.
+    seen: HashMap<(i64, u32, Vec<(i64, u32)>), i64>,
+}
+
+impl Exact<'_> {
+    /// The least that any schedule comes to. The sides of each job are three.
+    pub(crate) fn best(
+        grid: &Grid,
+        tasks: &[Task],
+        sides: &[[u16; 3]],
+        (goal, places): (Goal, Places),
+    ) -> i64 {
+        let mut search = Exact {
+            tasks,
+            boxes: sides.iter().map(|sides| boxes(grid, *sides)).collect(),
+            all: (1 << grid.nodes()) - 1,
+            goal,
+            places,
+            best: i64::MAX,
+            seen: HashMap::new(),
+        };
+        let open = (1 << tasks.len()) - 1;
+        search.next(0, open, &mut Vec::new(), 0);
+        search.best
+    }
+
+    /// Goes on from an instant at which something changes.
+    fn next(&mut self, now: i64, open: u32, running: &mut [(i64, u32)], spent: i64) {
+        running.sort_unstable();
+        let key = (now, open, running.to_vec());
+        if self.seen.get(&key).is_some_and(|&before| before <= spent) {
+            return;
+        }
+        self.seen.insert(key, spent);
+        self.start(now, open, &mut running.to_vec(), spent, 0);
+    }
+
+    /// Starts jobs, those behind `from` only, then lets time pass.
+    fn start(
+        &mut self,
+        now: i64,
+        open: u32,
+        running: &mut Vec<(i64, u32)>,
+        spent: i64,
+        from: usize,
+    ) {
+        let least = self.least(now, open, spent);
+        if least >= self.best {
+            return;
+        }
+        if open == 0 {
+            self.best = least;
+            return;
+        }
+        let busy = running.iter().fold(0, |busy, (_, mask)| busy | mask);
+        for at in from..self.tasks.len() {
+            let task = self.tasks[at];
+            if open & 1 << at == 0 || task.release > now {
+                continue;
+            }
+            let end = now + task.run;
+            for mask in self.free(at, busy) {
+                running.push((end, mask));
+                let spent = self.with(spent, &task, end);
+                self.start(now, open & !(1 << at), running, spent, at + 1);
+                running.pop();
+            }
+        }
+        let ends = running.iter().map(|&(end, _)| end);
+        let releases = self.tasks.iter().map(|task| task.release);
+        if let Some(then) = ends.chain(releases).filter(|&time| time > now).min() {
+            let mut left = running.clone();
+            left.retain(|&(end, _)| end > then);
+            self.next(then, open, &mut left, spent);
+        }
+    }
+
+    /// Where a job can start.
+    fn free(&self, at: usize, busy: u32) -> Vec<u32> {
+        if self.places == Places::Boxes {
+            return self.boxes[at].iter().copied().filter(|mask| mask & busy == 0).collect();
+        }
+        let (mut left, mut mask) = (self.all & !busy, 0);
+        for _ in 0..self.tasks[at].nodes {
+            if left == 0 {
+                return Vec::new();
+            }
+            mask |= left & left.wrapping_neg();
+            left &= left - 1;
+        }
+        vec![mask]
+    }
+
+    fn with(&self, spent: i64, task: &Task, end: i64) -> i64 {
+        match self.goal {
+            Goal::Completions => spent + task.weight * end,
+            Goal::Makespan => spent.max(end),
+        }
+    }
+
+    /// What is spent at least once all have ended: each starts at once.
+    fn least(&self, now: i64, open: u32, spent: i64) -> i64 {
+        let open = self.tasks.iter().enumerate().filter(|(at, _)| open & 1 << at != 0);
+        open.fold(spent, |spent, (_, task)| {
+            self.with(spent, task, now.max(task.release) + task.run)
+        })
+    }
+}
+
+/// All boxes with these sides in some order, as masks.
+fn boxes(grid: &Grid, sides: [u16; 3]) -> Vec<u32> {
+    let machine = grid.sides().map(u32::from);
+    let [a, b, c] = sides.map(u32::from);
+    let mut found = Vec::new();
+    for [w, d, h] in [[a, b, c], [a, c, b], [b, a, c], [b, c, a], [c, a, b], [c, b, a]] {
+        if w > machine[0] || d > machine[1] || h > machine[2] {
+            continue;
+        }
+        for x in 0..=machine[0] - w {
+            for y in 0..=machine[1] - d {
+                for z in 0..=machine[2] - h {
+                    found.push(mask(machine, [x, y, z], [w, d, h]));
+                }
+            }
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+fn mask(machine: [u32; 3], base: [u32; 3], sides: [u32; 3]) -> u32 {
+    let mut mask = 0;
+    for x in base[0]..base[0] + sides[0] {
+        for y in base[1]..base[1] + sides[1] {
+            for z in base[2]..base[2] + sides[2] {
+                mask |= 1 << (x + machine[0] * (y + machine[1] * z));
+            }
+        }
+    }
+    mask
+}

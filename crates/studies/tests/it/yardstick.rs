@@ -1,0 +1,127 @@
+//! The yardstick: its jobs are those of its version, and its bounds hold.
+
+use pavior::experiments::{Catalogue, NoProgress};
+use pavior::strategies::Stream;
+use pavior::workload::TimeUnit;
+use pavior::workload::traces::{Record, Tags};
+use pavior::{Grid, Time};
+use pavior_studies::yardstick::bounds::{Last, Prices, Task, makespan};
+use pavior_studies::yardstick::{Effort, Instance, Yardstick, ascend, judge_all};
+
+use crate::exact::{Exact, Goal, Places};
+
+#[test]
+fn the_set_has_twenty_scenarios_with_a_purpose_each() {
+    let yardstick = Yardstick::built_in();
+    let scenarios: Vec<_> = yardstick.scenarios().collect();
+    assert_eq!(scenarios.len(), 20);
+    assert!(scenarios.iter().all(|(_, why, _)| why.ends_with('.')));
+    assert_eq!(scenarios.iter().filter(|(_, _, log)| log.is_some()).count(), 4);
+    let mut names: Vec<&str> = scenarios.iter().map(|(name, _, _)| *name).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), 20);
+}
+
+#[test]
+fn drawn_jobs_are_those_of_this_version() {
+    // The checksums of the file are held against the jobs when they are drawn.
+    let instances = Yardstick::built_in().draw(None, Effort::FULL).unwrap();
+    assert_eq!(instances.len(), 16);
+    assert!(instances.iter().all(|instance| instance.tasks.len() == 400));
+}
+
+/// Eight jobs on a small machine, the same for the same seed.
+fn small(machine: &str, seed: u64) -> (Instance, Vec<[u16; 3]>) {
+    let grid: Grid = machine.parse().unwrap();
+    let mut draw = Stream::new(seed, 0, "small");
+    let mut below = |bound: u64| (draw.unit() * bound as f64) as u64;
+    let second = TimeUnit::SECOND.ticks;
+    let mut submits: Vec<u64> = (0..8).map(|_| below(7)).collect();
+    submits.sort_unstable();
+    let mut all = Vec::new();
+    let records: Vec<Record> = submits
+        .into_iter()
+        .zip(0..)
+        .map(|(submit, number)| {
+            let sides = grid.sides().map(|side| 1 + below(u64::from(side)) as u16);
+            all.push(sides);
+            let run = Time((1 + below(5)) * second);
+            Record {
+                number,
+                line: 0,
+                submit: Time(submit * second),
+                run,
+                estimate: Some(run),
+                nodes: sides.iter().map(|&side| u32::from(side)).product(),
+                shape: Some(sides),
+                freedom: None,
+                tags: Tags::UNKNOWN,
+            }
+        })
+        .collect();
+    (Instance::new("small", grid, &records, Vec::new()).unwrap(), all)
+}
+
+/// Strategies that place boxes, then some that do not.
+const BOXES: [&str; 4] = ["ff", "tff", "bf", "tbl"];
+const OTHERS: [&str; 4] = ["mbs", "gabl", "paging", "random"];
+
+#[test]
+fn bounds_are_at_most_the_optimum_and_policies_at_least() {
+    let effort = Effort { buckets: 30, steps: 100, ..Effort::FULL };
+    let strategies: Vec<String> =
+        BOXES.iter().chain(&OTHERS).map(|name| (*name).to_string()).collect();
+    let (mut bounds, mut optima) = (0, 0);
+    for (machine, seed) in
+        ["mesh:4x4", "mesh:3x3x2"].iter().flat_map(|m| (0..4).map(move |s| (m, s)))
+    {
+        let (instance, sides) = small(machine, seed);
+        let instances = [instance];
+        let board =
+            judge_all(&instances, &Catalogue::default(), &strategies, effort, &NoProgress).unwrap();
+        let [instance] = &instances;
+        assert!(board.certificates[0].left_out.is_empty() && board.undone.is_empty());
+        let best = |tasks: &[Task], goal| {
+            [Places::Nodes, Places::Boxes]
+                .map(|places| Exact::best(&instance.machine, tasks, &sides, (goal, places)))
+        };
+        let by_nodes: Vec<Task> =
+            instance.tasks.iter().map(|task| Task { weight: task.nodes, ..*task }).collect();
+        let certificate = &board.certificates[0];
+        let [nodes, boxes] = best(&instance.tasks, Goal::Completions);
+        let [weighted, _] = best(&by_nodes, Goal::Completions);
+        let [last, _] = best(&instance.tasks, Goal::Makespan);
+        let name = format!("{machine}, seed {seed}");
+        assert!(certificate.completions.claim <= nodes && nodes <= boxes, "{name}");
+        assert!(certificate.node_completions.claim <= weighted, "{name}");
+        assert!(certificate.makespan.claim <= last, "{name}");
+        let released: i64 = instance.tasks.iter().map(|task| task.release).sum();
+        for row in &board.rows {
+            let reached = row.turnaround * 8.0 + released as f64 + 1e-6;
+            // One scheduler frees jobs of their boxes.
+            let in_boxes = BOXES.contains(&&*row.strategy) && row.scheduler != "easy-freedom";
+            let optimum = if in_boxes { boxes } else { nodes };
+            assert!(reached >= optimum as f64, "{name}: {} {}", row.strategy, row.scheduler);
+        }
+        bounds += certificate.completions.claim - released;
+        optima += nodes - released;
+    }
+    // A bound that is far below would be of no use: waits are a good part of these turnarounds.
+    assert!(bounds as f64 > 0.85 * optima as f64, "{bounds} of {optima}");
+}
+
+/// Jobs that need all nodes run one after the other, short ones first: what is best is known.
+#[test]
+fn jobs_that_need_all_nodes_have_nearly_their_optimum() {
+    let runs = [30, 10, 50, 20, 40];
+    let tasks = runs.map(|run| Task { release: 0, run, nodes: 16, weight: 1 });
+    let optimum = 10 + 30 + 60 + 100 + 150;
+    let prices = ascend(&tasks, 16, optimum, 150, 300);
+    let (bound, _) = prices.bound(&tasks, 16);
+    assert!(bound <= optimum && bound >= optimum - 5, "{bound} of {optimum}");
+    // Prices of nothing prove what each job takes alone.
+    let nothing = Prices { start: 0, width: 10, prices: vec![0; 15] };
+    assert_eq!(nothing.bound(&tasks, 16).0, 150);
+    assert_eq!(makespan(&tasks, 16).unwrap(), (150, Last::From(0)));
+}
