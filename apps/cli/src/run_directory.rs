@@ -103,7 +103,7 @@ pub(crate) fn read(file: &Path, name: &str) -> Result<(String, Specification), F
 }
 
 /// Reads an experiment and leaves out what does not apply. The text is that of the file with the
-/// key for it before it, so that whoever goes on with it does the same.
+/// key for it before it, so that a later run of the text leaves out the same.
 pub(crate) fn read_skipping(file: &Path, name: &str) -> Result<(String, Specification), Failure> {
     let text = pavior_files::read_text(file, Limits::DOCUMENT)?;
     let failure = |error: BadName| Failure::in_file(file, &text, error.reason, &error.span);

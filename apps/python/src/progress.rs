@@ -34,7 +34,7 @@ impl Cancel {
 pub(crate) struct Progress {
     /// What is known or done: replications of a sweep, jobs of a run, answers of a judgement.
     pub(crate) done: u64,
-    /// How many are known or wanted; 0 where nobody knows.
+    /// How many are known or wanted; 0 where that is not known.
     pub(crate) planned: u64,
     /// Points that want nothing more.
     pub(crate) points_done: usize,

@@ -85,6 +85,12 @@ impl Strategy for Checked {
         }
     }
 
+    fn granted_over(&mut self, whole: &Cuboid, free: &Placement) -> bool {
+        let followed = !self.has_failed() && self.strategy.granted_over(whole, free);
+        self.note(self.strategy.error());
+        followed
+    }
+
     fn released(&mut self, placement: &Placement) {
         if !self.has_failed() {
             self.strategy.released(placement);

@@ -80,6 +80,20 @@ impl Fork {
         Ok(())
     }
 
+    /// Takes nodes that a job got on the machine: those of a reservation are taken already. False,
+    /// with nothing changed, if the strategy cannot follow that.
+    pub fn take_over(&mut self, placement: &Placement) -> bool {
+        if self.take(placement).is_ok() {
+            return true;
+        }
+        let [Placement::Whole(_)] = &self.covers[..] else { return false };
+        let Placement::Whole(whole) = placement else { return false };
+        let grid = *self.free.grid();
+        let free = tile_rows(&grid, whole, |from, length| self.free.window(from, length));
+        let free = Placement::Parts(free);
+        self.strategy.granted_over(whole, &free) && self.free.take_all(free.parts()).is_ok()
+    }
+
     /// Gives back nodes that were taken together, here or on the machine. Failed nodes stay taken,
     /// and so do those of reservations ([`Fork::take_free`]).
     ///
@@ -107,15 +121,15 @@ impl Fork {
     /// as soon as they are given back. A box that lies outside the machine has none.
     pub fn take_free(&mut self, placement: &Placement) {
         self.restore_index();
-        self.cover(placement);
+        self.cover(placement, placement.parts());
         self.covers.push(placement.clone());
     }
 
-    /// Takes the free nodes of a reservation.
-    fn cover(&mut self, placement: &Placement) {
+    /// Takes the nodes of a reservation that are free in some boxes of it.
+    fn cover(&mut self, placement: &Placement, within: &[Cuboid]) {
         let grid = *self.free.grid();
         let mut boxes: Vec<Cuboid> = Vec::new();
-        for part in placement.parts() {
+        for part in within {
             let before = boxes.len();
             if self.free.is_free(part) {
                 boxes.push(*part);
@@ -138,11 +152,11 @@ impl Fork {
     /// Takes the nodes of a reservation again that were given back.
     fn cover_again(&mut self, cover: &Placement, given: &Placement) {
         let grid = self.free.grid();
-        let meets = |part: &Cuboid| {
-            cover.parts().iter().any(|other| other.lies_on(grid) && part.intersects(grid, other))
-        };
-        if given.parts().iter().any(meets) {
-            self.cover(cover);
+        let covered = cover.parts().iter().filter(|part| part.lies_on(grid));
+        let pairs = covered.flat_map(|one| given.parts().iter().map(move |other| (one, other)));
+        let common: Vec<Cuboid> = pairs.flat_map(|(one, other)| one.common(grid, other)).collect();
+        if !common.is_empty() {
+            self.cover(cover, &common);
         }
     }
 

@@ -254,6 +254,10 @@ impl Placer {
         self.own.covered(whole, free);
     }
 
+    pub(crate) fn granted_over(&mut self, whole: &Cuboid, free: &Placement) -> bool {
+        self.own.granted_over(whole, free)
+    }
+
     pub(crate) fn released(&mut self, placement: &Placement) {
         self.own.released(placement);
     }

@@ -29,6 +29,14 @@ pub trait Strategy: Send + Sync {
         self.granted(free);
     }
 
+    /// A box was granted where the strategy is not the copy for a plan that this one is. Of it,
+    /// these nodes were free here so far; the others lie in the box that is covered. It is released
+    /// as a whole, and then covered again. False, with nothing changed, if the strategy cannot
+    /// follow that.
+    fn granted_over(&mut self, _whole: &Cuboid, _free: &Placement) -> bool {
+        false
+    }
+
     /// These nodes, granted together before, are free again.
     fn released(&mut self, _placement: &Placement) {}
 

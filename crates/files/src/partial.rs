@@ -2,7 +2,7 @@
 //!
 //! A file is written beside its place and locked for as long as it is written. The lock is the
 //! kernel's: it ends with the process, however that ends. So a file of such a name that can be
-//! locked is one that nobody will ever finish.
+//! locked is one that no process will ever finish.
 
 use std::fs::{self, File, TryLockError};
 use std::io;

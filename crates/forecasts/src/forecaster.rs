@@ -1,5 +1,7 @@
 //! Learns from what happens on a machine, and says when what waits will start.
 
+use std::sync::{Mutex, PoisonError};
+
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::JobId;
 use pavior_scheduling::{DispatchError, Dispatcher, RunningJob, Selection};
@@ -187,18 +189,35 @@ impl Forecaster {
         now: Time,
         jobs: &[JobId],
     ) -> Result<Vec<Forecast>, ForecastError> {
+        Ok(self.forecast_beside(state, now, jobs, &[Plan::Said])?.0)
+    }
+
+    /// The same, and when the jobs start by each of some plans. The first of these is that of the
+    /// forecasts.
+    pub(crate) fn forecast_beside(
+        &mut self,
+        state: &Dispatcher,
+        now: Time,
+        jobs: &[JobId],
+        plans: &[Plan],
+    ) -> Result<(Vec<Forecast>, Vec<Vec<Time>>), ForecastError> {
         self.calibration.advance(now);
-        let plans = self.plan(state, now, jobs)?;
-        let futures = self.futures(state, now, jobs)?;
+        let mut ways = plans
+            .iter()
+            .map(|&plan| self.planned(state, now, plan))
+            .collect::<Result<Vec<_>, _>>()?;
+        ways.extend(self.drawn(state, now)?);
+        let mut planned = self.starts(ways, now, jobs)?;
+        let futures = planned.split_off(plans.len());
         let kind = |job: &JobId| self.kinds.get(job).copied();
         let kinds: Vec<Kind> = jobs.iter().map(|job| kind(job).unwrap_or(UNKNOWN)).collect();
         let mut forecasts = Vec::with_capacity(jobs.len());
-        for (place, (&job, plan)) in jobs.iter().zip(plans).enumerate() {
+        for (place, (&job, plan)) in jobs.iter().zip(&planned[0]).enumerate() {
             let said = self.said(now, &kinds[place], futures.iter().map(|starts| starts[place]));
             self.calibration.promise(job, now, &kinds[place], &said);
-            forecasts.push(said.forecast(job, now, plan));
+            forecasts.push(said.forecast(job, now, *plan));
         }
-        Ok(forecasts)
+        Ok((forecasts, planned))
     }
 
     /// When a job would start that is submitted now. Nothing is promised, and nothing learned.
@@ -227,11 +246,13 @@ impl Forecaster {
         job: JobId,
         kind: &Kind,
     ) -> Result<Forecast, ForecastError> {
-        let plan = self.plan(state, now, &[job])?[0];
+        let way = self.planned(state, now, Plan::Said)?;
+        let plan = self.starts(vec![way], now, &[job])?[0][0];
         if plan == now {
             return Ok(Forecast { job, low: now, median: now, high: now, plan });
         }
-        let futures = self.futures(state, now, &[job])?;
+        let futures = self.drawn(state, now)?;
+        let futures = self.starts(futures, now, &[job])?;
         let said = self.said(now, kind, futures.iter().map(|starts| starts[0]));
         Ok(said.forecast(job, now, plan))
     }
@@ -242,41 +263,15 @@ impl Forecaster {
         self.calibration.waits(now, kind, &waits)
     }
 
-    /// When jobs start if each runs as long as its user says, and none arrives any more. A job
-    /// without an estimate runs as long as jobs like it usually do.
-    ///
-    /// # Errors
-    /// If scheduler or strategy fail.
-    pub fn plan(
-        &self,
-        state: &Dispatcher,
-        now: Time,
-        jobs: &[JobId],
-    ) -> Result<Vec<Time>, ForecastError> {
-        self.plan_with(state, now, jobs, |kind| kind.estimate.or_else(|| self.past.usual(kind)))
-    }
-
-    /// The plan with corrected estimates ([`Past::corrected`]).
-    pub(crate) fn corrected_plan(
-        &self,
-        state: &Dispatcher,
-        now: Time,
-        jobs: &[JobId],
-    ) -> Result<Vec<Time>, ForecastError> {
-        self.plan_with(state, now, jobs, |kind| self.past.corrected(kind))
-    }
-
-    /// The plan with other run times; a job of which nothing is said runs for an hour.
-    fn plan_with(
-        &self,
-        state: &Dispatcher,
-        now: Time,
-        jobs: &[JobId],
-        said: impl Fn(&Kind) -> Option<Time>,
-    ) -> Result<Vec<Time>, ForecastError> {
+    /// A way without later arrivals. A job of which nothing is said runs for an hour.
+    fn planned(&self, state: &Dispatcher, now: Time, plan: Plan) -> Result<Way, ForecastError> {
         let runs = all(state).map(|(job, start)| {
             let kind = self.kinds.get(&job.id).unwrap_or(&UNKNOWN);
-            let estimate = said(kind).unwrap_or(HOUR);
+            let said = match plan {
+                Plan::Said => kind.estimate.or_else(|| self.past.usual(kind)),
+                Plan::Corrected => self.past.corrected(kind),
+            };
+            let estimate = said.unwrap_or(HOUR);
             let started = RunningJob { job: Job { estimate, ..job.clone() }, start: now };
             let run = start.map_or(estimate, |start| {
                 RunningJob { start, ..started }.expected_end(now).since(start)
@@ -284,49 +279,49 @@ impl Forecaster {
             (job.id, run)
         });
         let runs = runs.collect();
-        let fork = self.fork(state, &runs)?;
-        Ok(starts((fork, now), &runs, std::iter::empty(), jobs)?)
+        Ok(Way { dispatcher: self.fork(state, &runs)?, runs, draws: None })
     }
 
-    /// When jobs start in each of the futures.
-    fn futures(
-        &mut self,
-        state: &Dispatcher,
-        now: Time,
-        jobs: &[JobId],
-    ) -> Result<Vec<Vec<Time>>, ForecastError> {
-        let Effort { futures, threads, seed } = self.effort;
+    /// As many futures as are asked for, with run times drawn for all that runs and waits.
+    fn drawn(&mut self, state: &Dispatcher, now: Time) -> Result<Vec<Way>, ForecastError> {
         let first = self.asked;
-        self.asked += futures.max(1) as u64;
-        let prepared = (first..self.asked).map(|number| {
-            let mut draws = Draws::new(Stream::new(seed, number, "future"));
-            let runs = self.drawn(state, now, &mut draws);
-            Ok((self.fork(state, &runs)?, runs, draws))
-        });
-        let prepared = prepared.collect::<Result<Vec<_>, ForecastError>>()?;
-        let (past, arrivals) = (&self.past, &self.arrivals);
-        let run = |(dispatcher, runs, mut draws): Prepared| {
-            let later = arrivals.later(now, &mut draws.stream);
-            let later = later.map(|arrival| {
-                let run = draws.run(past, &arrival.kind, Time::ZERO);
-                (arrival, run)
-            });
-            starts((dispatcher, now), &runs, later, jobs)
-        };
-        in_parallel(prepared, threads, run).into_iter().map(|starts| Ok(starts?)).collect()
-    }
-
-    /// Run times of all that runs and waits.
-    fn drawn(&self, state: &Dispatcher, now: Time, draws: &mut Draws) -> FxHashMap<JobId, Time> {
+        self.asked += self.effort.futures.max(1) as u64;
         // By number: the order of estimated ends would tell of run times where none is said.
         let mut jobs: Vec<_> = all(state).collect();
         jobs.sort_unstable_by_key(|(job, _)| job.id);
-        let drawn = jobs.into_iter().map(|(job, start)| {
-            let kind = self.kinds.get(&job.id).unwrap_or(&UNKNOWN);
-            let age = start.map_or(Time::ZERO, |start| now.since(start));
-            (job.id, draws.run(&self.past, kind, age))
-        });
-        drawn.collect()
+        let way = |number| {
+            let mut draws = Draws::new(Stream::new(self.effort.seed, number, "future"));
+            let drawn = jobs.iter().map(|(job, start)| {
+                let kind = self.kinds.get(&job.id).unwrap_or(&UNKNOWN);
+                let age = start.map_or(Time::ZERO, |start| now.since(start));
+                (job.id, draws.run(&self.past, kind, age))
+            });
+            let runs = drawn.collect();
+            Ok(Way { dispatcher: self.fork(state, &runs)?, runs, draws: Some(draws) })
+        };
+        (first..self.asked).map(way).collect()
+    }
+
+    /// When jobs start on each of some ways.
+    fn starts(
+        &self,
+        ways: Vec<Way>,
+        now: Time,
+        jobs: &[JobId],
+    ) -> Result<Vec<Vec<Time>>, ForecastError> {
+        let (past, arrivals) = (&self.past, &self.arrivals);
+        let run = |Way { dispatcher, runs, draws }: Way| {
+            let later = draws.into_iter().flat_map(|mut draws| {
+                let later = arrivals.later(now, &mut draws.stream);
+                later.map(move |arrival| {
+                    let run = draws.run(past, &arrival.kind, Time::ZERO);
+                    (arrival, run)
+                })
+            });
+            starts((dispatcher, now), &runs, later, jobs)
+        };
+        let started = in_parallel(ways, self.effort.threads, run);
+        Ok(started.into_iter().collect::<Result<_, _>>()?)
     }
 
     /// The state with nothing in it that is not known: a job without an estimate is said to run as
@@ -360,7 +355,23 @@ const HOUR: Time = Time(3600 * pavior_workload::TimeUnit::SECOND.ticks);
 /// A job of which nothing was told.
 const UNKNOWN: Kind = Kind { user: None, nodes: 1, estimate: None };
 
-type Prepared = (Dispatcher, FxHashMap<JobId, Time>, Draws);
+/// How long jobs run if nothing is drawn.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Plan {
+    /// As long as their users say, and without an estimate as long as jobs like them usually do.
+    Said,
+    /// As corrected estimates say ([`Past::corrected`]).
+    Corrected,
+}
+
+/// A way in which time may run on.
+struct Way {
+    dispatcher: Dispatcher,
+    /// How long each job runs that runs or waits.
+    runs: FxHashMap<JobId, Time>,
+    /// For what arrives later. None if nothing does.
+    draws: Option<Draws>,
+}
 
 /// All that runs, with its start, and all that waits.
 fn all(state: &Dispatcher) -> impl Iterator<Item = (&Job, Option<Time>)> {
@@ -368,29 +379,34 @@ fn all(state: &Dispatcher) -> impl Iterator<Item = (&Job, Option<Time>)> {
     running.chain(state.queue().iter().map(|job| (job, None)))
 }
 
-/// The results in the order of the tasks, whatever the number of threads.
+/// The results in the order of the tasks, whatever the number of threads. A thread that is done
+/// takes the next task.
 fn in_parallel<T: Send, R: Send>(
     tasks: Vec<T>,
     threads: usize,
     run: impl Fn(T) -> R + Sync,
 ) -> Vec<R> {
-    let share = tasks.len().div_ceil(threads.max(1));
-    if share >= tasks.len() {
+    let threads = threads.min(tasks.len());
+    if threads <= 1 {
         return tasks.into_iter().map(run).collect();
     }
-    let mut tasks = tasks.into_iter();
-    let shares = std::iter::from_fn(|| {
-        let share: Vec<T> = tasks.by_ref().take(share).collect();
-        (!share.is_empty()).then_some(share)
+    let left = Mutex::new(tasks.into_iter().enumerate());
+    let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let work = || {
+        let done = std::iter::from_fn(next).map(|(place, task)| (place, run(task)));
+        done.collect::<Vec<_>>()
+    };
+    let mut done: Vec<(usize, R)> = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let mut done = work();
+        for thread in others {
+            match thread.join() {
+                Ok(results) => done.extend(results),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        done
     });
-    std::thread::scope(|scope| {
-        let run = &run;
-        let started = shares.map(|share| scope.spawn(move || share.into_iter().map(run).collect()));
-        let started: Vec<_> = started.collect();
-        let done = started.into_iter().map(|thread| match thread.join() {
-            Ok(results) => results,
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        done.collect::<Vec<Vec<R>>>().into_iter().flatten().collect()
-    })
+    done.sort_unstable_by_key(|&(place, _)| place);
+    done.into_iter().map(|(_, result)| result).collect()
 }

@@ -9,6 +9,7 @@ use pavior_scheduling::Dispatcher;
 use pavior_workload::{Job, Service};
 use rustc_hash::FxHashMap;
 
+use crate::forecaster::Plan;
 use crate::{Forecast, ForecastError, Forecaster, Kind};
 
 /// A job of a log, what was said about it at its submission, and what came.
@@ -190,8 +191,10 @@ impl<'f, E: FnMut(Judged)> Replay<'f, E> {
         if told.is_empty() {
             return Ok(());
         }
-        let forecasts = self.forecaster.forecast(&self.dispatcher, now, &told)?;
-        let corrected = self.forecaster.corrected_plan(&self.dispatcher, now, &told)?;
+        let plans = [Plan::Said, Plan::Corrected];
+        let said = self.forecaster.forecast_beside(&self.dispatcher, now, &told, &plans)?;
+        let (forecasts, mut planned) = said;
+        let corrected = planned.swap_remove(1);
         let past_waits = self.waits.quantiles().map(|wait| now.saturating_add(wait));
         for (forecast, corrected) in forecasts.into_iter().zip(corrected) {
             let rivals = Rivals { corrected, past_waits };

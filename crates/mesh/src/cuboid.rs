@@ -101,6 +101,38 @@ impl Cuboid {
         })
     }
 
+    /// The nodes that two boxes share, which must lie on the grid, as disjoint boxes that do not
+    /// wrap: at most 64, and at most one where neither wraps.
+    ///
+    /// ```
+    /// use pavior_mesh::{Cuboid, Grid};
+    /// let grid = Grid::new(&[9, 9], &[true, false])?;
+    /// let common = Cuboid::new([7, 0], [4, 3]).common(&grid, &Cuboid::new([1, 1], [7, 1]));
+    /// assert_eq!(common, [Cuboid::new([7, 1], [1, 1]), Cuboid::new([1, 1], [1, 1])]);
+    /// # Ok::<(), pavior_mesh::GridError>(())
+    /// ```
+    pub fn common(&self, grid: &Grid, other: &Cuboid) -> Vec<Cuboid> {
+        if !self.intersects(grid, other) {
+            return Vec::new();
+        }
+        let shared = |one: &Cuboid, other: &Cuboid| {
+            let mut shared = *one;
+            for axis in 0..3 {
+                let from = one.base[axis].max(other.base[axis]);
+                let end = |part: &Cuboid| part.base[axis] + part.sides[axis];
+                shared.base[axis] = from;
+                shared.sides[axis] = end(one).min(end(other)).checked_sub(from)?;
+            }
+            shared.sides.iter().all(|&side| side > 0).then_some(shared)
+        };
+        let others: Vec<Cuboid> = other.unwrapped(grid).collect();
+        let mut found = Vec::new();
+        for one in self.unwrapped(grid) {
+            found.extend(others.iter().filter_map(|two| shared(&one, two)));
+        }
+        found
+    }
+
     /// The least box that holds every box of these sides, which must fit the grid, that shares a
     /// node with this one, which must lie on it; with its canonical base. Where it does not close a
     /// ring, every box of these sides in it shares a node.

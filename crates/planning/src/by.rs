@@ -65,7 +65,7 @@ pub struct RoomPlan {
 /// What a search for room by a time has found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoomBy {
-    /// The best plan found; it moves and requeues nobody if nothing is in the way.
+    /// The best plan found; it moves and requeues no job if nothing is in the way.
     pub plan: Option<RoomPlan>,
     /// Whether there is certainly no better plan, or none at all, within the number of jobs.
     pub proven: bool,

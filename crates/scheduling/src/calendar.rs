@@ -9,7 +9,7 @@
 //!      . . r r      one of 7 reaches into the reservation, and may start on 0 and 1 alone.
 //! ```
 //!
-//! Nobody is ended for a reservation. A job that outruns its estimate, or that ran before the
+//! No job is ended for a reservation. A job that outruns its estimate, or that ran before the
 //! reservation was made, keeps its nodes until it ends; then they are kept free.
 //!
 //! Invariant: reservations are in the order (begin, number), and none of them is over.

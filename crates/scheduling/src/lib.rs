@@ -6,7 +6,7 @@
 //! question to the view, for each job that would reach into it.
 //!
 //! A [`Dispatcher`] keeps queue, running jobs, machine and scheduler together, and starts what the
-//! scheduler names. Whoever writes a door or a simulator of their own begins there.
+//! scheduler names. Each door and the simulator are built on it.
 
 mod beside_calendar;
 mod calendar;

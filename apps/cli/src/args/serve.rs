@@ -26,7 +26,7 @@ pub(crate) struct ServeArgs {
     /// several servers may share
     #[arg(long, default_value = "embedded")]
     pub(crate) store: String,
-    /// A file with the password of the database, which nobody else may read [default: PGPASSWORD,
+    /// A file with the password of the database, which no other user may read [default: PGPASSWORD,
     /// or the file that PGPASSFILE names]
     #[arg(long)]
     pub(crate) store_password_file: Option<PathBuf>,

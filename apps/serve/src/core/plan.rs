@@ -1,8 +1,8 @@
 //! A plan that makes room by a time, and is carried out step by step.
 //!
-//! The service moves nobody by itself: a lease goes to other nodes, or waits again, when its holder
-//! says that it has stopped there. Until then the nodes that it goes to are kept free for it. It
-//! is given up as soon as the state no longer allows it.
+//! The service moves no lease by itself. A lease goes to other nodes, or waits again, when its
+//! holder says that it has stopped there. Until then the nodes that it goes to are kept free for
+//! it. A plan is given up as soon as the state no longer allows it.
 
 use std::sync::Arc;
 

@@ -321,7 +321,7 @@ pub struct Reservation {
     pub(crate) to: Instant,
     pub(crate) name: Option<String>,
     /// The leases, of those that the caller may see, that hold some of its nodes and are said to
-    /// end after it begins. Nobody is ended for a reservation.
+    /// end after it begins. No lease is ended for a reservation.
     pub(crate) leases: Vec<u64>,
 }
 

@@ -93,8 +93,8 @@ pub(crate) async fn plans(
 
 /// Has a plan carried out (operator).
 ///
-/// The nodes where leases go to are kept free from now on, and the room from `by` on. Nobody is
-/// moved: the holder of a lease stops on its nodes and says so by `POST /v1/leases/{id}/move`. The
+/// The nodes where leases go to are kept free from now on, and the room from `by` on. The service
+/// moves no lease: its holder stops on its nodes and says so by `POST /v1/leases/{id}/move`. The
 /// plan is given up, with a reason, as soon as it can no longer be carried out.
 #[utoipa::path(
     post, path = "/v1/plans", tag = "reservations",

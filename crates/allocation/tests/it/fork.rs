@@ -184,3 +184,52 @@ fn changes_are_known_until_a_node_fails() {
     assert!(machine.changes_since(before).is_none());
     assert_eq!(machine.changes_since(machine.state() - 1000).unwrap().count(), 1000);
 }
+
+/// Jobs start on reserved nodes and beside them, and end, in any order: a fork that follows finds
+/// what one finds that is made of the machine.
+#[test]
+fn a_fork_follows_jobs_that_start_on_reserved_nodes() {
+    for (grid, base) in
+        [("mesh:20x12", [9, 2, 0]), ("torus:20x12", [15, 9, 0]), ("torus:9x8x9", [7, 6, 5])]
+    {
+        for strategy in ["ff", "tff", "tff:leaps", "tff:rows", "tff:corners", "tff:plain"] {
+            follow(grid, strategy, base);
+        }
+    }
+}
+
+fn follow(grid: &str, strategy: &str, base: [u16; 3]) {
+    let mut machine = machine(grid, strategy);
+    let sides = machine.grid().sides().map(|side| side.min(6));
+    let cover = Placement::Whole(Cuboid::new(base, sides));
+    let mut draw = Stream::new(7, 0, grid);
+    let mut fork = machine.fork();
+    fork.take_free(&cover);
+    let (mut held, mut followed) = (Vec::new(), 0);
+    for job in 0..400 {
+        let side = |most: u16| 1 + (job as u16 * 7 + most) % most.min(5);
+        let request = Request::shape(sides.map(side));
+        let grants = held.len() < 6 && draw.below(2) == 0;
+        if grants && machine.allocate(JobId(job), &request).is_ok() {
+            held.push(JobId(job));
+            let placement = machine.placement(JobId(job)).unwrap();
+            if fork.take_over(placement) {
+                followed += 1;
+            } else {
+                fork = machine.fork();
+                fork.take_free(&cover);
+            }
+        } else if !held.is_empty() {
+            let job = held.swap_remove(draw.below(held.len() as u64) as usize);
+            let placement = machine.placement(job).unwrap().clone();
+            machine.release(job).unwrap();
+            fork.give(&placement).unwrap();
+        }
+        let mut fresh = machine.fork();
+        fresh.take_free(&cover);
+        assert_eq!(fork.free(), fresh.free(), "{grid} {strategy} {job}");
+        let asked = Request::shape(sides.map(|most| side(most.saturating_sub(1).max(1))));
+        assert_eq!(fork.find(&asked), fresh.find(&asked), "{grid} {strategy} {job}");
+    }
+    assert!(followed > 20, "{grid} {strategy}: {followed}");
+}

@@ -114,6 +114,14 @@ impl BoxIndex {
         }
     }
 
+    /// A box is busy now. Of it, these parts were free; the others are covered.
+    pub(super) fn take_over(&mut self, cuboid: &Cuboid, free: &[Cuboid]) {
+        self.busy.add(cuboid);
+        for part in free {
+            self.flip(part);
+        }
+    }
+
     /// A box that was taken is free again.
     pub(super) fn give(&mut self, cuboid: &Cuboid) {
         self.busy.remove(cuboid);

@@ -175,6 +175,15 @@ impl BoxSearch {
         }
     }
 
+    /// A box is busy now that overlaps one that is covered: of it, these disjoint parts were free.
+    /// When it is given back, the other box is covered again.
+    pub fn take_over(&mut self, cuboid: &Cuboid, free: &[Cuboid]) {
+        match &mut self.index {
+            Index::Cube(cube) => free.iter().for_each(|part| cube.flip(part)),
+            Index::Boxes(boxes) => boxes.take_over(cuboid, free),
+        }
+    }
+
     /// A box that was taken is free again.
     pub fn give(&mut self, cuboid: &Cuboid) {
         self.untake(cuboid);

@@ -103,15 +103,15 @@ impl UpdatedFork {
         UpdatedFork { fork, state: machine.state(), health: machine.health() }
     }
 
-    /// The fork after the grants and releases since. `None` if these are not known, or if a job was
-    /// granted reserved nodes.
+    /// The fork after the grants and releases since. `None` if these are not known, or if the
+    /// strategy cannot follow a grant of reserved nodes.
     fn update(mut self, machine: &Machine) -> Option<UpdatedFork> {
         if !machine.is_determined() || self.health != machine.health() {
             return None;
         }
         for change in machine.changes_since(self.state)? {
             if change.granted {
-                self.fork.take(&change.placement).ok()?;
+                self.fork.take_over(&change.placement).then_some(())?;
             } else {
                 self.fork.give(&change.placement).ok()?;
             }

@@ -117,6 +117,13 @@ impl BaseSearch {
         }
     }
 
+    /// A box is now taken that overlaps the covered one: of it, these nodes were free.
+    pub(crate) fn granted_over(&mut self, whole: &Cuboid, free: &Placement) {
+        if let BaseSearch::Engine(search) = self {
+            search.take_over(whole, free.parts());
+        }
+    }
+
     /// These nodes, granted together before, are free again.
     pub(crate) fn released(&mut self, placement: &Placement) {
         if let BaseSearch::Engine(search) = self {

@@ -52,6 +52,11 @@ impl<R: SearchRule> Strategy for SearchStrategy<R> {
         self.search.covered(whole, free);
     }
 
+    fn granted_over(&mut self, whole: &Cuboid, free: &Placement) -> bool {
+        self.search.granted_over(whole, free);
+        true
+    }
+
     fn released(&mut self, placement: &Placement) {
         self.search.released(placement);
     }
