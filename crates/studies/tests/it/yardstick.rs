@@ -74,7 +74,7 @@ fn bounds_are_at_most_the_optimum_and_policies_at_least() {
         BOXES.iter().chain(&OTHERS).map(|name| (*name).to_string()).collect();
     let (mut bounds, mut optima) = (0, 0);
     for (machine, seed) in
-        ["mesh:4x4", "mesh:3x3x2"].iter().flat_map(|m| (0..4).map(move |s| (m, s)))
+        ["mesh:4x4", "mesh:3x3x2"].iter().flat_map(|m| (0..2).map(move |s| (m, s)))
     {
         let (instance, sides) = small(machine, seed);
         let instances = [instance];
@@ -82,16 +82,16 @@ fn bounds_are_at_most_the_optimum_and_policies_at_least() {
             judge_all(&instances, &Catalogue::default(), &strategies, effort, &NoProgress).unwrap();
         let [instance] = &instances;
         assert!(board.certificates[0].left_out.is_empty() && board.undone.is_empty());
-        let best = |tasks: &[Task], goal| {
-            [Places::Nodes, Places::Boxes]
-                .map(|places| Exact::best(&instance.machine, tasks, &sides, (goal, places)))
+        let best = |tasks: &[Task], goal, places| {
+            Exact::best(&instance.machine, tasks, &sides, (goal, places))
         };
         let by_nodes: Vec<Task> =
             instance.tasks.iter().map(|task| Task { weight: task.nodes, ..*task }).collect();
         let certificate = &board.certificates[0];
-        let [nodes, boxes] = best(&instance.tasks, Goal::Completions);
-        let [weighted, _] = best(&by_nodes, Goal::Completions);
-        let [last, _] = best(&instance.tasks, Goal::Makespan);
+        let nodes = best(&instance.tasks, Goal::Completions, Places::Nodes);
+        let boxes = best(&instance.tasks, Goal::Completions, Places::Boxes);
+        let weighted = best(&by_nodes, Goal::Completions, Places::Nodes);
+        let last = best(&instance.tasks, Goal::Makespan, Places::Nodes);
         let name = format!("{machine}, seed {seed}");
         assert!(certificate.completions.claim <= nodes && nodes <= boxes, "{name}");
         assert!(certificate.node_completions.claim <= weighted, "{name}");
