@@ -40,6 +40,7 @@ pub(crate) fn run(args: &YardstickArgs) -> Result<(), Failure> {
     tell(Format::or_default(args.format), &board)
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it is handed to `map_err`")]
 fn of_yardstick(error: YardstickError) -> Failure {
     Failure::usage(error.to_string())
 }

@@ -228,7 +228,10 @@ impl pavior_board::View for View {
 
     fn queue(&self, most: usize) -> (Vec<Value>, usize) {
         let jobs = self.waiting.iter().map(|&index| &self.ledger.jobs[index]);
-        let waits = |job: &SlurmJob| json!({ "id": job.name.to_string(), "waits_for": explain::waits_for(job) });
+        let waits = |job: &SlurmJob| {
+            let id = job.name.to_string();
+            json!({ "id": id, "waits_for": explain::waits_for(job) })
+        };
         (jobs.take(most).map(waits).collect(), self.waiting.len())
     }
 

@@ -183,10 +183,10 @@ fn play_all(
 fn play(instance: &Instance, point: &Point) -> Result<Play, YardstickError> {
     let name = |key: &str| point.get(key).unwrap_or_default().to_string();
     let scenario = Scenario::new(point.settings(), false, instance, &Histories::default());
-    let scenario = scenario.map_err(|error| instance.fault(error))?;
+    let scenario = scenario.map_err(|error| instance.fault(&error))?;
     let run = scenario.record(0, &[], None, &Stop::default());
     let (_, record) = run.map_err(|error| {
-        instance.fault(format!("{}, {}: {error}", name("strategy"), name("scheduler")))
+        instance.fault(&format!("{}, {}: {error}", name("strategy"), name("scheduler")))
     })?;
     let end = |record: &JobRecord| match record.fate {
         Fate::Started { end: Some(end), .. } => Some(TimeUnit::SECOND.units(end)),

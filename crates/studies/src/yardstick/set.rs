@@ -105,19 +105,19 @@ impl Entry {
         let mut drawn = settings(&self.settings);
         drawn.push(Setting::new("strategy", "ff"));
         let drawn = Specification::from_settings(&drawn, &self.name, Keys::Plain);
-        let drawn = drawn.map_err(|error| self.fault(error.reason))?;
+        let drawn = drawn.map_err(|error| self.fault(&error.reason))?;
         let settings = drawn.points[0].settings();
         let scenario = Scenario::new(settings, false, files, &Histories::default());
-        let scenario = scenario.map_err(|error| self.fault(error))?;
+        let scenario = scenario.map_err(|error| self.fault(&error))?;
         // What is drawn is in hours.
         let seconds = if self.settings.contains_key("trace") { 1 } else { 3600 };
         let jobs = scenario.jobs(0).take(self.jobs).enumerate();
         let records = jobs.map(|(number, job)| record(number, &job, seconds)).collect();
         let records: Option<Vec<Record>> = records;
-        Ok((settings.machine, records.ok_or_else(|| self.fault("jobs have no run time"))?))
+        Ok((settings.machine, records.ok_or_else(|| self.fault(&"jobs have no run time"))?))
     }
 
-    fn fault(&self, reason: impl ToString) -> YardstickError {
+    fn fault(&self, reason: &dyn std::fmt::Display) -> YardstickError {
         YardstickError { scenario: self.name.clone(), reason: reason.to_string() }
     }
 }
@@ -141,11 +141,11 @@ impl Instance {
         let sum = sum(&records);
         if sum != entry.sum {
             let reason = format!("the jobs have the checksum {sum}, not {}", entry.sum);
-            return Err(entry.fault(reason));
+            return Err(entry.fault(&reason));
         }
         records.truncate(effort.jobs);
         Instance::new(&entry.name, machine, &records, settings(&entry.failures))
-            .map_err(|reason| entry.fault(reason))
+            .map_err(|reason| entry.fault(&reason))
     }
 
     /// One of records with whole seconds, such as small ones for tests, whose nodes fail as
@@ -204,10 +204,10 @@ impl Instance {
         settings.push(Setting::new("skip-unsupported", "true"));
         settings.push(Setting::new("timing", "false"));
         Specification::from_settings_with(&settings, &self.name, Keys::Plain, catalogue)
-            .map_err(|error| self.fault(error.reason))
+            .map_err(|error| self.fault(&error.reason))
     }
 
-    pub(super) fn fault(&self, reason: impl ToString) -> YardstickError {
+    pub(super) fn fault(&self, reason: &dyn std::fmt::Display) -> YardstickError {
         YardstickError { scenario: self.name.clone(), reason: reason.to_string() }
     }
 }
@@ -250,7 +250,7 @@ fn whole(time: Time) -> i64 {
 fn sum(records: &[Record]) -> String {
     let mut sum = Checksum::default();
     for Record { submit, run, nodes, shape, .. } in records {
-        let sides: Vec<String> = shape.iter().flatten().map(|side| side.to_string()).collect();
+        let sides: Vec<String> = shape.iter().flatten().map(ToString::to_string).collect();
         let line = format!("{} {} {nodes} {}\n", whole(*submit), whole(*run), sides.join("x"));
         sum.add(line.as_bytes());
     }

@@ -33,9 +33,12 @@ pub(crate) struct Exact<'t> {
     goal: Goal,
     places: Places,
     best: i64,
-    /// The least that was spent up to a state: the time, what has not started, what runs.
-    seen: HashMap<(i64, u32, Vec<(i64, u32)>), i64>,
+    /// The least that was spent up to a state.
+    seen: HashMap<State, i64>,
 }
+
+/// The time, what has not started, and what runs: until when and where.
+type State = (i64, u32, Vec<(i64, u32)>);
 
 impl Exact<'_> {
     /// The least that any schedule comes to. The sides of each job are three.
