@@ -69,6 +69,14 @@ impl SlurmJob {
             Phase::Completing => Some(now + 1),
         }
     }
+
+    /// The nodes that it holds, or is to hold.
+    fn owned(&self) -> &[NodeName] {
+        match self.phase {
+            Phase::Pending => &self.named,
+            Phase::Running | Phase::Completing => &self.held,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,11 +171,11 @@ impl Ledger {
         nodes(&capture(Question::Nodes, &["-h", "-N", "-p", partition, "-o", FORMAT])?)
     }
 
-    /// The nodes that are taken, but that no job read here holds or is to hold. If a record that
-    /// may hold nodes cannot be read, every node counts as taken: it may be that job's.
+    /// The nodes that are taken, but that no job read here holds or is to hold. What an ending job
+    /// has given back still stands among the nodes that it asked for. If a record that may hold
+    /// nodes cannot be read, every node counts as taken: it may be that job's.
     fn ownerless(&self) -> HashSet<NodeName> {
-        let held: HashSet<&NodeName> =
-            self.jobs.iter().flat_map(|job| job.held.iter().chain(&job.named)).collect();
+        let held: HashSet<&NodeName> = self.jobs.iter().flat_map(SlurmJob::owned).collect();
         let all = self.unreadable.iter().any(Unreadable::may_hold_nodes);
         let taken = self.nodes.iter().filter(|node| all || node.condition == Condition::Taken);
         taken.map(|node| &node.name).filter(|name| !held.contains(name)).cloned().collect()
@@ -269,6 +277,24 @@ mod tests {
             None => format!("{node}\n"),
         });
         nodes.collect()
+    }
+
+    /// A job whose gate was open asked for its nodes by name. All but one are back when the jobs
+    /// are read, and were taken when the nodes were.
+    #[test]
+    fn nodes_that_an_ending_job_has_given_back_are_read_again() {
+        let names = |text: &str| crate::hosts::expand(text).unwrap();
+        let ends = SlurmJob { phase: Phase::Completing, named: names("n[1-3]"), ..runs("n1") };
+        let read = |text: &str| nodes(&lines(text)).unwrap().0;
+        let before = read("n1|completing\nn2|completing\nn3|completing\n");
+        let mut ledger = Ledger { nodes: before, jobs: vec![ends], ..Ledger::default() };
+        assert_eq!(ledger.ownerless(), names("n[2-3]").into_iter().collect());
+        ledger.read_again(read("n1|completing\nn2|idle\nn3|idle\n"));
+        assert!(ledger.ownerless().is_empty());
+        let waits = SlurmJob { phase: Phase::Pending, held: Vec::new(), ..ledger.jobs[0].clone() };
+        let before = read("n1|allocated\nn2|allocated\nn3|allocated\n");
+        let ledger = Ledger { nodes: before, jobs: vec![waits], ..Ledger::default() };
+        assert!(ledger.ownerless().is_empty(), "it is about to have them");
     }
 
     #[test]

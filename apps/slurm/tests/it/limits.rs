@@ -63,9 +63,11 @@ fn limits_and_holds(release: Release) {
     for _ in 0..4 {
         submit(&cluster, User::Alice, "2x1", "--qos=two", 3);
     }
-    let bob = submit(&cluster, User::Bob, "2x2", "--qos=six", 3);
-    submit(&cluster, User::Bob, "2x2", "--qos=six", 3);
-    submit(&cluster, User::Bob, "2x1", "--qos=six", 3);
+    // They run for so long that the last of them is submitted while the first runs, also on a
+    // busy machine.
+    let bob = submit(&cluster, User::Bob, "2x2", "--qos=six", 8);
+    submit(&cluster, User::Bob, "2x2", "--qos=six", 8);
+    submit(&cluster, User::Bob, "2x1", "--qos=six", 8);
     cluster.until_runs(&bob, 20);
     let (running, open) = most_at_once(&cluster, "-u alice");
     assert_eq!((running, open), (2, 2), "{}", cluster.log());
