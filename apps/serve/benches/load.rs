@@ -15,7 +15,10 @@ mod server;
 #[path = "../tests/it/workload.rs"]
 mod workload;
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use pavior_serve::core::{Event, MachineSpec, ServiceRecord};
@@ -32,6 +35,7 @@ fn main() {
         return;
     }
     operations();
+    watchers();
     recovery();
     journal();
 }
@@ -80,6 +84,42 @@ fn operations() {
         "batches of 512 over 4 connections: {rate:.0} durable operations a second, \
          {work:?} of a processor an operation"
     );
+}
+
+/// Grants and ends over 64 connections while others watch, in turn.
+fn watchers() {
+    let (server, _) = fresh(|setup| setup.machine = "mesh:64x64".into());
+    let address = &server.address;
+    let mut rates = [0.0; 2];
+    for (at, watchers) in [1, 100, 1, 100].into_iter().enumerate() {
+        let (began, over) = (Instant::now(), AtomicBool::new(false));
+        let past = |_: usize| began.elapsed() > part() / 2;
+        let (count, bytes) = std::thread::scope(|scope| {
+            let crowd: Vec<_> =
+                (0..watchers).map(|_| scope.spawn(|| listen(address, &over))).collect();
+            let all: Vec<_> = (0..64).map(|_| scope.spawn(|| one_by_one(address, past))).collect();
+            let count: usize = all.into_iter().map(|one| one.join().expect("no panic").len()).sum();
+            over.store(true, Ordering::Relaxed);
+            let bytes = crowd.into_iter().map(|one| one.join().expect("no panic"));
+            (count, bytes.sum::<u64>())
+        });
+        let rate = count as f64 / began.elapsed().as_secs_f64();
+        rates[at % 2] += rate;
+        println!("{watchers} watchers: {rate:.0} durable operations a second, {bytes} bytes read");
+    }
+    println!("with 100 watchers {:.2} of the rate with one", rates[1] / rates[0]);
+}
+
+/// Reads what a watcher is sent until it is over; the bytes.
+fn listen(address: &str, over: &AtomicBool) -> u64 {
+    let mut stream = TcpStream::connect(address.trim_start_matches("http://")).expect("it listens");
+    stream.set_read_timeout(Some(Duration::from_millis(200))).expect("it can be set");
+    write!(stream, "GET /v1/watch HTTP/1.1\r\nHost: bench\r\n\r\n").expect("it sends");
+    let (mut read, mut bytes) = (vec![0; 64 << 10], 0);
+    while !over.load(Ordering::Relaxed) {
+        bytes += stream.read(&mut read).unwrap_or(0) as u64;
+    }
+    bytes
 }
 
 /// A killed server, and the time until it answers.

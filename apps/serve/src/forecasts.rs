@@ -141,7 +141,8 @@ impl Forecasts {
                 Next::Nothing => break,
                 Next::Records(records) => {
                     let known = copy.state.seq();
-                    for record in records.iter().filter(|record| record.seq > known) {
+                    let records = records.iter().map(|one| &one.record);
+                    for record in records.filter(|record| record.seq > known) {
                         copy.take(record).map_err(StoreError::from)?;
                     }
                 }

@@ -1,18 +1,19 @@
 //! Records as they become durable, as server-sent events.
 
-use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::{Body, Bytes};
 use axum::extract::{Extension, State};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
-use axum::response::sse::{Event as Sent, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::watch as signal;
+use tokio::time::{Interval, MissedTickBehavior, interval};
 use utoipa::IntoParams;
 
 use super::body::in_query;
@@ -24,13 +25,17 @@ use super::{App, Fault};
 use crate::core::reply;
 use crate::core::{Caller, Event, Instant, ServiceRecord, Why};
 use crate::storage::{History, StoreError};
-use crate::writer::{Next, Unavailable, weight};
+use crate::writer::{Next, Recorded, Unavailable, weight};
 
 /// Records that are read from the history at a time, and about how many bytes of them.
 const CHUNK: usize = 1000;
 const CHUNK_BYTES: usize = 256 << 10;
-/// Events that are made ready at a time.
-const READY: usize = 64;
+/// About the most bytes of events that are sent at once.
+const READY: usize = 32 << 10;
+/// Between two sendings: what comes meanwhile is sent together.
+const PACE: Duration = Duration::from_millis(20);
+/// When nothing was sent for so long, an empty comment is: the connection is in use.
+const ALIVE: Duration = Duration::from_secs(15);
 
 /// From where to watch.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
@@ -47,7 +52,10 @@ struct Watcher {
     caller: Caller,
     /// The last record that was sent or passed over.
     last: u64,
-    ready: VecDeque<Sent>,
+    /// Events as they are sent.
+    ready: Vec<u8>,
+    pace: Interval,
+    alive: Interval,
     live: signal::Receiver<u64>,
     /// Whether everything up to `last` is all that was durable when the live records began.
     behind: bool,
@@ -103,14 +111,17 @@ pub(crate) async fn watch(
     }
     let stopping = app.stopping.clone();
     let behind = last < view.seq;
-    let watcher =
-        Watcher { app, caller, last, ready: VecDeque::new(), live, behind, stopping, place };
+    let (mut pace, mut alive) = (interval(PACE), interval(ALIVE));
+    pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    alive.reset();
+    let ready = Vec::new();
+    let watcher = Watcher { app, caller, last, ready, pace, alive, live, behind, stopping, place };
     let events = stream::unfold(watcher, async |mut watcher| {
-        let event = watcher.next().await?;
-        Some((Ok::<_, Infallible>(event), watcher))
+        let events = watcher.next().await?;
+        Some((Ok::<_, Infallible>(events), watcher))
     });
-    let alive = KeepAlive::new().interval(Duration::from_secs(15));
-    Ok(Sse::new(events).keep_alive(alive).into_response())
+    let head = [(CONTENT_TYPE, "text/event-stream"), (CACHE_CONTROL, "no-cache")];
+    Ok((head, Body::from_stream(events)).into_response())
 }
 
 /// The record that a watcher which comes again has seen last. One that cannot be read must not
@@ -159,30 +170,63 @@ fn part(history: &dyn History, (after, durable): (u64, u64)) -> Result<Part, Sto
 }
 
 impl Watcher {
-    /// The next event; `None` when the service stops or the watcher has fallen too far behind.
-    async fn next(&mut self) -> Option<Sent> {
+    /// The next events; `None` when the service stops or the watcher has fallen too far behind.
+    async fn next(&mut self) -> Option<Bytes> {
         loop {
-            if let Some(event) = self.ready.pop_front() {
-                return Some(event);
-            }
             if self.behind {
                 self.catch_up().await?;
-                continue;
+            } else {
+                self.follow()?;
             }
-            match self.app.writer.after(self.last) {
-                Next::Records(group) => {
-                    let from = group.partition_point(|record| record.seq <= self.last);
-                    group[from..].iter().take(READY).for_each(|record| self.take(record));
-                }
-                // It reads too slowly. It may come again, and is told where it was.
-                Next::Gone => return None,
-                Next::Nothing => tokio::select! {
-                    changed = self.live.changed() => changed.ok()?,
-                    () = self.place.given_up() => return None,
-                    _ = self.stopping.wait_for(|stopping| *stopping) => return None,
-                },
+            if !self.ready.is_empty() {
+                self.alive.reset();
+                return Some(std::mem::take(&mut self.ready).into());
+            }
+            if !self.behind {
+                self.wait().await?;
             }
         }
+    }
+
+    /// Makes the events ready that are kept. `None` if some are not any more: it reads too slowly.
+    /// It may come again, and is told where it was.
+    fn follow(&mut self) -> Option<()> {
+        while self.ready.len() < READY {
+            match self.app.writer.after(self.last) {
+                Next::Records(group) => {
+                    let from = group.partition_point(|one| one.record.seq <= self.last);
+                    for Recorded { record, sent } in &group[from..] {
+                        self.last = record.seq;
+                        if self.may_see(record) {
+                            let sent = sent.get_or_init(|| event(&self.app, record).into());
+                            self.ready.extend_from_slice(sent.as_bytes());
+                        }
+                    }
+                }
+                Next::Gone => return None,
+                Next::Nothing => break,
+            }
+        }
+        Some(())
+    }
+
+    /// Waits for records, or until the connection has been quiet for long enough.
+    async fn wait(&mut self) -> Option<()> {
+        let is_news = tokio::select! {
+            changed = self.live.changed() => {
+                changed.ok()?;
+                true
+            }
+            _ = self.alive.tick() => false,
+            () = self.place.given_up() => return None,
+            _ = self.stopping.wait_for(|stopping| *stopping) => return None,
+        };
+        if is_news {
+            self.pace.tick().await;
+        } else {
+            self.ready.extend_from_slice(b":\n\n");
+        }
+        Some(())
     }
 
     /// Reads a part of the history.
@@ -193,8 +237,11 @@ impl Watcher {
         match read.await? {
             Ok(Part { records, more }) => {
                 self.behind = more;
-                for record in &records {
-                    self.take(record);
+                for record in records.iter().filter(|record| record.seq > after) {
+                    self.last = record.seq;
+                    if self.may_see(record) {
+                        self.ready.extend_from_slice(event(&self.app, record).as_bytes());
+                    }
                 }
                 Some(())
             }
@@ -207,69 +254,75 @@ impl Watcher {
         }
     }
 
-    fn take(&mut self, record: &ServiceRecord) {
-        if record.seq <= self.last {
-            return;
-        }
-        self.last = record.seq;
-        if let Some((kind, data)) = self.told(record) {
-            let event = Sent::default().id(record.seq.to_string()).event(kind);
-            self.ready.push_back(event.data(data.to_string()));
-        }
-    }
-
-    /// What the caller is told of a record, if it is for them.
-    fn told(&self, record: &ServiceRecord) -> Option<(&'static str, Value)> {
-        let (kind, tenant, mut data) = match &record.event {
-            Event::Configured { machines } => ("configured", None, json!({ "machines": machines })),
-            Event::Granted { lease } => {
-                let grid = self.app.grid(Some(&lease.machine));
-                let data = json!({ "lease": reply::Lease::of(grid, lease) });
-                ("granted", Some(lease.tenant.clone()), data)
-            }
-            Event::Queued { waiting } => {
-                let grid = self.app.grid(Some(&waiting.machine));
-                let data = json!({ "waiting": reply::Waiting::of(grid, waiting) });
-                ("queued", Some(waiting.tenant.clone()), data)
-            }
-            Event::Renewed { id, expires_ms, tenant } => {
-                let data = json!({ "id": id, "expires": expires_ms.map(Instant) });
-                ("renewed", Some(tenant.clone()), data)
-            }
-            Event::Ended { id, why, tenant } => {
-                let why = match why {
-                    Why::Ended => "ended",
-                    Why::Expired => "expired",
-                    Why::Cancelled => "cancelled",
-                    Why::Requeued => "requeued",
-                };
-                ("ended", Some(tenant.clone()), json!({ "id": id, "why": why }))
-            }
-            Event::Node { machine, node, state } => {
-                ("node", None, json!({ "machine": machine, "node": node, "state": state }))
-            }
-            Event::Reserved { reservation } => {
-                let grid = self.app.grid(Some(&reservation.machine));
-                // Who is in its way is asked for by `GET /v1/reservations`.
-                let shown = reply::Reservation::of(grid, reservation, [].into_iter());
-                ("reserved", None, json!({ "reservation": shown }))
-            }
-            Event::Unreserved { id, why } => ("unreserved", None, json!({ "id": id, "why": why })),
-            Event::Planned { plan } => ("planned", None, json!({ "id": plan.id })),
-            Event::PlanOver { id, .. } => ("plan-over", None, json!({ "id": id })),
-            Event::Moved { plan, lease } => {
-                let grid = self.app.grid(Some(&lease.machine));
-                let data = json!({ "lease": reply::Lease::of(grid, lease), "plan": plan });
-                ("moved", Some(lease.tenant.clone()), data)
-            }
-            Event::Clock { .. } | Event::Kept => return None,
+    fn may_see(&self, record: &ServiceRecord) -> bool {
+        let tenant = match &record.event {
+            Event::Granted { lease } | Event::Moved { lease, .. } => &lease.tenant,
+            Event::Queued { waiting } => &waiting.tenant,
+            Event::Renewed { tenant, .. } | Event::Ended { tenant, .. } => tenant,
+            Event::Configured { .. }
+            | Event::Node { .. }
+            | Event::Reserved { .. }
+            | Event::Unreserved { .. }
+            | Event::Planned { .. }
+            | Event::PlanOver { .. }
+            | Event::Clock { .. }
+            | Event::Kept => return true,
         };
-        if tenant.is_some_and(|tenant| !self.caller.may_touch(&tenant)) {
-            return None;
-        }
-        data["seq"] = record.seq.into();
-        data["at"] = json!(Instant(record.at_ms));
-        data["kind"] = kind.into();
-        Some((kind, data))
+        self.caller.may_touch(tenant)
     }
+}
+
+/// A record as a server-sent event; empty if watchers are told nothing of it.
+fn event(app: &App, record: &ServiceRecord) -> String {
+    let Some((kind, mut data)) = told(app, record) else { return String::new() };
+    data["seq"] = record.seq.into();
+    data["at"] = json!(Instant(record.at_ms));
+    data["kind"] = kind.into();
+    // JSON has no line breaks outside of its strings, and writes those within as `\n`.
+    format!("id: {}\nevent: {kind}\ndata: {data}\n\n", record.seq)
+}
+
+/// The kind of an event, and what is told of the record.
+fn told(app: &App, record: &ServiceRecord) -> Option<(&'static str, Value)> {
+    let told = match &record.event {
+        Event::Configured { machines } => ("configured", json!({ "machines": machines })),
+        Event::Granted { lease } => {
+            let grid = app.grid(Some(&lease.machine));
+            ("granted", json!({ "lease": reply::Lease::of(grid, lease) }))
+        }
+        Event::Queued { waiting } => {
+            let grid = app.grid(Some(&waiting.machine));
+            ("queued", json!({ "waiting": reply::Waiting::of(grid, waiting) }))
+        }
+        Event::Renewed { id, expires_ms, .. } => {
+            ("renewed", json!({ "id": id, "expires": expires_ms.map(Instant) }))
+        }
+        Event::Ended { id, why, .. } => {
+            let why = match why {
+                Why::Ended => "ended",
+                Why::Expired => "expired",
+                Why::Cancelled => "cancelled",
+                Why::Requeued => "requeued",
+            };
+            ("ended", json!({ "id": id, "why": why }))
+        }
+        Event::Node { machine, node, state } => {
+            ("node", json!({ "machine": machine, "node": node, "state": state }))
+        }
+        Event::Reserved { reservation } => {
+            let grid = app.grid(Some(&reservation.machine));
+            // Who is in its way is asked for by `GET /v1/reservations`.
+            let shown = reply::Reservation::of(grid, reservation, [].into_iter());
+            ("reserved", json!({ "reservation": shown }))
+        }
+        Event::Unreserved { id, why } => ("unreserved", json!({ "id": id, "why": why })),
+        Event::Planned { plan } => ("planned", json!({ "id": plan.id })),
+        Event::PlanOver { id, .. } => ("plan-over", json!({ "id": id })),
+        Event::Moved { plan, lease } => {
+            let grid = app.grid(Some(&lease.machine));
+            ("moved", json!({ "lease": reply::Lease::of(grid, lease), "plan": plan }))
+        }
+        Event::Clock { .. } | Event::Kept => return None,
+    };
+    Some(told)
 }

@@ -12,7 +12,7 @@ mod recover;
 mod thread;
 
 pub use handle::{ClockDoubt, CommandAnswer, Do, RefusalInState, Unavailable, WriterHandle};
-pub(crate) use recent::{Next, weight};
+pub(crate) use recent::{Next, Recorded, weight};
 pub(crate) use recover::{Cutoff, from_snapshot, look_back};
 pub use recover::{RecoveryError, recover};
 pub use thread::{Tuning, start};

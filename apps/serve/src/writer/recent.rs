@@ -2,17 +2,24 @@
 //! watcher is.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::sync::watch;
 
 use crate::core::{Event, ServiceRecord};
-use std::sync::Arc;
 
 /// What is kept takes about so many bytes.
 const MOST: usize = 32 << 20;
 /// Records that go together.
 const GROUP: usize = 512;
+
+/// A record that became durable.
+#[derive(Debug)]
+pub(crate) struct Recorded {
+    pub(crate) record: ServiceRecord,
+    /// What watchers are sent of it: the first of them writes it for all.
+    pub(crate) sent: OnceLock<Box<str>>,
+}
 
 /// The last records.
 pub(crate) struct Recent {
@@ -24,7 +31,7 @@ pub(crate) struct Recent {
 #[derive(Default)]
 struct Kept {
     /// Records and about how many bytes they take, in order and without gaps.
-    groups: VecDeque<(Arc<Vec<ServiceRecord>>, usize)>,
+    groups: VecDeque<(Arc<Vec<Recorded>>, usize)>,
     bytes: usize,
     last: u64,
 }
@@ -33,7 +40,7 @@ struct Kept {
 #[derive(Debug)]
 pub(crate) enum Next {
     /// Records, of which the first may be no later than the one that was asked about.
-    Records(Arc<Vec<ServiceRecord>>),
+    Records(Arc<Vec<Recorded>>),
     /// Nothing yet.
     Nothing,
     /// More than is kept.
@@ -68,10 +75,12 @@ impl Recent {
         if seq >= kept.last {
             return Next::Nothing;
         }
-        let begins = |(group, _): &(Arc<Vec<ServiceRecord>>, usize)| group[0].seq <= seq + 1;
+        let begins = |(group, _): &(Arc<Vec<Recorded>>, usize)| group[0].record.seq <= seq + 1;
         match kept.groups.partition_point(begins).checked_sub(1) {
             // Where a record lacks between two groups, another server wrote it.
-            Some(index) if kept.groups[index].0.last().is_some_and(|last| last.seq > seq) => {
+            Some(index)
+                if kept.groups[index].0.last().is_some_and(|last| last.record.seq > seq) =>
+            {
                 Next::Records(kept.groups[index].0.clone())
             }
             _ => Next::Gone,
@@ -96,8 +105,11 @@ impl Kept {
 
     fn add(&mut self, records: &mut Vec<ServiceRecord>) {
         while !records.is_empty() {
-            let group: Vec<_> = records.drain(..GROUP.min(records.len())).collect();
-            let bytes = group.iter().map(weight).sum();
+            let group = records.drain(..GROUP.min(records.len()));
+            let group = group.map(|record| Recorded { record, sent: OnceLock::new() });
+            let group: Vec<_> = group.collect();
+            let bytes = |one: &Recorded| weight(&one.record) + sent_weight(&one.record);
+            let bytes = group.iter().map(bytes).sum();
             self.groups.push_back((Arc::new(group), bytes));
             self.bytes += bytes;
         }
@@ -130,6 +142,16 @@ pub(crate) fn weight(record: &ServiceRecord) -> usize {
     size_of::<ServiceRecord>() + kept + event
 }
 
+/// About how many bytes what watchers are sent of a record takes.
+fn sent_weight(record: &ServiceRecord) -> usize {
+    let parts = match &record.event {
+        Event::Granted { lease } | Event::Moved { lease, .. } => lease.parts.len(),
+        Event::Reserved { reservation } => reservation.parts.len(),
+        _ => 0,
+    };
+    512 + 48 * parts
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -148,7 +170,7 @@ mod tests {
 
     fn first(next: &Next) -> Option<u64> {
         match next {
-            Next::Records(records) => Some(records[0].seq),
+            Next::Records(records) => Some(records[0].record.seq),
             _ => None,
         }
     }
