@@ -16,9 +16,6 @@ use crate::world::{Index, World};
 
 /// Objects of one answer.
 const PAGE: u32 = 500;
-/// How many other Jobs may move in the plans that are told.
-const MOVED: usize = 2;
-
 /// A cluster as it was read.
 pub struct Cluster {
     pub(crate) world: World,
@@ -162,13 +159,12 @@ impl Cluster {
         made.map_err(|fault| KubeError::Machine(format!("{}: {fault}", shown(machine))))
     }
 
-    /// What a Job waits for, with plans in which two other Jobs move.
+    /// What a Job waits for, with plans in which so many other Jobs move.
     ///
     /// # Errors
     /// If there is no such Job, or a machine's description cannot be used.
-    pub fn why(&self, namespace: &str, name: &str) -> Result<Entry, KubeError> {
-        let depth =
-            Depth { told: usize::MAX, moved: MOVED, starts: true, names: true, ..Depth::ACT };
+    pub fn why(&self, namespace: &str, name: &str, moved: usize) -> Result<Entry, KubeError> {
+        let depth = Depth { told: usize::MAX, moved, starts: true, names: true, ..Depth::ACT };
         let entries = self.entries(depth)?.into_iter();
         let mut named = entries.filter(|one| one.namespace == namespace && one.name == name);
         named.next().ok_or_else(|| {

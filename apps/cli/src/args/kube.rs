@@ -60,6 +60,15 @@ pub(crate) enum KubeCommand {
         #[arg(value_name = "NAMESPACE/NAME")]
         job: String,
     },
+    /// Says which Jobs would have to move for a Job that waits. Nothing is moved
+    Unblock {
+        /// The Job, such as default/train
+        #[arg(value_name = "NAMESPACE/NAME")]
+        job: String,
+        /// The most Jobs that move
+        #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(..=16))]
+        moves: u8,
+    },
     /// How many boxes of a shape fit side by side on the free nodes
     Slots {
         /// The shape in chips, such as 4x4x2

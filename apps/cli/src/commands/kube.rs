@@ -10,6 +10,9 @@ use crate::args::{KubeArgs, KubeCommand};
 use crate::failure::Failure;
 use crate::output::{self, Format, Table};
 
+/// How many other Jobs may move in what `why` tells.
+const MOVED: usize = 2;
+
 pub(crate) fn run(args: &KubeArgs) -> Result<(), Failure> {
     let Some(command) = &args.command else {
         let options = Options {
@@ -35,7 +38,8 @@ pub(crate) fn run(args: &KubeArgs) -> Result<(), Failure> {
             output::plain(&manifests.text().map_err(failure)?)
         }
         KubeCommand::Queue { format } => queue(*format),
-        KubeCommand::Why { job } => why(job),
+        KubeCommand::Why { job } => why(job, MOVED),
+        KubeCommand::Unblock { job, moves } => why(job, usize::from(*moves)),
         KubeCommand::Slots { shape, budget, format } => slots(shape, *budget, *format),
         KubeCommand::Uninstall { open } => uninstall(*open),
     }
@@ -79,11 +83,13 @@ fn queue(format: Option<Format>) -> Result<(), Failure> {
     }
 }
 
-fn why(job: &str) -> Result<(), Failure> {
+/// What a Job waits for. At most so many others move in the plans that are told.
+fn why(job: &str, moved: usize) -> Result<(), Failure> {
     let Some((namespace, name)) = job.split_once('/') else {
         return Err(Failure::usage("a Job is written NAMESPACE/NAME, such as default/train"));
     };
-    let told = Cluster::read().and_then(|cluster| cluster.why(namespace, name)).map_err(failure)?;
+    let read = Cluster::read().and_then(|cluster| cluster.why(namespace, name, moved));
+    let told = read.map_err(failure)?;
     let mut lines = vec![format!("{namespace}/{name} {}", told.state.word())];
     lines.extend(told.at.map(|at| format!("box {at}")));
     lines.extend(told.why);
