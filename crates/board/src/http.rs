@@ -1,9 +1,9 @@
 //! A small server, for metrics and for the page.
 //!
-//! It runs in a thread of its own and stops nothing else. Every caller is bounded: at most
-//! [`CONNECTIONS`] are served at once, a request has at most [`BUFFER`] bytes of headers and
-//! [`BODY`] of a body, and a connection ends after one answer or after [`PATIENCE`]. Only one that
-//! has a [`Stay`] granted by its route lasts longer, up to [`LONGEST`].
+//! It runs in a thread of its own and stops nothing else. Every caller is bounded: at most 16 are
+//! served at once, a request has at most 8,192 bytes of headers and 4,096 of a body, and a
+//! connection ends after one answer or after 4 s. Only one whose route lets it stay lasts longer,
+//! up to 10 minutes.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
