@@ -23,7 +23,7 @@ pub(crate) struct Site {
     pub(crate) strategy: Strategy,
     pub(crate) scheduler: Scheduler,
     pub(crate) resource: String,
-    /// Whether it is only looked at: then nobody has given nodes a resource of ours.
+    /// Whether it is only looked at: then no copy has added our resource to the nodes.
     pub(crate) observed: bool,
     /// The most waiting Jobs of a namespace that are looked at.
     pub(crate) queued: usize,
