@@ -36,6 +36,7 @@ fn main() {
     }
     operations();
     watchers();
+    crowd();
     recovery();
     journal();
 }
@@ -89,37 +90,126 @@ fn operations() {
 /// Grants and ends over 64 connections while others watch, in turn.
 fn watchers() {
     let (server, _) = fresh(|setup| setup.machine = "mesh:64x64".into());
-    let address = &server.address;
     let mut rates = [0.0; 2];
     for (at, watchers) in [1, 100, 1, 100].into_iter().enumerate() {
-        let (began, over) = (Instant::now(), AtomicBool::new(false));
-        let past = |_: usize| began.elapsed() > part() / 2;
-        let (count, bytes) = std::thread::scope(|scope| {
-            let crowd: Vec<_> =
-                (0..watchers).map(|_| scope.spawn(|| listen(address, &over))).collect();
-            let all: Vec<_> = (0..64).map(|_| scope.spawn(|| one_by_one(address, past))).collect();
-            let count: usize = all.into_iter().map(|one| one.join().expect("no panic").len()).sum();
-            over.store(true, Ordering::Relaxed);
-            let bytes = crowd.into_iter().map(|one| one.join().expect("no panic"));
-            (count, bytes.sum::<u64>())
+        let (rate, heard) = watched(&server, watchers, || {
+            let (began, address) = (Instant::now(), &server.address);
+            let past = |_: usize| began.elapsed() > part() / 2;
+            std::thread::scope(|scope| {
+                let all: Vec<_> =
+                    (0..64).map(|_| scope.spawn(move || one_by_one(address, past))).collect();
+                all.into_iter().map(|one| one.join().expect("no panic").len()).sum()
+            })
         });
-        let rate = count as f64 / began.elapsed().as_secs_f64();
         rates[at % 2] += rate;
-        println!("{watchers} watchers: {rate:.0} durable operations a second, {bytes} bytes read");
+        println!("{watchers} watchers: {rate:.0} durable operations a second, {heard}");
     }
     println!("with 100 watchers {:.2} of the rate with one", rates[1] / rates[0]);
 }
 
-/// Reads what a watcher is sent until it is over; the bytes.
-fn listen(address: &str, over: &AtomicBool) -> u64 {
-    let mut stream = TcpStream::connect(address.trim_start_matches("http://")).expect("it listens");
-    stream.set_read_timeout(Some(Duration::from_millis(200))).expect("it can be set");
-    write!(stream, "GET /v1/watch HTTP/1.1\r\nHost: bench\r\n\r\n").expect("it sends");
-    let (mut read, mut bytes) = (vec![0; 64 << 10], 0);
-    while !over.load(Ordering::Relaxed) {
-        bytes += stream.read(&mut read).unwrap_or(0) as u64;
+/// 500 changes a second for a thousand watchers, and for one more that does not read.
+fn crowd() {
+    const A_SECOND: f64 = 500.0;
+    const CONNECTIONS: usize = 25;
+    let (server, _) = fresh(|setup| setup.machine = "mesh:64x64".into());
+    let (_deaf, before) = (watch(&server.address), (worked(&server), resident(&server)));
+    let began = Instant::now();
+    let (rate, heard) = watched(&server, 1000, || {
+        let began = Instant::now();
+        let paced = |count| {
+            let due = Duration::from_secs_f64((CONNECTIONS * count) as f64 / A_SECOND);
+            std::thread::sleep(due.saturating_sub(began.elapsed()));
+            began.elapsed() > part()
+        };
+        std::thread::scope(|scope| {
+            let one = || scope.spawn(|| one_by_one(&server.address, paced));
+            let all: Vec<_> = (0..CONNECTIONS).map(|_| one()).collect();
+            all.into_iter().map(|one| one.join().expect("no panic").len()).sum()
+        })
+    });
+    let cores =
+        worked(&server).saturating_sub(before.0).as_secs_f64() / began.elapsed().as_secs_f64();
+    println!("1000 watchers: {rate:.0} changes a second, {heard}");
+    println!("  {cores:.2} cores of the service, {} MB, {} before", resident(&server), before.1);
+}
+
+/// What the watchers were sent.
+#[derive(Default)]
+struct Heard {
+    bytes: u64,
+    /// Each event by each watcher.
+    events: u64,
+    /// Between the time in an event and its reading, the latest of all.
+    latest: Duration,
+}
+
+impl std::fmt::Display for Heard {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Heard { bytes, events, latest } = self;
+        write!(to, "{events} events of {} MB read, at the latest after {latest:?}", bytes >> 20)
     }
-    bytes
+}
+
+/// Carries out operations while others watch; how many a second, and what the watchers read.
+fn watched(server: &Server, watchers: usize, work: impl FnOnce() -> usize) -> (f64, Heard) {
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let streams = (0..watchers).map(|_| watch(&server.address));
+        let crowd: Vec<_> = streams.map(|stream| scope.spawn(|| listen(stream, &over))).collect();
+        let began = Instant::now();
+        let rate = work() as f64 / began.elapsed().as_secs_f64();
+        over.store(true, Ordering::Relaxed);
+        let heard = crowd.into_iter().map(|one| one.join().expect("no panic"));
+        let heard = heard.reduce(|all, one| Heard {
+            bytes: all.bytes + one.bytes,
+            events: all.events + one.events,
+            latest: all.latest.max(one.latest),
+        });
+        (rate, heard.unwrap_or_default())
+    })
+}
+
+/// A watcher that was answered.
+fn watch(address: &str) -> TcpStream {
+    let host = address.trim_start_matches("http://");
+    let mut stream = TcpStream::connect(host).expect("it listens");
+    stream.set_read_timeout(Some(Duration::from_secs(10))).expect("it can be set");
+    write!(stream, "GET /v1/watch HTTP/1.1\r\nHost: {host}\r\n\r\n").expect("it sends");
+    let mut head = [0; 12];
+    stream.read_exact(&mut head).expect("it answers");
+    assert_eq!(&head, b"HTTP/1.1 200", "it may watch");
+    stream
+}
+
+/// Reads what a watcher is sent until it is over and nothing comes for a while.
+fn listen(mut stream: TcpStream, over: &AtomicBool) -> Heard {
+    const TIME: &[u8] = b"\"at\":\"";
+    stream.set_read_timeout(Some(Duration::from_millis(300))).expect("it can be set");
+    let (mut read, mut heard) = (vec![0; 64 << 10], Heard::default());
+    loop {
+        let Ok(count @ 1..) = stream.read(&mut read) else {
+            if over.load(Ordering::Relaxed) {
+                return heard;
+            }
+            continue;
+        };
+        let text = &read[..count];
+        heard.bytes += count as u64;
+        heard.events += memchr::memmem::find_iter(text, b"\nevent: ").count() as u64;
+        // The first event of what comes together has waited longest.
+        let time = memchr::memmem::find(text, TIME).map(|at| &text[at + TIME.len()..]);
+        let time = time.and_then(|rest| str::from_utf8(rest.get(..24)?).ok());
+        if let Some(at) = time.and_then(|time| humantime::parse_rfc3339(time).ok()) {
+            heard.latest = heard.latest.max(at.elapsed().unwrap_or_default());
+        }
+    }
+}
+
+/// The memory of a process, in MB.
+fn resident(server: &Server) -> u64 {
+    let statm = std::fs::read_to_string(format!("/proc/{}/statm", server.pid())).unwrap();
+    let pages = statm.split_whitespace().nth(1).expect("it is the second number");
+    (pages.parse::<u64>().expect("a number") * 4096) >> 20
 }
 
 /// A killed server, and the time until it answers.
