@@ -18,6 +18,7 @@ mod plan;
 mod removal;
 mod run;
 mod show;
+mod unit;
 mod watch;
 mod world;
 

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 
 use crate::KubeError;
 use crate::objects::{Job, Known as _, Machine, Node, Placement, Pod};
-use crate::plan::{Depth, Memory, Plan, Site, Waiting, plan, strays};
+use crate::plan::{Asker, Depth, Memory, Plan, Site, Waiting, plan, strays};
 use crate::watch::LIVING;
 use crate::world::{Index, World};
 
@@ -126,7 +126,13 @@ impl Cluster {
     /// # Errors
     /// If a machine's description cannot be used.
     pub fn queue(&self) -> Result<Vec<Entry>, KubeError> {
-        self.entries(Depth { told: usize::MAX, moved: 0, starts: true, names: true, ..Depth::ACT })
+        self.entries(Depth {
+            told: usize::MAX,
+            moved: 0,
+            starts: true,
+            asker: Asker::Operator,
+            ..Depth::ACT
+        })
     }
 
     fn entries(&self, depth: Depth) -> Result<Vec<Entry>, KubeError> {
@@ -164,7 +170,8 @@ impl Cluster {
     /// # Errors
     /// If there is no such Job, or a machine's description cannot be used.
     pub fn why(&self, namespace: &str, name: &str, moved: usize) -> Result<Entry, KubeError> {
-        let depth = Depth { told: usize::MAX, moved, starts: true, names: true, ..Depth::ACT };
+        let depth =
+            Depth { told: usize::MAX, moved, starts: true, asker: Asker::Operator, ..Depth::ACT };
         let entries = self.entries(depth)?.into_iter();
         let mut named = entries.filter(|one| one.namespace == namespace && one.name == name);
         named.next().ok_or_else(|| {

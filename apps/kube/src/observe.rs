@@ -41,9 +41,10 @@ pub(crate) async fn observe(
         let index = Index::of(&watched.world);
         for machine in watched.world.machines.values() {
             let name = machine.name();
-            let made = plan(&index, name, &mut memory, crate::now(), Depth::OBSERVE);
-            let made = made.map_err(|fault| KubeError::Machine(format!("{name}: {fault}")))?;
-            page.show(name, &made)?;
+            let depth = page.depth(name, Depth::OBSERVE);
+            let made = plan(&index, name, &mut memory, crate::now(), depth);
+            let mut made = made.map_err(|fault| KubeError::Machine(format!("{name}: {fault}")))?;
+            page.show(name, &mut made)?;
         }
     }
     Err(KubeError::Unreachable("no watch is left".to_string()))

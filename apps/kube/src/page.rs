@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::KubeError;
 use crate::metrics::Metrics;
-use crate::plan::Plan;
+use crate::plan::{Depth, Plan};
 use crate::show::Shown;
 
 /// Where the page is served unless something else is said.
@@ -27,13 +27,24 @@ impl Page {
         Page { address, machine, board: None, metrics: Arc::new(Metrics::new()) }
     }
 
+    /// Whether a machine is the page's: the first one is, where none was named.
+    fn owns(&mut self, machine: &str) -> bool {
+        self.machine.get_or_insert_with(|| machine.to_string()) == machine
+    }
+
+    /// How much of a machine is found out, so that it can be shown.
+    pub(crate) fn depth(&mut self, machine: &str, depth: Depth) -> Depth {
+        Depth { pictured: self.owns(machine) && self.address.is_some(), ..depth }
+    }
+
     /// Shows a machine as a plan found it, if it is the page's.
-    pub(crate) fn show(&mut self, machine: &str, made: &Plan) -> Result<(), KubeError> {
-        let own = self.machine.get_or_insert_with(|| machine.to_string()) == machine;
+    pub(crate) fn show(&mut self, machine: &str, made: &mut Plan) -> Result<(), KubeError> {
+        let own = self.owns(machine);
         self.metrics.show(machine, &made.status, own);
         let Some(address) = self.address.as_ref().filter(|_| own) else { return Ok(()) };
+        let Some(picture) = made.picture.take() else { return Ok(()) };
         let now = crate::now().max(0) as u64;
-        let shown = Shown::of(machine, made, now);
+        let shown = Shown::of(machine, picture, made, now);
         if let Some(board) = &self.board {
             board.publish(shown);
             return Ok(());

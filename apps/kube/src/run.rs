@@ -147,15 +147,16 @@ impl Round {
         let index = Index::of(&watched.world);
         for (name, machine) in &watched.world.machines {
             let memory = self.memory.entry(name.clone()).or_default();
-            let made = plan(&index, name, memory, crate::now(), Depth::ACT);
+            let depth = self.page.depth(name, Depth::ACT);
+            let made = plan(&index, name, memory, crate::now(), depth);
             if memory.is_patient() {
                 self.waits = Some(PATIENCE);
             }
             let seen = Seen::of(machine);
             self.statuses.entry(name.clone()).or_insert_with(|| machine.status.clone());
             match made {
-                Ok(made) => {
-                    self.page.show(name, &made)?;
+                Ok(mut made) => {
+                    self.page.show(name, &mut made)?;
                     if self.leads {
                         self.carry_out(&seen, made).await;
                     }

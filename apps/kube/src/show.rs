@@ -8,7 +8,7 @@ use pavior_planning::{Shape, Snapshot, nearest};
 use pavior_workload::Ask;
 use serde_json::{Value, json};
 
-use crate::plan::{Holding, Plan, Site, Waiting, told};
+use crate::plan::{Holding, Picture, Plan, Site, Waiting, told};
 
 /// How many other Jobs may move in the plans that are told.
 const MOVED: usize = 2;
@@ -25,13 +25,17 @@ pub(crate) struct Shown {
 }
 
 impl Shown {
-    pub(crate) fn of(machine: &str, made: &Plan, now: u64) -> Shown {
+    pub(crate) fn of(machine: &str, picture: Picture, made: &Plan, now: u64) -> Shown {
+        let Picture { site, mut held, failed } = picture;
+        for one in &mut held {
+            one.parts = joined(&site.grid, &one.parts);
+        }
         Shown {
             now,
             machine: machine.to_string(),
-            site: made.site.clone(),
-            held: made.held.iter().map(|held| whole(&made.site, held)).collect(),
-            failed: made.failed.clone(),
+            site,
+            held,
+            failed,
             waiting: made.waiting.clone(),
             free: made.free.count(),
         }
@@ -101,10 +105,6 @@ impl Shown {
             "asked": date(waiting.created), "tenant": waiting.job.namespace, "job": id(waiting),
         })
     }
-}
-
-fn whole(site: &Site, held: &Holding) -> Holding {
-    Holding { parts: joined(&site.grid, &held.parts), ..held.clone() }
 }
 
 fn id(waiting: &Waiting) -> String {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::objects::{Job, Known as _, Machine, Node, Placement, Pod, Uid};
+use crate::unit::Unit;
 
 /// The objects that were read, each kind whole.
 #[derive(Debug, Default)]
@@ -46,9 +47,11 @@ impl<'a> Index<'a> {
             pods.sort_unstable_by_key(|pod| (pod.rank(), pod.uid()));
         }
         for placement in world.placements.values() {
-            let place = index.placements.entry(&placement.spec.job_uid).or_insert(placement);
-            if placement.version_number() < place.version_number() {
-                *place = placement;
+            for job in placement.spec.jobs() {
+                let place = index.placements.entry(job).or_insert(placement);
+                if placement.version_number() < place.version_number() {
+                    *place = placement;
+                }
             }
         }
         index
@@ -67,6 +70,31 @@ impl<'a> Index<'a> {
     /// The placement of a Job.
     pub(crate) fn placement_of(&self, job: &Uid) -> Option<&'a Placement> {
         self.placements.get(job).copied()
+    }
+
+    /// The Jobs of a record; none if one of them is gone.
+    pub(crate) fn unit_of(&self, placement: &Placement) -> Option<Unit<'a>> {
+        let jobs = placement.spec.jobs().iter().map(|uid| self.world.jobs.get(uid));
+        Unit::of(jobs.collect::<Option<Vec<&Job>>>()?)
+    }
+
+    /// What is placed on a machine: Jobs, and sets of Jobs with the same controller, namespace and
+    /// shape. Jobs of a set that are being deleted are none of it.
+    pub(crate) fn units_on(&self, machine: &str) -> Vec<Unit<'a>> {
+        let mut units = Vec::new();
+        let mut sets: BTreeMap<(&str, Uid, Option<&str>), Vec<&'a Job>> = BTreeMap::new();
+        for job in self.jobs_on(machine) {
+            match job.owner().filter(|_| job.is_of_a_set()) {
+                Some(_) if job.is_going() => {}
+                Some(owner) => {
+                    let key = (job.namespace(), owner, job.shape());
+                    sets.entry(key).or_default().push(job);
+                }
+                None => units.push(Unit::one(job)),
+            }
+        }
+        units.extend(sets.into_values().filter_map(Unit::set));
+        units
     }
 
     /// The Jobs with a shape that are placed on a machine: those that name it, and where it is the

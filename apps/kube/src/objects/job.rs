@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{PodSpec, SECONDS, SHAPE, resource, slim};
+use super::{BOX, GLOBAL_INDEX, PodSpec, SECONDS, SHAPE, resource, slim};
 use crate::objects::Known as _;
 
 /// A Job, as far as a placement hangs on it.
@@ -67,6 +67,18 @@ impl Job {
     /// The shape that it asks for, as it is written; none for a Job that is not placed.
     pub(crate) fn shape(&self) -> Option<&str> {
         self.annotation(SHAPE)
+    }
+
+    /// Whether it gets a box together with the other Jobs of what controls it.
+    pub(crate) fn is_of_a_set(&self) -> bool {
+        self.annotation(BOX) == Some("set")
+    }
+
+    /// Its number among the Jobs of its set.
+    pub(crate) fn global_index(&self) -> Option<u32> {
+        let text = self.label(GLOBAL_INDEX)?;
+        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        text.parse().ok().filter(|_| digits)
     }
 
     /// Whether it has ended, well or not.

@@ -37,6 +37,10 @@ pub(crate) const SHAPE: &str = "pavior.dev/shape";
 pub(crate) const MACHINE: &str = "pavior.dev/machine";
 /// The annotation of a Job with the seconds that it is said to run.
 pub(crate) const SECONDS: &str = "pavior.dev/seconds";
+/// The annotation of a Job that says whether it, or all Jobs of its set together, get a box.
+pub(crate) const BOX: &str = "pavior.dev/box";
+/// The label of a JobSet's Jobs with their number among all Jobs of the set.
+pub(crate) const GLOBAL_INDEX: &str = "jobset.sigs.k8s.io/job-global-index";
 /// The gate of pods that wait for a place.
 pub(crate) const GATE: &str = "pavior.dev/placement";
 

@@ -22,6 +22,9 @@ pub(crate) struct PlacementSpec {
     pub(crate) machine: String,
     pub(crate) job: String,
     pub(crate) job_uid: Uid,
+    /// Of a set: the uids of its Jobs in the order of their ranks, the first one, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) set: Vec<Uid>,
     /// As the Job asks for it.
     pub(crate) shape: String,
     /// Where it lies, such as `4x4x2@0,0,6`, in nodes.
@@ -36,6 +39,13 @@ pub(crate) struct PlacementSpec {
 pub(crate) struct PlacementStatus {
     #[serde(default)]
     pub(crate) confirmed: bool,
+}
+
+impl PlacementSpec {
+    /// The Jobs that have the nodes, in the order of their ranks.
+    pub(crate) fn jobs(&self) -> &[Uid] {
+        if self.set.is_empty() { std::slice::from_ref(&self.job_uid) } else { &self.set }
+    }
 }
 
 resource!(Placement, NamespaceResourceScope, GROUP, VERSION, "placements");

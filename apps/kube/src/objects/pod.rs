@@ -40,7 +40,7 @@ pub(crate) struct Gate {
     name: String,
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub(crate) struct Toleration {
     pub(crate) key: Option<String>,
     pub(crate) operator: Option<String>,
@@ -131,6 +131,13 @@ impl Pod {
 }
 
 impl PodSpec {
+    /// Whether another one has the same selector, affinity and tolerations.
+    pub(crate) fn demands_the_same(&self, other: &PodSpec) -> bool {
+        self.node_selector == other.node_selector
+            && self.affinity == other.affinity
+            && self.tolerations == other.tolerations
+    }
+
     /// Which of its gates is ours.
     pub(crate) fn gate(&self) -> Option<usize> {
         self.scheduling_gates.iter().position(|gate| gate.name == GATE)

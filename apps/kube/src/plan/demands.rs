@@ -1,7 +1,7 @@
 //! Which nodes the pods of a Job may have, as the scheduler of the cluster sees it: selector,
 //! affinity and taints of the template. A node that it would refuse is no candidate.
 
-use crate::objects::{Affinity, Expression, Known as _, Node, PodSpec, Term};
+use crate::objects::{Affinity, Expression, Job, Known as _, Node, PodSpec, Term};
 
 /// What a Job demands of nodes.
 #[derive(Clone, Debug)]
@@ -13,6 +13,18 @@ pub(crate) struct Demands<'a> {
 impl<'a> Demands<'a> {
     pub(crate) fn of(template: &'a PodSpec) -> Demands<'a> {
         Demands { template, required: template.required() }
+    }
+
+    /// The different ones of several Jobs: each must hold.
+    pub(crate) fn of_all(jobs: &[&'a Job]) -> Vec<Demands<'a>> {
+        let mut all: Vec<Demands<'_>> = Vec::new();
+        for job in jobs {
+            let template = &job.spec.template.spec;
+            if !all.iter().any(|known| known.template.demands_the_same(template)) {
+                all.push(Demands::of(template));
+            }
+        }
+        all
     }
 
     /// Whether pods of the Job may start on a node, if they get it.

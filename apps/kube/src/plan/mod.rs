@@ -42,8 +42,21 @@ pub(crate) struct Memory {
     avoided: HashMap<Uid, HashMap<String, i64>>,
     /// When each namespace got its latest place.
     served: HashMap<String, i64>,
+    /// Whether a set lacks Jobs that may still be being made.
+    unfinished: bool,
     /// The slots of the shapes that the operator asks for, of this free machine.
     slots: Option<(Occupancy, Vec<SlotCount>)>,
+}
+
+/// Who has a plan made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asker {
+    /// The copy that acts. Events name no Jobs of other namespaces.
+    Daemon,
+    /// An operator of a cluster with a daemon.
+    Operator,
+    /// Who only looks: no daemon need be there.
+    Observer,
 }
 
 /// How much is found out beside what is done.
@@ -55,19 +68,18 @@ pub(crate) struct Depth {
     pub(crate) moved: usize,
     /// Whether the queue is run forward, to say when each Job starts.
     pub(crate) starts: bool,
-    /// Whether Jobs of other namespaces are named: to operators, not in events.
-    pub(crate) names: bool,
-    /// Whether nothing is ever changed.
-    pub(crate) observes: bool,
+    pub(crate) asker: Asker,
+    /// Whether the holders are listed with names and boxes, for the page.
+    pub(crate) pictured: bool,
 }
 
 impl Depth {
     /// For acting: events are told for the first of the queue alone.
     pub(crate) const ACT: Depth =
-        Depth { told: 32, moved: 0, starts: false, names: false, observes: false };
+        Depth { told: 32, moved: 0, starts: false, asker: Asker::Daemon, pictured: false };
     /// For the page alone.
     pub(crate) const OBSERVE: Depth =
-        Depth { told: 32, moved: 0, starts: true, names: true, observes: true };
+        Depth { starts: true, asker: Asker::Observer, pictured: true, ..Depth::ACT };
 }
 
 /// The words of bit sets looked at in the search for slots.
@@ -81,7 +93,7 @@ impl Memory {
 
     /// Whether something changes with time alone.
     pub(crate) fn is_patient(&self) -> bool {
-        !self.refused.is_empty() || !self.avoided.is_empty()
+        self.unfinished || !self.refused.is_empty() || !self.avoided.is_empty()
     }
 
     fn forget(&mut self, world: &World, now: i64) {
@@ -117,9 +129,16 @@ pub(crate) struct Plan {
     pub(crate) overlaps: Vec<NodeId>,
     /// The nodes that are free once this is done.
     pub(crate) free: Occupancy,
+    /// If it is asked for.
+    pub(crate) picture: Option<Picture>,
+}
+
+/// A machine as it is drawn, once this is done.
+#[derive(Debug)]
+pub(crate) struct Picture {
+    pub(crate) site: Site,
     pub(crate) held: Vec<Holding>,
     pub(crate) failed: Vec<NodeId>,
-    pub(crate) site: Site,
 }
 
 /// Makes a plan for a machine. `now` is in seconds since 1970.
@@ -138,7 +157,7 @@ pub(crate) fn plan(
     };
     memory.forget(index.world, now);
     let mut site = Site::of(&machine.spec)?;
-    site.observed = depth.observes;
+    site.observed = depth.asker == Asker::Observer;
     let places = Places::of(&site.grid, &machine.spec.nodes, index.world.nodes.values());
     let plot = Plot { name, site, places };
     let mut acts = Vec::new();
@@ -147,12 +166,11 @@ pub(crate) fn plan(
     for record in records.iter().filter(|record| record.stands) {
         pods::open(&plot, index, record, &mut acts);
     }
-    for job in index.jobs_on(name) {
-        if index.placement_of(&job.uid()).is_none() {
-            pods::remove(job, index, &mut acts);
-        }
+    let units = index.units_on(name);
+    for unit in units.iter().filter(|unit| !unit.is_placed(index)) {
+        pods::remove(unit, index, &mut acts);
     }
-    let mut queue = queue::place(&plot, index, &records, memory, now, depth)?;
+    let mut queue = queue::place(&plot, index, &records, units, memory, now, depth)?;
     acts.extend(std::mem::take(&mut queue.proposals));
     let missing = plot.places.names.iter().filter(|name| name.is_none()).count() as u32;
     let status = MachineStatus {
@@ -167,7 +185,8 @@ pub(crate) fn plan(
         slots: count_slots(&plot.site, memory, &queue.free),
     };
     let queue::Placed { waiting, overlaps, free, held, failed, .. } = queue;
-    Ok(Plan { acts, status, waiting, overlaps, free, held, failed, site: plot.site })
+    let picture = depth.pictured.then(|| Picture { site: plot.site, held, failed });
+    Ok(Plan { acts, status, waiting, overlaps, free, picture })
 }
 
 /// Jobs with a shape that no machine is for, and why.

@@ -9,7 +9,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::records::Record;
 use super::{Memory, Plot};
-use crate::objects::{Job, Known as _};
+use crate::objects::Known as _;
+use crate::unit::Unit;
 use crate::world::Index;
 
 /// The nodes that the Jobs of each namespace hold.
@@ -21,41 +22,40 @@ pub(super) fn held<'a>(records: &[Record<'a>]) -> HashMap<&'a str, u32> {
     nodes
 }
 
-/// The Jobs of a machine without a record, in the order of the queue, and whether all their pods
-/// wait.
+/// The Jobs of a machine without a record, or sets of them, in the order of the queue, and whether
+/// all their pods wait.
 pub(super) fn waiting<'a>(
     plot: &Plot<'_>,
     index: &Index<'a>,
     records: &[Record<'_>],
+    units: Vec<Unit<'a>>,
     memory: &Memory,
-) -> Vec<(&'a Job, bool)> {
-    let mut all: Vec<(&Job, bool, i64)> = Vec::new();
-    for job in index.jobs_on(plot.name) {
-        let uid = job.uid();
-        let gone = job.is_over() || job.is_going() || job.is_suspended();
-        if gone || index.placement_of(&uid).is_some() {
+) -> Vec<(Unit<'a>, bool)> {
+    let mut all: Vec<(Unit<'_>, bool, i64)> = Vec::new();
+    for unit in units {
+        let suspended = unit.jobs().iter().all(|job| job.is_suspended());
+        if unit.is_over() || suspended || unit.is_placed(index) {
             continue;
         }
-        let pods = index.pods_of(&uid).iter().filter(|pod| !pod.is_going());
-        // A pod that was put there by hand has no rank, or one that another has, too.
-        let (mut gated, mut open, mut priority) = (HashSet::new(), 0, 0);
-        for pod in pods {
-            priority = pod.spec.priority.unwrap_or(0);
-            match pod.rank() {
+        let (mut gated, mut open, mut priority) = (HashSet::new(), 0, None);
+        for (rank, pod) in unit.pods(index) {
+            priority = priority.max(Some(pod.spec.priority.unwrap_or(0)));
+            match rank {
                 Some(rank) if pod.gate().is_some() => drop(gated.insert(rank)),
                 Some(_) => open += 1,
                 None => {}
             }
         }
-        let is_whole = gated.len() as u32 == job.left() && !gated.is_empty();
-        all.push((job, open == 0 && is_whole, priority));
+        let is_whole = gated.len() as u64 == unit.left() && !gated.is_empty();
+        all.push((unit, open == 0 && is_whole, priority.unwrap_or(0)));
     }
     let crowded = crowded(plot, records, &all, memory);
-    all.sort_by_cached_key(|(job, _, priority)| {
+    all.sort_by_cached_key(|(unit, _, priority)| {
+        let job = unit.first();
         let served = crowded.get(job.namespace()).copied().unwrap_or(i64::MIN);
         (Reverse(*priority), job.created().max(served), job.created(), job.uid())
     });
-    all.into_iter().map(|(job, ready, _)| (job, ready)).collect()
+    all.into_iter().map(|(unit, ready, _)| (unit, ready)).collect()
 }
 
 /// The namespaces with more waiting Jobs than their limits let in, each with when it got its latest
@@ -63,15 +63,15 @@ pub(super) fn waiting<'a>(
 fn crowded<'a>(
     plot: &Plot<'_>,
     records: &[Record<'_>],
-    waiting: &[(&'a Job, bool, i64)],
+    waiting: &[(Unit<'a>, bool, i64)],
     memory: &Memory,
 ) -> HashMap<&'a str, i64> {
     let held = held(records);
     let mut asked: HashMap<&str, (usize, u64)> = HashMap::new();
-    for (job, ..) in waiting.iter().filter(|(_, ready, _)| *ready) {
-        let (jobs, nodes) = asked.entry(job.namespace()).or_default();
+    for (unit, ..) in waiting.iter().filter(|(_, ready, _)| *ready) {
+        let (jobs, nodes) = asked.entry(unit.first().namespace()).or_default();
         *jobs += 1;
-        *nodes += u64::from(job.left());
+        *nodes += unit.left();
     }
     let over = |(name, (jobs, nodes)): (&'a str, (usize, u64))| {
         let all = nodes + u64::from(held.get(name).copied().unwrap_or(0));

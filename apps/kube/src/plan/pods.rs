@@ -8,22 +8,20 @@ use super::Plot;
 use super::act::{Act, Seen};
 use super::patch::{self, Told};
 use super::records::Record;
-use crate::objects::{Job, Known as _, Pod};
+use crate::unit::Unit;
 use crate::world::Index;
 
 /// Opens the pods of a Job whose record stands. A pod that is open for another node is deleted: the
 /// Job makes it anew, gated.
 pub(crate) fn open(plot: &Plot<'_>, index: &Index<'_>, record: &Record<'_>, acts: &mut Vec<Act>) {
-    let job = &record.placement.spec.job_uid;
-    let Some(owner) = index.world.jobs.get(job) else { return };
-    let here = |pod: &&&Pod| !pod.is_going();
-    let pods: Vec<&Pod> = index.pods_of(job).iter().filter(here).copied().collect();
-    let begun = pods.iter().any(|pod| pod.gate().is_none());
-    let whole = pods.len() as u32 >= owner.left();
+    let Some(unit) = index.unit_of(record.placement) else { return };
+    let pods = unit.pods(index);
+    let begun = pods.iter().any(|(_, pod)| pod.gate().is_none());
+    let whole = pods.len() as u64 >= unit.left();
     let ranks = record.nodes.iter().enumerate().map(|(rank, &node)| (node, rank));
     let ranks: HashMap<NodeId, usize> = ranks.collect();
-    for pod in pods {
-        let place = pod.rank().and_then(|rank| Some((record.nodes.get(rank)?, rank)));
+    for (rank, pod) in pods {
+        let place = rank.and_then(|rank| Some((record.nodes.get(rank)?, rank)));
         let Some((&node, rank)) = place else { continue };
         let name = &record.placement.spec.nodes[rank];
         match pod.gate() {
@@ -42,16 +40,15 @@ pub(crate) fn open(plot: &Plot<'_>, index: &Index<'_>, record: &Record<'_>, acts
     }
 }
 
-/// Deletes pods that are open without a record. Those that run are let run, unless their Job has
-/// others that wait: then it is to be placed as a whole.
-pub(crate) fn remove(job: &Job, index: &Index<'_>, acts: &mut Vec<Act>) {
-    let pods = index.pods_of(&job.uid());
-    let here = |pod: &&&Pod| !pod.is_going();
-    let gated = pods.iter().filter(here).any(|pod| pod.gate().is_some());
-    for pod in pods.iter().filter(here).filter(|pod| pod.gate().is_none()) {
+/// Deletes pods that are open without a record. Those that run are let run, unless their Job, or
+/// another of its set, has others that wait: then it is to be placed as a whole.
+pub(crate) fn remove(unit: &Unit<'_>, index: &Index<'_>, acts: &mut Vec<Act>) {
+    let pods = unit.pods(index);
+    let gated = pods.iter().any(|(_, pod)| pod.gate().is_some());
+    for (_, pod) in pods.into_iter().filter(|(_, pod)| pod.gate().is_none()) {
         if gated || pod.node().is_none() {
             let why = "it is open, and its Job has no placement".to_string();
-            acts.push(Act::Remove { pod: Seen::of(*pod), why });
+            acts.push(Act::Remove { pod: Seen::of(pod), why });
         }
     }
 }

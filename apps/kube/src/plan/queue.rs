@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use pavior_allocation::{Machine as Engine, Placement as Held};
 use pavior_kernel::{Time, shown};
-use pavior_mesh::{Cuboid, JobId, NodeId, Occupancy, Pool, Request, tile};
+use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, Pool, Request, tile};
 use pavior_planning::{Shape, Snapshot};
 use pavior_scheduling::{Dispatcher, run_forward};
 use pavior_workload::{Job as Told, Service};
@@ -12,12 +12,17 @@ use pavior_workload::{Job as Told, Service};
 use super::act::{Act, Seen};
 use super::demands::Demands;
 use super::records::Record;
-use super::{Depth, Memory, Plot, order, words};
+use super::site::Refused;
+use super::{Asker, Depth, Memory, Plot, order, words};
 use crate::objects::{Job, Known as _, PlacementSpec, Pod};
+use crate::unit::Unit;
 use crate::world::Index;
 
 /// An estimate for Jobs that do not say how long they run: a year.
 const ENDLESS: u64 = 365 * 86_400;
+
+/// How long after its newest Job a set may be incomplete before that is told, in seconds.
+const SET_S: i64 = 10;
 
 /// A Job that waits, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,6 +74,7 @@ pub(crate) struct Placed {
     pub(crate) busy: u32,
     pub(crate) unavailable: u32,
     pub(crate) overlaps: Vec<NodeId>,
+    /// For the picture alone, as are the failed nodes.
     pub(crate) held: Vec<Holding>,
     pub(crate) failed: Vec<NodeId>,
 }
@@ -78,12 +84,15 @@ pub(super) fn place(
     plot: &Plot<'_>,
     index: &Index<'_>,
     records: &[Record<'_>],
-    memory: &Memory,
+    units: Vec<Unit<'_>>,
+    memory: &mut Memory,
     now: i64,
     depth: Depth,
 ) -> Result<Placed, String> {
     let mut state = State::of(plot, index, records, now)?;
-    let queue = Queue::of(plot, index, records, memory, &mut state);
+    let waiting = order::waiting(plot, index, records, units, memory);
+    memory.unfinished = false;
+    let queue = Queue::of(plot, index, records, waiting, memory, &mut state);
     for waits in &queue.jobs {
         state.submit(waits);
     }
@@ -95,41 +104,48 @@ pub(super) fn place(
         started.insert(id);
         let Held::Whole(cuboid) = start.placement else { continue };
         let waits = &queue.jobs[(id.0 - state.first) as usize];
-        proposals.extend(proposal(plot, waits.job, cuboid));
+        proposals.extend(proposal(plot, &waits.unit, cuboid));
     }
     let starts = if depth.starts { state.starts(plot)? } else { HashMap::new() };
     let still = queue.jobs.iter().filter(|waits| !started.contains(&waits.id));
-    let told = still.enumerate().map(|(place, waits)| {
+    let told = still.enumerate().flat_map(|(place, waits)| {
         let why = if place < depth.told {
             state.why(plot, waits, &depth)
         } else {
             format!("{place} wait before it")
         };
         let starts = starts.get(&waits.id).copied();
-        Waiting { starts, request: Some(waits.request), ..Waiting::new(waits.job, why) }
+        let request = Some(waits.request);
+        let each = waits.unit.jobs().iter();
+        each.map(move |job| Waiting { starts, request, ..Waiting::new(job, why.clone()) })
     });
     let waiting = told.chain(queue.refused).collect();
     let machine = state.dispatcher.machine();
     let (free, unavailable) = (machine.free().clone(), machine.failed_nodes());
     let busy = plot.site.grid.nodes() - free.count() - unavailable;
-    let starts = started.iter().map(|id| {
-        let job = queue.jobs[(id.0 - state.first) as usize].job;
-        let [kind, namespace, name] = ["Job", job.namespace(), job.name()].map(str::to_string);
-        (*id, Holder { kind, namespace, name, end: None })
-    });
-    let held = state.holdings(starts);
-    let failed = machine.failed().collect();
+    let (mut held, mut failed) = (Vec::new(), Vec::new());
+    if depth.pictured {
+        held = state.holdings(started.iter().map(|id| {
+            let job = queue.jobs[(id.0 - state.first) as usize].unit.first();
+            let [kind, namespace, name] = ["Job", job.namespace(), job.name()].map(str::to_string);
+            (*id, Holder { kind, namespace, name, end: None })
+        }));
+        failed = machine.failed().collect();
+    }
     let overlaps = std::mem::take(&mut state.overlaps);
     Ok(Placed { proposals, waiting, free, busy, unavailable, overlaps, held, failed })
 }
 
 /// The record that is proposed for a Job.
-fn proposal(plot: &Plot<'_>, job: &Job, cuboid: &Cuboid) -> Option<Act> {
+fn proposal(plot: &Plot<'_>, unit: &Unit<'_>, cuboid: &Cuboid) -> Option<Act> {
+    let job = unit.first();
+    let uids = unit.jobs().iter().map(|job| job.uid());
     let names = cuboid.nodes(&plot.site.grid).map(|node| plot.places.names[node.index()].clone());
     let placement = PlacementSpec {
         machine: plot.name.to_string(),
         job: job.name().to_string(),
         job_uid: job.uid(),
+        set: if unit.is_set() { uids.collect() } else { Vec::new() },
         shape: job.shape().unwrap_or_default().to_string(),
         at: plot.site.words(cuboid),
         nodes: names.collect::<Option<Vec<String>>>()?,
@@ -139,7 +155,7 @@ fn proposal(plot: &Plot<'_>, job: &Job, cuboid: &Cuboid) -> Option<Act> {
 
 /// A Job that could be placed.
 struct Candidate<'a> {
-    job: &'a Job,
+    unit: Unit<'a>,
     id: JobId,
     request: Request,
     /// The nodes outside its pool count as failed for it.
@@ -157,18 +173,28 @@ impl<'a> Queue<'a> {
         plot: &Plot<'_>,
         index: &Index<'a>,
         records: &[Record<'_>],
-        memory: &Memory,
+        waiting: Vec<(Unit<'a>, bool)>,
+        memory: &mut Memory,
         state: &mut State,
     ) -> Queue<'a> {
         let mut queue = Queue { jobs: Vec::new(), refused: Vec::new() };
         let mut nodes = order::held(records);
         let mut queued: HashMap<&str, usize> = HashMap::new();
-        for (job, ready) in order::waiting(plot, index, records, memory) {
-            let never = |why: String| Waiting { never: true, ..Waiting::new(job, why) };
-            let request = match plot.site.request(job) {
+        for (unit, ready) in waiting {
+            let job = unit.first();
+            let request = match plot.site.request(&unit) {
                 Ok(request) => request,
-                Err(why) => {
-                    queue.refused.push(never(why));
+                Err(Refused::Incomplete(why)) => {
+                    let newest = unit.jobs().iter().map(|job| job.created()).max();
+                    if newest.is_some_and(|made| state.now < (made + SET_S).max(0) as u64) {
+                        memory.unfinished = true;
+                    } else {
+                        queue.refuse(&unit, false, &why);
+                    }
+                    continue;
+                }
+                Err(Refused::Never(why)) => {
+                    queue.refuse(&unit, true, &why);
                     continue;
                 }
             };
@@ -180,22 +206,28 @@ impl<'a> Queue<'a> {
             if *place >= plot.site.queued || *held + request.nodes > plot.site.held {
                 let most = if *place >= plot.site.queued { "waiting Jobs" } else { "nodes" };
                 let why = format!("its namespace has the most {most} already");
-                queue.refused.push(Waiting::new(job, why));
+                queue.refuse(&unit, false, &why);
                 continue;
             }
-            let (request, within) = match state.confined(plot, index, memory, job, request) {
+            let (request, within) = match state.confined(plot, index, memory, &unit, request) {
                 Ok(found) => found,
                 Err(why) => {
-                    queue.refused.push(never(why));
+                    queue.refuse(&unit, true, &why);
                     continue;
                 }
             };
             *place += 1;
             *held += request.nodes;
             let id = JobId(state.first + queue.jobs.len() as u64);
-            queue.jobs.push(Candidate { job, id, request, within });
+            queue.jobs.push(Candidate { unit, id, request, within });
         }
         queue
+    }
+
+    /// Tells each Job of a unit why it is not looked at.
+    fn refuse(&mut self, unit: &Unit<'_>, never: bool, why: &str) {
+        let told = |job: &&Job| Waiting { never, ..Waiting::new(job, why.to_string()) };
+        self.refused.extend(unit.jobs().iter().map(told));
     }
 }
 
@@ -282,8 +314,8 @@ impl State {
         self.overlaps.extend(twice.filter(|_| confirmed));
         let mut free: Vec<NodeId> = record.nodes.iter().copied().filter(|id| !taken(id)).collect();
         let created = record.placement.created().max(0) as u64;
-        let job = index.world.jobs.get(&record.placement.spec.job_uid);
-        let end = job.and_then(Job::seconds).map(|run| created.saturating_add(run));
+        let seconds = index.unit_of(record.placement).and_then(|unit| unit.seconds());
+        let end = seconds.map(|run| created.saturating_add(run));
         let [kind, namespace, name] =
             ["Job", record.placement.namespace(), &record.placement.spec.job].map(str::to_string);
         self.take(plot, &mut free, Holder { kind, namespace, name, end }, created);
@@ -318,7 +350,7 @@ impl State {
             return;
         }
         let grid = plot.site.grid;
-        let parts = tile(&grid, &Cuboid::whole(&grid), |node| nodes.binary_search(&node).is_ok());
+        let parts = tile(&grid, &around(&grid, nodes), |node| nodes.binary_search(&node).is_ok());
         let placement = match &parts[..] {
             [one] => Held::Whole(*one),
             _ => Held::Parts(parts),
@@ -345,7 +377,7 @@ impl State {
         plot: &Plot<'_>,
         index: &Index<'_>,
         memory: &Memory,
-        job: &Job,
+        unit: &Unit<'_>,
         request: Request,
     ) -> Result<(Request, Option<usize>), String> {
         let fits = |state: &mut State, request: &Request| {
@@ -354,14 +386,14 @@ impl State {
         if !fits(self, &request) {
             return Err(format!("no box of {} has its shape", plot.site.grid));
         }
-        let demands = Demands::of(&job.spec.template.spec);
-        let avoided = memory.avoided.get(&job.uid());
+        let demands = Demands::of_all(unit.jobs());
+        let avoided = memory.avoided.get(&unit.uid());
         let mut bad = Vec::new();
         for (at, name) in plot.places.names.iter().enumerate() {
             let Some(name) = name else { continue };
             let node = index.world.nodes.get(name);
             let avoided = avoided.is_some_and(|nodes| nodes.contains_key(name));
-            if avoided || node.is_some_and(|node| !demands.allow(node)) {
+            if avoided || node.is_some_and(|node| !demands.iter().all(|one| one.allow(node))) {
                 bad.push(at as u32);
             }
         }
@@ -390,7 +422,7 @@ impl State {
     }
 
     fn submit(&mut self, waits: &Candidate<'_>) {
-        let estimate = Time(waits.job.seconds().unwrap_or(ENDLESS));
+        let estimate = Time(waits.unit.seconds().unwrap_or(ENDLESS));
         let arrival = Time(self.now + (waits.id.0 - self.first));
         self.dispatcher.submit(Told {
             id: waits.id,
@@ -423,7 +455,10 @@ impl State {
         let turned = waits.request.freedom.is_none();
         let shape = if turned { Shape::new(sides) } else { Shape::fixed(sides) };
         let holder = |job: JobId| match self.holders.get(job.0 as usize) {
-            Some(holder) if depth.names || holder.namespace == waits.job.namespace() => {
+            Some(holder)
+                if depth.asker != Asker::Daemon
+                    || holder.namespace == waits.unit.first().namespace() =>
+            {
                 (holder.named(), holder.end)
             }
             Some(holder) => (format!("a {} of another namespace", shown(&holder.kind)), holder.end),
@@ -431,6 +466,17 @@ impl State {
         };
         words::told(&plot.site, &snapshot, shape, depth.moved, &holder).1.join(" ")
     }
+}
+
+/// The smallest box around nodes that does not run over an end of the grid.
+fn around(grid: &Grid, nodes: &[NodeId]) -> Cuboid {
+    let (mut low, mut high) = ([u16::MAX; 3], [0; 3]);
+    for &node in nodes {
+        for (axis, at) in grid.point(node).into_iter().enumerate() {
+            (low[axis], high[axis]) = (at.min(low[axis]), at.max(high[axis]));
+        }
+    }
+    Cuboid::new(low, [0, 1, 2].map(|axis| high[axis] - low[axis] + 1))
 }
 
 /// What holds nodes.

@@ -5,7 +5,7 @@
 //! has seen all that are older. So of two copies of this program at most one confirms, however slow
 //! the other is.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use pavior_kernel::shown;
 use pavior_mesh::NodeId;
@@ -89,34 +89,36 @@ fn read<'a>(plot: &Plot<'_>, index: &Index<'a>) -> Vec<Record<'a>> {
 /// Why a record is of no use any more.
 fn useless(index: &Index<'_>, record: &Record<'_>) -> Option<String> {
     let placement = record.placement;
-    let Some(job) = index.world.jobs.get(&placement.spec.job_uid) else {
+    let Some(unit) = index.unit_of(placement) else {
         return Some("its Job is gone".to_string());
     };
-    if job.is_over() || job.is_going() {
+    if unit.is_over() {
         return Some("its Job is over".to_string());
     }
     if record.nodes.is_empty() {
         return Some("its nodes are none of the machine's".to_string());
     }
-    let open = |pod: &&&Pod| pod.gate().is_none();
-    let held = index.pods_of(&job.uid()).iter().any(|pod| open(&pod));
-    (job.is_suspended() && !held).then(|| "its Job is suspended".to_string())
+    let open = |job: &&Job| index.pods_of(&job.uid()).iter().any(|pod| pod.gate().is_none());
+    let held = unit.jobs().iter().any(open);
+    (unit.is_suspended() && !held).then(|| "its Job is suspended".to_string())
 }
 
 /// Why a proposal cannot be confirmed: a node cannot be had any more.
 fn unfit(plot: &Plot<'_>, index: &Index<'_>, record: &Record<'_>) -> Option<String> {
-    let job = index.world.jobs.get(&record.placement.spec.job_uid)?;
-    let template = &job.spec.template.spec;
-    let demands = Demands::of(template);
+    let unit = index.unit_of(record.placement)?;
+    let demands = Demands::of_all(unit.jobs());
+    let uids: HashSet<Uid> = unit.jobs().iter().map(|job| job.uid()).collect();
+    let owns = |pod: &Pod| pod.owner().is_some_and(|owner| uids.contains(&owner));
     record.placement.spec.nodes.iter().find_map(|name| {
         let right = index.world.nodes.get(name).is_some_and(|node| {
-            node.is_ready() && demands.allow(node) && plot.site.has_its_resource(node)
+            node.is_ready()
+                && demands.iter().all(|one| one.allow(node))
+                && plot.site.has_its_resource(node)
         });
         if !right {
             return Some(format!("{} is not available", shown(name)));
         }
-        let own = |pod: &Pod| pod.owner().as_ref() == Some(&job.uid());
-        let other = index.pods_on(name).iter().any(|pod| super::occupies(pod) && !own(pod));
+        let other = index.pods_on(name).iter().any(|pod| super::occupies(pod) && !owns(pod));
         other.then(|| format!("{} is not free", shown(name)))
     })
 }
@@ -130,25 +132,34 @@ fn broken(
     memory: &mut Memory,
     now: i64,
 ) -> Option<String> {
-    let job = index.world.jobs.get(&record.placement.spec.job_uid)?;
-    let pods = index.pods_of(&job.uid());
-    let demands = Demands::of(&job.spec.template.spec);
-    for (rank, name) in record.placement.spec.nodes.iter().enumerate() {
-        let of_rank = || pods.iter().filter(|pod| pod.rank() == Some(rank) && !pod.is_going());
-        if of_rank().any(|pod| pod.node() == Some(name)) {
-            continue;
+    let unit = index.unit_of(record.placement)?;
+    let mut by_rank: HashMap<usize, (bool, Option<&Pod>)> = HashMap::new();
+    for (rank, pod) in unit.pods(index) {
+        let Some(rank) = rank else { continue };
+        let Some(name) = record.placement.spec.nodes.get(rank) else { continue };
+        let (runs, waits) = by_rank.entry(rank).or_default();
+        *runs |= pod.node() == Some(name);
+        if pod.node().is_none() {
+            waits.get_or_insert(pod);
         }
-        // A rank without a pod has succeeded, or its pod is about to be made.
-        let waiting = of_rank().find(|pod| pod.node().is_none());
-        let right = index.world.nodes.get(name).is_some_and(|node| {
-            node.is_ready() && demands.tolerate(node) && plot.site.has_its_resource(node)
-        });
-        let Some(pod) = waiting else { continue };
-        if !right {
-            return Some(format!("{} is not available", shown(name)));
-        }
-        if let Some(why) = refused(plot, job, pod, name, memory, now) {
-            return Some(why);
+    }
+    for (job, base) in unit.bases() {
+        let demands = Demands::of(&job.spec.template.spec);
+        let own = base + job.spec.completions.unwrap_or(0) as usize;
+        let nodes = record.placement.spec.nodes.iter().enumerate();
+        for (rank, name) in nodes.take(own).skip(base) {
+            // A rank without a pod has succeeded, or its pod is about to be made.
+            let Some((false, Some(pod))) = by_rank.get(&rank) else { continue };
+            let right = index.world.nodes.get(name).is_some_and(|node| {
+                node.is_ready() && demands.tolerate(node) && plot.site.has_its_resource(node)
+            });
+            if !right {
+                return Some(format!("{} is not available", shown(name)));
+            }
+            let unit = &record.placement.spec.job_uid;
+            if let Some(why) = refused(plot, unit, pod, name, memory, now) {
+                return Some(why);
+            }
         }
     }
     None
@@ -157,7 +168,7 @@ fn broken(
 /// What the scheduler of the cluster says of a pod that was opened long ago.
 fn refused(
     plot: &Plot<'_>,
-    job: &Job,
+    unit: &Uid,
     pod: &Pod,
     node: &str,
     memory: &mut Memory,
@@ -168,7 +179,7 @@ fn refused(
     if now < since + plot.site.patience_s {
         return None;
     }
-    memory.avoid(&job.uid(), node, now);
+    memory.avoid(unit, node, now);
     let said: String = said.chars().take(200).collect();
     Some(format!("{} was refused by the scheduler: {}", shown(node), shown(&said)))
 }

@@ -8,7 +8,9 @@ use pavior_planning::Shape;
 use pavior_scheduling::Selection as Scheduler;
 use pavior_workload::Ask;
 
-use crate::objects::{Job, MachineSpec, Node};
+use super::demands::Demands;
+use crate::objects::{Job, Known as _, MachineSpec, Node};
+use crate::unit::Unit;
 
 /// The resource of which a node has one, where the operator names none.
 pub(crate) const RESOURCE: &str = "pavior.dev/node";
@@ -32,6 +34,18 @@ pub(crate) struct Site {
     pub(crate) patience_s: i64,
     /// Shapes of which the free boxes are counted, as they are written and in nodes.
     pub(crate) slots: Vec<(String, Shape)>,
+}
+
+/// The most different selectors, affinities and tolerations of a set.
+const TEMPLATES: usize = 64;
+
+/// Why a Job is not placed as it is.
+#[derive(Debug)]
+pub(crate) enum Refused {
+    /// Its set may still be being made.
+    Incomplete(String),
+    /// It must be changed.
+    Never(String),
 }
 
 /// The most nodes of a machine that is placed on.
@@ -137,16 +151,32 @@ impl Site {
     ///
     /// # Errors
     /// Why it is never placed, in words that repeat nothing of it.
-    pub(crate) fn request(&self, job: &Job) -> Result<Request, String> {
-        let nodes = self.nodes(job.shape().unwrap_or_default())?;
-        let (pods, boxes) = (job.spec.completions, volume(nodes));
-        if job.spec.completion_mode.as_deref() != Some("Indexed") {
-            return Err("it is not Indexed: its pods have no ranks".to_string());
+    pub(crate) fn request(&self, unit: &Unit<'_>) -> Result<Request, Refused> {
+        let never = |why: &str| Refused::Never(why.to_string());
+        let nodes = self.nodes(unit.first().shape().unwrap_or_default()).map_err(Refused::Never)?;
+        let indexed = |job: &&Job| job.spec.completion_mode.as_deref() == Some("Indexed");
+        if !unit.jobs().iter().all(indexed) {
+            return Err(never("it is not Indexed: its pods have no ranks"));
         }
-        if pods.map(u64::from) != Some(boxes) || job.spec.parallelism != pods {
-            return Err(format!(
-                "its shape has {boxes} nodes: completions and parallelism must be as many"
-            ));
+        if unit.first().is_of_a_set() && unit.first().owner().is_none() {
+            return Err(never("it says pavior.dev/box: set, and belongs to no set"));
+        }
+        if let Some(why) = unit.lacks(volume(nodes)) {
+            return Err(Refused::Incomplete(why));
+        }
+        if unit.is_suspended() {
+            return Err(Refused::Incomplete("a Job of its set is suspended".to_string()));
+        }
+        if Demands::of_all(unit.jobs()).len() > TEMPLATES {
+            let why = format!("its set has more than {TEMPLATES} demands on nodes");
+            return Err(Refused::Never(why));
+        }
+        let elastic = |job: &&Job| job.spec.parallelism != job.spec.completions;
+        if unit.completions() != volume(nodes) || unit.jobs().iter().any(elastic) {
+            return Err(never(&format!(
+                "its shape has {} nodes: completions and parallelism must be as many",
+                volume(nodes)
+            )));
         }
         let request = Request::shape(nodes);
         Ok(if self.turns() { request } else { request.with_freedom(Freedom::Box) })

@@ -7,7 +7,7 @@ use crate::cluster::{Cluster, JOBS, User, job, release};
 const OTHER: &str = "/apis/batch/v1/namespaces/other/jobs";
 const PODS: &str = "/api/v1/namespaces/default/pods";
 
-/// A pod of nobody's.
+/// A pod without an owner.
 fn pod(name: &str, more: &Value) -> Value {
     let container = json!({ "name": "main", "image": "toy" });
     let mut pod = json!({
@@ -25,7 +25,7 @@ fn succeeded(cluster: &Cluster, jobs: &str, name: &str) -> Value {
 }
 
 #[test]
-fn who_attacks_stops_nobody_else() {
+fn who_attacks_stops_no_other_user() {
     let Some(mut cluster) = Cluster::start("attacks", release(), [4, 4, 2]) else { return };
     let namespace =
         json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": "other" } });
@@ -50,7 +50,7 @@ fn who_attacks_stops_nobody_else() {
     let named = json!({ "nodeSelector": { "kubernetes.io/hostname": "n3-3-1" } });
     cluster.label("n3-3-1", "kubernetes.io/hostname", "n3-3-1");
     cluster.good(User::Alice, "POST", PODS, &pod("stranger", &named));
-    // Nobody names a node, asks for the resource without the gate, or keeps the gate for himself.
+    // No pod names a node, asks for the resource without the gate, or has the gate without a Job.
     let limits = json!([{ "name": "main", "image": "toy",
                           "resources": { "limits": { "pavior.dev/node": "1" } } }]);
     let mut first = limits.clone();
@@ -65,7 +65,7 @@ fn who_attacks_stops_nobody_else() {
             cluster.ask(User::Alice, "POST", PODS, &pod(name, &more)).unwrap_err();
         assert_eq!(code, 422, "{name}: {message}");
     }
-    // Nor are pods of somebody else's Job, which then would have too many.
+    // A pod that says that it belongs to a Job of another namespace does not count as one of its.
     cluster.good(User::Alice, "POST", OTHER, &job("modest", "2x2x2", 1));
     let uid = cluster.get(&format!("{OTHER}/modest"))["metadata"]["uid"].clone();
     let owner = json!({

@@ -132,15 +132,7 @@ impl Cluster {
                         "resources": ["pods", "jobs", "placements", "placements/status"] }],
         });
         self.good(User::Admin, "POST", &place(&role), &role);
-        let rights = json!({
-            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
-            "metadata": { "name": "users" },
-            "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole",
-                         "name": "users" },
-            "subjects": [{ "kind": "User", "name": "alice",
-                           "apiGroup": "rbac.authorization.k8s.io" }],
-        });
-        self.good(User::Admin, "POST", &place(&rights), &rights);
+        self.grant("users", "User", "alice");
         let namespace = "/api/v1/namespaces/default";
         self.until("the namespace", || {
             self.ask(User::Admin, "GET", namespace, &Value::Null).is_ok()
@@ -153,6 +145,18 @@ impl Cluster {
                 |made: Value| made["spec"]["template"]["spec"]["schedulingGates"].is_array();
             tried(&bad).is_err_and(|(code, _)| code == 422) && tried(&good).is_ok_and(gates)
         });
+    }
+
+    /// Gives a ClusterRole to a user or a group.
+    pub(crate) fn grant(&self, role: &str, kind: &str, name: &str) {
+        let group = "rbac.authorization.k8s.io";
+        let rights = json!({
+            "apiVersion": format!("{group}/v1"), "kind": "ClusterRoleBinding",
+            "metadata": { "name": format!("{role}-{name}") },
+            "roleRef": { "apiGroup": group, "kind": "ClusterRole", "name": role },
+            "subjects": [{ "kind": kind, "name": name, "apiGroup": group }],
+        });
+        self.good(User::Admin, "POST", &place(&rights), &rights);
     }
 
     pub(crate) fn add_node(&self, name: &str) {

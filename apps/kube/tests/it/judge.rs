@@ -76,16 +76,13 @@ impl Record {
         let (resource, sub) = (word(&what["resource"]), word(&what["subresource"]));
         let verb = word(&event["verb"]);
         match (resource.as_str(), sub.as_str(), verb.as_str()) {
-            ("placements", "", "create") => {
-                let nodes = answer["spec"]["nodes"].as_array();
-                let nodes = nodes.into_iter().flatten().map(word).collect();
-                let uid = word(&answer["metadata"]["uid"]);
-                self.spec.insert(uid, (word(&answer["spec"]["jobUid"]), nodes));
-            }
+            ("placements", "", "create") => self.propose(answer),
             ("placements", "status", _) => {
                 if answer["status"]["confirmed"] != true {
                     return;
                 }
+                // An API server that is killed may have stored what it has not logged.
+                self.propose(answer);
                 let uid = word(&answer["metadata"]["uid"]);
                 let Some(spec) = self.spec.get(&uid).cloned() else { return };
                 let others = self.confirmed.values().filter(|(job, _)| *job != spec.0);
@@ -116,6 +113,15 @@ impl Record {
             }
             _ => {}
         }
+    }
+
+    /// Notes what a placement says, which never changes.
+    fn propose(&mut self, placement: &Value) {
+        let word = |value: &Value| value.as_str().unwrap_or_default().to_string();
+        let nodes = placement["spec"]["nodes"].as_array();
+        let nodes = nodes.into_iter().flatten().map(word).collect();
+        let uid = word(&placement["metadata"]["uid"]);
+        self.spec.insert(uid, (word(&placement["spec"]["jobUid"]), nodes));
     }
 
     fn bind(&mut self, uid: &str, node: String) {

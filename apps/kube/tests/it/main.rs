@@ -10,5 +10,6 @@ mod judge;
 mod kubelets;
 mod page;
 mod policies;
+mod sets;
 mod storm;
 mod story;

@@ -35,16 +35,7 @@ fn the_page_shows_who_holds_what_and_what_waits_for_it() {
     let (acts, looks) = (free_address(), free_address());
     cluster.machine_with("mesh:4x4x1", &json!({ "slots": ["2x2x1"] }));
     cluster.start_copy_as("pavior", "always", &[&acts]);
-    let rights = json!({
-        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
-        "metadata": { "name": "observers" },
-        "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole",
-                     "name": "pavior-observe" },
-        "subjects": [{ "kind": "Group", "name": "observers",
-                       "apiGroup": "rbac.authorization.k8s.io" }],
-    });
-    let path = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
-    cluster.good(User::Admin, "POST", path, &rights);
+    cluster.grant("pavior-observe", "Group", "observers");
     cluster.start_copy_as("observer", "observe", &[&looks]);
     cluster.job("first", "4x3x1", 600);
     cluster.until("it is shown", || state(&acts)["leases"][0]["id"] == "Job default/first");

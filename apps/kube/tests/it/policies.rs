@@ -35,7 +35,7 @@ fn users_open_no_gates_and_write_no_placements() {
         job["spec"]["completions"] = json!(3);
     };
     refused(job("bad", "2x2x1", 1), &other, "number of nodes");
-    // A good one gets gate and resource. Nobody but the program opens its pods.
+    // A good one gets gate and resource. No user opens its pods, and no administrator.
     cluster.job("good", "2x2x1", 1);
     let pods = "/api/v1/namespaces/default/pods";
     cluster.until("four pods", || cluster.get(pods)["items"].as_array().unwrap().len() == 4);
@@ -54,7 +54,7 @@ fn users_open_no_gates_and_write_no_placements() {
     assert!(cluster.ask(User::Alice, "PATCH", &path, &select).is_err());
     let shape = json!({ "metadata": { "annotations": { "pavior.dev/shape": "4x1x1" } } });
     assert!(cluster.ask(User::Alice, "PATCH", &format!("{JOBS}/good"), &shape).is_err());
-    // Not even who administers a cluster makes a placement.
+    // No user makes a placement, and no administrator.
     let placement = json!({
         "apiVersion": "pavior.dev/v1alpha1", "kind": "Placement", "metadata": { "name": "forged" },
         "spec": { "machine": "pod", "job": "good", "jobUid": "x", "shape": "1x1x1", "box": "x",

@@ -3,4 +3,6 @@
 
 mod model;
 mod races;
+mod sets;
 mod small;
+mod speed;

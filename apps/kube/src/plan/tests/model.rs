@@ -8,7 +8,7 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::objects::{
-    GATE, Job, Known, Machine, Node, Placement, PlacementStatus, Pod, SHAPE, Uid,
+    BOX, GATE, GLOBAL_INDEX, Job, Known, Machine, Node, Placement, PlacementStatus, Pod, SHAPE, Uid,
 };
 use crate::plan::{Act, Seen};
 use crate::world::World;
@@ -195,6 +195,25 @@ impl Model {
         });
         self.put_job(serde_json::from_value(job).unwrap());
         Uid(uid)
+    }
+
+    /// A Job of a set, with its number in it.
+    pub(super) fn add_job_of(&mut self, set: &str, number: u32, shape: &str, pods: u32) -> Uid {
+        let uid = self.add_job(&format!("{set}-{number}"), shape, &json!({}));
+        let mut job = self.world.jobs[&uid].clone();
+        job.spec.completions = Some(pods);
+        job.spec.parallelism = Some(pods);
+        job.metadata.annotations.get_or_insert_default().insert(BOX.into(), "set".into());
+        let labels = job.metadata.labels.get_or_insert_default();
+        labels.insert(GLOBAL_INDEX.into(), number.to_string());
+        job.metadata.owner_references = Some(vec![OwnerReference {
+            controller: Some(true),
+            kind: "JobSet".into(),
+            uid: set.into(),
+            ..OwnerReference::default()
+        }]);
+        self.put_job(job);
+        uid
     }
 
     pub(super) fn suspend(&mut self, uid: &Uid, suspended: bool) {

@@ -7,22 +7,22 @@ use crate::objects::{Known as _, Uid};
 use crate::plan::{Act, Depth, Memory, Plan, plan};
 use crate::world::Index;
 
-fn planned(model: &Model) -> Plan {
+pub(super) fn planned(model: &Model) -> Plan {
     planned_by(model, &mut Memory::default())
 }
 
-fn planned_by(model: &Model, memory: &mut Memory) -> Plan {
+pub(super) fn planned_by(model: &Model, memory: &mut Memory) -> Plan {
     let mut view = View::default();
     view.catch_up(model);
     plan(&Index::of(&view.world), "m", memory, 10_000, Depth::ACT).unwrap()
 }
 
 /// Carries plans out until nothing changes.
-fn settle(model: &mut Model) -> Plan {
+pub(super) fn settle(model: &mut Model) -> Plan {
     settle_by(model, &mut Memory::default())
 }
 
-fn settle_by(model: &mut Model, memory: &mut Memory) -> Plan {
+pub(super) fn settle_by(model: &mut Model, memory: &mut Memory) -> Plan {
     for _ in 0..20 {
         model.make_pods();
         let made = planned_by(model, memory);
@@ -37,7 +37,7 @@ fn settle_by(model: &mut Model, memory: &mut Memory) -> Plan {
     panic!("it goes on and on: {:?}", planned(model).acts);
 }
 
-fn words(made: &Plan) -> Vec<&'static str> {
+pub(super) fn words(made: &Plan) -> Vec<&'static str> {
     made.acts.iter().map(Act::word).collect()
 }
 

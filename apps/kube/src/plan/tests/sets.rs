@@ -1,0 +1,108 @@
+//! Jobs of a set that get one box together.
+
+use serde_json::json;
+
+use super::model::Model;
+use super::small::{planned, settle, words};
+use crate::objects::Known as _;
+use crate::plan::Act;
+
+/// The node and the number of the Job of each open pod, in the order of Job and index.
+fn nodes(model: &Model) -> Vec<(String, String)> {
+    let open = model.pods(|pod| pod.node().is_some());
+    let of = |uid| {
+        let pod = &model.world.pods[uid];
+        let job = model.world.jobs[&pod.owner().unwrap()].name().to_string();
+        ((job, pod.rank().unwrap()), pod.node().unwrap().to_string())
+    };
+    let mut all: Vec<_> = open.iter().map(of).collect();
+    all.sort_unstable();
+    all.into_iter().map(|((job, _), node)| (job, node)).collect()
+}
+
+#[test]
+fn a_set_gets_one_box_by_the_numbers_of_its_jobs_and_then_their_pods() {
+    let mut model = Model::new("mesh:4x4", &json!({}));
+    // Made in another order than that of their numbers.
+    model.add_job_of("s", 1, "4x2", 5);
+    let first = model.add_job_of("s", 0, "4x2", 3);
+    model.make_pods();
+    let made = planned(&model);
+    let [Act::Propose { job, placement }] = &made.acts[..] else { panic!("{:?}", made.acts) };
+    assert_eq!((&job.uid, placement.set.len()), (&first, 2));
+    settle(&mut model);
+    let nodes = nodes(&model);
+    let names: Vec<&str> = nodes.iter().map(|(_, node)| node.as_str()).collect();
+    assert_eq!(names, ["n0-0", "n1-0", "n2-0", "n3-0", "n0-1", "n1-1", "n2-1", "n3-1"]);
+    assert_eq!(nodes.iter().filter(|(job, _)| job == "s-0").count(), 3);
+}
+
+#[test]
+fn a_set_that_lacks_a_job_waits_and_says_so() {
+    let mut model = Model::new("mesh:4x4", &json!({}));
+    model.add_job_of("s", 0, "4x2", 4);
+    let made = settle(&mut model);
+    assert_eq!((made.status.busy, made.waiting.len()), (0, 1));
+    let why = &made.waiting[0].why;
+    assert_eq!(why, "its set has 1 Job with 4 completions: too few for 8 nodes");
+    assert!(!made.waiting[0].never);
+    // One of another set, or of another shape, is none of it.
+    model.add_job_of("t", 1, "4x2", 4);
+    model.add_job_of("s", 2, "4x1", 4);
+    assert_eq!(settle(&mut model).status.busy, 4, "the second alone is whole");
+    model.add_job_of("s", 1, "4x2", 4);
+    assert_eq!(settle(&mut model).status.busy, 12);
+}
+
+#[test]
+fn numbers_are_each_once() {
+    let mut model = Model::new("mesh:4x4", &json!({}));
+    model.add_job_of("s", 0, "4x2", 4);
+    model.add_job_of("s", 0, "4x2", 4);
+    let made = settle(&mut model);
+    assert_eq!((made.status.busy, made.waiting.len()), (0, 2));
+    assert!(made.waiting[0].why.contains("the same number"), "{}", made.waiting[0].why);
+}
+
+#[test]
+fn a_set_of_which_a_job_is_deleted_is_placed_anew_as_a_whole() {
+    let mut model = Model::new("mesh:4x2", &json!({}));
+    let first = model.add_job_of("s", 0, "4x2", 4);
+    let second = model.add_job_of("s", 1, "4x2", 4);
+    settle(&mut model);
+    assert_eq!(nodes(&model).len(), 8);
+    model.delete_job(&second);
+    assert_eq!(words(&planned(&model)), ["withdraw"]);
+    // Those of the other Job run on, until there is one to place them with.
+    let made = settle(&mut model);
+    assert_eq!(
+        model.pods(|pod| pod.owner().as_ref() == Some(&first) && pod.node().is_some()).len(),
+        4
+    );
+    assert!(made.waiting.iter().all(|one| one.why.contains("too few")), "{:?}", made.waiting);
+    model.end_going();
+    model.add_job_of("s", 1, "4x2", 4);
+    for _ in 0..3 {
+        settle(&mut model);
+        model.end_going();
+    }
+    let made = settle(&mut model);
+    assert_eq!((made.status.busy, made.waiting.len()), (8, 0));
+    assert_eq!(nodes(&model).len(), 8);
+}
+
+#[test]
+fn a_job_of_a_set_that_ends_keeps_the_box() {
+    let mut model = Model::new("mesh:4x2", &json!({}));
+    let first = model.add_job_of("s", 0, "4x2", 4);
+    let second = model.add_job_of("s", 1, "4x2", 4);
+    settle(&mut model);
+    for pod in model.pods(|pod| pod.owner().as_ref() == Some(&first)) {
+        model.succeed(&pod);
+    }
+    assert!(planned(&model).acts.is_empty());
+    for pod in model.pods(|pod| pod.owner().as_ref() == Some(&second)) {
+        model.succeed(&pod);
+    }
+    assert_eq!(words(&planned(&model)), ["withdraw"]);
+}

@@ -1,0 +1,119 @@
+//! What a decision costs on a large machine with many placements, with and without the picture of
+//! the page. The checks run a small one; `PAVIOR_ATTACK=1` gives the measurement.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::objects::{Job, Known as _, Node, Placement, Pod};
+use crate::plan::{Act, Depth, Memory, plan};
+use crate::world::{Index, World};
+
+/// Jobs of 2x1x1 that run, so many in all, and one that waits.
+fn world(side: u16, running: usize) -> World {
+    let mut world = World::default();
+    let spec = json!({
+        "grid": format!("torus:{side}x{side}x{side}"), "nodes": { "pattern": "n{x}-{y}-{z}" },
+    });
+    let machine = json!({ "metadata": { "name": "m", "uid": "m" }, "spec": spec });
+    world.machines.insert("m".into(), serde_json::from_value(machine).unwrap());
+    let name = |at: usize| {
+        let side = usize::from(side);
+        format!("n{}-{}-{}", at % side, at / side % side, at / side / side)
+    };
+    for at in 0..usize::from(side).pow(3) {
+        let ready = json!({ "type": "Ready", "status": "True" });
+        let node = json!({
+            "metadata": { "name": name(at), "uid": format!("node{at}") },
+            "status": { "conditions": [ready], "allocatable": { "pavior.dev/node": "1" } },
+        });
+        let node: Node = serde_json::from_value(node).unwrap();
+        world.nodes.insert(node.name().to_string(), node);
+    }
+    for number in 0..=running {
+        let nodes = [name(2 * number), name(2 * number + 1)];
+        add(&mut world, number, &nodes, number < running);
+    }
+    world
+}
+
+/// A Job and its two pods, with its record and its nodes if it runs.
+fn add(world: &mut World, number: usize, nodes: &[String; 2], runs: bool) {
+    let uid = format!("job{number:06}");
+    let about = |name: &str, version: usize| {
+        json!({
+            "name": name, "namespace": "default", "uid": name,
+            "resourceVersion": version.to_string(),
+        })
+    };
+    let mut job = json!({
+        "metadata": about(&uid, 1),
+        "spec": { "parallelism": 2, "completions": 2, "completionMode": "Indexed" },
+    });
+    job["metadata"]["annotations"] = json!({ "pavior.dev/shape": "2x1x1" });
+    let job: Job = serde_json::from_value(job).unwrap();
+    for (rank, node) in nodes.iter().enumerate() {
+        let mut pod = json!({
+            "metadata": about(&format!("{uid}-{rank}"), 1), "spec": {},
+            "status": { "phase": "Running" },
+        });
+        pod["metadata"]["labels"] =
+            json!({ "batch.kubernetes.io/job-completion-index": rank.to_string() });
+        pod["metadata"]["ownerReferences"] = json!([{
+            "apiVersion": "batch/v1", "kind": "Job", "name": uid, "uid": uid, "controller": true,
+        }]);
+        pod["spec"] = if runs {
+            json!({ "nodeName": node })
+        } else {
+            json!({ "schedulingGates": [{ "name": "pavior.dev/placement" }] })
+        };
+        let pod: Pod = serde_json::from_value(pod).unwrap();
+        world.pods.insert(pod.uid(), pod);
+    }
+    if runs {
+        let placement = json!({
+            "metadata": about(&format!("placement{number}"), number + 2),
+            "spec": { "machine": "m", "job": uid, "jobUid": uid, "shape": "2x1x1", "box": "",
+                      "nodes": nodes },
+            "status": { "confirmed": true },
+        });
+        let placement: Placement = serde_json::from_value(placement).unwrap();
+        world.placements.insert(placement.uid(), placement);
+    }
+    world.jobs.insert(job.uid(), job);
+}
+
+/// The shortest of some, and what was made.
+fn best<T>(times: usize, mut made: impl FnMut() -> T) -> (Duration, T) {
+    let mut runs = (0..times).map(|_| {
+        let began = Instant::now();
+        let made = made();
+        (began.elapsed(), made)
+    });
+    let first = runs.next().unwrap();
+    runs.fold(first, |best, one| if one.0 < best.0 { one } else { best })
+}
+
+#[test]
+fn a_plan_draws_no_picture_that_is_not_asked_for() {
+    let side = pavior_trials::size(8, 32) as u16;
+    let running = pavior_trials::size(100, 10_000);
+    let world = world(side, running);
+    let (read, index) = best(5, || Index::of(&world));
+    let mut memory = Memory::default();
+    let (bare, made) = best(5, || plan(&index, "m", &mut memory, 0, Depth::ACT).unwrap());
+    let depth = Depth { pictured: true, ..Depth::ACT };
+    let (drawn, pictured) = best(5, || plan(&index, "m", &mut memory, 0, depth).unwrap());
+    assert!(matches!(made.acts[..], [Act::Propose { .. }]), "{:?}", made.acts);
+    assert_eq!(made.acts, pictured.acts);
+    assert!(made.picture.is_none());
+    let held = pictured.picture.unwrap().held;
+    assert_eq!(held.len(), running + 1);
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let most = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default();
+    println!(
+        "{running} placements on {side}x{side}x{side}: index {read:.2?}, plan {bare:.2?}, with \
+         the picture {drawn:.2?} ({:.2}); {most}",
+        drawn.as_secs_f64() / bare.as_secs_f64()
+    );
+}

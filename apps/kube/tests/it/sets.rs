@@ -1,0 +1,181 @@
+//! Jobs of a set get one box. The JobSet controller is not built here: the tests make the Jobs that
+//! it would make, with an object as their controller.
+
+use serde_json::{Value, json};
+
+use crate::cluster::{Cluster, JOBS, User, job, release};
+
+const INDEX: &str = "jobset.sigs.k8s.io/job-global-index";
+const MAPS: &str = "/api/v1/namespaces/default/configmaps";
+const PODS: &str = "/api/v1/namespaces/default/pods";
+const PLACEMENTS: &str = "/apis/pavior.dev/v1alpha1/namespaces/default/placements";
+
+/// Makes what stands for a JobSet; a reference to it.
+fn set(cluster: &Cluster, name: &str) -> Value {
+    let map = json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": name } });
+    let made = cluster.good(User::Admin, "POST", MAPS, &map);
+    json!({
+        "apiVersion": "v1", "kind": "ConfigMap", "name": name, "uid": made["metadata"]["uid"],
+        "controller": true,
+    })
+}
+
+/// A Job of a set, with so many pods.
+fn part(set: &Value, number: u32, shape: &str, pods: u32, run_s: u32) -> Value {
+    let name = format!("{}-{number}", set["name"].as_str().unwrap());
+    let mut job = job(&name, shape, run_s);
+    job["metadata"]["annotations"]["pavior.dev/box"] = json!("set");
+    job["metadata"]["labels"] = json!({ INDEX: number.to_string() });
+    job["metadata"]["ownerReferences"] = json!([set]);
+    job["spec"]["completions"] = json!(pods);
+    job["spec"]["parallelism"] = json!(pods);
+    job
+}
+
+fn make(cluster: &Cluster, job: &Value) {
+    cluster.good(User::Alice, "POST", JOBS, job);
+}
+
+/// The nodes of the pods of a Job that have one, by index.
+fn nodes(cluster: &Cluster, job: &str) -> Vec<String> {
+    let selector = format!("{PODS}?labelSelector=batch.kubernetes.io/job-name%3D{job}");
+    let all = cluster.get(&selector);
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_string();
+    let mut found: Vec<(String, String)> = all["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|pod| pod["metadata"]["deletionTimestamp"].is_null())
+        .filter(|pod| pod["spec"]["nodeName"].is_string())
+        .map(|pod| {
+            let labels = &pod["metadata"]["labels"];
+            (
+                text(&labels["batch.kubernetes.io/job-completion-index"]),
+                text(&pod["spec"]["nodeName"]),
+            )
+        })
+        .collect();
+    found.sort_unstable();
+    found.into_iter().map(|(_, node)| node).collect()
+}
+
+/// Whether an event on a Job says something.
+fn is_told(cluster: &Cluster, job: &str, word: &str) -> bool {
+    let events = cluster.get("/api/v1/namespaces/default/events");
+    let says = |event: &Value| {
+        event["involvedObject"]["name"] == job
+            && event["message"].as_str().is_some_and(|text| text.contains(word))
+    };
+    events["items"].as_array().unwrap().iter().any(says)
+}
+
+#[test]
+fn a_set_gets_one_box_when_it_is_whole_and_anew_when_a_job_of_it_is_made_anew() {
+    let Some(mut cluster) = Cluster::start("sets of Jobs", release(), [4, 2, 1]) else { return };
+    cluster.machine("mesh:4x2x1");
+    cluster.start_copy("always");
+    cluster.start_copy("always");
+    // One of the two is missing: nothing is opened, and an event says what is missing.
+    let train = set(&cluster, "train");
+    make(&cluster, &part(&train, 1, "4x2x1", 5, 600));
+    cluster.until("it is told", || is_told(&cluster, "train-1", "too few for 8 nodes"));
+    assert_eq!(cluster.get(PLACEMENTS)["items"], json!([]));
+    make(&cluster, &part(&train, 0, "4x2x1", 3, 600));
+    let both = |cluster: &Cluster| [nodes(cluster, "train-0"), nodes(cluster, "train-1")];
+    let whole = || both(&cluster).iter().map(Vec::len).sum::<usize>() == 8;
+    cluster.until("all pods have their nodes", whole);
+    let row = |y: u32, from: u32, to: u32| (from..to).map(move |x| format!("n{x}-{y}-0"));
+    let [first, second] = both(&cluster);
+    assert_eq!(first, row(0, 0, 3).collect::<Vec<_>>());
+    assert_eq!(second, row(0, 3, 4).chain(row(1, 0, 4)).collect::<Vec<_>>());
+    let placements = cluster.get(PLACEMENTS);
+    assert_eq!(placements["items"].as_array().unwrap().len(), 1, "{placements}");
+    assert_eq!(placements["items"][0]["spec"]["set"].as_array().unwrap().len(), 2);
+
+    // One is deleted while it is placed: the other waits with its successor for one box again.
+    let old = placements["items"][0]["metadata"]["uid"].clone();
+    let how = json!({ "propagationPolicy": "Background" });
+    cluster.good(User::Alice, "DELETE", &format!("{JOBS}/train-1"), &how);
+    cluster.until("the record is gone", || {
+        cluster.get(PLACEMENTS)["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|one| one["metadata"]["uid"] != old)
+    });
+    make(&cluster, &part(&train, 1, "4x2x1", 5, 1));
+    cluster.until("all pods have their nodes again", whole);
+    assert_eq!(cluster.get(PLACEMENTS)["items"].as_array().unwrap().len(), 1);
+    cluster.until("the second is complete", || {
+        cluster.get(&format!("{JOBS}/train-1"))["status"]["succeeded"] == 5
+    });
+    assert_eq!(nodes(&cluster, "train-0").len(), 3, "the first goes on");
+}
+
+#[test]
+fn what_a_job_of_a_set_must_say_is_checked_when_it_is_made() {
+    let Some(mut cluster) = Cluster::start("policies of sets", release(), [4, 1, 1]) else {
+        return;
+    };
+    cluster.machine("mesh:4x1x1");
+    let good = set(&cluster, "good");
+    let refused = |change: &dyn Fn(&mut Value), word: &str| {
+        let mut wrong = part(&good, 0, "4x1x1", 2, 1);
+        change(&mut wrong);
+        let (code, message) =
+            cluster.ask(User::Alice, "POST", JOBS, &wrong).expect_err("it is refused");
+        assert_eq!(code, 422, "{message}");
+        assert!(message.contains(word), "{message}");
+        assert!(!message.contains('\u{1b}') && !message.contains("failed expression"), "{message}");
+    };
+    for text in ["", "SET", "set ", "box", "\u{1b}[2J", "set\njob"] {
+        let box_of =
+            |job: &mut Value| job["metadata"]["annotations"]["pavior.dev/box"] = json!(text);
+        refused(&box_of, "pavior.dev/box is job");
+    }
+    refused(&|job| job["metadata"]["ownerReferences"] = json!([]), "has a controller");
+    refused(&|job| job["metadata"]["labels"] = json!({}), "has its number");
+    for number in ["", "x", "1.5", "1234567890"] {
+        refused(&|job| job["metadata"]["labels"][INDEX] = json!(number), "has its number");
+    }
+    let more = |job: &mut Value| {
+        job["spec"]["completions"] = json!(5);
+        job["spec"]["parallelism"] = json!(5);
+    };
+    refused(&more, "number of nodes");
+    make(&cluster, &part(&good, 0, "4x1x1", 2, 1));
+    for change in [
+        json!({ "metadata": { "annotations": { "pavior.dev/box": "job" } } }),
+        json!({ "metadata": { "annotations": { "pavior.dev/box": null } } }),
+        json!({ "spec": { "completions": 3, "parallelism": 3 } }),
+    ] {
+        let path = format!("{JOBS}/good-0");
+        let (code, message) = cluster.ask(User::Alice, "PATCH", &path, &change).unwrap_err();
+        assert_eq!(code, 422, "{message}");
+        assert!(message.contains("never changed"), "{message}");
+    }
+    // A set whose controller is named with what a terminal obeys, and one with a number twice, do
+    // not stop the good one.
+    cluster.start_copy("lease");
+    let mut odd = good.clone();
+    odd["name"] = json!("\u{1b}[2J<b>");
+    odd["uid"] = json!("\u{1b}[2J<b>");
+    let mut hostile = part(&odd, 0, "4x1x1", 2, 1);
+    hostile["metadata"]["name"] = json!("hostile");
+    let _ = cluster.ask(User::Alice, "POST", JOBS, &hostile);
+    let twice = set(&cluster, "twice");
+    for name in ["twice-a", "twice-b"] {
+        let mut one = part(&twice, 0, "4x1x1", 2, 1);
+        one["metadata"]["name"] = json!(name);
+        make(&cluster, &one);
+    }
+    make(&cluster, &part(&good, 1, "4x1x1", 2, 1));
+    for name in ["good-0", "good-1"] {
+        cluster.until("the good set is complete", || {
+            cluster.get(&format!("{JOBS}/{name}"))["status"]["succeeded"] == 2
+        });
+    }
+    cluster.until("it is told", || is_told(&cluster, "twice-a", "the same number"));
+    let log = cluster.log();
+    assert!(!log.contains('\u{1b}') && !log.contains("<b>"), "{log}");
+}
