@@ -1,11 +1,12 @@
 //! What stands in the way of a request, in a state as it was when it was refused.
 
 use std::collections::HashSet;
+use std::sync::OnceLock;
 
 use pavior_allocation::explain;
 use pavior_allocation::{Answers, Machine, Selection};
 use pavior_kernel::Time;
-use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request};
+use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, Request};
 use pavior_planning::{self as planning, Asked, Queued, SearchLimits, Snapshot, why};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -73,8 +74,7 @@ pub(crate) fn snapshot(view: &StateView, board: &BoardView, seed: u64) -> Result
 
 /// When a lease is expected to end: by its time to live, or when its job was said to end.
 pub(crate) fn end(view: &StateView, JobId(id): JobId) -> Option<Time> {
-    let lease = view.leases.binary_search_by_key(&id, |lease| lease.id).ok();
-    let lease = &view.leases[lease?];
+    let lease = view.leases.get(&id)?;
     let said = lease.estimate_ms.map(|length| lease.start_ms.saturating_add(length));
     let end_ms = said.into_iter().chain(lease.expires_ms).min()?;
     Some(Time(end_ms.max(view.now_ms).saturating_mul(1000)))
@@ -162,7 +162,6 @@ pub(crate) struct Question<'a> {
     pub(crate) board: &'a BoardView,
     pub(crate) changes: &'a Changes,
     pub(crate) request: Request,
-    pub(crate) strategy: &'a str,
     /// What its queue says of it.
     pub(crate) queued: Queued,
     pub(crate) planned: Option<Time>,
@@ -170,29 +169,68 @@ pub(crate) struct Question<'a> {
     /// operator alone.
     pub(crate) plans: bool,
     pub(crate) caller: &'a Caller,
-    pub(crate) seed: u64,
+}
+
+/// Who holds what on a machine, and what else does not depend on the request.
+pub(crate) struct Scene {
+    snapshot: Snapshot,
+    counts: NodeCounts,
+    largest: OnceLock<Option<Cuboid>>,
+}
+
+impl Scene {
+    fn new(snapshot: Snapshot, counts: NodeCounts) -> Scene {
+        Scene { snapshot, counts, largest: OnceLock::new() }
+    }
+
+    /// That of a machine as it is, without its strategy. O(leases + N/64).
+    pub(crate) fn in_view(view: &StateView, board: &BoardView) -> Scene {
+        let mut healthy = Occupancy::all_free(board.grid);
+        for &node in board.failed.iter().chain(&board.drained) {
+            healthy.take_node(NodeId(node));
+        }
+        let here = view.leases.values().filter(|lease| lease.machine == board.spec.name);
+        let jobs = here.map(|lease| (JobId(lease.id), lease.cuboids())).collect();
+        Scene::new(Snapshot::new(board.free.clone(), healthy, jobs), view.counts(board))
+    }
+
+    fn largest_free(&self) -> Option<Cuboid> {
+        *self.largest.get_or_init(|| self.snapshot.free().largest_free())
+    }
 }
 
 impl Question<'_> {
-    /// What stands in the way of the request, as the caller may know it: names of other tenants'
-    /// leases are left out, and when they end. Where a strategy grants by count, nodes are what is
-    /// missing, and no box is spoken of.
+    /// What stands in the way of the request in a state, where a strategy is to be asked first.
     ///
     /// # Errors
     /// If the strategy cannot be built.
-    pub(crate) fn diagnosis(&self, state: &explain::State) -> Result<Diagnosis, String> {
-        let Question { view, board, caller, .. } = *self;
-        let grid = &board.grid;
-        let mut machine = machine(state, self.strategy, self.seed)?;
+    pub(crate) fn diagnosis(
+        &self,
+        state: &explain::State,
+        strategy: &str,
+        seed: u64,
+    ) -> Result<Diagnosis, String> {
+        let mut machine = machine(state, strategy, seed)?;
         let asked = Asked::of(&mut machine, &self.request);
-        let snapshot = Snapshot::of(&machine);
+        let by_count = machine.answers(&self.request) == Answers::Count;
+        let counts = counts(self.board, state, self.changes);
+        Ok(self.told(&Scene::new(Snapshot::of(&machine), counts), &asked, by_count))
+    }
+
+    /// What stands in the way of the request, as the caller may know it: names of other tenants'
+    /// leases are left out, and when they end. Where a strategy grants by count, nodes are what is
+    /// missing, and no box is spoken of.
+    pub(crate) fn told(&self, scene: &Scene, asked: &Asked, by_count: bool) -> Diagnosis {
+        let Question { view, board, caller, .. } = *self;
+        let (grid, counts) = (&board.grid, scene.counts);
+        let snapshot = &scene.snapshot;
         let max_jobs = if self.plans && caller.tenant.is_none() { MOVED } else { 0 };
         let limits = SearchLimits::jobs(max_jobs);
         let end = |job: JobId| end(view, job);
-        let mut why = why(&snapshot, &asked, self.queued, end, &limits)
-            .for_reader(&snapshot, |job| lease(view, caller, job).is_some());
+        // The operator knows all leases.
+        let knows = |job| caller.tenant.is_none() || lease(view, caller, job).is_some();
+        let mut why = why(snapshot, asked, self.queued, end, &limits).for_reader(snapshot, knows);
         why.planned = self.planned;
-        let counts = counts(board, state, self.changes);
         let missing = match asked.placed {
             Some(_) => None,
             None if asked.needed > counts.free => Some("nodes"),
@@ -201,12 +239,11 @@ impl Question<'_> {
         let boxes = !asked.boxes.is_empty();
         let shape = self.request.shape.filter(|_| boxes && why.place.is_empty());
         let nearest = shape
-            .and_then(|sides| planning::nearest(&snapshot, planning::Shape::new(sides), 1).pop());
-        let by_count = machine.answers(&self.request) == Answers::Count;
-        let largest = if by_count { None } else { state.free().largest_free() };
+            .and_then(|sides| planning::nearest(snapshot, planning::Shape::new(sides), 1).pop());
+        let largest = if by_count { None } else { scene.largest_free() };
         let part = |cuboid: Option<Cuboid>| cuboid.map(|cuboid| Part::of(grid, &cuboid));
         let fits = why.place.first().copied().filter(|_| boxes);
-        Ok(Diagnosis {
+        Diagnosis {
             why: waits::Names::of(view, board, caller).lines(&why),
             counts,
             needed: asked.needed,
@@ -214,8 +251,8 @@ impl Question<'_> {
             fits: part(fits),
             nearest: part(nearest),
             largest_free: part(largest),
-            blocked: why.blocked.as_ref().map(|blocked| self.blocked(&snapshot, blocked)),
-        })
+            blocked: why.blocked.as_ref().map(|blocked| self.blocked(snapshot, blocked)),
+        }
     }
 
     fn blocked(&self, snapshot: &Snapshot, blocked: &planning::Blocked) -> Blocked {
@@ -259,8 +296,8 @@ pub(crate) fn lease<'a>(
     caller: &Caller,
     JobId(id): JobId,
 ) -> Option<&'a Lease> {
-    let found = view.leases.binary_search_by_key(&id, |lease| lease.id).ok()?;
-    Some(&*view.leases[found]).filter(|lease| caller.may_touch(&lease.tenant))
+    let found = view.leases.get(&id).map(|lease| &**lease);
+    found.filter(|lease| caller.may_touch(&lease.tenant))
 }
 
 /// What a strategy would do.

@@ -7,7 +7,7 @@
 //!
 //! O(jobs + N) an orientation; see `windows.rs` for jobs of several parts.
 
-use pavior_mesh::{Cuboid, JobId, NodeId, Scan};
+use pavior_mesh::{Cuboid, JobId, NodeId};
 
 use crate::windows::{Places, barred, over_jobs};
 use crate::{Shape, Snapshot, Weights};
@@ -33,10 +33,14 @@ pub fn blockers(snapshot: &Snapshot, shape: Shape, weights: &Weights) -> Option<
         let places = Places::of(&grid, sides);
         let barred = barred(&places, &snapshot.healthy);
         let sums = over_jobs(snapshot, &places, |job| weights.0[job]);
-        for base in Scan::default().bases(grid, sides) {
-            let cost = (barred.as_ref().map_or(0, |barred| barred.at(base)), sums.at(base));
-            if best.is_none_or(|(least, _)| cost < least) {
-                best = Some((cost, places.at(base)));
+        let [_, depth, height] = places.bases().sides();
+        for (z, y) in (0..height).flat_map(|z| (0..depth).map(move |y| (z, y))) {
+            let lost = barred.as_ref().map(|barred| barred.row(y, z));
+            for (x, &weight) in sums.row(y, z).iter().enumerate() {
+                let cost = (lost.map_or(0, |lost| lost[x]), weight);
+                if best.is_none_or(|(least, _)| cost < least) {
+                    best = Some((cost, places.at([x as u16, y, z])));
+                }
             }
         }
     }

@@ -1,5 +1,8 @@
 //! Fit and nearest: where a box is free, or which smaller ones are.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use pavior_mesh::{BaseSet, Cuboid, Occupancy, Scan, Sides, volume};
 use rustc_hash::FxHashMap;
 
@@ -51,9 +54,9 @@ pub fn nearest(snapshot: &Snapshot, shape: Shape, count: usize) -> Vec<Cuboid> {
 }
 
 /// The sides that lie within a box, best first.
-fn candidates(snapshot: &Snapshot, shape: Shape) -> Vec<Sides> {
+fn candidates(snapshot: &Snapshot, shape: Shape) -> impl Iterator<Item = Sides> {
     let orientations = pavior_mesh::orientations(shape.sides).take(if shape.turn { 6 } else { 1 });
-    let mut all: Vec<(u64, u32, usize, Sides)> = Vec::new();
+    let mut all = Vec::new();
     for (turn, within) in orientations.enumerate() {
         let most = snapshot.free.largest_free_within(within).map_or(0, |most| most.volume());
         let limit: Sides = std::array::from_fn(|axis| within[axis].min(snapshot.grid.side(axis)));
@@ -62,16 +65,16 @@ fn candidates(snapshot: &Snapshot, shape: Shape) -> Vec<Sides> {
                 let row = u64::from(b) * u64::from(c);
                 for a in (1..=limit[0]).take_while(|&a| u64::from(a) * row <= u64::from(most)) {
                     let sides = [a, b, c];
-                    let cut = (0..3).map(|axis| u32::from(within[axis] - sides[axis])).sum();
-                    all.push((volume(sides), cut, turn, sides));
+                    let cut: u32 = (0..3).map(|axis| u32::from(within[axis] - sides[axis])).sum();
+                    let rank = (volume(sides), Reverse(cut), Reverse(turn), sides);
+                    all.push(rank);
                 }
             }
         }
     }
-    all.sort_unstable_by_key(|&(volume, cut, turn, sides)| {
-        (std::cmp::Reverse(volume), cut, turn, std::cmp::Reverse(sides))
-    });
-    all.into_iter().map(|(_, _, _, sides)| sides).collect()
+    // A few are asked for: they are not sorted.
+    let mut all = BinaryHeap::from(all);
+    std::iter::from_fn(move || all.pop().map(|(_, _, _, sides)| sides))
 }
 
 /// Whether a box lies within the sides of another, turned if it may be.

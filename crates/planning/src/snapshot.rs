@@ -15,6 +15,17 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// A state as it is listed: the healthy nodes that no job holds, the healthy ones, and the jobs
+    /// by number with their boxes.
+    ///
+    /// # Panics
+    /// If the nodes are those of two grids.
+    pub fn new(free: Occupancy, healthy: Occupancy, jobs: Vec<(JobId, Vec<Cuboid>)>) -> Snapshot {
+        assert_eq!(free.grid(), healthy.grid(), "the nodes are those of one grid");
+        debug_assert!(jobs.is_sorted_by_key(|(job, _)| *job), "jobs stand by number");
+        Snapshot { grid: *free.grid(), free, healthy, jobs }
+    }
+
     /// The state of a machine. O(N/64 + parts).
     pub fn of(machine: &Machine) -> Snapshot {
         let held = machine.held().into_iter();

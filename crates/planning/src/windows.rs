@@ -96,16 +96,31 @@ impl Sums {
 
     /// Turns differences into values: a pass along each axis.
     pub(crate) fn finish(&mut self) {
-        let mut stride = 1;
-        for side in self.sides {
-            for index in stride..self.values.len() {
-                if index / stride % side > 0 {
-                    self.values[index] =
-                        self.values[index].wrapping_add(self.values[index - stride]);
+        let [w, d, h] = self.sides;
+        for row in self.values.chunks_exact_mut(w) {
+            let mut sum = 0u64;
+            for value in row {
+                sum = sum.wrapping_add(*value);
+                *value = sum;
+            }
+        }
+        for (stride, side) in [(w, d), (w * d, h)] {
+            for block in self.values.chunks_exact_mut(stride * side) {
+                for line in 1..side {
+                    let (before, from) = block.split_at_mut(line * stride);
+                    let last = &before[(line - 1) * stride..];
+                    for (value, last) in from.iter_mut().zip(last) {
+                        *value = value.wrapping_add(*last);
+                    }
                 }
             }
-            stride *= side;
         }
+    }
+
+    /// The values of the bases of a row.
+    pub(crate) fn row(&self, y: u16, z: u16) -> &[u64] {
+        let [w, d, _] = self.sides;
+        &self.values[w * (usize::from(y) + d * usize::from(z))..][..w - 1]
     }
 
     pub(crate) fn at(&self, base: Coordinates) -> u64 {

@@ -246,7 +246,7 @@ impl ServiceState {
         if why == Why::Requeued {
             self.tick_off(id);
         }
-        let lease = self.leases.remove(&id).ok_or_else(|| format!("lease {id} is not held"))?;
+        let lease = self.leases.remove(id).ok_or_else(|| format!("lease {id} is not held"))?;
         let board = self.board_of(&lease.machine)?;
         self.boards[board].end(id);
         if let Some(at) = lease.expires_ms {

@@ -12,7 +12,7 @@ use super::ended::Ended;
 use super::epoch;
 use super::keys::Keys;
 use super::served_machine::{ServedMachine, estimate};
-use super::{Ask, JobName, Lease, Plan, Reservation, WaitingRequest};
+use super::{Ask, JobName, Lease, Leases, Plan, Reservation, WaitingRequest};
 
 /// A machine of the service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,7 +87,7 @@ pub struct ServiceState {
     pub(crate) now_ms: u64,
     pub(crate) next_id: u64,
     pub(crate) boards: Vec<ServedMachine>,
-    pub(crate) leases: BTreeMap<u64, Arc<Lease>>,
+    pub(crate) leases: Leases,
     pub(crate) waiting: BTreeMap<u64, Arc<WaitingRequest>>,
     /// (time, lease) of those that end by themselves.
     pub(crate) expiries: BTreeSet<(u64, u64)>,
@@ -122,7 +122,7 @@ impl ServiceState {
             now_ms: 0,
             next_id: 1,
             boards: Vec::new(),
-            leases: BTreeMap::new(),
+            leases: Leases::default(),
             waiting: BTreeMap::new(),
             expiries: BTreeSet::new(),
             reservations: BTreeMap::new(),

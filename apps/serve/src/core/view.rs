@@ -8,7 +8,7 @@ use pavior_scheduling::Standing;
 use serde::Serialize;
 
 use super::served_machine::ServedMachine;
-use super::{Lease, MachineSpec, Plan, Reservation, ServiceState, WaitingRequest};
+use super::{Lease, Leases, MachineSpec, Plan, Reservation, ServiceState, WaitingRequest};
 
 /// A state as it was at one record.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ pub struct StateView {
     /// The machines.
     pub boards: Vec<BoardView>,
     /// The leases by number.
-    pub leases: Vec<Arc<Lease>>,
+    pub leases: Leases,
     /// The waiting requests, machine by machine in the order of the queue.
     pub waiting: Vec<Arc<WaitingRequest>>,
     /// What is reserved ahead, by number.
@@ -67,7 +67,8 @@ pub struct NodeCounts {
 }
 
 impl ServiceState {
-    /// The state as readers look at it. O(leases + nodes/64).
+    /// The state as readers look at it. O(nodes/64 + waiting requests), and the
+    /// leases are shared.
     pub fn view(&self) -> StateView {
         let boards = self.boards.iter().map(|board| BoardView {
             spec: board.spec.clone(),
@@ -84,7 +85,7 @@ impl ServiceState {
             seq: self.seq,
             now_ms: self.now_ms,
             boards: boards.collect(),
-            leases: self.leases.values().cloned().collect(),
+            leases: self.leases.clone(),
             waiting: waiting.map(|id| self.waiting[&id].clone()).collect(),
             reservations: self.reservations.values().cloned().collect(),
             plans: self.plans.values().cloned().collect(),
@@ -111,7 +112,7 @@ impl StateView {
 
     /// Whose a lease or a waiting request is.
     pub fn tenant_of(&self, id: u64) -> Option<&str> {
-        let held = self.leases.iter().find(|lease| lease.id == id).map(|lease| &*lease.tenant);
+        let held = self.leases.get(&id).map(|lease| &*lease.tenant);
         held.or_else(|| self.waiting.iter().find(|one| one.id == id).map(|one| &*one.tenant))
     }
 

@@ -190,14 +190,13 @@ fn answer(
         board,
         changes: &changes,
         request,
-        strategy: names.first().unwrap_or(&board.spec.strategy),
         queued: waits::queued(wait),
         planned: wait.and_then(|wait| wait.planned),
         plans: true,
         caller,
-        seed,
     };
-    let diagnosis = asked.diagnosis(&state).map_err(bad)?;
+    let strategy = names.first().unwrap_or(&board.spec.strategy);
+    let diagnosis = asked.diagnosis(&state, strategy, seed).map_err(bad)?;
     let waits_for = wait.map(|wait| waits::Names::of(view, board, caller).shown(wait));
     Ok(Explanation {
         seq: view.seq,
@@ -221,7 +220,7 @@ fn changes(
     grid: &Grid,
 ) -> Result<Changes, Problem> {
     for &id in &question.asked.end {
-        let found = view.leases.iter().find(|lease| lease.id == id);
+        let found = view.leases.get(&id);
         if found.is_none_or(|lease| !caller.may_touch(&lease.tenant)) {
             return Err(Problem::new(Reason::UnknownLease, format!("there is no lease {id}")));
         }

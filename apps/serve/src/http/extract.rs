@@ -7,7 +7,6 @@ use axum::extract::{FromRequest, FromRequestParts, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode};
 use pavior_kernel::message;
-use pavior_planning::Queued;
 use serde::de::DeserializeOwned;
 use utoipa::IntoParams;
 
@@ -15,7 +14,7 @@ use super::body::read;
 use super::problem::written;
 use super::{App, Fault};
 use crate::core::{Caller, Command, IdempotencyKey, Problem, Reason, Reply};
-use crate::diagnose::{self, Changes, Diagnosis};
+use crate::diagnose::Diagnosis;
 use crate::storage::frame::sum;
 use crate::writer::{CommandAnswer, Do, RefusalInState};
 
@@ -154,28 +153,11 @@ impl Change {
 async fn diagnosis(
     app: &App,
     caller: &Caller,
-    RefusalInState { refused, view }: RefusalInState,
+    refusal: RefusalInState,
 ) -> Result<Diagnosis, Fault> {
-    let (seen_by, seed) = (caller.clone(), app.seed);
-    let work = move || {
-        let board = &view.boards[refused.board];
-        let changes = Changes::default();
-        let state = diagnose::state(&view, board, &changes);
-        let question = diagnose::Question {
-            view: &view,
-            board,
-            changes: &changes,
-            request: refused.request,
-            strategy: &board.spec.strategy,
-            queued: Queued::First,
-            planned: None,
-            // Who is refused is told soon.
-            plans: false,
-            caller: &seen_by,
-            seed,
-        };
-        question.diagnosis(&state)
-    };
-    let diagnosis = app.fair_queue.run(caller, work).await?;
-    diagnosis.map_err(|reason: String| Fault::internal(&reason))
+    if let Some(known) = app.diagnoses.known(caller, &refusal) {
+        return Ok(known);
+    }
+    let (diagnoses, seen_by) = (app.diagnoses.clone(), caller.clone());
+    app.fair_queue.run(caller, move || diagnoses.diagnosis(&seen_by, &refusal)).await
 }

@@ -1,4 +1,5 @@
-//! Work that takes a processor for a while: one piece at a time, and callers in turn.
+//! Work that takes a processor for a while: a few pieces at a time, one of a caller, and callers
+//! in turn.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,13 +16,14 @@ const SOME: usize = 64;
 /// The queue for such work. A caller has one place in it: with many requests of its own it waits
 /// for itself, before it stands behind one request of each other caller.
 pub(crate) struct FairQueue {
-    one: Arc<Semaphore>,
+    turns: Arc<Semaphore>,
     own: Mutex<HashMap<Option<String>, Arc<Semaphore>>>,
 }
 
 impl FairQueue {
-    pub(crate) fn new() -> FairQueue {
-        FairQueue { one: Arc::new(Semaphore::new(1)), own: Mutex::default() }
+    /// A queue for so many pieces of work at a time.
+    pub(crate) fn new(at_once: usize) -> FairQueue {
+        FairQueue { turns: Arc::new(Semaphore::new(at_once)), own: Mutex::default() }
     }
 
     /// Does the work of a caller when it is its turn. Where the caller leaves meanwhile, what has
@@ -32,9 +34,9 @@ impl FairQueue {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Fault> {
         let own = self.own(caller).acquire_owned().await.map_err(|_| Unavailable::Stopping)?;
-        let one = self.one.clone().acquire_owned().await.map_err(|_| Unavailable::Stopping)?;
+        let turn = self.turns.clone().acquire_owned().await.map_err(|_| Unavailable::Stopping)?;
         let done = tokio::task::spawn_blocking(move || {
-            let _turn = (own, one);
+            let _turn = (own, turn);
             work()
         });
         done.await.map_err(|error| Fault::internal(&error))
@@ -56,7 +58,7 @@ mod tests {
     #[test]
     fn a_caller_with_many_requests_does_not_hold_up_another() {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let queue = FairQueue::new();
+        let queue = FairQueue::new(1);
         let order = Mutex::new(Vec::new());
         let order: &'static Mutex<Vec<&str>> = Box::leak(Box::new(order));
         let of = async |name: &'static str| {

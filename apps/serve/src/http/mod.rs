@@ -5,6 +5,7 @@ mod batch;
 mod body;
 mod changes;
 mod connection;
+mod diagnoses;
 mod explain;
 mod extract;
 mod fair_queue;
@@ -93,6 +94,9 @@ impl Default for HttpBounds {
     }
 }
 
+/// Pieces of long work at a time, at least.
+const AT_ONCE: usize = 2;
+
 /// What all handlers share.
 pub(crate) struct App {
     pub(crate) writer: WriterHandle,
@@ -101,6 +105,7 @@ pub(crate) struct App {
     pub(crate) metrics: metrics::Metrics,
     pub(crate) series: series::Series,
     pub(crate) refusals: refusals::Refusals,
+    pub(crate) diagnoses: Arc<diagnoses::Diagnoses>,
     pub(crate) waits: waits::WaitsCache,
     pub(crate) counted: slots::Counted,
     pub(crate) forecasts: Forecasts,
@@ -127,14 +132,16 @@ impl App {
         stopping: signal::Receiver<bool>,
         seed: u64,
     ) -> App {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
         App {
             watchers: places::Places::new(bounds.watchers),
             catching_up: Arc::new(Semaphore::new(READERS)),
-            fair_queue: fair_queue::FairQueue::new(),
+            fair_queue: fair_queue::FairQueue::new(AT_ONCE.max(processors)),
             traffic: traffic::Traffic::new(),
             metrics: metrics::Metrics::new(),
             series: series::Series::default(),
             refusals: refusals::Refusals::default(),
+            diagnoses: Arc::default(),
             waits: waits::WaitsCache::default(),
             counted: slots::Counted::default(),
             forecasts: Forecasts::default(),

@@ -125,8 +125,7 @@ pub(crate) async fn lease(
 ) -> Result<Json<LeaseOrWaiting>, Fault> {
     let id = number(&id)?;
     let view = app.writer.view().await?;
-    let held = view.leases.binary_search_by_key(&id, |lease| lease.id);
-    let held = held.ok().map(|index| &view.leases[index]);
+    let held = view.leases.get(&id);
     if let Some(lease) = held.filter(|lease| caller.may_touch(&lease.tenant)) {
         let grid = view.grid(&lease.machine).unwrap_or(app.grid(None));
         return Ok(Json(LeaseOrWaiting::Held(Lease::of(grid, lease))));

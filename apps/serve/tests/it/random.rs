@@ -91,7 +91,8 @@ pub(crate) fn command(
         let number = random.below(30);
         IdempotencyKey { key: format!("k{number}"), digest: number % 7, write: written }
     });
-    let held = view.leases.get(random.below(view.leases.len().max(1) as u64) as usize);
+    let at = random.below(view.leases.len().max(1) as u64) as usize;
+    let held = view.leases.iter().nth(at);
     let point = |random: &mut Random| [random.below(8) as u16, random.below(8) as u16, 0];
     let command = match (random.below(15), held) {
         (0..=3, _) => Command::Lease(lease(random)),

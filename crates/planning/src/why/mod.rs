@@ -42,13 +42,16 @@ pub struct Asked {
 impl Asked {
     /// What a machine's strategy takes a request for, and where it would put it. Nothing changes.
     pub fn of(machine: &mut Machine, request: &Request) -> Asked {
+        let placed = machine.probe(request).ok().map(|found| found.parts().to_vec());
+        Asked { placed, ..Asked::refused(machine, request) }
+    }
+
+    /// The same of a request that the strategy has refused: it is not asked again.
+    pub fn refused(machine: &Machine, request: &Request) -> Asked {
         let by_count = machine.answers(request) == Answers::Count;
         let boxes = if by_count { None } else { Shape::all_for(request, machine, true) };
-        Asked {
-            boxes: boxes.unwrap_or_default(),
-            needed: machine.needed(request),
-            placed: machine.probe(request).ok().map(|found| found.parts().to_vec()),
-        }
+        let boxes = boxes.unwrap_or_default();
+        Asked { boxes, needed: machine.needed(request), placed: None }
     }
 
     /// Boxes of as many nodes, where no strategy is asked: the first that is free is taken.

@@ -1,7 +1,8 @@
 //! The decision: how a command becomes records.
 
-use pavior_allocation::Refusal;
+use pavior_allocation::{Answers, Refusal};
 use pavior_mesh::{Cuboid, Request};
+use pavior_planning::Asked;
 
 mod batch;
 mod changes;
@@ -38,6 +39,10 @@ pub struct Refused {
     pub request: Request,
     /// Why.
     pub refusal: Refusal,
+    /// What the strategy takes it for.
+    pub asked: Asked,
+    /// Whether the strategy grants it by the number of free nodes alone.
+    pub by_count: bool,
 }
 
 /// Why a command ends without a record.
@@ -325,9 +330,9 @@ impl Deciding<'_> {
     fn lease(&mut self, asked: LeaseRequest) -> Result<Reply, Stop> {
         let (board, tenant) = self.enter(&asked)?;
         let request = self.state.boards[board].request(asked.ask).with_freedom(asked.freedom);
-        let machine = self.state.boards[board].machine_mut();
-        let refused = |refusal| Refused { board, request, refusal };
-        machine.could_ever_fit(&request).map_err(|refusal| Stop::Refused(refused(refusal)))?;
+        let fits = self.state.boards[board].machine_mut().could_ever_fit(&request);
+        fits.map_err(|refusal| self.refused(board, request, refusal))?;
+        let machine = self.state.boards[board].machine();
         // One that waits counts for the most that it may be granted later.
         let needed = if asked.wait { machine.most(&request) } else { machine.needed(&request) };
         self.within_quota(&tenant, needed)?;
@@ -347,10 +352,18 @@ impl Deciding<'_> {
             return Err(self.reserved_problem(reservation).into());
         }
         let parts = granted.map_err(|error| match error.refusal() {
-            Some(refusal) => Stop::Refused(refused(refusal)),
+            Some(refusal) => self.refused(board, request, refusal),
             None => Stop::Problem(Problem::new(Reason::BadStrategy, error.to_string())),
         })?;
         Ok(self.grant(board, tenant, &request, &parts, asked))
+    }
+
+    /// A request that the strategy refuses, and what it takes it for.
+    fn refused(&self, board: usize, request: Request, refusal: Refusal) -> Stop {
+        let machine = self.state.boards[board].machine();
+        let asked = Asked::refused(machine, &request);
+        let by_count = machine.answers(&request) == Answers::Count;
+        Stop::Refused(Refused { board, request, refusal, asked, by_count })
     }
 
     /// Books what the machine has granted under the next number.

@@ -1,0 +1,148 @@
+//! What a refusal and a change cost on a large machine as leases grow in number: square leases, of
+//! which every fifth has ended, and requests for a little more, for which no place is free.
+//!
+//! ```sh
+//! cargo bench -p pavior-serve --bench refusals                     # 10, 10,000, 100,000 leases
+//! PAVIOR_LEASES=10000 cargo bench -p pavior-serve --bench refusals # so many
+//! ```
+//!
+//! Each refusal is of another state: a lease begins and ends before it. Times are those of a
+//! client on the same machine, the median and the worst of the questions. Memory is that of the
+//! service after them.
+
+#[allow(dead_code, reason = "the tests use more of it")]
+#[path = "../tests/it/client.rs"]
+mod client;
+#[allow(dead_code, reason = "the tests use more of it")]
+#[path = "../tests/it/server.rs"]
+mod server;
+
+use std::time::{Duration, Instant};
+
+use client::{Client, batch};
+use serde_json::{Value, json};
+use server::{Server, fresh};
+
+const SIDE: usize = 1024;
+const ROUNDS: usize = 21;
+/// Those who ask at the same time.
+const TENANTS: [&str; 4] = ["a", "b", "c", "d"];
+
+fn main() {
+    if server::serve_if_asked() {
+        return;
+    }
+    let counts = match std::env::var("PAVIOR_LEASES") {
+        Ok(text) => vec![text.parse().expect("a number of leases")],
+        Err(_) => vec![10, 10_000, 100_000],
+    };
+    println!("leases\twhat\tmedian ms\tworst ms\tMiB");
+    counts.into_iter().for_each(measure);
+}
+
+/// The width of the leases: so many more than are left fit the machine.
+fn width(leases: usize) -> usize {
+    let all = leases * 5 / 4;
+    (1..=SIDE).rev().find(|width| (SIDE / width).pow(2) >= all).expect("there is room")
+}
+
+/// A server whose machine is full of leases, but for a fifth of the small ones that has ended.
+fn filled(leases: usize) -> Server {
+    let (server, _) = fresh(|setup| {
+        setup.machine = format!("mesh:{SIDE}x{SIDE}");
+        setup.give_tokens(&TENANTS);
+    });
+    let (width, mut client) = (width(leases), server.of("root-secret"));
+    let all = leases * 5 / 4;
+    let mut granted: Vec<Value> = Vec::new();
+    while granted.len() < all {
+        let one = format!(r#"{{"lease":{{"shape":[{width},{width}]}}}}"#);
+        let many = vec![one; 512.min(all - granted.len())];
+        let reply = client.post("/v1/batch", batch(many)).json();
+        let answers = reply["answers"].as_array().expect("it is a list");
+        assert!(answers.iter().all(|answer| answer["status"] == 201));
+        granted.extend(answers.iter().map(|answer| answer["body"].clone()));
+    }
+    let rows = all.div_ceil(SIDE / width) * width;
+    if rows < SIDE {
+        client.lease(json!({ "shape": [SIDE, SIDE - rows] }));
+    }
+    let ended: Vec<String> = granted.iter().step_by(5).map(end).collect();
+    for some in ended.chunks(512) {
+        assert_eq!(client.post("/v1/batch", batch(some)).status, 200);
+    }
+    server
+}
+
+fn end(lease: &Value) -> String {
+    json!({ "end": { "id": lease["id"], "epoch": lease["epoch"] } }).to_string()
+}
+
+fn measure(leases: usize) {
+    let server = filled(leases);
+    let mut client = server.of("root-secret");
+    let side = width(leases) + 1;
+    let ask = format!(r#"{{"shape":[{side},{side}]}}"#);
+    let told = |what: &str, mut times: Vec<Duration>| {
+        times.sort_unstable();
+        let ms = |time: Duration| 1e3 * time.as_secs_f64();
+        let (median, worst) = (ms(times[times.len() / 2]), ms(times[times.len() - 1]));
+        let memory = server.memory() / 1024;
+        println!("{leases}\t{what}\t{median:.2}\t{worst:.2}\t{memory}");
+    };
+    told("grant", changes(&mut client));
+    let none = refusals(&mut client, "/v1/leases?diagnosis=none", &ask);
+    told("refusal, no diagnosis", none);
+    told("refusal", refusals(&mut client, "/v1/leases", &ask));
+    told("refusal, same state", again(&mut client, &ask));
+    let crowd: Vec<Duration> = std::thread::scope(|scope| {
+        let one = |number: usize| {
+            let ask = format!(r#"{{"shape":[{side},{}]}}"#, side + 1 + number);
+            again(&mut server.of(&format!("{}-secret", TENANTS[number])), &ask)
+        };
+        let all: Vec<_> =
+            (0..TENANTS.len()).map(|number| scope.spawn(move || one(number))).collect();
+        all.into_iter().flat_map(|one| one.join().expect("no panic")).collect()
+    });
+    told(&format!("refusals, {} at once", TENANTS.len()), crowd);
+}
+
+/// Grants, each of which ends again; the time of each of both.
+fn changes(client: &mut Client) -> Vec<Duration> {
+    let mut times = Vec::new();
+    for _ in 0..10 * ROUNDS {
+        change(client, &mut times);
+    }
+    times
+}
+
+fn change(client: &mut Client, times: &mut Vec<Duration>) {
+    let began = Instant::now();
+    let lease = client.lease(r#"{"shape":[1,1]}"#);
+    times.push(began.elapsed());
+    let began = Instant::now();
+    assert_eq!(client.end(&lease).status, 200);
+    times.push(began.elapsed());
+}
+
+/// Refusals, each in a state of its own.
+fn refusals(client: &mut Client, path: &str, ask: &str) -> Vec<Duration> {
+    let mut times = Vec::new();
+    for _ in 0..ROUNDS {
+        change(client, &mut Vec::new());
+        let began = Instant::now();
+        client.post(path, ask).is(409, "no-free-submesh");
+        times.push(began.elapsed());
+    }
+    times
+}
+
+/// Refusals in one state.
+fn again(client: &mut Client, ask: &str) -> Vec<Duration> {
+    let one = |_| {
+        let began = Instant::now();
+        client.post("/v1/leases", ask).is(409, "no-free-submesh");
+        began.elapsed()
+    };
+    (0..ROUNDS).map(one).collect()
+}

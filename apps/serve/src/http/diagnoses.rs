@@ -1,0 +1,85 @@
+//! Diagnoses of refusals: questions of one state share what does not depend on the request, and
+//! equal questions of one caller share the answer.
+//!
+//! Only the last state is remembered: memory is that of its snapshot, and [`MOST`] answers.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use pavior_mesh::Request;
+use pavior_planning::Queued;
+
+use crate::core::{Caller, StateView};
+use crate::diagnose::{Changes, Diagnosis, Question, Scene};
+use crate::writer::RefusalInState;
+
+/// The most answers that are remembered.
+const MOST: usize = 256;
+
+/// A request on a machine, and who asks.
+type Asking = (usize, Request, Option<String>);
+
+/// The diagnoses of the last state that was asked about.
+#[derive(Default)]
+pub(crate) struct Diagnoses(Mutex<Option<Arc<Known>>>);
+
+/// What is known of one state.
+struct Known {
+    view: Arc<StateView>,
+    /// Machine by machine.
+    scenes: Vec<OnceLock<Scene>>,
+    answers: Mutex<HashMap<Asking, Diagnosis>>,
+}
+
+impl Diagnoses {
+    /// The answer to a question, if one is known.
+    pub(crate) fn known(&self, caller: &Caller, refusal: &RefusalInState) -> Option<Diagnosis> {
+        let known = self.of(&refusal.view);
+        let answers = known.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        answers.get(&asking(caller, refusal)).cloned()
+    }
+
+    /// What stands in the way of a request, in the state in which it was refused. O(leases + N)
+    /// for the first request of a state, O(N) and the leases in the way for others.
+    pub(crate) fn diagnosis(&self, caller: &Caller, refusal: &RefusalInState) -> Diagnosis {
+        if let Some(known) = self.known(caller, refusal) {
+            return known;
+        }
+        let RefusalInState { refused, view } = refusal;
+        let (known, board) = (self.of(view), &view.boards[refused.board]);
+        let scene = known.scenes[refused.board].get_or_init(|| Scene::in_view(view, board));
+        let question = Question {
+            view,
+            board,
+            changes: &Changes::default(),
+            request: refused.request,
+            queued: Queued::First,
+            planned: None,
+            // Who is refused is told soon.
+            plans: false,
+            caller,
+        };
+        let diagnosis = question.told(scene, &refused.asked, refused.by_count);
+        let mut answers = known.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        if answers.len() < MOST {
+            answers.insert(asking(caller, refusal), diagnosis.clone());
+        }
+        diagnosis
+    }
+
+    fn of(&self, view: &Arc<StateView>) -> Arc<Known> {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Numbers of records do not tell states apart: after a failed write they are given again.
+        if let Some(known) = last.as_ref().filter(|known| Arc::ptr_eq(&known.view, view)) {
+            return known.clone();
+        }
+        let scenes = view.boards.iter().map(|_| OnceLock::new()).collect();
+        let known = Arc::new(Known { view: view.clone(), scenes, answers: Mutex::default() });
+        *last = Some(known.clone());
+        known
+    }
+}
+
+fn asking(caller: &Caller, RefusalInState { refused, .. }: &RefusalInState) -> Asking {
+    (refused.board, refused.request, caller.tenant.clone())
+}
