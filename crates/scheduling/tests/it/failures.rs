@@ -1,7 +1,7 @@
 //! Nodes that fail: promises do not cover them, and plans are made anew.
 
 use pavior_kernel::Time;
-use pavior_mesh::NodeId;
+use pavior_mesh::{NodeId, Request};
 use proptest::prelude::*;
 
 use crate::workloads::{BACKFILLING, Estimates, GRID, jobs, schedulers};
@@ -19,6 +19,31 @@ fn a_failure_voids_promises() {
         world.upsets = vec![(Time(2), NodeId(1), true), (Time(7), NodeId(1), false)];
         let world = world.run(&jobs, &mut NoObserver);
         assert_eq!((world.start_of(1), world.broken()), (Time(7), 0), "{scheduler}");
+    }
+}
+
+/// On the eve of the reservation of job 3, job 4 has ended, and its nodes are taken since they have
+/// failed. They are not given back a second time when it ends.
+#[test]
+fn a_job_may_end_of_which_all_nodes_have_failed() {
+    let shape = |a, b| Request::shape([a, b]);
+    let jobs = [
+        job(0, 0, shape(1, 2), 4, 4),
+        job(1, 0, shape(1, 1), 4, 4),
+        job(2, 0, shape(5, 2), 13, 13),
+        job(3, 1, shape(3, 3), 4, 4),
+        job(4, 1, shape(1, 2), 15, 15),
+    ];
+    for (scheduler, strategy) in [("easy", "tbl"), ("easy", "tff"), ("conservative", "tbl")] {
+        let mut world = World::new(GRID, strategy, scheduler);
+        world.upsets = vec![
+            (Time(2), NodeId(11), true),
+            (Time(11), NodeId(16), true),
+            (Time(17), NodeId(16), false),
+            (Time(17), NodeId(11), false),
+        ];
+        let world = world.run(&jobs, &mut NoObserver);
+        assert_eq!((world.started.len(), world.broken()), (5, 0), "{scheduler} {strategy}");
     }
 }
 

@@ -61,7 +61,7 @@ impl Eve {
                     // Where it fails, more is free here than will be.
                     let _ = self.fork.take(placement);
                 }
-            } else if self.is_taken(placement) {
+            } else if self.is_taken(placement, machine) {
                 if self.fork.give(placement).is_err() {
                     return false;
                 }
@@ -72,10 +72,12 @@ impl Eve {
         !gains || self.fork.find(&head.request).is_err()
     }
 
-    /// Whether nodes that one job held are taken here: all are if one is.
-    fn is_taken(&self, placement: &Placement) -> bool {
-        let free = self.fork.free();
-        let first = placement.parts().first();
-        first.is_some_and(|part| !free.is_node_free(free.grid().id(part.base)))
+    /// Whether nodes that one job held are taken here: all are if a healthy one is. Failed nodes
+    /// are taken here in any case, whether the job has ended on the eve or not.
+    fn is_taken(&self, placement: &Placement, machine: &Machine) -> bool {
+        let (free, healthy) = (self.fork.free(), machine.healthy());
+        let mut nodes = placement.parts().iter().flat_map(|part| part.nodes(free.grid()));
+        let first = nodes.find(|&node| healthy.is_node_free(node));
+        first.is_some_and(|node| !free.is_node_free(node))
     }
 }
