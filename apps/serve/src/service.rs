@@ -37,6 +37,10 @@ const PATIENCE_S: f64 = 3.0;
 pub struct ServiceOptions {
     /// The machines; those of the data if there are none.
     pub machines: Vec<MachineSpec>,
+    /// A strategy for the machines of the data, where no machines are given.
+    pub strategy: Option<String>,
+    /// A scheduler for the same.
+    pub scheduler: Option<String>,
     /// Where records are kept.
     pub data: PathBuf,
     /// The store: `embedded`, or the address of a PostgreSQL database; embedded if left out.
@@ -140,15 +144,23 @@ async fn serve(
     };
     let (own, own_limits) = (options.clone(), limits.clone());
     let opened = tokio::task::spawn_blocking(move || open(&own, &own_limits)).await;
-    let (state, (store, unavailable)) =
-        opened.map_err(|error| io_error("the store", io::Error::other(error)))??;
-    let machines = state.machines();
-    let grids: Vec<Grid> = (0..machines.len()).map(|index| *state.grid(index)).collect();
+    let store_failed = |error| io_error("the store", io::Error::other(error));
+    let (mut state, (mut store, unavailable)) = opened.map_err(store_failed)??;
     let address = match &options.listen {
         Some(text) => Address::read(text)?,
         None => Address::Unix(options.data.join("pavior.sock")),
     };
     let listener = Listener::bind(&address, options.tls.as_ref(), access.asks()).await?;
+    // A start that fails records nothing: what can still be refused was tried before this.
+    if unavailable.is_none() {
+        let own = options.clone();
+        let configured = tokio::task::spawn_blocking(move || {
+            configure(&own, &mut state, &mut *store).map(|()| (state, store))
+        });
+        (state, store) = configured.await.map_err(store_failed)??;
+    }
+    let machines = state.machines();
+    let grids: Vec<Grid> = (0..machines.len()).map(|index| *state.grid(index)).collect();
     let tuning = options.tuning.clone();
     let (writer, thread) =
         writer::start(clock, state, store, limits, options.seed, tuning, unavailable);
@@ -251,7 +263,7 @@ fn connection(url: &str, file: Option<&Path>) -> Result<postgres::Config, Servic
     Ok(config)
 }
 
-/// Reads the records back, and adds the machines that are new.
+/// Reads the records back.
 fn open(
     options: &ServiceOptions,
     limits: &ServiceLimits,
@@ -259,12 +271,8 @@ fn open(
     let (mut store, mut unavailable) = store(options)?;
     let history = store.history();
     loop {
-        let mut state = recover(&*history, u64::MAX, limits, options.seed)?;
-        if unavailable.is_none() {
-            configure(options, &mut state, &mut *store)?;
-            return Ok((state, (store, unavailable)));
-        }
-        if !state.machines().is_empty() {
+        let state = recover(&*history, u64::MAX, limits, options.seed)?;
+        if unavailable.is_none() || !state.machines().is_empty() {
             return Ok((state, (store, unavailable)));
         }
         // The server that decides has not recorded its machines yet, or is gone.
@@ -282,7 +290,14 @@ fn configure(
     store: &mut dyn RecordStore,
 ) -> Result<(), ServiceError> {
     let known = state.machines();
-    let wanted = if options.machines.is_empty() { known.clone() } else { options.machines.clone() };
+    let mut wanted = options.machines.clone();
+    if wanted.is_empty() {
+        wanted.clone_from(&known);
+        for spec in &mut wanted {
+            spec.strategy = options.strategy.clone().unwrap_or(spec.strategy.clone());
+            spec.scheduler = options.scheduler.clone().or(spec.scheduler.take());
+        }
+    }
     if wanted.is_empty() {
         return Err(ServiceError::Usage("a service has at least one machine".to_string()));
     }

@@ -21,7 +21,16 @@ pub(crate) trait Choice {
 
     /// Whether controls are.
     const CONTROLS: bool = false;
+
+    /// Whether several values of one of [`LISTS`] are compared.
+    const COMPARES: bool = false;
+
+    /// Defaults that are not those of the parameters.
+    const DEFAULTS: &[(&str, &str)] = &[];
 }
+
+/// What places the jobs of a log where nothing is said.
+pub(crate) const OF_LOGS: [(&str, &str); 2] = [("strategy", "tff"), ("scheduler", "easy")];
 
 /// All that apply to runs of jobs, and the controls of replications and results.
 #[derive(Debug)]
@@ -33,6 +42,7 @@ impl Choice for OfRuns {
     }
 
     const CONTROLS: bool = true;
+    const COMPARES: bool = true;
 }
 
 /// When jobs come and what they do.
@@ -54,6 +64,8 @@ impl Choice for OfForecasts {
         let of_jobs = ["machine", "strategy", "scheduler", "shape-rule", "freedom", "seed"];
         of_jobs.contains(&parameter.name) || OfReading::has(parameter)
     }
+
+    const DEFAULTS: &[(&str, &str)] = &OF_LOGS;
 }
 
 /// The jobs of a log on a machine, whose nodes may fail.
@@ -68,6 +80,8 @@ impl Choice for OfAdvice {
             || of_jobs.contains(&parameter.name)
             || parameter.heading == Heading::Failures && !watched.contains(&parameter.name)
     }
+
+    const DEFAULTS: &[(&str, &str)] = &OF_LOGS;
 }
 
 /// What to read of a log.
@@ -189,7 +203,7 @@ impl<C: Choice> Args for ParameterArgs<C> {
     fn augment_args(mut command: Command) -> Command {
         for heading in Heading::ALL {
             let chosen = parameters::ALL.iter().filter(|one| one.heading == heading && C::has(one));
-            command = command.args(chosen.map(of_parameter));
+            command = command.args(chosen.map(of_parameter::<C>));
             let controls = controls::<C>().filter(|control| control.heading == Some(heading));
             command = command.args(controls.map(of_control));
         }
@@ -213,16 +227,18 @@ fn names<C: Choice>() -> impl Iterator<Item = (&'static str, bool)> {
     chosen.chain(controls.map(|control| (control.name, control.kind == ControlKind::Switch)))
 }
 
-fn of_parameter(parameter: &'static Parameter) -> Arg {
+fn of_parameter<C: Choice>(parameter: &'static Parameter) -> Arg {
     let Parameter { name, meaning, kind, unit, default, .. } = parameter;
     let mut help = sentence(meaning);
     if !unit.is_empty() {
         help += &format!(" ({unit})");
     }
-    if LISTS.contains(name) {
+    if C::COMPARES && LISTS.contains(name) {
         help += "; several, separated by commas, are compared";
     }
-    let arg = option(name, &help, parameter.heading, &default.join(","));
+    let other = C::DEFAULTS.iter().find(|(one, _)| one == name);
+    let default = other.map_or_else(|| default.join(","), |(_, value)| (*value).to_string());
+    let arg = option(name, &help, parameter.heading, &default);
     let arg = match SHORT.iter().find(|(long, _)| long == name) {
         Some((_, short)) => arg.short(*short),
         None => arg,

@@ -13,9 +13,6 @@ use crate::output::{self, Format, Table};
 use crate::progress::Bar;
 use crate::{files, logs, pool, run_directory};
 
-/// Where nothing is said.
-const DEFAULTS: [(&str, &str); 2] = [("strategy", "tff"), ("scheduler", "easy")];
-
 /// Tables are for terminals of 80 columns.
 const WIDTH: usize = 80;
 
@@ -25,7 +22,7 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
     }
     let mut settings = args.parameters.settings();
     settings.insert(0, Setting::new("trace", args.log.to_string_lossy()));
-    for (name, value) in DEFAULTS {
+    for (name, value) in args::OF_LOGS {
         if args.parameters.typed(name).is_none() {
             settings.push(Setting::new(name, value));
         }

@@ -17,9 +17,6 @@ use crate::output::{self, Format, Table};
 use crate::progress::Bar;
 use crate::{files, logs};
 
-/// Where nothing is said.
-const DEFAULTS: [(&str, &str); 2] = [("strategy", "tff"), ("scheduler", "easy")];
-
 pub(crate) fn run(args: &ForecastArgs) -> Result<(), Failure> {
     if args.threads == Some(0) {
         return Err(Failure::usage("--threads 0: there must be at least one thread"));
@@ -57,7 +54,7 @@ fn of_log(args: &ForecastArgs, log: &Path, effort: Effort) -> Result<(), Failure
 fn settings(args: &ForecastArgs, log: &Path) -> Result<RunSettings, Failure> {
     let mut settings = args.parameters.settings();
     settings.insert(0, Setting::new("trace", log.to_string_lossy()));
-    for (name, value) in DEFAULTS {
+    for (name, value) in args::OF_LOGS {
         if args.parameters.typed(name).is_none() {
             settings.push(Setting::new(name, value));
         }

@@ -23,6 +23,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     });
     let options = ServiceOptions {
         machines: machines(args)?,
+        strategy: args.strategy.clone(),
+        scheduler: args.scheduler.clone(),
         data: args.data.clone(),
         store: Some(args.store.clone()),
         store_password: args.store_password_file.clone(),
@@ -57,15 +59,14 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     })
 }
 
-/// The machines of the command line. Without any, the machines of the data folder are served. A
-/// fresh folder, or a named strategy or scheduler, makes one machine of 16x16 nodes.
+/// The machines of the command line. Without any, the machines of the data folder are served; for
+/// a fresh folder it is one machine of 16x16 nodes.
 ///
 /// The service reads the names again, as it reads those of its records. They are read here so that
 /// a fault is underlined in what was typed.
 fn machines(args: &ServeArgs) -> Result<Vec<MachineSpec>, Failure> {
-    let named = args.strategy.is_some() || args.scheduler.is_some();
     let typed: Vec<&str> = match args.machine[..] {
-        [] if named || Layout::is_fresh(&args.data) => vec!["mesh:16x16"],
+        [] if Layout::is_fresh(&args.data) => vec!["mesh:16x16"],
         _ => args.machine.iter().map(String::as_str).collect(),
     };
     let strategy: Selection = input::name("--strategy", args.strategy.as_deref().unwrap_or("tff"))?;

@@ -145,3 +145,19 @@ fn the_folder_stays_open_and_locked() {
     let error = journal.idle().expect_err("its file has gone");
     assert!(matches!(error, StoreError::Failed(_)), "{error}");
 }
+
+/// Another scheduler is recorded when the address is the server's, and not before.
+#[test]
+fn a_start_that_fails_records_nothing() {
+    let (mut server, setup) = fresh(|setup| setup.scheduler = Some("easy".into()));
+    let seq = |server: &Server| server.client().get("/readyz").json()["seq"].clone();
+    let before = seq(&server);
+    server.kill();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("there is a port");
+    for listen in [taken.local_addr().unwrap().to_string(), "0.0.0.0:0".to_string()] {
+        let other = Setup { strategy: "mbs".into(), scheduler: None, ..setup.clone() };
+        Server::refused(&Setup { listen: Some(listen), ..other });
+    }
+    server.restart(&setup);
+    assert_eq!(seq(&server), before, "nothing was recorded");
+}

@@ -262,6 +262,8 @@ pub(crate) fn options(setup: Setup) -> ServiceOptions {
     });
     ServiceOptions {
         machines: machines.collect(),
+        strategy: None,
+        scheduler: None,
         data: setup.data,
         store: setup.store,
         store_password: setup.password,

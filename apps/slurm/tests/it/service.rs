@@ -26,8 +26,9 @@ fn from_the_first_look_to_the_removal(release: Release) {
     records::judge(&placed, 8);
     let all = records::read(&cluster);
     for name in load.names {
-        let done = all.iter().filter(|job| job.name == name && job.state == "COMPLETED").count();
-        assert_eq!(done, 1, "{name} completed {done} times");
+        let of_name: Vec<_> = all.iter().filter(|job| job.name == name).collect();
+        let done = of_name.iter().filter(|job| job.state == "COMPLETED").count();
+        assert_eq!(done, 1, "{name} completed {done} times: {of_name:?}");
     }
 }
 

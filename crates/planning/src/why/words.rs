@@ -72,6 +72,10 @@ impl Why {
                 None => format!("`{}` finds no place for it", words.strategy),
             },
             Cause::Never => format!("It never fits: {} is too small for it", words.grid),
+            Cause::Queue(Queued::Kept) if words.scheduler.is_empty() => {
+                "No scheduler starts requests that wait: the service was started without one"
+                    .to_string()
+            }
             Cause::Queue(Queued::Kept) if !self.place.is_empty() => format!(
                 "It fits, at {}, but the scheduler `{}` keeps it waiting",
                 at(&self.place[0]),

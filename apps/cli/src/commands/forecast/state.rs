@@ -9,8 +9,8 @@ use pavior_scheduling::{Dispatcher, Selection};
 use pavior_workload::{Job, Service, Shaper, TimeUnit};
 use serde_json::{Value, json};
 
-use super::{DEFAULTS, settings};
-use crate::args::{ForecastArgs, OfReading, StateArgs};
+use super::settings;
+use crate::args::{self, ForecastArgs, OfReading, StateArgs};
 use crate::busy::{self, Busy, JobName};
 use crate::commands::unblock::WIDE;
 use crate::failure::Failure;
@@ -72,7 +72,7 @@ fn named<T>(args: &ForecastArgs, name: &str) -> Result<T, Failure>
 where
     T: std::str::FromStr<Err = pavior_kernel::BadName>,
 {
-    let default = DEFAULTS.iter().find(|(other, _)| *other == name).map(|(_, value)| *value);
+    let default = args::OF_LOGS.iter().find(|(other, _)| *other == name).map(|(_, value)| *value);
     let typed = args.parameters.typed(name).or(default).unwrap_or_default();
     input::name(&format!("--{name}"), typed)
 }
