@@ -28,7 +28,8 @@ fn from_the_first_look_to_the_removal(release: Release) {
     for name in load.names {
         let of_name: Vec<_> = all.iter().filter(|job| job.name == name).collect();
         let done = of_name.iter().filter(|job| job.state == "COMPLETED").count();
-        assert_eq!(done, 1, "{name} completed {done} times: {of_name:?}");
+        let states: Vec<_> = of_name.iter().map(|job| &job.state).collect();
+        assert_eq!(done, 1, "{name} completed {done} times: {states:?}");
     }
 }
 
