@@ -147,6 +147,15 @@ impl Cluster {
         });
     }
 
+    /// A user's Job is refused, with a word of the reason and nothing raw.
+    pub(crate) fn refuses(&self, wrong: &serde_json::Value, word: &str) {
+        let (code, message) =
+            self.ask(User::Alice, "POST", JOBS, wrong).expect_err("it is refused");
+        assert_eq!(code, 422, "{message}");
+        assert!(message.contains(word), "{message}");
+        assert!(!message.contains('\u{1b}') && !message.contains("failed expression"), "{message}");
+    }
+
     /// Gives a ClusterRole to a user or a group.
     pub(crate) fn grant(&self, role: &str, kind: &str, name: &str) {
         let group = "rbac.authorization.k8s.io";
