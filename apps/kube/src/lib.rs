@@ -15,6 +15,7 @@ mod objects;
 mod observe;
 mod page;
 mod plan;
+mod quota;
 mod removal;
 mod run;
 mod show;

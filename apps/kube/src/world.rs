@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::objects::{Job, Known as _, Machine, Node, Placement, Pod, Uid};
+use crate::objects::{Job, Known as _, Machine, Node, Placement, Pod, Slice, Uid};
+use crate::quota::Kueue;
 use crate::unit::Unit;
 
 /// The objects that were read, each kind whole.
@@ -13,6 +14,9 @@ pub(crate) struct World {
     pub(crate) jobs: BTreeMap<Uid, Job>,
     pub(crate) pods: BTreeMap<Uid, Pod>,
     pub(crate) placements: BTreeMap<Uid, Placement>,
+    /// None if they were not read: not every cluster has them.
+    pub(crate) slices: Option<BTreeMap<Uid, Slice>>,
+    pub(crate) kueue: Kueue,
 }
 
 /// A world, with what hangs together in it side by side.

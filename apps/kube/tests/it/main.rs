@@ -11,5 +11,6 @@ mod kubelets;
 mod page;
 mod policies;
 mod sets;
+mod slices;
 mod storm;
 mod story;

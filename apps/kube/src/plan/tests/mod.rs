@@ -2,7 +2,9 @@
 //! controller of Jobs, a scheduler and nodes.
 
 mod model;
+mod quota;
 mod races;
 mod sets;
+mod slices;
 mod small;
 mod speed;
