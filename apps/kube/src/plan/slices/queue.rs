@@ -134,22 +134,10 @@ pub(super) fn place(
         }
         *place += 1;
         let failures = Failures::of(unit.first());
-        match failures.as_ref().map(|failures| (failures.row, failures.pause_s(now))) {
-            Some((row, _)) if row >= lot.attempts => {
-                let why = format!(
-                    "{row} Slices in a row failed: remove the annotation pavior.dev/failed to try \
-                     again"
-                );
-                placed.refuse(unit, true, &why);
-                continue;
-            }
-            Some((row, 1..)) => {
-                memory.unfinished = true;
-                let why = format!("{row} Slices in a row failed: it waits a while for the next");
-                placed.refuse(unit, false, &why);
-                continue;
-            }
-            _ => {}
+        if let Some((never, why)) = failures.as_ref().and_then(|one| pauses(lot, one, now)) {
+            memory.unfinished |= !never;
+            placed.refuse(unit, never, &why);
+            continue;
         }
         let kept = if failures.is_some() { 0 } else { lot.spares };
         match choose(&mut blocks, JobId(number as u64), topology, kept) {
@@ -161,6 +149,17 @@ pub(super) fn place(
         }
     }
     Ok(placed)
+}
+
+/// Why a Job whose Slices failed gets no other now, and whether it never does.
+fn pauses(lot: &Lot<'_>, failures: &Failures, now: i64) -> Option<(bool, String)> {
+    let row = failures.row;
+    let failed = format!("{row} Slices in a row failed");
+    if row >= lot.attempts {
+        let how = "remove the annotation pavior.dev/failed to try again";
+        return Some((true, format!("{failed}: {how}")));
+    }
+    (failures.pause_s(now) > 0).then(|| (false, format!("{failed}: it waits a while for the next")))
 }
 
 /// Cubes of the fullest block that has enough; why there are none, and whether there never are.
