@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use pavior::experiments::advice::{BATCHES, Batch, Change};
 use pavior::experiments::{Catalogue, Point, Progress, Scenario};
+use pavior::scheduling::bounds::{Last, Prices, SCALE, Task, ascend, makespan};
 use pavior::simulation::{Fate, Histories, JobRecord, Stop};
 use pavior::workload::TimeUnit;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::bounds::{Last, Prices, SCALE, Task, makespan};
+use super::Effort;
 use super::set::{Instance, YardstickError};
-use super::{Effort, ascend};
 
 /// The schedulers under which every strategy stands.
 const SCHEDULERS: [&str; 2] = ["fcfs", "easy"];
@@ -243,13 +243,8 @@ fn judge(instance: &Instance, plays: &[Play], effort: Effort) -> Option<(Vec<Row
     let one: Vec<Task> = counted.iter().map(|&at| instance.tasks[at]).collect();
     let by_nodes: Vec<Task> = one.iter().map(|task| Task { weight: task.nodes, ..*task }).collect();
     let capacity = i64::from(instance.machine.nodes());
-    let reached = |weight: &dyn Fn(usize) -> f64| {
-        let sums = compared.iter().map(|play| completions(play, &counted, weight));
-        sums.fold(f64::INFINITY, f64::min).ceil() as i64
-    };
-    let nodes = |at: usize| instance.tasks[at].nodes as f64;
-    let proven = |tasks: &[Task], reached: i64| {
-        let proof = ascend(tasks, capacity, reached, effort.buckets, effort.steps);
+    let proven = |tasks: &[Task]| {
+        let proof = ascend(tasks, capacity, effort.buckets, effort.steps);
         Proven { claim: proof.bound(tasks, capacity).0, proof }
     };
     let (end, last) = makespan(&one, capacity)?;
@@ -258,8 +253,8 @@ fn judge(instance: &Instance, plays: &[Play], effort: Effort) -> Option<(Vec<Row
         sum: instance.sum.clone(),
         left_out: (0..instance.tasks.len()).filter(|at| !counted.contains(at)).collect(),
         scale: SCALE,
-        completions: proven(&one, reached(&|_| 1.0)),
-        node_completions: proven(&by_nodes, reached(&nodes)),
+        completions: proven(&one),
+        node_completions: proven(&by_nodes),
         makespan: Proven { claim: end, proof: last },
     };
     let rows = rows(instance, &compared, &counted, &certificate);

@@ -1,12 +1,9 @@
 //! The yardstick: sets of jobs that are the same for everybody, lower bounds on what any schedule
 //! of them comes to, and how far above them strategies and schedulers are.
 
-mod ascent;
 mod board;
-pub mod bounds;
 mod set;
 
-pub use ascent::ascend;
 pub use board::{Board, Certificate, Row, judge_all, write};
 pub use set::{Instance, Yardstick, YardstickError};
 
