@@ -17,6 +17,9 @@ use crate::core::{
 
 /// What can be asked.
 const OPS: &str = "allocate, release, fail, repair, show, hold, list, drain and unblock";
+/// The keys of messages.
+const KEYS: [&str; 10] =
+    ["op", "job", "shape", "nodes", "freedom", "dry_run", "node", "parts", "max_jobs", "turn"];
 /// The one machine of a session.
 const MACHINE: usize = 0;
 
@@ -50,6 +53,7 @@ impl LineSession {
         let Value::Object(message) = message else {
             return Err("not a JSON object".to_string());
         };
+        known_keys(&message)?;
         match message.get("op").and_then(Value::as_str) {
             Some("allocate") => self.allocate(&message),
             Some("release") => self.release(&message),
@@ -181,6 +185,17 @@ impl LineSession {
         let named = self.state.lease(id).and_then(|lease| lease.job.clone());
         named.unwrap_or(JobName::Large(id))
     }
+}
+
+/// A key that is written nearly as one of ours is a mistake: `dryrun` would allocate. Others are
+/// the caller's own.
+fn known_keys(message: &Map<String, Value>) -> Result<(), String> {
+    let plain = |key: &str| key.to_lowercase().replace(['_', '-', ' '], "");
+    let meant = |key: &String| {
+        let known = KEYS.iter().find(|known| plain(known) == plain(key) && *known != key)?;
+        Some(format!("no \"{}\"; it is written \"{known}\"", key.escape_default()))
+    };
+    message.keys().find_map(meant).map_or(Ok(()), Err)
 }
 
 fn request(ask: Ask, job: JobName) -> LeaseRequest {

@@ -15,12 +15,12 @@ use super::set::{Instance, YardstickError};
 
 /// The schedulers under which every strategy stands.
 const SCHEDULERS: [&str; 2] = ["fcfs", "easy"];
-/// How many strategies stand under every scheduler.
+/// How many strategies stand under every scheduler: of all, and of those that grant boxes.
 const BEST: usize = 5;
 /// The greatest share of jobs that a run may leave undone and still be compared.
 const UNDONE: f64 = 0.02;
 /// The level of each interval.
-const LEVEL: f64 = 0.95;
+pub(super) const LEVEL: f64 = 0.95;
 
 /// A proven bound, in seconds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -84,10 +84,10 @@ pub struct Board {
 }
 
 /// When each job of a run ended, in seconds; none if it never did.
-struct Play {
+pub(super) struct Play {
     strategy: String,
     scheduler: String,
-    ends: Vec<Option<f64>>,
+    pub(super) ends: Vec<Option<f64>>,
 }
 
 impl Play {
@@ -101,7 +101,8 @@ impl Play {
 }
 
 /// Runs the table of `strategies` (all that the catalogue has, if none are named) under `fcfs` and
-/// `easy`, and the five best under every scheduler, on the threads of the current pool.
+/// `easy`; the five best, and the five best that grant boxes, under every scheduler. It runs on the
+/// threads of the current pool.
 ///
 /// # Errors
 /// If a run cannot go on.
@@ -122,7 +123,13 @@ pub fn judge_all(
         .map(|entry| entry.name.to_string())
         .filter(|name| !SCHEDULERS.contains(&&**name))
         .collect();
-    let best = best(instances, &plays);
+    let ranked = ranked(instances, &plays);
+    let boxes: Vec<&String> = ranked.iter().filter(|name| grants_boxes(catalogue, name)).collect();
+    let is_best = |name: &&String| {
+        ranked[..ranked.len().min(BEST)].contains(name)
+            || boxes[..boxes.len().min(BEST)].contains(name)
+    };
+    let best: Vec<String> = ranked.iter().filter(is_best).cloned().collect();
     let more = play_all(instances, catalogue, &best, &others, progress)?;
     plays.iter_mut().zip(more).for_each(|(plays, more)| plays.extend(more));
     let judged: Vec<(Vec<Row>, Certificate)> = instances
@@ -153,7 +160,7 @@ fn play_all(
         return Ok(instances.iter().map(|_| Vec::new()).collect());
     }
     let points = |instance: &Instance| {
-        let specification = instance.specification(strategies, schedulers, catalogue)?;
+        let specification = instance.specification(strategies, schedulers, &[], catalogue)?;
         Ok(specification.points)
     };
     let points = instances.iter().map(points).collect::<Result<Vec<Vec<Point>>, _>>()?;
@@ -180,7 +187,7 @@ fn play_all(
     Ok(plays)
 }
 
-fn play(instance: &Instance, point: &Point) -> Result<Play, YardstickError> {
+pub(super) fn play(instance: &Instance, point: &Point) -> Result<Play, YardstickError> {
     let name = |key: &str| point.get(key).unwrap_or_default().to_string();
     let scenario = Scenario::new(point.settings(), false, instance, &Histories::default());
     let scenario = scenario.map_err(|error| instance.fault(&error))?;
@@ -204,14 +211,24 @@ fn counted(instance: &Instance, plays: &[Play]) -> Vec<usize> {
     (0..instance.tasks.len()).filter(ends).collect()
 }
 
+/// The jobs that count by a certificate.
+pub(super) fn counted_of(instance: &Instance, certificate: &Certificate) -> Vec<usize> {
+    (0..instance.tasks.len()).filter(|at| !certificate.left_out.contains(at)).collect()
+}
+
 /// The sum of completion times of these jobs, each times its weight.
-fn completions(play: &Play, counted: &[usize], weight: impl Fn(usize) -> f64) -> f64 {
+pub(super) fn completions(play: &Play, counted: &[usize], weight: impl Fn(usize) -> f64) -> f64 {
     counted.iter().filter_map(|&at| Some(play.ends[at]? * weight(at))).sum()
 }
 
-/// The strategies that come nearest to the best turnaround of each scenario, in the mean over all;
-/// one that is not compared on some scenario is none of them.
-fn best(instances: &[Instance], plays: &[Vec<Play>]) -> Vec<String> {
+/// Whether a strategy gives a job one box.
+fn grants_boxes(catalogue: &Catalogue, name: &str) -> bool {
+    catalogue.strategies.entries().any(|entry| entry.name == name && entry.does.contiguous)
+}
+
+/// The strategies by how near they come to the best turnaround of each scenario, in the mean over
+/// all; one that is not compared on some scenario is none of them.
+fn ranked(instances: &[Instance], plays: &[Vec<Play>]) -> Vec<String> {
     let mut scores: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for (instance, plays) in instances.iter().zip(plays) {
         let counted = counted(instance, plays);
@@ -233,7 +250,7 @@ fn best(instances: &[Instance], plays: &[Vec<Play>]) -> Vec<String> {
         .map(|(strategy, scores)| (scores.iter().sum(), strategy))
         .collect();
     scores.sort_by(|one, other| one.0.total_cmp(&other.0));
-    scores.into_iter().take(BEST).map(|(_, strategy)| strategy.to_string()).collect()
+    scores.into_iter().map(|(_, strategy)| strategy.to_string()).collect()
 }
 
 /// The rows of a scenario and its bounds; none if no job counts.
@@ -276,9 +293,9 @@ fn rows(
         .map(|&play| (completions(play, counted, |_| 1.0) - released, play))
         .collect();
     order.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let first = order.first().map(|&(_, play)| batches(instance, play, counted));
+    let first = order.first().map(|&(_, play)| turnarounds(instance, play, counted));
     let row = |&(turnaround, play): &(f64, &Play)| {
-        let own = batches(instance, play, counted);
+        let own = turnarounds(instance, play, counted);
         let behind = first.as_ref().and_then(|first| Change::of(&own, first, LEVEL));
         let last = counted.iter().filter_map(|&at| play.ends[at]).fold(0.0, f64::max);
         let by_nodes = completions(play, counted, nodes);
@@ -299,7 +316,7 @@ fn rows(
 }
 
 /// Turnarounds in pieces of the order of submission.
-fn batches(instance: &Instance, play: &Play, counted: &[usize]) -> Vec<Batch> {
+pub(super) fn turnarounds(instance: &Instance, play: &Play, counted: &[usize]) -> Vec<Batch> {
     let mut batches = vec![Batch::default(); BATCHES];
     for (place, &at) in counted.iter().enumerate() {
         let batch = &mut batches[place * BATCHES / counted.len()];
@@ -342,13 +359,17 @@ impl Row {
     }
 }
 
-/// The rows as CSV.
+/// Rows as CSV.
 ///
 /// # Errors
 /// If the writer fails.
-pub fn write(rows: &[Row], out: &mut dyn std::io::Write) -> Result<(), csv::Error> {
+pub fn write(
+    columns: &[&str],
+    mut rows: impl Iterator<Item = Vec<String>>,
+    out: &mut dyn std::io::Write,
+) -> Result<(), csv::Error> {
     let mut writer = csv::Writer::from_writer(out);
-    writer.write_record(Row::COLUMNS)?;
-    rows.iter().try_for_each(|row| writer.write_record(row.cells()))?;
+    writer.write_record(columns)?;
+    rows.try_for_each(|cells| writer.write_record(cells))?;
     Ok(writer.flush()?)
 }

@@ -2,9 +2,11 @@
 //! of them comes to, and how far above them strategies and schedulers are.
 
 mod board;
+mod parts;
 mod set;
 
 pub use board::{Board, Certificate, Row, judge_all, write};
+pub use parts::{Parts, parts};
 pub use set::{Instance, Yardstick, YardstickError};
 
 /// How much is done.
