@@ -87,12 +87,8 @@ fn write(
 
 /// How far above its bound each scenario is: at best, at best in boxes, and with the plainest rule.
 fn figure(board: &Board) -> Chart {
-    let strategies = Catalogue::default().strategies;
-    let boxes: Vec<&str> = strategies
-        .entries()
-        .filter(|entry| entry.does.contiguous)
-        .map(|entry| entry.name)
-        .collect();
+    let catalogue = Catalogue::default();
+    let keeps = |row: &Row| yardstick::keeps_boxes(&catalogue, &row.strategy);
     let mut categories: Vec<String> = board.rows.iter().map(|row| row.scenario.clone()).collect();
     categories.dedup();
     let series = |name: &str, is_of: &dyn Fn(&Row) -> bool| {
@@ -108,7 +104,7 @@ fn figure(board: &Board) -> Chart {
         series("the best run", &|_| true),
         series("the best run in boxes", &|row| {
             // It places jobs elsewhere, too.
-            boxes.contains(&&*row.strategy) && row.scheduler != "easy-freedom"
+            keeps(row) && row.scheduler != "easy-freedom"
         }),
         series("ff under fcfs", &|row| row.strategy == "ff" && row.scheduler == "fcfs"),
     ];

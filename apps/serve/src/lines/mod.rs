@@ -190,12 +190,17 @@ impl LineSession {
 /// A key that is written nearly as one of ours is a mistake: `dryrun` would allocate. Others are
 /// the caller's own.
 fn known_keys(message: &Map<String, Value>) -> Result<(), String> {
-    let plain = |key: &str| key.to_lowercase().replace(['_', '-', ' '], "");
-    let meant = |key: &String| {
-        let known = KEYS.iter().find(|known| plain(known) == plain(key) && *known != key)?;
-        Some(format!("no \"{}\"; it is written \"{known}\"", key.escape_default()))
-    };
-    message.keys().find_map(meant).map_or(Ok(()), Err)
+    let unknown = message.keys().filter(|key| !KEYS.contains(&key.as_str()));
+    let mut meant = unknown.filter_map(|key| {
+        let plain = key.to_lowercase().replace(['_', '-', ' '], "");
+        let known = KEYS.iter().find(|known| {
+            // Words of few letters are near to many others.
+            let most = usize::from(known.len() > 4);
+            strsim::damerau_levenshtein(&plain, &known.replace('_', "")) <= most
+        })?;
+        Some(format!("no \"{}\"; did you mean \"{known}\"?", key.escape_default()))
+    });
+    meant.next().map_or(Ok(()), Err)
 }
 
 fn request(ask: Ask, job: JobName) -> LeaseRequest {

@@ -6,7 +6,10 @@ use pavior::experiments::advice::{BATCHES, Batch, Change};
 use pavior::experiments::{Catalogue, Point, Progress, Scenario};
 use pavior::scheduling::bounds::{Last, Prices, SCALE, Task, ascend, makespan};
 use pavior::simulation::{Fate, Histories, JobRecord, Stop};
+use pavior::strategies::Sides;
+use pavior::strategies::claim::{BoxGroup, Claim};
 use pavior::workload::TimeUnit;
+use pavior::{Grid, Request};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -124,7 +127,7 @@ pub fn judge_all(
         .filter(|name| !SCHEDULERS.contains(&&**name))
         .collect();
     let ranked = ranked(instances, &plays);
-    let boxes: Vec<&String> = ranked.iter().filter(|name| grants_boxes(catalogue, name)).collect();
+    let boxes: Vec<&String> = ranked.iter().filter(|name| keeps_boxes(catalogue, name)).collect();
     let is_best = |name: &&String| {
         ranked[..ranked.len().min(BEST)].contains(name)
             || boxes[..boxes.len().min(BEST)].contains(name)
@@ -221,9 +224,24 @@ pub(super) fn completions(play: &Play, counted: &[usize], weight: impl Fn(usize)
     counted.iter().filter_map(|&at| Some(play.ends[at]? * weight(at))).sum()
 }
 
-/// Whether a strategy gives a job one box.
-fn grants_boxes(catalogue: &Catalogue, name: &str) -> bool {
-    catalogue.strategies.entries().any(|entry| entry.name == name && entry.does.contiguous)
+/// Whether a strategy gives a job one box that holds the box it asks for, perhaps turned.
+pub fn keeps_boxes(catalogue: &Catalogue, name: &str) -> bool {
+    let Ok(strategy) = catalogue.strategies.select(name) else { return false };
+    let asked = [2, 3, 1];
+    let family = Claim::of(&strategy).family;
+    let shapes = family(
+        &Request::shape(asked),
+        &Grid::mesh(&[8, 8]).expect("a small grid"),
+        &strategy.options,
+    );
+    let sorted = |mut sides: Sides| {
+        sides.sort_unstable();
+        sides
+    };
+    let holds =
+        |sides: Sides| sorted(sides).iter().zip(sorted(asked)).all(|(&has, asks)| has >= asks);
+    let keeps = |shape: &BoxGroup| shape.parts.len() == 1 && holds(shape.bounding());
+    strategy.entry.does.contiguous && shapes.iter().all(keeps)
 }
 
 /// The strategies by how near they come to the best turnaround of each scenario, in the mean over

@@ -5,7 +5,7 @@ mod board;
 mod parts;
 mod set;
 
-pub use board::{Board, Certificate, Row, judge_all, write};
+pub use board::{Board, Certificate, Row, judge_all, keeps_boxes, write};
 pub use parts::{Parts, parts};
 pub use set::{Instance, Yardstick, YardstickError};
 
