@@ -4,7 +4,7 @@
 //! cargo bench -p pavior-scheduling --bench growth                             # the table
 //! cargo bench -p pavior-scheduling --bench growth -- easy mesh:32x32x32 20000 # one run
 //! cargo bench -p pavior-scheduling --bench growth -- check                    # the fixed set
-//! cargo bench -p pavior-scheduling --bench growth -- write                    # the fixed set, anew
+//! cargo bench -p pavior-scheduling --bench growth -- write                    # it is written
 //! ```
 //!
 //! Sides are uniform up to half of the machine's, 36 jobs arrive in the mean run time of one, and

@@ -59,8 +59,8 @@ pub(crate) fn covered(
     if high < n { [span(low, high), None] } else { [span(low, n - 1), span(0, high - n)] }
 }
 
-/// The canonical bases of a shape at which it meets a box, as a box that may pass the end of a ring.
-/// The shape must fit the grid, the box lie on it.
+/// The canonical bases of a shape at which it meets a box, as a box that may pass the end of a
+/// ring. The shape must fit the grid, the box lie on it.
 pub(crate) fn reach(grid: &Grid, met: &Cuboid, shape: Sides) -> Cuboid {
     let spans: [(u16, u16); 3] = std::array::from_fn(|axis| {
         let [first, rest] = covered(grid, axis, met, shape[axis]);
