@@ -8,14 +8,15 @@ use crate::story::complete;
 
 const PODS: &str = "/api/v1/pods";
 
+fn stamp(text: &Value) -> i64 {
+    let stamp: k8s_openapi::jiff::Timestamp = text.as_str().unwrap().parse().unwrap();
+    stamp.as_second()
+}
+
 /// The hours that the lines of a log differ by at most.
 fn hours_apart(log: &str) -> i64 {
     let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let times = lines.filter_map(|line| {
-        let stamp = line["time"].as_str()?.parse::<k8s_openapi::jiff::Timestamp>();
-        Some(stamp.ok()?.as_second())
-    });
-    let times: Vec<i64> = times.collect();
+    let times: Vec<i64> = lines.map(|line| stamp(&line["time"])).collect();
     (times.iter().max().unwrap() - times.iter().min().unwrap()) / 3600
 }
 
@@ -35,6 +36,15 @@ fn copies_whose_clocks_are_an_hour_wrong_place_jobs_as_others_do() {
     let record = Record::read(cluster.path());
     assert_eq!((record.overlaps, record.misplaced), (0, 0), "{record:?}");
     assert!(record.confirmations >= 6, "{record:?}");
+    // What they tell bears the API server's time.
+    let events = cluster.get("/api/v1/namespaces/default/events?fieldSelector=source=pavior");
+    let events = events["items"].as_array().unwrap();
+    assert!(!events.is_empty());
+    for event in events {
+        let (made, told) =
+            (stamp(&event["metadata"]["creationTimestamp"]), stamp(&event["firstTimestamp"]));
+        assert!((made - told).abs() < 60, "{event}");
+    }
     let log = std::fs::read_to_string(cluster.path().join("log/pavior")).unwrap();
     assert_eq!(hours_apart(&log), 2, "{log}");
 }

@@ -20,7 +20,7 @@ use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
 /// One of so many requests is spoilt.
-const ONE_OF: u64 = 12;
+const ONE_OF: u64 = 20;
 
 /// What is done to a request.
 const SPOILT: [&str; 4] =

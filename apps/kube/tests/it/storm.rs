@@ -247,7 +247,7 @@ impl Storm<'_> {
         let sets = jobs / 8;
         self.counts.extend(proxy.counts().map(|(what, count)| (what, count as usize)));
         let cluster = self.cluster;
-        cluster.within(900, "all are complete", || complete(cluster) == jobs);
+        cluster.within(1500, "all are complete", || complete(cluster) == jobs);
         let record = Record::read(cluster.path());
         let (overlaps, misplaced) = (record.overlaps, record.misplaced);
         let crooked = record.crooked(&GRID.parse().unwrap());
