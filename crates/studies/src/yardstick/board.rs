@@ -226,14 +226,11 @@ pub(super) fn completions(play: &Play, counted: &[usize], weight: impl Fn(usize)
 
 /// Whether a strategy gives a job one box that holds the box it asks for, perhaps turned.
 pub fn keeps_boxes(catalogue: &Catalogue, name: &str) -> bool {
-    let Ok(strategy) = catalogue.strategies.select(name) else { return false };
+    let (selected, grid) = (catalogue.strategies.select(name), Grid::mesh(&[8, 8]));
+    let (Ok(strategy), Ok(grid)) = (selected, grid) else { return false };
     let asked = [2, 3, 1];
     let family = Claim::of(&strategy).family;
-    let shapes = family(
-        &Request::shape(asked),
-        &Grid::mesh(&[8, 8]).expect("a small grid"),
-        &strategy.options,
-    );
+    let shapes = family(&Request::shape(asked), &grid, &strategy.options);
     let sorted = |mut sides: Sides| {
         sides.sort_unstable();
         sides
