@@ -139,8 +139,8 @@ fn forged(placed: &Path) -> [(String, &'static str); 4] {
         let mut lines = lines.clone();
         change(&mut lines);
         let path = placed.with_file_name(name);
-        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-        std::fs::write(&path, text).unwrap();
+        let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+        std::fs::write(&path, lines.join("\n")).unwrap();
         path.to_string_lossy().into_owned()
     };
     let left_out = change("left-out.jsonl", &|lines| drop(lines.pop()));
