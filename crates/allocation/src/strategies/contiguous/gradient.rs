@@ -220,7 +220,7 @@ mod tests {
                 let granted = machine.allocate(JobId(number), &Request::shape(sides));
                 let granted = granted.ok().map(|placement| match placement {
                     Placement::Whole(at) => *at,
-                    parts => panic!("{parts:?}"),
+                    parts @ Placement::Parts(_) => panic!("{parts:?}"),
                 });
                 assert_eq!(granted, fitting, "{name} {strategy}");
                 held.extend(granted.map(|at| (JobId(number), at)));
