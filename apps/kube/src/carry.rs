@@ -1,5 +1,7 @@
 //! How a change is written. The API server refuses it if the object is not the one that was seen.
 
+mod slices;
+
 use kube::Client;
 use kube::core::Resource;
 use serde::Serialize;
@@ -8,7 +10,8 @@ use serde_json::{Value, json};
 
 use crate::lease;
 use crate::objects::{
-    GATE, GROUP, Known as _, Lease, Machine, MachineStatus, Node, Placement, Pod, VERSION,
+    AdmissionCheck, FAILED, GATE, GROUP, Job, Known as _, Lease, Machine, MachineStatus, Node,
+    Placement, Pod, VERSION, Workload,
 };
 use crate::plan::{Act, Seen, Waiting};
 
@@ -72,6 +75,39 @@ impl Carrier {
             Act::Remove { pod, .. } => {
                 let body = json!({ "preconditions": { "uid": pod.uid } });
                 self.send("DELETE", &path::<Pod>(pod)?, "application/json", &body).await
+            }
+            Act::Check { workload, at, check, state, message } => {
+                let path = path::<Workload>(workload)? + "/status";
+                let own = format!("/status/admissionChecks/{at}");
+                let version = &workload.version;
+                let patch = json!([
+                    { "op": "test", "path": "/metadata/resourceVersion", "value": version },
+                    { "op": "test", "path": format!("{own}/name"), "value": check },
+                    { "op": "replace", "path": own, "value": {
+                        "name": check, "state": state, "message": message,
+                        "lastTransitionTime": second(),
+                    } },
+                ]);
+                self.send("PATCH", &path, "application/json-patch+json", &patch).await
+            }
+            Act::Activate { check } => {
+                let active = json!({
+                    "type": "Active", "status": "True", "reason": "Active",
+                    "message": "Jobs are placed before they are admitted",
+                    "lastTransitionTime": second(),
+                });
+                let status = json!({ "conditions": [active] });
+                let body = json!({ "metadata": precondition(check), "status": status });
+                let path = path::<AdmissionCheck>(check)? + "/status";
+                self.send("PATCH", &path, MERGE, &body).await
+            }
+            Act::Form { record, slice } => self.form(record, slice).await,
+            Act::Dissolve { slice, record } => self.dissolve(slice, record).await,
+            Act::Note { job, text } => {
+                let mut metadata = precondition(job);
+                metadata["annotations"] = json!({ FAILED: text });
+                let body = json!({ "metadata": metadata });
+                self.send("PATCH", &path::<Job>(job)?, MERGE, &body).await
             }
             Act::Offer { node, resource } => {
                 let amount = json!({ resource: "1" });
@@ -186,6 +222,11 @@ impl Carrier {
             Err(_) => Err(Unchanged::Busy),
         }
     }
+}
+
+/// This moment, as conditions write it.
+fn second() -> String {
+    k8s_openapi::jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 /// This moment, as Leases write it.

@@ -18,6 +18,7 @@ mod objects;
 mod observe;
 mod page;
 mod plan;
+mod quota;
 mod removal;
 mod run;
 mod show;

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::KubeError;
-use crate::objects::{Job, Known as _, Machine, Node, Placement, Pod, Uid};
+use crate::objects::{Job, Known as _, Machine, Node, Placement, Pod, Slice, Uid};
 use crate::plan::{Asker, Depth, Foretold, Memory, Plan, Site, Waiting, plan, strays};
 use crate::watch::LIVING;
 use crate::world::{Index, World};
@@ -121,6 +121,10 @@ impl Cluster {
         for (job, at) in begun(client).await? {
             world.begun.entry(job).or_insert(at);
         }
+        if world.machines.values().any(|machine| machine.spec.is_of_slices()) {
+            let slices = all::<Slice>(client, "").await?;
+            world.slices = Some(slices.map(|one| (one.uid(), one)).collect());
+        }
         Ok(Cluster { world, now })
     }
 
@@ -211,7 +215,8 @@ impl Cluster {
     pub fn slots(&self, shape: &str, budget: u64) -> Result<Vec<MachineSlots>, KubeError> {
         let index = Index::of(&self.world);
         let (mut found, mut fault) = (Vec::new(), "the cluster has no machine".to_string());
-        for (name, machine) in &self.world.machines {
+        let boxes = self.world.machines.iter().filter(|(_, one)| !one.spec.is_of_slices());
+        for (name, machine) in boxes {
             let made = self.plan(&index, name, Depth::ACT)?;
             let site = Site::of(&machine.spec).map_err(KubeError::Machine)?;
             let shape = match site.shape(shape) {

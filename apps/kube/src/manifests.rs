@@ -14,6 +14,10 @@ pub struct Manifests {
     /// A resource that nodes have of themselves, such as `google.com/tpu`, in place of one that the
     /// daemon adds. Then Jobs ask for it themselves.
     pub resource: Option<String>,
+    /// Also what a machine of slices needs.
+    pub slices: bool,
+    /// Also what Jobs in queues of Kueue need.
+    pub kueue: bool,
 }
 
 impl Manifests {
@@ -34,6 +38,12 @@ impl Manifests {
         ];
         if self.resource.is_none() {
             parts.push(include_str!("../manifests/access-nodes.yaml").to_string());
+        }
+        if self.slices {
+            parts.push(include_str!("../manifests/access-slices.yaml").to_string());
+        }
+        if self.kueue {
+            parts.push(include_str!("../manifests/access-kueue.yaml").to_string());
         }
         if !self.no_mutation {
             let mut gate = include_str!("../manifests/gate.yaml").to_string();

@@ -98,6 +98,7 @@ async fn act(client: Client, page: Page, options: &Options) -> Result<(), KubeEr
         let acts = options.always || *leads.borrow_and_update();
         round.leads(acts);
         if watched.is_whole() {
+            watched.world.join_quota();
             round.turn(&watched).await?;
         }
     }

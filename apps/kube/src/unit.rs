@@ -66,7 +66,19 @@ impl<'a> Unit<'a> {
 
     /// Whether a part of it is not to have pods.
     pub(crate) fn is_suspended(&self) -> bool {
-        self.jobs.iter().any(|job| job.is_suspended())
+        self.jobs.iter().any(|job| job.is_idle())
+    }
+
+    /// Whether it has quota, and gets its pods only when it has its place.
+    pub(crate) fn is_promised(&self) -> bool {
+        self.jobs.iter().all(|job| job.is_suspended() && job.has_quota())
+    }
+
+    /// Whether Kueue's topology-aware scheduling chooses its nodes.
+    pub(crate) fn is_kueues(&self, index: &Index<'_>) -> bool {
+        let quota = |job: &Job| job.quota.as_ref().is_some_and(|quota| quota.topology);
+        let gated = |job: &Job| index.pods_of(&job.uid()).iter().any(|pod| pod.spec.is_kueues());
+        self.jobs.iter().any(|job| job.spec.template.topology || quota(job) || gated(job))
     }
 
     /// How long it is said to run, in seconds, if all of it says so.

@@ -16,7 +16,9 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::clock::Clock;
 use crate::look;
-use crate::objects::{Job, Known, Machine, Node, Placement, Pod, Uid};
+use crate::objects::{
+    AdmissionCheck, Job, Known, Machine, Node, Placement, Pod, ResourceFlavor, Slice, Uid, Workload,
+};
 use crate::world::World;
 
 /// News of a kind.
@@ -28,6 +30,10 @@ pub(crate) enum News {
     Placement(Event<Placement>),
     /// When Jobs that were complete before had begun.
     Begun(Vec<(Uid, i64)>),
+    Slice(Event<Slice>),
+    Workload(Event<Workload>),
+    Check(Event<AdmissionCheck>),
+    Flavor(Event<ResourceFlavor>),
 }
 
 /// What a kind is filled with while its watch begins anew.
@@ -52,6 +58,14 @@ pub(crate) struct Watched {
     jobs: Filling<Job>,
     pods: Filling<Pod>,
     placements: Filling<Placement>,
+    slices: Filling<Slice>,
+    workloads: Filling<Workload>,
+    checks: Filling<AdmissionCheck>,
+    flavors: Filling<ResourceFlavor>,
+    /// What Slices and objects of Kueue are watched with once a machine needs them: not every
+    /// cluster has them.
+    late: Option<(Client, Sender<News>)>,
+    late_kueue: Option<(Client, Sender<News>)>,
 }
 
 /// Selects pods that have not ended: others hold no node.
@@ -66,7 +80,9 @@ const WAITING: usize = 4096;
 impl Watched {
     /// Begins to watch. If wanted, it is read once when the Jobs began that are complete by now.
     pub(crate) fn begin(client: &Client, recalls: bool) -> (Watched, Receiver<News>) {
-        let (watched, sender, receiver) = Watched::of_theirs(client);
+        let (mut watched, sender, receiver) = Watched::of_theirs(client);
+        watched.late = Some((client.clone(), sender.clone()));
+        watched.late_kueue.clone_from(&watched.late);
         let everything = watcher::Config::default;
         follow(Api::all(client.clone()), everything(), sender.clone(), News::Machine);
         if recalls {
@@ -145,7 +161,46 @@ impl Watched {
                 }
                 take(event, &mut self.placements, &mut world.placements, Known::uid);
             }
+            News::Slice(event) => {
+                let kept = world.slices.get_or_insert_default();
+                take(event, &mut self.slices, kept, Known::uid);
+            }
+            News::Workload(event) => {
+                take(event, &mut self.workloads, &mut world.kueue.workloads, Known::uid);
+            }
+            News::Check(event) => {
+                take(event, &mut self.checks, &mut world.kueue.checks, |one| by_name(one.name()));
+            }
+            News::Flavor(event) => {
+                take(event, &mut self.flavors, &mut world.kueue.flavors, |one| by_name(one.name()));
+            }
         }
+        self.begin_late();
+    }
+
+    /// Watches what a machine needs that is known by now.
+    fn begin_late(&mut self) {
+        let everything = watcher::Config::default;
+        if self.has_slices()
+            && let Some((client, sender)) = self.late.take()
+        {
+            follow(Api::all(client), everything(), sender, News::Slice);
+        }
+        if self.has_checks()
+            && let Some((client, sender)) = self.late_kueue.take()
+        {
+            follow(Api::all(client.clone()), everything(), sender.clone(), News::Workload);
+            follow(Api::all(client.clone()), everything(), sender.clone(), News::Check);
+            follow(Api::all(client), everything(), sender, News::Flavor);
+        }
+    }
+
+    fn has_slices(&self) -> bool {
+        self.world.machines.values().any(|machine| machine.spec.is_of_slices())
+    }
+
+    fn has_checks(&self) -> bool {
+        self.world.machines.values().any(|machine| machine.spec.admission_check.is_some())
     }
 
     /// The time by the API server's clock, in seconds since 1970.
@@ -160,6 +215,9 @@ impl Watched {
             && self.jobs.whole
             && self.pods.whole
             && self.placements.whole
+            && (self.slices.whole || !self.has_slices())
+            && ((self.workloads.whole && self.checks.whole && self.flavors.whole)
+                || !self.has_checks())
     }
 }
 

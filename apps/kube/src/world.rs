@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::objects::{Job, Known as _, Machine, Node, Placement, Pod, Uid};
+use crate::objects::{Job, Known as _, Machine, Node, Placement, Pod, Slice, Uid};
+use crate::quota::Kueue;
 use crate::unit::Unit;
 
 /// The objects that were read, each kind whole.
@@ -15,6 +16,9 @@ pub(crate) struct World {
     pub(crate) placements: BTreeMap<Uid, Placement>,
     /// When Jobs got their nodes, in seconds since 1970, as far as that was seen: for forecasts.
     pub(crate) begun: HashMap<Uid, i64>,
+    /// None if they were not read: not every cluster has them.
+    pub(crate) slices: Option<BTreeMap<Uid, Slice>>,
+    pub(crate) kueue: Kueue,
 }
 
 impl World {

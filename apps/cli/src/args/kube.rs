@@ -53,6 +53,12 @@ pub(crate) enum KubeCommand {
         /// the daemon writes nothing to nodes
         #[arg(long)]
         resource: Option<String>,
+        /// Also the rights for a machine of slices, on GKE
+        #[arg(long)]
+        slices: bool,
+        /// Also the rights for Jobs in queues of Kueue
+        #[arg(long)]
+        kueue: bool,
     },
     /// Lists all Jobs with a shape: state, box, what each waits for, when it starts by the limits
     Queue {

@@ -33,9 +33,10 @@ pub(crate) fn run(args: &KubeArgs) -> Result<(), Failure> {
         return Err(Failure::usage(reason));
     }
     match command {
-        KubeCommand::Manifests { no_mutation, image, resource } => {
+        KubeCommand::Manifests { no_mutation, image, resource, slices, kueue } => {
             let (image, resource) = (image.clone(), resource.clone());
-            let manifests = Manifests { no_mutation: *no_mutation, image, resource };
+            let (slices, kueue) = (*slices, *kueue);
+            let manifests = Manifests { no_mutation: *no_mutation, image, resource, slices, kueue };
             output::plain(&manifests.text().map_err(failure)?)
         }
         KubeCommand::Queue { format } => queue(*format),

@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use super::{BOX, GLOBAL_INDEX, PodSpec, SECONDS, SHAPE, resource, slim};
 use crate::objects::Known as _;
+use crate::quota::Quota;
 
 /// A Job, as far as a placement hangs on it.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -16,6 +17,9 @@ pub(crate) struct Job {
     pub(crate) spec: JobSpec,
     #[serde(default)]
     pub(crate) status: JobStatus,
+    /// What Kueue says of it, if it asks us.
+    #[serde(skip)]
+    pub(crate) quota: Option<Quota>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -32,6 +36,9 @@ pub(crate) struct JobSpec {
 
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Template {
+    /// Whether Kueue's topology-aware scheduling is asked for.
+    #[serde(default, rename = "metadata", deserialize_with = "topology")]
+    pub(crate) topology: bool,
     #[serde(default)]
     pub(crate) spec: PodSpec,
 }
@@ -107,10 +114,34 @@ impl Job {
         all.saturating_sub(self.status.succeeded.unwrap_or(0))
     }
 
+    /// Whether it has quota and waits for its place, or keeps the place, until it is admitted.
+    pub(crate) fn has_quota(&self) -> bool {
+        self.quota.as_ref().is_some_and(|quota| quota.reserved)
+    }
+
+    /// Whether it is not to have pods, nor a place for them.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.is_suspended() && !self.has_quota()
+    }
+
     /// How long it is said to run, in seconds.
     pub(crate) fn seconds(&self) -> Option<u64> {
         let written = self.annotation(SECONDS).and_then(|text| text.parse().ok());
         let given = [written, self.spec.active_deadline_seconds];
         given.into_iter().flatten().filter(|&seconds| seconds > 0).min()
     }
+}
+
+/// Whether annotations of a template ask Kueue to place its pods.
+fn topology<'de, D: serde::Deserializer<'de>>(input: D) -> Result<bool, D::Error> {
+    #[derive(Deserialize)]
+    struct Metadata {
+        #[serde(default)]
+        annotations: Option<std::collections::BTreeMap<String, serde::de::IgnoredAny>>,
+    }
+    let asks = ["required", "preferred", "unconstrained"]
+        .map(|how| format!("kueue.x-k8s.io/podset-{how}-topology"));
+    let metadata = Option::<Metadata>::deserialize(input)?;
+    let annotations = metadata.and_then(|metadata| metadata.annotations);
+    Ok(annotations.is_some_and(|all| asks.iter().any(|name| all.contains_key(name))))
 }

@@ -18,10 +18,14 @@ pub(crate) struct Machine {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct MachineSpec {
+    /// `slices` where cubes are joined to Slices; else boxes of nodes are placed.
+    pub(crate) kind: Option<String>,
     /// Such as `torus:4x4x4`, in chips.
+    #[serde(default)]
     pub(crate) grid: String,
     /// The chips of a node, such as `2x2x1`.
     pub(crate) host: Option<String>,
+    #[serde(default)]
     pub(crate) nodes: Naming,
     /// Of which each node has one: two pods of Jobs never share a node.
     pub(crate) resource: Option<String>,
@@ -33,9 +37,24 @@ pub(crate) struct MachineSpec {
     pub(crate) nodes_per_namespace: Option<u32>,
     /// How long the scheduler of the cluster may take to start a pod on the node that was chosen.
     pub(crate) patience_seconds: Option<u64>,
+    /// The AdmissionCheck of Kueue with which Jobs are placed before they are admitted.
+    pub(crate) admission_check: Option<String>,
+    /// How long a Job may hold quota without a place.
+    pub(crate) quota_seconds: Option<u64>,
+    /// Cubes of each block that only Jobs whose Slice failed get.
+    pub(crate) spares: Option<u32>,
+    /// How many Slices of a Job fail in a row before no more is made.
+    pub(crate) attempts: Option<u32>,
     /// Shapes in chips of which the free boxes are counted.
     #[serde(default)]
     pub(crate) slots: Vec<String>,
+}
+
+impl MachineSpec {
+    /// Whether it is made of cubes that are joined to Slices.
+    pub(crate) fn is_of_slices(&self) -> bool {
+        self.kind.as_deref() == Some("slices")
+    }
 }
 
 /// How the place of a node is read.

@@ -5,11 +5,13 @@
 //! are those of `pavior.dev` alone.
 
 mod job;
+mod kueue;
 mod lease;
 mod machine;
 mod node;
 mod placement;
 mod pod;
+mod slice;
 
 use std::collections::BTreeMap;
 
@@ -17,13 +19,17 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference,
 use serde::{Deserialize, Deserializer};
 
 pub(crate) use job::Job;
+#[cfg(test)]
+pub(crate) use kueue::CONTROLLER;
+pub(crate) use kueue::{AdmissionCheck, ResourceFlavor, Workload};
 pub(crate) use lease::Lease;
 pub(crate) use machine::{Machine, MachineSpec, MachineStatus, Naming, SlotCount};
 pub(crate) use node::{Node, Taint};
 #[cfg(test)]
 pub(crate) use placement::PlacementStatus;
 pub(crate) use placement::{Placement, PlacementSpec};
-pub(crate) use pod::{Affinity, Expression, Pod, PodSpec, Term};
+pub(crate) use pod::{Affinity, Expression, Pod, PodSpec, Term, Toleration};
+pub(crate) use slice::{OF_MACHINE, OF_NAMESPACE, OF_RECORD, OF_SLICE, Phase, Slice, SliceSpec};
 
 /// The group of our own objects, and the version that is served.
 pub(crate) const GROUP: &str = "pavior.dev";
@@ -39,6 +45,8 @@ pub(crate) const MACHINE: &str = "pavior.dev/machine";
 pub(crate) const SECONDS: &str = "pavior.dev/seconds";
 /// The annotation of a Job that says whether it, or all Jobs of its set together, get a box.
 pub(crate) const BOX: &str = "pavior.dev/box";
+/// The annotation of a Job with the number of its Slices that failed in a row.
+pub(crate) const FAILED: &str = "pavior.dev/failed";
 /// The label of a JobSet's Jobs with their number among all Jobs of the set.
 pub(crate) const GLOBAL_INDEX: &str = "jobset.sigs.k8s.io/job-global-index";
 /// The gate of pods that wait for a place.

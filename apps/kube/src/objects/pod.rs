@@ -135,6 +135,11 @@ impl Pod {
 }
 
 impl PodSpec {
+    /// Whether Kueue's topology-aware scheduling is to open it, too.
+    pub(crate) fn is_kueues(&self) -> bool {
+        self.scheduling_gates.iter().any(|gate| gate.name == "kueue.x-k8s.io/topology")
+    }
+
     /// Whether another one has the same selector, affinity and tolerations.
     pub(crate) fn demands_the_same(&self, other: &PodSpec) -> bool {
         self.node_selector == other.node_selector

@@ -25,6 +25,15 @@ impl Seen {
     }
 }
 
+/// A Slice that is to be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Draft {
+    pub(crate) name: String,
+    pub(crate) machine: String,
+    pub(crate) topology: String,
+    pub(crate) cubes: Vec<String>,
+}
+
 /// A change.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Act {
@@ -36,6 +45,16 @@ pub(crate) enum Act {
     Withdraw { placement: Seen, why: String },
     /// Opens a gated pod, by a JSON patch.
     Open { pod: Seen, patch: Value },
+    /// Makes the Slice of a confirmed record, unless a cube of it is in another Slice.
+    Form { record: Seen, slice: Draft },
+    /// Deletes a Slice whose record is gone.
+    Dissolve { slice: Seen, record: Seen },
+    /// Writes on a Job how many of its Slices failed.
+    Note { job: Seen, text: String },
+    /// Tells Kueue how its check of a Workload stands.
+    Check { workload: Seen, at: usize, check: String, state: &'static str, message: String },
+    /// Tells Kueue that a check is looked after.
+    Activate { check: Seen },
     /// Deletes a pod that is open for other nodes than its record says, or without a record.
     Remove { pod: Seen, why: String },
     /// Adds the exclusive resource to the status of a node.
@@ -52,6 +71,11 @@ impl Act {
             Act::Open { .. } => "open",
             Act::Remove { .. } => "remove",
             Act::Offer { .. } => "offer",
+            Act::Check { .. } => "check",
+            Act::Activate { .. } => "activate",
+            Act::Form { .. } => "form",
+            Act::Dissolve { .. } => "dissolve",
+            Act::Note { .. } => "note",
         }
     }
 
@@ -63,7 +87,12 @@ impl Act {
             | Act::Withdraw { placement: seen, .. }
             | Act::Open { pod: seen, .. }
             | Act::Remove { pod: seen, .. }
-            | Act::Offer { node: seen, .. } => seen,
+            | Act::Offer { node: seen, .. }
+            | Act::Check { workload: seen, .. }
+            | Act::Activate { check: seen }
+            | Act::Form { record: seen, .. }
+            | Act::Dissolve { slice: seen, .. }
+            | Act::Note { job: seen, .. } => seen,
         }
     }
 }

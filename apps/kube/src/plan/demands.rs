@@ -2,26 +2,37 @@
 //! affinity and taints of the template. A node that it would refuse is no candidate.
 
 use crate::objects::{Affinity, Expression, Job, Known as _, Node, PodSpec, Term};
+use crate::quota::Quota;
 
 /// What a Job demands of nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct Demands<'a> {
     template: &'a PodSpec,
+    /// Of the flavors that Kueue gave, which its pods will have.
+    flavors: Option<&'a Quota>,
     required: Option<Affinity>,
 }
 
 impl<'a> Demands<'a> {
     pub(crate) fn of(template: &'a PodSpec) -> Demands<'a> {
-        Demands { template, required: template.required() }
+        Demands { template, flavors: None, required: template.required() }
+    }
+
+    /// Those of a Job's pods, as they will be.
+    pub(crate) fn of_job(job: &'a Job) -> Demands<'a> {
+        Demands { flavors: job.quota.as_ref(), ..Demands::of(&job.spec.template.spec) }
     }
 
     /// The different ones of several Jobs: each must hold.
     pub(crate) fn of_all(jobs: &[&'a Job]) -> Vec<Demands<'a>> {
         let mut all: Vec<Demands<'_>> = Vec::new();
         for job in jobs {
-            let template = &job.spec.template.spec;
-            if !all.iter().any(|known| known.template.demands_the_same(template)) {
-                all.push(Demands::of(template));
+            let own = Demands::of_job(job);
+            let same = |known: &Demands<'_>| {
+                known.template.demands_the_same(own.template) && known.flavors == own.flavors
+            };
+            if !all.iter().any(same) {
+                all.push(own);
             }
         }
         all
@@ -32,7 +43,8 @@ impl<'a> Demands<'a> {
         let selected = |(label, value): (&String, &String)| node.label(label) == Some(value);
         let affine =
             |affinity: &Affinity| affinity.node_selector_terms.iter().any(|term| term.allows(node));
-        self.template.node_selector.iter().all(selected)
+        let of_flavors = self.flavors.iter().flat_map(|quota| &quota.selector);
+        self.template.node_selector.iter().chain(of_flavors).all(selected)
             && self.required.as_ref().is_none_or(affine)
             && self.tolerate(node)
     }
@@ -41,7 +53,8 @@ impl<'a> Demands<'a> {
     pub(crate) fn tolerate(&self, node: &Node) -> bool {
         let keeps = ["NoSchedule", "NoExecute"];
         let hard = node.spec.taints.iter().filter(|taint| keeps.contains(&&*taint.effect));
-        let tolerations = &self.template.tolerations;
+        let of_flavors = self.flavors.iter().flat_map(|quota| &quota.tolerations);
+        let tolerations: Vec<_> = self.template.tolerations.iter().chain(of_flavors).collect();
         hard.into_iter().all(|taint| tolerations.iter().any(|one| one.covers(taint)))
     }
 }

@@ -2,6 +2,7 @@
 //! nothing is remembered that a decision needs: a plan is made of the world as it is.
 
 mod act;
+mod checks;
 mod demands;
 mod foretold;
 mod order;
@@ -11,6 +12,7 @@ mod pods;
 mod queue;
 mod records;
 mod site;
+mod slices;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -20,13 +22,13 @@ use std::collections::{HashMap, HashSet};
 use pavior_mesh::{NodeId, Occupancy};
 use pavior_planning::{Shape, slots};
 
-pub(crate) use act::{Act, Seen};
+pub(crate) use act::{Act, Draft, Seen};
 pub(crate) use foretold::{Foretold, Question};
 pub(crate) use queue::{Holding, Waiting};
 pub(crate) use site::{RESOURCE, Site};
 pub(crate) use words::told;
 
-use crate::objects::{Job, Known, MACHINE, MachineStatus, Pod, SlotCount, Uid};
+use crate::objects::{Job, Known, MACHINE, MachineStatus, Phase, Pod, SlotCount, Uid};
 use crate::world::{Index, World};
 use places::Places;
 
@@ -44,10 +46,16 @@ pub(crate) struct Memory {
     avoided: HashMap<Uid, HashMap<String, i64>>,
     /// When each namespace got its latest place.
     served: HashMap<String, i64>,
-    /// Whether a set lacks Jobs that may still be being made.
+    /// Whether a set lacks Jobs that may still be being made, or a Slice is to be tried again.
     unfinished: bool,
     /// The Jobs that have run, if it is asked when others start.
     past: foretold::Past,
+    /// Since when a Workload holds quota without a place.
+    quota: HashMap<Uid, i64>,
+    /// Since when a Slice is not usable yet.
+    forming: HashMap<Uid, i64>,
+    /// When a Slice with a cube failed last.
+    failed: HashMap<String, i64>,
     /// The slots of the shapes that the operator asks for, of this free machine.
     slots: Option<(Occupancy, Vec<SlotCount>)>,
 }
@@ -105,11 +113,20 @@ impl Memory {
 
     /// Whether something changes with time alone.
     pub(crate) fn is_patient(&self) -> bool {
-        self.unfinished || !self.refused.is_empty() || !self.avoided.is_empty()
+        self.unfinished
+            || !self.quota.is_empty()
+            || !self.forming.is_empty()
+            || !self.refused.is_empty()
+            || !self.avoided.is_empty()
     }
 
     fn forget(&mut self, world: &World, now: i64) {
         self.refused.retain(|pod, _| world.pods.contains_key(pod));
+        let forms = |slice: &Uid| {
+            let slice = world.slices.as_ref().and_then(|all| all.get(slice));
+            slice.is_some_and(|slice| slice.phase() == Phase::Forming)
+        };
+        self.forming.retain(|slice, _| forms(slice));
         for placement in world.placements.values() {
             let served = self.served.entry(placement.namespace().to_string()).or_insert(i64::MIN);
             *served = (*served).max(placement.created());
@@ -170,13 +187,18 @@ pub(crate) fn plan(
         return Err("there is no such machine".to_string());
     };
     memory.forget(index.world, now);
+    if machine.spec.is_of_slices() {
+        return slices::plan(index, machine, memory, now);
+    }
     let mut site = Site::of(&machine.spec)?;
     site.observed = depth.asker == Asker::Observer;
     let places = Places::of(&site.grid, &machine.spec.nodes, index.world.nodes.values());
     let plot = Plot { name, site, places };
     let mut acts = Vec::new();
     offer(&plot, index, &mut acts);
-    let records = records::judge(&plot, index, memory, now, &mut acts);
+    let records = records::judge(&plot, index, &mut acts, &mut |record| {
+        records::fault(&plot, index, record, memory, now)
+    });
     for record in records.iter().filter(|record| record.stands) {
         pods::open(&plot, index, record, &mut acts);
     }
@@ -187,8 +209,11 @@ pub(crate) fn plan(
     for unit in units.iter().filter(|unit| !unit.is_placed(index)) {
         pods::remove(unit, index, &mut acts);
     }
+    let promised = units.iter().any(|unit| unit.is_promised() && !unit.is_placed(index));
+    let depth = Depth { starts: depth.starts || promised, ..depth };
     let mut queue = queue::place(&plot, index, &records, units, memory, now, depth)?;
     acts.extend(std::mem::take(&mut queue.proposals));
+    acts.extend(checks::tell(&plot, index, &records, &queue.waiting, memory, now));
     let missing = plot.places.names.iter().filter(|name| name.is_none()).count() as u32;
     let status = MachineStatus {
         fault: None,

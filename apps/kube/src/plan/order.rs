@@ -13,6 +13,10 @@ use crate::objects::Known as _;
 use crate::unit::Unit;
 use crate::world::Index;
 
+/// Why a Job is left alone.
+pub(super) const KUEUES: &str =
+    "topology-aware scheduling of Kueue chooses its nodes: one of the two must go";
+
 /// The nodes that the Jobs of each namespace hold.
 pub(super) fn held<'a>(records: &[Record<'a>]) -> HashMap<&'a str, u32> {
     let mut nodes: HashMap<&str, u32> = HashMap::new();
@@ -33,11 +37,13 @@ pub(super) fn waiting<'a>(
 ) -> Vec<(Unit<'a>, bool)> {
     let mut all: Vec<(Unit<'_>, bool, i64)> = Vec::new();
     for unit in units {
-        let suspended = unit.jobs().iter().all(|job| job.is_suspended());
+        let suspended = unit.jobs().iter().all(|job| job.is_idle());
         if unit.is_over() || suspended || unit.is_placed(index) {
             continue;
         }
-        let (mut gated, mut open, mut priority) = (HashSet::new(), 0, None);
+        let quota = unit.jobs().iter().filter_map(|job| job.quota.as_ref());
+        let mut priority = quota.map(|quota| quota.priority).max();
+        let (mut gated, mut open) = (HashSet::new(), 0);
         for (rank, pod) in unit.pods(index) {
             priority = priority.max(Some(pod.spec.priority.unwrap_or(0)));
             match rank {
@@ -47,7 +53,8 @@ pub(super) fn waiting<'a>(
             }
         }
         let is_whole = gated.len() as u64 == unit.left() && !gated.is_empty();
-        all.push((unit, open == 0 && is_whole, priority.unwrap_or(0)));
+        let ready = open == 0 && (is_whole || unit.is_promised());
+        all.push((unit, ready, priority.unwrap_or(0)));
     }
     let crowded = crowded(plot, records, &all, memory);
     all.sort_by_cached_key(|(unit, _, priority)| {

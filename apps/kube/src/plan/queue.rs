@@ -25,6 +25,12 @@ pub(super) const ENDLESS: u64 = 365 * 86_400;
 /// How long after its newest Job a set may be incomplete before that is told, in seconds.
 const SET_S: i64 = 10;
 
+/// Whether Jobs of a set may still be being made.
+pub(super) fn is_being_made(unit: &Unit<'_>, now: i64) -> bool {
+    let newest = unit.jobs().iter().map(|job| job.created()).max();
+    newest.is_some_and(|made| now < made + SET_S)
+}
+
 /// A Job that waits, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Waiting {
@@ -186,11 +192,14 @@ impl<'a> Queue<'a> {
         let mut queued: HashMap<&str, usize> = HashMap::new();
         for (unit, ready) in waiting {
             let job = unit.first();
+            if unit.is_kueues(index) {
+                queue.refuse(&unit, true, order::KUEUES);
+                continue;
+            }
             let request = match plot.site.request(&unit) {
                 Ok(request) => request,
                 Err(Refused::Incomplete(why)) => {
-                    let newest = unit.jobs().iter().map(|job| job.created()).max();
-                    if newest.is_some_and(|made| state.now < (made + SET_S).max(0) as u64) {
+                    if is_being_made(&unit, state.now as i64) {
                         memory.unfinished = true;
                     } else {
                         queue.refuse(&unit, false, &why);

@@ -25,13 +25,13 @@ pub(crate) struct Record<'a> {
     pub(crate) stands: bool,
 }
 
-/// The records of a machine, oldest first, and what is to be done with them.
+/// The records of a machine, oldest first, and what is to be done with them. A record is given up
+/// for what is `fault` with its nodes.
 pub(crate) fn judge<'a>(
     plot: &Plot<'_>,
     index: &Index<'a>,
-    memory: &mut Memory,
-    now: i64,
     acts: &mut Vec<Act>,
+    fault: &mut dyn FnMut(&Record<'_>) -> Option<String>,
 ) -> Vec<Record<'a>> {
     let mut records = read(plot, index);
     let mut confirmed: HashMap<NodeId, &Uid> = HashMap::new();
@@ -51,12 +51,12 @@ pub(crate) fn judge<'a>(
             continue;
         } else if let Some(why) = useless(index, record) {
             Some(why)
-        } else if placement.status.confirmed {
-            broken(plot, index, record, memory, now)
-        } else if others(&confirmed, &record.nodes) || others(&older, &record.nodes) {
+        } else if !placement.status.confirmed
+            && (others(&confirmed, &record.nodes) || others(&older, &record.nodes))
+        {
             Some("another one has its nodes".to_string())
         } else {
-            unfit(plot, index, record)
+            fault(record)
         };
         if !placement.status.confirmed {
             for node in &record.nodes {
@@ -71,6 +71,21 @@ pub(crate) fn judge<'a>(
         }
     }
     records
+}
+
+/// What is wrong with the nodes of a record.
+pub(crate) fn fault(
+    plot: &Plot<'_>,
+    index: &Index<'_>,
+    record: &Record<'_>,
+    memory: &mut Memory,
+    now: i64,
+) -> Option<String> {
+    if record.placement.status.confirmed {
+        broken(plot, index, record, memory, now)
+    } else {
+        unfit(plot, index, record)
+    }
 }
 
 fn read<'a>(plot: &Plot<'_>, index: &Index<'a>) -> Vec<Record<'a>> {
@@ -144,7 +159,7 @@ fn broken(
         }
     }
     for (job, base) in unit.bases() {
-        let demands = Demands::of(&job.spec.template.spec);
+        let demands = Demands::of_job(job);
         let own = base + job.spec.completions.unwrap_or(0) as usize;
         let nodes = record.placement.spec.nodes.iter().enumerate();
         for (rank, name) in nodes.take(own).skip(base) {

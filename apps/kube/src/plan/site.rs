@@ -39,6 +39,9 @@ pub(crate) struct Site {
 /// The most different selectors, affinities and tolerations of a set.
 const TEMPLATES: usize = 64;
 
+/// How long a Slice may take to become usable, where the operator says nothing.
+const SLICE_S: u64 = 1800;
+
 /// Why a Job is not placed as it is.
 #[derive(Debug)]
 pub(crate) enum Refused {
@@ -103,6 +106,21 @@ impl Site {
         Ok(site)
     }
 
+    /// A row of cubes in the place of nodes, for a machine of slices.
+    ///
+    /// # Errors
+    /// A sentence, if there are too many.
+    pub(super) fn of_cubes(spec: &MachineSpec, cubes: usize) -> Result<Site, String> {
+        let row = MachineSpec {
+            grid: format!("mesh:{}", cubes.max(1)),
+            nodes: crate::objects::Naming { labels: Vec::new(), pattern: Some("{x}".into()) },
+            queued_per_namespace: spec.queued_per_namespace,
+            patience_seconds: Some(spec.patience_seconds.unwrap_or(SLICE_S)),
+            ..MachineSpec::default()
+        };
+        Site::of(&row)
+    }
+
     /// A shape in chips as one in nodes.
     ///
     /// # Errors
@@ -125,12 +143,7 @@ impl Site {
     /// The sides of a shape in nodes.
     fn nodes(&self, text: &str) -> Result<Sides, String> {
         let axes = self.grid.axes();
-        let digits = |side: &str| {
-            (1..=5).contains(&side.len())
-                && !side.starts_with('0')
-                && side.bytes().all(|byte| byte.is_ascii_digit())
-        };
-        if !text.split('x').all(digits) {
+        if !is_written(text) {
             return Err("its shape is none; write one such as 4x4x2".to_string());
         }
         let Ok(Ask::Shape(chips)) = Ask::typed(Some(text), None, &self.grid) else {
@@ -152,32 +165,8 @@ impl Site {
     /// # Errors
     /// Why it is never placed, in words that repeat nothing of it.
     pub(crate) fn request(&self, unit: &Unit<'_>) -> Result<Request, Refused> {
-        let never = |why: &str| Refused::Never(why.to_string());
         let nodes = self.nodes(unit.first().shape().unwrap_or_default()).map_err(Refused::Never)?;
-        let indexed = |job: &&Job| job.spec.completion_mode.as_deref() == Some("Indexed");
-        if !unit.jobs().iter().all(indexed) {
-            return Err(never("it is not Indexed: its pods have no ranks"));
-        }
-        if unit.first().is_of_a_set() && unit.first().owner().is_none() {
-            return Err(never("it says pavior.dev/box: set, and belongs to no set"));
-        }
-        if let Some(why) = unit.lacks(volume(nodes)) {
-            return Err(Refused::Incomplete(why));
-        }
-        if unit.is_suspended() {
-            return Err(Refused::Incomplete("a Job of its set is suspended".to_string()));
-        }
-        if Demands::of_all(unit.jobs()).len() > TEMPLATES {
-            let why = format!("its set has more than {TEMPLATES} demands on nodes");
-            return Err(Refused::Never(why));
-        }
-        let elastic = |job: &&Job| job.spec.parallelism != job.spec.completions;
-        if unit.completions() != volume(nodes) || unit.jobs().iter().any(elastic) {
-            return Err(never(&format!(
-                "its shape has {} nodes: completions and parallelism must be as many",
-                volume(nodes)
-            )));
-        }
+        sound(unit, volume(nodes))?;
         let request = Request::shape(nodes);
         Ok(if self.turns() { request } else { request.with_freedom(Freedom::Box) })
     }
@@ -194,6 +183,54 @@ impl Site {
         let point = &self.grid.point(node)[..self.grid.axes()];
         point.iter().map(u16::to_string).collect::<Vec<_>>().join(",")
     }
+}
+
+/// Whether a shape is written as shapes are.
+pub(super) fn is_written(text: &str) -> bool {
+    let digits = |side: &str| {
+        (1..=5).contains(&side.len())
+            && !side.starts_with('0')
+            && side.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    text.split('x').all(digits)
+}
+
+/// Whether all of a unit is there and has so many nodes.
+///
+/// # Errors
+/// Why it is not placed, in words that repeat nothing of it.
+pub(super) fn sound(unit: &Unit<'_>, nodes: u64) -> Result<(), Refused> {
+    let never = |why: &str| Err(Refused::Never(why.to_string()));
+    let indexed = |job: &&Job| job.spec.completion_mode.as_deref() == Some("Indexed");
+    if !unit.jobs().iter().all(indexed) {
+        return never("it is not Indexed: its pods have no ranks");
+    }
+    if unit.first().is_of_a_set() && unit.first().owner().is_none() {
+        return never("it says pavior.dev/box: set, and belongs to no set");
+    }
+    if let Some(why) = unit.lacks(nodes) {
+        return Err(Refused::Incomplete(why));
+    }
+    if unit.is_suspended() {
+        return Err(Refused::Incomplete("a Job of its set is suspended".to_string()));
+    }
+    if Demands::of_all(unit.jobs()).len() > TEMPLATES {
+        return never(&format!("its set has more than {TEMPLATES} demands on nodes"));
+    }
+    let cut = |job: &&Job| {
+        let pods = job.quota.as_ref().filter(|quota| quota.reserved).and_then(|quota| quota.pods);
+        pods.is_some_and(|pods| Some(pods) != job.spec.completions)
+    };
+    if unit.jobs().iter().any(cut) {
+        return never("Kueue lets it have another number of pods, which is no box");
+    }
+    let elastic = |job: &&Job| job.spec.parallelism != job.spec.completions;
+    if unit.completions() != nodes || unit.jobs().iter().any(elastic) {
+        return never(&format!(
+            "its shape has {nodes} nodes: completions and parallelism must be as many"
+        ));
+    }
+    Ok(())
 }
 
 fn written(sides: Sides, axes: usize) -> String {

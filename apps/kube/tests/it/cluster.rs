@@ -121,7 +121,13 @@ impl Cluster {
     pub(crate) fn apply(&self) {
         let image = Some("registry.invalid/pavior:0.1.0".to_string());
         let no_mutation = !mutates(self.release);
-        let manifests = pavior_kube::Manifests { no_mutation, image, resource: None };
+        let manifests = pavior_kube::Manifests {
+            no_mutation,
+            image,
+            resource: None,
+            slices: true,
+            kueue: true,
+        };
         let text = manifests.text().unwrap();
         for part in text.split("\n---\n") {
             let object: Value = serde_saphyr::from_str(part).expect("manifests are YAML");

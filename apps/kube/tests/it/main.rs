@@ -13,5 +13,6 @@ mod page;
 mod policies;
 mod proxy;
 mod sets;
+mod slices;
 mod storm;
 mod story;

@@ -3,7 +3,9 @@
 
 mod foretold;
 mod model;
+mod quota;
 mod races;
 mod sets;
+mod slices;
 mod small;
 mod speed;

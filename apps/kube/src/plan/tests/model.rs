@@ -8,9 +8,10 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::objects::{
-    BOX, GATE, GLOBAL_INDEX, Job, Known, Machine, Node, Placement, PlacementStatus, Pod, SHAPE, Uid,
+    BOX, FAILED, GATE, GLOBAL_INDEX, Job, Known, Machine, Node, OF_SLICE, Placement,
+    PlacementStatus, Pod, SHAPE, Slice, Uid, Workload,
 };
-use crate::plan::{Act, Seen};
+use crate::plan::{Act, Draft, Seen};
 use crate::world::World;
 
 /// What an object became; none when it was deleted.
@@ -20,6 +21,7 @@ enum News {
     Pod(Uid, Option<Pod>),
     Node(String, Option<Node>),
     Placement(Uid, Option<Placement>),
+    Slice(Uid, Option<Slice>),
 }
 
 impl News {
@@ -29,6 +31,7 @@ impl News {
             News::Pod(..) => 1,
             News::Node(..) => 2,
             News::Placement(..) => 3,
+            News::Slice(..) => 4,
         }
     }
 
@@ -42,9 +45,16 @@ impl News {
             News::Node(name, None) => drop(world.nodes.remove(&name)),
             News::Placement(uid, Some(one)) => drop(world.placements.insert(uid, one)),
             News::Placement(uid, None) => drop(world.placements.remove(&uid)),
+            News::Slice(uid, Some(one)) => {
+                drop(world.slices.get_or_insert_default().insert(uid, one));
+            }
+            News::Slice(uid, None) => drop(world.slices.get_or_insert_default().remove(&uid)),
         }
     }
 }
+
+/// How many kinds are watched.
+pub(super) const KINDS: usize = 5;
 
 /// The cluster.
 pub(super) struct Model {
@@ -53,6 +63,8 @@ pub(super) struct Model {
     version: u64,
     next: u64,
     history: Vec<News>,
+    /// Of a node: a shape has that many fewer pods.
+    chips: u32,
     /// The nodes that each Job's pods ended on, by rank.
     pub(super) ended: HashMap<Uid, BTreeMap<usize, String>>,
 }
@@ -62,7 +74,7 @@ pub(super) struct Model {
 pub(super) struct View {
     pub(super) world: World,
     /// Up to where each kind was read.
-    seen: [usize; 4],
+    seen: [usize; KINDS],
 }
 
 impl View {
@@ -76,10 +88,15 @@ impl View {
         }
         self.seen[kind] = to;
         self.world.machines = model.world.machines.clone();
+        self.world.kueue = model.world.kueue.clone();
+        self.world.join_quota();
+        if model.world.slices.is_some() {
+            self.world.slices.get_or_insert_default();
+        }
     }
 
     pub(super) fn catch_up(&mut self, model: &Model) {
-        for kind in 0..4 {
+        for kind in 0..KINDS {
             self.advance(model, kind, usize::MAX);
         }
     }
@@ -97,23 +114,30 @@ impl Model {
         spec["nodes"] = json!({ "pattern": "n{x}-{y}" });
         let machine = json!({ "metadata": { "name": "m", "uid": "machine" }, "spec": spec });
         let machine: Machine = serde_json::from_value(machine).unwrap();
-        let mut model = Model {
-            world: World::default(),
-            version: 1,
-            next: 1,
-            history: Vec::new(),
-            ended: HashMap::new(),
-        };
+        let mut model = Model::empty(machine, 1);
         let grid: pavior_mesh::Grid = grid.parse().unwrap();
         for id in 0..grid.nodes() {
             let [x, y, _] = grid.point(pavior_mesh::NodeId(id));
             model.add_node(&format!("n{x}-{y}"));
         }
+        model
+    }
+
+    /// A machine without nodes.
+    pub(super) fn empty(machine: Machine, chips: u32) -> Model {
+        let mut model = Model {
+            world: World::default(),
+            version: 1,
+            next: 1,
+            history: Vec::new(),
+            chips,
+            ended: HashMap::new(),
+        };
         model.world.machines.insert("m".into(), machine);
         model
     }
 
-    fn uid(&mut self) -> String {
+    pub(super) fn uid(&mut self) -> String {
         self.next += 1;
         format!("u{:06}", self.next)
     }
@@ -180,7 +204,8 @@ impl Model {
         shape: &str,
         extra: &Value,
     ) -> Uid {
-        let nodes: u32 = shape.split('x').map(|side| side.parse::<u32>().unwrap_or(0)).product();
+        let sides = shape.split('x').map(|side| side.parse::<u32>().unwrap_or(0));
+        let nodes = sides.product::<u32>() / self.chips;
         let uid = self.uid();
         let created = Timestamp::from_second(1000 + self.next as i64).unwrap();
         let job = json!({
@@ -220,6 +245,42 @@ impl Model {
         let Some(mut job) = self.world.jobs.get(uid).cloned() else { return };
         job.spec.suspend = Some(suspended);
         self.put_job(job);
+    }
+
+    /// Kueue resumes a Job, with the selectors of its flavors.
+    pub(super) fn resume(&mut self, uid: &Uid, labels: &BTreeMap<String, String>) {
+        let Some(mut job) = self.world.jobs.get(uid).cloned() else { return };
+        job.spec.suspend = Some(false);
+        job.spec.template.spec.node_selector.extend(labels.clone());
+        self.put_job(job);
+    }
+
+    pub(super) fn put_workload(&mut self, mut one: Workload) {
+        self.stamp(&mut one.metadata);
+        self.world.kueue.workloads.insert(one.uid(), one);
+    }
+
+    pub(super) fn label(&mut self, node: &str, name: &str, value: &str) {
+        let mut node = self.world.nodes[node].clone();
+        node.metadata.labels.get_or_insert_default().insert(name.into(), value.into());
+        self.put_node(node);
+    }
+
+    /// Gives a Job another template.
+    pub(super) fn change_template(&mut self, uid: &Uid, template: Value) {
+        let mut job = self.world.jobs[uid].clone();
+        job.spec.template = serde_json::from_value(template).unwrap();
+        self.put_job(job);
+    }
+
+    /// Gives every pod one more gate.
+    pub(super) fn gate_all(&mut self, gate: &str) {
+        for uid in self.pods(|_| true) {
+            let mut pod = self.world.pods[&uid].clone();
+            let gates = json!([{ "name": GATE }, { "name": gate }]);
+            pod.spec.scheduling_gates = serde_json::from_value(gates).unwrap();
+            self.put_pod(pod);
+        }
     }
 
     /// Deletes a Job in the background: its record goes, its pods end a while later.
@@ -299,7 +360,10 @@ impl Model {
                 "name": format!("{}-{rank}-{uid}", job.name()), "namespace": namespace, "uid": uid,
                 "labels": labels,
             },
-            "spec": { "schedulingGates": [{ "name": GATE }] },
+            "spec": {
+                "schedulingGates": [{ "name": GATE }],
+                "nodeSelector": job.spec.template.spec.node_selector,
+            },
             "status": { "phase": "Pending" },
         });
         let mut pod: Pod = serde_json::from_value(pod).unwrap();
@@ -316,7 +380,7 @@ impl Model {
     pub(super) fn bind(&mut self) {
         for uid in self.pods(|pod| pod.gate().is_none() && pod.node().is_none()) {
             let mut pod = self.world.pods[&uid].clone();
-            let Some(name) = pod.meant_for() else { continue };
+            let Some(name) = self.node_for(&pod) else { continue };
             let taken = !self.pods(|pod| pod.lives() && pod.node() == Some(&name)).is_empty();
             let ready = self.world.nodes.get(&name).is_some_and(Node::is_ready);
             if ready && !taken {
@@ -324,6 +388,17 @@ impl Model {
                 self.put_pod(pod);
             }
         }
+    }
+
+    /// The node that a pod can have: the one that it names, or a free one of its Slice.
+    fn node_for(&self, pod: &Pod) -> Option<String> {
+        let Some(slice) = pod.spec.node_selector.get(OF_SLICE) else { return pod.meant_for() };
+        let of_slice = |node: &&Node| node.label(OF_SLICE) == Some(slice.as_str());
+        let free = |node: &&Node| {
+            self.pods(|pod| pod.lives() && pod.node() == Some(node.name())).is_empty()
+        };
+        let mut nodes = self.world.nodes.values().filter(of_slice);
+        nodes.find(free).map(|node| node.name().to_string())
     }
 
     /// Pods that are going are gone.
@@ -389,7 +464,82 @@ impl Model {
                 is
             }
             Act::Offer { .. } => true,
+            Act::Form { record, slice } => {
+                let known = self.world.placements.get(&record.uid);
+                let stands = known.is_some_and(|one| one.status.confirmed && !one.is_going());
+                let held =
+                    |one: &Slice| one.spec.partition_ids.iter().any(|id| slice.cubes.contains(id));
+                let taken = self.world.slices.iter().flatten().any(|(_, one)| held(one));
+                stands && !taken && self.form(record, slice)
+            }
+            Act::Dissolve { slice, record } => {
+                !self.world.placements.contains_key(&record.uid) && self.dissolve(&slice.uid)
+            }
+            Act::Check { workload, at, state, message, .. } => {
+                let known = self.world.kueue.workloads.get(&workload.uid).cloned();
+                let seen = known.filter(|one| Seen::of(one) == *workload);
+                let Some(mut one) = seen else { return false };
+                let check = &mut one.status.admission_checks[*at];
+                (check.state, check.message) = ((*state).to_string(), message.clone());
+                self.put_workload(one);
+                true
+            }
+            Act::Activate { check } => {
+                let one = self.world.kueue.checks.get_mut(&check.name).unwrap();
+                let active = json!({ "type": "Active", "status": "True" });
+                one.status.conditions.push(serde_json::from_value(active).unwrap());
+                true
+            }
+            Act::Note { job, text } => {
+                let known = self.world.jobs.get(&job.uid).cloned();
+                let Some(mut one) = known.filter(|one| Seen::of(one) == *job) else { return false };
+                one.metadata
+                    .annotations
+                    .get_or_insert_default()
+                    .insert(FAILED.into(), text.clone());
+                self.put_job(one);
+                true
+            }
         }
+    }
+
+    /// Makes a Slice, whatever others there are.
+    pub(super) fn form(&mut self, record: &Seen, slice: &Draft) -> bool {
+        let known = |one: &Slice| one.name() == slice.name;
+        if self.world.slices.iter().flatten().any(|(_, one)| known(one)) {
+            return false;
+        }
+        let annotations = json!({
+            "pavior.dev/machine": slice.machine, "pavior.dev/namespace": record.namespace,
+            "pavior.dev/placement": record.name,
+        });
+        let one = json!({
+            "metadata": { "name": slice.name, "uid": self.uid(), "annotations": annotations },
+            "spec": {
+                "type": "tpu7x", "topology": slice.topology, "partitionIds": slice.cubes,
+            },
+        });
+        self.put_slice(serde_json::from_value(one).unwrap());
+        true
+    }
+
+    pub(super) fn put_slice(&mut self, mut one: Slice) {
+        self.stamp(&mut one.metadata);
+        self.note(News::Slice(one.uid(), Some(one)));
+    }
+
+    /// A Slice is deleted: its controller takes a while.
+    pub(super) fn dissolve(&mut self, uid: &Uid) -> bool {
+        let known = self.world.slices.as_ref().and_then(|all| all.get(uid));
+        let Some(mut one) = known.cloned() else { return false };
+        one.metadata.deletion_timestamp = Some(time(1));
+        self.put_slice(one);
+        true
+    }
+
+    /// A Slice is gone.
+    pub(super) fn end_slice(&mut self, uid: &Uid) {
+        self.note(News::Slice(uid.clone(), None));
     }
 
     fn put_placement(&mut self, mut one: Placement) {
@@ -410,6 +560,13 @@ impl Model {
         for step in patch.as_array().unwrap() {
             match step["path"].as_str().unwrap() {
                 "/spec/affinity" => pod.spec.affinity = Some(step["value"].clone()),
+                "/spec/nodeSelector" => {
+                    pod.spec.node_selector = serde_json::from_value(step["value"].clone()).unwrap();
+                }
+                path if path.starts_with("/spec/nodeSelector/") => {
+                    let value = step["value"].as_str().unwrap().to_string();
+                    pod.spec.node_selector.insert(OF_SLICE.into(), value);
+                }
                 path if path.starts_with("/spec/schedulingGates/") && step["op"] == "remove" => {
                     pod.spec.scheduling_gates.clear();
                 }

@@ -1,0 +1,314 @@
+//! Beside Kueue: quota is Kueue's, places are ours.
+
+use serde_json::{Value, json};
+
+use super::model::{Model, View};
+use crate::objects::{CONTROLLER, Job, Known as _, Uid, Workload};
+use crate::plan::{Act, Depth, Memory, Plan, plan};
+use crate::world::Index;
+
+/// What Kueue does, as far as it concerns a Job: quota in the order of priority and creation,
+/// preemption, checks, and Jobs that are resumed and suspended.
+struct Kueue {
+    quota: u32,
+    /// What a flavor demands of nodes.
+    labels: Value,
+    /// How many pods fewer than it asks for a Job gets.
+    cut: u32,
+    preempts: bool,
+}
+
+impl Kueue {
+    fn new(model: &mut Model, quota: u32, labels: Value) -> Kueue {
+        let check = json!({
+            "metadata": { "name": "place", "uid": "check", "resourceVersion": "1" },
+            "spec": { "controllerName": CONTROLLER },
+        });
+        let flavor = json!({
+            "metadata": { "name": "fast", "uid": "flavor" }, "spec": { "nodeLabels": labels },
+        });
+        let kueue = &mut model.world.kueue;
+        kueue.checks.insert("place".into(), serde_json::from_value(check).unwrap());
+        kueue.flavors.insert("fast".into(), serde_json::from_value(flavor).unwrap());
+        Kueue { quota, labels, cut: 0, preempts: false }
+    }
+
+    /// A suspended Job in a queue.
+    fn submit(&self, model: &mut Model, name: &str, shape: &str, priority: i64) -> Uid {
+        let job = model.add_job(name, shape, &json!({}));
+        model.suspend(&job, true);
+        let (uid, made) = (model.uid(), &model.world.jobs[&job]);
+        let other = json!({ "name": "theirs", "state": "Pending", "message": "" });
+        let check = json!({ "name": "place", "state": "Pending", "message": "" });
+        let workload = json!({
+            "metadata": {
+                "name": name, "namespace": "default", "uid": uid, "resourceVersion": "1",
+                "labels": { "kueue.x-k8s.io/job-uid": job.0 },
+                "creationTimestamp": made.metadata.creation_timestamp,
+            },
+            "spec": { "priority": priority },
+            "status": { "admissionChecks": [other, check] },
+        });
+        let workload: Workload = serde_json::from_value(workload).unwrap();
+        model.world.kueue.workloads.insert(Uid(uid), workload);
+        job
+    }
+
+    /// Looks at every Workload once.
+    fn step(&self, model: &mut Model) {
+        let mut all: Vec<Workload> = model.world.kueue.workloads.values().cloned().collect();
+        all.sort_by_key(|one| (-one.spec.priority.unwrap_or(0), one.created(), one.uid()));
+        let pods = |job: &Job| job.spec.completions.unwrap_or(0);
+        for one in &all {
+            let Some(job) = one.job().and_then(|uid| model.world.jobs.get(&uid)).cloned() else {
+                continue;
+            };
+            let mut one = model.world.kueue.workloads[&one.uid()].clone();
+            let state = one.status.admission_checks[1].state.clone();
+            if job.is_over() {
+                set(model, &mut one, &["Finished"]);
+            } else if one.is_reserved() && state == "Retry" {
+                evict(model, &mut one, &job);
+            } else if one.is_reserved() && state == "Ready" && job.is_suspended() {
+                let labels = serde_json::from_value(self.labels.clone()).unwrap();
+                model.resume(&job.uid(), &labels);
+            } else if !one.is_reserved() {
+                if self.preempts && self.used(model) + pods(&job) > self.quota {
+                    let lower = all.iter().rev().find(|other| {
+                        other.spec.priority < one.spec.priority
+                            && model.world.kueue.workloads[&other.uid()].is_reserved()
+                    });
+                    if let Some(other) = lower {
+                        let mut other = model.world.kueue.workloads[&other.uid()].clone();
+                        let job = model.world.jobs[&other.job().unwrap()].clone();
+                        evict(model, &mut other, &job);
+                    }
+                }
+                if self.used(model) + pods(&job) <= self.quota {
+                    let set_of = json!({
+                        "flavors": { "pods": "fast" }, "count": pods(&job) - self.cut,
+                    });
+                    let admission = json!({ "podSetAssignments": [set_of] });
+                    one.status.admission = Some(serde_json::from_value(admission).unwrap());
+                    set(model, &mut one, &["QuotaReserved"]);
+                }
+            }
+        }
+    }
+
+    fn used(&self, model: &Model) -> u32 {
+        let reserved = model.world.kueue.workloads.values().filter(|one| one.is_reserved());
+        let job = |one: &Workload| one.job().and_then(|uid| model.world.jobs.get(&uid));
+        reserved.filter_map(|one| job(one)?.spec.completions).sum()
+    }
+}
+
+/// Writes which conditions hold.
+fn set(model: &mut Model, one: &mut Workload, holds: &[&str]) {
+    let conditions = holds.iter().map(|kind| json!({ "type": kind, "status": "True" }));
+    let conditions: Vec<Value> = conditions.collect();
+    one.status.conditions = serde_json::from_value(json!(conditions)).unwrap();
+    model.put_workload(one.clone());
+}
+
+fn evict(model: &mut Model, one: &mut Workload, job: &Job) {
+    one.status.admission = None;
+    one.status.admission_checks[1].state = "Pending".into();
+    one.status.admission_checks[1].message = "Reset to Pending after eviction.".into();
+    set(model, one, &["Evicted"]);
+    model.suspend(&job.uid(), true);
+}
+
+fn model(spec: &Value) -> Model {
+    let mut spec = spec.clone();
+    spec["admissionCheck"] = json!("place");
+    Model::new("mesh:4x4", &spec)
+}
+
+fn planned(model: &Model, memory: &mut Memory, now: i64) -> Plan {
+    let mut view = View::default();
+    view.catch_up(model);
+    plan(&Index::of(&view.world), "m", memory, now, Depth::ACT).unwrap()
+}
+
+/// All do what they do for a while; the last plan.
+fn go(model: &mut Model, kueue: &Kueue, memory: &mut Memory, from: i64, to: i64) -> Plan {
+    let mut made = planned(model, memory, from);
+    for now in from..to {
+        kueue.step(model);
+        model.make_pods();
+        made = planned(model, memory, now);
+        for act in &made.acts {
+            model.carry(act);
+        }
+        model.bind();
+        model.end_going();
+    }
+    made
+}
+
+fn check(model: &Model, job: &Uid) -> (String, String) {
+    let mut all = model.world.kueue.workloads.values();
+    let one = all.find(|one| one.job().as_ref() == Some(job)).unwrap();
+    let check = &one.status.admission_checks[1];
+    (check.state.clone(), check.message.clone())
+}
+
+fn runs(model: &Model, job: &Uid) -> usize {
+    model.pods(|pod| pod.owner().as_ref() == Some(job) && pod.node().is_some()).len()
+}
+
+fn end(model: &mut Model, job: &Uid) {
+    for pod in model.pods(|pod| pod.owner().as_ref() == Some(job) && pod.node().is_some()) {
+        model.succeed(&pod);
+    }
+}
+
+#[test]
+fn a_job_has_its_place_before_it_is_admitted() {
+    let mut model = model(&json!({}));
+    let kueue = Kueue::new(&mut model, 16, json!({}));
+    let job = kueue.submit(&mut model, "a", "2x2", 0);
+    let mut memory = Memory::default();
+    let words = |made: &Plan| made.acts.iter().map(Act::word).collect::<Vec<_>>();
+    assert_eq!(words(&planned(&model, &mut memory, 0)), ["activate"], "it has no quota yet");
+    for act in planned(&model, &mut memory, 0).acts {
+        model.carry(&act);
+    }
+    kueue.step(&mut model);
+    for word in ["propose", "confirm", "check"] {
+        let made = planned(&model, &mut memory, 0);
+        assert_eq!(words(&made), [word]);
+        assert!(model.carry(&made.acts[0]));
+    }
+    assert_eq!(check(&model, &job), ("Ready".into(), "its box is 2x2@0,0".into()));
+    // It is still suspended, and keeps its place.
+    assert!(planned(&model, &mut memory, 0).acts.is_empty());
+    go(&mut model, &kueue, &mut memory, 0, 6);
+    assert_eq!(runs(&model, &job), 4);
+}
+
+#[test]
+fn a_job_that_is_preempted_gives_its_place_to_the_winner() {
+    let mut model = model(&json!({}));
+    let mut kueue = Kueue::new(&mut model, 16, json!({}));
+    kueue.preempts = true;
+    let (mut memory, low) = (Memory::default(), kueue.submit(&mut model, "low", "4x4", 0));
+    go(&mut model, &kueue, &mut memory, 0, 10);
+    assert_eq!(runs(&model, &low), 16);
+    let high = kueue.submit(&mut model, "high", "4x2", 5);
+    go(&mut model, &kueue, &mut memory, 10, 30);
+    assert_eq!((runs(&model, &low), runs(&model, &high)), (0, 8));
+    end(&mut model, &high);
+    go(&mut model, &kueue, &mut memory, 30, 50);
+    assert_eq!(runs(&model, &low), 16, "and gets one again");
+}
+
+#[test]
+fn what_a_flavor_demands_restricts_the_box_and_is_never_replaced() {
+    let mut model = model(&json!({}));
+    let labels = json!({ "pool": "fast" });
+    let kueue = Kueue::new(&mut model, 16, labels);
+    for name in ["n2-2", "n3-2", "n2-3", "n3-3"] {
+        model.label(name, "pool", "fast");
+    }
+    let job = kueue.submit(&mut model, "a", "2x2", 0);
+    let (mut memory, mut patches) = (Memory::default(), Vec::new());
+    for now in 0..8 {
+        kueue.step(&mut model);
+        model.make_pods();
+        for act in planned(&model, &mut memory, now).acts {
+            if let Act::Open { patch, .. } = &act {
+                patches.push(patch.to_string());
+            }
+            model.carry(&act);
+        }
+        model.bind();
+    }
+    assert_eq!(runs(&model, &job), 4);
+    let on = model.pods(|pod| pod.node().is_some());
+    assert!(on.iter().all(|pod| model.world.pods[pod].spec.node_selector["pool"] == "fast"));
+    let record = model.world.placements.values().next().unwrap();
+    assert_eq!(record.spec.at, "2x2@2,2");
+    assert!(!patches.is_empty() && patches.iter().all(|patch| !patch.contains("nodeSelector\"")));
+}
+
+#[test]
+fn a_job_that_kueue_places_itself_is_left_alone() {
+    let asked = |template: Value| {
+        let mut model = model(&json!({}));
+        let job = model.add_job("a", "2x2", &json!({}));
+        model.change_template(&job, template);
+        model.make_pods();
+        planned(&model, &mut Memory::default(), 0)
+    };
+    let annotation = "kueue.x-k8s.io/podset-required-topology";
+    let marked = json!({ "metadata": { "annotations": { annotation: "rack" } }, "spec": {} });
+    let made = asked(marked);
+    assert!(made.acts.is_empty() && made.waiting[0].never, "{made:?}");
+    assert!(made.waiting[0].why.contains("topology-aware"), "{made:?}");
+    assert_eq!(asked(json!({ "metadata": {}, "spec": {} })).acts.len(), 1);
+    // By a gate of its pods: a queue turns it on unasked.
+    let mut model = model(&json!({}));
+    model.add_job("a", "2x2", &json!({}));
+    model.make_pods();
+    model.gate_all("kueue.x-k8s.io/topology");
+    assert!(planned(&model, &mut Memory::default(), 0).acts.is_empty());
+}
+
+#[test]
+fn a_job_that_is_cut_to_a_count_that_is_no_box_gives_its_quota_back() {
+    let mut model = model(&json!({}));
+    let mut kueue = Kueue::new(&mut model, 16, json!({}));
+    kueue.cut = 1;
+    let job = kueue.submit(&mut model, "a", "2x2", 0);
+    let mut memory = Memory::default();
+    kueue.step(&mut model);
+    let made = planned(&model, &mut memory, 0);
+    assert!(made.acts.iter().all(|act| act.word() != "propose"), "{made:?}");
+    for act in &made.acts {
+        model.carry(act);
+    }
+    let (state, message) = check(&model, &job);
+    assert_eq!(state, "Retry");
+    assert!(message.contains("another number of pods"), "{message}");
+    kueue.step(&mut model);
+    assert_eq!(kueue.used(&model), 0);
+    kueue.cut = 0;
+    go(&mut model, &kueue, &mut memory, 1, 10);
+    assert_eq!(runs(&model, &job), 4);
+}
+
+#[test]
+fn who_waits_for_a_place_says_why_and_gives_its_quota_back_after_a_while() {
+    let mut model = model(&json!({ "quotaSeconds": 20 }));
+    let kueue = Kueue::new(&mut model, 100, json!({}));
+    let first = kueue.submit(&mut model, "first", "4x3", 0);
+    let mut memory = Memory::default();
+    go(&mut model, &kueue, &mut memory, 0, 10);
+    let second = kueue.submit(&mut model, "second", "2x2", 0);
+    go(&mut model, &kueue, &mut memory, 10, 15);
+    let (state, message) = check(&model, &second);
+    assert_eq!(state, "Pending");
+    assert!(message.contains("waits for its place") && message.contains("first"), "{message}");
+    let mut given_back = false;
+    for now in 15..40 {
+        go(&mut model, &kueue, &mut memory, now, now + 1);
+        given_back |= check(&model, &second).0 == "Retry";
+    }
+    assert!(given_back, "{:?}", check(&model, &second));
+    end(&mut model, &first);
+    go(&mut model, &kueue, &mut memory, 40, 60);
+    assert_eq!(runs(&model, &second), 4);
+}
+
+#[test]
+fn the_other_checks_of_a_workload_stay() {
+    let mut model = model(&json!({}));
+    let kueue = Kueue::new(&mut model, 16, json!({}));
+    kueue.submit(&mut model, "a", "2x2", 0);
+    go(&mut model, &kueue, &mut Memory::default(), 0, 8);
+    let one = model.world.kueue.workloads.values().next().unwrap();
+    assert_eq!(one.status.admission_checks[0].state, "Pending");
+    assert_eq!(one.status.admission_checks[0].name, "theirs");
+}

@@ -1,0 +1,4 @@
+//! Machines of slices.
+
+mod control;
+mod small;

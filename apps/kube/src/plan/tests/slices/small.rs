@@ -1,0 +1,216 @@
+//! Slices, one thing at a time.
+
+use serde_json::json;
+
+use super::super::model::{Model, View};
+use super::super::races::Draw;
+use super::super::small::{settle_by, words};
+use super::control::{Control, cubes, name, set_health};
+use crate::objects::{FAILED, Known as _, OF_SLICE, Uid};
+use crate::plan::{Act, Depth, Memory, Plan, plan};
+use crate::world::Index;
+
+/// A plan at a time.
+fn planned(model: &Model, memory: &mut Memory, now: i64) -> Plan {
+    let mut view = View::default();
+    view.catch_up(model);
+    plan(&Index::of(&view.world), "m", memory, now, Depth::ACT).unwrap()
+}
+
+/// Everything goes on until nothing changes; the last plan.
+fn settle(model: &mut Model, control: &mut Control) -> Plan {
+    let (mut memory, mut draw) = (Memory::default(), Draw(1));
+    let mut made = settle_by(model, &mut memory);
+    for _ in 0..40 {
+        control.step(model, &mut draw);
+        model.end_going();
+        made = settle_by(model, &mut memory);
+    }
+    made
+}
+
+/// The cubes of a Job's record.
+fn held(model: &Model, job: &Uid) -> Vec<String> {
+    let mut records = model.world.placements.values().filter(|one| one.spec.job_uid == *job);
+    records.next().map(|one| one.spec.nodes.clone()).unwrap_or_default()
+}
+
+fn note(model: &Model, job: &Uid) -> Option<String> {
+    model.world.jobs[job].annotation(FAILED).map(str::to_string)
+}
+
+#[test]
+fn a_job_gets_a_record_then_a_slice_then_its_nodes() {
+    let mut model = cubes(&[4], &json!({}));
+    let job = model.add_job("a", "8x4x4", &json!({}));
+    model.make_pods();
+    let (mut memory, mut control, mut draw) = (Memory::default(), Control::default(), Draw(1));
+    for word in ["propose", "confirm", "form"] {
+        let made = planned(&model, &mut memory, 0);
+        assert_eq!(words(&made), [word]);
+        assert!(model.carry(&made.acts[0]));
+    }
+    let slice = model.world.slices.as_ref().unwrap().values().next().unwrap().clone();
+    assert_eq!((slice.spec.topology.as_str(), slice.spec.kind.as_str()), ("4x4x8", "tpu7x"));
+    assert_eq!(slice.spec.partition_ids, [name(0, 0), name(0, 1)]);
+    let made = planned(&model, &mut memory, 0);
+    assert!(made.acts.is_empty() && made.waiting[0].why.contains("SliceNotCreated"), "{made:?}");
+    for _ in 0..10 {
+        control.step(&mut model, &mut draw);
+    }
+    let made = planned(&model, &mut memory, 0);
+    assert_eq!(words(&made), ["open", "open"]);
+    for act in &made.acts {
+        model.carry(act);
+    }
+    model.bind();
+    let on = model.pods(|pod| pod.node().is_some());
+    assert_eq!(on.len(), 2);
+    assert_eq!(model.world.pods[&on[0]].spec.node_selector[OF_SLICE], slice.name());
+    assert!(planned(&model, &mut memory, 0).acts.is_empty());
+    // It ends: the record goes, then the Slice, and then the cubes are free.
+    for pod in on {
+        model.succeed(&pod);
+    }
+    let made = settle(&mut model, &mut control);
+    assert_eq!((made.status.free, made.status.busy), (4, 0));
+    assert!(model.world.slices.as_ref().unwrap().is_empty());
+    drop(job);
+}
+
+#[test]
+fn a_cube_that_fails_is_replaced_by_a_spare() {
+    let mut model = cubes(&[4], &json!({ "spares": 1 }));
+    let job = model.add_job("a", "4x4x12", &json!({}));
+    let other = model.add_job("b", "4x4x4", &json!({}));
+    let mut control = Control::default();
+    let made = settle(&mut model, &mut control);
+    assert_eq!(held(&model, &job), [name(0, 0), name(0, 1), name(0, 2)]);
+    assert!(held(&model, &other).is_empty(), "the spare is not its");
+    assert!(made.waiting[0].why.contains("spare"), "{:?}", made.waiting);
+    set_health(&mut model, &name(0, 1), "UNHEALTHY");
+    settle(&mut model, &mut control);
+    let mut cubes = held(&model, &job);
+    cubes.sort_unstable();
+    assert_eq!(cubes, [name(0, 0), name(0, 2), name(0, 3)]);
+    assert_eq!(model.pods(|pod| pod.node().is_some()).len(), 3);
+    assert!(note(&model, &job).unwrap().starts_with("0 "), "the new one is usable");
+    // It ends: the broken cube is nobody's, and two are there beside the spare.
+    for pod in model.pods(|pod| pod.node().is_some()) {
+        model.succeed(&pod);
+    }
+    settle(&mut model, &mut control);
+    assert_eq!(held(&model, &other).len(), 1);
+}
+
+#[test]
+fn slices_that_fail_are_tried_a_number_of_times_and_then_no_more() {
+    let mut model = cubes(&[3], &json!({ "attempts": 3 }));
+    let job = model.add_job("a", "4x4x4", &json!({}));
+    let mut control = Control { failing: 100, ..Control::default() };
+    let (mut memory, mut draw, mut cubes) = (Memory::default(), Draw(1), Vec::new());
+    model.make_pods();
+    for now in 0..200 {
+        for act in planned(&model, &mut memory, now).acts {
+            model.carry(&act);
+        }
+        cubes.extend(held(&model, &job));
+        control.step(&mut model, &mut draw);
+    }
+    cubes.dedup();
+    assert_eq!(cubes, [name(0, 0), name(0, 1), name(0, 2)], "others each time");
+    let made = planned(&model, &mut memory, 200);
+    assert!(made.acts.is_empty() && made.waiting[0].never, "{made:?}");
+    assert!(made.waiting[0].why.starts_with("3 Slices in a row"), "{:?}", made.waiting);
+    assert!(note(&model, &job).unwrap().starts_with("3 "));
+    assert!(model.world.slices.as_ref().unwrap().is_empty());
+}
+
+#[test]
+fn a_slice_that_never_forms_is_given_up() {
+    let mut model = cubes(&[2], &json!({ "patienceSeconds": 30 }));
+    let job = model.add_job("a", "4x4x4", &json!({}));
+    let mut control = Control { stuck: 100, ..Control::default() };
+    let (mut memory, mut draw) = (Memory::default(), Draw(1));
+    model.make_pods();
+    let mut seen = Vec::new();
+    for now in 0..60 {
+        for act in planned(&model, &mut memory, now).acts {
+            model.carry(&act);
+        }
+        seen.extend(held(&model, &job));
+        control.step(&mut model, &mut draw);
+    }
+    seen.dedup();
+    assert_eq!(seen, [name(0, 0), name(0, 1)]);
+}
+
+#[test]
+fn cubes_of_a_foreign_slice_and_of_one_that_is_leaving_are_not_free() {
+    let mut model = cubes(&[2], &json!({}));
+    let foreign = json!({
+        "metadata": { "name": "theirs", "uid": "foreign" },
+        "spec": { "type": "tpu7x", "topology": "4x4x4", "partitionIds": [name(0, 0)] },
+    });
+    model.put_slice(serde_json::from_value(foreign).unwrap());
+    let job = model.add_job("a", "4x4x4", &json!({}));
+    let mut control = Control::default();
+    let made = settle(&mut model, &mut control);
+    assert_eq!(held(&model, &job), [name(0, 1)]);
+    assert_eq!((made.status.free, made.status.busy), (0, 2));
+    model.dissolve(&Uid("foreign".into()));
+    assert_eq!(planned(&model, &mut Memory::default(), 0).status.free, 0);
+}
+
+#[test]
+fn who_waits_for_a_large_slice_is_not_passed_by_for_ever() {
+    let mut model = cubes(&[4, 4], &json!({}));
+    for name in ["a", "b", "c"] {
+        model.add_job(name, "4x4x8", &json!({}));
+    }
+    let mut control = Control::default();
+    settle(&mut model, &mut control);
+    // Both blocks have a Slice; one is full. The large one waits for the other.
+    let large = model.add_job("large", "4x8x8", &json!({}));
+    let small = model.add_job("small", "4x4x4", &json!({}));
+    let made = settle(&mut model, &mut control);
+    assert!(held(&model, &large).is_empty() && held(&model, &small).is_empty());
+    let why: Vec<&str> = made.waiting.iter().map(|one| one.why.as_str()).collect();
+    assert!(why[0].contains("needs 4 free cubes of one block: at most 2"), "{why:?}");
+    assert!(why[1].contains("kept for Jobs before it"), "{why:?}");
+}
+
+#[test]
+fn jobs_that_can_never_have_a_slice_are_told_why() {
+    let mut model = cubes(&[2], &json!({ "spares": 1 }));
+    let selector = json!({ "nodeSelector": { OF_SLICE: "theirs" } });
+    for (name, shape, extra, word) in [
+        ("a", "4x4x6", json!({}), "cubes of 4x4x4"),
+        ("b", "4x4", json!({}), "three sides"),
+        ("c", "4x4x8", json!({}), "no block has 2 cubes beside 1 spares"),
+        ("d", "4x4x4", selector, "select a Slice"),
+    ] {
+        let job = model.add_job(name, shape, &extra);
+        model.make_pods();
+        let made = planned(&model, &mut Memory::default(), 0);
+        let told = made.waiting.iter().find(|one| one.job.uid == job).unwrap();
+        assert!(told.never && told.why.contains(word), "{told:?}");
+        assert!(made.acts.iter().all(|act| act.word() != "propose"));
+    }
+}
+
+#[test]
+fn the_slice_of_a_record_that_is_there_is_not_deleted() {
+    let mut model = cubes(&[1], &json!({}));
+    model.add_job("a", "4x4x4", &json!({}));
+    let mut control = Control::default();
+    settle(&mut model, &mut control);
+    // A copy that has not seen the record takes its Slice for one that is left over.
+    let mut view = View::default();
+    for kind in [0, 1, 2, 4] {
+        view.advance(&model, kind, usize::MAX);
+    }
+    let made = plan(&Index::of(&view.world), "m", &mut Memory::default(), 0, Depth::ACT).unwrap();
+    let [dissolve @ Act::Dissolve { .. }] = &made.acts[..] else { panic!("{:?}", made.acts) };
+    assert!(!model.carry(dissolve));
+}

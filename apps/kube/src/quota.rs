@@ -1,0 +1,79 @@
+//! What Kueue says of a Job, beside the Job.
+
+use std::collections::BTreeMap;
+
+use crate::objects::{AdmissionCheck, ResourceFlavor, Toleration, Uid, Workload};
+use crate::plan::Seen;
+use crate::world::World;
+
+/// The objects of Kueue that were read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Kueue {
+    pub(crate) workloads: BTreeMap<Uid, Workload>,
+    pub(crate) checks: BTreeMap<String, AdmissionCheck>,
+    pub(crate) flavors: BTreeMap<String, ResourceFlavor>,
+}
+
+/// The quota of a Job that is to be placed before it is admitted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Quota {
+    pub(crate) workload: Seen,
+    /// Where our check stands among those of the Workload, and its name, state and message.
+    pub(crate) at: usize,
+    pub(crate) check: String,
+    pub(crate) state: String,
+    pub(crate) message: String,
+    pub(crate) priority: i64,
+    /// Whether it has quota and keeps it.
+    pub(crate) reserved: bool,
+    /// How many pods Kueue lets it have.
+    pub(crate) pods: Option<u32>,
+    /// Whether Kueue places it itself.
+    pub(crate) topology: bool,
+    /// What the flavors that it got demand of nodes.
+    pub(crate) selector: BTreeMap<String, String>,
+    pub(crate) tolerations: Vec<Toleration>,
+}
+
+impl World {
+    /// Writes on each Job what Kueue says of it.
+    pub(crate) fn join_quota(&mut self) {
+        for job in self.jobs.values_mut() {
+            job.quota = None;
+        }
+        for workload in self.kueue.workloads.values() {
+            let quota = quota(&self.kueue, workload);
+            if let Some(job) = workload.job().and_then(|uid| self.jobs.get_mut(&uid))
+                && job.metadata.namespace == workload.metadata.namespace
+            {
+                job.quota = quota;
+            }
+        }
+    }
+}
+
+/// What a Workload says; none if nothing is asked of us.
+fn quota(kueue: &Kueue, workload: &Workload) -> Option<Quota> {
+    let checks = workload.status.admission_checks.iter().enumerate();
+    let ours = |name: &str| kueue.checks.get(name).is_some_and(AdmissionCheck::is_ours);
+    let (at, check) = checks.into_iter().find(|(_, check)| ours(&check.name))?;
+    let sets = workload.status.admission.as_ref().map(|one| &one.pod_set_assignments);
+    let sets = || sets.into_iter().flatten();
+    let names: Vec<&String> = sets().flat_map(|set| set.flavors.values()).collect();
+    let flavors = || names.iter().filter_map(|name| kueue.flavors.get(*name));
+    let labels = |flavor: &ResourceFlavor| flavor.spec.node_labels.clone();
+    Some(Quota {
+        workload: Seen::of(workload),
+        at,
+        check: check.name.clone(),
+        state: check.state.clone(),
+        message: check.message.clone(),
+        priority: workload.spec.priority.unwrap_or(0),
+        // A flavor that is not read yet may demand something.
+        reserved: workload.is_reserved() && flavors().count() == names.len(),
+        pods: sets().map(|set| set.count).sum(),
+        topology: sets().any(|set| set.topology_assignment.is_some()),
+        selector: flavors().flat_map(labels).collect(),
+        tolerations: flavors().flat_map(|flavor| flavor.spec.tolerations.clone()).collect(),
+    })
+}
