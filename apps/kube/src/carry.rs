@@ -1,5 +1,6 @@
 //! How a change is written. The API server refuses it if the object is not the one that was seen.
 
+mod kueue;
 mod slices;
 
 use kube::Client;
@@ -10,8 +11,7 @@ use serde_json::{Value, json};
 
 use crate::lease;
 use crate::objects::{
-    AdmissionCheck, FAILED, GATE, GROUP, Job, Known as _, Lease, Machine, MachineStatus, Node,
-    Placement, Pod, VERSION, Workload,
+    GATE, GROUP, Known as _, Lease, Machine, MachineStatus, Node, Placement, Pod, VERSION,
 };
 use crate::plan::{Act, Seen, Waiting};
 
@@ -77,38 +77,16 @@ impl Carrier {
                 self.send("DELETE", &path::<Pod>(pod)?, "application/json", &body).await
             }
             Act::Check { workload, at, check, state, message } => {
-                let path = path::<Workload>(workload)? + "/status";
-                let own = format!("/status/admissionChecks/{at}");
-                let version = &workload.version;
-                let patch = json!([
-                    { "op": "test", "path": "/metadata/resourceVersion", "value": version },
-                    { "op": "test", "path": format!("{own}/name"), "value": check },
-                    { "op": "replace", "path": own, "value": {
-                        "name": check, "state": state, "message": message,
-                        "lastTransitionTime": second(),
-                    } },
-                ]);
-                self.send("PATCH", &path, "application/json-patch+json", &patch).await
-            }
-            Act::Activate { check } => {
-                let active = json!({
-                    "type": "Active", "status": "True", "reason": "Active",
-                    "message": "Jobs are placed before they are admitted",
+                let own = json!({
+                    "name": check, "state": state, "message": message,
                     "lastTransitionTime": second(),
                 });
-                let status = json!({ "conditions": [active] });
-                let body = json!({ "metadata": precondition(check), "status": status });
-                let path = path::<AdmissionCheck>(check)? + "/status";
-                self.send("PATCH", &path, MERGE, &body).await
+                self.check(workload, *at, check, &own).await
             }
+            Act::Activate { check } => self.activate(check).await,
             Act::Form { record, slice } => self.form(record, slice).await,
             Act::Dissolve { slice, record } => self.dissolve(slice, record).await,
-            Act::Note { job, text } => {
-                let mut metadata = precondition(job);
-                metadata["annotations"] = json!({ FAILED: text });
-                let body = json!({ "metadata": metadata });
-                self.send("PATCH", &path::<Job>(job)?, MERGE, &body).await
-            }
+            Act::Note { job, text } => self.note(job, text).await,
             Act::Offer { node, resource } => {
                 let amount = json!({ resource: "1" });
                 let status = json!({ "capacity": amount, "allocatable": amount });

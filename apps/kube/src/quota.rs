@@ -72,7 +72,7 @@ fn quota(kueue: &Kueue, workload: &Workload) -> Option<Quota> {
         // A flavor that is not read yet may demand something.
         reserved: workload.is_reserved() && flavors().count() == names.len(),
         pods: sets().map(|set| set.count).sum(),
-        topology: sets().any(|set| set.topology_assignment.is_some()),
+        topology: sets().any(|set| set.topology.is_some()),
         selector: flavors().flat_map(labels).collect(),
         tolerations: flavors().flat_map(|flavor| flavor.spec.tolerations.clone()).collect(),
     })

@@ -8,9 +8,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use super::{Carrier, Unchanged, path};
+use super::{Carrier, MERGE, Unchanged, path, precondition};
 use crate::objects::{
-    Known as _, OF_MACHINE, OF_NAMESPACE, OF_RECORD, Placement, Slice, SliceSpec,
+    FAILED, Job, Known as _, OF_MACHINE, OF_NAMESPACE, OF_RECORD, Placement, Slice, SliceSpec,
 };
 use crate::plan::{Draft, Seen};
 
@@ -58,6 +58,14 @@ impl Carrier {
         }
         let body = json!({ "preconditions": { "uid": slice.uid } });
         self.send("DELETE", &path::<Slice>(slice)?, "application/json", &body).await
+    }
+
+    /// Writes on a Job how many of its Slices failed.
+    pub(super) async fn note(&self, job: &Seen, text: &str) -> Result<(), Unchanged> {
+        let mut metadata = precondition(job);
+        metadata["annotations"] = json!({ FAILED: text });
+        let body = json!({ "metadata": metadata });
+        self.send("PATCH", &path::<Job>(job)?, MERGE, &body).await
     }
 
     /// An object as the API server has it now; none if it has none.

@@ -1,5 +1,7 @@
 //! Jobs of `batch/v1`.
 
+use std::collections::BTreeMap;
+
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use serde::Deserialize;
 
@@ -137,7 +139,7 @@ fn topology<'de, D: serde::Deserializer<'de>>(input: D) -> Result<bool, D::Error
     #[derive(Deserialize)]
     struct Metadata {
         #[serde(default)]
-        annotations: Option<std::collections::BTreeMap<String, serde::de::IgnoredAny>>,
+        annotations: Option<BTreeMap<String, String>>,
     }
     let asks = ["required", "preferred", "unconstrained"]
         .map(|how| format!("kueue.x-k8s.io/podset-{how}-topology"));

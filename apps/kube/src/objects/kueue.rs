@@ -56,7 +56,8 @@ pub(crate) struct Assignment {
     #[serde(default)]
     pub(crate) flavors: BTreeMap<String, String>,
     pub(crate) count: Option<u32>,
-    pub(crate) topology_assignment: Option<IgnoredAny>,
+    #[serde(rename = "topologyAssignment")]
+    pub(crate) topology: Option<IgnoredAny>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]

@@ -90,7 +90,7 @@ impl Controller {
         let path = format!("{SLICES}/{name}");
         let finalizers = |names: Value| json!({ "metadata": { "finalizers": names } });
         if slice["metadata"]["deletionTimestamp"].is_string() {
-            self.label(cluster, slice, &Value::Null);
+            Self::label(cluster, slice, &Value::Null);
             let _ = cluster.ask(User::Admin, "PATCH", &path, &finalizers(json!([])));
             return;
         }
@@ -101,10 +101,10 @@ impl Controller {
                 self.say(cluster, name, "ACTIVATING");
             }
             Some("ACTIVATING") => {
-                self.label(cluster, slice, &json!(name));
+                Self::label(cluster, slice, &json!(name));
                 self.say(cluster, name, "ACTIVE");
             }
-            Some("ACTIVE") if !self.is_well(cluster, slice) => self.say(cluster, name, "FAILED"),
+            Some("ACTIVE") if !Self::is_well(cluster, slice) => self.say(cluster, name, "FAILED"),
             Some(_) => {}
         }
     }
@@ -121,7 +121,7 @@ impl Controller {
         }
     }
 
-    fn label(&self, cluster: &Cluster, slice: &Value, value: &Value) {
+    fn label(cluster: &Cluster, slice: &Value, value: &Value) {
         for id in slice["spec"]["partitionIds"].as_array().unwrap() {
             let labels = json!({ "metadata": { "labels": { OF_SLICE: value } } });
             let path = format!("/api/v1/nodes/{}", id.as_str().unwrap());
@@ -129,7 +129,7 @@ impl Controller {
         }
     }
 
-    fn is_well(&self, cluster: &Cluster, slice: &Value) -> bool {
+    fn is_well(cluster: &Cluster, slice: &Value) -> bool {
         slice["spec"]["partitionIds"].as_array().unwrap().iter().all(|id| {
             let path = format!("/api/v1/nodes/{}", id.as_str().unwrap());
             let node = cluster.ask(User::Admin, "GET", &path, &Value::Null);

@@ -209,7 +209,7 @@ fn follow(
     match lot.state(record.placement, memory, now) {
         State::Unfit(_) => {}
         State::Missing => {
-            acts.push(Act::Form { slice: draft(lot, record.placement), record: seen })
+            acts.push(Act::Form { slice: draft(lot, record.placement), record: seen });
         }
         State::Forming(slice) => {
             let word = shown(slice.reason());

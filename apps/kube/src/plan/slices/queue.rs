@@ -134,22 +134,10 @@ pub(super) fn place(
         }
         *place += 1;
         let failures = Failures::of(unit.first());
-        match failures.as_ref().map(|failures| (failures.row, failures.pause_s(now))) {
-            Some((row, _)) if row >= lot.attempts => {
-                let why = format!(
-                    "{row} Slices in a row failed: remove the annotation pavior.dev/failed to try \
-                     again"
-                );
-                placed.refuse(unit, true, &why);
-                continue;
-            }
-            Some((row, 1..)) => {
-                memory.unfinished = true;
-                let why = format!("{row} Slices in a row failed: it waits a while for the next");
-                placed.refuse(unit, false, &why);
-                continue;
-            }
-            _ => {}
+        if let Some((never, why)) = failures.as_ref().and_then(|all| all.keep(lot.attempts, now)) {
+            memory.unfinished |= !never;
+            placed.refuse(unit, never, &why);
+            continue;
         }
         let kept = if failures.is_some() { 0 } else { lot.spares };
         match choose(&mut blocks, JobId(number as u64), topology, kept) {

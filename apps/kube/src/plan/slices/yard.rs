@@ -196,10 +196,14 @@ mod tests {
         let yard = Yard::of(&spec, nodes.iter()).unwrap();
         let found: Vec<(&str, Health)> =
             yard.cubes.iter().map(|cube| (cube.id.as_str(), cube.health)).collect();
-        use Health::{Degraded, Healthy, Unusable};
-        let all = [("c", Degraded), ("d", Unusable), ("e", Unusable), ("f", Unusable)];
+        let all = [
+            ("c", Health::Degraded),
+            ("d", Health::Unusable),
+            ("e", Health::Unusable),
+            ("f", Health::Unusable),
+        ];
         assert_eq!(found[..4], all);
-        assert_eq!(found[4..], [("a", Healthy)]);
+        assert_eq!(found[4..], [("a", Health::Healthy)]);
         assert_eq!(yard.blocks().collect::<Vec<_>>(), [0..4, 4..5]);
         assert_eq!(yard.contradictory.len(), 2);
         assert!(!yard.contradictory.concat().contains('\u{1b}'));
@@ -207,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_topology_has_three_sides_of_cubes_and_no_more_chips_than_a_slice() {
-        let read = |text: &str| Topology::read(text).map(|topology| topology.words());
+        let read = |text: &str| Topology::read(text).map(Topology::words);
         assert_eq!(read("8x4x4").unwrap(), "4x4x8");
         assert_eq!(read("16x24x24").unwrap(), "16x24x24");
         for wrong in ["", "4x4", "4x4x4x4", "4x4x6", "2x2x1", "04x4x4", "+4x4x4", "24x24x24"] {

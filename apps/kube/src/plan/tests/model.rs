@@ -16,6 +16,7 @@ use crate::world::World;
 
 /// What an object became; none when it was deleted.
 #[derive(Clone)]
+#[expect(clippy::large_enum_variant, reason = "few are made, and each is kept")]
 enum News {
     Job(Uid, Option<Job>),
     Pod(Uid, Option<Pod>),
@@ -490,17 +491,17 @@ impl Model {
                 one.status.conditions.push(serde_json::from_value(active).unwrap());
                 true
             }
-            Act::Note { job, text } => {
-                let known = self.world.jobs.get(&job.uid).cloned();
-                let Some(mut one) = known.filter(|one| Seen::of(one) == *job) else { return false };
-                one.metadata
-                    .annotations
-                    .get_or_insert_default()
-                    .insert(FAILED.into(), text.clone());
-                self.put_job(one);
-                true
-            }
+            Act::Note { job, text } => self.mark(job, text),
         }
+    }
+
+    /// Writes on a Job how its Slices failed, if it is as it was seen.
+    fn mark(&mut self, job: &Seen, text: &str) -> bool {
+        let known = self.world.jobs.get(&job.uid).cloned();
+        let Some(mut one) = known.filter(|one| Seen::of(one) == *job) else { return false };
+        one.metadata.annotations.get_or_insert_default().insert(FAILED.into(), text.into());
+        self.put_job(one);
+        true
     }
 
     /// Makes a Slice, whatever others there are.

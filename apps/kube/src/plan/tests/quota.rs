@@ -34,7 +34,7 @@ impl Kueue {
     }
 
     /// A suspended Job in a queue.
-    fn submit(&self, model: &mut Model, name: &str, shape: &str, priority: i64) -> Uid {
+    fn submit(model: &mut Model, name: &str, shape: &str, priority: i64) -> Uid {
         let job = model.add_job(name, shape, &json!({}));
         model.suspend(&job, true);
         let (uid, made) = (model.uid(), &model.world.jobs[&job]);
@@ -73,7 +73,7 @@ impl Kueue {
                 let labels = serde_json::from_value(self.labels.clone()).unwrap();
                 model.resume(&job.uid(), &labels);
             } else if !one.is_reserved() {
-                if self.preempts && self.used(model) + pods(&job) > self.quota {
+                if self.preempts && Kueue::used(model) + pods(&job) > self.quota {
                     let lower = all.iter().rev().find(|other| {
                         other.spec.priority < one.spec.priority
                             && model.world.kueue.workloads[&other.uid()].is_reserved()
@@ -84,7 +84,7 @@ impl Kueue {
                         evict(model, &mut other, &job);
                     }
                 }
-                if self.used(model) + pods(&job) <= self.quota {
+                if Kueue::used(model) + pods(&job) <= self.quota {
                     let set_of = json!({
                         "flavors": { "pods": "fast" }, "count": pods(&job) - self.cut,
                     });
@@ -96,7 +96,7 @@ impl Kueue {
         }
     }
 
-    fn used(&self, model: &Model) -> u32 {
+    fn used(model: &Model) -> u32 {
         let reserved = model.world.kueue.workloads.values().filter(|one| one.is_reserved());
         let job = |one: &Workload| one.job().and_then(|uid| model.world.jobs.get(&uid));
         reserved.filter_map(|one| job(one)?.spec.completions).sum()
@@ -168,7 +168,7 @@ fn end(model: &mut Model, job: &Uid) {
 fn a_job_has_its_place_before_it_is_admitted() {
     let mut model = model(&json!({}));
     let kueue = Kueue::new(&mut model, 16, json!({}));
-    let job = kueue.submit(&mut model, "a", "2x2", 0);
+    let job = Kueue::submit(&mut model, "a", "2x2", 0);
     let mut memory = Memory::default();
     let words = |made: &Plan| made.acts.iter().map(Act::word).collect::<Vec<_>>();
     assert_eq!(words(&planned(&model, &mut memory, 0)), ["activate"], "it has no quota yet");
@@ -193,10 +193,10 @@ fn a_job_that_is_preempted_gives_its_place_to_the_winner() {
     let mut model = model(&json!({}));
     let mut kueue = Kueue::new(&mut model, 16, json!({}));
     kueue.preempts = true;
-    let (mut memory, low) = (Memory::default(), kueue.submit(&mut model, "low", "4x4", 0));
+    let (mut memory, low) = (Memory::default(), Kueue::submit(&mut model, "low", "4x4", 0));
     go(&mut model, &kueue, &mut memory, 0, 10);
     assert_eq!(runs(&model, &low), 16);
-    let high = kueue.submit(&mut model, "high", "4x2", 5);
+    let high = Kueue::submit(&mut model, "high", "4x2", 5);
     go(&mut model, &kueue, &mut memory, 10, 30);
     assert_eq!((runs(&model, &low), runs(&model, &high)), (0, 8));
     end(&mut model, &high);
@@ -212,7 +212,7 @@ fn what_a_flavor_demands_restricts_the_box_and_is_never_replaced() {
     for name in ["n2-2", "n3-2", "n2-3", "n3-3"] {
         model.label(name, "pool", "fast");
     }
-    let job = kueue.submit(&mut model, "a", "2x2", 0);
+    let job = Kueue::submit(&mut model, "a", "2x2", 0);
     let (mut memory, mut patches) = (Memory::default(), Vec::new());
     for now in 0..8 {
         kueue.step(&mut model);
@@ -261,7 +261,7 @@ fn a_job_that_is_cut_to_a_count_that_is_no_box_gives_its_quota_back() {
     let mut model = model(&json!({}));
     let mut kueue = Kueue::new(&mut model, 16, json!({}));
     kueue.cut = 1;
-    let job = kueue.submit(&mut model, "a", "2x2", 0);
+    let job = Kueue::submit(&mut model, "a", "2x2", 0);
     let mut memory = Memory::default();
     kueue.step(&mut model);
     let made = planned(&model, &mut memory, 0);
@@ -273,7 +273,7 @@ fn a_job_that_is_cut_to_a_count_that_is_no_box_gives_its_quota_back() {
     assert_eq!(state, "Retry");
     assert!(message.contains("another number of pods"), "{message}");
     kueue.step(&mut model);
-    assert_eq!(kueue.used(&model), 0);
+    assert_eq!(Kueue::used(&model), 0);
     kueue.cut = 0;
     go(&mut model, &kueue, &mut memory, 1, 10);
     assert_eq!(runs(&model, &job), 4);
@@ -283,10 +283,10 @@ fn a_job_that_is_cut_to_a_count_that_is_no_box_gives_its_quota_back() {
 fn who_waits_for_a_place_says_why_and_gives_its_quota_back_after_a_while() {
     let mut model = model(&json!({ "quotaSeconds": 20 }));
     let kueue = Kueue::new(&mut model, 100, json!({}));
-    let first = kueue.submit(&mut model, "first", "4x3", 0);
+    let first = Kueue::submit(&mut model, "first", "4x3", 0);
     let mut memory = Memory::default();
     go(&mut model, &kueue, &mut memory, 0, 10);
-    let second = kueue.submit(&mut model, "second", "2x2", 0);
+    let second = Kueue::submit(&mut model, "second", "2x2", 0);
     go(&mut model, &kueue, &mut memory, 10, 15);
     let (state, message) = check(&model, &second);
     assert_eq!(state, "Pending");
@@ -306,7 +306,7 @@ fn who_waits_for_a_place_says_why_and_gives_its_quota_back_after_a_while() {
 fn the_other_checks_of_a_workload_stay() {
     let mut model = model(&json!({}));
     let kueue = Kueue::new(&mut model, 16, json!({}));
-    kueue.submit(&mut model, "a", "2x2", 0);
+    Kueue::submit(&mut model, "a", "2x2", 0);
     go(&mut model, &kueue, &mut Memory::default(), 0, 8);
     let one = model.world.kueue.workloads.values().next().unwrap();
     assert_eq!(one.status.admission_checks[0].state, "Pending");

@@ -137,14 +137,13 @@ impl Control {
             match self.stages.get_mut(&slice.uid()) {
                 None if slice.phase() == Phase::Lost => {}
                 None => self.begin(model, &slice, draw),
-                Some(Stage::Activating { left: 0, end: "never" }) => {}
+                Some(Stage::Activating { left: 0, end: "never" } | Stage::Leaving(_)) => {}
                 Some(Stage::Activating { left: 0, end }) => {
                     let end = *end;
                     self.form(model, &slice, end);
                 }
                 Some(Stage::Activating { left, .. }) => *left -= 1,
                 Some(Stage::Formed) => self.watch(model, &slice, draw),
-                Some(Stage::Leaving(_)) => {}
             }
         }
     }
@@ -205,7 +204,7 @@ impl Control {
             false => "DEACTIVATING",
         };
         if !well {
-            self.free_nodes(model, slice);
+            Self::free_nodes(model, slice);
         }
         self.say(model, slice, reason);
     }
@@ -224,13 +223,13 @@ impl Control {
             }
             _ => {
                 self.stages.insert(slice.uid(), Stage::Leaving(draw.below(4)));
-                self.free_nodes(model, slice);
+                Self::free_nodes(model, slice);
                 self.say(model, slice, "DEACTIVATING");
             }
         }
     }
 
-    fn free_nodes(&self, model: &mut Model, slice: &Slice) {
+    fn free_nodes(model: &mut Model, slice: &Slice) {
         for id in &slice.spec.partition_ids {
             let node = model.world.nodes.get(id);
             if node.is_some_and(|node| node.label(OF_SLICE) == Some(slice.name())) {
