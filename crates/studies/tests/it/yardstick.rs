@@ -6,7 +6,7 @@ use pavior::strategies::Stream;
 use pavior::workload::TimeUnit;
 use pavior::workload::traces::{Record, Tags};
 use pavior::{Grid, Time};
-use pavior_studies::yardstick::{Effort, Instance, Yardstick, judge_all};
+use pavior_studies::yardstick::{Effort, Instance, Yardstick, judge_all, keeps_boxes};
 
 use crate::exact::{Exact, Goal, Places};
 
@@ -109,6 +109,24 @@ fn bounds_are_at_most_the_optimum_and_policies_at_least() {
     }
     // A bound that is far below would be of no use: waits are a good part of these turnarounds.
     assert!(bounds as f64 > 0.85 * optima as f64, "{bounds} of {optima}");
+}
+
+#[test]
+fn boxes_are_those_that_hold_the_box_that_is_asked_for() {
+    let catalogue = Catalogue::default();
+    for (name, keeps) in [
+        ("ff", true),
+        ("tff", true),
+        ("gradient", true),
+        ("2db", true),
+        ("asff", false),
+        ("lssa", false),
+        ("flexfold", false),
+        ("mbs", false),
+        ("gabl", false),
+    ] {
+        assert_eq!(keeps_boxes(&catalogue, name), keeps, "{name}");
+    }
 }
 
 /// Jobs that need all nodes run one after the other, short ones first: what is best is known.
