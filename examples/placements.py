@@ -2,7 +2,10 @@
 """Recomputes the waiting of a run from its placements alone, and checks that no two jobs hold a node at once.
 
     pavior simulate --trace LOG --machine mesh:16x16 --strategy mbs --scheduler easy --placements placed.jsonl
-    examples/placements.py placed.jsonl mesh:16x16
+    examples/placements.py placed.jsonl mesh:16x16 [jobs.json]
+
+With a third file, a Batsim workload such as those of `pavior yardstick`, the placements are also held against its jobs:
+each is there once, is submitted when the workload says, has at least its number of nodes, and runs for its time.
 
 Prints a line for each fault, then the jobs, their mean waiting, run time and turnaround. Faults are two jobs that
 overlap; a job that holds a node twice, one outside the machine, or another number than its "nodes" (all that it was
@@ -222,10 +225,49 @@ def whole(jobs: list[Job], faults: list[str]) -> list[Job]:
     return found
 
 
+def wanted(path: str) -> dict[str, tuple[float, float, int]]:
+    """When each job of a workload is submitted, how long it runs and how many nodes it asks for, by its name."""
+    try:
+        with open(path, encoding="utf-8") as text:
+            workload = json.load(text, parse_constant=no_number)
+        runs = {name: profile["delay"] for name, profile in workload["profiles"].items()}
+        found = {str(job["id"]): (job["subtime"], runs[job["profile"]], job["res"]) for job in workload["jobs"]}
+        if len(found) != len(workload["jobs"]):
+            unreadable(f"{path}: two jobs have one name")
+        if not all(is_time(submit) and is_time(run) and is_whole(asked) for submit, run, asked in found.values()):
+            unreadable(f"{path}: a time or a number of nodes is none")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        unreadable(f"{path}: {error!r}")
+    return found
+
+
+def check_jobs(jobs: list[Job], asked: dict[str, tuple[float, float, int]], faults: list[str]) -> None:
+    """Finds jobs that are not those of a workload, and those of it that are missing."""
+    left = dict(asked)
+    for job in jobs:
+        name = str(job["job"])
+        if (of_workload := left.pop(name, None)) is None:
+            faults.append(f"job {name} {'is there twice' if name in asked else 'is not in the workload'}")
+            continue
+        submit, run, count = of_workload
+        if not same(job["submit"], submit):
+            faults.append(f"job {name} is submitted at {job['submit']}, not at {submit}")
+        if job["nodes"] < count:
+            faults.append(f"job {name} has {job['nodes']} nodes of {count}")
+        if job["end"] is not None and job["end"] - job["start"] < run and not same(job["end"] - job["start"], run):
+            faults.append(f"job {name} runs for {job['end'] - job['start']} of {run}")
+    faults.extend(f"job {name} never starts" for name in left)
+
+
+def same(one: float, other: float) -> bool:
+    """Whether two times differ by rounding alone."""
+    return abs(one - other) <= 1e-6 * max(1.0, abs(other))
+
+
 def main() -> None:
     """Checks a file and prints what is found."""
     end_with_reader()
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4):
         print(__doc__, file=sys.stderr)
         sys.exit(2)
     machine = machine_of(sys.argv[2])
@@ -233,6 +275,8 @@ def main() -> None:
     faults: list[str] = []
     check_nodes(stays, machine, faults)
     jobs = whole(stays, faults)
+    if len(sys.argv) == 4:
+        check_jobs(jobs, wanted(sys.argv[3]), faults)
     for fault in faults:
         print(fault)
     done = [job for job in jobs if job["end"] is not None]

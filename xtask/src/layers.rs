@@ -24,7 +24,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ),
     ("board", "kernel mesh allocation planning workload viewer"),
     ("slurm", "kernel mesh allocation planning workload scheduling forecasts board"),
-    ("kube", "kernel mesh allocation planning workload scheduling files board"),
+    ("kube", "kernel mesh allocation planning workload scheduling forecasts files board"),
     (
         "pavior",
         "kernel mesh allocation planning workload network scheduling simulation experiments",

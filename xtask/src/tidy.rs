@@ -51,6 +51,8 @@ const BANS: &[Ban] = &[
             "crates/experiments/src/directory/note.rs",
             "serve/src/clock.rs",
             "slurm/src/ask.rs",
+            "kube/src/foresight.rs",
+            "kube/src/health.rs",
             "kube/src/lease.rs",
             "kube/src/run.rs",
             "serve/src/http/write_timeout.rs",

@@ -18,6 +18,9 @@ const PACKAGES: &[&str] = &[
     // pavior serve.
     "chromium",
     "postgresql",
+    // pavior kube: a clock that is wrong, and an image.
+    "faketime",
+    "buildah",
     // The Python package, and a sweep on Slurm.
     "python3-venv",
     "jq",

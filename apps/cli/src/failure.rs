@@ -38,8 +38,8 @@ pub(crate) struct Place {
 #[cfg(not(all(feature = "serve", feature = "slurm", feature = "kube")))]
 pub(crate) fn not_built(command: &str, feature: &str) -> Failure {
     Failure::usage(format!(
-        "this program was built without `{command}`: build it with \
-         `cargo build --release -p pavior-cli --features {feature}`"
+        "this program was built without `{command}`: install it with \
+         `cargo install --locked --path apps/cli --features {feature}`"
     ))
 }
 

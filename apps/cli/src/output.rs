@@ -125,20 +125,28 @@ impl Table {
         self.rows.push(cells.iter().map(|cell| pavior_kernel::cell(cell)).collect());
     }
 
+    /// The width of a column.
+    fn size(&self, column: usize) -> usize {
+        let cells = self.rows.iter().map(|row| &row[column]).chain([&self.header[column]]);
+        cells.map(|cell| measure_text_width(cell)).max().unwrap_or(0)
+    }
+
+    /// How wide it is where nothing is cut.
+    pub(crate) fn width(&self) -> usize {
+        let wanted: usize = (0..self.header.len()).map(|column| self.size(column) + 2).sum();
+        wanted.saturating_sub(2)
+    }
+
     /// Prints as many columns as fit the width, and returns how many do not. A last column of words
     /// is cut instead of left out.
     pub(crate) fn print(&self, width: usize) -> Result<usize, Failure> {
-        let size = |column: usize| {
-            let cells = self.rows.iter().map(|row| &row[column]).chain([&self.header[column]]);
-            cells.map(|cell| measure_text_width(cell)).max().unwrap_or(0)
-        };
+        let size = |column: usize| self.size(column);
         let (mut sizes, mut used) = (Vec::new(), 0);
-        let wanted: usize = (0..self.header.len()).map(|column| size(column) + 2).sum();
         for column in 0..self.header.len() {
             let gap = if column == 0 { 0 } else { 2 };
             // One long name in front does not push out what stands behind it.
             let cut =
-                column == 0 && !self.numbers[0] && self.header.len() > 1 && wanted > width + 2;
+                column == 0 && !self.numbers[0] && self.header.len() > 1 && self.width() > width;
             let size = if cut { size(column).min(width / 2) } else { size(column) };
             if used + gap + size <= width {
                 sizes.push(size);

@@ -7,6 +7,9 @@
 //! A plan is made of the world alone, so that a copy that starts anew goes on where another ended.
 
 mod carry;
+mod clock;
+mod foresight;
+mod health;
 mod lease;
 mod look;
 mod manifests;
@@ -25,6 +28,7 @@ mod world;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+pub use health::PROBES;
 pub use look::{Cluster, Entry, MachineSlots, State};
 pub use manifests::Manifests;
 pub use page::ADDRESS;

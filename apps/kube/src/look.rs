@@ -9,8 +9,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::KubeError;
-use crate::objects::{Job, Known as _, Machine, Node, Placement, Pod, Slice};
-use crate::plan::{Asker, Depth, Memory, Plan, Site, Waiting, plan, strays};
+use crate::objects::{Job, Known as _, Machine, Node, Placement, Pod, Slice, Uid};
+use crate::plan::{Asker, Depth, Foretold, Memory, Plan, Site, Waiting, plan, strays};
 use crate::watch::LIVING;
 use crate::world::{Index, World};
 
@@ -77,6 +77,13 @@ pub struct Entry {
     /// When it starts if all Jobs run as long as they say, in seconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub starts: Option<u64>,
+    /// When it will probably start: the earliest, the median and the latest, in seconds since 1970.
+    /// None before enough is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range: Option<[u64; 3]>,
+    /// The same in sentences, or what is lacking for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probably: Option<String>,
 }
 
 /// How many boxes of a shape fit side by side on the free nodes of a machine.
@@ -107,8 +114,13 @@ impl Cluster {
         world.machines.extend(machines.map(|one| (one.name().to_string(), one)));
         let nodes = all::<Node>(client, "").await?;
         world.nodes.extend(nodes.map(|one| (one.name().to_string(), one)));
-        let placements = all::<Placement>(client, "").await?;
-        world.placements.extend(placements.map(|one| (one.uid(), one)));
+        for placement in all::<Placement>(client, "").await? {
+            world.begin(&placement);
+            world.placements.insert(placement.uid(), placement);
+        }
+        for (job, at) in begun(client).await? {
+            world.begun.entry(job).or_insert(at);
+        }
         if world.machines.values().any(|machine| machine.spec.is_of_slices()) {
             let slices = all::<Slice>(client, "").await?;
             world.slices = Some(slices.map(|one| (one.uid(), one)).collect());
@@ -135,6 +147,7 @@ impl Cluster {
             moved: 0,
             starts: true,
             asker: Asker::Operator,
+            foretold: true,
             ..Depth::ACT
         })
     }
@@ -142,15 +155,20 @@ impl Cluster {
     fn entries(&self, depth: Depth) -> Result<Vec<Entry>, KubeError> {
         let index = Index::of(&self.world);
         let mut waiting = strays(&index);
+        let mut foretold = Vec::new();
         for machine in self.world.machines.keys() {
-            waiting.extend(self.plan(&index, machine, depth)?.waiting);
+            let made = self.plan(&index, machine, depth)?;
+            waiting.extend(made.waiting);
+            if let Some(question) = made.question {
+                foretold.push(question.answer().map_err(KubeError::Machine)?);
+            }
         }
         let place = |job: &Job| waiting.iter().position(|one| one.job.uid == job.uid());
         let shaped = self.world.jobs.values().filter(|job| job.shape().is_some());
         let mut all: Vec<(Option<usize>, Entry)> = shaped
             .map(|job| {
                 let place = place(job);
-                (place, entry(&index, job, place.map(|at| &waiting[at])))
+                (place, entry(&index, job, place.map(|at| &waiting[at]), &foretold))
             })
             .collect();
         all.sort_by_cached_key(|(place, one)| {
@@ -174,8 +192,14 @@ impl Cluster {
     /// # Errors
     /// If there is no such Job, or a machine's description cannot be used.
     pub fn why(&self, namespace: &str, name: &str, moved: usize) -> Result<Entry, KubeError> {
-        let depth =
-            Depth { told: usize::MAX, moved, starts: true, asker: Asker::Operator, ..Depth::ACT };
+        let depth = Depth {
+            told: usize::MAX,
+            moved,
+            starts: true,
+            asker: Asker::Operator,
+            foretold: true,
+            ..Depth::ACT
+        };
         let entries = self.entries(depth)?.into_iter();
         let mut named = entries.filter(|one| one.namespace == namespace && one.name == name);
         named.next().ok_or_else(|| {
@@ -220,7 +244,7 @@ impl Cluster {
     }
 }
 
-fn entry(index: &Index<'_>, job: &Job, waiting: Option<&Waiting>) -> Entry {
+fn entry(index: &Index<'_>, job: &Job, waiting: Option<&Waiting>, foretold: &[Foretold]) -> Entry {
     let placement = index.placement_of(&job.uid());
     let pods = index.pods_of(&job.uid());
     let bound = pods.iter().filter(|pod| pod.node().is_some() && !pod.is_going()).count();
@@ -234,6 +258,9 @@ fn entry(index: &Index<'_>, job: &Job, waiting: Option<&Waiting>) -> Entry {
         _ => State::New,
     };
     let told = waiting.filter(|_| matches!(state, State::Waits | State::Never));
+    let uid = job.uid();
+    let known = foretold.iter().find(|one| told.is_some() && one.of(&uid).is_some());
+    let range = known.filter(|one| one.calibrated).and_then(|one| one.of(&uid));
     Entry {
         namespace: job.namespace().to_string(),
         name: job.name().to_string(),
@@ -242,17 +269,42 @@ fn entry(index: &Index<'_>, job: &Job, waiting: Option<&Waiting>) -> Entry {
         at: placement.map(|placement| placement.spec.at.clone()),
         why: told.map(|waiting| waiting.why.clone()),
         starts: told.and_then(|waiting| waiting.starts),
+        range: range.map(|[earliest, median, latest, _]| [earliest, median, latest]),
+        probably: known.and_then(|one| one.words(&uid, date)),
     }
 }
 
-/// All objects of a kind, page by page.
+/// When the Jobs that are complete had begun: when the node of their first pod took it. Jobs whose
+/// pods were deleted are not known.
+pub(crate) async fn begun(client: &Client) -> Result<Vec<(Uid, i64)>, KubeError> {
+    let first = ListParams::default()
+        .fields("status.phase=Succeeded")
+        .labels("batch.kubernetes.io/job-completion-index=0");
+    let begun = |pod: Pod| Some((pod.owner()?, pod.status.start_time.as_ref()?.0.as_second()));
+    Ok(listed::<Pod>(client, first).await?.filter_map(begun).collect())
+}
+
+/// An instant in seconds since 1970.
+fn date(seconds: u64) -> String {
+    pavior_kernel::Date(std::time::Duration::from_secs(seconds)).to_string()
+}
+
+/// All objects of a kind.
 async fn all<K>(client: &Client, fields: &str) -> Result<impl Iterator<Item = K>, KubeError>
+where
+    K: Resource<DynamicType = ()> + Clone + DeserializeOwned + std::fmt::Debug,
+{
+    listed(client, ListParams::default().fields(fields)).await
+}
+
+/// Objects of a kind, page by page.
+async fn listed<K>(client: &Client, list: ListParams) -> Result<impl Iterator<Item = K>, KubeError>
 where
     K: Resource<DynamicType = ()> + Clone + DeserializeOwned + std::fmt::Debug,
 {
     let api: Api<K> = Api::all(client.clone());
     let mut found = Vec::new();
-    let mut list = ListParams::default().fields(fields).limit(PAGE);
+    let mut list = list.limit(PAGE);
     loop {
         let page = api.list(&list).await.map_err(|error| KubeError::Refused {
             what: format!("list {}", K::plural(&())),

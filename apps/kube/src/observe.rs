@@ -29,23 +29,30 @@ pub(crate) async fn observe(
 ) -> Result<(), KubeError> {
     let (mut watched, mut news) = match machine {
         Some(machine) => Watched::begin_without_ours(&client, machine),
-        None => Watched::begin(&client),
+        None => Watched::begin(&client, true),
     };
     let mut memory = Memory::default();
-    while let Some(one) = news.recv().await {
-        watched.apply(one);
+    loop {
+        tokio::select! {
+            one = news.recv() => match one {
+                Some(one) => watched.apply(one),
+                None => return Err(KubeError::Unreachable("no watch is left".to_string())),
+            },
+            () = page.foreseen() => {}
+        }
         watched.gather(&mut news).await;
         if !watched.is_whole() {
             continue;
         }
+        page.health.looks(true);
         let index = Index::of(&watched.world);
         for machine in watched.world.machines.values() {
             let name = machine.name();
             let depth = page.depth(name, Depth::OBSERVE);
-            let made = plan(&index, name, &mut memory, crate::now(), depth);
+            let made = plan(&index, name, &mut memory, watched.now(), depth);
             let mut made = made.map_err(|fault| KubeError::Machine(format!("{name}: {fault}")))?;
-            page.show(name, &mut made)?;
+            page.show(name, &mut made, watched.now())?;
         }
+        page.health.looks(false);
     }
-    Err(KubeError::Unreachable("no watch is left".to_string()))
 }

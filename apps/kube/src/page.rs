@@ -6,6 +6,8 @@ use pavior_board::{Board, http, site};
 use serde_json::json;
 
 use crate::KubeError;
+use crate::foresight::Foresight;
+use crate::health::Health;
 use crate::metrics::Metrics;
 use crate::plan::{Depth, Plan};
 use crate::show::Shown;
@@ -19,12 +21,31 @@ pub(crate) struct Page {
     /// The machine's name; none is the first that is shown.
     machine: Option<String>,
     board: Option<Arc<Board>>,
+    foresight: Foresight,
+    pub(crate) health: Arc<Health>,
     pub(crate) metrics: Arc<Metrics>,
 }
 
 impl Page {
     pub(crate) fn new(address: Option<String>, machine: Option<String>) -> Page {
-        Page { address, machine, board: None, metrics: Arc::new(Metrics::new()) }
+        Page {
+            address,
+            machine,
+            board: None,
+            foresight: Foresight::default(),
+            health: Arc::default(),
+            metrics: Arc::new(Metrics::new()),
+        }
+    }
+
+    /// Whether there is a page.
+    pub(crate) fn is_there(&self) -> bool {
+        self.address.is_some()
+    }
+
+    /// Waits until there is something new to show: forecasts were made, or are due.
+    pub(crate) async fn foreseen(&mut self) {
+        self.foresight.next().await;
     }
 
     /// Whether a machine is the page's: the first one is, where none was named.
@@ -34,17 +55,24 @@ impl Page {
 
     /// How much of a machine is found out, so that it can be shown.
     pub(crate) fn depth(&mut self, machine: &str, depth: Depth) -> Depth {
-        Depth { pictured: self.owns(machine) && self.address.is_some(), ..depth }
+        let pictured = self.owns(machine) && self.address.is_some();
+        Depth { pictured, foretold: pictured && self.foresight.is_due(), ..depth }
     }
 
     /// Shows a machine as a plan found it, if it is the page's.
-    pub(crate) fn show(&mut self, machine: &str, made: &mut Plan) -> Result<(), KubeError> {
+    pub(crate) fn show(
+        &mut self,
+        machine: &str,
+        made: &mut Plan,
+        now: i64,
+    ) -> Result<(), KubeError> {
         let own = self.owns(machine);
         self.metrics.show(machine, &made.status, own);
         let Some(address) = self.address.as_ref().filter(|_| own) else { return Ok(()) };
         let Some(picture) = made.picture.take() else { return Ok(()) };
-        let now = crate::now().max(0) as u64;
-        let shown = Shown::of(machine, picture, made, now);
+        let now = now.max(0) as u64;
+        self.foresight.see(made);
+        let shown = Shown::of(machine, picture, made, now, self.foresight.told());
         if let Some(board) = &self.board {
             board.publish(shown);
             return Ok(());

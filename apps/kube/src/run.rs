@@ -29,6 +29,8 @@ pub struct Options {
     pub name: String,
     /// Where the page is served, if it is.
     pub page: Option<String>,
+    /// Where probes are answered, if they are.
+    pub probes: Option<String>,
     /// The machine of the page, where the cluster has several.
     pub machine: Option<String>,
     /// Changes nothing.
@@ -58,6 +60,9 @@ pub fn run(options: &Options) -> Result<(), KubeError> {
         let told = |kind| signal(kind).map_err(|error| KubeError::Unreachable(error.to_string()));
         let (mut term, mut int) = (told(SignalKind::terminate())?, told(SignalKind::interrupt())?);
         let page = Page::new(options.page.clone(), options.machine.clone());
+        if let Some(address) = &options.probes {
+            page.health.serve(address)?;
+        }
         let work = async {
             if !options.observe {
                 log("info", "started", json!({ "name": options.name }));
@@ -78,7 +83,7 @@ pub fn run(options: &Options) -> Result<(), KubeError> {
 }
 
 async fn act(client: Client, page: Page, options: &Options) -> Result<(), KubeError> {
-    let (mut watched, mut news) = Watched::begin(&client);
+    let (mut watched, mut news) = Watched::begin(&client, page.is_there());
     let mut leads = lease::take_part(client.clone(), options.name.clone());
     let mut round = Round::new(client, page);
     let none = || KubeError::Unreachable("no watch is left".to_string());
@@ -87,6 +92,7 @@ async fn act(client: Client, page: Page, options: &Options) -> Result<(), KubeEr
             one = news.recv() => watched.apply(one.ok_or_else(none)?),
             changed = leads.changed(), if !options.always => changed.map_err(|_| none())?,
             () = tokio::time::sleep(round.pause()) => {}
+            () = round.page.foreseen() => {}
         }
         watched.gather(&mut news).await;
         let acts = options.always || *leads.borrow_and_update();
@@ -143,13 +149,14 @@ impl Round {
     /// Looks at the cluster. Another copy's turn is only shown.
     async fn turn(&mut self, watched: &Watched) -> Result<(), KubeError> {
         let began = Instant::now();
+        self.page.health.looks(true);
         self.waits = None;
         self.done.retain(|_, at| at.elapsed() < AGAIN);
-        let index = Index::of(&watched.world);
+        let (index, now) = (Index::of(&watched.world), watched.now());
         for (name, machine) in &watched.world.machines {
             let memory = self.memory.entry(name.clone()).or_default();
             let depth = self.page.depth(name, Depth::ACT);
-            let made = plan(&index, name, memory, crate::now(), depth);
+            let made = plan(&index, name, memory, now, depth);
             if memory.is_patient() {
                 self.waits = Some(PATIENCE);
             }
@@ -157,9 +164,9 @@ impl Round {
             self.statuses.entry(name.clone()).or_insert_with(|| machine.status.clone());
             match made {
                 Ok(mut made) => {
-                    self.page.show(name, &mut made)?;
+                    self.page.show(name, &mut made, now)?;
                     if self.leads {
-                        self.carry_out(&seen, made).await;
+                        self.carry_out(&seen, made, now).await;
                     }
                 }
                 Err(fault) if self.leads => {
@@ -170,16 +177,17 @@ impl Round {
             }
         }
         if self.leads {
-            self.tell(&strays(&index)).await;
+            self.tell(&strays(&index), now).await;
         }
         self.told.retain(|uid, _| watched.world.jobs.contains_key(uid));
         self.page.metrics.turns.inc();
         self.page.metrics.turn_seconds.set(began.elapsed().as_secs_f64());
+        self.page.health.looks(false);
         Ok(())
     }
 
     /// Makes the changes of a plan, and tells what it says.
-    async fn carry_out(&mut self, machine: &Seen, made: Plan) {
+    async fn carry_out(&mut self, machine: &Seen, made: Plan, now: i64) {
         for node in &made.overlaps {
             let more = json!({ "machine": machine.name, "node": node.index() });
             log("error", "two confirmed placements have a node", more);
@@ -217,11 +225,12 @@ impl Round {
             self.done.insert((act.word(), act.object().clone()), Instant::now());
         }
         self.show(machine, made.status).await;
-        self.tell(&made.waiting).await;
+        self.tell(&made.waiting, now).await;
     }
 
     /// Says what Jobs wait for, if that is new.
-    async fn tell(&mut self, all: &[Waiting]) {
+    async fn tell(&mut self, all: &[Waiting], now: i64) {
+        let at = Date(Duration::from_secs(now.max(0) as u64)).to_string();
         let mut told = 0;
         for waiting in all {
             if let Some((at, why)) = self.told.get(&waiting.job.uid) {
@@ -238,12 +247,7 @@ impl Round {
                 return;
             }
             told += 1;
-            if self
-                .carrier
-                .tell(waiting, &Date(Duration::from_secs(now())).to_string())
-                .await
-                .is_ok()
-            {
+            if self.carrier.tell(waiting, &at).await.is_ok() {
                 let said = (Instant::now(), waiting.why.clone());
                 self.told.insert(waiting.job.uid.clone(), said);
             }
@@ -276,10 +280,5 @@ fn told(act: &Act, more: Value) -> Value {
 }
 
 fn log(level: &str, event: &str, more: Value) {
-    write_log(now(), level, event, more);
-}
-
-/// Seconds since 1970.
-fn now() -> u64 {
-    crate::now().max(0) as u64
+    write_log(crate::now().max(0) as u64, level, event, more);
 }

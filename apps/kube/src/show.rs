@@ -1,5 +1,7 @@
 //! A machine as the page shows it.
 
+use std::sync::Arc;
+
 use pavior_allocation::explain;
 use pavior_board::{Answers, Asked, Drawn, Head, Told, View, joined, part, snapshot};
 use pavior_kernel::{Date, Time};
@@ -8,7 +10,7 @@ use pavior_planning::{Shape, Snapshot, nearest};
 use pavior_workload::Ask;
 use serde_json::{Value, json};
 
-use crate::plan::{Holding, Picture, Plan, Site, Waiting, told};
+use crate::plan::{Foretold, Holding, Picture, Plan, Site, Waiting, told};
 
 /// How many other Jobs may move in the plans that are told.
 const MOVED: usize = 2;
@@ -22,10 +24,17 @@ pub(crate) struct Shown {
     failed: Vec<NodeId>,
     waiting: Vec<Waiting>,
     free: u32,
+    foretold: Option<Arc<Foretold>>,
 }
 
 impl Shown {
-    pub(crate) fn of(machine: &str, picture: Picture, made: &Plan, now: u64) -> Shown {
+    pub(crate) fn of(
+        machine: &str,
+        picture: Picture,
+        made: &Plan,
+        now: u64,
+        foretold: Option<Arc<Foretold>>,
+    ) -> Shown {
         let Picture { site, mut held, failed } = picture;
         for one in &mut held {
             one.parts = joined(&site.grid, &one.parts);
@@ -38,6 +47,7 @@ impl Shown {
             failed,
             waiting: made.waiting.clone(),
             free: made.free.count(),
+            foretold,
         }
     }
 
@@ -83,6 +93,17 @@ impl Shown {
 
     fn named(&self, name: &str) -> Option<&Waiting> {
         self.waiting.iter().find(|waiting| id(waiting) == name)
+    }
+
+    /// When a Job will probably start, as the page draws it.
+    fn forecast(&self, waiting: &Waiting) -> Option<Value> {
+        let foretold = self.foretold.as_ref()?;
+        let [earliest, median, latest, plan] = foretold.of(&waiting.job.uid)?.map(date);
+        Some(json!({
+            "earliest": earliest, "median": median, "latest": latest, "plan": plan,
+            "calibrated": foretold.calibrated, "kept": foretold.record.kept,
+            "broken": foretold.record.broken,
+        }))
     }
 
     fn lease(&self, held: &Holding) -> Value {
@@ -154,7 +175,10 @@ impl View for Shown {
 
     fn queue(&self, most: usize) -> (Vec<Value>, usize) {
         let first = self.waiting.iter().take(most);
-        let waits = |one| json!({ "id": id(one), "waits_for": waits_for(one) });
+        let waits = |one| {
+            let forecast = self.forecast(one);
+            json!({ "id": id(one), "waits_for": waits_for(one), "forecast": forecast })
+        };
         (first.map(waits).collect(), self.waiting.len())
     }
 
@@ -187,7 +211,9 @@ impl View for Shown {
         let waiting = self.named(job).ok_or_else(|| "no such Job waits or runs".to_string())?;
         let Some(request) = waiting.request else { return Ok(format!("{job}: {}", waiting.why)) };
         let snapshot = snapshot(&self.state(), &self.site.strategy)?;
-        let lines = self.told(&snapshot, &request).lines;
+        let mut lines = self.told(&snapshot, &request).lines;
+        let foretold = self.foretold.as_ref();
+        lines.extend(foretold.and_then(|one| one.words(&waiting.job.uid, date)));
         Ok(format!("{job} waits: {}\n{}", waiting.why, lines.join("\n")))
     }
 }

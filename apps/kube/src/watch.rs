@@ -9,11 +9,15 @@ use futures_util::StreamExt as _;
 use kube::runtime::WatchStreamExt as _;
 use kube::runtime::watcher::{self, Event, watcher};
 use kube::{Api, Client, Resource};
+use pavior_kernel::json::log as write_log;
 use serde::de::DeserializeOwned;
+use serde_json::json;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
+use crate::clock::Clock;
+use crate::look;
 use crate::objects::{
-    AdmissionCheck, Job, Known, Machine, Node, Placement, Pod, ResourceFlavor, Slice, Workload,
+    AdmissionCheck, Job, Known, Machine, Node, Placement, Pod, ResourceFlavor, Slice, Uid, Workload,
 };
 use crate::world::World;
 
@@ -24,6 +28,8 @@ pub(crate) enum News {
     Job(Event<Job>),
     Pod(Event<Pod>),
     Placement(Event<Placement>),
+    /// When Jobs that were complete before had begun.
+    Begun(Vec<(Uid, i64)>),
     Slice(Event<Slice>),
     Workload(Event<Workload>),
     Check(Event<AdmissionCheck>),
@@ -46,6 +52,7 @@ impl<V> Default for Filling<V> {
 #[derive(Default)]
 pub(crate) struct Watched {
     pub(crate) world: World,
+    clock: Clock,
     machines: Filling<Machine>,
     nodes: Filling<Node>,
     jobs: Filling<Job>,
@@ -71,13 +78,16 @@ const GATHER: Duration = Duration::from_millis(20);
 const WAITING: usize = 4096;
 
 impl Watched {
-    /// Begins to watch.
-    pub(crate) fn begin(client: &Client) -> (Watched, Receiver<News>) {
+    /// Begins to watch. If wanted, it is read once when the Jobs began that are complete by now.
+    pub(crate) fn begin(client: &Client, recalls: bool) -> (Watched, Receiver<News>) {
         let (mut watched, sender, receiver) = Watched::of_theirs(client);
         watched.late = Some((client.clone(), sender.clone()));
         watched.late_kueue.clone_from(&watched.late);
         let everything = watcher::Config::default;
         follow(Api::all(client.clone()), everything(), sender.clone(), News::Machine);
+        if recalls {
+            recall(client.clone(), sender.clone());
+        }
         follow(Api::all(client.clone()), everything(), sender, News::Placement);
         (watched, receiver)
     }
@@ -87,7 +97,8 @@ impl Watched {
         client: &Client,
         machine: Machine,
     ) -> (Watched, Receiver<News>) {
-        let (mut watched, _, receiver) = Watched::of_theirs(client);
+        let (mut watched, sender, receiver) = Watched::of_theirs(client);
+        recall(client.clone(), sender);
         watched.world.machines.insert(machine.name().to_string(), machine);
         (watched.machines.whole, watched.placements.whole) = (true, true);
         (watched, receiver)
@@ -117,7 +128,7 @@ impl Watched {
 
     /// Takes in what has happened.
     pub(crate) fn apply(&mut self, news: News) {
-        let world = &mut self.world;
+        let (world, clock) = (&mut self.world, &mut self.clock);
         let by_name = |name: &str| name.to_string();
         match news {
             News::Machine(event) => {
@@ -126,9 +137,28 @@ impl Watched {
             News::Node(event) => {
                 take(event, &mut self.nodes, &mut world.nodes, |one| by_name(one.name()));
             }
-            News::Job(event) => take(event, &mut self.jobs, &mut world.jobs, Known::uid),
+            News::Job(event) => {
+                match &event {
+                    Event::Delete(job) => {
+                        world.begun.remove(&job.uid());
+                    }
+                    Event::Apply(job) if !world.jobs.contains_key(&job.uid()) => {
+                        clock.see(job.created(), crate::now());
+                    }
+                    _ => {}
+                }
+                take(event, &mut self.jobs, &mut world.jobs, Known::uid);
+            }
             News::Pod(event) => take(event, &mut self.pods, &mut world.pods, Known::uid),
+            News::Begun(all) => {
+                for (job, at) in all {
+                    world.begun.entry(job).or_insert(at);
+                }
+            }
             News::Placement(event) => {
+                if let Event::Apply(one) | Event::InitApply(one) = &event {
+                    world.begin(one);
+                }
                 take(event, &mut self.placements, &mut world.placements, Known::uid);
             }
             News::Slice(event) => {
@@ -173,6 +203,11 @@ impl Watched {
         self.world.machines.values().any(|machine| machine.spec.admission_check.is_some())
     }
 
+    /// The time by the API server's clock, in seconds since 1970.
+    pub(crate) fn now(&self) -> i64 {
+        self.clock.now(crate::now())
+    }
+
     /// Whether every kind was read whole at least once.
     pub(crate) fn is_whole(&self) -> bool {
         self.machines.whole
@@ -203,6 +238,19 @@ fn take<K: Ord, V>(
             filling.whole = true;
         }
     }
+}
+
+/// Reads once when the Jobs began that are complete by now.
+fn recall(client: Client, sender: Sender<News>) {
+    tokio::spawn(async move {
+        match look::begun(&client).await {
+            Ok(begun) => drop(sender.send(News::Begun(begun)).await),
+            Err(why) => {
+                let (now, why) = (crate::now().max(0) as u64, json!({ "why": why.to_string() }));
+                write_log(now, "warn", "the past was not read", why);
+            }
+        }
+    });
 }
 
 /// Follows a kind until nothing listens. A watch that ends is begun again, ever more slowly.

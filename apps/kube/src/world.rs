@@ -14,9 +14,21 @@ pub(crate) struct World {
     pub(crate) jobs: BTreeMap<Uid, Job>,
     pub(crate) pods: BTreeMap<Uid, Pod>,
     pub(crate) placements: BTreeMap<Uid, Placement>,
+    /// When Jobs got their nodes, in seconds since 1970, as far as that was seen: for forecasts.
+    pub(crate) begun: HashMap<Uid, i64>,
     /// None if they were not read: not every cluster has them.
     pub(crate) slices: Option<BTreeMap<Uid, Slice>>,
     pub(crate) kueue: Kueue,
+}
+
+impl World {
+    /// Notes when the Jobs of a confirmed record got their nodes.
+    pub(crate) fn begin(&mut self, placement: &Placement) {
+        if placement.status.confirmed {
+            let jobs = placement.spec.jobs().iter();
+            self.begun.extend(jobs.map(|job| (job.clone(), placement.created())));
+        }
+    }
 }
 
 /// A world, with what hangs together in it side by side.

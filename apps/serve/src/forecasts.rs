@@ -19,7 +19,7 @@ use pavior_workload::{Job, Service};
 use crate::core::reply::Foretold;
 use crate::core::{
     BoardView, Event, Instant, Lease, ServiceLimits, ServiceRecord, ServiceState, WaitingRequest,
-    Why,
+    Why, estimate, micros,
 };
 use crate::storage::{History, StoreError};
 use crate::writer::{Next, RecoveryError, WriterHandle, from_snapshot};
@@ -193,12 +193,13 @@ impl Forecasts {
 /// Who asks, and for how long.
 pub(crate) struct Asks {
     pub(crate) tenant: String,
-    pub(crate) estimate_ms: Option<u64>,
+    /// What is said of its length: the estimate, or else when it ends by itself.
+    pub(crate) said_ms: Option<u64>,
 }
 
 impl Asks {
     fn kind(&self, nodes: u32) -> Kind {
-        kind(&self.tenant, nodes, self.estimate_ms)
+        kind(&self.tenant, nodes, self.said_ms)
     }
 }
 
@@ -425,20 +426,22 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn kind_of(lease: &Lease) -> Kind {
-    kind(&lease.tenant, lease.requested, lease.estimate_ms)
+    let ttl_ms = lease.expires_ms.map(|end| end.saturating_sub(lease.start_ms));
+    kind(&lease.tenant, lease.requested, lease.estimate_ms.or(ttl_ms))
 }
 
 fn kind_of_waiting(waiting: &WaitingRequest) -> Kind {
-    kind(&waiting.tenant, waiting.requested, waiting.estimate_ms)
+    kind(&waiting.tenant, waiting.requested, waiting.estimate_ms.or(waiting.ttl_ms))
 }
 
 /// Tenants are told apart by a digest: 64 bits are enough for those of a service.
-fn kind(tenant: &str, nodes: u32, estimate_ms: Option<u64>) -> Kind {
+fn kind(tenant: &str, nodes: u32, said_ms: Option<u64>) -> Kind {
     let user = BuildHasherDefault::<DefaultHasher>::default().hash_one(tenant);
-    Kind { user: Some(user), nodes, estimate: estimate_ms.map(|ms| Time(ms.saturating_mul(1000))) }
+    Kind { user: Some(user), nodes, estimate: said_ms.map(micros) }
 }
 
+/// A job that the scheduler takes to run as long as its kind is said to, or for ever.
 fn job(id: JobId, request: Request, arrival: Time, kind: &Kind) -> Job {
-    let estimate = kind.estimate.unwrap_or(Time::ZERO);
+    let estimate = kind.estimate.unwrap_or_else(|| estimate(None, None));
     Job { id, number: id.0, arrival, request, service: Service::Run(estimate), estimate }
 }

@@ -8,10 +8,9 @@
 //! Cost: the replay, and a forecast for each of the last 200 jobs that had to wait.
 
 use pavior_allocation::Machine;
-use pavior_forecasts::{Effort, Forecast, Forecaster, HORIZON, Kind, learn};
+use pavior_forecasts::{Effort, Forecast, Forecaster, HORIZON, Kind, range, taught};
 use pavior_kernel::Time;
 use pavior_mesh::JobId;
-use pavior_scheduling::Dispatcher;
 use pavior_workload::traces::{ReadOptions, Record, sacct};
 use pavior_workload::{Job, Service, Shaper, TimeUnit};
 
@@ -25,8 +24,6 @@ use crate::{Config, SlurmError};
 const PAST_S: u64 = 7 * 86_400;
 /// The latest jobs of the past that are replayed.
 const REPLAYED: usize = 5_000;
-/// The latest of these that are told when they will start.
-const TOLD: usize = 200;
 /// What asking for the past may cost: some 600,000 jobs.
 const LIMITS: Limits = Limits { time: std::time::Duration::from_secs(20), output: 64 << 20 };
 const TICKS: u64 = TimeUnit::SECOND.ticks;
@@ -107,16 +104,15 @@ impl Queued<'_> {
             let built = self.config.scheduler.build(());
             built.map_err(|error| unfit(error.to_string()))
         };
-        let mut forecaster = Forecaster::new(self.config.scheduler.clone(), Effort::default());
         let failed = |error: pavior_forecasts::ForecastError| unfit(error.to_string());
-        if let Some(past) = past {
-            let machine = Machine::with_seed(self.config.grid, &self.config.strategy, 1);
-            let machine = machine.map_err(|error| unfit(error.to_string()))?;
-            let empty = Dispatcher::new(machine, scheduler()?);
-            let jobs = past.jobs(shaper);
-            let quiet = jobs.len().saturating_sub(TOLD);
-            learn(jobs.into_iter(), empty, &mut forecaster, quiet).map_err(failed)?;
-        }
+        let mut forecaster = match past {
+            Some(past) => {
+                let machine = Machine::with_seed(self.config.grid, &self.config.strategy, 1);
+                let machine = machine.map_err(|error| unfit(error.to_string()))?;
+                taught(&self.config.scheduler, machine, past.jobs(shaper)).map_err(failed)?
+            }
+            None => Forecaster::new(self.config.scheduler.clone(), Effort::default()),
+        };
         for (place, job) in self.ledger.jobs.iter().enumerate() {
             forecaster.found(JobId(place as u64), kind(job, past.is_some()));
         }
@@ -140,13 +136,8 @@ fn kind(job: &SlurmJob, has_past: bool) -> Kind {
 }
 
 fn sentence(told: &Forecast, now: Time, forecaster: &Forecaster, has_past: bool) -> String {
-    let end = now.saturating_add(HORIZON);
-    let at = |time: Time| {
-        let (when, known) = (date(time.min(end).0 / TICKS), time < end);
-        if known { when } else { format!("after {when}") }
-    };
-    let by_limits = if told.plan < end {
-        format!("By the time limits alone it starts at {}.", at(told.plan))
+    let by_limits = if told.plan < now.saturating_add(HORIZON) {
+        format!("By the time limits alone it starts at {}.", date(told.plan.0 / TICKS))
     } else {
         "By the time limits alone it does not start within 60 days.".to_string()
     };
@@ -161,12 +152,5 @@ fn sentence(told: &Forecast, now: Time, forecaster: &Forecaster, has_past: bool)
              that ran, {promised} had to."
         );
     }
-    format!(
-        "It probably starts between {} and {}, as likely before {} as after it. Of the last \
-         {promised} jobs that had to wait, {} would have been told right. {by_limits}",
-        at(told.low),
-        at(told.high),
-        at(told.median),
-        record.kept,
-    )
+    format!("{} {by_limits}", range(told, record, now, date))
 }

@@ -37,7 +37,7 @@ impl From<std::convert::Infallible> for BuildError {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum AllocateError {
     /// The request is refused.
-    #[error("{0}")]
+    #[error("{}", .0.meaning())]
     Refused(#[from] Refusal),
     /// The job holds nodes already.
     #[error("job {} holds nodes already", .0.0)]

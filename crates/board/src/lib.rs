@@ -9,6 +9,7 @@ mod answers;
 mod board;
 pub mod http;
 pub mod metrics;
+mod probes;
 mod series;
 mod site;
 
@@ -19,6 +20,7 @@ use serde_json::Value;
 
 pub use answers::{Answers, Told, joined, part, snapshot};
 pub use board::Board;
+pub use probes::probes;
 pub use site::site;
 
 /// What is said of a machine at its head.

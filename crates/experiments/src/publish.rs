@@ -182,6 +182,7 @@ impl Specification {
                 self.points.len()
             ));
         }
+        lines.extend(self.overloaded_in_words(samples));
         lines
     }
 

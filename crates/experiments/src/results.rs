@@ -117,6 +117,28 @@ impl Specification {
         run.map(|(point, samples)| self.result(point, samples))
     }
 
+    /// Which points had more than a tenth of their arrivals waiting at the end, in words; at most
+    /// five are named.
+    pub fn overloaded_in_words(&self, samples: &Samples) -> Option<String> {
+        let varying = crate::point::varying(&self.points);
+        let name = |one: &PointResult<'_>| {
+            let values = varying.iter().filter_map(|&parameter| one.point.at(parameter));
+            values.collect::<Vec<_>>().join(" ")
+        };
+        let results: Vec<PointResult<'_>> = self.results(samples).collect();
+        let names: Vec<String> = results.iter().filter(|one| one.overloaded).map(name).collect();
+        let more = names.len().checked_sub(5).filter(|&more| more > 0);
+        let more = more.map_or(String::new(), |more| format!(" and {more} more"));
+        let named = names[..names.len().min(5)].join(", ");
+        let points = format!("{} of {} points", names.len(), results.len());
+        (!names.is_empty()).then(|| {
+            format!(
+                "Overloaded (over 10 % of arrivals still waiting at the end, so times depend on \
+                 the length of the run): {points}: {named}{more}."
+            )
+        })
+    }
+
     fn result<'a>(&self, point: &'a Point, samples: &'a [Sample]) -> PointResult<'a> {
         let arrived: u64 = samples.iter().map(|run| run.arrived).sum();
         let waiting: u64 = samples.iter().map(|run| run.waiting).sum();

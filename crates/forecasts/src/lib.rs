@@ -17,6 +17,7 @@ mod kind;
 mod past;
 mod replay;
 mod score;
+mod words;
 
 use pavior_kernel::Time;
 use pavior_workload::TimeUnit;
@@ -25,8 +26,9 @@ pub use calibration::Record;
 pub use forecaster::{Effort, Forecast, ForecastError, Forecaster};
 pub use kind::Kind;
 pub use past::Past;
-pub use replay::{Judged, Rivals, learn, replay};
+pub use replay::{Judged, Rivals, learn, replay, taught};
 pub use score::{Score, Third};
+pub use words::range;
 
 /// How far ahead futures run: what has not started by then may start later still.
 pub const HORIZON: Time = Time(60 * 24 * 3600 * TimeUnit::SECOND.ticks);

@@ -3,14 +3,15 @@
 use std::collections::VecDeque;
 use std::iter::Peekable;
 
+use pavior_allocation::Machine;
 use pavior_kernel::{Agenda, Time};
 use pavior_mesh::JobId;
-use pavior_scheduling::Dispatcher;
+use pavior_scheduling::{Dispatcher, Selection};
 use pavior_workload::{Job, Service};
 use rustc_hash::FxHashMap;
 
 use crate::forecaster::Plan;
-use crate::{Forecast, ForecastError, Forecaster, Kind};
+use crate::{Effort, Forecast, ForecastError, Forecaster, Kind};
 
 /// A job of a log, what was said about it at its submission, and what came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +93,27 @@ pub fn learn(
     }
     forecaster.forget_jobs();
     Ok(last)
+}
+
+/// The latest jobs of the past that are told when they will start, to see how good that is.
+const TOLD: usize = 200;
+
+/// A forecaster that has learned from jobs of the past on a machine, by [`learn`]. The last 200 of
+/// them are told when they will start. Nothing must run on the machine.
+///
+/// # Errors
+/// If scheduler or strategy fail.
+pub fn taught(
+    scheduler: &Selection,
+    machine: Machine,
+    jobs: Vec<(Job, Kind)>,
+) -> Result<Forecaster, ForecastError> {
+    let built = scheduler.build(());
+    let built = built.map_err(|error| ForecastError::Scheduler(error.to_string()))?;
+    let mut forecaster = Forecaster::new(scheduler.clone(), Effort::default());
+    let quiet = jobs.len().saturating_sub(TOLD);
+    learn(jobs.into_iter(), Dispatcher::new(machine, built), &mut forecaster, quiet)?;
+    Ok(forecaster)
 }
 
 struct Replay<'f, E> {

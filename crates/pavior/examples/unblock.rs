@@ -29,8 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // several boxes moves as a whole: all of `to` stands for all of `from`, part by part.
     for step in &plan.moves {
         println!("move job {} from {:?} to {:?}", step.job.0, step.from, step.to);
-        machine.release(step.job)?;
-        machine.allocate_at(step.job, step.to.clone().into())?;
+        machine.relocate(step.job, step.to.clone().into())?;
     }
     let placement = machine.allocate(C, &request)?;
     assert_eq!(placement.parts(), [Cuboid::new([0, 2], [2, 2])]);

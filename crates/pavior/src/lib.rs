@@ -119,12 +119,13 @@
 //! ```
 
 pub use pavior_allocation::{
-    AllocateError, BuildError, Fork, Machine, Placement, PlacementError, Refusal, UnknownJob,
-    UnknownNode,
+    AllocateError, Answers, BadProposal, BuildError, Change, Fork, Machine, Placement,
+    PlacementError, Refusal, RelocateError, UnknownJob, UnknownNode,
 };
 pub use pavior_kernel::{BadName, Checksum};
 pub use pavior_mesh::{
-    Cuboid, Freedom, Grid, GridError, JobId, NodeId, Occupancy, Request, UnknownFreedom,
+    Cuboid, Freedom, Grid, GridError, JobId, NodeId, Occupancy, OccupancyError, Pool, Request,
+    UnknownFreedom,
 };
 
 pub mod names {

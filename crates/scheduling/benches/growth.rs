@@ -3,6 +3,8 @@
 //! ```sh
 //! cargo bench -p pavior-scheduling --bench growth                             # the table
 //! cargo bench -p pavior-scheduling --bench growth -- easy mesh:32x32x32 20000 # one run
+//! cargo bench -p pavior-scheduling --bench growth -- check                    # the fixed set
+//! cargo bench -p pavior-scheduling --bench growth -- write                    # it is written
 //! ```
 //!
 //! Sides are uniform up to half of the machine's, 36 jobs arrive in the mean run time of one, and
@@ -11,12 +13,14 @@
 //! processor time of a run or `valgrind --tool=callgrind` tells more.
 
 use std::hash::Hasher;
+use std::process::ExitCode;
 use std::time::Instant;
 
 use pavior_allocation::Machine;
 use pavior_kernel::Time;
 use pavior_mesh::Grid;
 use pavior_scheduling::{Dispatcher, Future, Selection};
+use pavior_trials::instructions::{FixedSet, collected};
 use pavior_workload::{Job, Service, Synthetic, SyntheticJobs};
 use rustc_hash::FxHasher;
 
@@ -24,9 +28,23 @@ const MACHINES: [&str; 4] = ["mesh:16x16x16", "mesh:32x32x32", "mesh:64x64x64", 
 const SCHEDULERS: [&str; 3] = ["fcfs", "easy:count", "easy"];
 const JOBS: usize = 50_000;
 
-fn main() {
+/// The counts that the checks hold: scheduler, machine, jobs; instructions of all.
+const FIXED: FixedSet = FixedSet {
+    what: "runs of drawn jobs",
+    file: concat!(env!("CARGO_MANIFEST_DIR"), "/benches/growth.tsv"),
+    counts: || {
+        let count = |words: [&str; 3]| (words.join("\t"), collected(&words, "counted_run", ""));
+        let counts = [["fcfs", "mesh:32x32x32", "1000"], ["easy", "mesh:32x32x32", "1000"]];
+        counts.map(count).map(|(name, count)| (name, count.unwrap_or(f64::NAN))).to_vec()
+    },
+};
+
+fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    if let Some(code) = FIXED.done(words.first().copied()) {
+        return code;
+    }
     match words[..] {
         [scheduler, machine, jobs] => {
             print_run(scheduler, machine, jobs.parse().expect("a number of jobs"));
@@ -39,19 +57,20 @@ fn main() {
             }
         }
     }
+    ExitCode::SUCCESS
 }
 
 fn print_run(scheduler: &str, machine: &str, jobs: usize) {
     let before = Instant::now();
-    let checksum = run(scheduler, machine, jobs);
+    let checksum = counted_run(scheduler, machine, jobs);
     let seconds = before.elapsed().as_secs_f64();
     let each = 1e6 * seconds / jobs as f64;
     println!("{machine}\t{scheduler}\t{jobs}\t{seconds:.2} s\t{each:.1} us a job\t{checksum:016x}");
 }
 
-/// Runs so many drawn jobs. Returns a checksum of who started when.
+/// Runs so many drawn jobs. Returns a checksum of who started when. Callgrind knows it by its name.
 #[inline(never)]
-fn run(scheduler: &str, machine: &str, jobs: usize) -> u64 {
+fn counted_run(scheduler: &str, machine: &str, jobs: usize) -> u64 {
     let grid: Grid = machine.parse().expect("a machine");
     let scheduler: Selection = scheduler.parse().expect("a scheduler");
     let scheduler = scheduler.build(()).expect("a scheduler without code");

@@ -105,6 +105,16 @@ pub enum StartError {
         /// Why it cannot have them.
         error: PlacementError,
     },
+    /// It was given fewer nodes than it asks for.
+    #[error("job {} asks for {asked} nodes and was started on {given}", job.0)]
+    TooFewNodes {
+        /// The job.
+        job: JobId,
+        /// The nodes that it asks for.
+        asked: u32,
+        /// Those that it was given.
+        given: u32,
+    },
     /// It was given nodes that are reserved before it is said to end.
     #[error("job {} was started on nodes of reservation {reservation} and reaches into it", job.0)]
     Reserved {
@@ -311,8 +321,8 @@ impl Dispatcher {
     /// Starts a job that waits. The strategy is asked beside what is reserved ahead.
     ///
     /// # Errors
-    /// If there is none at that place of the queue, it does not fit now, or it would reach into a
-    /// reservation of the nodes that it was given; nothing has changed then.
+    /// If there is none at that place of the queue, it does not fit now, it was given fewer nodes
+    /// than it asks for, or it would reach into a reservation of them; nothing has changed then.
     #[expect(
         clippy::missing_panics_doc,
         reason = "the queue has the job, and the machine has just granted it nodes"
@@ -328,6 +338,10 @@ impl Dispatcher {
         };
         self.calendar.pass(now);
         if let Some(placement) = placement {
+            let (asked, given) = (job.request.nodes, placement.nodes());
+            if given < asked {
+                return Err(StartError::TooFewNodes { job: job.id, asked, given });
+            }
             if let Some(met) = self.calendar.in_the_way(now, job.estimate, &placement) {
                 return Err(StartError::Reserved { job: job.id, reservation: met.number() });
             }

@@ -9,6 +9,7 @@
 //! scheduler names. Each door and the simulator are built on it.
 
 mod beside_calendar;
+pub mod bounds;
 mod calendar;
 mod dispatcher;
 mod forward;

@@ -42,7 +42,7 @@ pub trait Scheduler: Send + Sync {
 /// A decision to start a job now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Start {
-    /// The job's place in the queue.
+    /// The job's place in the queue; the oldest is at 0 ([`Queue::get`]).
     pub index: usize,
     /// Where it is put; `None` leaves that to the machine's strategy, which the scheduler has
     /// asked.
@@ -55,7 +55,8 @@ impl Start {
         Start { index, placement: None }
     }
 
-    /// Starts a job on given nodes.
+    /// Starts a job on given nodes. They must be free and at least as many as it asks for; whether
+    /// they have its shape and [`Freedom`](pavior_mesh::Freedom) is left to the scheduler.
     pub fn on(index: usize, placement: Placement) -> Start {
         Start { index, placement: Some(placement) }
     }

@@ -14,6 +14,7 @@
 
 #[cfg(feature = "browser")]
 mod browser;
+pub mod instructions;
 
 #[cfg(feature = "browser")]
 pub use browser::Browser;

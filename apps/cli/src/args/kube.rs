@@ -17,6 +17,12 @@ pub(crate) struct KubeArgs {
         default_missing_value = pavior_kube::ADDRESS,
     )]
     pub(crate) page: Option<String>,
+    /// Answers probes at an address: /healthz and /readyz
+    #[arg(
+        long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true,
+        default_missing_value = pavior_kube::PROBES,
+    )]
+    pub(crate) probes: Option<String>,
     /// The machine of the page, where the cluster has several
     #[arg(long)]
     pub(crate) machine: Option<String>,

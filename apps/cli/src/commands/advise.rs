@@ -61,10 +61,13 @@ fn provenance() -> [String; 2] {
 
 /// Sentences, then tables.
 fn tell(advice: &Advice) -> Result<(), Failure> {
-    let Advice { jobs, machine, strategy, scheduler, .. } = advice;
+    let Advice { jobs, machine, strategy, scheduler, present, .. } = advice;
+    let never = present.rejected + present.stuck;
+    let never = if never == 0 { String::new() } else { format!("; {never} of them never start") };
     output::text(
         &format!(
-            "The present: {jobs} jobs on {machine}, strategy {strategy}, scheduler {scheduler}"
+            "The present: {jobs} jobs on {machine}, strategy {strategy}, scheduler \
+             {scheduler}{never}"
         ),
         WIDTH,
     )?;

@@ -116,7 +116,9 @@ pub(crate) fn show(
             let header: Vec<&str> = table.header.iter().map(String::as_str).collect();
             let mut printed = output::Table::new(&header, table.words);
             table.rows.into_iter().for_each(|row| printed.row(row));
-            printed.print(output::width()).map(drop)
+            printed.print(output::width())?;
+            let overloaded = specification.overloaded_in_words(samples);
+            overloaded.map_or(Ok(()), |sentence| output::text(&sentence, output::width()))
         }
     }
 }

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use pavior_experiments::{Environment, Keys, RunSettings, Setting, Specification, forecast_log};
-use pavior_forecasts::{Effort, Judged, Score};
+use pavior_forecasts::{Effort, Judged, Score, Third};
 use pavior_workload::TimeUnit;
 use serde_json::json;
 
@@ -128,7 +128,11 @@ fn tell(format: Format, score: &Score, rejected: u64) -> Result<(), Failure> {
 
 fn sentence(score: &Score, rejected: u64) -> String {
     let Score { jobs, waited, held, thirds, width, mean_wait, .. } = score;
-    let thirds = thirds.map(|third| format!("{:.1}", 100.0 * third.held));
+    let share = |third: &Third| match third.jobs {
+        0 => "no job".to_string(),
+        _ => format!("{:.1}", 100.0 * third.held),
+    };
+    let thirds = thirds.each_ref().map(share);
     let never = if rejected == 0 { String::new() } else { format!(" {rejected} can never fit.") };
     format!(
         "{waited} of {jobs} jobs had to wait, {:.1} h in the mean.{never} The 90 % interval held \

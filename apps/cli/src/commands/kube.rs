@@ -18,6 +18,7 @@ pub(crate) fn run(args: &KubeArgs) -> Result<(), Failure> {
         let options = Options {
             name: args.name.clone().unwrap_or_else(name_of_copy),
             page: args.observe.clone().or_else(|| args.page.clone()),
+            probes: args.probes.clone(),
             machine: args.machine.clone(),
             observe: args.observe.is_some(),
             spec: args.spec.clone(),
@@ -25,10 +26,10 @@ pub(crate) fn run(args: &KubeArgs) -> Result<(), Failure> {
         };
         return pavior_kube::run(&options).map_err(failure);
     };
-    let page = [&args.name, &args.page, &args.machine, &args.observe];
+    let page = [&args.name, &args.page, &args.probes, &args.machine, &args.observe];
     if page.iter().any(|one| one.is_some()) {
-        let reason =
-            "--name, --page, --machine and --observe are for the daemon, not for its commands";
+        let reason = "--name, --page, --probes, --machine and --observe are for the daemon, not \
+                      for its commands";
         return Err(Failure::usage(reason));
     }
     match command {
@@ -59,7 +60,7 @@ fn date(seconds: u64) -> String {
 /// A line for each Job; what it waits for stands last, and is cut at the width.
 fn queue(format: Option<Format>) -> Result<(), Failure> {
     let all = Cluster::read().and_then(|cluster| cluster.queue()).map_err(failure)?;
-    let header = ["job", "shape", "state", "box", "starts", "waits for"];
+    let header = ["job", "shape", "state", "box", "starts", "probably", "waits for"];
     let cells = |one: &Entry| {
         let none = || "-".to_string();
         vec![
@@ -68,6 +69,7 @@ fn queue(format: Option<Format>) -> Result<(), Failure> {
             one.state.word().to_string(),
             one.at.clone().unwrap_or_else(none),
             one.starts.map_or_else(none, date),
+            one.range.map_or_else(none, |[from, _, to]| format!("{} to {}", date(from), date(to))),
             one.why.clone().unwrap_or_else(none),
         ]
     };
@@ -94,6 +96,7 @@ fn why(job: &str, moved: usize) -> Result<(), Failure> {
     let mut lines = vec![format!("{namespace}/{name} {}", told.state.word())];
     lines.extend(told.at.map(|at| format!("box {at}")));
     lines.extend(told.why);
+    lines.extend(told.probably);
     lines.extend(
         told.starts.map(|at| format!("By the time limits alone it starts at {}.", date(at))),
     );

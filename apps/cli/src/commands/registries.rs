@@ -147,7 +147,11 @@ fn print(args: &ListArgs, entries: &[Value], columns: &[&str]) -> Result<(), Fai
             for entry in entries {
                 table.row(columns.iter().map(|column| cell(&entry[column])).collect());
             }
-            table.print(output::width()).map(drop)
+            let width = output::width();
+            let is_whole = table.width() <= width;
+            table.print(width)?;
+            let cut = format!("Cut at {width} columns: --format json has all of it.");
+            if is_whole { Ok(()) } else { output::text(&cut, width) }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `pavior slots`: how many boxes of a shape can be placed side by side, now and later.
 
 use pavior_allocation::explain;
-use pavior_mesh::{Cuboid, Grid};
+use pavior_mesh::{Cuboid, Grid, Occupancy};
 use pavior_planning::{
     Defragmented, Move, NextSlot, SearchLimits, Shape, Slots, Snapshot, Weights, defragment,
     next_slot, slots,
@@ -36,7 +36,8 @@ pub(crate) fn run(args: &SlotsArgs) -> Result<(), Failure> {
         let limits = SearchLimits { max_jobs, turn, budget: args.budget };
         defragment(&snapshot, shape, &Weights::nodes(&snapshot), &limits)
     });
-    let story = Story { busy: &busy, grid, shapes, now, next, after };
+    let never = slots(&Occupancy::all_free(grid), &shapes, args.budget).boxes.is_empty();
+    let story = Story { busy: &busy, grid, shapes, never, now, next, after };
     if let Some(path) = &args.svg {
         draw(path, &busy, story.moves(), story.boxes())?;
     }
@@ -48,6 +49,8 @@ struct Story<'a> {
     busy: &'a Busy,
     grid: Grid,
     shapes: Vec<Shape>,
+    /// Whether none fits on the empty machine either.
+    never: bool,
     now: Slots,
     /// When there are more, as the file writes times.
     next: Option<(Value, NextSlot)>,
@@ -133,6 +136,9 @@ impl Story<'_> {
             bound if bound > count => format!("{count}; no more than {bound} are possible"),
             _ => count.to_string(),
         };
+        if self.never {
+            return vec![format!("{what} never fits {}, even with all nodes free", self.grid)];
+        }
         let (found, bound) = (self.now.boxes.len(), self.now.bound);
         let mut all = vec![if self.now.proven() {
             format!("free side by side: {found} of {what}")

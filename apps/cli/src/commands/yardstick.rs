@@ -3,8 +3,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use pavior_draw::{Chart, ChartAxis, Mark, Marks, Series, svg};
 use pavior_experiments::{Catalogue, InputFiles};
-use pavior_studies::yardstick::{self, Board, Effort, Instance, Row, Yardstick, YardstickError};
+use pavior_studies::yardstick::{
+    self, Board, Effort, Instance, Parts, Row, Yardstick, YardstickError,
+};
 use serde_json::Value;
 
 use crate::args::YardstickArgs;
@@ -31,11 +34,13 @@ pub(crate) fn run(args: &YardstickArgs) -> Result<(), Failure> {
     let instances = instances.map_err(of_yardstick)?;
     let bar = Bar::new("yardstick");
     let board = pool::install(args.threads, || {
-        yardstick::judge_all(&instances, &catalogue, &args.strategy, effort, &bar)
+        let board = yardstick::judge_all(&instances, &catalogue, &args.strategy, effort, &bar)?;
+        let parts = yardstick::parts(&instances, &catalogue, &board)?;
+        Ok((board, parts))
     })?;
     bar.finish();
-    let board = board.map_err(of_yardstick)?;
-    write(args, &instances, &board)?;
+    let (board, parts) = board.map_err(of_yardstick)?;
+    write(args, &instances, &board, &parts)?;
     notes(args, &yardstick, &board);
     tell(Format::or_default(args.format), &board)
 }
@@ -46,7 +51,12 @@ fn of_yardstick(error: YardstickError) -> Failure {
 }
 
 /// The board, and the jobs and certificates of each scenario.
-fn write(args: &YardstickArgs, instances: &[Instance], board: &Board) -> Result<(), Failure> {
+fn write(
+    args: &YardstickArgs,
+    instances: &[Instance],
+    board: &Board,
+    parts: &[Parts],
+) -> Result<(), Failure> {
     for instance in instances {
         let folder = args.out.join(&instance.name);
         fs::create_dir_all(&folder)?;
@@ -62,10 +72,52 @@ fn write(args: &YardstickArgs, instances: &[Instance], board: &Board) -> Result<
     }
     let table = args.out.join("board.csv");
     files::write_whole(&table, |out| {
-        yardstick::write(&board.rows, out).map_err(std::io::Error::other)
+        yardstick::write(&Row::COLUMNS, board.rows.iter().map(Row::cells), out)
+            .map_err(std::io::Error::other)
     })?;
+    files::write_whole(&args.out.join("parts.csv"), |out| {
+        yardstick::write(&Parts::COLUMNS, parts.iter().map(Parts::cells), out)
+            .map_err(std::io::Error::other)
+    })?;
+    let drawn = svg(&figure(board));
+    files::write_whole(&args.out.join("board.svg"), |out| out.write_all(drawn.as_bytes()))?;
     eprintln!("written to {}", files::shown(&args.out));
     Ok(())
+}
+
+/// How far above its bound each scenario is: at best, at best in boxes, and with the plainest rule.
+fn figure(board: &Board) -> Chart {
+    let catalogue = Catalogue::default();
+    let keeps = |row: &Row| yardstick::keeps_boxes(&catalogue, &row.strategy);
+    let mut categories: Vec<String> = board.rows.iter().map(|row| row.scenario.clone()).collect();
+    categories.dedup();
+    let series = |name: &str, is_of: &dyn Fn(&Row) -> bool| {
+        let least = |(x, scenario): (usize, &String)| {
+            // Rows stand in the order of turnaround.
+            let row = board.rows.iter().find(|row| row.scenario == *scenario && is_of(row))?;
+            Some(Mark { x: x as f64, y: row.turnaround / row.bound, interval: None })
+        };
+        let points = categories.iter().enumerate().filter_map(least).collect();
+        Series { name: name.to_string(), points }
+    };
+    let series = vec![
+        series("the best run", &|_| true),
+        series("the best run in boxes", &|row| {
+            // It places jobs elsewhere, too.
+            keeps(row) && row.scheduler != "easy-freedom"
+        }),
+        series("ff under fcfs", &|row| row.strategy == "ff" && row.scheduler == "fcfs"),
+    ];
+    Chart {
+        title: "Mean turnaround over its proven lower bound".to_string(),
+        x: ChartAxis::plain("scenario", false),
+        y: ChartAxis::plain("turnaround / bound", true),
+        categories,
+        marks: Marks::Bars,
+        series,
+        stated: Vec::new(),
+        note: "1: the bound is reached. The optimum lies between 1 and the best run".to_string(),
+    }
 }
 
 /// What the board leaves out.
@@ -103,12 +155,20 @@ fn tell(format: Format, board: &Board) -> Result<(), Failure> {
         }
         Format::Table => {
             let header = ["scenario", "jobs", "best", "under", "hours", "bound", "gap", "ratio"];
-            let mut table = Table::new(&header, 1);
+            let mut table = Table::new(&header, 1).with_words(2).with_words(3);
             let mut last = "";
             for (row, cells) in board.rows.iter().zip(&rows) {
                 if row.scenario != last {
                     let order = [0, 3, 1, 2, 4, 5, 6, 7];
-                    table.row(order.map(|column| cells[column].clone()).to_vec());
+                    let mut cells = order.map(|column| cells[column].clone());
+                    let equal = |other: &&Row| {
+                        other.scenario == row.scenario && other.turnaround <= row.turnaround
+                    };
+                    match board.rows.iter().filter(equal).count() - 1 {
+                        0 => {}
+                        more => cells[3] += &format!(" (+{more})"),
+                    }
+                    table.row(cells.to_vec());
                 }
                 last = &row.scenario;
             }

@@ -113,6 +113,7 @@ fn malformed_lines_are_answered_and_change_nothing() {
         r#"{"op":"allocate","job":1,"nodes":0}"#,
         r#"{"op":"allocate","job":1,"nodes":1,"shape":[1,1]}"#,
         r#"{"op":"allocate","job":1,"nodes":1,"dry_run":"yes"}"#,
+        r#"{"op":"allocate","job":1,"nodes":1,"dryrun":true}"#,
         r#"{"op":"release","job":5}"#,
         r#"{"op":"fail","node":[4,0]}"#,
         r#"{"op":"fail","node":[0]}"#,

@@ -6,30 +6,74 @@ use std::process::Command;
 /// What is missing where nothing is tried.
 const REQUIRED: &str = "PAVIOR_REQUIRE_KUBERNETES";
 
+/// What a script says that starts a control plane in `/tmp/toy`; none where it cannot be had.
+fn followed(what: &str, script: &str, port: &str) -> Option<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let control = root.join("examples/kubernetes/control-plane.sh");
+    let made = Command::new(&control).args(["make", "1.37"]).output().unwrap();
+    if !made.status.success() {
+        let why = String::from_utf8_lossy(&made.stderr).trim().to_string();
+        pavior_trials::skipped(what, &why, REQUIRED);
+        return None;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let toy = folder.path().join("toy");
+    let script = format!("set -e -m\n{}", script.replace("/tmp/toy", toy.to_str().unwrap()));
+    let program = Path::new(env!("CARGO_BIN_EXE_pavior")).parent().unwrap();
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
+    let mut bash = Command::new("bash");
+    bash.arg("-c").arg(&script).current_dir(&root).env("PATH", path).env("PORT", port);
+    let output = bash.output().unwrap();
+    let stop = Command::new(&control).arg("stop").arg(&toy).status();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let log = std::fs::read_to_string(toy.join("log/pavior")).unwrap_or_default();
+    let told = format!("{said}\n{}\n{log}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && stop.is_ok(), "{told}");
+    Some(said)
+}
+
+/// The image is of what was built for the tests: a release would take too long. Where that is not
+/// static, its libraries go into the image, too.
+#[test]
+fn the_image_starts_and_says_that_it_is_ready() {
+    let what = "the image of pavior kube";
+    if Command::new("buildah").arg("--version").output().is_err() {
+        return pavior_trials::skipped(what, "there is no buildah", REQUIRED);
+    }
+    let script = r#"
+        examples/kubernetes/control-plane.sh start 1.37 /tmp/toy
+        export KUBECONFIG=/tmp/toy/kubeconfig PATH="/tmp/toy/bin:$PATH"
+        pavior kube manifests --image localhost/pavior:test | kubectl apply -f - >/dev/null
+        kubectl wait --for=condition=Established crd/machines.pavior.dev --timeout=60s
+        export BUILDER="buildah --root /tmp/toy/store --runroot /tmp/toy/run --storage-driver vfs"
+        examples/kubernetes/image.sh "$(command -v pavior)" localhost/pavior:test >/dev/null
+        container=$($BUILDER from localhost/pavior:test)
+        # Certificates come with a pod's account; here they are given, and are not looked at.
+        $BUILDER run --isolation chroot --volume /tmp/toy/pavior.kubeconfig:/kubeconfig:ro \
+          --volume /tmp/toy/keys/apiserver.crt:/ca.crt:ro --env SSL_CERT_FILE=/ca.crt \
+          --env KUBECONFIG=/kubeconfig "$container" -- \
+          /pavior kube --probes=127.0.0.1:18446 2>/tmp/toy/log/pavior &
+        tries=0
+        until curl -sf http://127.0.0.1:18446/readyz; do
+          sleep 0.2
+          tries=$((tries + 1))
+          [ $tries -lt 300 ]
+        done
+        curl -sf http://127.0.0.1:18446/healthz
+        pid=$(pgrep -f '^/pavior kube --probes=127.0.0.1:18446')
+        grep -m 1 ^Uid: "/proc/$pid/status"
+        kill "$pid"
+    "#;
+    let Some(said) = followed(what, script, "18443") else { return };
+    assert!(said.contains("ok\nok\nUid:\t65532"), "{said}");
+}
+
 #[test]
 fn the_first_hour_of_the_page() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let page = std::fs::read_to_string(root.join("docs/kubernetes.md")).unwrap();
     let block = page.split("```sh\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
-    let script = root.join("examples/kubernetes/control-plane.sh");
-    let made = Command::new(&script).args(["make", "1.37"]).output().unwrap();
-    if !made.status.success() {
-        let why = String::from_utf8_lossy(&made.stderr).trim().to_string();
-        return pavior_trials::skipped("the first hour with Kubernetes", &why, REQUIRED);
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let toy = folder.path().join("toy");
-    let block = format!("set -e -m\n{}", block.replace("/tmp/toy", toy.to_str().unwrap()));
-    let program = Path::new(env!("CARGO_BIN_EXE_pavior")).parent().unwrap();
-    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
-    let mut bash = Command::new("bash");
-    bash.arg("-c").arg(&block).current_dir(&root).env("PATH", path).env("PORT", "17443");
-    let output = bash.output().unwrap();
-    let stop = Command::new(&script).arg("stop").arg(&toy).status();
-    let said = String::from_utf8_lossy(&output.stdout);
-    let log = std::fs::read_to_string(toy.join("log/pavior")).unwrap_or_default();
-    let told = format!("{said}\n{}\n{log}", String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success() && stop.is_ok(), "{told}");
+    let Some(told) = followed("the first hour with Kubernetes", block, "17443") else { return };
     for line in [
         "default/train  2x2x2  ",
         "2x2x2@0,0,0",
@@ -37,6 +81,6 @@ fn the_first_hour_of_the_page() {
         "job     default/train",
         "job.batch \"train\" deleted",
     ] {
-        assert!(said.contains(line), "{line}: {told}");
+        assert!(told.contains(line), "{line}: {told}");
     }
 }

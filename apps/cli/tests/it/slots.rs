@@ -27,6 +27,8 @@ fn boxes_side_by_side_with_a_bound() {
     assert_eq!(with(&["--shape", "2x1", "--turn", "none"])["slots"], 3);
     assert_eq!(with(&["--nodes", "4", "--freedom", "any-box"])["slots"], 1);
     assert_eq!(with(&["--shape", "7x1"])["slots"], 0);
+    let never = ["slots", "--machine", "mesh:6x2", "--shape", "7x1", "--format", "table"];
+    assert_eq!(stdout(&pavior(&never, "")), "7x1 never fits mesh:6x2, even with all nodes free\n");
     let empty = ask(&["--machine", "torus:16x16x16", "--shape", "4x4x4"], "");
     assert_eq!((&empty["slots"], &empty["proven"]), (&json!(64), &json!(true)));
 }

@@ -108,7 +108,7 @@ fn runs_of_three_scenarios_are_made_again_from_placements_alone() {
             "--placements",
             &placed,
         ]);
-        let output = script("placements.py", &[&placed, machine]);
+        let output = script("placements.py", &[&placed, machine, &jobs]);
         assert!(output.status.success(), "{}", stdout(&output));
         let said = stdout(&output);
         assert!(said.contains("60 jobs started, 60 of them ended, 0 faults"), "{said}");
@@ -124,7 +124,49 @@ fn runs_of_three_scenarios_are_made_again_from_placements_alone() {
         let row = rows.iter().find(is_it).unwrap();
         assert_eq!(row["jobs"], 60.0);
         assert!((row["turnaround_h"].as_f64().unwrap() - hours).abs() < 1e-4, "{row}: {hours}");
+        for (fault, said) in forged(Path::new(&placed)) {
+            let output = script("placements.py", &[&fault, machine, &jobs]);
+            assert!(stdout(&output).contains(said), "{said}: {}", stdout(&output));
+        }
     }
+}
+
+/// Placements of an entry that is none, beside the file of one that is, and what is said of each.
+fn forged(placed: &Path) -> [(String, &'static str); 4] {
+    let text = std::fs::read_to_string(placed).unwrap();
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let change = |name: &str, change: &dyn Fn(&mut Vec<Value>)| {
+        let mut lines = lines.clone();
+        change(&mut lines);
+        let path = placed.with_file_name(name);
+        let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+        std::fs::write(&path, lines.join("\n")).unwrap();
+        path.to_string_lossy().into_owned()
+    };
+    let left_out = change("left-out.jsonl", &|lines| drop(lines.pop()));
+    let short = change("short.jsonl", &|lines| {
+        let middle = lines[0]["start"].as_f64().unwrap() + 1.0;
+        lines[0]["end"] = middle.into();
+    });
+    let early = change("early.jsonl", &|lines| {
+        for key in ["submit", "start", "end"] {
+            let later = lines[59][key].as_f64().unwrap() - 1e5;
+            lines[59][key] = later.into();
+        }
+    });
+    let twice = change("twice.jsonl", &|lines| {
+        let mut again = lines[0].clone();
+        for key in ["start", "end"] {
+            again[key] = (again[key].as_f64().unwrap() + 1e9).into();
+        }
+        lines.push(again);
+    });
+    [
+        (left_out, "never starts"),
+        (short, "runs for 1.0 of "),
+        (early, "is submitted at"),
+        (twice, "is there twice"),
+    ]
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use serde::Deserialize;
 
 use super::{BOX, GLOBAL_INDEX, PodSpec, SECONDS, SHAPE, resource, slim};
@@ -45,8 +46,11 @@ pub(crate) struct Template {
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct JobStatus {
     pub(crate) succeeded: Option<u32>,
+    /// Of one that is complete.
+    pub(crate) completion_time: Option<Time>,
     #[serde(default)]
     pub(crate) conditions: Vec<Condition>,
 }
@@ -94,6 +98,11 @@ impl Job {
     pub(crate) fn is_over(&self) -> bool {
         let ends = ["Complete", "Failed", "SuccessCriteriaMet", "FailureTarget"];
         ends.iter().any(|kind| Condition::holds(&self.status.conditions, kind))
+    }
+
+    /// When it was complete, in seconds since 1970; none if it is not.
+    pub(crate) fn completed(&self) -> Option<i64> {
+        Some(self.status.completion_time.as_ref()?.0.as_second())
     }
 
     /// Whether it is not to have pods.

@@ -4,6 +4,7 @@
 mod act;
 mod checks;
 mod demands;
+mod foretold;
 mod order;
 mod patch;
 mod places;
@@ -22,6 +23,7 @@ use pavior_mesh::{NodeId, Occupancy};
 use pavior_planning::{Shape, slots};
 
 pub(crate) use act::{Act, Draft, Seen};
+pub(crate) use foretold::{Foretold, Question};
 pub(crate) use queue::{Holding, Waiting};
 pub(crate) use site::{RESOURCE, Site};
 pub(crate) use words::told;
@@ -46,6 +48,8 @@ pub(crate) struct Memory {
     served: HashMap<String, i64>,
     /// Whether a set lacks Jobs that may still be being made, or a Slice is to be tried again.
     unfinished: bool,
+    /// The Jobs that have run, if it is asked when others start.
+    past: foretold::Past,
     /// Since when a Workload holds quota without a place.
     quota: HashMap<Uid, i64>,
     /// Since when a Slice is not usable yet.
@@ -79,12 +83,20 @@ pub(crate) struct Depth {
     pub(crate) asker: Asker,
     /// Whether the holders are listed with names and boxes, for the page.
     pub(crate) pictured: bool,
+    /// Whether it is asked when the waiting Jobs will probably start.
+    pub(crate) foretold: bool,
 }
 
 impl Depth {
     /// For acting: events are told for the first of the queue alone.
-    pub(crate) const ACT: Depth =
-        Depth { told: 32, moved: 0, starts: false, asker: Asker::Daemon, pictured: false };
+    pub(crate) const ACT: Depth = Depth {
+        told: 32,
+        moved: 0,
+        starts: false,
+        asker: Asker::Daemon,
+        pictured: false,
+        foretold: false,
+    };
     /// For the page alone.
     pub(crate) const OBSERVE: Depth =
         Depth { starts: true, asker: Asker::Observer, pictured: true, ..Depth::ACT };
@@ -148,6 +160,8 @@ pub(crate) struct Plan {
     pub(crate) free: Occupancy,
     /// If it is asked for.
     pub(crate) picture: Option<Picture>,
+    /// The same: its answer takes a while.
+    pub(crate) question: Option<Question>,
 }
 
 /// A machine as it is drawn, once this is done.
@@ -188,6 +202,9 @@ pub(crate) fn plan(
     for record in records.iter().filter(|record| record.stands) {
         pods::open(&plot, index, record, &mut acts);
     }
+    if depth.pictured || depth.foretold {
+        memory.past.learn(&plot, index);
+    }
     let units = index.units_on(name);
     for unit in units.iter().filter(|unit| !unit.is_placed(index)) {
         pods::remove(unit, index, &mut acts);
@@ -209,9 +226,9 @@ pub(crate) fn plan(
         waiting: queue.waiting.len() as u32,
         slots: count_slots(&plot.site, memory, &queue.free),
     };
-    let queue::Placed { waiting, overlaps, free, held, failed, .. } = queue;
+    let queue::Placed { waiting, overlaps, free, held, failed, question, .. } = queue;
     let picture = depth.pictured.then(|| Picture { site: plot.site, held, failed });
-    Ok(Plan { acts, status, waiting, overlaps, free, picture })
+    Ok(Plan { acts, status, waiting, overlaps, free, picture, question })
 }
 
 /// Jobs with a shape that no machine is for, and why.

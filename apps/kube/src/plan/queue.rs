@@ -11,6 +11,7 @@ use pavior_workload::{Job as Told, Service};
 
 use super::act::{Act, Seen};
 use super::demands::Demands;
+use super::foretold::{Question, kind};
 use super::records::Record;
 use super::site::Refused;
 use super::{Asker, Depth, Memory, Plot, order, words};
@@ -19,7 +20,7 @@ use crate::unit::Unit;
 use crate::world::Index;
 
 /// An estimate for Jobs that do not say how long they run: a year.
-const ENDLESS: u64 = 365 * 86_400;
+pub(super) const ENDLESS: u64 = 365 * 86_400;
 
 /// How long after its newest Job a set may be incomplete before that is told, in seconds.
 const SET_S: i64 = 10;
@@ -83,6 +84,7 @@ pub(crate) struct Placed {
     /// For the picture alone, as are the failed nodes.
     pub(crate) held: Vec<Holding>,
     pub(crate) failed: Vec<NodeId>,
+    pub(crate) question: Option<Question>,
 }
 
 /// Places what the scheduler chooses, and says why the others wait.
@@ -97,7 +99,6 @@ pub(super) fn place(
 ) -> Result<Placed, String> {
     let mut state = State::of(plot, index, records, now)?;
     let waiting = order::waiting(plot, index, records, units, memory);
-    memory.unfinished = false;
     let queue = Queue::of(plot, index, records, waiting, memory, &mut state);
     for waits in &queue.jobs {
         state.submit(waits);
@@ -112,6 +113,8 @@ pub(super) fn place(
         let waits = &queue.jobs[(id.0 - state.first) as usize];
         proposals.extend(proposal(plot, &waits.unit, cuboid));
     }
+    let question = depth.foretold.then(|| state.question(plot, &queue, &started, memory));
+    let question = question.transpose()?;
     let starts = if depth.starts { state.starts(plot)? } else { HashMap::new() };
     let still = queue.jobs.iter().filter(|waits| !started.contains(&waits.id));
     let told = still.enumerate().flat_map(|(place, waits)| {
@@ -139,7 +142,7 @@ pub(super) fn place(
         failed = machine.failed().collect();
     }
     let overlaps = std::mem::take(&mut state.overlaps);
-    Ok(Placed { proposals, waiting, free, busy, unavailable, overlaps, held, failed })
+    Ok(Placed { proposals, waiting, free, busy, unavailable, overlaps, held, failed, question })
 }
 
 /// The record that is proposed for a Job.
@@ -184,6 +187,7 @@ impl<'a> Queue<'a> {
         state: &mut State,
     ) -> Queue<'a> {
         let mut queue = Queue { jobs: Vec::new(), refused: Vec::new() };
+        memory.unfinished = false;
         let mut nodes = order::held(records);
         let mut queued: HashMap<&str, usize> = HashMap::new();
         for (unit, ready) in waiting {
@@ -452,6 +456,31 @@ impl State {
         let starts = run.map_err(|error| error.to_string())?.into_iter();
         let known = starts.filter(|(_, at)| at.0 < self.now + ENDLESS / 2);
         Ok(known.map(|(job, at)| (job, at.0)).collect())
+    }
+
+    /// When those that still wait will probably start.
+    fn question(
+        &self,
+        plot: &Plot<'_>,
+        queue: &Queue<'_>,
+        started: &HashSet<JobId>,
+        memory: &Memory,
+    ) -> Result<Question, String> {
+        let said = |unit: &Unit<'_>| unit.seconds().map(Time);
+        let waits = queue.jobs.iter().filter(|waits| !started.contains(&waits.id));
+        let uids = |waits: &Candidate<'_>| waits.unit.jobs().iter().map(|job| job.uid()).collect();
+        let waiting = waits.map(|waits| (waits.id, uids(waits))).collect();
+        let asked = queue.jobs.iter().map(|waits| {
+            let namespace = waits.unit.first().namespace();
+            (waits.id, kind(namespace, waits.request.nodes, said(&waits.unit)))
+        });
+        let held = self.holders.iter().enumerate().filter_map(|(id, holder)| {
+            let job = &self.dispatcher.running().get(JobId(id as u64))?.job;
+            let said = holder.end.map(|_| job.estimate);
+            Some((job.id, kind(&holder.namespace, job.request.nodes, said)))
+        });
+        let known = held.chain(asked);
+        Question::of(plot, &memory.past, &self.dispatcher, self.now, known, waiting)
     }
 
     /// Why a Job does not start, in sentences.

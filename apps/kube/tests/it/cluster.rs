@@ -2,6 +2,8 @@
 //! beside it.
 
 use std::fs::{File, OpenOptions};
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -15,6 +17,7 @@ use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 use crate::kubelets::Kubelets;
+use crate::proxy::Proxy;
 
 /// Also the controllers that look after nodes.
 const CONTROLLERS: &str = "job-controller,garbage-collector-controller,namespace-controller,\
@@ -270,19 +273,29 @@ impl Cluster {
 
     /// The same with another account, and more arguments.
     pub(crate) fn start_copy_as(&mut self, who: &str, lease: &str, more: &[&str]) {
+        self.start_copy_at(None, who, lease, more);
+    }
+
+    /// The same with a clock that is wrong, such as by `+1h`. Whether it can be, the caller sees.
+    pub(crate) fn start_copy_at(
+        &mut self,
+        clock: Option<&str>,
+        who: &str,
+        lease: &str,
+        more: &[&str],
+    ) {
         let log = OpenOptions::new().create(true).append(true).open(self.path().join("log/pavior"));
         let log: File = log.expect("there is room");
         let mut command = Command::new(env!("CARGO_BIN_EXE_pavior-kube"));
+        if let Some(clock) = clock {
+            // As the command `faketime` does, which would be killed in place of the copy.
+            command.env("LD_PRELOAD", "/usr/$LIB/faketime/libfaketimeMT.so.1");
+            command.env("FAKETIME", clock).env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
+        }
         command.args([&format!("copy-{}", self.copies.len()), lease]);
         command.args(more).env("KUBECONFIG", self.path().join(format!("{who}.kubeconfig")));
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
         self.copies.push(command.spawn().expect("it was built"));
-    }
-
-    /// Kills a copy, and starts another.
-    pub(crate) fn kill_copy(&mut self, at: usize) {
-        self.end_copy(at);
-        self.start_copy("always");
     }
 
     /// Kills a copy.
@@ -317,6 +330,31 @@ impl Cluster {
         assert!(command.status().unwrap().success(), "{part} starts again");
     }
 
+    /// Kills the API server while the copies cannot see it, and has etcd forget all that was. Who
+    /// watches from before is told 410 by the one that starts.
+    pub(crate) fn compact(&self) {
+        let etcd = format!("127.0.0.1:{}", self.port + 1);
+        let ask = |path: &str, body: &Value| {
+            let (head, answer) = ask(&etcd, "POST", path, &body.to_string());
+            assert!(head.contains(" 200 "), "{head}: {answer}");
+            serde_json::from_str::<Value>(&answer).expect("etcd answers in JSON")
+        };
+        let now = ask("/v3/kv/range", &json!({ "key": "Lw==" }))["header"]["revision"].clone();
+        ask("/v3/kv/compaction", &json!({ "revision": now, "physical": true }));
+        self.kill("kube-apiserver");
+    }
+
+    /// Has some of what the copies say spoilt: those of the account `spoilt` ask through a proxy.
+    pub(crate) fn spoil(&self, seed: u64) -> Proxy {
+        let client = client(&self.runtime, self.path(), "pavior");
+        let proxy = Proxy::start(&self.runtime, client, seed);
+        let text = std::fs::read_to_string(self.path().join("pavior.kubeconfig")).unwrap();
+        let direct = format!("https://127.0.0.1:{}", self.port);
+        let text = text.replace(&direct, &format!("http://127.0.0.1:{}", proxy.port));
+        std::fs::write(self.path().join("spoilt.kubeconfig"), text).expect("there is room");
+        proxy
+    }
+
     pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
@@ -324,10 +362,11 @@ impl Cluster {
     /// What is not over, in lines.
     fn state(&self) -> String {
         let mut lines = Vec::new();
-        for job in self.get(JOBS)["items"].as_array().into_iter().flatten() {
+        let get = |path| self.ask(User::Admin, "GET", path, &Value::Null).unwrap_or_default();
+        for job in get(JOBS)["items"].as_array().into_iter().flatten() {
             lines.push(format!("{} {}", job["metadata"]["name"], job["status"]));
         }
-        for pod in self.get("/api/v1/pods")["items"].as_array().into_iter().flatten() {
+        for pod in get("/api/v1/pods")["items"].as_array().into_iter().flatten() {
             let (about, spec) = (&pod["metadata"], &pod["spec"]);
             lines.push(format!(
                 "{} {} {} {} {} {}",
@@ -347,6 +386,29 @@ impl Cluster {
         let text = std::fs::read_to_string(self.path().join("log/pavior")).unwrap_or_default();
         text.chars().rev().take(2000).collect::<Vec<_>>().into_iter().rev().collect()
     }
+}
+
+/// The head and the body of an answer; empty while nothing listens.
+pub(crate) fn ask(address: &str, method: &str, path: &str, body: &str) -> (String, String) {
+    let mut answer = String::new();
+    if let Ok(mut stream) = TcpStream::connect(address) {
+        let length = body.len();
+        let head = format!("{method} {path} HTTP/1.1\r\nHost: h\r\nConnection: close");
+        let _ = write!(stream, "{head}\r\nContent-Length: {length}\r\n\r\n{body}");
+        let _ = stream.read_to_string(&mut answer);
+    }
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
+    (head.to_string(), body.to_string())
+}
+
+/// Whether a program can be given a wrong clock; if not, that is noted.
+pub(crate) fn clocks_can_be_wrong() -> bool {
+    let can = Command::new("faketime").args(["-f", "+1h", "true"]).status();
+    let can = can.is_ok_and(|status| status.success());
+    if !can {
+        pavior_trials::skipped("a clock an hour wrong", "there is no faketime", REQUIRED);
+    }
+    can
 }
 
 impl Drop for Cluster {

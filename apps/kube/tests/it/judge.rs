@@ -10,17 +10,28 @@ use serde_json::Value;
 /// What the log says.
 #[derive(Debug, Default)]
 pub(crate) struct Record {
-    /// Confirmed placements, by uid: the Job's uid and the nodes; and those that have ended.
-    confirmed: HashMap<String, (String, Vec<String>)>,
+    /// Confirmed placements that stand, by uid.
+    confirmed: HashMap<String, Spec>,
     /// Confirmations that overlapped another one which stood.
     pub(crate) overlaps: usize,
     pub(crate) confirmations: usize,
+    /// Those of them that are for several Jobs.
+    pub(crate) of_sets: usize,
     /// Pods that were bound, with the node and the rank, by the Job's uid.
     pub(crate) bound: BTreeMap<String, Vec<(usize, String)>>,
     /// Pods bound to another node than the placement of their Job says.
     pub(crate) misplaced: usize,
-    spec: HashMap<String, (String, Vec<String>)>,
+    spec: HashMap<String, Spec>,
     pods: HashMap<String, (String, usize)>,
+    /// How many pods each Job has.
+    completions: HashMap<String, usize>,
+}
+
+/// What a placement says: the uids of its Jobs, and the nodes, both in the order of the ranks.
+#[derive(Clone, Debug)]
+struct Spec {
+    jobs: Vec<String>,
+    nodes: Vec<String>,
 }
 
 impl Record {
@@ -66,7 +77,7 @@ impl Record {
                 names.eq(nodes.iter().cloned())
             })
         };
-        self.spec.values().filter(|(_, nodes)| !is_box(nodes)).count()
+        self.spec.values().filter(|spec| !is_box(&spec.nodes)).count()
     }
 
     fn event(&mut self, event: &Value) {
@@ -85,10 +96,12 @@ impl Record {
                 self.propose(answer);
                 let uid = word(&answer["metadata"]["uid"]);
                 let Some(spec) = self.spec.get(&uid).cloned() else { return };
-                let others = self.confirmed.values().filter(|(job, _)| *job != spec.0);
-                let taken: Vec<&String> = others.flat_map(|(_, nodes)| nodes).collect();
-                self.overlaps += usize::from(spec.1.iter().any(|node| taken.contains(&node)));
+                let same = |other: &Spec| other.jobs.iter().any(|job| spec.jobs.contains(job));
+                let others = self.confirmed.values().filter(|other| !same(other));
+                let taken: Vec<&String> = others.flat_map(|other| &other.nodes).collect();
+                self.overlaps += usize::from(spec.nodes.iter().any(|node| taken.contains(&node)));
                 self.confirmations += 1;
+                self.of_sets += usize::from(spec.jobs.len() > 1);
                 self.confirmed.insert(uid, spec);
             }
             ("placements", "", "delete") => {
@@ -96,6 +109,11 @@ impl Record {
                 let uids = [&answer["metadata"]["uid"], &answer["details"]["uid"]];
                 for uid in uids {
                     self.confirmed.remove(&word(uid));
+                }
+            }
+            ("jobs", ..) => {
+                if let Some(pods) = answer["spec"]["completions"].as_u64() {
+                    self.completions.insert(word(&answer["metadata"]["uid"]), pods as usize);
                 }
             }
             ("pods", "", "create") => {
@@ -118,18 +136,25 @@ impl Record {
     /// Notes what a placement says, which never changes.
     fn propose(&mut self, placement: &Value) {
         let word = |value: &Value| value.as_str().unwrap_or_default().to_string();
-        let nodes = placement["spec"]["nodes"].as_array();
-        let nodes = nodes.into_iter().flatten().map(word).collect();
+        let words = |list: &Value| list.as_array().into_iter().flatten().map(word).collect();
+        let spec = &placement["spec"];
+        let mut jobs: Vec<String> = words(&spec["set"]);
+        if jobs.is_empty() {
+            jobs.push(word(&spec["jobUid"]));
+        }
         let uid = word(&placement["metadata"]["uid"]);
-        self.spec.insert(uid, (word(&placement["spec"]["jobUid"]), nodes));
+        self.spec.insert(uid, Spec { jobs, nodes: words(&spec["nodes"]) });
     }
 
     fn bind(&mut self, uid: &str, node: String) {
         let Some((job, rank)) = self.pods.get(uid).cloned() else { return };
-        let said = self
-            .spec
-            .values()
-            .any(|(owner, nodes)| *owner == job && nodes.get(rank) == Some(&node));
+        // The rank in the box: that of the pod, behind those of the Jobs before its own.
+        let said = self.spec.values().any(|spec| {
+            let Some(at) = spec.jobs.iter().position(|one| *one == job) else { return false };
+            let before = spec.jobs[..at].iter().map(|job| self.completions.get(job));
+            let before: Option<usize> = before.map(Option::<&usize>::copied).sum();
+            before.is_some_and(|before| spec.nodes.get(before + rank) == Some(&node))
+        });
         self.misplaced += usize::from(!said);
         self.bound.entry(job).or_default().push((rank, node));
     }

@@ -6,10 +6,12 @@
 
 mod attack;
 mod cluster;
+mod disturbed;
 mod judge;
 mod kubelets;
 mod page;
 mod policies;
+mod proxy;
 mod sets;
 mod slices;
 mod storm;

@@ -1,7 +1,6 @@
 //! The page, questions and metrics, of a copy that acts and of one that only looks.
 
-use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 
 use serde_json::{Value, json};
 
@@ -12,15 +11,8 @@ fn free_address() -> String {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
 }
 
-/// The head and the body of an answer; empty while nothing listens.
 fn ask(address: &str, path: &str) -> (String, String) {
-    let mut answer = String::new();
-    if let Ok(mut stream) = TcpStream::connect(address) {
-        let _ = write!(stream, "GET {path} HTTP/1.1\r\nHost: h\r\n\r\n");
-        let _ = stream.read_to_string(&mut answer);
-    }
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
-    (head.to_string(), body.to_string())
+    crate::cluster::ask(address, "GET", path, "")
 }
 
 fn state(address: &str) -> Value {

@@ -11,9 +11,19 @@ const PODS: &str = "/api/v1/namespaces/default/pods";
 const PLACEMENTS: &str = "/apis/pavior.dev/v1alpha1/namespaces/default/placements";
 
 /// Makes what stands for a JobSet; a reference to it.
-fn set(cluster: &Cluster, name: &str) -> Value {
+pub(crate) fn set(cluster: &Cluster, name: &str) -> Value {
     let map = json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": name } });
-    let made = cluster.good(User::Admin, "POST", MAPS, &map);
+    let mut made = Value::Null;
+    cluster.until("what stands for a JobSet is made", || {
+        made = match cluster.ask(User::Admin, "POST", MAPS, &map) {
+            Err((409, _)) => {
+                cluster.ask(User::Admin, "GET", &format!("{MAPS}/{name}"), &Value::Null)
+            }
+            answer => answer,
+        }
+        .unwrap_or_default();
+        made["metadata"]["uid"].is_string()
+    });
     json!({
         "apiVersion": "v1", "kind": "ConfigMap", "name": name, "uid": made["metadata"]["uid"],
         "controller": true,
@@ -21,7 +31,7 @@ fn set(cluster: &Cluster, name: &str) -> Value {
 }
 
 /// A Job of a set, with so many pods.
-fn part(set: &Value, number: u32, shape: &str, pods: u32, run_s: u32) -> Value {
+pub(crate) fn part(set: &Value, number: u32, shape: &str, pods: u32, run_s: u32) -> Value {
     let name = format!("{}-{number}", set["name"].as_str().unwrap());
     let mut job = job(&name, shape, run_s);
     job["metadata"]["annotations"]["pavior.dev/box"] = json!("set");

@@ -181,7 +181,8 @@ fn jobs_get_slices_and_others_when_a_cube_fails() {
         controller.step(&cluster);
         controller.counts.contains_key("FAILED")
     });
-    cluster.kill_copy(0);
+    cluster.end_copy(0);
+    cluster.start_copy("always");
     cluster.kill("kube-apiserver");
     cluster.until("all are complete", || {
         controller.step(&cluster);

@@ -4,6 +4,8 @@
 #[expect(dead_code, reason = "most of it is for the other tests")]
 mod cluster;
 mod kubelets;
+#[expect(dead_code, reason = "nothing is spoilt here")]
+mod proxy;
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};

@@ -1,15 +1,17 @@
 //! Everything at once that disturbs a cluster, with two copies of the program: Jobs are made while
 //! processes are killed, nodes go and come, and pods and Jobs are deleted. The audit log judges.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use pavior_kernel::Stream;
 use serde_json::{Value, json};
 
-use crate::cluster::{Cluster, JOBS, User, job};
+use crate::cluster::{Cluster, JOBS, User, clocks_can_be_wrong, job};
 use crate::judge::Record;
+use crate::proxy::Proxy;
+use crate::sets::{part, set};
 use crate::story::complete;
 
 const GRID: &str = "torus:4x4x4";
@@ -28,6 +30,9 @@ struct Storm<'a> {
     /// What ends a disturbance, and when.
     ends: Vec<(Instant, End)>,
     release: &'static str,
+    /// How Jobs were made.
+    bodies: HashMap<String, Value>,
+    wrong_clocks: bool,
 }
 
 enum End {
@@ -97,17 +102,22 @@ impl Storm<'_> {
 
     /// Disturbs something; its name.
     fn disturb(&mut self) -> Option<&'static str> {
-        let what = self.below(12);
+        let what = self.below(15);
         match what {
-            0 => {
-                let copy = self.below(2);
-                self.cluster.kill_copy(copy);
-                Some("a copy killed")
-            }
+            0 => Some(self.kill_copy(None)),
             1 => {
                 self.cluster.sleep_copy(0, true);
                 self.later(5, End::Wake(0));
                 Some("a copy asleep for 5 s")
+            }
+            11 => {
+                self.cluster.sleep_copy(0, true);
+                self.later(2, End::Wake(0));
+                self.cluster.compact();
+                Some("the past compacted away while a copy slept")
+            }
+            12 | 13 if self.wrong_clocks => {
+                Some(self.kill_copy(Some(if what == 12 { "+1h" } else { "-1h" })))
             }
             2 => {
                 let part = PARTS[self.below(PARTS.len())];
@@ -145,6 +155,18 @@ impl Storm<'_> {
         }
     }
 
+    /// A copy is killed, and another started in its place.
+    fn kill_copy(&mut self, clock: Option<&str>) -> &'static str {
+        let copy = self.below(2);
+        self.cluster.end_copy(copy);
+        self.cluster.start_copy_at(clock, "spoilt", "always", &[]);
+        match clock {
+            None => "a copy killed",
+            Some("+1h") => "a copy killed, the next one an hour early",
+            Some(_) => "a copy killed, the next one an hour late",
+        }
+    }
+
     /// A pod is deleted, or evicted.
     fn lose_pod(&mut self, evicted: bool) -> Option<&'static str> {
         let pod = self.one(PODS, |pod| pod["status"]["phase"] == "Running")?;
@@ -171,25 +193,41 @@ impl Storm<'_> {
     fn again(&mut self) -> Option<&'static str> {
         let job = self.one(JOBS, |job| job["status"]["completionTime"].is_null())?;
         let name = job["metadata"]["name"].as_str()?;
-        let shape = job["metadata"]["annotations"]["pavior.dev/shape"].as_str()?;
+        let body = self.bodies.get(name)?.clone();
         let path = format!("{JOBS}/{name}");
         let how = json!({ "propagationPolicy": "Background" });
         self.cluster.ask(User::Alice, "DELETE", &path, &how).ok()?;
-        self.make(name, shape);
-        Some("a Job deleted and made anew")
+        self.make(body);
+        Some(if name.starts_with("set") {
+            "a Job of a set deleted and made anew"
+        } else {
+            "a Job deleted and made anew"
+        })
     }
 
     /// Makes a Job, however often it must be tried.
-    fn make(&mut self, name: &str, shape: &str) {
-        let (cluster, body) = (&*self.cluster, job(name, shape, 1));
+    fn make(&mut self, body: Value) {
+        let cluster = &*self.cluster;
         let made = || cluster.ask(User::Alice, "POST", JOBS, &body);
         cluster.until("a Job is made", || matches!(made(), Ok(_) | Err((409, _))));
+        self.bodies.insert(body["metadata"]["name"].as_str().unwrap().to_string(), body);
     }
 
+    /// Of eight Jobs the last two are a set with one box.
     fn run(&mut self, jobs: usize) {
+        let mut owner = Value::Null;
         for number in 0..jobs {
-            let shape = SHAPES[self.below(SHAPES.len())];
-            self.make(&format!("job{number}"), shape);
+            match number % 8 {
+                6 => {
+                    owner = set(self.cluster, &format!("set{number}"));
+                    self.make(part(&owner, 1, "3x2x2", 7, 1));
+                }
+                7 => self.make(part(&owner, 0, "3x2x2", 5, 1)),
+                _ => {
+                    let shape = SHAPES[self.below(SHAPES.len())];
+                    self.make(job(&format!("job{number}"), shape, 1));
+                }
+            }
             std::thread::sleep(Duration::from_millis(100));
             self.end(false);
             if number % 2 == 0
@@ -205,9 +243,11 @@ impl Storm<'_> {
         }
     }
 
-    fn judge(self, jobs: usize) {
+    fn judge(mut self, jobs: usize, proxy: &Proxy) {
+        let sets = jobs / 8;
+        self.counts.extend(proxy.counts().map(|(what, count)| (what, count as usize)));
         let cluster = self.cluster;
-        cluster.within(900, "all are complete", || complete(cluster) == jobs);
+        cluster.within(1500, "all are complete", || complete(cluster) == jobs);
         let record = Record::read(cluster.path());
         let (overlaps, misplaced) = (record.overlaps, record.misplaced);
         let crooked = record.crooked(&GRID.parse().unwrap());
@@ -216,12 +256,15 @@ impl Storm<'_> {
             let _ = write!(told, "{what} {count}; ");
         }
         eprintln!(
-            "{}: {jobs} Jobs, {} confirmed placements: {overlaps} overlap, {crooked} are no box, \
-             {misplaced} pods on another node. {told}",
-            self.release, record.confirmations
+            "{}: {jobs} Jobs, {} of them in {sets} sets, {} confirmed placements, {} of sets: \
+             {overlaps} overlap, {crooked} are no box, {misplaced} pods on another node. {told}",
+            self.release,
+            2 * sets,
+            record.confirmations,
+            record.of_sets,
         );
         assert_eq!((overlaps, crooked, misplaced), (0, 0, 0));
-        assert!(record.confirmations >= jobs);
+        assert!(record.confirmations >= jobs - sets && record.of_sets >= sets);
     }
 }
 
@@ -233,19 +276,23 @@ fn everything_at_once() {
     let seeds: Vec<u64> = seeds.map(|seed| seed.parse().expect("a seed is a number")).collect();
     let jobs = if chosen.is_some() { 200 } else { 30 };
     let release = crate::cluster::release();
+    let wrong_clocks = clocks_can_be_wrong();
     for seed in seeds {
         let Some(mut cluster) = Cluster::start("a storm", release, [4, 4, 4]) else { return };
         cluster.machine(GRID);
-        cluster.start_copy("always");
-        cluster.start_copy("always");
+        let proxy = cluster.spoil(seed);
+        cluster.start_copy_as("spoilt", "always", &[]);
+        cluster.start_copy_as("spoilt", "always", &[]);
         let mut storm = Storm {
             cluster: &mut cluster,
             draw: Stream::new(seed, 0, "storm"),
             counts: BTreeMap::new(),
             ends: Vec::new(),
             release,
+            bodies: HashMap::new(),
+            wrong_clocks,
         };
         storm.run(jobs);
-        storm.judge(jobs);
+        storm.judge(jobs, &proxy);
     }
 }

@@ -28,7 +28,8 @@ fn jobs_become_boxes_and_end() {
     }
     cluster.until("five are complete", || complete(&cluster) >= 5);
     cluster.kill("kube-apiserver");
-    cluster.kill_copy(0);
+    cluster.end_copy(0);
+    cluster.start_copy("always");
     cluster.until("all are complete", || complete(&cluster) == 16);
     let record = Record::read(cluster.path());
     assert_eq!((record.overlaps, record.misplaced), (0, 0), "{record:?}");

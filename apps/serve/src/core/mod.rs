@@ -42,7 +42,7 @@ pub use reply::{Instant, Reply, Written};
 pub(crate) use reply::{parts, point};
 pub use reservation::Reservation;
 #[cfg(feature = "http")]
-pub(crate) use served_machine::{ServedMachine, micros};
+pub(crate) use served_machine::{ServedMachine, estimate, micros};
 pub use snapshot::StateSnapshot;
 pub use state::{MachineSpec, ServiceLimits, ServiceState, StateError};
 pub use view::{BoardView, NodeCounts, StateView};

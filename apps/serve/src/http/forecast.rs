@@ -33,6 +33,9 @@ pub(crate) struct ForecastBody {
     /// How long it is said to run, in seconds.
     #[schema(exclusive_minimum = 0, maximum = 3.2e9, example = 3600.0)]
     estimate_s: Option<f64>,
+    /// Seconds until it would end by itself. They count where no estimate is given.
+    #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
+    ttl_s: Option<f64>,
     /// The machine; the first one if left out.
     machine: Option<String>,
 }
@@ -68,8 +71,8 @@ pub(crate) async fn forecast(
         let asked = ask(body.shape.as_deref(), body.nodes, &board.grid)?;
         let request = request(asked, &board.spec.shape_rule, &board.grid, shared.seed)
             .with_freedom(freedom(body.freedom.as_deref())?);
-        let estimate_ms = millis("estimate_s", body.estimate_s)?;
-        let asks = Asks { tenant: asker.tenant.unwrap_or_default(), estimate_ms };
+        let said_ms = millis("estimate_s", body.estimate_s)?.or(millis("ttl_s", body.ttl_s)?);
+        let asks = Asks { tenant: asker.tenant.unwrap_or_default(), said_ms };
         let now_ms = shared.writer.clock.now_ms();
         let forecasts = &shared.forecasts;
         let forecast = forecasts.of_request(index, request, &asks, now_ms).map_err(problem)?;

@@ -94,6 +94,9 @@ fn planned(
         requeue: body.requeue,
         limits: SearchLimits::jobs(max_jobs as usize),
     };
+    if wanted.by_ms < now_ms {
+        return Err(bad("\"by\" has passed".to_string()));
+    }
     if body.drain.is_some() && (body.shape.is_some() || body.nodes.is_some()) {
         return Err(bad("give \"drain\", or \"shape\" or \"nodes\"".to_string()));
     }

@@ -17,6 +17,9 @@ use crate::core::{
 
 /// What can be asked.
 const OPS: &str = "allocate, release, fail, repair, show, hold, list, drain and unblock";
+/// The keys of messages.
+const KEYS: [&str; 10] =
+    ["op", "job", "shape", "nodes", "freedom", "dry_run", "node", "parts", "max_jobs", "turn"];
 /// The one machine of a session.
 const MACHINE: usize = 0;
 
@@ -50,6 +53,7 @@ impl LineSession {
         let Value::Object(message) = message else {
             return Err("not a JSON object".to_string());
         };
+        known_keys(&message)?;
         match message.get("op").and_then(Value::as_str) {
             Some("allocate") => self.allocate(&message),
             Some("release") => self.release(&message),
@@ -181,6 +185,22 @@ impl LineSession {
         let named = self.state.lease(id).and_then(|lease| lease.job.clone());
         named.unwrap_or(JobName::Large(id))
     }
+}
+
+/// A key that is written nearly as one of ours is a mistake: `dryrun` would allocate. Others are
+/// the caller's own.
+fn known_keys(message: &Map<String, Value>) -> Result<(), String> {
+    let unknown = message.keys().filter(|key| !KEYS.contains(&key.as_str()));
+    let mut meant = unknown.filter_map(|key| {
+        let plain = key.to_lowercase().replace(['_', '-', ' '], "");
+        let known = KEYS.iter().find(|known| {
+            // Words of few letters are near to many others.
+            let most = usize::from(known.len() > 4);
+            strsim::damerau_levenshtein(&plain, &known.replace('_', "")) <= most
+        })?;
+        Some(format!("no \"{}\"; did you mean \"{known}\"?", key.escape_default()))
+    });
+    meant.next().map_or(Ok(()), Err)
 }
 
 fn request(ask: Ask, job: JobName) -> LeaseRequest {

@@ -41,6 +41,16 @@ fn would(client: &mut Client, asked: &Value) -> Value {
     found
 }
 
+/// The same, once the plan starts it at a time.
+fn until_plan(client: &mut Client, asked: &Value, plan_ms: u64) -> Value {
+    let mut found = Value::Null;
+    until("the plan", || {
+        found = would(client, asked);
+        millis(found["plan"].as_str().unwrap()) == plan_ms
+    });
+    found
+}
+
 /// The value of a counter of a machine.
 fn counter(client: &mut Client, name: &str, machine: &str) -> u64 {
     let text = client.get("/metrics").text;
@@ -71,6 +81,10 @@ fn who_waits_is_told_an_interval_and_who_fits_is_told_now() {
     let like = json!({ "shape": [8, 8], "estimate_s": 3600 });
     let behind = would(&mut client, &like);
     assert_eq!(millis(behind["plan"].as_str().unwrap()), time("plan") + 3_600_000);
+    // One that ends by itself is said to run until then.
+    client.lease(json!({ "shape": [8, 8], "ttl_s": 600, "wait": true }));
+    let behind = until_plan(&mut client, &like, time("plan") + 4_200_000);
+    has(&behind, &json!({ "calibrated": false }));
 
     let before = now_ms();
     let fits = would(&mut client, &json!({ "nodes": 4, "machine": "other" }));

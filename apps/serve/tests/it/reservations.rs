@@ -154,4 +154,5 @@ fn room_by_a_time_says_who_moves_is_requeued_and_delayed() {
     room(&mut server.of("a-secret"), four(true, 1)).is(403, "operator-only");
     room(&mut client, json!({ "shape": [2], "drain": [[0]], "by": at(1) })).is(400, "bad-value");
     room(&mut client, json!({ "shape": [2], "by": "soon" })).is(400, "bad-value");
+    room(&mut client, json!({ "shape": [2], "by": at(-5) })).is(400, "bad-value");
 }

@@ -99,6 +99,9 @@ pub(crate) struct Cluster {
 /// Two clusters at a time: more of 64 nodes are much for a small machine.
 struct Turn;
 
+/// The jobs that make slurmctld write its state.
+const HELD: &str = "makes-it-write";
+
 static RUNNING: Mutex<u32> = Mutex::new(0);
 static ENDED: Condvar = Condvar::new();
 
@@ -224,9 +227,11 @@ impl Cluster {
     }
 
     /// Waits until slurmctld has written that a job runs. A job that is submitted a while after the
-    /// start and taken back makes it write, in case it did not notice the start by itself.
+    /// start and taken back makes it write, in case it did not notice the start by itself. A kill
+    /// may forget that it was taken back: [`Cluster::start_slurmctld`] does so again.
     pub(crate) fn until_written(&self, job: &str) {
-        let held = self.good("sleep 2; sbatch --parsable -H -o /dev/null -N1 --wrap true");
+        let line = format!("sleep 2; sbatch --parsable -H -J {HELD} -o /dev/null -N1 --wrap true");
+        let held = self.good(&line);
         self.good(&format!("scancel {held}"));
         let written = format!("$(stat -c %Y {}/state/job_state)", self.path().display());
         let start = format!("$(date +%s -d \"$(squeue -h -j {job} -o %S)\")");
@@ -286,6 +291,7 @@ impl Cluster {
     pub(crate) fn start_slurmctld(&self) {
         self.good(&format!("{0}/cluster.sh slurmctld {0}", self.path().display()));
         self.until("scontrol ping", 60, |text| text.contains("UP"));
+        self.shell(&format!("scancel -n {HELD}"), false);
     }
 
     /// SIGKILL.

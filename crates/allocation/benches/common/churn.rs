@@ -6,13 +6,13 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::io::{BufRead, Write};
-use std::process::{Command, Stdio};
+use std::io::BufRead;
 use std::time::{Duration, Instant};
 
 use pavior_allocation::{Machine, Placement, Selection, Strategy};
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, JobId, Occupancy, Request};
+use pavior_trials::instructions::collected;
 
 /// How the sides of requests are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +114,8 @@ impl Record {
 
     /// Instructions of a question, over the first ones of the record; none if callgrind fails.
     pub(crate) fn instructions(&self, search: &Selection, first: usize) -> Option<f64> {
-        let count = collected(&search.to_string(), &self.written(first));
+        let arguments = [CHILD, &search.to_string()];
+        let count = collected(&arguments, "counted_find", &self.written(first));
         count.map(|count| count / first.min(self.questions) as f64)
     }
 
@@ -177,42 +178,6 @@ impl World {
 
 /// The argument that makes a program replay what is on its standard input; a strategy follows.
 pub(crate) const CHILD: &str = "--replay-from-input";
-
-/// Whether there is a callgrind to count with.
-pub(crate) fn can_count() -> bool {
-    let version = Command::new("valgrind").arg("--version").stdout(Stdio::null()).status();
-    let there = version.is_ok_and(|status| status.success());
-    if !there {
-        eprintln!("note: there is no valgrind, so instructions are not counted");
-    }
-    there
-}
-
-/// The instructions of all questions of a text; none if callgrind fails.
-fn collected(strategy: &str, text: &str) -> Option<f64> {
-    let mut child = Command::new("valgrind")
-        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--collect-atstart=no"])
-        .arg("--toggle-collect=*counted_find*")
-        .arg(std::env::current_exe().ok()?)
-        .args([CHILD, strategy])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .ok()?;
-    let mut input = child.stdin.take()?;
-    input.write_all(text.as_bytes()).ok()?;
-    drop(input);
-    let output = child.wait_with_output().ok()?;
-    let told = String::from_utf8_lossy(&output.stderr);
-    let collected = told.lines().find_map(|line| line.split("Collected :").nth(1));
-    let count = collected.and_then(|count| count.trim().parse::<f64>().ok());
-    if count.is_none() || !output.status.success() {
-        eprintln!("note: callgrind failed for {strategy}:\n{told}");
-        return None;
-    }
-    count
-}
 
 /// Replays a written record.
 pub(crate) fn replay_from_input(strategy: &str) {

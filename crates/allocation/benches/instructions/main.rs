@@ -51,10 +51,11 @@ const CASES: &[Case] = &[
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
     let wanted: Vec<String> = arguments.by_ref().collect();
+    if let Some(code) = fixed::FIXED.done(wanted.first().map(String::as_str)) {
+        return code;
+    }
     match wanted.first().map(String::as_str) {
         Some(churn::CHILD) => churn::replay_from_input(&wanted[1]),
-        Some("check") => return fixed::check(),
-        Some("write") => return fixed::write(),
         _ => table(&wanted),
     }
     ExitCode::SUCCESS
@@ -62,7 +63,7 @@ fn main() -> ExitCode {
 
 /// The table, of the strategies and machines that are named.
 fn table(wanted: &[String]) {
-    let counted = churn::can_count();
+    let counted = pavior_trials::instructions::can_count();
     println!("| machine | strategy | search | ns | ratio | instructions | ratio |");
     println!("|---|---|---|---:|---:|---:|---:|");
     for case in CASES {

@@ -214,7 +214,8 @@ fn main() {
     if arguments.iter().any(|one| one == "--list") {
         return cases.iter().for_each(|case| println!("{}", case.name()));
     }
-    let count = !arguments.iter().any(|one| one == "--no-instructions") && churn::can_count();
+    let count = !arguments.iter().any(|one| one == "--no-instructions")
+        && pavior_trials::instructions::can_count();
     println!(
         "| case | strategy | searches | refused % | m | mean ns | median ns | p99 ns | times \
          faster | instructions | times fewer |"

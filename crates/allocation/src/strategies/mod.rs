@@ -12,8 +12,8 @@ use pavior_kernel::Family;
 
 use crate::kind::{Entry, StrategyKind};
 use contiguous::{
-    adaptive_scan, adj, asff, bf, bl, choo, ff, fl, flexfold, fs, kymfl, lssa, mfa, pmfl, qa, rbs,
-    sba, tbl, tff, two_db, wf,
+    adaptive_scan, adj, asff, bf, bl, choo, ff, fl, flexfold, fs, gradient, kymfl, lssa, mfa, pmfl,
+    qa, rbs, sba, tbl, tff, two_db, wf,
 };
 use noncontiguous::{
     anca, connected, gabl, gen_alg, granular_mbs, linear_best, linear_first, linear_sorted, mbs,
@@ -48,6 +48,7 @@ const ALL: &[&Entry] = &[
     &kymfl::ENTRY,
     &pmfl::ENTRY,
     &choo::ENTRY,
+    &gradient::ENTRY,
     // End of the contiguous ones.
     &random::ENTRY,
     &naive::ENTRY,

@@ -45,6 +45,9 @@ fn a_start_that_cannot_be_made_changes_nothing() {
     assert_eq!(start(Start::at(0)), Err(StartError::DoesNotFit(JobId(2))));
     let taken = start(Start::on(0, on([0; 3], [4, 2, 1])));
     assert!(matches!(taken, Err(StartError::BadPlacement { job: JobId(2), .. })), "{taken:?}");
+    // Four free nodes of the eight that it asks for would be a run of another job.
+    let few = start(Start::on(0, on([0, 3, 0], [4, 1, 1])));
+    assert_eq!(few, Err(StartError::TooFewNodes { job: JobId(2), asked: 8, given: 4 }));
     assert_eq!(shown(&dispatcher), before);
 }
 

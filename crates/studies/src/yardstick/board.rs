@@ -4,23 +4,26 @@ use std::collections::BTreeMap;
 
 use pavior::experiments::advice::{BATCHES, Batch, Change};
 use pavior::experiments::{Catalogue, Point, Progress, Scenario};
+use pavior::scheduling::bounds::{Last, Prices, SCALE, Task, ascend, makespan};
 use pavior::simulation::{Fate, Histories, JobRecord, Stop};
+use pavior::strategies::Sides;
+use pavior::strategies::claim::{BoxGroup, Claim};
 use pavior::workload::TimeUnit;
+use pavior::{Grid, Request};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::bounds::{Last, Prices, SCALE, Task, makespan};
+use super::Effort;
 use super::set::{Instance, YardstickError};
-use super::{Effort, ascend};
 
 /// The schedulers under which every strategy stands.
 const SCHEDULERS: [&str; 2] = ["fcfs", "easy"];
-/// How many strategies stand under every scheduler.
+/// How many strategies stand under every scheduler: of all, and of those that grant boxes.
 const BEST: usize = 5;
 /// The greatest share of jobs that a run may leave undone and still be compared.
 const UNDONE: f64 = 0.02;
 /// The level of each interval.
-const LEVEL: f64 = 0.95;
+pub(super) const LEVEL: f64 = 0.95;
 
 /// A proven bound, in seconds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -84,10 +87,10 @@ pub struct Board {
 }
 
 /// When each job of a run ended, in seconds; none if it never did.
-struct Play {
+pub(super) struct Play {
     strategy: String,
     scheduler: String,
-    ends: Vec<Option<f64>>,
+    pub(super) ends: Vec<Option<f64>>,
 }
 
 impl Play {
@@ -101,7 +104,8 @@ impl Play {
 }
 
 /// Runs the table of `strategies` (all that the catalogue has, if none are named) under `fcfs` and
-/// `easy`, and the five best under every scheduler, on the threads of the current pool.
+/// `easy`; the five best, and the five best that grant boxes, under every scheduler. It runs on the
+/// threads of the current pool.
 ///
 /// # Errors
 /// If a run cannot go on.
@@ -122,7 +126,13 @@ pub fn judge_all(
         .map(|entry| entry.name.to_string())
         .filter(|name| !SCHEDULERS.contains(&&**name))
         .collect();
-    let best = best(instances, &plays);
+    let ranked = ranked(instances, &plays);
+    let boxes: Vec<&String> = ranked.iter().filter(|name| keeps_boxes(catalogue, name)).collect();
+    let is_best = |name: &&String| {
+        ranked[..ranked.len().min(BEST)].contains(name)
+            || boxes[..boxes.len().min(BEST)].contains(name)
+    };
+    let best: Vec<String> = ranked.iter().filter(is_best).cloned().collect();
     let more = play_all(instances, catalogue, &best, &others, progress)?;
     plays.iter_mut().zip(more).for_each(|(plays, more)| plays.extend(more));
     let judged: Vec<(Vec<Row>, Certificate)> = instances
@@ -153,7 +163,7 @@ fn play_all(
         return Ok(instances.iter().map(|_| Vec::new()).collect());
     }
     let points = |instance: &Instance| {
-        let specification = instance.specification(strategies, schedulers, catalogue)?;
+        let specification = instance.specification(strategies, schedulers, &[], catalogue)?;
         Ok(specification.points)
     };
     let points = instances.iter().map(points).collect::<Result<Vec<Vec<Point>>, _>>()?;
@@ -180,7 +190,7 @@ fn play_all(
     Ok(plays)
 }
 
-fn play(instance: &Instance, point: &Point) -> Result<Play, YardstickError> {
+pub(super) fn play(instance: &Instance, point: &Point) -> Result<Play, YardstickError> {
     let name = |key: &str| point.get(key).unwrap_or_default().to_string();
     let scenario = Scenario::new(point.settings(), false, instance, &Histories::default());
     let scenario = scenario.map_err(|error| instance.fault(&error))?;
@@ -204,14 +214,36 @@ fn counted(instance: &Instance, plays: &[Play]) -> Vec<usize> {
     (0..instance.tasks.len()).filter(ends).collect()
 }
 
+/// The jobs that count by a certificate.
+pub(super) fn counted_of(instance: &Instance, certificate: &Certificate) -> Vec<usize> {
+    (0..instance.tasks.len()).filter(|at| !certificate.left_out.contains(at)).collect()
+}
+
 /// The sum of completion times of these jobs, each times its weight.
-fn completions(play: &Play, counted: &[usize], weight: impl Fn(usize) -> f64) -> f64 {
+pub(super) fn completions(play: &Play, counted: &[usize], weight: impl Fn(usize) -> f64) -> f64 {
     counted.iter().filter_map(|&at| Some(play.ends[at]? * weight(at))).sum()
 }
 
-/// The strategies that come nearest to the best turnaround of each scenario, in the mean over all;
-/// one that is not compared on some scenario is none of them.
-fn best(instances: &[Instance], plays: &[Vec<Play>]) -> Vec<String> {
+/// Whether a strategy gives a job one box that holds the box it asks for, perhaps turned.
+pub fn keeps_boxes(catalogue: &Catalogue, name: &str) -> bool {
+    let (selected, grid) = (catalogue.strategies.select(name), Grid::mesh(&[8, 8]));
+    let (Ok(strategy), Ok(grid)) = (selected, grid) else { return false };
+    let asked = [2, 3, 1];
+    let family = Claim::of(&strategy).family;
+    let shapes = family(&Request::shape(asked), &grid, &strategy.options);
+    let sorted = |mut sides: Sides| {
+        sides.sort_unstable();
+        sides
+    };
+    let holds =
+        |sides: Sides| sorted(sides).iter().zip(sorted(asked)).all(|(&has, asks)| has >= asks);
+    let keeps = |shape: &BoxGroup| shape.parts.len() == 1 && holds(shape.bounding());
+    strategy.entry.does.contiguous && shapes.iter().all(keeps)
+}
+
+/// The strategies by how near they come to the best turnaround of each scenario, in the mean over
+/// all; one that is not compared on some scenario is none of them.
+fn ranked(instances: &[Instance], plays: &[Vec<Play>]) -> Vec<String> {
     let mut scores: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for (instance, plays) in instances.iter().zip(plays) {
         let counted = counted(instance, plays);
@@ -233,7 +265,7 @@ fn best(instances: &[Instance], plays: &[Vec<Play>]) -> Vec<String> {
         .map(|(strategy, scores)| (scores.iter().sum(), strategy))
         .collect();
     scores.sort_by(|one, other| one.0.total_cmp(&other.0));
-    scores.into_iter().take(BEST).map(|(_, strategy)| strategy.to_string()).collect()
+    scores.into_iter().map(|(_, strategy)| strategy.to_string()).collect()
 }
 
 /// The rows of a scenario and its bounds; none if no job counts.
@@ -243,13 +275,8 @@ fn judge(instance: &Instance, plays: &[Play], effort: Effort) -> Option<(Vec<Row
     let one: Vec<Task> = counted.iter().map(|&at| instance.tasks[at]).collect();
     let by_nodes: Vec<Task> = one.iter().map(|task| Task { weight: task.nodes, ..*task }).collect();
     let capacity = i64::from(instance.machine.nodes());
-    let reached = |weight: &dyn Fn(usize) -> f64| {
-        let sums = compared.iter().map(|play| completions(play, &counted, weight));
-        sums.fold(f64::INFINITY, f64::min).ceil() as i64
-    };
-    let nodes = |at: usize| instance.tasks[at].nodes as f64;
-    let proven = |tasks: &[Task], reached: i64| {
-        let proof = ascend(tasks, capacity, reached, effort.buckets, effort.steps);
+    let proven = |tasks: &[Task]| {
+        let proof = ascend(tasks, capacity, effort.buckets, effort.steps);
         Proven { claim: proof.bound(tasks, capacity).0, proof }
     };
     let (end, last) = makespan(&one, capacity)?;
@@ -258,8 +285,8 @@ fn judge(instance: &Instance, plays: &[Play], effort: Effort) -> Option<(Vec<Row
         sum: instance.sum.clone(),
         left_out: (0..instance.tasks.len()).filter(|at| !counted.contains(at)).collect(),
         scale: SCALE,
-        completions: proven(&one, reached(&|_| 1.0)),
-        node_completions: proven(&by_nodes, reached(&nodes)),
+        completions: proven(&one),
+        node_completions: proven(&by_nodes),
         makespan: Proven { claim: end, proof: last },
     };
     let rows = rows(instance, &compared, &counted, &certificate);
@@ -281,9 +308,9 @@ fn rows(
         .map(|&play| (completions(play, counted, |_| 1.0) - released, play))
         .collect();
     order.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let first = order.first().map(|&(_, play)| batches(instance, play, counted));
+    let first = order.first().map(|&(_, play)| turnarounds(instance, play, counted));
     let row = |&(turnaround, play): &(f64, &Play)| {
-        let own = batches(instance, play, counted);
+        let own = turnarounds(instance, play, counted);
         let behind = first.as_ref().and_then(|first| Change::of(&own, first, LEVEL));
         let last = counted.iter().filter_map(|&at| play.ends[at]).fold(0.0, f64::max);
         let by_nodes = completions(play, counted, nodes);
@@ -304,7 +331,7 @@ fn rows(
 }
 
 /// Turnarounds in pieces of the order of submission.
-fn batches(instance: &Instance, play: &Play, counted: &[usize]) -> Vec<Batch> {
+pub(super) fn turnarounds(instance: &Instance, play: &Play, counted: &[usize]) -> Vec<Batch> {
     let mut batches = vec![Batch::default(); BATCHES];
     for (place, &at) in counted.iter().enumerate() {
         let batch = &mut batches[place * BATCHES / counted.len()];
@@ -347,13 +374,17 @@ impl Row {
     }
 }
 
-/// The rows as CSV.
+/// Rows as CSV.
 ///
 /// # Errors
 /// If the writer fails.
-pub fn write(rows: &[Row], out: &mut dyn std::io::Write) -> Result<(), csv::Error> {
+pub fn write(
+    columns: &[&str],
+    mut rows: impl Iterator<Item = Vec<String>>,
+    out: &mut dyn std::io::Write,
+) -> Result<(), csv::Error> {
     let mut writer = csv::Writer::from_writer(out);
-    writer.write_record(Row::COLUMNS)?;
-    rows.iter().try_for_each(|row| writer.write_record(row.cells()))?;
+    writer.write_record(columns)?;
+    rows.try_for_each(|cells| writer.write_record(cells))?;
     Ok(writer.flush()?)
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use pavior::experiments::{
     InputError, InputFiles, Keys, ListRequest, LogRequest, Scenario, Setting, Specification,
 };
+use pavior::scheduling::bounds::Task;
 use pavior::simulation::Histories;
 use pavior::workload::traces::{Format, ReadOptions, Record, Trace, batsim};
 use pavior::workload::{FailureEvent, Job, ReservedNodes, TimeUnit};
@@ -13,7 +14,6 @@ use serde::Deserialize;
 use thiserror::Error;
 
 use super::Effort;
-use super::bounds::Task;
 use crate::folder;
 
 /// Something about a scenario that keeps it from being run.
@@ -187,8 +187,8 @@ impl Instance {
         })
     }
 
-    /// The runs of these strategies and schedulers, by the names that `catalogue` knows. Those that
-    /// do not work on the machine are left out.
+    /// The runs of these strategies and schedulers, by the names that `catalogue` knows, with more
+    /// settings. Those that do not work on the machine are left out.
     ///
     /// # Errors
     /// If a name means nothing.
@@ -196,6 +196,7 @@ impl Instance {
         &self,
         strategies: &[String],
         schedulers: &[String],
+        more: &[(&str, &str)],
         catalogue: &pavior::experiments::Catalogue,
     ) -> Result<Specification, YardstickError> {
         let mut settings = self.settings.clone();
@@ -203,6 +204,7 @@ impl Instance {
         settings.push(Setting { key: "scheduler".to_string(), values: schedulers.to_vec() });
         settings.push(Setting::new("skip-unsupported", "true"));
         settings.push(Setting::new("timing", "false"));
+        settings.extend(more.iter().map(|&(key, value)| Setting::new(key, value)));
         Specification::from_settings_with(&settings, &self.name, Keys::Plain, catalogue)
             .map_err(|error| self.fault(&error.reason))
     }

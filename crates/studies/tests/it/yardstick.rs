@@ -1,12 +1,12 @@
 //! The yardstick: its jobs are those of its version, and its bounds hold.
 
 use pavior::experiments::{Catalogue, NoProgress};
+use pavior::scheduling::bounds::{Last, Prices, Task, ascend, makespan};
 use pavior::strategies::Stream;
 use pavior::workload::TimeUnit;
 use pavior::workload::traces::{Record, Tags};
 use pavior::{Grid, Time};
-use pavior_studies::yardstick::bounds::{Last, Prices, Task, makespan};
-use pavior_studies::yardstick::{Effort, Instance, Yardstick, ascend, judge_all};
+use pavior_studies::yardstick::{Effort, Instance, Yardstick, judge_all, keeps_boxes};
 
 use crate::exact::{Exact, Goal, Places};
 
@@ -111,13 +111,31 @@ fn bounds_are_at_most_the_optimum_and_policies_at_least() {
     assert!(bounds as f64 > 0.85 * optima as f64, "{bounds} of {optima}");
 }
 
+#[test]
+fn boxes_are_those_that_hold_the_box_that_is_asked_for() {
+    let catalogue = Catalogue::default();
+    for (name, keeps) in [
+        ("ff", true),
+        ("tff", true),
+        ("gradient", true),
+        ("2db", true),
+        ("asff", false),
+        ("lssa", false),
+        ("flexfold", false),
+        ("mbs", false),
+        ("gabl", false),
+    ] {
+        assert_eq!(keeps_boxes(&catalogue, name), keeps, "{name}");
+    }
+}
+
 /// Jobs that need all nodes run one after the other, short ones first: what is best is known.
 #[test]
 fn jobs_that_need_all_nodes_have_nearly_their_optimum() {
     let runs = [30, 10, 50, 20, 40];
     let tasks = runs.map(|run| Task { release: 0, run, nodes: 16, weight: 1 });
     let optimum = 10 + 30 + 60 + 100 + 150;
-    let prices = ascend(&tasks, 16, optimum, 150, 300);
+    let prices = ascend(&tasks, 16, 150, 300);
     let (bound, _) = prices.bound(&tasks, 16);
     assert!(bound <= optimum && bound >= optimum - 5, "{bound} of {optimum}");
     // Prices of nothing prove what each job takes alone.

@@ -42,6 +42,18 @@ impl Failures {
         self.row > 0 && self.record == *record
     }
 
+    /// What keeps the Job from a new Slice now, if anything does, and whether it does for ever. So
+    /// many failures in a row are the most.
+    pub(super) fn keep(&self, most: u32, now: i64) -> Option<(bool, String)> {
+        let row = self.row;
+        let tried = format!("{row} Slices in a row failed: ");
+        if row >= most {
+            let remedy = "remove the annotation pavior.dev/failed to try again";
+            return Some((true, tried + remedy));
+        }
+        (self.pause_s(now) > 0).then(|| (false, tried + "it waits a while for the next"))
+    }
+
     /// How long no new Slice is made: none after the first failure, then 5 s, 10 s, 20 s.
     pub(super) fn pause_s(&self, now: i64) -> i64 {
         if self.row < 2 {

@@ -192,7 +192,7 @@ pub(super) fn plan(
             free.take_node(NodeId(at));
         }
     }
-    Ok(Plan { acts, status, waiting, overlaps: Vec::new(), free, picture: None })
+    Ok(Plan { acts, status, waiting, overlaps: Vec::new(), free, picture: None, question: None })
 }
 
 /// What is to be done for a record that is confirmed.

@@ -134,7 +134,7 @@ pub(super) fn place(
         }
         *place += 1;
         let failures = Failures::of(unit.first());
-        if let Some((never, why)) = failures.as_ref().and_then(|one| pauses(lot, one, now)) {
+        if let Some((never, why)) = failures.as_ref().and_then(|all| all.keep(lot.attempts, now)) {
             memory.unfinished |= !never;
             placed.refuse(unit, never, &why);
             continue;
@@ -149,17 +149,6 @@ pub(super) fn place(
         }
     }
     Ok(placed)
-}
-
-/// Why a Job whose Slices failed gets no other now, and whether it never does.
-fn pauses(lot: &Lot<'_>, failures: &Failures, now: i64) -> Option<(bool, String)> {
-    let row = failures.row;
-    let failed = format!("{row} Slices in a row failed");
-    if row >= lot.attempts {
-        let how = "remove the annotation pavior.dev/failed to try again";
-        return Some((true, format!("{failed}: {how}")));
-    }
-    (failures.pause_s(now) > 0).then(|| (false, format!("{failed}: it waits a while for the next")))
 }
 
 /// Cubes of the fullest block that has enough; why there are none, and whether there never are.

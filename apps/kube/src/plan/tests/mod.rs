@@ -1,6 +1,7 @@
 //! Plans against a model of a cluster: an API server that keeps versions, watches that lag, the
 //! controller of Jobs, a scheduler and nodes.
 
+mod foretold;
 mod model;
 mod quota;
 mod races;

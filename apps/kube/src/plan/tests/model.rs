@@ -491,15 +491,15 @@ impl Model {
                 one.status.conditions.push(serde_json::from_value(active).unwrap());
                 true
             }
-            Act::Note { job, text } => self.write_failures(job, text),
+            Act::Note { job, text } => self.mark(job, text),
         }
     }
 
-    /// Writes on a Job how many of its Slices failed.
-    fn write_failures(&mut self, job: &Seen, text: &str) -> bool {
+    /// Writes on a Job how its Slices failed, if it is as it was seen.
+    fn mark(&mut self, job: &Seen, text: &str) -> bool {
         let known = self.world.jobs.get(&job.uid).cloned();
         let Some(mut one) = known.filter(|one| Seen::of(one) == *job) else { return false };
-        one.metadata.annotations.get_or_insert_default().insert(FAILED.into(), text.to_string());
+        one.metadata.annotations.get_or_insert_default().insert(FAILED.into(), text.into());
         self.put_job(one);
         true
     }

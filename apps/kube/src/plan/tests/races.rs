@@ -1,6 +1,6 @@
 //! Several copies at once, each slow, with everything that disturbs a cluster.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde_json::json;
 
@@ -27,12 +27,14 @@ struct Copy {
     memory: Memory,
     /// What it has decided and not yet written.
     pending: Vec<Act>,
+    /// By how much its clock is wrong, in seconds.
+    wrong: i64,
 }
 
 impl Copy {
     /// One that has read the cluster as it is.
-    fn fresh(model: &Model) -> Copy {
-        let mut copy = Copy::default();
+    fn fresh(model: &Model, wrong: i64) -> Copy {
+        let mut copy = Copy { wrong, ..Copy::default() };
         copy.view.catch_up(model);
         copy
     }
@@ -55,11 +57,11 @@ fn check(model: &Model, seed: u64) {
     }
 }
 
-/// The nodes of a Job that is complete are one box, in the order of the ranks.
-fn is_box(model: &Model, job: &Uid) -> bool {
+/// The nodes of a Job that is complete, or of a set, are one box, in the order of the ranks.
+fn is_box(model: &Model, unit: &[Uid]) -> bool {
     let grid: pavior_mesh::Grid = "torus:4x4".parse().unwrap();
-    let ended: Vec<&String> = model.ended[job].values().collect();
-    let shape = model.world.jobs[job].shape().unwrap();
+    let ended: Vec<&String> = unit.iter().flat_map(|job| model.ended[job].values()).collect();
+    let shape = model.world.jobs[&unit[0]].shape().unwrap();
     let sides: Vec<u16> = shape.split('x').map(|side| side.parse().unwrap()).collect();
     let point = |name: &str| {
         let (x, y) = name[1..].split_once('-').unwrap();
@@ -100,21 +102,28 @@ fn disturb(model: &mut Model, draw: &mut Draw, copies: &mut [Copy], jobs: &mut V
         7 if model.world.jobs.get(&job).is_some_and(|job| !job.is_over()) => {
             let old = model.world.jobs[&job].clone();
             model.delete_job(&job);
-            let again = model.add_job(old.name(), old.shape().unwrap(), &json!({}));
+            let shape = old.shape().unwrap();
+            let again = match (old.owner(), old.global_index()) {
+                (Some(set), Some(number)) => {
+                    model.add_job_of(&set.0, number, shape, old.spec.completions.unwrap())
+                }
+                _ => model.add_job(old.name(), shape, &json!({})),
+            };
             jobs.retain(|one| *one != job);
             jobs.push(again);
         }
         _ => {
-            // A kill: what it had decided is lost, and it reads everything anew.
+            // A kill, or a watch that is compacted away: what it had decided is lost, and it reads
+            // everything anew.
             let at = draw.below(copies.len());
-            copies[at] = Copy::fresh(model);
+            copies[at] = Copy::fresh(model, copies[at].wrong);
         }
     }
 }
 
 fn think(copy: &mut Copy, now: i64) {
     let index = Index::of(&copy.view.world);
-    let made = plan(&index, "m", &mut copy.memory, now, Depth::ACT).unwrap();
+    let made = plan(&index, "m", &mut copy.memory, now + copy.wrong, Depth::ACT).unwrap();
     copy.pending = made.acts;
 }
 
@@ -124,12 +133,18 @@ fn run(seed: u64) {
         draw.below(2);
     }
     let mut model = Model::new("torus:4x4", &json!({ "scheduler": "easy" }));
-    let mut copies = [(); 3].map(|()| Copy::fresh(&model));
+    let mut copies = [0, 3600, -3600].map(|wrong| Copy::fresh(&model, wrong));
     let shapes = ["2x2", "4x1", "1x1", "2x4", "3x2", "4x4", "2x1"];
     let mut jobs = Vec::new();
     for name in 0..12 {
         let shape = shapes[draw.below(shapes.len())];
         jobs.push(model.add_job(&format!("j{name}"), shape, &json!({})));
+        if name % 6 == 5 {
+            let first = 1 + draw.below(4) as u32;
+            let set = format!("s{name}");
+            jobs.push(model.add_job_of(&set, 1, "4x2", 8 - first));
+            jobs.push(model.add_job_of(&set, 0, "4x2", first));
+        }
     }
     for now in 0..1500 {
         let at = draw.below(copies.len());
@@ -172,8 +187,17 @@ fn settle(model: &mut Model, copy: &mut Copy, jobs: &[Uid], seed: u64) {
     for job in jobs {
         model.suspend(job, false);
     }
-    let undisturbed: Vec<Uid> =
-        jobs.iter().filter(|job| !model.ended.contains_key(job)).cloned().collect();
+    let mut units: BTreeMap<Uid, Vec<Uid>> = BTreeMap::new();
+    for job in jobs {
+        units
+            .entry(model.world.jobs[job].owner().unwrap_or(job.clone()))
+            .or_default()
+            .push(job.clone());
+    }
+    for unit in units.values_mut() {
+        unit.sort_unstable_by_key(|job| model.world.jobs[job].global_index());
+    }
+    units.retain(|_, unit| unit.iter().all(|job| !model.ended.contains_key(job)));
     for now in 2000..4000 {
         model.make_pods();
         copy.view.catch_up(model);
@@ -200,8 +224,8 @@ fn settle(model: &mut Model, copy: &mut Copy, jobs: &[Uid], seed: u64) {
         let one = &model.world.jobs[job];
         assert!(one.is_over(), "seed {seed}: {} never ends", one.name());
     }
-    for job in &undisturbed {
-        assert!(is_box(model, job), "seed {seed}: {:?}", model.ended[job]);
+    for (name, unit) in &units {
+        assert!(is_box(model, unit), "seed {seed}: {name:?}: {:?}", model.ended);
     }
 }
 

@@ -10,6 +10,7 @@ pub(super) mod ff;
 pub(super) mod fl;
 pub(super) mod flexfold;
 pub(super) mod fs;
+pub(super) mod gradient;
 pub(super) mod kymfl;
 pub(super) mod lssa;
 pub(super) mod mfa;

@@ -15,7 +15,12 @@
 //! whole, so that nothing is lost to rounding. `examples/bounds.py` checks certificates, and shares
 //! no code with this.
 
+mod ascent;
+mod greedy;
+
 use serde::Serialize;
+
+pub use ascent::ascend;
 
 /// A job as far as bounds know it. Times are whole seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +102,7 @@ impl Prices {
     }
 
     /// As [`Prices::bound`], in parts.
-    pub(super) fn value(&self, tasks: &[Task], capacity: i64) -> (i128, Vec<i64>) {
+    fn value(&self, tasks: &[Task], capacity: i64) -> (i128, Vec<i64>) {
         let curve = Curve::new(self);
         let mut value = -i128::from(capacity) * i128::from(curve.sums[self.prices.len()]);
         let least = |task: &Task| {

@@ -3,15 +3,17 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use super::bounds::{Prices, SCALE, Task};
+use super::greedy::reached;
+use super::{Prices, SCALE, Task};
 
 /// Steps without a better bound, behind which steps are half as long.
 const PATIENCE: u32 = 10;
 
 /// Prices for a set of jobs: those of the relaxation by mean busy times (Goemans 1997), then so
-/// many subgradient steps, each as long as Polyak (1969) has it for what a schedule, `reached`,
-/// comes to. Whatever they are, the bound that they prove is one. O(steps x jobs x buckets).
-pub fn ascend(tasks: &[Task], capacity: i64, reached: i64, buckets: usize, steps: u32) -> Prices {
+/// many subgradient steps, each as long as Polyak (1969) has it for what a schedule by numbers of
+/// nodes comes to. They depend on the arguments alone. Whatever they are, the bound that they prove
+/// is one. O(steps x jobs x buckets).
+pub fn ascend(tasks: &[Task], capacity: i64, buckets: usize, steps: u32) -> Prices {
     let fluid = Fluid::new(tasks, capacity);
     let start = tasks.iter().map(|task| task.release).min().unwrap_or(0);
     // Whole jobs end somewhat later than what can be cut.
@@ -26,7 +28,7 @@ pub fn ascend(tasks: &[Task], capacity: i64, reached: i64, buckets: usize, steps
     let mut best = if value(&warm) > value(&zero) { warm } else { zero };
     let (mut most, mut now) = (value(&best), best.clone());
     let (mut factor, mut waited) = (1.0, 0);
-    let goal = reached as f64 * SCALE as f64;
+    let goal = reached(tasks, capacity) as f64 * SCALE as f64;
     for _ in 0..steps {
         let (value, starts) = now.value(tasks, capacity);
         if value > most {

@@ -1,0 +1,103 @@
+//! What disturbs the reading: a clock that is wrong, and a past that the API server has forgotten.
+
+use serde_json::{Value, json};
+
+use crate::cluster::{Cluster, JOBS, User, clocks_can_be_wrong, release};
+use crate::judge::Record;
+use crate::story::complete;
+
+const PODS: &str = "/api/v1/pods";
+
+fn stamp(text: &Value) -> i64 {
+    let stamp: k8s_openapi::jiff::Timestamp = text.as_str().unwrap().parse().unwrap();
+    stamp.as_second()
+}
+
+/// The hours that the lines of a log differ by at most.
+fn hours_apart(log: &str) -> i64 {
+    let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let times: Vec<i64> = lines.map(|line| stamp(&line["time"])).collect();
+    (times.iter().max().unwrap() - times.iter().min().unwrap()) / 3600
+}
+
+#[test]
+fn copies_whose_clocks_are_an_hour_wrong_place_jobs_as_others_do() {
+    if !clocks_can_be_wrong() {
+        return;
+    }
+    let Some(mut cluster) = Cluster::start("wrong clocks", release(), [4, 2, 1]) else { return };
+    cluster.machine("mesh:4x2x1");
+    cluster.start_copy_at(Some("+1h"), "pavior", "always", &[]);
+    cluster.start_copy_at(Some("-1h"), "pavior", "always", &[]);
+    for number in 0..6 {
+        cluster.job(&format!("job{number}"), ["2x2x1", "4x1x1", "4x2x1"][number % 3], 1);
+    }
+    cluster.until("all are complete", || complete(&cluster) == 6);
+    let record = Record::read(cluster.path());
+    assert_eq!((record.overlaps, record.misplaced), (0, 0), "{record:?}");
+    assert!(record.confirmations >= 6, "{record:?}");
+    // What they tell bears the API server's time.
+    let events = cluster.get("/api/v1/namespaces/default/events?fieldSelector=source=pavior");
+    let events = events["items"].as_array().unwrap();
+    assert!(!events.is_empty());
+    for event in events {
+        let (made, told) =
+            (stamp(&event["metadata"]["creationTimestamp"]), stamp(&event["firstTimestamp"]));
+        assert!((made - told).abs() < 60, "{event}");
+    }
+    let log = std::fs::read_to_string(cluster.path().join("log/pavior")).unwrap();
+    assert_eq!(hours_apart(&log), 2, "{log}");
+}
+
+#[test]
+fn a_copy_that_slept_until_its_past_was_compacted_away_reads_everything_anew() {
+    let Some(mut cluster) = Cluster::start("compaction", release(), [4, 2, 1]) else { return };
+    cluster.machine("mesh:4x2x1");
+    cluster.start_copy("lease");
+    cluster.job("first", "4x2x1", 600);
+    let placements = "/apis/pavior.dev/v1alpha1/placements";
+    cluster.until("it is placed", || {
+        cluster.get(placements)["items"][0]["status"]["confirmed"] == true
+    });
+    let version = cluster.get(PODS)["metadata"]["resourceVersion"].clone();
+    cluster.sleep_copy(0, true);
+    // Meanwhile all that it knows becomes untrue.
+    let how = json!({ "propagationPolicy": "Background" });
+    cluster.good(User::Alice, "DELETE", &format!("{JOBS}/first"), &how);
+    cluster.job("second", "4x2x1", 1);
+    cluster.until("the first one's pods are gone", || {
+        let pods = cluster.get(PODS);
+        let of = |pod: &Value| pod["metadata"]["labels"]["batch.kubernetes.io/job-name"] == "first";
+        !pods["items"].as_array().unwrap().iter().any(of)
+    });
+    cluster.compact();
+    let version = version.as_str().unwrap();
+    let watch = format!("{PODS}?watch=true&resourceVersion={version}&timeoutSeconds=5");
+    let told = cluster.ask(User::Admin, "GET", &watch, &Value::Null);
+    let code = |told: &Value| told["object"]["code"].as_u64();
+    assert!(
+        matches!(&told, Err((410, _))) || told.as_ref().ok().and_then(code) == Some(410),
+        "{told:?}"
+    );
+    cluster.sleep_copy(0, false);
+    cluster.until("the second is complete", || complete(&cluster) == 1);
+}
+
+#[test]
+fn what_the_api_server_refuses_or_loses_is_asked_again() {
+    let Some(mut cluster) = Cluster::start("refusals", release(), [4, 2, 1]) else { return };
+    cluster.machine("mesh:4x2x1");
+    let proxy = cluster.spoil(1);
+    cluster.start_copy_as("spoilt", "always", &[]);
+    cluster.start_copy_as("spoilt", "always", &[]);
+    let mut jobs = 0;
+    while jobs < 12 || proxy.counts().any(|(_, count)| count == 0) {
+        assert!(jobs < 60, "{:?}", proxy.counts().collect::<Vec<_>>());
+        cluster.job(&format!("job{jobs}"), ["2x2x1", "4x1x1", "4x2x1"][jobs % 3], 1);
+        jobs += 1;
+        cluster.until("it is complete", || complete(&cluster) == jobs);
+    }
+    let record = Record::read(cluster.path());
+    assert_eq!((record.overlaps, record.misplaced), (0, 0), "{record:?}");
+    assert!(record.confirmations >= jobs, "{record:?}");
+}

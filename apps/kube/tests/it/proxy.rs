@@ -1,0 +1,135 @@
+//! What stands between a copy and the API server, and spoils some of what they say: it answers
+//! 429, 500 and 410 without asking, and loses answers of changes that were made.
+
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use http::{Method, Request, Response};
+use hyper::body::{Body as _, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use kube::Client;
+use kube::client::Body;
+use pavior_kernel::Stream;
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+
+/// One of so many requests is spoilt.
+const ONE_OF: u64 = 20;
+
+/// What is done to a request.
+const SPOILT: [&str; 4] =
+    ["answered 429", "answered 500", "a read answered 410", "the answer of a change lost"];
+
+pub(crate) struct Proxy {
+    pub(crate) port: u16,
+    spoils: Arc<Spoils>,
+}
+
+struct Spoils {
+    draw: Mutex<Stream>,
+    counts: [AtomicU64; SPOILT.len()],
+}
+
+impl Proxy {
+    /// Serves plain HTTP, with the rights of a client, as long as the runtime lives.
+    pub(crate) fn start(runtime: &Runtime, client: Client, seed: u64) -> Proxy {
+        let spoils = Arc::new(Spoils {
+            draw: Mutex::new(Stream::new(seed, 0, "proxy")),
+            counts: [const { AtomicU64::new(0) }; SPOILT.len()],
+        });
+        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).expect("a port is free");
+        let port = listener.local_addr().unwrap().port();
+        let own = Arc::clone(&spoils);
+        runtime.spawn(async move {
+            loop {
+                let Ok((stream, _)) = listener.accept().await else { continue };
+                let (client, spoils) = (client.clone(), Arc::clone(&own));
+                tokio::spawn(async move {
+                    let answer = |request| {
+                        let (client, spoils) = (client.clone(), Arc::clone(&spoils));
+                        async move { Ok::<_, Infallible>(answer(&client, &spoils, request).await) }
+                    };
+                    let served = http1::Builder::new();
+                    let _ = served.serve_connection(TokioIo::new(stream), service_fn(answer)).await;
+                });
+            }
+        });
+        Proxy { port, spoils }
+    }
+
+    /// What was spoilt, and how often.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let counts = self.spoils.counts.iter().map(|count| count.load(Ordering::Relaxed));
+        SPOILT.into_iter().zip(counts)
+    }
+}
+
+impl Spoils {
+    /// What is done to the next request, if anything is.
+    fn next(&self, reads: bool) -> Option<usize> {
+        let drawn = self.draw.lock().unwrap().next_u64();
+        let which = (drawn / ONE_OF) as usize % 3;
+        // The third is of reads, the fourth of changes.
+        let which = which + usize::from(which == 2 && !reads);
+        drawn.is_multiple_of(ONE_OF).then(|| {
+            self.counts[which].fetch_add(1, Ordering::Relaxed);
+            which
+        })
+    }
+}
+
+async fn answer(client: &Client, spoils: &Spoils, request: Request<Incoming>) -> Response<Body> {
+    let watches = request.uri().query().is_some_and(|query| query.contains("watch=true"));
+    match spoils.next(request.method() == Method::GET) {
+        Some(0) => refusal(429, "TooManyRequests"),
+        Some(1) => refusal(500, "InternalError"),
+        // A watch says so in its first event, or at once.
+        Some(2) if watches => {
+            let event = json!({ "type": "ERROR", "object": status(410, "Expired") });
+            Response::new(Body::from(format!("{event}\n").into_bytes()))
+        }
+        Some(2) => refusal(410, "Expired"),
+        Some(_) => {
+            let _ = pass(client, request).await;
+            refusal(500, "InternalError")
+        }
+        None => pass(client, request).await.unwrap_or_else(|_| refusal(503, "Unavailable")),
+    }
+}
+
+/// Asks the API server.
+async fn pass(client: &Client, request: Request<Incoming>) -> kube::Result<Response<Body>> {
+    let (head, mut body) = request.into_parts();
+    let mut bytes = Vec::new();
+    while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
+        let frame = frame.map_err(|error| kube::Error::Service(error.into()))?;
+        bytes.extend(frame.data_ref().into_iter().flatten());
+    }
+    let mut asked =
+        Request::builder().method(head.method).uri(head.uri.path_and_query().unwrap().as_str());
+    for name in ["content-type", "accept"] {
+        if let Some(value) = head.headers.get(name) {
+            asked = asked.header(name, value);
+        }
+    }
+    client.send(asked.body(Body::from(bytes)).expect("it was a request")).await
+}
+
+fn status(code: u16, reason: &str) -> serde_json::Value {
+    json!({
+        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+        "message": "spoilt", "reason": reason, "code": code,
+    })
+}
+
+fn refusal(code: u16, reason: &str) -> Response<Body> {
+    let body = Body::from(status(code, reason).to_string().into_bytes());
+    let answer = Response::builder().status(code).header("content-type", "application/json");
+    answer.header("retry-after", "1").body(body).expect("it is an answer")
+}

@@ -1,0 +1,167 @@
+//! Instructions, counted by callgrind, and fixed sets of counts that the checks hold.
+//!
+//! A program that is to be counted runs itself again under `valgrind`. Counts depend on the
+//! compiler and on whether the processor has AVX2, not on what else runs.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::process::{Command, ExitCode, Stdio};
+
+/// A count that has grown by more than this share fails.
+const TOLERANCE: f64 = 0.05;
+
+/// A set of counts in a file of tab-separated values.
+pub struct FixedSet {
+    /// What is counted, in a word or two.
+    pub what: &'static str,
+    /// The path of the file.
+    pub file: &'static str,
+    /// The counts of today, each with its name; NaN where counting failed.
+    pub counts: fn() -> Vec<(String, f64)>,
+}
+
+/// Whether there is a callgrind to count with.
+pub fn can_count() -> bool {
+    let version = Command::new("valgrind").arg("--version").stdout(Stdio::null()).status();
+    let there = version.is_ok_and(|status| status.success());
+    if !there {
+        eprintln!("note: there is no valgrind, so instructions are not counted");
+    }
+    there
+}
+
+/// The instructions of all calls of the function whose name has `function` in it, in this program
+/// run again with `arguments` and `input` on its standard input; none if callgrind fails. No other
+/// function that is called may have it in its name.
+pub fn collected(arguments: &[&str], function: &str, input: &str) -> Option<f64> {
+    let mut child = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--collect-atstart=no"])
+        .arg(format!("--toggle-collect=*{function}*"))
+        .arg(std::env::current_exe().ok()?)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .ok()?;
+    let mut into = child.stdin.take()?;
+    into.write_all(input.as_bytes()).ok()?;
+    drop(into);
+    let output = child.wait_with_output().ok()?;
+    let told = String::from_utf8_lossy(&output.stderr);
+    let collected = told.lines().find_map(|line| line.split("Collected :").nth(1));
+    let count = collected.and_then(|count| count.trim().parse::<f64>().ok());
+    if count.is_none() || !output.status.success() {
+        eprintln!("note: callgrind failed for {arguments:?}:\n{told}");
+        return None;
+    }
+    count
+}
+
+/// What counts depend on beside the code.
+fn platform() -> String {
+    let version = Command::new("rustc").arg("--version").output();
+    let version = version.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_string());
+    #[cfg(target_arch = "x86_64")]
+    let vectors = if is_x86_feature_detected!("avx2") { "with AVX2" } else { "without AVX2" };
+    #[cfg(not(target_arch = "x86_64"))]
+    let vectors = "not x86-64";
+    let built = match option_env!("CARGO_INCREMENTAL") {
+        Some("1") => ", built incrementally",
+        _ => "",
+    };
+    format!("{}, {vectors}{built}", version.unwrap_or_else(|_| "an unknown compiler".into()))
+}
+
+impl FixedSet {
+    /// Does what the first argument of a program says: `check` or `write`. None for other ones.
+    pub fn done(&self, argument: Option<&str>) -> Option<ExitCode> {
+        match argument {
+            Some("check") => Some(self.check()),
+            Some("write") => Some(self.write()),
+            _ => None,
+        }
+    }
+
+    /// Writes the file anew.
+    fn write(&self) -> ExitCode {
+        if !can_count() {
+            return ExitCode::FAILURE;
+        }
+        let mut text = format!("# instructions of {}; {}\n", self.what, platform());
+        for (case, count) in (self.counts)() {
+            let _ = writeln!(text, "{case}\t{count:.0}");
+        }
+        match std::fs::write(self.file, text) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("{}: {error}", self.file);
+                ExitCode::FAILURE
+            }
+        }
+    }
+
+    /// Holds the counts of today against the file. It is skipped, with a note, where counts cannot
+    /// be compared.
+    fn check(&self) -> ExitCode {
+        let text = match std::fs::read_to_string(self.file) {
+            Ok(text) => text,
+            Err(error) => {
+                eprintln!("{}: {error}", self.file);
+                return ExitCode::FAILURE;
+            }
+        };
+        if !can_count() {
+            return self.not_checked("there is no valgrind");
+        }
+        let platform = platform();
+        if !text.lines().next().is_some_and(|head| head.ends_with(&platform)) {
+            return self.not_checked(&format!("the counts are not {platform}'s"));
+        }
+        let counts = (self.counts)();
+        let failed = counts.iter().filter(|(case, count)| !self.holds(&text, case, *count)).count();
+        if failed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    }
+
+    fn not_checked(&self, why: &str) -> ExitCode {
+        let what = format!("instructions of {}", self.what);
+        crate::skipped(&what, why, "PAVIOR_REQUIRE_INSTRUCTIONS");
+        ExitCode::SUCCESS
+    }
+
+    /// Whether a count has not grown beyond what the file has.
+    fn holds(&self, text: &str, case: &str, count: f64) -> bool {
+        let before = text
+            .lines()
+            .find_map(|line| line.strip_prefix(case)?.strip_prefix('\t')?.parse::<f64>().ok());
+        let Some(before) = before else {
+            eprintln!("{case}: no count in {}; write it anew", self.file);
+            return false;
+        };
+        let change = 100.0 * (count / before - 1.0);
+        let holds = count <= before * (1.0 + TOLERANCE);
+        let mark = if holds { "" } else { "  <-- more than 5 % more" };
+        println!("{case}\t{count:.0}\twas {before:.0}\t{change:+.1} %{mark}");
+        holds
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_that_grew_or_is_new_does_not_hold() {
+        let set = FixedSet { what: "tests", file: "counts.tsv", counts: Vec::new };
+        let text = "# head\nfirst\t100\nfirst case\t200\n";
+        for (case, count, holds) in [
+            ("first", 104.0, true),
+            ("first", 106.0, false),
+            ("first", f64::NAN, false),
+            ("first case", 50.0, true),
+            ("second", 1.0, false),
+        ] {
+            assert_eq!(set.holds(text, case, count), holds, "{case} {count}");
+        }
+    }
+}
