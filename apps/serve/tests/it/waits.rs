@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::client::{Client, has, millis};
+use crate::client::{Client, has};
 use crate::server::fresh;
 
 fn waits_for(client: &mut Client, id: &Value) -> Value {
@@ -46,22 +46,6 @@ fn easy_names_whose_reservation_and_until_when() {
     assert!(told["until"].as_str().unwrap() > planned.as_str().unwrap());
     let sentence = told["sentence"].as_str().unwrap();
     assert!(sentence.starts_with("It fits, but job 17 has nodes reserved"), "{sentence}");
-}
-
-/// A lease that does not wait passes those that do: what was planned for them is told anew.
-#[test]
-fn a_lease_that_passes_the_queue_moves_its_plan() {
-    let (server, _) = fresh(|setup| setup.scheduler = Some("easy".into()));
-    let mut client = server.client();
-    ask(&mut client, json!({ "shape": [8, 4], "estimate_s": 600 }));
-    let head = ask(&mut client, json!({ "shape": [8, 8], "estimate_s": 60 }));
-    let planned = |client: &mut Client| {
-        millis(waits_for(client, &head)["planned"].as_str().expect("it is planned"))
-    };
-    let before = planned(&mut client);
-    client.lease(json!({ "shape": [8, 4], "ttl_s": 7200 }));
-    let later = planned(&mut client) - before;
-    assert!((6_590_000..6_700_000).contains(&later), "{later} ms later");
 }
 
 #[test]

@@ -379,8 +379,6 @@ impl Deciding<'_> {
         let lease = self.begun(&request, parts, None);
         let reply = Reply::Granted(reply::Lease::of(&self.state.boards[board].grid, &lease));
         self.record(Event::Granted { lease: lease.into() });
-        // What was planned for those that wait may hold no longer.
-        self.schedule(board);
         reply
     }
 
