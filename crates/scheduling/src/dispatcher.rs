@@ -321,8 +321,8 @@ impl Dispatcher {
     /// Starts a job that waits. The strategy is asked beside what is reserved ahead.
     ///
     /// # Errors
-    /// If there is none at that place of the queue, it does not fit now, it was given fewer nodes
-    /// than it asks for, or it would reach into a reservation of them; nothing has changed then.
+    /// If there is none at that place of the queue, or it does not fit now. If it was given fewer
+    /// nodes than it asks for, or would reach into a reservation of them. Nothing has changed then.
     #[expect(
         clippy::missing_panics_doc,
         reason = "the queue has the job, and the machine has just granted it nodes"
