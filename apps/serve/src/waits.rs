@@ -182,7 +182,7 @@ struct Asking<'a> {
     machine: Machine,
     free: u32,
     now_ms: u64,
-    standing: Option<&'a (Standing, bool)>,
+    standing: Option<&'a Standing>,
     /// What is reserved ahead.
     calendar: Calendar,
     plan: Plan<'a>,
@@ -211,7 +211,7 @@ impl<'a> Asking<'a> {
             now_ms,
             standing: board.standing.as_ref(),
             calendar,
-            plan: Plan::of(board.standing.as_ref().map(|(standing, _)| standing)),
+            plan: Plan::of(board.standing.as_ref()),
             known: HashMap::new(),
             left: MOST_LOOKED_AT,
         })
@@ -221,7 +221,7 @@ impl<'a> Asking<'a> {
         let request = one.request();
         let needed = self.machine.needed(&request);
         let planned = self.plan.own(one.id).map(|reserved| reserved.from);
-        let kept = self.standing.and_then(|(standing, _)| standing.kept.get(place).copied());
+        let kept = self.standing.and_then(|standing| standing.kept.get(place).copied());
         let cause = self.cause(kept, &request, needed, one);
         let now = micros(self.now_ms);
         Why::cause_alone(cause, needed, self.free.into(), planned.filter(|&at| at > now))
@@ -244,9 +244,8 @@ impl<'a> Asking<'a> {
             return Cause::Queue(ahead);
         }
         // The scheduler has asked the machine for it in this very state, and was refused.
-        let is_refused = kept == Some(Kept::ByMachine)
-            && self.standing.is_some_and(|(_, asked_now)| *asked_now)
-            && self.machine.answers(request) != Answers::Count;
+        let is_refused =
+            kept == Some(Kept::ByMachine) && self.machine.answers(request) != Answers::Count;
         if is_refused {
             return Cause::Place;
         }

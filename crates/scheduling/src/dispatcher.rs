@@ -66,10 +66,11 @@ pub struct Dispatcher {
     running: Running,
     calendar: Calendar,
     beside: BesideCalendar,
-    /// The machine's counters of changes and of health when the scheduler last named no job. None
-    /// if jobs or reservations came or went since, other than by [`Dispatcher::hold`] and
-    /// [`Dispatcher::grant`].
-    settled: Option<(u64, u64)>,
+    /// How many jobs were given nodes beside the queue: what was promised before is void.
+    passed: u64,
+    /// What promises held for ([`MachineView::health`]) when the scheduler last named no job. None
+    /// if jobs or reservations came or went since.
+    settled: Option<u64>,
 }
 
 /// A job that has just started.
@@ -147,8 +148,19 @@ impl Dispatcher {
             running: Running::new(),
             calendar: Calendar::default(),
             beside: BesideCalendar::default(),
+            passed: 0,
             settled: None,
         }
+    }
+
+    /// A machine with its jobs, as they are.
+    pub(crate) fn of(
+        machine: Machine,
+        (queue, running): (Queue, Running),
+        calendar: Calendar,
+        scheduler: Box<dyn Scheduler>,
+    ) -> Dispatcher {
+        Dispatcher { queue, running, calendar, ..Dispatcher::new(machine, scheduler) }
     }
 
     /// The same, with a prediction of how long jobs take on given nodes.
@@ -257,7 +269,7 @@ impl Dispatcher {
         observer: &'a mut dyn AttemptObserver,
     ) -> (&'a mut dyn Scheduler, MachineView<'a>, &'a Queue, &'a Running) {
         self.calendar.pass(now);
-        let mut view = MachineView::new(&mut self.machine, observer);
+        let mut view = MachineView::new(&mut self.machine, observer).after(self.passed);
         if let Some(prediction) = &mut self.prediction {
             view = view.with_prediction(&mut **prediction);
         }
@@ -310,7 +322,7 @@ impl Dispatcher {
         }
         let (scheduler, mut view, queue, running) = self.parts(now, observer);
         let start = scheduler.next(now, queue, running, &mut view);
-        let settled = (view.state(), view.health());
+        let settled = view.health();
         self.check()?;
         if start.is_none() {
             self.settled = Some(settled);
@@ -372,7 +384,8 @@ impl Dispatcher {
         }
     }
 
-    /// Starts a job beside the queue, where the strategy puts it beside what is reserved ahead.
+    /// Starts a job beside the queue, where the strategy puts it beside what is reserved ahead. The
+    /// scheduler's promises to the jobs that wait are void.
     ///
     /// # Errors
     /// As [`Machine::allocate`]; nothing has changed then.
@@ -380,6 +393,8 @@ impl Dispatcher {
         self.calendar.pass(now);
         let site = (&mut self.machine, &self.calendar, &mut self.beside);
         let granted = allocate(site, &job, now)?;
+        self.passed += 1;
+        self.settled = None;
         self.running.start(job, now);
         Ok(granted)
     }
@@ -393,7 +408,8 @@ impl Dispatcher {
     }
 
     /// Notes that a job holds given nodes since `start`: it runs already, or its nodes were chosen
-    /// by others than scheduler and strategy. Nothing is asked about what is reserved ahead.
+    /// by others than scheduler and strategy. Nothing is asked about what is reserved ahead. The
+    /// scheduler's promises to the jobs that wait are void.
     ///
     /// # Errors
     /// As [`Machine::allocate_at`]; nothing has changed then.
@@ -404,6 +420,8 @@ impl Dispatcher {
         placement: Placement,
     ) -> Result<&Placement, PlacementError> {
         let held = self.machine.allocate_at(job.id, placement)?;
+        self.passed += 1;
+        self.settled = None;
         self.running.start(job, start);
         Ok(held)
     }
@@ -425,16 +443,14 @@ impl Dispatcher {
         }
     }
 
-    /// What the scheduler has in mind for the waiting jobs, and whether no job has been placed
-    /// beside it since it was asked. None if it was not asked in this state, or does not say. O(q)
-    /// for q waiting jobs.
-    pub fn standing(&self, now: Time) -> Option<(Standing, bool)> {
-        let (state, health) = self.settled.filter(|_| !self.queue.is_empty())?;
-        if health != self.machine.health() + self.calendar.changes() {
+    /// What the scheduler has in mind for the waiting jobs. None if it was not asked in this state,
+    /// or does not say. O(q) for q waiting jobs.
+    pub fn standing(&self, now: Time) -> Option<Standing> {
+        let health = self.settled.filter(|_| !self.queue.is_empty())?;
+        if health != self.machine.health() + self.calendar.changes() + self.passed {
             return None;
         }
-        let standing = self.scheduler.standing(now, &self.queue, &self.machine)?;
-        Some((standing, state == self.machine.state() + self.calendar.state()))
+        self.scheduler.standing(now, &self.queue, &self.machine)
     }
 }
 

@@ -6,7 +6,7 @@ use pavior_workload::Job;
 
 use crate::beside_calendar::BesideCalendar;
 use crate::calendar::{Calendar, Reach};
-use crate::{AdvanceReservation, Prediction};
+use crate::{AdvanceReservation, Dispatcher, Prediction, Queue, Running, Scheduler};
 
 /// A question and its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +43,8 @@ pub struct MachineView<'a> {
     prediction: Option<&'a mut dyn Prediction>,
     /// None if nothing was ever reserved.
     ahead: Option<Ahead<'a>>,
+    /// How many jobs were given nodes beside the queue.
+    passed: u64,
 }
 
 /// What is reserved ahead.
@@ -55,7 +57,12 @@ pub(crate) struct Ahead<'a> {
 impl<'a> MachineView<'a> {
     /// A view of a machine on which nothing is reserved ahead.
     pub fn new(machine: &'a mut Machine, observer: &'a mut dyn AttemptObserver) -> MachineView<'a> {
-        MachineView { machine, observer, prediction: None, ahead: None }
+        MachineView { machine, observer, prediction: None, ahead: None, passed: 0 }
+    }
+
+    /// The same view after so many jobs that were given nodes beside the queue.
+    pub(crate) fn after(self, passed: u64) -> MachineView<'a> {
+        MachineView { passed, ..self }
     }
 
     /// The same view with a prediction of how long jobs take on given nodes.
@@ -148,6 +155,20 @@ impl<'a> MachineView<'a> {
         self.machine.remember_changes();
     }
 
+    /// What if: machine, jobs and what is reserved ahead as they are now, under another scheduler. On
+    /// it time can run on ([`Future`](crate::Future)). What is predicted of run times is not copied.
+    /// O(N/64) for N nodes, the strategy's index and the jobs.
+    pub fn what_if(
+        &self,
+        queue: &Queue,
+        running: &Running,
+        scheduler: Box<dyn Scheduler>,
+    ) -> Dispatcher {
+        let calendar = self.calendar().cloned().unwrap_or_default();
+        let jobs = (queue.clone(), running.clone());
+        Dispatcher::of(self.machine.clone(), jobs, calendar, scheduler)
+    }
+
     /// The machine, to look at and to fork.
     pub fn machine(&self) -> &Machine {
         self.machine
@@ -181,10 +202,11 @@ impl<'a> MachineView<'a> {
     }
 
     /// A number that changes whenever promises are void: a node failed or was repaired, a job was
-    /// moved, or a reservation ahead was made or given up.
+    /// moved or was given nodes beside the queue, or a reservation ahead was made or given up.
     #[inline]
     pub fn health(&self) -> u64 {
-        self.machine.health() + self.ahead.as_ref().map_or(0, |ahead| ahead.calendar.changes())
+        let changes = self.ahead.as_ref().map_or(0, |ahead| ahead.calendar.changes());
+        self.machine.health() + changes + self.passed
     }
 
     /// The state, and the time where answers depend on it: while something is reserved ahead, the

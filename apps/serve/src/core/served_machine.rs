@@ -216,7 +216,7 @@ impl ServedMachine {
     }
 
     /// What the scheduler has in mind for the waiting requests ([`Dispatcher::standing`]). O(n).
-    pub(crate) fn standing(&self, now_ms: u64) -> Option<(Standing, bool)> {
+    pub(crate) fn standing(&self, now_ms: u64) -> Option<Standing> {
         self.dispatcher.standing(micros(now_ms))
     }
 

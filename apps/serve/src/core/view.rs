@@ -47,8 +47,8 @@ pub struct BoardView {
     /// The nodes that are drained, also those that a lease holds.
     pub drained: Vec<u32>,
     /// What the scheduler has in mind for the waiting requests, in the order of the queue, if it
-    /// was asked in this state; and whether nothing was granted beside it since.
-    pub standing: Option<(Standing, bool)>,
+    /// was asked in this state.
+    pub standing: Option<Standing>,
 }
 
 /// How many nodes there are of each kind. A node that a lease holds is busy, whatever its state:

@@ -220,7 +220,11 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .merge(open)
         .fallback(move || no(StatusCode::NOT_FOUND, "no-such-path", "there is no such path"))
         .method_not_allowed_fallback(move || {
-            no(StatusCode::METHOD_NOT_ALLOWED, "no-such-method", "this path has other methods")
+            no(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "no-such-method",
+                "this path has other methods: see the header Allow",
+            )
         })
         .layer(axum::extract::DefaultBodyLimit::max(most))
         .layer(from_fn_with_state(app.clone(), gate::observe))

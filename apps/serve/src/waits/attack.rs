@@ -99,9 +99,7 @@ fn holds(state: &mut ServiceState, view: &StateView, one: &WaitingRequest, wait:
         }
         Cause::Queue(Queued::Behind(behind)) => orders && behind.is_none_or(waits),
         // Where the scheduler was asked in this very state, it says more.
-        Cause::Queue(Queued::Kept) => {
-            probed.is_ok() && board.standing.as_ref().is_none_or(|(_, asked_now)| !asked_now)
-        }
+        Cause::Queue(Queued::Kept) => probed.is_ok() && board.standing.is_none(),
         _ => false,
     };
     counts && kind

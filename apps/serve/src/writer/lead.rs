@@ -17,17 +17,28 @@ impl Writer {
     /// Begins to decide on the state that is there.
     ///
     /// # Errors
-    /// If the record of a doubt about the clock cannot be kept.
+    /// If the record of a doubt about the clock, or of what starts now, cannot be kept.
     pub(super) fn lead(&mut self) -> Result<(), StoreError> {
-        let Some(state) = self.state.as_mut() else { return Ok(()) };
+        if let Some(state) = self.state.as_mut() {
+            state.begin_epochs(self.handle.clock.wall_ms(), random());
+        }
+        self.set_clock();
+        if let Some(state) = self.state.as_mut() {
+            state.move_queues(self.handle.clock.now_ms(), &mut self.records);
+        }
+        if self.records.is_empty() { Ok(()) } else { self.commit() }
+    }
+
+    /// Lets the clock go on from the last record, or from where it may.
+    fn set_clock(&mut self) {
+        let Some(state) = self.state.as_mut() else { return };
         let clock = &self.handle.clock;
-        state.begin_epochs(clock.wall_ms(), random());
         if self.timed && !state.is_clock_doubted() {
             // Another server may have been ahead.
             if state.now_ms() > clock.now_ms() {
                 clock.go_on_from(state.now_ms());
             }
-            return Ok(());
+            return;
         }
         let last_ms = state.now_ms();
         let now_ms = state.begin_clock(clock.wall_ms(), &self.tuning.clock, &mut self.records);
@@ -41,7 +52,6 @@ impl Writer {
         if let Some(doubt) = self.handle.clock_doubt() {
             tracing::warn!("{}", doubt.sentence());
         }
-        if self.records.is_empty() { Ok(()) } else { self.commit() }
     }
 
     /// The time of a command: that of the wall clock if the operator confirms it.

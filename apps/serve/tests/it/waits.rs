@@ -49,6 +49,25 @@ fn easy_names_whose_reservation_and_until_when() {
 }
 
 #[test]
+fn what_is_planned_is_planned_again_after_a_lease_that_does_not_wait_and_after_a_restart() {
+    for scheduler in ["easy", "easy:count", "conservative"] {
+        let (mut server, setup) = fresh(|setup| setup.scheduler = Some(scheduler.into()));
+        let mut client = server.client();
+        ask(&mut client, json!({ "shape": [8, 4], "estimate_s": 600 }));
+        let head = ask(&mut client, json!({ "shape": [8, 8], "estimate_s": 60 }));
+        let before = waits_for(&mut client, &head)["planned"].clone();
+        // It passes the queue, and runs for longer.
+        let passes = client.lease(json!({ "shape": [2, 2], "estimate_s": 3600 }));
+        assert!(passes["start"].is_string(), "{scheduler}: {passes}");
+        let after = waits_for(&mut client, &head)["planned"].clone();
+        assert!(after.as_str() > before.as_str(), "{scheduler}: {before}, then {after}");
+        server.restart(&setup);
+        let mut client = server.client();
+        assert_eq!(waits_for(&mut client, &head)["planned"], after, "{scheduler}");
+    }
+}
+
+#[test]
 fn a_strict_order_names_who_comes_first() {
     let (server, _) = fresh(|setup| setup.scheduler = Some("fcfs".into()));
     let mut client = server.client();

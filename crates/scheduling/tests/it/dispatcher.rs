@@ -114,13 +114,15 @@ fn what_the_scheduler_has_in_mind_holds_until_something_changes() {
         dispatcher.submit(job(2, [4, 4, 1]));
         assert_eq!(dispatcher.standing(Time(2)), None, "it was not asked");
         assert_eq!(dispatcher.decide(Time(2), &mut ()).unwrap(), None);
-        assert!(dispatcher.standing(Time(2)).is_some_and(|(_, alone)| alone));
+        assert!(dispatcher.standing(Time(2)).is_some());
         dispatcher
     };
-    let mut beside = asked();
-    beside.grant(job(3, [1, 1, 1]), Time(3)).unwrap();
-    assert!(beside.standing(Time(3)).is_some_and(|(_, alone)| !alone), "another was granted nodes");
-    let changes: [fn(&mut Dispatcher); 5] = [
+    let changes: [fn(&mut Dispatcher); 7] = [
+        |dispatcher| assert!(dispatcher.grant(job(3, [1, 1, 1]), Time(3)).is_ok()),
+        |dispatcher| {
+            let corner = on([3, 3, 0], [1, 1, 1]);
+            assert!(dispatcher.hold(job(3, [1, 1, 1]), Time(3), corner).is_ok());
+        },
         |dispatcher| dispatcher.submit(job(3, [1, 1, 1])),
         |dispatcher| drop(dispatcher.end(JobId(1))),
         |dispatcher| dispatcher.estimate_anew(JobId(1), Time(30)),
@@ -131,6 +133,26 @@ fn what_the_scheduler_has_in_mind_holds_until_something_changes() {
         let mut dispatcher = asked();
         change(&mut dispatcher);
         assert_eq!(dispatcher.standing(Time(3)), None);
+    }
+}
+
+#[test]
+fn a_job_that_passes_the_queue_voids_what_was_promised() {
+    for scheduler in ["easy", "easy:plain", "easy:count", "conservative", "conservative:count"] {
+        let mut dispatcher = named(scheduler);
+        dispatcher.hold(job(1, [4, 3, 1]), Time(0), on([0; 3], [4, 3, 1])).unwrap();
+        dispatcher.submit(job(2, [4, 4, 1]));
+        let planned = |dispatcher: &mut Dispatcher, now| {
+            assert_eq!(dispatcher.decide(now, &mut ()).unwrap(), None, "{scheduler}");
+            let standing = dispatcher.standing(now).unwrap();
+            standing.reserved.iter().find(|one| one.job == JobId(2)).map(|one| one.from)
+        };
+        let estimate = job(1, [4, 3, 1]).estimate;
+        assert_eq!(planned(&mut dispatcher, Time(2)), Some(estimate), "{scheduler}");
+        let long = Job { estimate: Time(1000), ..job(3, [1, 1, 1]) };
+        dispatcher.grant(long, Time(3)).unwrap();
+        assert_eq!(planned(&mut dispatcher, Time(3)), Some(Time(1003)), "{scheduler}");
+        assert_eq!(dispatcher.scheduler().broken_guarantees(), 0, "{scheduler}");
     }
 }
 

@@ -37,9 +37,10 @@ impl Scheduler for Plain {
         running: &Running,
         view: &mut MachineView<'_>,
     ) -> Option<Start> {
+        let health = view.health();
         let machine = view.machine();
-        if self.health != Some(machine.health()) {
-            *self = Plain::of(now, running, machine);
+        if self.health != Some(health) {
+            *self = Plain { health: Some(health), ..Plain::of(now, running, machine) };
         }
         let mut early = false;
         self.running.retain(|taken| {
@@ -88,11 +89,8 @@ impl Plain {
     fn of(now: Time, running: &Running, machine: &Machine) -> Plain {
         let empty = machine.fork_empty();
         let grid = *machine.grid();
-        let mut plain = Plain {
-            health: Some(machine.health()),
-            nodes: u64::from(empty.free().count()),
-            ..Plain::default()
-        };
+        let nodes = u64::from(empty.free().count());
+        let mut plain = Plain { nodes, ..Plain::default() };
         for job in running.by_estimated_end() {
             let parts = machine.placement(job.job.id).unwrap().parts();
             let nodes = parts.iter().flat_map(|part| part.nodes(&grid));

@@ -72,7 +72,7 @@ fn a_withdrawn_booking_lets_others_move_up() {
         small.wait(2, 0, 8, 10);
         small.wait(3, 0, 2, 1000);
         assert_eq!(small.next(0), None, "{scheduler}: job 3 would delay job 2");
-        let (standing, _) = small.0.standing(Time(0)).unwrap();
+        let standing = small.0.standing(Time(0)).unwrap();
         assert_eq!(standing.kept, [Kept::ByReservations, Kept::ByReservations]);
         assert_eq!((standing.reserved[0].job, standing.reserved[0].from), (JobId(2), Time(100)));
         small.0.withdraw(0);

@@ -127,6 +127,18 @@ impl ServiceState {
         deciding.judge_plans();
         decision
     }
+
+    /// Lets the queues of all machines move. A server that begins to decide has a state that was
+    /// made of records: what its schedulers have in mind is not among them.
+    pub fn move_queues(&mut self, now_ms: u64, records: &mut Vec<ServiceRecord>) {
+        let now_ms = now_ms.max(self.now_ms);
+        let caller = &Caller::OPERATOR;
+        let boards = 0..self.boards.len();
+        let mut deciding = Deciding { state: self, now_ms, caller, records, more: false };
+        deciding.expire();
+        boards.for_each(|board| deciding.schedule(board));
+        deciding.judge_plans();
+    }
 }
 
 impl Deciding<'_> {
@@ -366,7 +378,8 @@ impl Deciding<'_> {
         Stop::Refused(Refused { board, request, refusal, asked, by_count })
     }
 
-    /// Books what the machine has granted under the next number.
+    /// Books what the machine has granted under the next number. What the scheduler had in mind for
+    /// those that wait is void, and it is asked again.
     fn grant(
         &mut self,
         board: usize,
@@ -379,6 +392,7 @@ impl Deciding<'_> {
         let lease = self.begun(&request, parts, None);
         let reply = Reply::Granted(reply::Lease::of(&self.state.boards[board].grid, &lease));
         self.record(Event::Granted { lease: lease.into() });
+        self.schedule(board);
         reply
     }
 

@@ -1,0 +1,207 @@
+//! A scheduler that looks ahead, as an entry of the yardstick: what much more thinking than that of
+//! EASY buys.
+//!
+//! ```sh
+//! cargo run --release -p pavior-studies --example lookahead            # all drawn scenarios
+//! cargo run --release -p pavior-studies --example lookahead -- quick   # three, of 60 jobs
+//! ```
+//!
+//! Before each decision it tries what EASY would start, each of the oldest jobs that fit, and to
+//! start nothing. Each is tried in a few futures: on a copy of the machine time runs on under EASY,
+//! jobs run as long as they are said to, and jobs arrive that are drawn from those that came
+//! before. All tries meet the same futures. It takes the one after which jobs start earliest in the
+//! mean; of equals what EASY would do. Nothing keeps a large job from starving but its place in
+//! that mean.
+//!
+//! Cost: at most ([`OLDEST`] + 2) [`FUTURES`] futures a decision, each of at most [`SEEN`] +
+//! [`COMING`] starts.
+//!
+//! Source: rollout of a base policy (Bertsekas, Tsitsiklis & Wu, "Rollout algorithms for
+//! combinatorial optimization", Journal of Heuristics 3, 1997), with common random numbers.
+
+use std::cell::Cell;
+
+use pavior::Time;
+use pavior::experiments::{Catalogue, NoProgress};
+use pavior::scheduling::{Future, MachineView, Queue, Running, Scheduler, Selection, Start, entry};
+use pavior::strategies::Stream;
+use pavior::workload::Job;
+use pavior_studies::yardstick::{Effort, Row, Yardstick, judge_all};
+
+/// The oldest jobs that are tried.
+const OLDEST: usize = 3;
+/// The futures of a try.
+const FUTURES: usize = 2;
+/// The oldest jobs of the queue that a future has.
+const SEEN: usize = 32;
+/// The jobs that arrive in a future.
+const COMING: usize = 16;
+/// The number of the first job that is drawn: none that has come has such a number.
+const UNSEEN: u64 = 1 << 62;
+/// The last arrivals that futures are drawn from.
+const PAST: usize = 256;
+
+struct LookAhead {
+    easy: Selection,
+    /// The last arrivals: the time since the one before, and the job.
+    past: Vec<(Time, Job)>,
+    last: Time,
+    /// Jobs up to this number have been seen.
+    seen: Option<u64>,
+    dice: Stream,
+}
+
+impl Scheduler for LookAhead {
+    fn next(
+        &mut self,
+        now: Time,
+        queue: &Queue,
+        running: &Running,
+        view: &mut MachineView<'_>,
+    ) -> Option<Start> {
+        self.learn(queue);
+        let oldest: Vec<usize> = (0..queue.len().min(OLDEST))
+            .filter(|&index| queue.get(index).is_some_and(|job| view.can_start(job).is_ok()))
+            .collect();
+        let first = self.base().next(now, queue, running, view);
+        // A future has only the oldest jobs.
+        if first.as_ref().map_or(oldest.is_empty(), |start| start.index >= SEEN) {
+            return first;
+        }
+        let others = oldest.into_iter().map(|index| Some(Start::at(index))).chain([None]);
+        let mut tries = vec![first];
+        for other in others {
+            if !tries.contains(&other) {
+                tries.push(other);
+            }
+        }
+        let futures: Vec<Vec<Job>> = (0..FUTURES).map(|_| self.arrivals(now)).collect();
+        let cost = |start: &Option<Start>| -> f64 {
+            let runs = futures.iter();
+            runs.map(|future| self.cost(now, (queue, running), view, start.as_ref(), future)).sum()
+        };
+        let costs: Vec<f64> = tries.iter().map(cost).collect();
+        let least = costs.iter().copied().fold(f64::INFINITY, f64::min);
+        let best = costs.iter().position(|&cost| cost <= least)?;
+        tries.swap_remove(best)
+    }
+}
+
+impl LookAhead {
+    fn new() -> LookAhead {
+        LookAhead {
+            easy: "easy".parse().expect("it is built in"),
+            past: Vec::new(),
+            last: Time::ZERO,
+            seen: None,
+            dice: Stream::new(1, 0, "look-ahead"),
+        }
+    }
+
+    /// EASY, which has decided nothing yet.
+    fn base(&self) -> Box<dyn Scheduler> {
+        self.easy.build(()).expect("it needs nothing")
+    }
+
+    /// Notes the jobs that have come since it was asked last.
+    fn learn(&mut self, queue: &Queue) {
+        let news = queue.iter().filter(|job| self.seen.is_none_or(|seen| job.id.0 > seen));
+        for job in news.cloned().collect::<Vec<Job>>() {
+            self.seen = Some(job.id.0);
+            self.past.push((job.arrival.since(self.last), job.clone()));
+            self.last = job.arrival;
+        }
+        let old = self.past.len().saturating_sub(PAST);
+        self.past.drain(..old);
+    }
+
+    /// Jobs that may come: each is one of the past, after the time that lay before one of the past.
+    fn arrivals(&mut self, now: Time) -> Vec<Job> {
+        let (past, mut at) = (self.past.len() as u64, now);
+        let mut come = Vec::with_capacity(COMING);
+        for id in (UNSEEN..).take(if past == 0 { 0 } else { COMING }) {
+            let gap = self.past[self.dice.below(past) as usize].0;
+            let job = self.past[self.dice.below(past) as usize].1.clone();
+            at = at.saturating_add(gap.max(Time(1)));
+            come.push(Job { id: pavior::JobId(id), arrival: at, ..job });
+        }
+        come
+    }
+
+    /// When jobs start after a decision, summed over the oldest that wait and those that come.
+    fn cost(
+        &self,
+        now: Time,
+        (queue, running): (&Queue, &Running),
+        view: &MachineView<'_>,
+        start: Option<&Start>,
+        future: &[Job],
+    ) -> f64 {
+        let mut oldest = Queue::new();
+        queue.iter().take(SEEN).for_each(|job| oldest.push(job.clone()));
+        let after = if start.is_none() { Some(now) } else { None };
+        let scheduler = Box::new(From { after, base: self.base() });
+        let mut dispatcher = view.what_if(&oldest, running, scheduler);
+        let (left, sum) = (Cell::new(oldest.len() + future.len()), Cell::new(0.0));
+        let began = |at: Time| {
+            sum.set(sum.get() + at.since(now).0 as f64);
+            left.set(left.get() - 1);
+            left.get() > 0
+        };
+        if let Some(start) = start {
+            if dispatcher.start(now, start.clone()).is_err() {
+                return f64::INFINITY;
+            }
+            began(now);
+        }
+        let arrivals = future.iter().cloned();
+        let length = |job: &Job, _: Option<Time>| job.estimate.max(Time(1));
+        let end = Time::MAX;
+        let future = Future { dispatcher, now, moves: Vec::new(), arrivals, length, end };
+        let ran = future.run(|_, at| began(at));
+        if ran.is_err() { f64::INFINITY } else { sum.get() }
+    }
+}
+
+/// EASY from an instant on: at it and before nothing starts.
+struct From {
+    after: Option<Time>,
+    base: Box<dyn Scheduler>,
+}
+
+impl Scheduler for From {
+    fn next(
+        &mut self,
+        now: Time,
+        queue: &Queue,
+        running: &Running,
+        view: &mut MachineView<'_>,
+    ) -> Option<Start> {
+        if self.after.is_some_and(|after| now <= after) {
+            return None;
+        }
+        self.base.next(now, queue, running, view)
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let quick = std::env::args().nth(1).is_some_and(|word| word == "quick");
+    let effort = if quick { Effort::QUICK } else { Effort::FULL };
+    let mut catalogue = Catalogue::default();
+    catalogue.schedulers.add(entry("look-ahead", LookAhead::new))?;
+    let instances = Yardstick::built_in().draw(None, effort)?;
+    let board = judge_all(&instances, &catalogue, &["tff".to_string()], effort, &NoProgress)?;
+    println!("scenario,bound_h,easy_h,look_ahead_h,saved_h");
+    for instance in &instances {
+        let of = |scheduler: &str| {
+            let is = |row: &&Row| row.scenario == instance.name && row.scheduler == scheduler;
+            board.rows.iter().find(is)
+        };
+        if let (Some(easy), Some(ahead)) = (of("easy"), of("look-ahead")) {
+            let [bound, easy, ahead] =
+                [easy.bound, easy.turnaround, ahead.turnaround].map(|seconds| seconds / 3600.0);
+            println!("{},{bound:.3},{easy:.3},{ahead:.3},{:.3}", instance.name, easy - ahead);
+        }
+    }
+    Ok(())
+}
