@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use crate::{Config, SlurmError, gate, unit};
+use crate::{Config, SlurmError, gate, trusted, unit};
 
 /// How the gate began when it was no module.
 const OLDER: &str = "-- Written by `pavior slurm install` for ";
@@ -46,7 +46,8 @@ pub(crate) fn calls(config: &Config, folder: &Path) -> String {
 }
 
 /// Writes the module of the gate, `slurm.conf.lines` and `pavior-slurm.service` into a folder, and
-/// `job_submit.lua` where there is none but its own. Returns what to do with them.
+/// `job_submit.lua` where there is none but its own. Returns what to do with them. The unit starts
+/// `program`, or that of the package if others than root can change `program`.
 ///
 /// # Errors
 /// If a file cannot be written, or one of these names is another's.
@@ -59,11 +60,13 @@ pub fn install(
     let error = |error| SlurmError::Io { what: folder.display().to_string(), error };
     std::fs::create_dir_all(folder).map_err(error)?;
     let folder = std::path::absolute(folder).map_err(error)?;
+    let open = trusted::changed_by_others(program, 0);
+    let started = if open.is_some() { Path::new(unit::PROGRAM) } else { program };
     let module = gate::module_name(config);
     for (name, text) in [
         (module.as_str(), gate::module(config)),
         ("slurm.conf.lines", lines(config)),
-        ("pavior-slurm.service", unit(config_path, program)),
+        ("pavior-slurm.service", unit(config_path, started)),
     ] {
         let path = folder.join(name);
         if standing(&path)?.is_some_and(|text| !gate::is_sealed(&text)) {
@@ -75,12 +78,25 @@ pub fn install(
         write(&path, &text)?;
     }
     let told = job_submit(config, &folder, &module)?;
+    let open = open.map_or(String::new(), |open| own_program(program, &open));
     Ok(format!(
         "written to {}:\n  {module:<21} the gate; goes beside slurm.conf\n{told}  \
          slurm.conf.lines      lines to add to slurm.conf, then restart slurmctld\n  \
-         pavior-slurm.service  goes to /etc/systemd/system\nthen: pavior slurm check\n",
+         pavior-slurm.service  goes to /etc/systemd/system\n{open}then: pavior slurm check\n",
         folder.display()
     ))
+}
+
+/// What is left to do where root would run what another user can change.
+fn own_program(program: &Path, open: &Path) -> String {
+    format!(
+        "  It starts {}, since others than root can change {}.\n  Put the program there: \
+         install -o root -m 755 {} {}\n",
+        unit::PROGRAM,
+        open.display(),
+        program.display(),
+        unit::PROGRAM
+    )
 }
 
 /// Writes job_submit.lua, or leaves the site's own; says which.
@@ -145,6 +161,20 @@ mod tests {
     fn put(text: &str, folder: &Path) -> Result<String, SlurmError> {
         let config = Config::parse(text).unwrap();
         install(&config, Path::new("/c.toml"), Path::new("/pavior"), folder)
+    }
+
+    #[test]
+    fn root_is_not_told_to_run_what_others_can_change() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("pavior");
+        std::fs::write(&program, "").unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o777)).unwrap();
+        let config = Config::parse(CONFIG).unwrap();
+        let told = install(&config, Path::new("/c.toml"), &program, folder.path()).unwrap();
+        let unit = std::fs::read_to_string(folder.path().join("pavior-slurm.service")).unwrap();
+        assert!(unit.contains("\nExecStart=/usr/bin/pavior slurm --config /c.toml\n"), "{unit}");
+        let line = format!("install -o root -m 755 {} /usr/bin/pavior\n", program.display());
+        assert!(told.contains(&line), "{told}");
     }
 
     #[test]

@@ -48,6 +48,7 @@ mod start;
 mod state;
 pub mod torus3d;
 mod troubles;
+mod trusted;
 mod turn;
 mod uninstall;
 mod unit;

@@ -6,6 +6,8 @@ const PLACING: &str = include_str!("../dist/pavior-slurm.service");
 
 /// What starts the daemon in the unit of the package.
 const PACKAGED: &str = "/usr/bin/pavior slurm --config /etc/pavior/slurm.toml";
+/// Where the package has the program.
+pub(crate) const PROGRAM: &str = "/usr/bin/pavior";
 
 /// The unit of the daemon that places jobs.
 pub(crate) fn placing(config: &Path, program: &Path) -> String {
