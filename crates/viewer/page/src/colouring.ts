@@ -1,9 +1,13 @@
 // The colour of a node and of a job, by what is to be told apart.
 import { type Shade, drained, failed, ofAge, ofJob, ofTenant } from "./colours.ts";
+import { Jobs } from "./jobs.ts";
 import { type Key, type Lease, type Machine, tenantOf } from "./model.ts";
 
 export type By = "job" | "tenant" | "age";
 export const COLOURINGS: By[] = ["job", "tenant", "age"];
+
+/** Jobs keep their colours from one instant to another. */
+const jobs = new Jobs();
 
 /** The colour of a tenant; null is one that the reader may not know. */
 export function tenantShade(machine: Machine, name: string | null, dark: boolean): Shade {
@@ -12,8 +16,9 @@ export function tenantShade(machine: Machine, name: string | null, dark: boolean
 
 export function shadeOf(machine: Machine, lease: Lease, by: By, dark: boolean): Shade {
   if (by === "tenant") return tenantShade(machine, tenantOf(lease), dark);
+  if (by === "job") return { colour: ofJob(jobs.place(machine, lease), dark), pattern: 0 };
   const age = (machine.now - (lease.begins ?? machine.now)) / 1000;
-  return { colour: by === "age" ? ofAge(age, dark) : ofJob(lease.key, dark), pattern: 0 };
+  return { colour: ofAge(age, dark), pattern: 0 };
 }
 
 /** The colours of the nodes, each job's looked up once; null of a node that is free. */

@@ -42,9 +42,8 @@ export const hash = (text: unknown): number => {
   return h >>> 0;
 };
 
-/** A job's colour: by its number, so that it keeps it; jobs may share one. */
-export const ofJob = (key: unknown, isDark: boolean): Colour =>
-  themed(SERIES[hash(key) % COLOURS], isDark);
+/** A job's colour by the place of its own. */
+export const ofJob = (place: number, isDark: boolean): Colour => themed(SERIES[place], isDark);
 
 /** Where an age lies in the scale, from 0 to 1. */
 export const ageShare = (seconds: number): number =>
