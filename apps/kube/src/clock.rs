@@ -10,7 +10,8 @@ const LATEST: usize = 32;
 /// Smaller differences may be the time that news take, in seconds.
 const LEAST: i64 = 60;
 
-/// How far the API server's clock was ahead of the own one when news came of objects just made.
+/// How far the API server's clock was ahead of the own one when it was asked, and when news came of
+/// objects just made.
 #[derive(Debug, Default)]
 pub(crate) struct Clock {
     ahead: VecDeque<i64>,

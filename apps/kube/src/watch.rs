@@ -6,6 +6,8 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
+use k8s_openapi::api::authentication::v1::SelfSubjectReview;
+use kube::api::PostParams;
 use kube::runtime::WatchStreamExt as _;
 use kube::runtime::watcher::{self, Event, watcher};
 use kube::{Api, Client, Resource};
@@ -28,6 +30,8 @@ pub(crate) enum News {
     Job(Event<Job>),
     Pod(Event<Pod>),
     Placement(Event<Placement>),
+    /// What time it is by the API server's clock, if it says.
+    Time(Option<i64>),
     /// When Jobs that were complete before had begun.
     Begun(Vec<(Uid, i64)>),
     Slice(Event<Slice>),
@@ -53,6 +57,8 @@ impl<V> Default for Filling<V> {
 pub(crate) struct Watched {
     pub(crate) world: World,
     clock: Clock,
+    /// Whether the API server was asked what time it is.
+    timed: bool,
     machines: Filling<Machine>,
     nodes: Filling<Node>,
     jobs: Filling<Job>,
@@ -73,6 +79,9 @@ pub(crate) const LIVING: &str = "status.phase!=Succeeded,status.phase!=Failed";
 
 /// How long changes are gathered before they are looked at.
 const GATHER: Duration = Duration::from_millis(20);
+
+/// How long after an API server that did not answer is asked again.
+const AGAIN: Duration = Duration::from_secs(1);
 
 /// The most news that wait to be taken in.
 const WAITING: usize = 4096;
@@ -109,6 +118,7 @@ impl Watched {
         let (sender, receiver) = channel(WAITING);
         let everything = watcher::Config::default;
         let living = everything().fields(LIVING);
+        ask_time(client.clone(), sender.clone());
         follow(Api::all(client.clone()), everything(), sender.clone(), News::Node);
         follow(Api::all(client.clone()), everything(), sender.clone(), News::Job);
         follow(Api::all(client.clone()), living, sender.clone(), News::Pod);
@@ -150,6 +160,12 @@ impl Watched {
                 take(event, &mut self.jobs, &mut world.jobs, Known::uid);
             }
             News::Pod(event) => take(event, &mut self.pods, &mut world.pods, Known::uid),
+            News::Time(now) => {
+                self.timed = true;
+                if let Some(now) = now {
+                    clock.see(now, crate::now());
+                }
+            }
             News::Begun(all) => {
                 for (job, at) in all {
                     world.begun.entry(job).or_insert(at);
@@ -208,9 +224,10 @@ impl Watched {
         self.clock.now(crate::now())
     }
 
-    /// Whether every kind was read whole at least once.
+    /// Whether every kind was read whole at least once, and the time is known.
     pub(crate) fn is_whole(&self) -> bool {
-        self.machines.whole
+        self.timed
+            && self.machines.whole
             && self.nodes.whole
             && self.jobs.whole
             && self.pods.whole
@@ -238,6 +255,28 @@ fn take<K: Ord, V>(
             filling.whole = true;
         }
     }
+}
+
+/// Asks once what time it is by the API server's clock: who asks for a review of itself, which every
+/// account may, is told when it was made.
+fn ask_time(client: Client, sender: Sender<News>) {
+    tokio::spawn(async move {
+        let reviews: Api<SelfSubjectReview> = Api::all(client);
+        let review = SelfSubjectReview::default();
+        loop {
+            let made = reviews.create(&PostParams::default(), &review).await;
+            let made = match made {
+                Ok(made) => made.metadata.creation_timestamp,
+                // It does not say; then news of new objects tell.
+                Err(kube::Error::Api(_)) => None,
+                Err(_) => {
+                    tokio::time::sleep(AGAIN).await;
+                    continue;
+                }
+            };
+            return drop(sender.send(News::Time(made.map(|time| time.0.as_second()))).await);
+        }
+    });
 }
 
 /// Reads once when the Jobs began that are complete by now.
