@@ -17,7 +17,17 @@ fn command(root: &Path, arguments: &[&str]) -> Command {
 
 /// What a cargo command prints, or why it failed.
 pub(crate) fn output(root: &Path, arguments: &[&str]) -> Result<String, String> {
+    output_with(root, arguments, &[])
+}
+
+/// The same with these variables.
+pub(crate) fn output_with(
+    root: &Path,
+    arguments: &[&str],
+    variables: &[(&str, &str)],
+) -> Result<String, String> {
     let output = command(root, arguments)
+        .envs(variables.iter().copied())
         .output()
         .map_err(|error| format!("cargo {}: {error}", arguments.join(" ")))?;
     if output.status.success() {

@@ -6,6 +6,7 @@ mod check;
 mod dependencies;
 mod dist;
 mod docs;
+mod growth;
 mod kinds;
 mod kube;
 mod layers;
@@ -55,6 +56,8 @@ const USAGE: &str = "usage: cargo xtask <command>
   viewer      the page's bundle, built anew by npm and compared
   service            the speed of `pavior serve`, measured (release build and some minutes; quiet
                      machine)
+  growth [COMMIT]    what large machines, long queues and many clients cost, beside a commit in one
+                     run (20 minutes; quiet machine)
   attack             every promise attacked at length, with a table of what was tried (some minutes)
   tries              hostile values of every option, and full or closed outputs (some minutes)
   fuzz [MINUTES]     changed inputs for every parser (default 1)";
@@ -88,6 +91,7 @@ fn main() -> ExitCode {
         Some("openapi") => openapi::problems(&root),
         Some("viewer") => viewer::problems(&root),
         Some("service") => service::measure(&root),
+        Some("growth") => growth::measure(&root, rest.first().map(String::as_str)),
         Some("attack") => check::attack(&root),
         Some("tries") => check::tries(&root),
         Some("tools") => tools::install(&root),

@@ -230,6 +230,7 @@ class Remembers(FirstFit):
     def find(self, free: Free, shape: tuple[int, ...] | None, nodes: int) -> Box | None:
         busy = sum(box.nodes() for box in self.held)
         assert busy + free.count == np.prod(free.shape)
+        assert free.wraps == (False,) * len(free.shape)
         return super().find(free, shape, nodes)
 
 

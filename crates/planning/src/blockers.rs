@@ -25,7 +25,8 @@ pub struct Blockers {
     pub unavailable: Vec<NodeId>,
 }
 
-/// The place that it costs least to empty; `None` if the machine has no such box.
+/// The place that it costs least to empty; `None` if the machine has no such box. O(j + N) an
+/// orientation for j jobs on N nodes.
 pub fn blockers(snapshot: &Snapshot, shape: Shape, weights: &Weights) -> Option<Blockers> {
     let grid = snapshot.grid;
     let mut best: Option<((u64, u64), Cuboid)> = None;

@@ -23,7 +23,8 @@ pub struct Defragmented {
 ///
 /// One box more than are free is tried first, then two, since a plan for more is a plan for fewer.
 /// Exact within the budget, which all tries share. Where it runs out, the bound says how many more
-/// there could be.
+/// there could be. Cost: that of [`slots`](crate::slots), and that of `search.rs` for each try; the
+/// number of sets grows as jobs to the power of `max_jobs`.
 pub fn defragment(
     snapshot: &Snapshot,
     shape: Shape,

@@ -9,6 +9,8 @@ use crate::{Shape, Snapshot, Weights};
 /// Where the jobs on some nodes go, so that these nodes are empty; if there is no room for them,
 /// the cheapest at most `max_jobs` others move as well. The plan's boxes are empty, and its moves
 /// as well if no job holds such a node. Nodes outside the grid are not looked at.
+///
+/// Cost: that of `search.rs`; the number of sets grows as jobs to the power of `max_jobs`.
 pub fn drain(
     snapshot: &Snapshot,
     nodes: &[NodeId],

@@ -21,6 +21,7 @@ pub struct Earliest {
 }
 
 /// The earliest place of a box. A job without an end stays for ever. `None` if the box never fits.
+/// O(log e) searches for e different ends, each of O(log(side) N/64) an orientation.
 pub fn earliest(
     snapshot: &Snapshot,
     shape: Shape,

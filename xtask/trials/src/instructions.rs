@@ -34,8 +34,29 @@ pub fn can_count() -> bool {
 /// run again with `arguments` and `input` on its standard input; none if callgrind fails. No other
 /// function that is called may have it in its name.
 pub fn collected(arguments: &[&str], function: &str, input: &str) -> Option<f64> {
+    events(arguments, function, input, &[]).and_then(|events| Some(events.first()?.1))
+}
+
+/// As [`collected`], beside instructions (`Ir`) what callgrind counts of memory: reads of data
+/// (`Dr`), and those that a first cache of 32 KiB or of this processor's size does not have
+/// (`D1mr`), among others. A read of a vector counts once.
+pub fn collected_with_memory(
+    arguments: &[&str],
+    function: &str,
+    input: &str,
+) -> Option<Vec<(String, f64)>> {
+    events(arguments, function, input, &["--cache-sim=yes"])
+}
+
+fn events(
+    arguments: &[&str],
+    function: &str,
+    input: &str,
+    options: &[&str],
+) -> Option<Vec<(String, f64)>> {
     let mut child = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--collect-atstart=no"])
+        .args(options)
         .arg(format!("--toggle-collect=*{function}*"))
         .arg(std::env::current_exe().ok()?)
         .args(arguments)
@@ -49,13 +70,17 @@ pub fn collected(arguments: &[&str], function: &str, input: &str) -> Option<f64>
     drop(into);
     let output = child.wait_with_output().ok()?;
     let told = String::from_utf8_lossy(&output.stderr);
-    let collected = told.lines().find_map(|line| line.split("Collected :").nth(1));
-    let count = collected.and_then(|count| count.trim().parse::<f64>().ok());
-    if count.is_none() || !output.status.success() {
+    let behind = |word: &str| told.lines().find_map(|line| Some(line.split_once(word)?.1));
+    let names = behind("Events    :").unwrap_or_default().split_whitespace().map(str::to_string);
+    let counts = behind("Collected :").unwrap_or_default().split_whitespace();
+    let counts = counts.map(|count| count.parse::<f64>().ok());
+    let events: Option<Vec<(String, f64)>> =
+        names.zip(counts).map(|(name, count)| Some((name, count?))).collect();
+    let events = events.filter(|events| !events.is_empty() && output.status.success());
+    if events.is_none() {
         eprintln!("note: callgrind failed for {arguments:?}:\n{told}");
-        return None;
     }
-    count
+    events
 }
 
 /// What counts depend on beside the code.

@@ -263,6 +263,9 @@ class Free:
     def shape(self) -> tuple[int, ...]:
         """The sides of the machine."""
     @property
+    def wraps(self) -> tuple[bool, ...]:
+        """Which axes wrap: all those of a torus, none of a mesh."""
+    @property
     def count(self) -> int:
         """The number of free nodes."""
     def is_free(self, base: Node, sides: Shape) -> bool:
@@ -388,6 +391,9 @@ def judge(
     progress: bool | Callable[[Progress], object] | None = None,
 ) -> Judgement:
     """Holds a strategy, a class or a name, against an oracle that tries every base, by what it claims.
+
+    A strategy that is right on a mesh may be wrong on a torus: it is judged on each kind of machine that it
+    is for.
 
     `how` says in which states: `every` occupancy of a machine of at most 12 nodes, reached node by node;
     `random`, boxes at random places; or `history`, 2,000 random allocations, releases, failures and

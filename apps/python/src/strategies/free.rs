@@ -21,6 +21,13 @@ impl Free {
         geometry::tuple(py, self.free.grid().sides(), self.free.grid().axes())
     }
 
+    /// Which axes wrap: all those of a torus, none of a mesh.
+    #[getter]
+    fn wraps<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let grid = self.free.grid();
+        PyTuple::new(py, (0..grid.axes()).map(|axis| grid.wraps(axis)))
+    }
+
     /// The number of free nodes.
     #[getter]
     fn count(&self) -> u32 {

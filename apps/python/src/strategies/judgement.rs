@@ -100,6 +100,9 @@ impl Judgement {
 
 /// Holds a strategy, a class or a name, against an oracle that tries every base, by what it claims.
 ///
+/// A strategy that is right on a mesh may be wrong on a torus: it is judged on each kind of machine
+/// that it is for.
+///
 /// `how` says in which states: `every` occupancy of a machine of at most 12 nodes, reached node by
 /// node; `random`, boxes at random places; or `history`, 2,000 random allocations, releases,
 /// failures and repairs on a machine of any size. The states depend on `seed` alone.

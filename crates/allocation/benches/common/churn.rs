@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use pavior_allocation::{Machine, Placement, Selection, Strategy};
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, JobId, Occupancy, Request};
-use pavior_trials::instructions::collected;
+use pavior_trials::instructions::{collected, collected_with_memory};
 
 /// How the sides of requests are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,6 +117,15 @@ impl Record {
         let arguments = [CHILD, &search.to_string()];
         let count = collected(&arguments, "counted_find", &self.written(first));
         count.map(|count| count / first.min(self.questions) as f64)
+    }
+
+    /// What callgrind counts of instructions and memory, of a question.
+    pub(crate) fn with_memory(&self, search: &Selection) -> Option<Vec<(String, f64)>> {
+        let arguments = [CHILD, &search.to_string()];
+        let text = self.written(usize::MAX);
+        let counts = collected_with_memory(&arguments, "counted_find", &text)?;
+        let each = |(name, count): (String, f64)| (name, count / self.questions as f64);
+        Some(counts.into_iter().map(each).collect())
     }
 
     /// The record as text, to the end of the first questions: the grid, then a line a step.

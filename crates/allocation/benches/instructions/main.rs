@@ -5,6 +5,7 @@
 //! cargo bench -p pavior-allocation --bench instructions                    # all
 //! cargo bench -p pavior-allocation --bench instructions -- gabl mesh:64x64 # some of it
 //! cargo bench -p pavior-allocation --bench instructions -- engines         # not the plain ones
+//! cargo bench -p pavior-allocation --bench instructions -- roofline        # reads, and the fewest
 //! cargo bench -p pavior-allocation --bench instructions -- check           # the fixed set
 //! cargo bench -p pavior-allocation --bench instructions -- write           # the fixed set, anew
 //! ```
@@ -25,6 +26,7 @@
 #[path = "../common/churn.rs"]
 mod churn;
 mod fixed;
+mod roofline;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -56,6 +58,7 @@ fn main() -> ExitCode {
     }
     match wanted.first().map(String::as_str) {
         Some(churn::CHILD) => churn::replay_from_input(&wanted[1]),
+        Some("roofline") => roofline::table(),
         _ => table(&wanted),
     }
     ExitCode::SUCCESS

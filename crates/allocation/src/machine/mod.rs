@@ -197,7 +197,9 @@ impl Machine {
         Fork::new(self.selection.entry.clone(), strategy, free, healthy, draw)
     }
 
-    /// What the strategy would grant now. Changes no outcome, random strategies included.
+    /// What the strategy would grant now. Changes no outcome, random strategies included. One search
+    /// of the strategy, whose file says what it costs; O(1) if nothing changed since the same
+    /// question.
     ///
     /// # Errors
     /// If the request is refused, with the reason.
@@ -213,7 +215,8 @@ impl Machine {
         answer
     }
 
-    /// Grants nodes to a job.
+    /// Grants nodes to a job. As [`Machine::probe`], and O(n) for n nodes that are granted, with the
+    /// change of the strategy's index.
     ///
     /// # Errors
     /// If the request is refused, with the reason, the strategy fails, or the job holds nodes
@@ -239,7 +242,8 @@ impl Machine {
         Ok(self.commit(job, placement))
     }
 
-    /// Grants a given placement to a job, whatever the strategy would have proposed.
+    /// Grants a given placement to a job, whatever the strategy would have proposed. O(n) for its n
+    /// nodes, with the change of the strategy's index.
     ///
     /// # Errors
     /// If it is empty, leaves the machine, overlaps itself or holds a node that is not free, or the
@@ -257,7 +261,8 @@ impl Machine {
         Ok(self.commit(job, placement))
     }
 
-    /// Takes back what a job holds.
+    /// Takes back what a job holds. O(n) for the n nodes that it held, with the change of the
+    /// strategy's index.
     ///
     /// # Errors
     /// If the job holds nothing.
@@ -277,7 +282,8 @@ impl Machine {
     }
 
     /// Moves a job to other nodes in one step: its own old nodes count as free for it. Returns what
-    /// it held. All that was promised before is void, as after a failure ([`Machine::health`]).
+    /// it held. All that was promised before is void, as after a failure ([`Machine::health`]). As a
+    /// release and a grant.
     ///
     /// # Errors
     /// If the job holds nothing, or cannot have the nodes; nothing has changed for the job then.

@@ -1,0 +1,106 @@
+//! What `ff` reads for an answer, beside the least that any exact answer must read.
+//!
+//! Whoever has only the free nodes, 64 to a word, row-major, must read for an answer:
+//!
+//! - all words of the box that is granted, since all its nodes must be free, and
+//! - a word of every place that comes before it in scan order, or of every place if none is
+//!   granted: each has a node that is not free. Places that have no word in common need as many
+//!   words as there are places. They are chosen greedily in scan order.
+//!
+//! The sum is a lower bound of the words. An engine that keeps more than the free nodes from one
+//! answer to the next is not bound by it.
+
+use pavior_allocation::Selection;
+use pavior_mesh::{Coordinates, Cuboid, Grid, Scan, Sides};
+
+use crate::churn::{Record, Sides as Drawn, Step};
+use crate::nanoseconds;
+
+/// A machine, the longest side of a job, and how many questions are asked.
+const CASES: [(&str, u16, usize); 3] =
+    [("mesh:8x8x8", 4, 400), ("mesh:16x16x16", 8, 200), ("mesh:64x64x64", 32, 60)];
+const WORD: u32 = 64;
+
+/// Prints a row a machine; all numbers are means of a question.
+pub(crate) fn table() {
+    println!("| machine | words | granted % | fewest | reads | L1 misses | instructions | ns |");
+    println!("|---|---:|---:|---:|---:|---:|---:|---:|");
+    for (machine, longest, questions) in CASES {
+        let grid: Grid = machine.parse().expect("written right");
+        let selection: Selection = "ff".parse().expect("written right");
+        let sides = Drawn::Uniform(longest);
+        let record = Record::new(&grid, &selection, sides, "instructions", questions);
+        let record = record.expect("it runs anywhere");
+        let counts = record.with_memory(&selection).unwrap_or_default();
+        let count = |name: &str| {
+            let found = counts.iter().find(|(event, _)| event == name);
+            found.map_or("not counted".to_string(), |(_, count)| format!("{count:.0}"))
+        };
+        let (fewest, granted) = fewest(&record);
+        println!(
+            "| `{machine}` | {} | {granted:.0} | {fewest:.0} | {} | {} | {} | {:.0} |",
+            grid.nodes().div_ceil(WORD),
+            count("Dr"),
+            count("D1mr"),
+            count("Ir"),
+            nanoseconds(&record, &selection)
+        );
+    }
+}
+
+/// The mean of the fewest words, and the share of the questions that are granted, in percent.
+fn fewest(record: &Record) -> (f64, f64) {
+    let (grid, mut words, mut granted) = (&record.grid, 0, 0);
+    let mut asked = None;
+    for step in &record.steps {
+        match step {
+            Step::Ask(request, false) => {
+                words += least(grid, request.shape.unwrap_or([1; 3]), None);
+            }
+            // The next step takes what is granted.
+            Step::Ask(request, true) => asked = request.shape,
+            Step::Take(placement) => {
+                if let Some(sides) = asked.take() {
+                    words += least(grid, sides, Some(placement.parts()[0].base));
+                    granted += 1;
+                }
+            }
+            Step::Give(_) => {}
+        }
+    }
+    let questions = record.questions as f64;
+    (words as f64 / questions, 100.0 * f64::from(granted) / questions)
+}
+
+/// The fewest words for one answer.
+fn least(grid: &Grid, sides: Sides, granted: Option<Coordinates>) -> u64 {
+    let mut read = vec![false; grid.nodes().div_ceil(WORD) as usize];
+    let mut fewest = 0;
+    if let Some(base) = granted {
+        for word in words(grid, base, sides) {
+            fewest += u64::from(!std::mem::replace(&mut read[word], true));
+        }
+    }
+    for base in Scan::default().bases(*grid, sides) {
+        if Some(base) == granted {
+            break;
+        }
+        let place = words(grid, base, sides);
+        if place.iter().all(|&word| !read[word]) {
+            fewest += 1;
+            for word in place {
+                read[word] = true;
+            }
+        }
+    }
+    fewest
+}
+
+/// The words of a box, each once.
+fn words(grid: &Grid, base: Coordinates, sides: Sides) -> Vec<usize> {
+    let nodes = Cuboid::new(base, sides).nodes(grid);
+    let mut words: Vec<usize> = nodes.map(|node| (node.0 / WORD) as usize).collect();
+    words.sort_unstable();
+    words.dedup();
+    words
+}
