@@ -155,9 +155,9 @@ impl<'a> MachineView<'a> {
         self.machine.remember_changes();
     }
 
-    /// What if: machine, jobs and what is reserved ahead as they are now, under another scheduler. On
-    /// it time can run on ([`Future`](crate::Future)). What is predicted of run times is not copied.
-    /// O(N/64) for N nodes, the strategy's index and the jobs.
+    /// What if: machine, jobs and what is reserved ahead as they are now, under another scheduler.
+    /// Time can run on from there ([`Future`](crate::Future)). What is predicted of run times is
+    /// not copied. O(N/64) for N nodes, the strategy's index and the jobs.
     pub fn what_if(
         &self,
         queue: &Queue,

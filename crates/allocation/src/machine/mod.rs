@@ -197,9 +197,9 @@ impl Machine {
         Fork::new(self.selection.entry.clone(), strategy, free, healthy, draw)
     }
 
-    /// What the strategy would grant now. Changes no outcome, random strategies included. One search
-    /// of the strategy, whose file says what it costs; O(1) if nothing changed since the same
-    /// question.
+    /// What the strategy would grant now. Changes no outcome, random strategies included. One
+    /// search of the strategy, whose file says what it costs; O(1) if nothing changed since the
+    /// same question.
     ///
     /// # Errors
     /// If the request is refused, with the reason.
@@ -282,8 +282,8 @@ impl Machine {
     }
 
     /// Moves a job to other nodes in one step: its own old nodes count as free for it. Returns what
-    /// it held. All that was promised before is void, as after a failure ([`Machine::health`]). As a
-    /// release and a grant.
+    /// it held. All that was promised before is void, as after a failure ([`Machine::health`]).
+    /// Costs what a release and a grant do.
     ///
     /// # Errors
     /// If the job holds nothing, or cannot have the nodes; nothing has changed for the job then.

@@ -64,7 +64,8 @@ function item({ shade, text, mark, search }: Item, look: (search: string) => voi
 }
 
 const WORDS: Record<By, string> = {
-  job: `A colour a job. There are ${COLOURS}: jobs that lie apart may share one. Click to single a job out.`,
+  job: `A colour a job. There are ${COLOURS}: jobs that lie apart may share one. Click to single ` +
+    "a job out.",
   tenant: "Tenants, with the nodes that they hold:",
   age: "How long ago a job began:",
 };
