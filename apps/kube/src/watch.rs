@@ -257,8 +257,8 @@ fn take<K: Ord, V>(
     }
 }
 
-/// Asks once what time it is by the API server's clock: who asks for a review of itself, which every
-/// account may, is told when it was made.
+/// Asks once what time it is by the API server's clock: who asks for a review of itself, which
+/// every account may, is told when it was made.
 fn ask_time(client: Client, sender: Sender<News>) {
     tokio::spawn(async move {
         let reviews: Api<SelfSubjectReview> = Api::all(client);

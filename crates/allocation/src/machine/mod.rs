@@ -215,8 +215,8 @@ impl Machine {
         answer
     }
 
-    /// Grants nodes to a job. As [`Machine::probe`], and O(n) for n nodes that are granted, with the
-    /// change of the strategy's index.
+    /// Grants nodes to a job. As [`Machine::probe`], and O(n) for n nodes that are granted, with
+    /// the change of the strategy's index.
     ///
     /// # Errors
     /// If the request is refused, with the reason, the strategy fails, or the job holds nodes
