@@ -26,7 +26,7 @@ pub(super) fn judge(
         let wrong = |span: Range<usize>| {
             move |reason: String| Fault::new(span, format!("statement {}: {reason}", claim.id))
         };
-        for (span, row) in claim.rows()? {
+        for (span, row) in claim.rows::<Row>()? {
             judge.rows(&claim.id, &row, &mut all).map_err(wrong(span))?;
         }
         for worked in &claim.worked {
@@ -114,6 +114,7 @@ impl Judge<'_, '_> {
             (Rule::Value | Rule::Difference, Some(Stated::Number(paper))) => Claim::Value(*paper),
             (Rule::Ratio, Some(Stated::Number(paper))) => Claim::Ratio(*paper),
             (Rule::AtMost, Some(Stated::Number(bound))) => Claim::AtMost(*bound, row.tolerance),
+            (Rule::AtLeast, Some(Stated::Number(bound))) => Claim::AtLeast(*bound, row.tolerance),
             (Rule::Between, Some(Stated::Range([low, high]))) => Claim::Between(*low, *high),
             (Rule::Close, _) => Claim::Close(self.order(row, one)),
             (Rule::Below, _) => Claim::Below(self.order(row, one)),

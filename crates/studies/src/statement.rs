@@ -154,6 +154,8 @@ pub(super) enum Claim {
     /// A value of at most so much. The tolerance is a share of it; the papers' own precision if
     /// none is given.
     AtMost(f64, Option<f64>),
+    /// A value of at least so much, likewise.
+    AtLeast(f64, Option<f64>),
     /// Two things that are close: ours is their ratio.
     Close(String),
     /// One thing below another: ours is their paired difference.
@@ -189,6 +191,7 @@ impl Claim {
             Claim::Value(paper) | Claim::Ratio(paper) => paper.to_string(),
             Claim::Between(low, high) => format!("{low} to {high}"),
             Claim::AtMost(bound, _) => format!("at most {bound}"),
+            Claim::AtLeast(bound, _) => format!("at least {bound}"),
             Claim::Close(words) | Claim::Below(words) | Claim::Above(words) => words.clone(),
         }
     }
@@ -196,7 +199,10 @@ impl Claim {
     /// What our number is divided by for the ratio to the paper's.
     fn whole(&self) -> Option<f64> {
         match self {
-            Claim::Value(paper) | Claim::Ratio(paper) | Claim::AtMost(paper, _) => Some(*paper),
+            Claim::Value(paper)
+            | Claim::Ratio(paper)
+            | Claim::AtMost(paper, _)
+            | Claim::AtLeast(paper, _) => Some(*paper),
             Claim::Between(low, high) => Some(low.midpoint(*high)),
             Claim::Close(_) => Some(1.0),
             Claim::Below(_) | Claim::Above(_) => None,
@@ -219,6 +225,10 @@ impl Claim {
             Claim::AtMost(bound, tolerance) => {
                 let widened = tolerance.unwrap_or(PAPERS_OWN) * bound.abs();
                 Verdict::graded(low - bound <= 0.0, low - bound <= widened)
+            }
+            Claim::AtLeast(bound, tolerance) => {
+                let widened = tolerance.unwrap_or(PAPERS_OWN) * bound.abs();
+                Verdict::graded(bound - high <= 0.0, bound - high <= widened)
             }
             Claim::Close(_) => {
                 let apart = (ours.value - 1.0).abs();
@@ -275,6 +285,7 @@ mod tests {
         let words = String::new;
         let bound = Claim::AtMost(0.36, None);
         let wide = Claim::AtMost(1.0, Some(0.1));
+        let least = Claim::AtLeast(10.0, Some(0.0));
         let range = Claim::Between(0.47, 0.49);
         for (claim, value, ci95, verdict) in [
             // 100 stated: our interval reaches 100, or 95, from below.
@@ -292,6 +303,10 @@ mod tests {
             (&bound, 0.38, 0.001, Differs),
             (&wide, 1.06, 0.01, Tolerance),
             (&wide, 1.12, 0.01, Differs),
+            (&least, 10.0, 0.0, Holds),
+            (&least, 9.0, 1.0, Holds),
+            (&least, 9.9, 0.0, Differs),
+            (&Claim::AtLeast(100.0, None), 95.0, 0.0, Tolerance),
             (&range, 0.48, 0.0, Holds),
             (&range, 0.50, 0.0, Tolerance),
             (&range, 0.52, 0.0, Differs),

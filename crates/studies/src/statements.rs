@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use toml::{Spanned, Table, Value};
 
 use super::worked::Worked;
@@ -157,6 +158,8 @@ pub(super) enum Rule {
     Between,
     /// A stated upper bound.
     AtMost,
+    /// A stated lower bound.
+    AtLeast,
     /// `a` about equal to `b`.
     Close,
     /// `a` below `b`.
@@ -192,8 +195,8 @@ impl Fault {
 
 impl PaperStatement {
     /// Its rows, each with where it stands, and with what all have in common and it does not say
-    /// itself.
-    pub(super) fn rows(&self) -> Result<Vec<(Range<usize>, Row)>, Fault> {
+    /// itself. Rows of papers are of [`Row`]; the yardstick has its own.
+    pub(super) fn rows<R: DeserializeOwned>(&self) -> Result<Vec<(Range<usize>, R)>, Fault> {
         let row = |own: &Spanned<Table>| {
             let mut whole = self.common.clone();
             for (key, value) in own.get_ref() {
@@ -220,11 +223,11 @@ mod tests {
             common = { rule = 'close', metric = 'waiting', at = { load = 1, flits = 8 } }\n\
             row = [{ rule = 'below', at = { load = [2, 3] } }, { rules = 'below' }]";
         let claim = |text: &str| toml::from_str::<Statements>(text).unwrap().statement.remove(0);
-        let fault = claim(text).rows().unwrap_err();
+        let fault = claim(text).rows::<Row>().unwrap_err();
         assert!(fault.reason.contains("unknown field `rules`"), "{}", fault.reason);
         assert_eq!(&text[fault.span], "{ rules = 'below' }");
         let (good, _) = text.split_once(", { rules").unwrap();
-        let [(_, row)] = &claim(&format!("{good}]")).rows().unwrap()[..] else { panic!() };
+        let [(_, row)] = &claim(&format!("{good}]")).rows::<Row>().unwrap()[..] else { panic!() };
         assert_eq!((row.rule, row.metric.as_deref()), (Rule::Below, Some("waiting")));
         assert!(matches!(&row.at["load"], Pick::Each(loads) if loads.len() == 2));
         assert!(matches!(&row.at["flits"], Pick::One(Value::Integer(8))));

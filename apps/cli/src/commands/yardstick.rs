@@ -5,8 +5,10 @@ use std::fs;
 
 use pavior_draw::{Chart, ChartAxis, Mark, Marks, Series, svg};
 use pavior_experiments::{Catalogue, InputFiles};
+use pavior_studies::in_words;
 use pavior_studies::yardstick::{
-    self, Board, Effort, Instance, Parts, Row, Yardstick, YardstickError,
+    self, Board, Effort, Evidence, Findings, Instance, Judged, Parts, Row, Yardstick,
+    YardstickError,
 };
 use serde_json::Value;
 
@@ -40,9 +42,15 @@ pub(crate) fn run(args: &YardstickArgs) -> Result<(), Failure> {
     })?;
     bar.finish();
     let (board, parts) = board.map_err(of_yardstick)?;
-    write(args, &instances, &board, &parts)?;
-    notes(args, &yardstick, &board);
-    tell(Format::or_default(args.format), &board)
+    let whole = args.strategy.is_empty();
+    let evidence = Evidence { yardstick: &yardstick, board: &board, parts: &parts, whole };
+    let judged = Findings::built_in().judge(&evidence);
+    let judged = judged.map_err(|error| Failure::Other(error.to_string()))?;
+    write(args, &instances, (&board, &parts, &judged))?;
+    notes(args, &yardstick, &board, &judged);
+    let format = Format::or_default(args.format);
+    tell(format, &board)?;
+    if format == Format::Table && !judged.rows.is_empty() { verdicts(&judged) } else { Ok(()) }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is handed to `map_err`")]
@@ -54,8 +62,7 @@ fn of_yardstick(error: YardstickError) -> Failure {
 fn write(
     args: &YardstickArgs,
     instances: &[Instance],
-    board: &Board,
-    parts: &[Parts],
+    (board, parts, judged): (&Board, &[Parts], &Judged),
 ) -> Result<(), Failure> {
     for instance in instances {
         let folder = args.out.join(&instance.name);
@@ -70,15 +77,14 @@ fn write(
             writeln!(out)
         })?;
     }
-    let table = args.out.join("board.csv");
-    files::write_whole(&table, |out| {
-        yardstick::write(&Row::COLUMNS, board.rows.iter().map(Row::cells), out)
-            .map_err(std::io::Error::other)
-    })?;
-    files::write_whole(&args.out.join("parts.csv"), |out| {
-        yardstick::write(&Parts::COLUMNS, parts.iter().map(Parts::cells), out)
-            .map_err(std::io::Error::other)
-    })?;
+    let table = |name: &str, columns: &[&str], rows: &mut dyn Iterator<Item = Vec<String>>| {
+        files::write_whole(&args.out.join(name), |out| {
+            yardstick::write(columns, rows, out).map_err(std::io::Error::other)
+        })
+    };
+    table("board.csv", &Row::COLUMNS, &mut board.rows.iter().map(Row::cells))?;
+    table("parts.csv", &Parts::COLUMNS, &mut parts.iter().map(Parts::cells))?;
+    table("statements.csv", &Judged::COLUMNS, &mut judged.cells())?;
     let drawn = svg(&figure(board));
     files::write_whole(&args.out.join("board.svg"), |out| out.write_all(drawn.as_bytes()))?;
     eprintln!("written to {}", files::shown(&args.out));
@@ -88,7 +94,6 @@ fn write(
 /// How far above its bound each scenario is: at best, at best in boxes, and with the plainest rule.
 fn figure(board: &Board) -> Chart {
     let catalogue = Catalogue::default();
-    let keeps = |row: &Row| yardstick::keeps_boxes(&catalogue, &row.strategy);
     let mut categories: Vec<String> = board.rows.iter().map(|row| row.scenario.clone()).collect();
     categories.dedup();
     let series = |name: &str, is_of: &dyn Fn(&Row) -> bool| {
@@ -102,10 +107,7 @@ fn figure(board: &Board) -> Chart {
     };
     let series = vec![
         series("the best run", &|_| true),
-        series("the best run in boxes", &|row| {
-            // It places jobs elsewhere, too.
-            keeps(row) && row.scheduler != "easy-freedom"
-        }),
+        series("the best run in boxes", &|row| yardstick::in_boxes(&catalogue, row)),
         series("ff under fcfs", &|row| row.strategy == "ff" && row.scheduler == "fcfs"),
     ];
     Chart {
@@ -120,8 +122,8 @@ fn figure(board: &Board) -> Chart {
     }
 }
 
-/// What the board leaves out.
-fn notes(args: &YardstickArgs, yardstick: &Yardstick, board: &Board) {
+/// What is left out, and how many statements hold.
+fn notes(args: &YardstickArgs, yardstick: &Yardstick, board: &Board, judged: &Judged) {
     let log = |(name, _, log): (&str, &str, Option<&str>)| Some(format!("{name} ({})", log?));
     let left_out: Vec<String> = yardstick.scenarios().filter_map(log).collect();
     if args.logs.is_none() && !args.quick {
@@ -140,6 +142,25 @@ fn notes(args: &YardstickArgs, yardstick: &Yardstick, board: &Board) {
             "note: {strategy} is not compared on {scenarios}: it rejects over 2 % of the jobs"
         );
     }
+    if !judged.left_out.is_empty() {
+        let names = judged.left_out.join(", ");
+        eprintln!("note: statements that name what was not run are not judged: {names}");
+    }
+    if !judged.counts.is_empty() {
+        eprintln!("statements.csv: {}", in_words(&judged.counts));
+    }
+}
+
+/// What the board says, statement by statement.
+fn verdicts(judged: &Judged) -> Result<(), Failure> {
+    output::plain("\n")?;
+    let mut table = Table::new(&["statement", "verdict", "ours", "stated", "what"], 2);
+    table = table.with_words(3).with_words(4);
+    for one in &judged.rows {
+        let verdict = one.verdict.word().to_string();
+        table.row(vec![one.id.clone(), verdict, one.number(), one.paper.clone(), one.note.clone()]);
+    }
+    table.print(output::width()).map(drop)
 }
 
 fn tell(format: Format, board: &Board) -> Result<(), Failure> {

@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
-use crate::{good, refused_for, stdout};
+use crate::{good, pavior, refused_for, stderr, stdout};
 
 const SCENARIOS: [&str; 3] = ["mesh-light", "mesh-heavy", "mesh-overloaded"];
 
@@ -167,6 +167,24 @@ fn forged(placed: &Path) -> [(String, &'static str); 4] {
         (early, "is submitted at"),
         (twice, "is there twice"),
     ]
+}
+
+#[test]
+fn statements_about_what_was_not_run_are_not_judged() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("yardstick").to_string_lossy().into_owned();
+    let output = pavior(&["yardstick", "--quick", "--strategy", "ff", "--out", &out], "");
+    assert!(output.status.success());
+    let said = stderr(&output);
+    assert!(said.contains("note: statements that name what was not run are not judged: Y1, "));
+    assert!(!said.contains("statements hold"), "{said}");
+    let table = std::fs::read_to_string(Path::new(&out).join("statements.csv")).unwrap();
+    assert_eq!(table, "id,verdict,ours,half_width,stated,what\n");
+    let parts = std::fs::read_to_string(Path::new(&out).join("parts.csv")).unwrap();
+    let costs: Vec<&str> = parts.lines().nth(1).unwrap().split(',').collect();
+    // 60 jobs have costs without intervals.
+    assert!(costs[7].parse::<f64>().is_ok() && costs[9].parse::<f64>().is_ok(), "{parts}");
+    assert!([4, 6, 8, 10].iter().all(|&width| costs[width].is_empty()), "{parts}");
 }
 
 #[test]

@@ -9,38 +9,106 @@ use super::Task;
 /// wait are gone through by weight for each node second, the greatest first, and each that finds
 /// its nodes free starts. O(jobs x jobs); none needs more than `capacity` nodes.
 pub(super) fn reached(tasks: &[Task], capacity: i64) -> i64 {
-    let density = |task: &Task| task.weight as f64 / (task.run * task.nodes) as f64;
-    let mut released: Vec<&Task> = tasks.iter().collect();
-    released.sort_by_key(|task| Reverse(task.release));
-    let (mut waiting, mut ends) = (Vec::<&Task>::new(), BinaryHeap::new());
-    let (mut free, mut sum) = (capacity, 0);
-    while let Some(now) = earliest(&released, &ends) {
-        while let Some(task) = released.pop_if(|task| task.release <= now) {
-            let at = waiting.partition_point(|other| density(other) >= density(task));
-            waiting.insert(at, task);
-        }
-        while ends.peek().is_some_and(|&Reverse((end, _))| end <= now) {
-            let Some(Reverse((_, nodes))) = ends.pop() else { break };
-            free += nodes;
-        }
-        waiting.retain(|task| {
-            let starts = task.nodes <= free;
-            if starts {
-                free -= task.nodes;
-                sum += task.weight * (now + task.run);
-                ends.push(Reverse((now + task.run, task.nodes)));
-            }
-            !starts
-        });
-    }
-    sum
+    Counts::new(tasks, capacity, &latest_first(tasks)).rest()
 }
 
-/// When a job is released or ends next.
-fn earliest(released: &[&Task], ends: &BinaryHeap<Reverse<(i64, i64)>>) -> Option<i64> {
-    let release = released.last().map(|task| task.release);
-    let end = ends.peek().map(|&Reverse((end, _))| end);
-    release.into_iter().chain(end).min()
+/// The places of tasks, the latest release first.
+pub(super) fn latest_first(tasks: &[Task]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..tasks.len()).collect();
+    order.sort_by_key(|&at| Reverse(tasks[at].release));
+    order
+}
+
+/// A schedule by numbers of nodes, up to an instant. Jobs are places in the list of tasks.
+#[derive(Clone)]
+pub(super) struct Counts<'t> {
+    tasks: &'t [Task],
+    now: i64,
+    free: i64,
+    /// When the running jobs end, and how many nodes they give back.
+    running: BinaryHeap<Reverse<(i64, i64)>>,
+    /// By weight for each node second, the greatest first.
+    waiting: Vec<usize>,
+    /// What is not released yet, the latest first.
+    coming: &'t [usize],
+}
+
+impl<'t> Counts<'t> {
+    /// Before the first release.
+    pub(super) fn new(tasks: &'t [Task], capacity: i64, coming: &'t [usize]) -> Counts<'t> {
+        let (running, waiting) = (BinaryHeap::new(), Vec::new());
+        Counts { tasks, now: 0, free: capacity, running, waiting, coming }
+    }
+
+    /// The same, if nothing were released any more.
+    pub(super) fn without_arrivals(&self) -> Counts<'t> {
+        Counts { coming: &[], ..self.clone() }
+    }
+
+    /// The jobs that wait and find their nodes free.
+    pub(super) fn fitting(&self) -> impl Iterator<Item = usize> + '_ {
+        self.waiting.iter().copied().filter(|&at| self.tasks[at].nodes <= self.free)
+    }
+
+    /// Goes on to the instant at which a job is released or ends next; false if none is.
+    pub(super) fn advance(&mut self) -> bool {
+        let release = self.coming.last().map(|&at| self.tasks[at].release);
+        let end = self.running.peek().map(|&Reverse((end, _))| end);
+        let Some(now) = release.into_iter().chain(end).min() else { return false };
+        self.now = now;
+        while let Some((&at, rest)) = self.coming.split_last() {
+            if self.tasks[at].release > now {
+                break;
+            }
+            self.coming = rest;
+            let density = |at: usize| {
+                let task = &self.tasks[at];
+                task.weight as f64 / (task.run * task.nodes) as f64
+            };
+            let place = self.waiting.partition_point(|&other| density(other) >= density(at));
+            self.waiting.insert(place, at);
+        }
+        while self.running.peek().is_some_and(|&Reverse((end, _))| end <= now) {
+            let Some(Reverse((_, nodes))) = self.running.pop() else { break };
+            self.free += nodes;
+        }
+        true
+    }
+
+    /// Starts a job that waits and fits; returns when it ends.
+    pub(super) fn start(&mut self, at: usize) -> i64 {
+        self.waiting.retain(|&other| other != at);
+        self.runs(at)
+    }
+
+    /// Takes the nodes of a job from now on; returns when it ends.
+    fn runs(&mut self, at: usize) -> i64 {
+        let task = &self.tasks[at];
+        let end = self.now + task.run;
+        self.free -= task.nodes;
+        self.running.push(Reverse((end, task.nodes)));
+        end
+    }
+
+    /// What the jobs that have not started come to, if from now on each instant starts all that
+    /// fit, in the order in which they wait.
+    pub(super) fn rest(mut self) -> i64 {
+        let mut sum = 0;
+        loop {
+            let mut waiting = std::mem::take(&mut self.waiting);
+            waiting.retain(|&at| {
+                let starts = self.tasks[at].nodes <= self.free;
+                if starts {
+                    sum += self.tasks[at].weight * self.runs(at);
+                }
+                !starts
+            });
+            self.waiting = waiting;
+            if !self.advance() {
+                return sum;
+            }
+        }
+    }
 }
 
 #[cfg(test)]

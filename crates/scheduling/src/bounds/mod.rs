@@ -17,10 +17,12 @@
 
 mod ascent;
 mod greedy;
+mod rollout;
 
 use serde::Serialize;
 
 pub use ascent::ascend;
+pub use rollout::{Arrivals, look_ahead};
 
 /// A job as far as bounds know it. Times are whole seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pavior::experiments::advice::{BATCHES, Batch, Change};
+use pavior::experiments::advice::Change;
 use pavior::experiments::{Catalogue, Point, Progress, Scenario};
 use pavior::scheduling::bounds::{Last, Prices, SCALE, Task, ascend, makespan};
 use pavior::simulation::{Fate, Histories, JobRecord, Stop};
@@ -14,6 +14,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::Effort;
+use super::bootstrap::change;
 use super::set::{Instance, YardstickError};
 
 /// The schedulers under which every strategy stands.
@@ -22,8 +23,6 @@ const SCHEDULERS: [&str; 2] = ["fcfs", "easy"];
 const BEST: usize = 5;
 /// The greatest share of jobs that a run may leave undone and still be compared.
 const UNDONE: f64 = 0.02;
-/// The level of each interval.
-pub(super) const LEVEL: f64 = 0.95;
 
 /// A proven bound, in seconds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -74,6 +73,8 @@ pub struct Row {
     pub makespan_gap: f64,
     /// How much more the mean turnaround is than that of the best run of the scenario; paired.
     pub behind: Option<Change>,
+    /// The turnaround of each job that counts, in the order of submission.
+    pub each: Vec<f64>,
 }
 
 /// All scenarios.
@@ -220,7 +221,7 @@ pub(super) fn counted_of(instance: &Instance, certificate: &Certificate) -> Vec<
 }
 
 /// The sum of completion times of these jobs, each times its weight.
-pub(super) fn completions(play: &Play, counted: &[usize], weight: impl Fn(usize) -> f64) -> f64 {
+fn completions(play: &Play, counted: &[usize], weight: impl Fn(usize) -> f64) -> f64 {
     counted.iter().filter_map(|&at| Some(play.ends[at]? * weight(at))).sum()
 }
 
@@ -239,6 +240,12 @@ pub fn keeps_boxes(catalogue: &Catalogue, name: &str) -> bool {
         |sides: Sides| sorted(sides).iter().zip(sorted(asked)).all(|(&has, asks)| has >= asks);
     let keeps = |shape: &BoxGroup| shape.parts.len() == 1 && holds(shape.bounding());
     strategy.entry.does.contiguous && shapes.iter().all(keeps)
+}
+
+/// Whether a run gives each job its box, perhaps turned.
+pub fn in_boxes(catalogue: &Catalogue, run: &Row) -> bool {
+    // One scheduler places jobs elsewhere, too.
+    run.scheduler != "easy-freedom" && keeps_boxes(catalogue, &run.strategy)
 }
 
 /// The strategies by how near they come to the best turnaround of each scenario, in the mean over
@@ -308,10 +315,10 @@ fn rows(
         .map(|&play| (completions(play, counted, |_| 1.0) - released, play))
         .collect();
     order.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let first = order.first().map(|&(_, play)| turnarounds(instance, play, counted));
+    let each = |play: &Play| turnarounds(instance, &play.ends, counted);
+    let first = order.first().map(|&(_, play)| each(play));
     let row = |&(turnaround, play): &(f64, &Play)| {
-        let own = turnarounds(instance, play, counted);
-        let behind = first.as_ref().and_then(|first| Change::of(&own, first, LEVEL));
+        let own = each(play);
         let last = counted.iter().filter_map(|&at| play.ends[at]).fold(0.0, f64::max);
         let by_nodes = completions(play, counted, nodes);
         Row {
@@ -323,22 +330,21 @@ fn rows(
             bound: (certificate.completions.claim as f64 - released) / jobs,
             node_gap: (by_nodes - certificate.node_completions.claim as f64) / all_nodes,
             makespan_gap: last - certificate.makespan.claim as f64,
-            // With fewer jobs a piece says nothing about how jobs depend on each other.
-            behind: behind.filter(|_| counted.len() >= 10 * BATCHES),
+            behind: first.as_ref().and_then(|first| change(&own, first)),
+            each: own,
         }
     };
-    order.iter().map(row).collect()
+    order.par_iter().map(row).collect()
 }
 
-/// Turnarounds in pieces of the order of submission.
-pub(super) fn turnarounds(instance: &Instance, play: &Play, counted: &[usize]) -> Vec<Batch> {
-    let mut batches = vec![Batch::default(); BATCHES];
-    for (place, &at) in counted.iter().enumerate() {
-        let batch = &mut batches[place * BATCHES / counted.len()];
-        batch.sum += play.ends[at].unwrap_or_default() - instance.tasks[at].release as f64;
-        batch.of += 1.0;
-    }
-    batches
+/// The turnarounds of the jobs that count, in the order of submission.
+pub(super) fn turnarounds(
+    instance: &Instance,
+    ends: &[Option<f64>],
+    counted: &[usize],
+) -> Vec<f64> {
+    let turnaround = |&at: &usize| ends[at].unwrap_or_default() - instance.tasks[at].release as f64;
+    counted.iter().map(turnaround).collect()
 }
 
 impl Row {

@@ -2,10 +2,13 @@
 //! of them comes to, and how far above them strategies and schedulers are.
 
 mod board;
+mod bootstrap;
+mod findings;
 mod parts;
 mod set;
 
-pub use board::{Board, Certificate, Row, judge_all, keeps_boxes, write};
+pub use board::{Board, Certificate, Row, in_boxes, judge_all, keeps_boxes, write};
+pub use findings::{Evidence, Findings, Judged};
 pub use parts::{Parts, parts};
 pub use set::{Instance, Yardstick, YardstickError};
 

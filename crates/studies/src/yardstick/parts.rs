@@ -1,10 +1,13 @@
-//! What a gap consists of: the cost of boxes, that of wrong estimates, and what is not explained.
+//! What a gap consists of: the costs of boxes, of wrong estimates, of the order of jobs, and of not
+//! knowing arrivals, and what is not explained.
 
 use pavior::experiments::Catalogue;
 use pavior::experiments::advice::Change;
+use pavior::scheduling::bounds::{Arrivals, look_ahead};
 use rayon::prelude::*;
 
-use super::board::{Board, LEVEL, Play, completions, counted_of, play, turnarounds};
+use super::board::{Board, Certificate, counted_of, play, turnarounds};
+use super::bootstrap::change;
 use super::set::{Instance, YardstickError};
 
 /// Three runs, each of which differs from the one before in one setting alone: boxes and the
@@ -12,6 +15,9 @@ use super::set::{Instance, YardstickError};
 const STEPS: [&[(&str, &str)]; 3] = [&[], &[("freedom", "any")], &[("estimates", "exact")]];
 /// Strategy and scheduler of the three.
 const NAMES: (&str, &str) = ("tff", "easy");
+/// Two runs more, with any nodes and exact estimates: a scheduler that looks ahead among the jobs
+/// that have come, and the same one among all jobs.
+const AHEAD: [Arrivals; 2] = [Arrivals::Unknown, Arrivals::Known];
 
 /// The parts of the gap of `tff` under `easy`, in seconds of mean turnaround.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,13 +32,18 @@ pub struct Parts {
     pub contiguity: Change,
     /// What is saved beyond that where estimates are exact.
     pub estimates: Change,
-    /// What is left: the gap of the third run.
+    /// What is saved beyond that where the scheduler tries each start forward; none where nodes
+    /// fail, which it does not know.
+    pub order: Option<Change>,
+    /// What is saved beyond that where it knows the jobs that have not come.
+    pub arrivals: Option<Change>,
+    /// What is left: the gap of the last run.
     pub rest: f64,
 }
 
 impl Parts {
     /// The columns of [`Parts::cells`]; times are hours.
-    pub const COLUMNS: [&str; 8] = [
+    pub const COLUMNS: [&str; 12] = [
         "scenario",
         "jobs",
         "gap_h",
@@ -40,24 +51,29 @@ impl Parts {
         "contiguity_half_width_h",
         "estimates_h",
         "estimates_half_width_h",
+        "order_h",
+        "order_half_width_h",
+        "arrivals_h",
+        "arrivals_half_width_h",
         "not_explained_h",
     ];
+
+    /// The costs, in the order in which they are taken away.
+    pub fn costs(&self) -> [Option<Change>; 4] {
+        [Some(self.contiguity), Some(self.estimates), self.order, self.arrivals]
+    }
 
     /// A row of a table, with four decimals.
     pub fn cells(&self) -> Vec<String> {
         let hours = |seconds: f64| format!("{:.4}", seconds / 3600.0);
-        let width = |change: Change| change.half_width.map_or(String::new(), hours);
-        let (one, other) = (self.contiguity, self.estimates);
-        vec![
-            self.scenario.clone(),
-            self.jobs.to_string(),
-            hours(self.gap),
-            hours(one.difference),
-            width(one),
-            hours(other.difference),
-            width(other),
-            hours(self.rest),
-        ]
+        let mut cells = vec![self.scenario.clone(), self.jobs.to_string(), hours(self.gap)];
+        for cost in self.costs() {
+            let width = cost.and_then(|cost| cost.half_width);
+            cells.push(cost.map_or(String::new(), |cost| hours(cost.difference)));
+            cells.push(width.map_or(String::new(), hours));
+        }
+        cells.push(hours(self.rest));
+        cells
     }
 }
 
@@ -73,47 +89,55 @@ pub fn parts(
 ) -> Result<Vec<Parts>, YardstickError> {
     let found: Vec<Option<Parts>> = instances
         .par_iter()
-        .map(|instance| of_instance(instance, catalogue, board))
+        .map(|instance| {
+            let own = board.certificates.iter().find(|one| one.scenario == instance.name);
+            let Some(certificate) = own else { return Ok(None) };
+            let runs = runs(instance, catalogue, &counted_of(instance, certificate))?;
+            Ok(runs.and_then(|runs| of_runs(instance, certificate, &runs)))
+        })
         .collect::<Result<_, _>>()?;
     Ok(found.into_iter().flatten().collect())
 }
 
-fn of_instance(
+/// The turnarounds of the jobs that count, run after run; none if one does not end.
+fn runs(
     instance: &Instance,
     catalogue: &Catalogue,
-    board: &Board,
-) -> Result<Option<Parts>, YardstickError> {
-    let own = board.certificates.iter().find(|one| one.scenario == instance.name);
-    let Some(certificate) = own else { return Ok(None) };
-    let counted = counted_of(instance, certificate);
-    let (mut more, mut plays) = (Vec::new(), Vec::new());
+    counted: &[usize],
+) -> Result<Option<Vec<Vec<f64>>>, YardstickError> {
+    let (mut more, mut all) = (Vec::new(), Vec::new());
     for step in STEPS {
         more.extend_from_slice(step);
         let names = [NAMES.0, NAMES.1].map(|name| vec![name.to_string()]);
         let specification = instance.specification(&names[0], &names[1], &more, catalogue)?;
         let Some(point) = specification.points.first() else { return Ok(None) };
-        plays.push(play(instance, point)?);
+        all.push(play(instance, point)?.ends);
     }
-    let whole = |play: &Play| counted.iter().all(|&at| play.ends[at].is_some());
-    let [boxes, any, exact] = &plays[..] else { return Ok(None) };
-    if !plays.iter().all(whole) {
-        return Ok(None);
+    for arrivals in AHEAD.iter().filter(|_| !instance.fails) {
+        let capacity = i64::from(instance.machine.nodes());
+        let ends = look_ahead(&instance.tasks, capacity, *arrivals);
+        all.push(ends.into_iter().map(|end| end.map(|end| end as f64)).collect());
     }
-    let saved = |from: &Play, to: &Play| {
-        let [from, to] = [from, to].map(|play| turnarounds(instance, play, &counted));
-        Change::of(&from, &to, LEVEL)
-    };
+    let whole = all.iter().all(|ends| counted.iter().all(|&at| ends[at].is_some()));
+    let each = |ends: &Vec<Option<f64>>| turnarounds(instance, ends, counted);
+    Ok(whole.then(|| all.iter().map(each).collect()))
+}
+
+fn of_runs(instance: &Instance, certificate: &Certificate, runs: &[Vec<f64>]) -> Option<Parts> {
+    let counted = counted_of(instance, certificate);
     let jobs = counted.len() as f64;
-    let gap = |play: &Play| {
-        (completions(play, &counted, |_| 1.0) - certificate.completions.claim as f64) / jobs
-    };
-    let changes = saved(boxes, any).zip(saved(any, exact));
-    Ok(changes.map(|(contiguity, estimates)| Parts {
+    let released: i64 = counted.iter().map(|&at| instance.tasks[at].release).sum();
+    let bound = (certificate.completions.claim - released) as f64 / jobs;
+    let gap = |run: &Vec<f64>| run.iter().sum::<f64>() / jobs - bound;
+    let saved = |at: usize| change(runs.get(at)?, runs.get(at + 1)?);
+    Some(Parts {
         scenario: instance.name.clone(),
         jobs: counted.len(),
-        gap: gap(boxes),
-        contiguity,
-        estimates,
-        rest: gap(exact),
-    }))
+        gap: gap(runs.first()?),
+        contiguity: saved(0)?,
+        estimates: saved(1)?,
+        order: saved(2),
+        arrivals: saved(3),
+        rest: gap(runs.last()?),
+    })
 }

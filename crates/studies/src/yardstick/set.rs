@@ -59,6 +59,8 @@ pub struct Instance {
     pub sum: String,
     /// The jobs, as a Batsim workload; times are whole seconds.
     pub workload: Vec<u8>,
+    /// Whether its nodes fail.
+    pub fails: bool,
     trace: Arc<Trace>,
     settings: Vec<Setting>,
 }
@@ -175,6 +177,7 @@ impl Instance {
             Setting::new("trace", format!("{name}/jobs.json")),
             Setting::new("machine", machine.to_string()),
         ];
+        let fails = !failures.is_empty();
         settings.extend(failures);
         Ok(Instance {
             name: name.to_string(),
@@ -182,6 +185,7 @@ impl Instance {
             tasks: records.iter().map(task).collect(),
             sum: sum(records),
             workload,
+            fails,
             trace,
             settings,
         })

@@ -1,7 +1,7 @@
 //! The yardstick: its jobs are those of its version, and its bounds hold.
 
 use pavior::experiments::{Catalogue, NoProgress};
-use pavior::scheduling::bounds::{Last, Prices, Task, ascend, makespan};
+use pavior::scheduling::bounds::{Arrivals, Last, Prices, Task, ascend, look_ahead, makespan};
 use pavior::strategies::Stream;
 use pavior::workload::TimeUnit;
 use pavior::workload::traces::{Record, Tags};
@@ -109,6 +109,26 @@ fn bounds_are_at_most_the_optimum_and_policies_at_least() {
     }
     // A bound that is far below would be of no use: waits are a good part of these turnarounds.
     assert!(bounds as f64 > 0.85 * optima as f64, "{bounds} of {optima}");
+}
+
+#[test]
+fn no_schedule_that_looks_ahead_is_below_the_optimum() {
+    let (mut optima, mut reached) = (0, 0);
+    for seed in 0..6 {
+        let (instance, sides) = small("mesh:4x4", seed);
+        let tasks = &instance.tasks;
+        let optimum =
+            Exact::best(&instance.machine, tasks, &sides, (Goal::Completions, Places::Nodes));
+        let [known, unknown] = [Arrivals::Known, Arrivals::Unknown].map(|arrivals| {
+            let ends = look_ahead(tasks, 16, arrivals);
+            ends.into_iter().map(Option::unwrap).sum::<i64>()
+        });
+        assert!(optimum <= known && optimum <= unknown, "{seed}: {optimum} {known} {unknown}");
+        let released: i64 = tasks.iter().map(|task| task.release).sum();
+        optima += optimum - released;
+        reached += known - released;
+    }
+    assert!(reached as f64 <= 1.05 * optima as f64, "{reached} of {optima}");
 }
 
 #[test]
