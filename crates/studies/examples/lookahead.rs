@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Before each decision it tries what EASY would start, each of the oldest jobs that fit, and to
-//! start nothing. Each is tried in a few futures: on a copy of the machine time runs on under EASY,
+//! start nothing while something runs. Each is tried in a few futures: on a copy of the machine time runs on under EASY,
 //! jobs run as long as they are said to, and jobs arrive that are drawn from those that came
 //! before. All tries meet the same futures. It takes the one after which jobs start earliest in the
 //! mean; of equals what EASY would do. Nothing keeps a large job from starving but its place in
@@ -29,13 +29,13 @@ use pavior::workload::Job;
 use pavior_studies::yardstick::{Effort, Row, Yardstick, judge_all};
 
 /// The oldest jobs that are tried.
-const OLDEST: usize = 3;
+const OLDEST: usize = 6;
 /// The futures of a try.
-const FUTURES: usize = 2;
+const FUTURES: usize = 8;
 /// The oldest jobs of the queue that a future has.
-const SEEN: usize = 32;
+const SEEN: usize = 64;
 /// The jobs that arrive in a future.
-const COMING: usize = 16;
+const COMING: usize = 48;
 /// The number of the first job that is drawn: none that has come has such a number.
 const UNSEEN: u64 = 1 << 62;
 /// The last arrivals that futures are drawn from.
@@ -68,7 +68,9 @@ impl Scheduler for LookAhead {
         if first.as_ref().map_or(oldest.is_empty(), |start| start.index >= SEEN) {
             return first;
         }
-        let others = oldest.into_iter().map(|index| Some(Start::at(index))).chain([None]);
+        // While nothing runs, nothing may come after which it is asked again.
+        let wait = (!running.is_empty()).then_some(None);
+        let others = oldest.into_iter().map(|index| Some(Start::at(index))).chain(wait);
         let mut tries = vec![first];
         for other in others {
             if !tries.contains(&other) {
