@@ -1,5 +1,6 @@
 //! What stands in the way of a request, in a state as it was when it was refused.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
@@ -74,10 +75,12 @@ pub(crate) fn snapshot(view: &StateView, board: &BoardView, seed: u64) -> Result
 
 /// When a lease is expected to end: by its time to live, or when its job was said to end.
 pub(crate) fn end(view: &StateView, JobId(id): JobId) -> Option<Time> {
-    let lease = view.leases.get(&id)?;
-    let said = lease.estimate_ms.map(|length| lease.start_ms.saturating_add(length));
-    let end_ms = said.into_iter().chain(lease.expires_ms).min()?;
-    Some(Time(end_ms.max(view.now_ms).saturating_mul(1000)))
+    expected(view, view.leases.get(&id)?.end_ms())
+}
+
+/// The same of a time in milliseconds: what has not ended ends now at the earliest.
+fn expected(view: &StateView, end_ms: Option<u64>) -> Option<Time> {
+    end_ms.map(|end_ms| Time(end_ms.max(view.now_ms).saturating_mul(1000)))
 }
 
 /// A time of plans as replies write it.
@@ -174,24 +177,45 @@ pub(crate) struct Question<'a> {
 /// Who holds what on a machine, and what else does not depend on the request.
 pub(crate) struct Scene {
     snapshot: Snapshot,
+    /// When each job is expected to end, by number.
+    ends: Vec<(JobId, Option<Time>)>,
     counts: NodeCounts,
     largest: OnceLock<Option<Cuboid>>,
 }
 
 impl Scene {
-    fn new(snapshot: Snapshot, counts: NodeCounts) -> Scene {
-        Scene { snapshot, counts, largest: OnceLock::new() }
-    }
-
-    /// That of a machine as it is, without its strategy. O(leases + N/64).
-    pub(crate) fn in_view(view: &StateView, board: &BoardView) -> Scene {
+    /// That of a machine as it is, by its place, without its strategy. O(leases + N/64).
+    pub(crate) fn in_view(view: &StateView, index: usize) -> Scene {
+        let board = &view.boards[index];
         let mut healthy = Occupancy::all_free(board.grid);
         for &node in board.failed.iter().chain(&board.drained) {
             healthy.take_node(NodeId(node));
         }
-        let here = view.leases.values().filter(|lease| lease.machine == board.spec.name);
-        let jobs = here.map(|lease| (JobId(lease.id), lease.cuboids())).collect();
-        Scene::new(Snapshot::new(board.free.clone(), healthy, jobs), view.counts(board))
+        let here = || view.leases.held().filter(|held| held.board == index);
+        let jobs = here().map(|held| (JobId(held.id), held.placement.clone())).collect();
+        let ends = here().map(|held| (JobId(held.id), expected(view, held.end_ms))).collect();
+        let snapshot = Snapshot::new(board.free.clone(), healthy, jobs);
+        Scene { snapshot, ends, counts: view.counts(board), largest: OnceLock::new() }
+    }
+
+    /// That of a machine on which the leases of a view, or some of them, hold nodes.
+    fn of(view: &StateView, machine: &Machine, counts: NodeCounts) -> Scene {
+        let snapshot = Snapshot::of(machine);
+        let ends = snapshot.jobs().map(|(job, _)| (job, end(view, job))).collect();
+        Scene { snapshot, ends, counts, largest: OnceLock::new() }
+    }
+
+    /// When a job is expected to end. As a rule it is asked of one job after the other: `next` is
+    /// the place of the next one.
+    fn end(&self, job: JobId, next: &Cell<usize>) -> Option<Time> {
+        let is_next = self.ends.get(next.get()).is_some_and(|(other, _)| *other == job);
+        let at = if is_next {
+            next.get()
+        } else {
+            self.ends.binary_search_by_key(&job, |(job, _)| *job).ok()?
+        };
+        next.set(at + 1);
+        self.ends[at].1
     }
 
     fn largest_free(&self) -> Option<Cuboid> {
@@ -214,7 +238,7 @@ impl Question<'_> {
         let asked = Asked::of(&mut machine, &self.request);
         let by_count = machine.answers(&self.request) == Answers::Count;
         let counts = counts(self.board, state, self.changes);
-        Ok(self.told(&Scene::new(Snapshot::of(&machine), counts), &asked, by_count))
+        Ok(self.told(&Scene::of(self.view, &machine, counts), &asked, by_count))
     }
 
     /// What stands in the way of the request, as the caller may know it: names of other tenants'
@@ -226,7 +250,8 @@ impl Question<'_> {
         let snapshot = &scene.snapshot;
         let max_jobs = if self.plans && caller.tenant.is_none() { MOVED } else { 0 };
         let limits = SearchLimits::jobs(max_jobs);
-        let end = |job: JobId| end(view, job);
+        let next = Cell::new(0);
+        let end = |job: JobId| scene.end(job, &next);
         // The operator knows all leases.
         let knows = |job| caller.tenant.is_none() || lease(view, caller, job).is_some();
         let mut why = why(snapshot, asked, self.queued, end, &limits).for_reader(snapshot, knows);

@@ -96,8 +96,13 @@ impl Cuboid {
     #[inline]
     pub fn intersects(&self, grid: &Grid, other: &Cuboid) -> bool {
         (0..3).all(|axis| {
-            self.offset(grid, axis, other.base[axis]) < self.sides[axis]
-                || other.offset(grid, axis, self.base[axis]) < other.sides[axis]
+            if grid.wraps(axis) {
+                self.offset(grid, axis, other.base[axis]) < self.sides[axis]
+                    || other.offset(grid, axis, self.base[axis]) < other.sides[axis]
+            } else {
+                let end = |part: &Cuboid| u32::from(part.base[axis]) + u32::from(part.sides[axis]);
+                u32::from(self.base[axis]) < end(other) && u32::from(other.base[axis]) < end(self)
+            }
         })
     }
 

@@ -8,17 +8,30 @@
 //! ```text
 //!   row y:     . # . . . #        a column's height is the number of free nodes from row y up:
 //!   heights:   3 0 2 4 1 0        a column that ends closes the rectangles that are as high
+//!   row y + 1: . # # . . #        the run of 0 goes on, so it is left to a later row
 //! ```
 //!
-//! Invariant: `best` is the best box of the pairs and rows that are done. A pair is left as soon as
-//! nothing in it can beat `best`.
+//! Words of 64 nodes say which runs of free nodes of a row need a look. A run below which all nodes
+//! are free goes on: what it holds is found from a later row, and greater. A run that is too short
+//! for the greatest height of its row, or for its own, cannot beat the best so far.
 //!
-//! Cost: O(N H) steps for N nodes and a shortest side of H; up to four times as many on rings,
-//! which are walked twice.
+//! Invariant: `best` is the best box of the pairs and rows that are done. A pair, row or run is
+//! left as soon as nothing in it can beat `best`.
 //!
-//! Source: the rectangle under a histogram is in the textbooks; one for every pair of planes is
-//! ours.
+//! Cost: O(N H / 16) steps of vectors for N nodes and a shortest side of H, and a step a node of
+//! the runs that are looked at: O(N H) in the worst case. Up to four times as many on rings, which
+//! are walked twice.
+//!
+//! Source: the rectangle under a histogram is in the textbooks; one for every pair of planes, and
+//! what is left out, is ours.
 
+mod line;
+
+use std::cmp::Ordering;
+
+use line::Line;
+
+use crate::search::vectors::{Kernel, Vectors};
 use crate::{Cuboid, Grid, NodeId, Occupancy, Sides, volume};
 
 impl Occupancy {
@@ -57,7 +70,7 @@ impl Occupancy {
     }
 }
 
-/// The search, with the axes in an order of its own: rows along the longest axis, planes across the
+/// The search, with the axes in an order of its own: rows along a long axis, planes across the
 /// shortest.
 struct Search {
     /// The axes of the machine in the order of the search: along a row, across rows, across planes.
@@ -74,10 +87,22 @@ struct Search {
     /// Boxes of so many nodes do not count.
     least: u64,
     best: Option<Cuboid>,
-    /// The free nodes above each node of a row, itself included; twice over on a ring.
+    /// The free nodes above each node of a row, itself included: 64 for each word of it. On a ring
+    /// the row comes twice, without the bits that no node has.
     heights: Vec<u16>,
+    line: Line,
     /// Columns of growing heights that end at the present node: where each begins, and its height.
     stack: Vec<(usize, u16)>,
+}
+
+/// Boxes of `planes` planes from plane `first` on that end with row `y`, the highest of so many
+/// nodes.
+#[derive(Clone, Copy)]
+struct Place {
+    first: u16,
+    planes: u16,
+    y: usize,
+    highest: u16,
 }
 
 impl Search {
@@ -85,10 +110,14 @@ impl Search {
         let grid = *free.grid();
         let mut axes = [0, 1, 2];
         axes.sort_by_key(|&axis| std::cmp::Reverse(grid.side(axis)));
+        // Along x, nodes lie together in words.
+        if axes[1] == 0 && grid.side(0) >= 64 {
+            axes.swap(0, 1);
+        }
         let sides = axes.map(|axis| grid.side(axis));
         let wraps = axes.map(|axis| grid.wraps(axis));
         let width = usize::from(sides[0]).div_ceil(64);
-        let columns = usize::from(sides[0]) * if wraps[0] { 2 } else { 1 };
+        let twice = if wraps[0] { 2 * usize::from(sides[0]) } else { 0 };
         Search {
             axes,
             grid,
@@ -99,7 +128,8 @@ impl Search {
             width,
             least: u64::from(least),
             best: None,
-            heights: vec![0; columns],
+            heights: vec![0; twice.max(64 * width)],
+            line: Line::default(),
             stack: Vec::new(),
         }
     }
@@ -136,48 +166,94 @@ impl Search {
 
     /// Looks for boxes of `c` planes from plane `z` on, given the nodes that those have in common.
     fn search_planes(&mut self, z: u16, c: u16, planes: &[u64]) {
-        let [w, d, _] = self.sides.map(usize::from);
-        let width = self.width;
+        let (d, width) = (usize::from(self.sides[1]), self.width);
         let row = |y: usize| &planes[y % d * width..][..width];
-        let ones = |row: &[u64]| row.iter().map(|word| word.count_ones() as usize).sum::<usize>();
         let last = if self.wraps[1] { 2 * d } else { d } - 1;
         let face = u64::from(self.within[0]) * u64::from(c);
         self.heights.fill(0);
         for y in 0..=last {
-            let cap = self.within[1];
-            let mut highest = 0;
-            let bits = row(y);
-            for (x, height) in self.heights[..w].iter_mut().enumerate() {
-                let free = (bits[x / 64] >> (x % 64) & 1) as u16;
-                *height = height.saturating_add(1).min(cap) * free;
-                highest = highest.max(*height);
-            }
-            // Where the next row is wholly free, every box grows into it.
-            let grows = y < last && highest < cap && ones(row(y + 1)) == w;
-            if !grows && u64::from(highest) * face >= self.wanted() {
-                if self.wraps[0] {
-                    self.heights.copy_within(..w, w);
-                }
-                self.search_row(z, y, c);
+            let highest = self.grow(row(y));
+            if u64::from(highest) * face >= self.wanted() {
+                let place = Place { first: z, planes: c, y, highest };
+                self.search_row(place, row(y), (y < last).then(|| row(y + 1)));
             }
         }
     }
 
-    /// Looks for boxes of `c` planes from plane `z` on that end with row `y`.
-    fn search_row(&mut self, z: u16, y: usize, c: u16) {
+    /// The heights of the next row, given its free nodes; returns the greatest.
+    fn grow(&mut self, bits: &[u64]) -> u16 {
+        let heights = &mut self.heights[..64 * self.width];
+        let grow = Grow { heights, bits, cap: self.within[1] };
+        if self.width < FEW_WORDS { grow.run() } else { Vectors::widest().run(grow) }
+    }
+
+    /// Looks for boxes that end with a row, given its free nodes and those of the row below.
+    fn search_row(&mut self, place: Place, bits: &[u64], next: Option<&[u64]>) {
+        let w = usize::from(self.sides[0]);
+        let ring = if self.wraps[0] { w } else { 0 };
+        if !self.line.load(bits, next, ring) {
+            return;
+        }
+        if ring > 0 {
+            self.heights.copy_within(..w, w);
+        }
+        let high = u64::from(place.highest) * u64::from(place.planes);
+        if !self.line.seek(self.wanted().div_ceil(high) as usize) {
+            return;
+        }
+        let mut from = 0;
+        while let Some((start, end)) = self.line.next_run(from).filter(|run| run.0 < w) {
+            let wide = (end - start).min(usize::from(self.within[0]));
+            if self.line.ends_in(start, end) {
+                let highest = self.heights[start..end].iter().fold(0, |most, &at| at.max(most));
+                if self.may_be_better([wide as u16, highest, place.planes]) {
+                    self.search_run(place, start, end);
+                }
+            }
+            from = end;
+        }
+    }
+
+    /// Whether a box within these sides may be better than the best so far. One of as many nodes
+    /// has these very sides.
+    fn may_be_better(&self, sides: Sides) -> bool {
+        let (most, wanted) = (volume(sides), self.wanted());
+        let Some(best) = self.best.filter(|best| most == wanted && most == volume(best.sides))
+        else {
+            return most >= wanted;
+        };
+        match self.own(sides).cmp(&best.sides) {
+            Ordering::Less => false,
+            // In the order of the grid, a base that comes later is a later one.
+            Ordering::Equal => self.axes != [0, 1, 2] || self.grid.has_wrap(),
+            Ordering::Greater => true,
+        }
+    }
+
+    /// Numbers in the order of the search in that of the grid.
+    fn own(&self, numbers: [u16; 3]) -> [u16; 3] {
+        let mut own = [0; 3];
+        for (number, axis) in numbers.into_iter().zip(self.axes) {
+            own[axis] = number;
+        }
+        own
+    }
+
+    /// Looks for boxes that end with a row, in a run of its free nodes.
+    fn search_run(&mut self, Place { first, planes, y, .. }: Place, begin: usize, end: usize) {
         let [w, d, _] = self.sides.map(usize::from);
         let widest = usize::from(self.within[0]);
         self.stack.clear();
-        for x in 0..=self.heights.len() {
-            let height = self.heights.get(x).copied().unwrap_or(0);
+        for x in begin..=end {
+            let height = if x < end { self.heights[x] } else { 0 };
             let mut from = x;
             while let Some(&(start, high)) = self.stack.last().filter(|column| column.1 > height) {
                 self.stack.pop();
                 from = start;
                 let wide = (x - start).min(widest) as u16;
-                if u64::from(high) * u64::from(wide) * u64::from(c) >= self.wanted() {
+                if u64::from(high) * u64::from(wide) * u64::from(planes) >= self.wanted() {
                     let top = (y + 1 - usize::from(high)) % d;
-                    self.offer([(start % w) as u16, top as u16, z], [wide, high, c]);
+                    self.offer([(start % w) as u16, top as u16, first], [wide, high, planes]);
                 }
             }
             if height > 0 && self.stack.last().is_none_or(|column| column.1 < height) {
@@ -188,11 +264,7 @@ impl Search {
 
     /// Takes a box, in the order of the search, if it is better than the best so far.
     fn offer(&mut self, base: [u16; 3], sides: Sides) {
-        let (mut own_base, mut own_sides) = ([0; 3], [1; 3]);
-        for (index, &axis) in self.axes.iter().enumerate() {
-            (own_base[axis], own_sides[axis]) = (base[index], sides[index]);
-        }
-        let cuboid = Cuboid::new(own_base, own_sides).canonical(&self.grid);
+        let cuboid = Cuboid::new(self.own(base), self.own(sides)).canonical(&self.grid);
         let rank = |c: &Cuboid| {
             (volume(c.sides), c.sides, std::cmp::Reverse([c.base[2], c.base[1], c.base[0]]))
         };
@@ -224,4 +296,38 @@ fn rows(free: &Occupancy, axes: [usize; 3], width: usize) -> Vec<u64> {
         }
     }
     rows
+}
+
+/// Up to this many words a row, a loop is quicker than the question which instructions there are.
+const FEW_WORDS: usize = 4;
+
+/// The heights of a row made those of the next one: over its free nodes one more, up to a cap, and
+/// none over the others.
+struct Grow<'a> {
+    /// 64 for each word.
+    heights: &'a mut [u16],
+    bits: &'a [u64],
+    cap: u16,
+}
+
+impl Kernel for Grow<'_> {
+    /// The greatest height.
+    type Output = u16;
+
+    #[expect(clippy::inline_always, reason = "compiled for each instruction set")]
+    #[inline(always)]
+    fn run(self) -> u16 {
+        let mut highest = [0u16; 16];
+        for (heights, &bits) in self.heights.chunks_exact_mut(64).zip(self.bits) {
+            for (part, heights) in heights.chunks_exact_mut(16).enumerate() {
+                let bits = (bits >> (16 * part)) as u16;
+                for (at, (height, highest)) in heights.iter_mut().zip(&mut highest).enumerate() {
+                    let free = if bits & (1 << at) == 0 { 0 } else { u16::MAX };
+                    *height = height.saturating_add(1).min(self.cap) & free;
+                    *highest = (*highest).max(*height);
+                }
+            }
+        }
+        highest.into_iter().fold(0, u16::max)
+    }
 }

@@ -5,11 +5,12 @@
 //! however many of its nodes lie there. Ties go to the earlier orientation, then to the earlier
 //! base, row-major. Exact.
 //!
-//! O(jobs + N) an orientation; see `windows.rs` for jobs of several parts.
+//! O(jobs + N) an orientation; less where few jobs end in a row of places: see `windows.rs`, also
+//! for jobs of several parts.
 
 use pavior_mesh::{Cuboid, JobId, NodeId};
 
-use crate::windows::{Places, barred, over_jobs};
+use crate::windows::{Cost, Costs, Layers, Places};
 use crate::{Shape, Snapshot, Weights};
 
 /// A place, and who stands in it.
@@ -29,23 +30,20 @@ pub struct Blockers {
 /// orientation for j jobs on N nodes.
 pub fn blockers(snapshot: &Snapshot, shape: Shape, weights: &Weights) -> Option<Blockers> {
     let grid = snapshot.grid;
-    let mut best: Option<((u64, u64), Cuboid)> = None;
+    let mut best: Option<(Cost, Cuboid)> = None;
     for sides in shape.orientations(&grid) {
         let places = Places::of(&grid, sides);
-        let barred = barred(&places, &snapshot.healthy);
-        let sums = over_jobs(snapshot, &places, |job| weights.0[job]);
-        let [_, depth, height] = places.bases().sides();
-        for (z, y) in (0..height).flat_map(|z| (0..depth).map(move |y| (z, y))) {
-            let lost = barred.as_ref().map(|barred| barred.row(y, z));
-            for (x, &weight) in sums.row(y, z).iter().enumerate() {
-                let cost = (lost.map_or(0, |lost| lost[x]), weight);
-                if best.is_none_or(|(least, _)| cost < least) {
-                    best = Some((cost, places.at([x as u16, y, z])));
-                }
+        let costs = Costs::of(snapshot, &places, &snapshot.healthy, |job| weights.0[job]);
+        let (mut least, mut at) = (best.map_or(Cost::MAX, |(least, _)| least), None);
+        costs.each(Layers::Falling, |cost, base| {
+            if cost < least {
+                (least, at) = (cost, Some(base));
             }
-        }
+        });
+        best = at.map(|base| (least, places.at(base))).or(best);
     }
-    best.map(|((_, weight), at)| {
+    best.map(|(cost, at)| {
+        let weight = cost as u64;
         let mut unavailable: Vec<NodeId> =
             at.nodes(&grid).filter(|&node| !snapshot.healthy.is_node_free(node)).collect();
         unavailable.sort_unstable();

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use pavior_mesh::{BaseSet, Cuboid, Occupancy, Scan, Sides, volume};
+use pavior_mesh::{BaseSet, Cuboid, Occupancy, Sides, volume};
 use rustc_hash::FxHashMap;
 
 use crate::{Shape, Snapshot};
@@ -16,9 +16,18 @@ pub fn fit(snapshot: &Snapshot, shape: Shape) -> Option<Cuboid> {
 }
 
 pub(crate) fn first_free(free: &Occupancy, shape: Shape) -> Option<Cuboid> {
-    let mut bases = BaseSet::new(*free.grid());
+    first_free_with(&mut BaseSet::new(*free.grid()), free, shape)
+}
+
+/// The same with scratch memory for the grid.
+pub(crate) fn first_free_with(
+    bases: &mut BaseSet,
+    free: &Occupancy,
+    shape: Shape,
+) -> Option<Cuboid> {
+    bases.load(free);
     shape.orientations(free.grid()).find_map(|sides| {
-        let base = bases.find(free, sides, Scan::default())?;
+        let base = bases.find_loaded(sides)?;
         Some(Cuboid::new(base, sides))
     })
 }
@@ -33,11 +42,11 @@ pub(crate) fn first_free(free: &Occupancy, shape: Shape) -> Option<Cuboid> {
 ///
 /// O(v) searches for v the volume asked for, in the worst case.
 pub fn nearest(snapshot: &Snapshot, shape: Shape, count: usize) -> Vec<Cuboid> {
-    let free = &snapshot.free;
     let mut bases = BaseSet::new(snapshot.grid);
+    bases.load(&snapshot.free);
     let mut found: FxHashMap<Sides, Option<Cuboid>> = FxHashMap::default();
     let mut listed: Vec<Cuboid> = Vec::new();
-    for sides in candidates(snapshot, shape) {
+    for sides in candidates(snapshot, shape, count) {
         if listed.len() == count {
             break;
         }
@@ -45,7 +54,7 @@ pub fn nearest(snapshot: &Snapshot, shape: Shape, count: usize) -> Vec<Cuboid> {
             continue;
         }
         let at = found.entry(sides).or_insert_with(|| {
-            let base = bases.find(free, sides, Scan::default())?;
+            let base = bases.find_loaded(sides)?;
             Some(Cuboid::new(base, sides))
         });
         listed.extend(*at);
@@ -53,18 +62,30 @@ pub fn nearest(snapshot: &Snapshot, shape: Shape, count: usize) -> Vec<Cuboid> {
     listed
 }
 
-/// The sides that lie within a box, best first.
-fn candidates(snapshot: &Snapshot, shape: Shape) -> impl Iterator<Item = Sides> {
+/// The sides that lie within a box, best first: those of the greatest free volume alone if one is
+/// asked for.
+fn candidates(snapshot: &Snapshot, shape: Shape, count: usize) -> impl Iterator<Item = Sides> {
     let orientations = pavior_mesh::orientations(shape.sides).take(if shape.turn { 6 } else { 1 });
-    let mut all = Vec::new();
+    let mut turns: Vec<(usize, Sides, Sides)> = Vec::new();
     for (turn, within) in orientations.enumerate() {
-        let most = snapshot.free.largest_free_within(within).map_or(0, |most| most.volume());
         let limit: Sides = std::array::from_fn(|axis| within[axis].min(snapshot.grid.side(axis)));
+        // What an earlier orientation has is the same box, and comes first.
+        if !turns.iter().any(|earlier| fits(limit, earlier.2)) {
+            turns.push((turn, within, limit));
+        }
+    }
+    let free = |limit| snapshot.free.largest_free_within(limit).map_or(0, |most| most.volume());
+    let most: Vec<u32> = turns.iter().map(|&(_, _, limit)| free(limit)).collect();
+    let least = most.iter().copied().max().filter(|_| count == 1).map_or(0, u64::from);
+    let mut all = Vec::new();
+    for ((turn, within, limit), most) in turns.into_iter().zip(most) {
         for c in 1..=limit[2] {
             for b in 1..=limit[1] {
                 let row = u64::from(b) * u64::from(c);
-                for a in (1..=limit[0]).take_while(|&a| u64::from(a) * row <= u64::from(most)) {
-                    let sides = [a, b, c];
+                let from = least.div_ceil(row).max(1);
+                let to = (u64::from(most) / row).min(u64::from(limit[0]));
+                for a in from..=to {
+                    let sides = [a as u16, b, c];
                     let cut: u32 = (0..3).map(|axis| u32::from(within[axis] - sides[axis])).sum();
                     let rank = (volume(sides), Reverse(cut), Reverse(turn), sides);
                     all.push(rank);
@@ -77,9 +98,13 @@ fn candidates(snapshot: &Snapshot, shape: Shape) -> impl Iterator<Item = Sides> 
     std::iter::from_fn(move || all.pop().map(|(_, _, _, sides)| sides))
 }
 
+/// Whether a box lies within the sides of another, unturned.
+fn fits(inner: Sides, outer: Sides) -> bool {
+    (0..3).all(|axis| inner[axis] <= outer[axis])
+}
+
 /// Whether a box lies within the sides of another, turned if it may be.
 fn within(inner: Sides, outer: Sides, turn: bool) -> bool {
-    let fits = |a: Sides, b: Sides| (0..3).all(|axis| a[axis] <= b[axis]);
     if !turn {
         return fits(inner, outer);
     }

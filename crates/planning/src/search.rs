@@ -15,12 +15,13 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use pavior_mesh::{Coordinates, Grid};
 use rustc_hash::FxHashSet;
 
 use crate::packing::{Outcome, Room};
 use crate::plan::{Budget, Goal, MovePlan, Planned};
 use crate::relocation::relocate;
-use crate::windows::{Places, Union, barred, over_jobs};
+use crate::windows::{Cost, Costs, Layers, Places, Union};
 use crate::{Snapshot, Weights};
 
 /// The cheapest plan that moves at most `most` jobs.
@@ -69,30 +70,70 @@ fn starts(snapshot: &Snapshot, goal: &Goal, most: usize) -> Vec<Vec<u32>> {
     let mut sets = FxHashSet::default();
     for sides in goal.shape.orientations(&snapshot.grid) {
         let places = Places::of(&snapshot.grid, sides);
-        let barred = barred(&places, &goal.available);
-        let counts = over_jobs(snapshot, &places, |_| 1);
-        let bases = places.bases();
-        let mut lists: Vec<Option<Vec<u32>>> = (0..bases.nodes())
-            .map(|base| {
-                let base = bases.point(pavior_mesh::NodeId(base));
-                let open = barred.as_ref().is_none_or(|barred| barred.at(base) == 0);
-                (open && counts.at(base) <= most as u64).then(Vec::new)
-            })
-            .collect();
-        let mut union = Union::new(bases);
-        for (job, (_, parts)) in snapshot.jobs.iter().enumerate() {
-            for piece in union.meeting(&places, parts) {
-                for base in piece.nodes(bases) {
-                    if let Some(list) = &mut lists[base.index()] {
-                        list.push(job as u32);
-                    }
-                }
+        let costs = Costs::of(snapshot, &places, &goal.available, |_| 1);
+        let mut open = Open::new(places.bases());
+        // Places of a layer that is like the one before are those of the same jobs.
+        costs.each(Layers::Changed, |cost, base| {
+            if cost <= most as Cost {
+                open.add(base);
             }
-        }
-        sets.extend(lists.into_iter().flatten());
+        });
+        sets.extend(open.filled(snapshot, &places));
     }
     // The order of the table is no matter: sets are taken by weight.
     sets.into_iter().collect()
+}
+
+/// Bases at which few jobs stand, row-major, and those jobs.
+struct Open {
+    bases: Grid,
+    /// Along x.
+    at: Vec<u16>,
+    /// Where those of each row begin in the list, and the end.
+    from: Vec<usize>,
+}
+
+impl Open {
+    fn new(bases: &Grid) -> Open {
+        let rows = usize::from(bases.side(1)) * usize::from(bases.side(2));
+        Open { bases: *bases, at: Vec::new(), from: vec![0; rows + 1] }
+    }
+
+    fn row(&self, y: u16, z: u16) -> usize {
+        usize::from(y) + usize::from(self.bases.side(1)) * usize::from(z)
+    }
+
+    /// Adds a base behind the last.
+    fn add(&mut self, [x, y, z]: Coordinates) {
+        let row = self.row(y, z);
+        self.at.push(x);
+        self.from[row + 1] += 1;
+    }
+
+    /// The jobs of each base, by their places in the list.
+    fn filled(mut self, snapshot: &Snapshot, places: &Places) -> Vec<Vec<u32>> {
+        let mut lists = vec![Vec::new(); self.at.len()];
+        if lists.is_empty() {
+            return lists;
+        }
+        for row in 1..self.from.len() {
+            self.from[row] += self.from[row - 1];
+        }
+        let mut union = Union::new(&self.bases);
+        for (job, (_, parts)) in snapshot.jobs().enumerate() {
+            union.meeting(places, parts, |piece| {
+                let ([x, y, z], [a, b, c]) = (piece.base, piece.sides);
+                for (y, z) in (z..z + c).flat_map(|z| (y..y + b).map(move |y| (y, z))) {
+                    let row = self.row(y, z);
+                    let (from, end) = (self.from[row], self.from[row + 1]);
+                    let first = from + self.at[from..end].partition_point(|&at| at < x);
+                    let met = self.at[first..end].iter().take_while(|&&at| at < x + a).count();
+                    lists[first..first + met].iter_mut().for_each(|list| list.push(job as u32));
+                }
+            });
+        }
+        lists
+    }
 }
 
 /// Sets of jobs still to be looked at, the lightest first.

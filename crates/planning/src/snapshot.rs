@@ -1,6 +1,6 @@
 //! Who holds what, and what it weighs.
 
-use pavior_allocation::Machine;
+use pavior_allocation::{Machine, Placement};
 use pavior_mesh::{Cuboid, Freedom, Grid, JobId, Occupancy, Request, Sides, orientations};
 use thiserror::Error;
 
@@ -11,7 +11,7 @@ pub struct Snapshot {
     /// Healthy nodes that no job holds.
     pub(crate) free: Occupancy,
     pub(crate) healthy: Occupancy,
-    pub(crate) jobs: Vec<(JobId, Vec<Cuboid>)>,
+    pub(crate) jobs: Vec<(JobId, Placement)>,
 }
 
 impl Snapshot {
@@ -20,7 +20,7 @@ impl Snapshot {
     ///
     /// # Panics
     /// If the nodes are those of two grids.
-    pub fn new(free: Occupancy, healthy: Occupancy, jobs: Vec<(JobId, Vec<Cuboid>)>) -> Snapshot {
+    pub fn new(free: Occupancy, healthy: Occupancy, jobs: Vec<(JobId, Placement)>) -> Snapshot {
         assert_eq!(free.grid(), healthy.grid(), "the nodes are those of one grid");
         debug_assert!(jobs.is_sorted_by_key(|(job, _)| *job), "jobs stand by number");
         Snapshot { grid: *free.grid(), free, healthy, jobs }
@@ -33,7 +33,7 @@ impl Snapshot {
             grid: *machine.grid(),
             free: machine.free().clone(),
             healthy: machine.healthy().clone(),
-            jobs: held.map(|(job, placement)| (job, placement.parts().to_vec())).collect(),
+            jobs: held.map(|(job, placement)| (job, placement.clone())).collect(),
         }
     }
 
@@ -54,7 +54,8 @@ impl Snapshot {
     #[must_use]
     pub fn keeping(mut self, stays: impl Fn(JobId, u32) -> bool) -> Snapshot {
         let Snapshot { grid, healthy, jobs, .. } = &mut self;
-        jobs.retain(|(job, parts)| {
+        jobs.retain(|(job, placement)| {
+            let parts = placement.parts();
             let kept = stays(*job, parts.iter().map(Cuboid::volume).sum());
             for node in parts.iter().filter(|_| kept).flat_map(|part| part.nodes(grid)) {
                 healthy.take_node(node);
@@ -88,24 +89,33 @@ impl Snapshot {
 
     /// The jobs and the boxes that they hold, by job.
     pub fn jobs(&self) -> impl Iterator<Item = (JobId, &[Cuboid])> {
-        self.jobs.iter().map(|(job, parts)| (*job, parts.as_slice()))
+        self.jobs.iter().map(|(job, placement)| (*job, placement.parts()))
     }
 
     /// The boxes of a job, by its place in the list.
     pub(crate) fn parts(&self, job: usize) -> &[Cuboid] {
-        &self.jobs[job].1
+        self.jobs[job].1.parts()
     }
 
     /// The free nodes if some jobs (by their places in the list) were gone: failed nodes stay
     /// taken.
     pub(crate) fn without(&self, jobs: impl IntoIterator<Item = usize>) -> Occupancy {
         let mut free = self.free.clone();
-        for job in jobs {
-            for part in self.parts(job) {
-                give_healthy(&mut free, part, &self.healthy);
+        self.give(&mut free, jobs.into_iter());
+        free
+    }
+
+    /// Gives the nodes of some jobs, by their places in the list, none of which may be free: failed
+    /// nodes stay taken.
+    pub(crate) fn give(&self, free: &mut Occupancy, jobs: impl Iterator<Item = usize>) {
+        let whole = self.healthy.count() == self.grid.nodes();
+        for part in jobs.flat_map(|job| self.parts(job)) {
+            if whole {
+                free.give(part).expect("what a job held was taken");
+            } else {
+                give_healthy(free, part, &self.healthy);
             }
         }
-        free
     }
 }
 

@@ -1,16 +1,24 @@
 //! Every place of a box at once: which jobs stand in it, and what they weigh.
 //!
 //! The bases at which a window meets a box are themselves a box (on a mesh, of sides window + box -
-//! 1, cut at the border). So a job's weight is added to all of them by a difference array: eight
-//! corners, and one pass of prefix sums along each axis at the end. A job of several boxes counts
-//! once where the window meets any of them. The union of its boxes is marked in a bit set, and its
-//! maximal runs along x are added. O(jobs + N) for jobs of one part.
+//! 1, cut at the border). So a job's weight is added to all of them by a difference array: at the
+//! corners, and one pass of prefix sums along each axis. A job of several boxes counts once where
+//! the window meets any of them. The union of its boxes is marked in a bit set, and its maximal
+//! runs along x are added.
 //!
 //! ```text
 //!   window of 3, job at 4 and 5 of a row of 9     weight 2
 //!   bases that meet it: 2 to 5                     difference  . . +2 . . . -2
 //!                                                  prefix sum  0 0  2 2 2 2  0
 //! ```
+//!
+//! The bases are walked layer by layer along the last axis that has several: in a plane a layer is
+//! a row. The differences of one layer are all that is kept. Each box is added where it begins and
+//! taken off where it ends. A layer in which none begins or ends has the sums of the layer before
+//! it. One in which none ends has no lesser sums.
+//!
+//! Cost: O(jobs + bases of the layers that are looked at) for jobs of one part. One of several
+//! parts costs O(bases / 64) from the first to the last that it stands in.
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, NodeId, Occupancy, Sides};
 
@@ -45,8 +53,8 @@ impl Places {
         Cuboid::new(base, self.sides)
     }
 
-    /// The bases at which the box meets another: disjoint boxes that do not wrap.
-    pub(crate) fn meeting(&self, part: &Cuboid) -> impl Iterator<Item = Cuboid> + use<> {
+    /// Calls `see` with the bases at which the box meets another: disjoint boxes that do not wrap.
+    pub(crate) fn meeting(&self, part: &Cuboid, mut see: impl FnMut(Cuboid)) {
         let (mut base, mut sides) = ([0; 3], [1; 3]);
         for axis in 0..3 {
             let (n, starts) = (u32::from(self.grid.side(axis)), self.bases.side(axis));
@@ -62,71 +70,172 @@ impl Places {
                 (first as u16, (last - first + 1) as u16)
             };
         }
-        Cuboid::new(base, sides).unwrapped(&self.bases)
-    }
-}
-
-/// A number for each base, summed over the boxes that were added.
-pub(crate) struct Sums {
-    sides: [usize; 3],
-    /// One more on each axis than there are bases, so that no corner falls outside.
-    values: Vec<u64>,
-}
-
-impl Sums {
-    pub(crate) fn new(bases: &Grid) -> Sums {
-        let sides = bases.sides().map(|side| usize::from(side) + 1);
-        Sums { sides, values: vec![0; sides.iter().product()] }
-    }
-
-    /// Adds a value to all bases of a box that does not wrap. Sums are exact below 2^64: what
-    /// passes the end on the way comes back.
-    pub(crate) fn add(&mut self, cuboid: &Cuboid, value: u64) {
-        let low = cuboid.base.map(usize::from);
-        let [w, d, _] = self.sides;
-        for corner in 0..8usize {
-            let at: [usize; 3] = std::array::from_fn(|axis| {
-                low[axis] + (corner >> axis & 1) * usize::from(cuboid.sides[axis])
-            });
-            let signed = if corner.count_ones() % 2 == 0 { value } else { value.wrapping_neg() };
-            let cell = &mut self.values[at[0] + w * (at[1] + d * at[2])];
-            *cell = cell.wrapping_add(signed);
+        let met = Cuboid::new(base, sides);
+        if self.bases.has_wrap() {
+            met.unwrapped(&self.bases).for_each(see);
+        } else {
+            see(met);
         }
     }
+}
 
-    /// Turns differences into values: a pass along each axis.
-    pub(crate) fn finish(&mut self) {
-        let [w, d, h] = self.sides;
-        for row in self.values.chunks_exact_mut(w) {
-            let mut sum = 0u64;
-            for value in row {
-                sum = sum.wrapping_add(*value);
-                *value = sum;
+/// What it costs to empty a place: the nodes in it that cannot be had in the high half, what its
+/// jobs weigh together in the low half. So costs compare as they should.
+pub(crate) type Cost = u128;
+
+/// Which layers of bases are looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Layers {
+    /// The first, and those in which a cost may be less than a layer before.
+    Falling,
+    /// The first, and those in which costs or jobs may be others than a layer before.
+    Changed,
+}
+
+/// What is added to all bases of a box that does not wrap.
+struct Piece {
+    bases: Cuboid,
+    lost: u32,
+    weight: u64,
+}
+
+/// What it costs to empty each place of a box.
+pub(crate) struct Costs {
+    bases: Grid,
+    /// The axes along a row, across the rows of a layer, and across layers.
+    axes: [usize; 3],
+    pieces: Vec<Piece>,
+}
+
+impl Costs {
+    /// Each job that stands in a place costs its weight, and each node there that is not available
+    /// more than all jobs.
+    pub(crate) fn of(
+        snapshot: &Snapshot,
+        places: &Places,
+        available: &Occupancy,
+        weight: impl Fn(usize) -> u64,
+    ) -> Costs {
+        let (bases, grid) = (places.bases, places.grid);
+        let axes = if bases.side(2) == 1 { [0, 2, 1] } else { [0, 1, 2] };
+        let mut pieces = Vec::with_capacity(snapshot.jobs.len());
+        let mut union = Union::new(&bases);
+        for (job, (_, parts)) in snapshot.jobs().enumerate() {
+            let weight = weight(job);
+            union.meeting(places, parts, |bases| pieces.push(Piece { bases, lost: 0, weight }));
+        }
+        if available.count() < grid.nodes() {
+            let mut lost = Occupancy::all_free(grid);
+            lost.take_set(available).expect("all nodes are free in it");
+            for node in lost.iter() {
+                places.meeting(&Cuboid::node(grid.point(node)), |bases| {
+                    pieces.push(Piece { bases, lost: 1, weight: 0 });
+                });
             }
         }
-        for (stride, side) in [(w, d), (w * d, h)] {
-            for block in self.values.chunks_exact_mut(stride * side) {
-                for line in 1..side {
-                    let (before, from) = block.split_at_mut(line * stride);
-                    let last = &before[(line - 1) * stride..];
-                    for (value, last) in from.iter_mut().zip(last) {
-                        *value = value.wrapping_add(*last);
-                    }
+        Costs { bases, axes, pieces }
+    }
+
+    /// Calls `see` with the cost of each base of the layers that are looked at, row-major.
+    pub(crate) fn each(&self, look: Layers, mut see: impl FnMut(Cost, Coordinates)) {
+        let [width, rows, layers] = self.axes.map(|axis| usize::from(self.bases.side(axis)));
+        let events = Events::of(&self.pieces, self.axes[2], layers);
+        // One more in each row than there are bases, so that no corner falls outside.
+        let stride = width + 1;
+        let mut steps: Vec<Cost> = vec![0; stride * rows];
+        let mut sums: Vec<Cost> = vec![0; if rows == 1 { 0 } else { width }];
+        for layer in 0..layers {
+            let (mut changed, mut falls) = (layer == 0, layer == 0);
+            for &Event { piece, ends } in events.at(layer) {
+                (changed, falls) = (true, falls || ends);
+                self.step(&self.pieces[piece as usize], ends, stride, &mut steps);
+            }
+            if !(if look == Layers::Falling { falls } else { changed }) {
+                continue;
+            }
+            sums.fill(0);
+            for (row, steps) in steps.chunks_exact(stride).enumerate() {
+                // Of a layer of one row the differences are those along it.
+                let along = if rows == 1 {
+                    steps
+                } else {
+                    let pairs = sums.iter_mut().zip(steps);
+                    pairs.for_each(|(sum, step)| *sum = sum.wrapping_add(*step));
+                    &sums
+                };
+                let (mut base, mut cost) = ([0; 3], 0 as Cost);
+                (base[self.axes[1]], base[self.axes[2]]) = (row as u16, layer as u16);
+                for (x, step) in along[..width].iter().enumerate() {
+                    cost = cost.wrapping_add(*step);
+                    base[0] = x as u16;
+                    see(cost, base);
                 }
             }
         }
     }
 
-    /// The values of the bases of a row.
-    pub(crate) fn row(&self, y: u16, z: u16) -> &[u64] {
-        let [w, d, _] = self.sides;
-        &self.values[w * (usize::from(y) + d * usize::from(z))..][..w - 1]
+    /// Adds a piece to the differences of a layer, or takes it off. Sums are exact below 2^128:
+    /// what passes the end on the way comes back.
+    fn step(&self, piece: &Piece, ends: bool, stride: usize, steps: &mut [Cost]) {
+        let Piece { bases, lost, weight } = piece;
+        let value = Cost::from(*lost) << 64 | Cost::from(*weight);
+        let (plus, minus) = (value, value.wrapping_neg());
+        let [plus, minus] = if ends { [minus, plus] } else { [plus, minus] };
+        let from = usize::from(bases.base[0]);
+        let behind = from + usize::from(bases.sides[0]);
+        let row = usize::from(bases.base[self.axes[1]]) * stride;
+        let below = row + usize::from(bases.sides[self.axes[1]]) * stride;
+        let is_last = below == steps.len();
+        let mut add = |at: usize, value: Cost| steps[at] = steps[at].wrapping_add(value);
+        add(row + from, plus);
+        add(row + behind, minus);
+        if !is_last {
+            add(below + from, minus);
+            add(below + behind, plus);
+        }
+    }
+}
+
+/// A piece that begins or ends at a layer.
+#[derive(Clone, Copy, Default)]
+struct Event {
+    piece: u32,
+    ends: bool,
+}
+
+/// The events, layer by layer.
+struct Events {
+    /// Where those of each layer begin, and the end.
+    from: Vec<usize>,
+    all: Vec<Event>,
+}
+
+impl Events {
+    fn of(pieces: &[Piece], axis: usize, layers: usize) -> Events {
+        let span = |piece: &Piece| {
+            let begin = usize::from(piece.bases.base[axis]);
+            [begin, begin + usize::from(piece.bases.sides[axis])]
+        };
+        // What ends behind the last layer is not looked at.
+        let mut from = vec![0; layers + 2];
+        for at in pieces.iter().flat_map(span) {
+            from[at + 1] += 1;
+        }
+        for layer in 0..=layers {
+            from[layer + 1] += from[layer];
+        }
+        let (mut next, mut all) = (from.clone(), vec![Event::default(); 2 * pieces.len()]);
+        for (index, piece) in pieces.iter().enumerate() {
+            for (at, ends) in span(piece).into_iter().zip([false, true]) {
+                all[next[at]] = Event { piece: index as u32, ends };
+                next[at] += 1;
+            }
+        }
+        Events { from, all }
     }
 
-    pub(crate) fn at(&self, base: Coordinates) -> u64 {
-        let [x, y, z] = base.map(usize::from);
-        let [w, d, _] = self.sides;
-        self.values[x + w * (y + d * z)]
+    fn at(&self, layer: usize) -> &[Event] {
+        &self.all[self.from[layer]..self.from[layer + 1]]
     }
 }
 
@@ -134,11 +243,14 @@ impl Sums {
 pub(crate) struct Union {
     bases: Grid,
     words: Vec<u64>,
+    /// The words that may have marks.
+    marked: std::ops::Range<usize>,
 }
 
 impl Union {
     pub(crate) fn new(bases: &Grid) -> Union {
-        Union { bases: *bases, words: vec![0; (bases.nodes() as usize).div_ceil(64)] }
+        let words = vec![0; (bases.nodes() as usize).div_ceil(64)];
+        Union { bases: *bases, words, marked: 0..0 }
     }
 
     fn mark(&mut self, cuboid: &Cuboid) {
@@ -149,6 +261,11 @@ impl Union {
                 let first = self.bases.id([x, y + j, z + k]).index();
                 (first, first + usize::from(a))
             };
+            let marked = &mut self.marked;
+            if marked.start == marked.end {
+                *marked = at / 64..end.div_ceil(64);
+            }
+            *marked = marked.start.min(at / 64)..marked.end.max(end.div_ceil(64));
             while at < end {
                 let count = (64 - at % 64).min(end - at);
                 self.words[at / 64] |= (u64::MAX >> (64 - count)) << (at % 64);
@@ -157,68 +274,37 @@ impl Union {
         }
     }
 
-    /// The bases at which a box meets any of these parts, as disjoint boxes; the union is empty
-    /// before and after.
-    pub(crate) fn meeting(&mut self, places: &Places, parts: &[Cuboid]) -> Vec<Cuboid> {
+    /// Calls `see` with the bases at which a box meets any of these parts, as disjoint boxes; the
+    /// union is empty before and after.
+    pub(crate) fn meeting(
+        &mut self,
+        places: &Places,
+        parts: &[Cuboid],
+        mut see: impl FnMut(Cuboid),
+    ) {
         if let [part] = parts {
-            return places.meeting(part).collect();
+            return places.meeting(part, see);
         }
         for part in parts {
-            for piece in places.meeting(part) {
-                self.mark(&piece);
-            }
+            places.meeting(part, |piece| self.mark(&piece));
         }
-        let mut boxes: Vec<Cuboid> = Vec::new();
+        let mut run: Option<Cuboid> = None;
         let (mut last, side) = (usize::MAX - 1, usize::from(self.bases.side(0)));
-        for (index, word) in self.words.iter_mut().enumerate() {
-            let mut bits = std::mem::take(word);
+        for index in std::mem::take(&mut self.marked) {
+            let mut bits = std::mem::take(&mut self.words[index]);
             while bits != 0 {
                 let bit = index * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                match boxes.last_mut() {
+                match &mut run {
                     Some(run) if bit == last + 1 && bit % side > 0 => run.sides[0] += 1,
                     _ => {
-                        let first = self.bases.point(NodeId(bit as u32));
-                        boxes.push(Cuboid::node(first));
+                        let first = Cuboid::node(self.bases.point(NodeId(bit as u32)));
+                        run.replace(first).into_iter().for_each(&mut see);
                     }
                 }
                 last = bit;
             }
         }
-        boxes
+        run.into_iter().for_each(see);
     }
-}
-
-/// How many nodes that cannot be had a box would lie on, for each of its places.
-pub(crate) fn barred(places: &Places, available: &Occupancy) -> Option<Sums> {
-    let grid = *available.grid();
-    if available.count() == grid.nodes() {
-        return None;
-    }
-    let mut sums = Sums::new(places.bases());
-    let nodes = (0..grid.nodes()).map(NodeId);
-    for node in nodes.filter(|&node| !available.is_node_free(node)) {
-        for piece in places.meeting(&Cuboid::node(grid.point(node))) {
-            sums.add(&piece, 1);
-        }
-    }
-    sums.finish();
-    Some(sums)
-}
-
-/// The sum of a value over the jobs that stand in the box, for each of its places.
-pub(crate) fn over_jobs(
-    snapshot: &Snapshot,
-    places: &Places,
-    value: impl Fn(usize) -> u64,
-) -> Sums {
-    let mut sums = Sums::new(places.bases());
-    let mut union = Union::new(places.bases());
-    for (job, (_, parts)) in snapshot.jobs.iter().enumerate() {
-        for piece in union.meeting(places, parts) {
-            sums.add(&piece, value(job));
-        }
-    }
-    sums.finish();
-    sums
 }

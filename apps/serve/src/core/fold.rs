@@ -178,7 +178,7 @@ impl ServiceState {
             since.insert(lease.id);
         }
         self.expiries.extend(lease.expires_ms.map(|at| (at, lease.id)));
-        self.leases.insert(lease.id, lease.clone());
+        self.leases.insert(board, lease.clone());
         Ok(())
     }
 
@@ -217,7 +217,7 @@ impl ServiceState {
         if let Some(since) = &mut self.doubted {
             since.insert(id);
         }
-        self.leases.insert(id, Arc::new(renewed));
+        self.leases.insert(board, Arc::new(renewed));
         Ok(())
     }
 
@@ -231,7 +231,7 @@ impl ServiceState {
         self.reach(lease.epoch)?;
         let board = self.board_of(&lease.machine)?;
         self.boards[board].relocate(lease)?;
-        self.leases.insert(lease.id, lease.clone());
+        self.leases.insert(board, lease.clone());
         self.tick_off(lease.id);
         Ok(())
     }

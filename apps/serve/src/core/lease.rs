@@ -102,6 +102,13 @@ impl Lease {
     pub fn nodes(&self) -> u32 {
         self.cuboids().iter().map(Cuboid::volume).sum()
     }
+
+    /// When it ends by itself or its job is said to end, whichever comes first, in milliseconds
+    /// since 1970; none if neither is known.
+    pub(crate) fn end_ms(&self) -> Option<u64> {
+        let said = self.estimate_ms.map(|length| self.start_ms.saturating_add(length));
+        said.into_iter().chain(self.expires_ms).min()
+    }
 }
 
 /// A request that waits in the queue.

@@ -1,29 +1,69 @@
-//! The leases by number, in pages that views share.
+//! The leases by number, in a tree whose parts views share.
 //!
-//! A view takes the pages, not the leases: O(leases / [`PAGE`]). A change copies its page if a view
-//! has it.
+//! A view takes the root. A change copies the page of its lease and the nodes above it, if a view
+//! has them. Beside each lease its page has what diagnoses ask of all leases ([`Held`]): leases lie
+//! all over the memory, and pages do not.
 //!
-//! Invariant: pages are not empty, and numbers grow through a page and from page to page. Two
-//! neighbours have more than half a page together.
+//! Invariant: all pages are equally deep, and only that of an empty tree is empty. Numbers grow
+//! through a page and from page to page, and stand beside the first that a part has. Two neighbours
+//! have more than half of [`MOST`] together.
 //!
-//! Cost: O(log leases) to find one; a change moves O([`PAGE`] + leases / [`PAGE`]) pointers.
+//! Cost: O(log leases) for everything but walks.
 
 use std::ops::Index;
 use std::sync::Arc;
 
+use pavior_allocation::Placement;
+use pavior_mesh::Cuboid;
+
 use super::Lease;
 
-/// The most leases of a page.
-const PAGE: usize = 256;
+/// The most leases of a page, and the most parts of a node above.
+const MOST: usize = 64;
 
-type Page = Vec<(u64, Arc<Lease>)>;
+/// What all diagnoses ask of a lease.
+#[derive(Clone, Debug)]
+pub(crate) struct Held {
+    pub(crate) id: u64,
+    /// The place of its machine.
+    pub(crate) board: usize,
+    pub(crate) placement: Placement,
+    /// When it ends by itself, or its job is said to end, if that is known.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "diagnoses are told over HTTP"))]
+    pub(crate) end_ms: Option<u64>,
+    lease: Arc<Lease>,
+}
+
+impl Held {
+    fn new(board: usize, lease: Arc<Lease>) -> Held {
+        let placement = match lease.parts[..] {
+            [[base, sides]] => Placement::Whole(Cuboid::new(base, sides)),
+            _ => Placement::Parts(lease.cuboids()),
+        };
+        Held { id: lease.id, board, placement, end_ms: lease.end_ms(), lease }
+    }
+}
+
+/// A part of the tree.
+#[derive(Clone, Debug)]
+enum Node {
+    /// Leases by number.
+    Page(Vec<Held>),
+    /// Parts, each with its first number.
+    Above(Vec<(u64, Arc<Node>)>),
+}
 
 /// The leases by number. A clone shares them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Leases {
-    /// With the first number of each.
-    pages: Vec<(u64, Arc<Page>)>,
+    root: Arc<Node>,
     count: usize,
+}
+
+impl Default for Leases {
+    fn default() -> Leases {
+        Leases { root: Arc::new(Node::Page(Vec::new())), count: 0 }
+    }
 }
 
 impl Leases {
@@ -39,7 +79,7 @@ impl Leases {
 
     /// The leases by number.
     pub fn values(&self) -> impl Iterator<Item = &Arc<Lease>> {
-        self.pages.iter().flat_map(|(_, page)| page.iter().map(|(_, lease)| lease))
+        self.held().map(|held| &held.lease)
     }
 
     /// The same.
@@ -47,11 +87,38 @@ impl Leases {
         self.values()
     }
 
+    /// What diagnoses ask of the leases, by number. The leases themselves are not looked at.
+    pub(crate) fn held(&self) -> impl Iterator<Item = &Held> {
+        let mut above = Vec::new();
+        let mut page = self.root.begin(&mut above).iter();
+        std::iter::from_fn(move || {
+            loop {
+                if let Some(held) = page.next() {
+                    return Some(held);
+                }
+                let next = loop {
+                    match above.last_mut()?.next() {
+                        Some((_, part)) => break part,
+                        None => drop(above.pop()),
+                    }
+                };
+                page = next.begin(&mut above).iter();
+            }
+        })
+    }
+
     /// A lease by its number.
     pub fn get(&self, id: &u64) -> Option<&Arc<Lease>> {
-        let (_, page) = self.pages.get(self.page(*id)?)?;
-        let at = page.binary_search_by_key(id, |(id, _)| *id).ok()?;
-        Some(&page[at].1)
+        let mut node = &self.root;
+        loop {
+            match &**node {
+                Node::Above(parts) => node = &parts[part(parts, *id)].1,
+                Node::Page(page) => {
+                    let at = page.binary_search_by_key(id, |held| held.id).ok()?;
+                    return Some(&page[at].lease);
+                }
+            }
+        }
     }
 
     /// Whether there is one of a number.
@@ -59,66 +126,138 @@ impl Leases {
         self.get(id).is_some()
     }
 
-    /// The page that a number belongs to; none if it comes before all of them.
-    fn page(&self, id: u64) -> Option<usize> {
-        self.pages.partition_point(|(first, _)| *first <= id).checked_sub(1)
+    /// Puts a lease on the machine at a place under its number, instead of the one that was there.
+    pub(crate) fn insert(&mut self, board: usize, lease: Arc<Lease>) {
+        self.count += usize::from(!self.contains_key(&lease.id));
+        let first = self.held().next().map_or(lease.id, |held| held.id.min(lease.id));
+        if let Some(rest) = Node::insert(&mut self.root, Held::new(board, lease), true) {
+            let parts = vec![(first, self.root.clone()), rest];
+            self.root = Arc::new(Node::Above(parts));
+        }
     }
 
-    /// Puts a lease under its number, in place of the one that was there.
-    pub(crate) fn insert(&mut self, id: u64, lease: Arc<Lease>) {
-        let index = self.page(id).unwrap_or(0);
-        let Some((first, page)) = self.pages.get_mut(index) else {
-            self.pages.push((id, Arc::new(vec![(id, lease)])));
-            self.count = 1;
-            return;
-        };
-        let page = Arc::make_mut(page);
-        match page.binary_search_by_key(&id, |(id, _)| *id) {
-            Ok(at) => page[at].1 = lease,
-            Err(at) => {
-                page.insert(at, (id, lease));
-                self.count += 1;
-                *first = page[0].0;
-                if page.len() > PAGE {
-                    self.split(id);
+    /// Takes a lease out.
+    pub(crate) fn remove(&mut self, id: u64) -> Option<Arc<Lease>> {
+        // What is not there copies nothing.
+        self.get(&id)?;
+        let gone = Node::remove(&mut self.root, id)?;
+        self.count -= 1;
+        while let Node::Above(parts) = &*self.root
+            && let [(_, only)] = &parts[..]
+        {
+            self.root = only.clone();
+        }
+        Some(gone.lease)
+    }
+}
+
+/// The place of the part that a number belongs to: the first if it comes before all of them.
+fn part(parts: &[(u64, Arc<Node>)], id: u64) -> usize {
+    parts.partition_point(|(first, _)| *first <= id).saturating_sub(1)
+}
+
+/// What is behind the place at which a list that is too long is divided. Numbers grow as a rule:
+/// what comes last in the whole tree begins a new list, and the others stay.
+fn split<T>(list: &mut Vec<T>, added: usize, is_last: bool) -> Option<Vec<T>> {
+    let at = if is_last && added == MOST { MOST } else { MOST / 2 };
+    (list.len() > MOST).then(|| list.split_off(at))
+}
+
+impl Node {
+    /// How many leases or parts it has.
+    fn len(&self) -> usize {
+        match self {
+            Node::Page(page) => page.len(),
+            Node::Above(parts) => parts.len(),
+        }
+    }
+
+    /// The first page, and the parts behind it at each depth.
+    fn begin<'a>(&'a self, above: &mut Vec<std::slice::Iter<'a, (u64, Arc<Node>)>>) -> &'a [Held] {
+        let mut node = self;
+        loop {
+            match node {
+                Node::Page(page) => return page,
+                Node::Above(parts) => {
+                    let mut parts = parts.iter();
+                    let (_, first) = parts.next().expect("a part has a page");
+                    above.push(parts);
+                    node = first;
                 }
             }
         }
     }
 
-    /// Divides the page of a number. Numbers grow as a rule: then all but the last stay.
-    fn split(&mut self, id: u64) {
-        let Some(index) = self.page(id) else { return };
-        let page = Arc::make_mut(&mut self.pages[index].1);
-        let is_last = page.last().is_some_and(|(last, _)| *last == id);
-        let rest = page.split_off(if is_last { PAGE } else { PAGE / 2 });
-        self.pages.insert(index + 1, (rest[0].0, Arc::new(rest)));
-    }
-
-    /// Takes a lease out.
-    pub(crate) fn remove(&mut self, id: u64) -> Option<Arc<Lease>> {
-        let index = self.page(id)?;
-        let (first, page) = &mut self.pages[index];
-        let at = page.binary_search_by_key(&id, |(id, _)| *id).ok()?;
-        let page = Arc::make_mut(page);
-        let (_, gone) = page.remove(at);
-        self.count -= 1;
-        match page.first() {
-            Some((id, _)) => *first = *id,
-            None => drop(self.pages.remove(index)),
+    /// Puts a lease into a part, which may be the last of its depth; returns what has to stand
+    /// behind it, if it grew too long.
+    fn insert(node: &mut Arc<Node>, held: Held, is_last: bool) -> Option<(u64, Arc<Node>)> {
+        let id = held.id;
+        match Arc::make_mut(node) {
+            Node::Page(page) => match page.binary_search_by_key(&id, |held| held.id) {
+                Ok(at) => {
+                    page[at] = held;
+                    None
+                }
+                Err(at) => {
+                    page.insert(at, held);
+                    let rest = split(page, at, is_last)?;
+                    Some((rest[0].id, Arc::new(Node::Page(rest))))
+                }
+            },
+            Node::Above(parts) => {
+                let at = part(parts, id);
+                let ends = is_last && at + 1 == parts.len();
+                let (first, below) = &mut parts[at];
+                *first = id.min(*first);
+                let more = Node::insert(below, held, ends)?;
+                parts.insert(at + 1, more);
+                let rest = split(parts, at + 1, is_last)?;
+                Some((rest[0].0, Arc::new(Node::Above(rest))))
+            }
         }
-        self.join(index);
-        self.join(index.saturating_sub(1));
-        Some(gone)
     }
 
-    /// Joins a page and the next where both are short.
-    fn join(&mut self, index: usize) {
-        if let [(_, one), (_, next), ..] = self.pages.get(index..).unwrap_or_default()
-            && one.len() + next.len() <= PAGE / 2
-        {
-            let (_, next) = self.pages.remove(index + 1);
-            Arc::make_mut(&mut self.pages[index].1).extend(next.iter().cloned());
+    /// Takes a lease out of a part, which may be empty then.
+    fn remove(node: &mut Arc<Node>, id: u64) -> Option<Held> {
+        match Arc::make_mut(node) {
+            Node::Page(page) => {
+                let at = page.binary_search_by_key(&id, |held| held.id).ok()?;
+                Some(page.remove(at))
+            }
+            Node::Above(parts) => {
+                let at = part(parts, id);
+                let (first, below) = &mut parts[at];
+                let gone = Node::remove(below, id)?;
+                match below.first() {
+                    Some(id) => *first = id,
+                    None => drop(parts.remove(at)),
+                }
+                Node::join(parts, at);
+                Node::join(parts, at.saturating_sub(1));
+                Some(gone)
+            }
+        }
+    }
+
+    /// The first number; none of an empty part.
+    fn first(&self) -> Option<u64> {
+        match self {
+            Node::Page(page) => page.first().map(|held| held.id),
+            Node::Above(parts) => parts.first().map(|(first, _)| *first),
+        }
+    }
+
+    /// Joins a part and the next where both are short.
+    fn join(parts: &mut Vec<(u64, Arc<Node>)>, at: usize) {
+        let [(_, one), (_, next), ..] = parts.get(at..).unwrap_or_default() else { return };
+        if one.len() + next.len() > MOST / 2 {
+            return;
+        }
+        let (_, next) = parts.remove(at + 1);
+        match (Arc::make_mut(&mut parts[at].1), &*next) {
+            (Node::Page(page), Node::Page(more)) => page.extend(more.iter().cloned()),
+            (Node::Above(parts), Node::Above(more)) => parts.extend(more.iter().cloned()),
+            _ => unreachable!("all pages are equally deep"),
         }
     }
 }
@@ -128,14 +267,6 @@ impl Index<&u64> for Leases {
 
     fn index(&self, id: &u64) -> &Arc<Lease> {
         self.get(id).expect("the lease is held")
-    }
-}
-
-impl FromIterator<Arc<Lease>> for Leases {
-    fn from_iter<T: IntoIterator<Item = Arc<Lease>>>(leases: T) -> Leases {
-        let mut all = Leases::default();
-        leases.into_iter().for_each(|lease| all.insert(lease.id, lease));
-        all
     }
 }
 
@@ -158,10 +289,77 @@ mod tests {
         assert!(leases.values().eq(known.values()));
         assert_eq!((leases.len(), leases.is_empty()), (known.len(), known.is_empty()));
         assert!(known.iter().all(|(id, lease)| leases.get(id) == Some(lease)));
-        let lengths: Vec<usize> = leases.pages.iter().map(|(_, page)| page.len()).collect();
-        assert!(lengths.iter().all(|&length| (1..=PAGE).contains(&length)));
-        assert!(lengths.windows(2).all(|two| two[0] + two[1] > PAGE / 2), "{lengths:?}");
-        assert!(leases.pages.iter().all(|(first, page)| *first == page[0].0));
+        judge(&leases.root, true);
+    }
+
+    /// Holds a part against the invariants; returns its depth and its first number.
+    fn judge(node: &Node, is_root: bool) -> (usize, u64) {
+        let length = node.len();
+        assert!(length <= MOST && (length > 0 || is_root), "{length}");
+        let short = |lengths: &[usize]| lengths.windows(2).any(|two| two[0] + two[1] <= MOST / 2);
+        match node {
+            Node::Page(page) => {
+                assert!(page.is_sorted_by(|one, next| one.id < next.id));
+                (0, page.first().map_or(0, |held| held.id))
+            }
+            Node::Above(parts) => {
+                let lengths: Vec<usize> = parts.iter().map(|(_, part)| part.len()).collect();
+                assert!(!short(&lengths), "{lengths:?}");
+                assert!(length > 1 || !is_root, "a root of one part");
+                let depths = parts.iter().map(|(first, part)| {
+                    let (depth, known) = judge(part, false);
+                    assert_eq!(*first, known);
+                    depth
+                });
+                let depths: Vec<usize> = depths.collect();
+                assert!(depths.iter().all(|&depth| depth == depths[0]), "{depths:?}");
+                (depths[0] + 1, parts[0].0)
+            }
+        }
+    }
+
+    /// The parts that one tree has and the other does not share.
+    fn own(node: &Arc<Node>, other: &[*const Node]) -> usize {
+        if other.contains(&Arc::as_ptr(node)) {
+            return 0;
+        }
+        match &**node {
+            Node::Page(_) => 1,
+            Node::Above(parts) => 1 + parts.iter().map(|(_, part)| own(part, other)).sum::<usize>(),
+        }
+    }
+
+    fn all(node: &Arc<Node>, found: &mut Vec<*const Node>) {
+        found.push(Arc::as_ptr(node));
+        if let Node::Above(parts) = &**node {
+            for (_, part) in parts {
+                all(part, found);
+            }
+        }
+    }
+
+    /// A grant and an end cost the logarithm of the leases, also where a view has them all.
+    #[test]
+    fn a_change_copies_a_page_and_what_is_above_it() {
+        let one = lease(0, 0);
+        for (count, depth) in [(60, 0), (4_000, 1), (100_000, 2)] {
+            let mut leases = Leases::default();
+            for id in 0..count {
+                leases.insert(0, Arc::new(Lease { id: 2 * id, ..Lease::clone(&one) }));
+            }
+            assert_eq!(judge(&leases.root, true).0, depth, "{count}");
+            for id in [1, count, count + 1, 2 * count - 2, 2 * count] {
+                let mut shared = Vec::new();
+                let view = leases.clone();
+                all(&view.root, &mut shared);
+                if leases.remove(id).is_none() {
+                    leases.insert(0, lease(id, 0));
+                }
+                // A page that is divided or joined makes two, and so may what is above it.
+                let copied = own(&leases.root, &shared);
+                assert!(copied <= 2 * (depth + 1) + 1, "{count} leases: {copied} copied");
+            }
+        }
     }
 
     #[test]
@@ -174,7 +372,7 @@ mod tests {
             let id = dice.below(5_000);
             if dice.below(10) < if growing { 8 } else { 1 } {
                 let one = lease(id, round);
-                leases.insert(id, one.clone());
+                leases.insert(0, one.clone());
                 known.insert(id, one);
             } else {
                 assert_eq!(leases.remove(id), known.remove(&id));

@@ -1,9 +1,8 @@
 //! What readers look at: a state as it was at one record, shared and never changed.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
-use pavior_mesh::{Grid, Occupancy};
+use pavior_mesh::{Grid, NodeId, Occupancy};
 use pavior_scheduling::Standing;
 use serde::Serialize;
 
@@ -125,18 +124,21 @@ impl StateView {
         all.filter(|one| one.machine == board.spec.name)
     }
 
-    /// How many nodes of a machine there are of each kind. O(nodes that leases hold) if a node is
+    /// How many nodes of a machine there are of each kind. O(leases and their rows) if a node is
     /// drained.
     pub fn counts(&self, board: &BoardView) -> NodeCounts {
-        let mut drained = board.drained.clone();
-        if !drained.is_empty() {
-            let leases = self.leases_on(board);
-            let parts = leases.iter().flat_map(|lease| lease.cuboids());
-            let held: HashSet<u32> =
-                parts.flat_map(|part| part.nodes(&board.grid)).map(|node| node.0).collect();
-            drained.retain(|node| !held.contains(node));
+        let mut drained = board.drained.len() as u64;
+        if drained > 0 {
+            let mut others = Occupancy::all_free(board.grid);
+            for &node in &board.drained {
+                others.take_node(NodeId(node));
+            }
+            let own = self.board_index(Some(&board.spec.name));
+            let here = self.leases.held().filter(|held| Some(held.board) == own);
+            let parts = here.flat_map(|held| held.placement.parts());
+            let held = parts.map(|part| u64::from(part.volume() - others.free_in(part)));
+            drained -= held.sum::<u64>();
         }
-        let drained = drained.len() as u64;
         NodeCounts {
             free: board.free.count().into(),
             busy: board.busy.into(),

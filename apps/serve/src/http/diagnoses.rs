@@ -47,7 +47,7 @@ impl Diagnoses {
         }
         let RefusalInState { refused, view } = refusal;
         let (known, board) = (self.of(view), &view.boards[refused.board]);
-        let scene = known.scenes[refused.board].get_or_init(|| Scene::in_view(view, board));
+        let scene = known.scenes[refused.board].get_or_init(|| Scene::in_view(view, refused.board));
         let question = Question {
             view,
             board,

@@ -14,10 +14,10 @@ mod words;
 
 use pavior_allocation::{Answers, Machine};
 use pavior_kernel::Time;
-use pavior_mesh::{Cuboid, JobId, NodeId, Request, volume};
+use pavior_mesh::{Cuboid, JobId, NodeId, Occupancy, Request, volume};
 
 use crate::blockers::jobs_in;
-use crate::earliest::Ends;
+use crate::earliest::first_end;
 use crate::{
     Blockers, Earliest, Planned, SearchLimits, Shape, Snapshot, Weights, blockers, earliest, fit,
     unblock_any,
@@ -211,13 +211,22 @@ impl Why {
     /// nor where they would go.
     #[must_use]
     pub fn for_reader(mut self, snapshot: &Snapshot, knows: impl Fn(JobId) -> bool) -> Why {
-        let all = snapshot.jobs().all(|(job, _)| knows(job));
-        self.enough = self.enough.filter(|_| all);
-        if let Some(blocked) = self.blocked.as_mut().filter(|_| !all) {
-            let own = blocked.jobs.iter().all(|&(job, _)| knows(job));
-            blocked.until = blocked.until.filter(|_| own);
-            blocked.sooner = None;
-            blocked.plan = Planned { plan: None, proven: false };
+        let own = |blocked: &Blocked| blocked.jobs.iter().all(|&(job, _)| knows(job));
+        if let Some(blocked) = &mut self.blocked {
+            blocked.until = blocked.until.filter(|_| own(blocked));
+        }
+        // Whether all are known is asked only where it matters: they are many.
+        let nothing = Planned { plan: None, proven: false };
+        let tells = self.enough.is_some()
+            || self
+                .blocked
+                .as_ref()
+                .is_some_and(|blocked| blocked.sooner.is_some() || blocked.plan != nothing);
+        if tells && !snapshot.jobs().all(|(job, _)| knows(job)) {
+            self.enough = None;
+            if let Some(blocked) = &mut self.blocked {
+                (blocked.sooner, blocked.plan) = (None, nothing);
+            }
         }
         self
     }
@@ -269,7 +278,9 @@ fn blocked(
     let mut ends = jobs.iter().map(|&job| end(job));
     let until = ends.try_fold(Time::ZERO, |last, end| Some(last.max(end?)));
     let until = until.filter(|_| unavailable.is_empty());
-    let soonest = asked.boxes.iter().filter_map(|&shape| earliest(snapshot, shape, end));
+    // What ends later makes no place free sooner.
+    let before = |job: JobId| end(job).filter(|&end| until.is_none_or(|until| end < until));
+    let soonest = asked.boxes.iter().filter_map(|&shape| earliest(snapshot, shape, before));
     let soonest = soonest.min_by_key(|found| found.at);
     let sooner = soonest.filter(|found| until.is_none_or(|until| found.at < until));
     let held = |job: JobId| {
@@ -284,8 +295,6 @@ fn blocked(
 
 /// When so many nodes are free.
 fn enough(snapshot: &Snapshot, needed: u64, end: impl Fn(JobId) -> Option<Time>) -> Option<Time> {
-    let ends = Ends::of(snapshot, end);
-    let times = ends.times();
-    let lacks = |&at: &Time| u64::from(ends.free_after(at).count()) < needed;
-    times.get(times.partition_point(lacks)).copied()
+    let enough = |free: &Occupancy| (u64::from(free.count()) >= needed).then_some(());
+    first_end(snapshot, end, enough).map(|(at, ())| at)
 }

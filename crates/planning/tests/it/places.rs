@@ -99,8 +99,10 @@ fn judge_nearest(state: &State, snapshot: &Snapshot, ask: Shape) {
         }
     }
     assert_eq!(nearest(snapshot, ask, usize::MAX), listed);
-    listed.truncate(2);
-    assert_eq!(nearest(snapshot, ask, 2), listed);
+    for count in [2, 1] {
+        listed.truncate(count);
+        assert_eq!(nearest(snapshot, ask, count), listed);
+    }
 }
 
 #[test]
