@@ -13,8 +13,8 @@
 //! mean; of equals what EASY would do. Nothing keeps a large job from starving but its place in
 //! that mean.
 //!
-//! Cost: at most ([`OLDEST`] + 2) [`FUTURES`] futures a decision, each of at most [`SEEN`] +
-//! [`COMING`] starts.
+//! Cost: for o oldest jobs and f futures at most f (o + 2) futures a decision, each of as many
+//! starts as it has jobs.
 //!
 //! Source: rollout of a base policy (Bertsekas, Tsitsiklis & Wu, "Rollout algorithms for
 //! combinatorial optimization", Journal of Heuristics 3, 1997), with common random numbers.
@@ -28,20 +28,32 @@ use pavior::strategies::Stream;
 use pavior::workload::Job;
 use pavior_studies::yardstick::{Effort, Row, Yardstick, judge_all};
 
-/// The oldest jobs that are tried.
-const OLDEST: usize = 6;
-/// The futures of a try.
-const FUTURES: usize = 8;
-/// The oldest jobs of the queue that a future has.
-const SEEN: usize = 64;
-/// The jobs that arrive in a future.
-const COMING: usize = 48;
+/// How much is thought.
+#[derive(Clone, Copy)]
+struct Thinking {
+    /// The oldest jobs that are tried.
+    oldest: usize,
+    /// The futures of a try.
+    futures: usize,
+    /// The oldest jobs of the queue that a future has.
+    seen: usize,
+    /// The jobs that arrive in a future.
+    coming: usize,
+}
+
+/// What is compared.
+const LEVELS: [(&str, Thinking); 3] = [
+    ("look-ahead-2", Thinking { oldest: 3, futures: 2, seen: 32, coming: 16 }),
+    ("look-ahead-8", Thinking { oldest: 6, futures: 8, seen: 64, coming: 48 }),
+    ("look-ahead-32", Thinking { oldest: 10, futures: 32, seen: 96, coming: 96 }),
+];
 /// The number of the first job that is drawn: none that has come has such a number.
 const UNSEEN: u64 = 1 << 62;
 /// The last arrivals that futures are drawn from.
 const PAST: usize = 256;
 
 struct LookAhead {
+    thinking: Thinking,
     easy: Selection,
     /// The last arrivals: the time since the one before, and the job.
     past: Vec<(Time, Job)>,
@@ -60,12 +72,12 @@ impl Scheduler for LookAhead {
         view: &mut MachineView<'_>,
     ) -> Option<Start> {
         self.learn(queue);
-        let oldest: Vec<usize> = (0..queue.len().min(OLDEST))
+        let oldest: Vec<usize> = (0..queue.len().min(self.thinking.oldest))
             .filter(|&index| queue.get(index).is_some_and(|job| view.can_start(job).is_ok()))
             .collect();
         let first = self.base().next(now, queue, running, view);
         // A future has only the oldest jobs.
-        if first.as_ref().map_or(oldest.is_empty(), |start| start.index >= SEEN) {
+        if first.as_ref().map_or(oldest.is_empty(), |start| start.index >= self.thinking.seen) {
             return first;
         }
         // While nothing runs, nothing may come after which it is asked again.
@@ -77,7 +89,8 @@ impl Scheduler for LookAhead {
                 tries.push(other);
             }
         }
-        let futures: Vec<Vec<Job>> = (0..FUTURES).map(|_| self.arrivals(now)).collect();
+        let futures: Vec<Vec<Job>> =
+            (0..self.thinking.futures).map(|_| self.arrivals(now)).collect();
         let cost = |start: &Option<Start>| -> f64 {
             let runs = futures.iter();
             runs.map(|future| self.cost(now, (queue, running), view, start.as_ref(), future)).sum()
@@ -90,8 +103,9 @@ impl Scheduler for LookAhead {
 }
 
 impl LookAhead {
-    fn new() -> LookAhead {
+    fn new(thinking: Thinking) -> LookAhead {
         LookAhead {
+            thinking,
             easy: "easy".parse().expect("it is built in"),
             past: Vec::new(),
             last: Time::ZERO,
@@ -120,8 +134,8 @@ impl LookAhead {
     /// Jobs that may come: each is one of the past, after the time that lay before one of the past.
     fn arrivals(&mut self, now: Time) -> Vec<Job> {
         let (past, mut at) = (self.past.len() as u64, now);
-        let mut come = Vec::with_capacity(COMING);
-        for id in (UNSEEN..).take(if past == 0 { 0 } else { COMING }) {
+        let mut come = Vec::with_capacity(self.thinking.coming);
+        for id in (UNSEEN..).take(if past == 0 { 0 } else { self.thinking.coming }) {
             let gap = self.past[self.dice.below(past) as usize].0;
             let job = self.past[self.dice.below(past) as usize].1.clone();
             at = at.saturating_add(gap.max(Time(1)));
@@ -140,7 +154,7 @@ impl LookAhead {
         future: &[Job],
     ) -> f64 {
         let mut oldest = Queue::new();
-        queue.iter().take(SEEN).for_each(|job| oldest.push(job.clone()));
+        queue.iter().take(self.thinking.seen).for_each(|job| oldest.push(job.clone()));
         let after = if start.is_none() { Some(now) } else { None };
         let scheduler = Box::new(From { after, base: self.base() });
         let mut dispatcher = view.what_if(&oldest, running, scheduler);
@@ -190,20 +204,29 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let quick = std::env::args().nth(1).is_some_and(|word| word == "quick");
     let effort = if quick { Effort::QUICK } else { Effort::FULL };
     let mut catalogue = Catalogue::default();
-    catalogue.schedulers.add(entry("look-ahead", LookAhead::new))?;
+    for (name, thinking) in LEVELS {
+        catalogue.schedulers.add(entry(name, move || LookAhead::new(thinking)))?;
+    }
     let instances = Yardstick::built_in().draw(None, effort)?;
     let board = judge_all(&instances, &catalogue, &["tff".to_string()], effort, &NoProgress)?;
-    println!("scenario,bound_h,easy_h,look_ahead_h,saved_h");
+    let names = LEVELS.map(|(name, _)| name);
+    println!("scenario,bound_h,easy_h,{},best,easy_behind_h,half_width_h", names.join(","));
     for instance in &instances {
-        let of = |scheduler: &str| {
-            let is = |row: &&Row| row.scenario == instance.name && row.scheduler == scheduler;
-            board.rows.iter().find(is)
-        };
-        if let (Some(easy), Some(ahead)) = (of("easy"), of("look-ahead")) {
-            let [bound, easy, ahead] =
-                [easy.bound, easy.turnaround, ahead.turnaround].map(|seconds| seconds / 3600.0);
-            println!("{},{bound:.3},{easy:.3},{ahead:.3},{:.3}", instance.name, easy - ahead);
-        }
+        let mut rows = board.rows.iter().filter(|row| row.scenario == instance.name).peekable();
+        let Some(best) = rows.peek().map(|row| row.scheduler.clone()) else { continue };
+        let rows: Vec<&Row> = rows.collect();
+        let of = |scheduler: &str| rows.iter().find(|row| row.scheduler == scheduler);
+        let Some(easy) = of("easy") else { continue };
+        let hours = |seconds: f64| format!("{:.3}", seconds / 3600.0);
+        let turnaround = |name| of(name).map_or(String::new(), |row| hours(row.turnaround));
+        let behind = easy.behind.as_ref();
+        let mut cells = vec![instance.name.clone(), hours(easy.bound), hours(easy.turnaround)];
+        cells.extend(names.map(turnaround));
+        cells.push(best);
+        cells.push(behind.map_or(String::new(), |change| hours(change.difference)));
+        let half_width = behind.and_then(|change| change.half_width);
+        cells.push(half_width.map_or(String::new(), hours));
+        println!("{}", cells.join(","));
     }
     Ok(())
 }
