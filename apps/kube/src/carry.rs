@@ -63,7 +63,8 @@ impl Carrier {
                 let path = path::<Placement>(placement)? + "/status";
                 self.send("PATCH", &path, MERGE, &body).await
             }
-            Act::Withdraw { placement, .. } => {
+            Act::Withdraw { placement, unless, .. } => {
+                self.unless(unless.as_deref()).await?;
                 let body = json!({ "preconditions": precondition(placement) });
                 let path = path::<Placement>(placement)?;
                 self.send("DELETE", &path, "application/json", &body).await
@@ -72,7 +73,8 @@ impl Carrier {
                 let path = path::<Pod>(pod)?;
                 self.send("PATCH", &path, "application/json-patch+json", patch).await
             }
-            Act::Remove { pod, .. } => {
+            Act::Remove { pod, unless, .. } => {
+                self.unless(unless.as_deref()).await?;
                 let body = json!({ "preconditions": { "uid": pod.uid } });
                 self.send("DELETE", &path::<Pod>(pod)?, "application/json", &body).await
             }

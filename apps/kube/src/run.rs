@@ -194,7 +194,11 @@ impl Round {
             self.page.metrics.overlaps.inc();
         }
         let new = |act: &Act| !self.done.contains_key(&(act.word(), act.object().clone()));
-        let acts: Vec<Act> = made.acts.into_iter().filter(new).collect();
+        let (acts, again): (Vec<Act>, Vec<Act>) = made.acts.into_iter().partition(new);
+        if !again.is_empty() {
+            // No news need come when its time is over.
+            self.waits.get_or_insert(AGAIN);
+        }
         let carrier = &self.carrier;
         let results: Vec<(Act, Result<(), Unchanged>)> = stream::iter(acts)
             .map(|act| async {

@@ -10,7 +10,8 @@ use serde_json::json;
 
 use super::{Carrier, MERGE, Unchanged, path, precondition};
 use crate::objects::{
-    FAILED, Job, Known as _, OF_MACHINE, OF_NAMESPACE, OF_RECORD, Placement, Slice, SliceSpec,
+    FAILED, Job, Known as _, OF_MACHINE, OF_NAMESPACE, OF_RECORD, Phase, Placement, Slice,
+    SliceSpec,
 };
 use crate::plan::{Draft, Seen};
 
@@ -58,6 +59,19 @@ impl Carrier {
         }
         let body = json!({ "preconditions": { "uid": slice.uid } });
         self.send("DELETE", &path::<Slice>(slice)?, "application/json", &body).await
+    }
+
+    /// Refuses a change if a Slice is there, and may be usable.
+    pub(super) async fn unless(&self, slice: Option<&str>) -> Result<(), Unchanged> {
+        let Some(name) = slice else { return Ok(()) };
+        let seen = Seen { name: name.to_string(), ..Seen::default() };
+        // What a user writes in a selector need not be the name of anything.
+        let Ok(path) = path::<Slice>(&seen) else { return Ok(()) };
+        let known = self.read::<Slice>(&path).await?;
+        if known.is_some_and(|one| one.phase() != Phase::Lost) {
+            return Err(Unchanged::Changed);
+        }
+        Ok(())
     }
 
     /// Writes on a Job how many of its Slices failed.

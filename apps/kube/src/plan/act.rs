@@ -41,8 +41,9 @@ pub(crate) enum Act {
     Propose { job: Seen, placement: PlacementSpec },
     /// Confirms a proposal.
     Confirm { placement: Seen },
-    /// Deletes a record; why.
-    Withdraw { placement: Seen, why: String },
+    /// Deletes a record; why. Not if the Slice that `unless` names may be usable: then it was only
+    /// not read.
+    Withdraw { placement: Seen, why: String, unless: Option<String> },
     /// Opens a gated pod, by a JSON patch.
     Open { pod: Seen, patch: Value },
     /// Makes the Slice of a confirmed record, unless a cube of it is in another Slice.
@@ -55,8 +56,9 @@ pub(crate) enum Act {
     Check { workload: Seen, at: usize, check: String, state: &'static str, message: String },
     /// Tells Kueue that a check is looked after.
     Activate { check: Seen },
-    /// Deletes a pod that is open for other nodes than its record says, or without a record.
-    Remove { pod: Seen, why: String },
+    /// Deletes a pod that is open for other nodes than its record says, or without a record; why.
+    /// `unless` as above.
+    Remove { pod: Seen, why: String, unless: Option<String> },
     /// Adds the exclusive resource to the status of a node.
     Offer { node: Seen, resource: String },
 }

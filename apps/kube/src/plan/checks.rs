@@ -39,13 +39,13 @@ pub(super) fn tell(
             .find(|record| record.stands && record.placement.spec.jobs().contains(&job.uid()));
         let (state, message) = if let Some(record) = placed {
             ("Ready", format!("its box is {}", record.placement.spec.at))
-        } else if let Some(waits) = waiting.iter().find(|one| one.job.uid == job.uid()) {
+        } else {
+            // A place that is only proposed is none: it may be withdrawn, again and again.
             let uid = quota.workload.uid.clone();
             let since = memory.quota.get(&uid).copied().unwrap_or(now);
             holds.insert(uid, since);
+            let Some(waits) = waiting.iter().find(|one| one.job.uid == job.uid()) else { continue };
             told(waits, since.saturating_add(most), now)
-        } else {
-            continue;
         };
         // Kueue itself takes back a Retry, together with the quota.
         let same = quota.state == state && quota.message == message;

@@ -54,6 +54,8 @@ pub(crate) struct Memory {
     quota: HashMap<Uid, i64>,
     /// Since when a Slice is not usable yet.
     forming: HashMap<Uid, i64>,
+    /// The record whose Slice failed last of each Job, and when that was seen.
+    noted: HashMap<Uid, (Uid, i64)>,
     /// When a Slice with a cube failed last.
     failed: HashMap<String, i64>,
     /// The slots of the shapes that the operator asks for, of this free machine.
@@ -127,6 +129,7 @@ impl Memory {
             slice.is_some_and(|slice| slice.phase() == Phase::Forming)
         };
         self.forming.retain(|slice, _| forms(slice));
+        self.noted.retain(|job, _| world.jobs.contains_key(job));
         for placement in world.placements.values() {
             let served = self.served.entry(placement.namespace().to_string()).or_insert(i64::MIN);
             *served = (*served).max(placement.created());

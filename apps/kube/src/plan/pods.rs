@@ -34,7 +34,7 @@ pub(crate) fn open(plot: &Plot<'_>, index: &Index<'_>, record: &Record<'_>, acts
             None if pod.node().map_or(pod.meant_for().as_ref() == Some(name), |on| on == name) => {}
             None => {
                 let why = "it is open for another node than its Job's placement says".to_string();
-                acts.push(Act::Remove { pod: Seen::of(pod), why });
+                acts.push(Act::Remove { pod: Seen::of(pod), why, unless: None });
             }
         }
     }
@@ -48,7 +48,7 @@ pub(crate) fn remove(unit: &Unit<'_>, index: &Index<'_>, acts: &mut Vec<Act>) {
     for (_, pod) in pods.into_iter().filter(|(_, pod)| pod.gate().is_none()) {
         if gated || pod.node().is_none() {
             let why = "it is open, and its Job has no placement".to_string();
-            acts.push(Act::Remove { pod: Seen::of(pod), why });
+            acts.push(Act::Remove { pod: Seen::of(pod), why, unless: None });
         }
     }
 }

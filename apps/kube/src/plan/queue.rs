@@ -323,9 +323,9 @@ impl State {
     ) {
         let confirmed = record.placement.status.confirmed;
         let taken = |node: &NodeId| owners[node.index()].is_some();
-        let twice = record.nodes.iter().filter(|node| owners[node.index()] == Some(true));
+        let twice = record.held().filter(|node| owners[node.index()] == Some(true));
         self.overlaps.extend(twice.filter(|_| confirmed));
-        let mut free: Vec<NodeId> = record.nodes.iter().copied().filter(|id| !taken(id)).collect();
+        let mut free: Vec<NodeId> = record.held().filter(|id| !taken(id)).collect();
         let created = record.placement.created().max(0) as u64;
         let seconds = index.unit_of(record.placement).and_then(|unit| unit.seconds());
         let end = seconds.map(|run| created.saturating_add(run));

@@ -21,8 +21,17 @@ pub(crate) struct Record<'a> {
     pub(crate) placement: &'a Placement,
     /// By rank; empty if a node is none of the machine's.
     pub(crate) nodes: Vec<NodeId>,
+    /// The others of such a record.
+    left: Vec<NodeId>,
     /// Whether pods may be opened for it: it is confirmed, and is not given up.
     pub(crate) stands: bool,
+}
+
+impl Record<'_> {
+    /// The nodes that nobody else may have while it is there, in whatever state it is.
+    pub(crate) fn held(&self) -> impl Iterator<Item = NodeId> {
+        self.nodes.iter().chain(&self.left).copied()
+    }
 }
 
 /// The records of a machine, oldest first, and what is to be done with them. A record is given up
@@ -36,8 +45,8 @@ pub(crate) fn judge<'a>(
     let mut records = read(plot, index);
     let mut confirmed: HashMap<NodeId, &Uid> = HashMap::new();
     for record in records.iter().filter(|record| record.placement.status.confirmed) {
-        for node in &record.nodes {
-            confirmed.entry(*node).or_insert(&record.placement.spec.job_uid);
+        for node in record.held() {
+            confirmed.entry(node).or_insert(&record.placement.spec.job_uid);
         }
     }
     let mut older: HashMap<NodeId, &Uid> = HashMap::new();
@@ -59,13 +68,13 @@ pub(crate) fn judge<'a>(
             fault(record)
         };
         if !placement.status.confirmed {
-            for node in &record.nodes {
-                older.entry(*node).or_insert(own);
+            for node in record.held() {
+                older.entry(node).or_insert(own);
             }
         }
         let placement = Seen::of(placement);
         match why {
-            Some(why) => acts.push(Act::Withdraw { placement, why }),
+            Some(why) => acts.push(Act::Withdraw { placement, why, unless: None }),
             None if record.placement.status.confirmed => record.stands = true,
             None => acts.push(Act::Confirm { placement }),
         }
@@ -93,11 +102,14 @@ fn read<'a>(plot: &Plot<'_>, index: &Index<'a>) -> Vec<Record<'a>> {
     let mut own: Vec<&Placement> =
         all.filter(|placement| placement.spec.machine == plot.name).collect();
     own.sort_unstable_by_key(|placement| (placement.version_number(), placement.uid()));
-    let nodes = |placement: &Placement| {
-        let ids = placement.spec.nodes.iter().map(|name| plot.places.ids.get(name).copied());
-        ids.collect::<Option<Vec<NodeId>>>().unwrap_or_default()
+    let record = |placement: &'a Placement| {
+        let names = &placement.spec.nodes;
+        let ids = names.iter().filter_map(|name| plot.places.ids.get(name).copied());
+        let ids: Vec<NodeId> = ids.collect();
+        let whole = ids.len() == names.len();
+        let (nodes, left) = if whole { (ids, Vec::new()) } else { (Vec::new(), ids) };
+        Record { placement, nodes, left, stands: false }
     };
-    let record = |placement| Record { placement, nodes: nodes(placement), stands: false };
     own.into_iter().map(record).collect()
 }
 

@@ -1,5 +1,7 @@
 //! How many Slices of a Job failed in a row: an annotation of the Job, so that every copy knows.
 
+use std::collections::HashMap;
+
 use crate::objects::{FAILED, Job, Known as _, Uid};
 
 /// The longest time between a failure and the next Slice, in seconds.
@@ -24,6 +26,22 @@ impl Failures {
         let at = word()?.parse().ok()?;
         let record = Uid(word()?.to_string());
         words.next().is_none().then_some(Failures { row, at, record })
+    }
+
+    /// The same, noted at the latest when this copy saw it first: whoever noted it may have another
+    /// clock. `noted` keeps that for each Job.
+    pub(super) fn seen(
+        job: &Job,
+        noted: &mut HashMap<Uid, (Uid, i64)>,
+        now: i64,
+    ) -> Option<Failures> {
+        let mut failures = Failures::of(job)?;
+        let first = noted.entry(job.uid()).or_insert_with(|| (failures.record.clone(), now));
+        if first.0 != failures.record || first.1 > now {
+            *first = (failures.record.clone(), now);
+        }
+        failures.at = failures.at.min(first.1);
+        Some(failures)
     }
 
     /// The annotation once one more has failed.
@@ -60,7 +78,6 @@ impl Failures {
             return 0;
         }
         let whole = (5_i64 << (self.row - 2).min(10)).min(LONGEST_S);
-        // A clock that is wrong does not make it longer.
         (self.at.saturating_add(whole).saturating_sub(now)).clamp(0, whole)
     }
 }

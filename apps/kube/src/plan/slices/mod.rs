@@ -40,6 +40,8 @@ enum Use {
     Nobody,
     /// A Slice without a record: it is being deleted.
     Going,
+    /// A Slice of somebody else, for nobody knows how long.
+    Others,
     Held,
 }
 
@@ -80,9 +82,12 @@ impl<'a> Lot<'a> {
         let mut uses = vec![Use::Nobody; yard.cubes.len()];
         for slice in slices.values() {
             let ours = slice.record(plot.name);
-            let own = ours.is_some_and(|(.., uid)| !index.world.placements.contains_key(&uid));
+            let to = match ours {
+                None => Use::Others,
+                Some((.., uid)) if index.world.placements.contains_key(&uid) => Use::Held,
+                Some(_) => Use::Going,
+            };
             for place in slice.spec.partition_ids.iter().filter_map(|id| plot.places.ids.get(id)) {
-                let to = if own { Use::Going } else { Use::Held };
                 uses[place.index()] = to;
             }
         }
@@ -129,15 +134,20 @@ impl<'a> Lot<'a> {
     /// Why no Slice can be made of the cubes of a record.
     fn unfit(&self, record: &Placement) -> Option<String> {
         let unit = self.index.unit_of(record)?;
-        if unit.pods(self.index).iter().any(|(_, pod)| pod.gate().is_none()) {
-            // Its Slice was there: it is made anew.
-            return None;
-        }
-        let elsewhere =
-            |id: &String| self.slices.values().any(|slice| slice.spec.partition_ids.contains(id));
+        // Then its Slice was there, and is made anew, unless somebody took a cube of it since. One
+        // with a cube of it may be from before: then its own Slice was only not read yet.
+        let opened = unit.pods(self.index).iter().any(|(_, pod)| pod.gate().is_none());
+        let taken = |slice: &Slice| {
+            let foreign = slice.record(self.plot.name).is_none();
+            foreign && slice.phase() == Phase::Usable && slice.created() >= record.created()
+        };
+        let elsewhere = |id: &String| {
+            let others = self.slices.values().filter(|slice| !opened || taken(slice));
+            others.into_iter().any(|slice| slice.spec.partition_ids.contains(id))
+        };
         record.spec.nodes.iter().find_map(|id| {
             let place = self.plot.places.ids.get(id)?;
-            if self.yard.cubes[place.index()].health == Health::Unusable {
+            if !opened && self.yard.cubes[place.index()].health == Health::Unusable {
                 return Some(format!("cube {} is not available", shown(id)));
             }
             elsewhere(id).then(|| format!("cube {} is in another Slice", shown(id)))
@@ -156,7 +166,7 @@ pub(super) fn plan(
     now: i64,
 ) -> Result<Plan, String> {
     let lot = Lot::of(index, machine)?;
-    let mut acts = Vec::new();
+    let (mut acts, mut unfit) = (Vec::new(), HashMap::new());
     let records = records::judge(&lot.plot, index, &mut acts, &mut |record| {
         let counted = || {
             let job = index.world.jobs.get(&record.placement.spec.job_uid);
@@ -164,11 +174,20 @@ pub(super) fn plan(
             failures.is_some_and(|failures| failures.count(&record.placement.uid()))
         };
         match lot.state(record.placement, memory, now) {
-            State::Unfit(why) => Some(why),
+            State::Unfit(why) => {
+                let slice = Slice::name_for(record.placement);
+                unfit.insert(record.placement.uid(), slice);
+                Some(why)
+            }
             State::Lost(why) if counted() => Some(why),
             _ => None,
         }
     });
+    for act in &mut acts {
+        if let Act::Withdraw { placement, unless, .. } = act {
+            *unless = unfit.remove(&placement.uid);
+        }
+    }
     let mut told = Vec::new();
     for record in records.iter().filter(|record| record.stands) {
         follow(&lot, record, memory, now, &mut acts, &mut told);
@@ -261,7 +280,7 @@ fn remove(lot: &Lot<'_>, unit: &Unit<'_>, acts: &mut Vec<Act>) {
         let usable = usable.is_some_and(|slice| slice.phase() == Phase::Usable);
         if pod.gate().is_none() && !usable && (own.is_none() || selected != own.as_ref()) {
             let why = "it is open for a Slice that its Job does not have".to_string();
-            acts.push(Act::Remove { pod: Seen::of(pod), why });
+            acts.push(Act::Remove { pod: Seen::of(pod), why, unless: selected.cloned() });
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Which cubes the Jobs that wait get.
 //!
 //! A Slice has cubes of one block. Of the blocks with enough free cubes the one with the fewest is
-//! taken, and in it those that the strategy `tpu` chooses. If no block has enough, the block with
-//! the most is kept for the Job, and no Job behind it gets cubes of it: so it starts when they are
-//! free, however many small ones come. A Job whose Slice failed stands first, and may have the
-//! spares.
+//! taken, and in it those that the strategy `tpu` chooses. If no block has enough, one is kept for
+//! the Job, and no Job behind it gets cubes of it: so it starts when they are free, however many
+//! small ones come. That is the block with the most of those that will have enough once our Slices
+//! have ended. A Job whose Slice failed stands first, and may have the spares.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -29,6 +29,8 @@ struct Block {
     free: usize,
     /// Free, or of a Slice that is going.
     soon: usize,
+    /// That will be free once our Slices have ended.
+    ours: usize,
     /// Whether what is free is kept for a Job.
     kept: bool,
 }
@@ -48,7 +50,9 @@ impl Block {
         let usable = |at: &&usize| lot.yard.cubes[**at].health != Health::Unusable;
         let free = order.iter().filter(|&&at| lot.is_free(at)).count();
         let going = order.iter().filter(usable).filter(|&&at| lot.uses[at] == Use::Going).count();
-        let mut block = Block { order, engine, free, soon: free + going, kept: false };
+        let ours = order.iter().filter(usable).filter(|&&at| lot.uses[at] != Use::Others).count();
+        let soon = free + going;
+        let mut block = Block { order, engine, free, soon, ours, kept: false };
         for place in 0..block.order.len() {
             if !lot.is_free(block.order[place]) {
                 // One chip that is missing keeps its cube out of every slice of whole cubes.
@@ -133,7 +137,7 @@ pub(super) fn place(
             continue;
         }
         *place += 1;
-        let failures = Failures::of(unit.first());
+        let failures = Failures::seen(unit.first(), &mut memory.noted, now);
         if let Some((never, why)) = failures.as_ref().and_then(|all| all.keep(lot.attempts, now)) {
             memory.unfinished |= !never;
             placed.refuse(unit, never, &why);
@@ -181,7 +185,8 @@ fn choose(
         format!("it needs {count} free cubes of one block: at most {most} are free{beside}")
     };
     let open = blocks.iter_mut().filter(|block| !block.kept && block.order.len() >= needed);
-    if let Some(block) = open.max_by_key(|block| block.soon) {
+    // One that lacks cubes which others must repair or give back may never have enough.
+    if let Some(block) = open.max_by_key(|block| (block.ours >= needed, block.soon)) {
         block.kept = true;
     }
     Err((false, why))

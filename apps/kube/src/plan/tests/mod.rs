@@ -1,9 +1,11 @@
 //! Plans against a model of a cluster: an API server that keeps versions, watches that lag, the
 //! controller of Jobs, a scheduler and nodes.
 
+mod copies;
 mod foretold;
 mod model;
 mod quota;
+mod quota_storm;
 mod races;
 mod sets;
 mod slices;

@@ -1,14 +1,14 @@
 //! A cluster in memory. Every change has a number; a copy of the program sees each kind up to some
 //! number, and what it does is refused if the object is not as it saw it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{OwnerReference, Time};
 use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::objects::{
-    BOX, FAILED, GATE, GLOBAL_INDEX, Job, Known, Machine, Node, OF_SLICE, Placement,
+    BOX, FAILED, GATE, GLOBAL_INDEX, Job, Known, Machine, Node, OF_SLICE, Phase, Placement,
     PlacementStatus, Pod, SHAPE, Slice, Uid, Workload,
 };
 use crate::plan::{Act, Draft, Seen};
@@ -64,6 +64,8 @@ pub(super) struct Model {
     version: u64,
     next: u64,
     history: Vec<News>,
+    /// How many changes were forgotten before those of `history`.
+    forgotten: usize,
     /// Of a node: a shape has that many fewer pods.
     chips: u32,
     /// The nodes that each Job's pods ended on, by rank.
@@ -81,13 +83,38 @@ pub(super) struct View {
 impl View {
     /// Sees more of a kind, at most so many changes of all kinds.
     pub(super) fn advance(&mut self, model: &Model, kind: usize, most: usize) {
-        let to = self.seen[kind].saturating_add(most).min(model.history.len());
-        for news in &model.history[self.seen[kind]..to] {
+        let to = self.seen[kind].saturating_add(most).min(model.changes());
+        let (from, end) = (self.seen[kind] - model.forgotten, to - model.forgotten);
+        for news in &model.history[from..end] {
             if news.kind() == kind {
                 news.clone().apply(&mut self.world);
             }
         }
         self.seen[kind] = to;
+        self.join(model);
+    }
+
+    /// Reads a kind anew, from a list, as if it was never read: what came between is not seen.
+    pub(super) fn list(&mut self, model: &Model, kind: usize) {
+        let (own, all) = (&mut self.world, &model.world);
+        match kind {
+            0 => own.jobs.clone_from(&all.jobs),
+            1 => own.pods.clone_from(&all.pods),
+            2 => own.nodes.clone_from(&all.nodes),
+            3 => own.placements.clone_from(&all.placements),
+            _ => own.slices.clone_from(&all.slices),
+        }
+        self.seen[kind] = model.changes();
+        self.join(model);
+    }
+
+    /// Up to which change every kind was read.
+    pub(super) fn read(&self) -> usize {
+        self.seen.iter().copied().min().unwrap_or(0)
+    }
+
+    /// Takes what is read with every kind.
+    fn join(&mut self, model: &Model) {
         self.world.machines = model.world.machines.clone();
         self.world.kueue = model.world.kueue.clone();
         self.world.join_quota();
@@ -131,6 +158,7 @@ impl Model {
             version: 1,
             next: 1,
             history: Vec::new(),
+            forgotten: 0,
             chips,
             ended: HashMap::new(),
         };
@@ -143,9 +171,26 @@ impl Model {
         format!("u{:06}", self.next)
     }
 
+    /// When what is made now is made.
+    pub(super) fn time(&self) -> Time {
+        time(1000 + self.next as i64)
+    }
+
     fn note(&mut self, news: News) {
         news.clone().apply(&mut self.world);
         self.history.push(news);
+    }
+
+    /// How many changes there were.
+    fn changes(&self) -> usize {
+        self.forgotten + self.history.len()
+    }
+
+    /// Forgets the changes that every view has read.
+    pub(super) fn forget(&mut self, read: usize) {
+        let many = read.saturating_sub(self.forgotten);
+        self.history.drain(..many);
+        self.forgotten += many;
     }
 
     fn stamp(&mut self, metadata: &mut k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta) {
@@ -208,7 +253,7 @@ impl Model {
         let sides = shape.split('x').map(|side| side.parse::<u32>().unwrap_or(0));
         let nodes = sides.product::<u32>() / self.chips;
         let uid = self.uid();
-        let created = Timestamp::from_second(1000 + self.next as i64).unwrap();
+        let created = self.time();
         let job = json!({
             "metadata": {
                 "name": name, "namespace": namespace, "uid": uid, "annotations": { SHAPE: shape },
@@ -317,26 +362,32 @@ impl Model {
 
     /// The controller of Jobs: pods that are wanted and not there are made, gated.
     pub(super) fn make_pods(&mut self) {
-        let mut jobs: Vec<Job> = self.world.jobs.values().cloned().collect();
-        jobs.sort_unstable_by_key(Known::uid);
-        for job in jobs {
-            let uid = job.uid();
-            let of_job = self.pods(|pod| pod.owner() == Some(job.uid()));
+        let mut of: HashMap<Uid, Vec<Uid>> = HashMap::new();
+        for (uid, pod) in &self.world.pods {
+            if let Some(owner) = pod.owner() {
+                of.entry(owner).or_default().push(uid.clone());
+            }
+        }
+        let jobs: Vec<Uid> = self.world.jobs.keys().cloned().collect();
+        for uid in jobs {
+            let (job, of_job) = (&self.world.jobs[&uid], of.remove(&uid).unwrap_or_default());
             if job.is_suspended() || job.is_over() {
                 for pod in of_job {
                     self.delete_pod(&pod);
                 }
                 continue;
             }
-            let done = self.ended.get(&uid).cloned().unwrap_or_default();
-            let here: Vec<usize> = of_job
-                .iter()
-                .map(|pod| &self.world.pods[pod])
-                .filter(|pod| !pod.is_going())
-                .filter_map(Pod::rank)
-                .collect();
-            for rank in 0..job.spec.completions.unwrap_or(0) as usize {
-                if !done.contains_key(&rank) && !here.contains(&rank) {
+            let here = of_job.iter().map(|pod| &self.world.pods[pod]);
+            let here: HashSet<usize> =
+                here.filter(|pod| !pod.is_going()).filter_map(Pod::rank).collect();
+            let done = self.ended.get(&uid);
+            let is_done = |rank: &usize| done.is_some_and(|done| done.contains_key(rank));
+            let ranks = 0..job.spec.completions.unwrap_or(0) as usize;
+            let lacking: Vec<usize> =
+                ranks.filter(|rank| !is_done(rank) && !here.contains(rank)).collect();
+            if !lacking.is_empty() {
+                let job = job.clone();
+                for rank in lacking {
                     self.make_pod(&job, rank);
                 }
             }
@@ -379,27 +430,25 @@ impl Model {
 
     /// The scheduler: an open pod is bound to the node that it names, if that has room.
     pub(super) fn bind(&mut self) {
+        let living = self.world.pods.values().filter(|pod| pod.lives());
+        let mut taken: HashSet<String> = living.filter_map(Pod::node).map(String::from).collect();
         for uid in self.pods(|pod| pod.gate().is_none() && pod.node().is_none()) {
-            let mut pod = self.world.pods[&uid].clone();
-            let Some(name) = self.node_for(&pod) else { continue };
-            let taken = !self.pods(|pod| pod.lives() && pod.node() == Some(&name)).is_empty();
+            let Some(name) = self.node_for(&self.world.pods[&uid], &taken) else { continue };
             let ready = self.world.nodes.get(&name).is_some_and(Node::is_ready);
-            if ready && !taken {
+            if ready && taken.insert(name.clone()) {
+                let mut pod = self.world.pods[&uid].clone();
                 pod.spec.node_name = Some(name);
                 self.put_pod(pod);
             }
         }
     }
 
-    /// The node that a pod can have: the one that it names, or a free one of its Slice.
-    fn node_for(&self, pod: &Pod) -> Option<String> {
+    /// The node that a pod can have: the one that it names, or one of its Slice that nobody has.
+    fn node_for(&self, pod: &Pod, taken: &HashSet<String>) -> Option<String> {
         let Some(slice) = pod.spec.node_selector.get(OF_SLICE) else { return pod.meant_for() };
         let of_slice = |node: &&Node| node.label(OF_SLICE) == Some(slice.as_str());
-        let free = |node: &&Node| {
-            self.pods(|pod| pod.lives() && pod.node() == Some(node.name())).is_empty()
-        };
         let mut nodes = self.world.nodes.values().filter(of_slice);
-        nodes.find(free).map(|node| node.name().to_string())
+        nodes.find(|node| !taken.contains(node.name())).map(|node| node.name().to_string())
     }
 
     /// Pods that are going are gone.
@@ -443,7 +492,7 @@ impl Model {
                 one.metadata.name = Some(job.uid.0.clone());
                 one.metadata.namespace = Some(job.namespace.clone());
                 one.metadata.uid = Some(self.uid());
-                one.metadata.creation_timestamp = Some(time(1000 + self.next as i64));
+                one.metadata.creation_timestamp = Some(self.time());
                 self.put_placement(one);
                 true
             }
@@ -452,6 +501,11 @@ impl Model {
                 one.status = PlacementStatus { confirmed: true };
                 self.put_placement(one);
                 true
+            }
+            Act::Withdraw { unless, .. } | Act::Remove { unless, .. }
+                if self.may_be_usable(unless.as_deref()) =>
+            {
+                false
             }
             Act::Withdraw { placement, .. } => {
                 let Some(one) = self.seen(placement) else { return false };
@@ -495,6 +549,12 @@ impl Model {
         }
     }
 
+    /// Whether a Slice is there, and may be usable.
+    fn may_be_usable(&self, name: Option<&str>) -> bool {
+        let mut slices = self.world.slices.iter().flatten().map(|(_, one)| one);
+        slices.any(|one| name == Some(one.name()) && one.phase() != Phase::Lost)
+    }
+
     /// Writes on a Job how its Slices failed, if it is as it was seen.
     fn mark(&mut self, job: &Seen, text: &str) -> bool {
         let known = self.world.jobs.get(&job.uid).cloned();
@@ -515,7 +575,10 @@ impl Model {
             "pavior.dev/placement": record.name,
         });
         let one = json!({
-            "metadata": { "name": slice.name, "uid": self.uid(), "annotations": annotations },
+            "metadata": {
+                "name": slice.name, "uid": self.uid(), "annotations": annotations,
+                "creationTimestamp": self.time(),
+            },
             "spec": {
                 "type": "tpu7x", "topology": slice.topology, "partitionIds": slice.cubes,
             },
@@ -541,6 +604,18 @@ impl Model {
     /// A Slice is gone.
     pub(super) fn end_slice(&mut self, uid: &Uid) {
         self.note(News::Slice(uid.clone(), None));
+    }
+
+    /// A user takes back what is noted of a Job's Slices that failed.
+    pub(super) fn forgive(&mut self, job: &Uid) {
+        let Some(mut one) = self.world.jobs.get(job).cloned() else { return };
+        one.metadata.annotations.get_or_insert_default().remove(FAILED);
+        self.put_job(one);
+    }
+
+    /// Somebody deletes a record.
+    pub(super) fn delete_record(&mut self, uid: &Uid) {
+        self.note(News::Placement(uid.clone(), None));
     }
 
     fn put_placement(&mut self, mut one: Placement) {

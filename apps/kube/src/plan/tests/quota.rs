@@ -3,23 +3,23 @@
 use serde_json::{Value, json};
 
 use super::model::{Model, View};
-use crate::objects::{CONTROLLER, Job, Known as _, Uid, Workload};
-use crate::plan::{Act, Depth, Memory, Plan, plan};
+use crate::objects::{CONTROLLER, Job, Known as _, PlacementSpec, Uid, Workload};
+use crate::plan::{Act, Depth, Memory, Plan, Seen, plan};
 use crate::world::Index;
 
 /// What Kueue does, as far as it concerns a Job: quota in the order of priority and creation,
 /// preemption, checks, and Jobs that are resumed and suspended.
-struct Kueue {
+pub(super) struct Kueue {
     quota: u32,
     /// What a flavor demands of nodes.
     labels: Value,
     /// How many pods fewer than it asks for a Job gets.
     cut: u32,
-    preempts: bool,
+    pub(super) preempts: bool,
 }
 
 impl Kueue {
-    fn new(model: &mut Model, quota: u32, labels: Value) -> Kueue {
+    pub(super) fn new(model: &mut Model, quota: u32, labels: Value) -> Kueue {
         let check = json!({
             "metadata": { "name": "place", "uid": "check", "resourceVersion": "1" },
             "spec": { "controllerName": CONTROLLER },
@@ -34,7 +34,7 @@ impl Kueue {
     }
 
     /// A suspended Job in a queue.
-    fn submit(model: &mut Model, name: &str, shape: &str, priority: i64) -> Uid {
+    pub(super) fn submit(model: &mut Model, name: &str, shape: &str, priority: i64) -> Uid {
         let job = model.add_job(name, shape, &json!({}));
         model.suspend(&job, true);
         let (uid, made) = (model.uid(), &model.world.jobs[&job]);
@@ -55,7 +55,7 @@ impl Kueue {
     }
 
     /// Looks at every Workload once.
-    fn step(&self, model: &mut Model) {
+    pub(super) fn step(&self, model: &mut Model) {
         let mut all: Vec<Workload> = model.world.kueue.workloads.values().cloned().collect();
         all.sort_by_key(|one| (-one.spec.priority.unwrap_or(0), one.created(), one.uid()));
         let pods = |job: &Job| job.spec.completions.unwrap_or(0);
@@ -74,9 +74,15 @@ impl Kueue {
                 model.resume(&job.uid(), &labels);
             } else if !one.is_reserved() {
                 if self.preempts && Kueue::used(model) + pods(&job) > self.quota {
+                    let used = Kueue::used(model);
+                    let suffices = |other: &Workload| {
+                        let theirs = other.job().and_then(|uid| model.world.jobs.get(&uid));
+                        used + pods(&job) <= self.quota + theirs.map_or(0, pods)
+                    };
                     let lower = all.iter().rev().find(|other| {
                         other.spec.priority < one.spec.priority
                             && model.world.kueue.workloads[&other.uid()].is_reserved()
+                            && suffices(other)
                     });
                     if let Some(other) = lower {
                         let mut other = model.world.kueue.workloads[&other.uid()].clone();
@@ -300,6 +306,34 @@ fn who_waits_for_a_place_says_why_and_gives_its_quota_back_after_a_while() {
     end(&mut model, &first);
     go(&mut model, &kueue, &mut memory, 40, 60);
     assert_eq!(runs(&model, &second), 4);
+}
+
+#[test]
+fn a_proposal_that_is_withdrawn_does_not_make_patience_begin_anew() {
+    let mut model = model(&json!({ "quotaSeconds": 20 }));
+    let kueue = Kueue::new(&mut model, 100, json!({}));
+    Kueue::submit(&mut model, "first", "4x3", 0);
+    let mut memory = Memory::default();
+    go(&mut model, &kueue, &mut memory, 0, 10);
+    let second = Kueue::submit(&mut model, "second", "2x2", 0);
+    go(&mut model, &kueue, &mut memory, 10, 20);
+    // A copy that has not seen the record of the first proposes nodes of it.
+    let job = Seen::of(&model.world.jobs[&second]);
+    let placement = PlacementSpec {
+        machine: "m".into(),
+        job_uid: second.clone(),
+        shape: "2x2".into(),
+        at: "2x2@0,0".into(),
+        nodes: ["n0-0", "n1-0", "n0-1", "n1-1"].map(String::from).into(),
+        ..PlacementSpec::default()
+    };
+    assert!(model.carry(&Act::Propose { job, placement }));
+    let mut given_back = false;
+    for now in 20..34 {
+        go(&mut model, &kueue, &mut memory, now, now + 1);
+        given_back |= check(&model, &second).0 == "Retry";
+    }
+    assert!(given_back, "{:?}", check(&model, &second));
 }
 
 #[test]

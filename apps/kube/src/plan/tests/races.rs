@@ -41,7 +41,7 @@ impl Copy {
 }
 
 /// No node is in two confirmed records, and none has two living pods.
-fn check(model: &Model, seed: u64) {
+pub(super) fn check(model: &Model, seed: u64) {
     let mut owners: HashMap<&str, &Uid> = HashMap::new();
     for placement in model.world.placements.values().filter(|one| one.status.confirmed) {
         for node in &placement.spec.nodes {

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::model::{Model, View};
-use crate::objects::{Known as _, Uid};
-use crate::plan::{Act, Depth, Memory, Plan, plan};
+use crate::objects::{Known as _, PlacementSpec, Uid};
+use crate::plan::{Act, Depth, Memory, Plan, Seen, plan};
 use crate::world::Index;
 
 pub(super) fn planned(model: &Model) -> Plan {
@@ -184,4 +184,28 @@ fn a_suspended_job_gives_its_nodes_back_when_its_pods_are_gone() {
     model.end_going();
     let made = settle(&mut model);
     assert_eq!((made.status.busy, made.waiting.len()), (1, 0));
+}
+
+#[test]
+fn a_record_that_lacks_a_node_keeps_others_from_the_rest_while_it_is_there() {
+    let mut model = Model::new("mesh:4x4", &json!({}));
+    let jobs = ["a", "b"].map(|name| model.add_job(name, "2x1", &json!({})));
+    model.make_pods();
+    // Of two copies that did not see each other's.
+    for (job, nodes) in jobs.iter().zip([["n0-0", "n1-0"], ["n1-0", "n2-0"]]) {
+        let placement = PlacementSpec {
+            machine: "m".into(),
+            job_uid: job.clone(),
+            shape: "2x1".into(),
+            at: "2x1@0,0".into(),
+            nodes: nodes.map(String::from).into(),
+            ..PlacementSpec::default()
+        };
+        let job = Seen::of(&model.world.jobs[job]);
+        assert!(model.carry(&Act::Propose { job, placement }));
+    }
+    assert_eq!(words(&planned(&model)), ["confirm", "withdraw"]);
+    // Another copy that has not seen this yet may still confirm the older one.
+    model.delete_node("n0-0");
+    assert_eq!(words(&planned(&model)), ["withdraw", "withdraw"]);
 }

@@ -16,6 +16,9 @@ use crate::objects::{Known as _, Machine, Node, OF_SLICE, Phase, Slice, Uid};
 
 const STATE: &str = "cloud.google.com/gke-tpu-partition-4x4x4-state";
 
+/// How many looks longer a slow activation takes.
+const SLOW: usize = 30;
+
 /// What becomes of a Slice.
 pub(super) enum Stage {
     Activating { left: usize, end: &'static str },
@@ -33,6 +36,8 @@ pub(super) struct Control {
     /// Of a hundred activations, how many fail, and how many never end.
     pub(super) failing: usize,
     pub(super) stuck: usize,
+    /// And how many take about as long as patience lasts.
+    pub(super) slow: usize,
 }
 
 /// A machine of blocks with so many cubes each, a node a cube.
@@ -84,6 +89,15 @@ pub(super) fn label(model: &mut Model, cube: &str, name: &str, value: Option<&st
 /// The state of a cube changes.
 pub(super) fn set_health(model: &mut Model, cube: &str, state: &str) {
     label(model, cube, STATE, Some(state));
+}
+
+/// A node is ready, or it is not.
+pub(super) fn set_ready(model: &mut Model, cube: &str, ready: bool) {
+    let Some(mut node) = model.world.nodes.get(cube).cloned() else { return };
+    for one in &mut node.status.conditions {
+        one.status = if ready { "True" } else { "False" }.into();
+    }
+    model.put_node(node);
 }
 
 /// What the webhook refuses.
@@ -173,16 +187,15 @@ impl Control {
             drawn if drawn < self.failing + self.stuck => "never",
             _ => "ACTIVE",
         };
-        self.stages.insert(slice.uid(), Stage::Activating { left: draw.below(6), end });
+        let slow = if drawn + self.slow >= 100 { SLOW } else { 0 };
+        self.stages.insert(slice.uid(), Stage::Activating { left: slow + draw.below(6), end });
         self.say(model, slice, "ACTIVATING");
     }
 
     fn form(&mut self, model: &mut Model, slice: &Slice, end: &'static str) {
         self.stages.insert(slice.uid(), Stage::Formed);
         if end == "ACTIVE" {
-            for id in &slice.spec.partition_ids {
-                label(model, id, OF_SLICE, Some(slice.name()));
-            }
+            Self::mark_nodes(model, slice);
         }
         self.say(model, slice, end);
     }
@@ -203,7 +216,9 @@ impl Control {
             false if draw.below(2) == 0 => "FAILED",
             false => "DEACTIVATING",
         };
-        if !well {
+        if well {
+            Self::mark_nodes(model, slice);
+        } else {
             Self::free_nodes(model, slice);
         }
         self.say(model, slice, reason);
@@ -225,6 +240,16 @@ impl Control {
                 self.stages.insert(slice.uid(), Stage::Leaving(draw.below(4)));
                 Self::free_nodes(model, slice);
                 self.say(model, slice, "DEACTIVATING");
+            }
+        }
+    }
+
+    /// The nodes of a Slice that is usable have its name, a node that came anew, too.
+    fn mark_nodes(model: &mut Model, slice: &Slice) {
+        for id in &slice.spec.partition_ids {
+            let node = model.world.nodes.get(id);
+            if node.is_some_and(|node| node.label(OF_SLICE) != Some(slice.name())) {
+                label(model, id, OF_SLICE, Some(slice.name()));
             }
         }
     }

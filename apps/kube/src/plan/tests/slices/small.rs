@@ -7,7 +7,7 @@ use super::super::races::Draw;
 use super::super::small::{settle_by, words};
 use super::control::{Control, cubes, name, set_health};
 use crate::objects::{FAILED, Known as _, OF_SLICE, Uid};
-use crate::plan::{Act, Depth, Memory, Plan, plan};
+use crate::plan::{Act, Depth, Memory, Plan, Seen, plan};
 use crate::world::Index;
 
 /// A plan at a time.
@@ -213,4 +213,120 @@ fn the_slice_of_a_record_that_is_there_is_not_deleted() {
     let made = plan(&Index::of(&view.world), "m", &mut Memory::default(), 0, Depth::ACT).unwrap();
     let [dissolve @ Act::Dissolve { .. }] = &made.acts[..] else { panic!("{:?}", made.acts) };
     assert!(!model.carry(dissolve));
+}
+
+#[test]
+fn a_pause_is_no_longer_because_a_clock_is_wrong() {
+    let mut model = cubes(&[1], &json!({}));
+    let job = model.add_job("a", "4x4x4", &json!({}));
+    model.make_pods();
+    // Noted by a copy whose clock is an hour ahead.
+    let seen = Seen::of(&model.world.jobs[&job]);
+    assert!(model.carry(&Act::Note { job: seen, text: "2 3600 other".into() }));
+    let mut memory = Memory::default();
+    let made = planned(&model, &mut memory, 0);
+    assert!(made.acts.is_empty() && made.waiting[0].why.contains("waits a while"), "{made:?}");
+    assert!(planned(&model, &mut memory, 4).acts.is_empty());
+    assert_eq!(words(&planned(&model, &mut memory, 5)), ["propose"]);
+    // By itself, before its clock was put back.
+    let mut memory = Memory::default();
+    assert!(planned(&model, &mut memory, 3600).acts.is_empty());
+    assert!(planned(&model, &mut memory, 0).acts.is_empty());
+    assert_eq!(words(&planned(&model, &mut memory, 5)), ["propose"]);
+}
+
+/// A Slice of somebody else's of a cube.
+fn put_foreign(model: &mut Model, cube: &str) {
+    let uid = model.uid();
+    let foreign = json!({
+        "metadata": { "name": "theirs", "uid": uid, "creationTimestamp": model.time() },
+        "spec": { "type": "tpu7x", "topology": "4x4x4", "partitionIds": [cube] },
+    });
+    model.put_slice(serde_json::from_value(foreign).unwrap());
+}
+
+#[test]
+fn a_block_that_lacks_a_cube_for_long_is_not_kept_for_who_needs_all() {
+    for foreign in [false, true] {
+        let mut model = cubes(&[2, 2], &json!({}));
+        let (mut control, broken) = (Control::default(), name(0, 0));
+        set_health(&mut model, &broken, "UNHEALTHY");
+        set_health(&mut model, &name(0, 1), "UNHEALTHY");
+        let old = ["a", "b"].map(|name| model.add_job(name, "4x4x4", &json!({})));
+        settle(&mut model, &mut control);
+        set_health(&mut model, &name(0, 1), "HEALTHY");
+        if foreign {
+            set_health(&mut model, &broken, "HEALTHY");
+            put_foreign(&mut model, &broken);
+        }
+        let large = model.add_job("large", "4x4x8", &json!({}));
+        let small = model.add_job("small", "4x4x4", &json!({}));
+        settle(&mut model, &mut control);
+        assert!(held(&model, &large).is_empty());
+        assert_eq!(held(&model, &small), [name(0, 1)], "foreign: {foreign}");
+        for pod in model.pods(|pod| pod.owner().is_some_and(|owner| old.contains(&owner))) {
+            model.succeed(&pod);
+        }
+        settle(&mut model, &mut control);
+        assert_eq!(held(&model, &large), [name(1, 0), name(1, 1)]);
+    }
+}
+
+#[test]
+fn a_job_whose_cube_somebody_else_took_gets_another() {
+    let mut model = cubes(&[2], &json!({}));
+    let job = model.add_job("a", "4x4x4", &json!({}));
+    let (mut control, mut draw) = (Control::default(), Draw(1));
+    settle(&mut model, &mut control);
+    assert_eq!(model.pods(|pod| pod.node().is_some()).len(), 1);
+    // Its Slice is deleted, and the cube is in another one, before a copy looks.
+    let slice = model.world.slices.as_ref().unwrap().keys().next().unwrap().clone();
+    model.dissolve(&slice);
+    for _ in 0..10 {
+        control.step(&mut model, &mut draw);
+    }
+    assert!(model.world.slices.as_ref().unwrap().is_empty());
+    put_foreign(&mut model, &name(0, 0));
+    for _ in 0..10 {
+        control.step(&mut model, &mut draw);
+    }
+    settle(&mut model, &mut control);
+    assert_eq!(held(&model, &job), [name(0, 1)]);
+    assert_eq!(model.pods(|pod| pod.node() == Some(&name(0, 1))).len(), 1);
+}
+
+#[test]
+fn a_record_whose_slice_was_not_read_yet_is_not_given_up() {
+    let mut model = cubes(&[1], &json!({}));
+    model.add_job("a", "4x4x4", &json!({}));
+    let (mut control, mut view) = (Control::default(), View::default());
+    settle(&mut model, &mut control);
+    view.catch_up(&model);
+    for pod in model.pods(|pod| pod.node().is_some()) {
+        model.succeed(&pod);
+    }
+    settle(&mut model, &mut control);
+    model.add_job("b", "4x4x4", &json!({}));
+    settle_by(&mut model, &mut Memory::default());
+    assert_eq!(model.world.slices.as_ref().unwrap().len(), 1, "the one of b");
+    // A copy still sees that of a.
+    for kind in 0..4 {
+        view.advance(&model, kind, usize::MAX);
+    }
+    let made = plan(&Index::of(&view.world), "m", &mut Memory::default(), 0, Depth::ACT).unwrap();
+    let withdraw = made.acts.iter().find(|act| act.word() == "withdraw");
+    assert!(!model.carry(withdraw.unwrap()), "{made:?}");
+}
+
+#[test]
+fn pods_of_a_slice_that_was_not_read_yet_are_let_run() {
+    let mut model = cubes(&[1], &json!({}));
+    model.add_job("a", "4x4x4", &json!({}));
+    let (mut control, mut view) = (Control::default(), View::default());
+    view.catch_up(&model);
+    settle(&mut model, &mut control);
+    view.advance(&model, 1, usize::MAX);
+    let made = plan(&Index::of(&view.world), "m", &mut Memory::default(), 0, Depth::ACT).unwrap();
+    let [remove @ Act::Remove { .. }] = &made.acts[..] else { panic!("{:?}", made.acts) };
+    assert!(!model.carry(remove));
 }

@@ -1,0 +1,141 @@
+//! Copies of the program that act at once, each with watches that lag and a clock of its own. One
+//! that is killed loses what it knew and what it was about to write.
+
+use super::model::{KINDS, Model, View};
+use super::races::Draw;
+use crate::objects::Uid;
+use crate::plan::{Act, Depth, Memory, plan};
+use crate::world::Index;
+
+/// Rounds until a change that was not written is decided anew.
+const OLDEST: usize = 5;
+
+/// A copy.
+#[derive(Default)]
+pub(super) struct Copy {
+    pub(super) view: View,
+    memory: Memory,
+    /// What it has decided and not yet written, and for how many rounds.
+    pending: Vec<Act>,
+    age: usize,
+    /// How many rounds it is until news of each kind come.
+    behind: [usize; KINDS],
+    /// Whether a list of each kind was read since its watch began.
+    listed: [bool; KINDS],
+    /// Whether every kind was read once.
+    whole: bool,
+    /// By how much its clock is wrong, in seconds.
+    wrong: i64,
+    /// Rounds until it runs.
+    away: usize,
+}
+
+impl Copy {
+    /// News come, of each kind for itself.
+    fn look(&mut self, model: &Model, draw: &mut Draw) {
+        for kind in 0..KINDS {
+            if self.behind[kind] > 0 {
+                self.behind[kind] -= 1;
+                continue;
+            }
+            if self.listed[kind] {
+                self.view.advance(model, kind, usize::MAX);
+            } else {
+                self.view.list(model, kind);
+                self.listed[kind] = true;
+            }
+            self.behind[kind] = [0, 0, 0, 1, 1, 2, 3, 6][draw.below(8)];
+        }
+        self.whole |= self.listed.iter().all(|&listed| listed);
+    }
+
+    /// Every watch ends, and begins anew after a while.
+    fn lose_watches(&mut self, draw: &mut Draw) {
+        self.listed = [false; KINDS];
+        self.behind = [(); KINDS].map(|()| draw.below(6));
+    }
+
+    /// Decides; which Jobs are told that they are never placed.
+    fn think(&mut self, now: i64) -> Vec<Uid> {
+        let index = Index::of(&self.view.world);
+        let made = plan(&index, "m", &mut self.memory, now + self.wrong, Depth::ACT).unwrap();
+        (self.pending, self.age) = (made.acts, 0);
+        let never = made.waiting.into_iter().filter(|waiting| waiting.never);
+        never.map(|waiting| waiting.job.uid).collect()
+    }
+}
+
+/// All of them.
+pub(super) struct Copies {
+    pub(super) all: Vec<Copy>,
+    /// How many plans were made.
+    pub(super) plans: usize,
+}
+
+impl Copies {
+    /// Three, of which two have a wrong clock.
+    pub(super) fn three() -> Copies {
+        let all = [0, 90, -90].map(|wrong| Copy { wrong, ..Copy::default() });
+        Copies { all: all.into(), plans: 0 }
+    }
+
+    /// News come, if the API server is there.
+    pub(super) fn look(&mut self, model: &Model, draw: &mut Draw) {
+        self.all.iter_mut().filter(|copy| copy.away == 0).for_each(|copy| copy.look(model, draw));
+    }
+
+    /// Most of those that have written what they had decided decide anew; which Jobs are told that
+    /// they are never placed.
+    pub(super) fn think(&mut self, now: i64, draw: &mut Draw) -> Vec<Uid> {
+        let mut never = Vec::new();
+        for copy in &mut self.all {
+            if copy.away > 0 {
+                copy.away -= 1;
+                continue;
+            }
+            copy.age += 1;
+            let free = copy.pending.is_empty() || copy.age > OLDEST;
+            if copy.whole && free && draw.below(3) > 0 {
+                self.plans += 1;
+                never.extend(copy.think(now));
+            }
+        }
+        never
+    }
+
+    /// What is written in this round, and by which of them: in any order, and some is left for
+    /// later.
+    pub(super) fn write(&mut self, draw: &mut Draw) -> Vec<(usize, Act)> {
+        let (mut left, mut written) = (Vec::new(), Vec::new());
+        for copy in &self.all {
+            let all = copy.pending.len();
+            left.push(if draw.below(4) == 0 { draw.below(all + 1) } else { all });
+        }
+        loop {
+            let able: Vec<usize> = (0..left.len()).filter(|&at| left[at] > 0).collect();
+            let Some(&at) = able.get(draw.below(able.len())) else { return written };
+            left[at] -= 1;
+            let pending = &mut self.all[at].pending;
+            written.push((at, pending.swap_remove(draw.below(pending.len()))));
+        }
+    }
+
+    /// One is killed, and another is started after a while.
+    pub(super) fn kill(&mut self, draw: &mut Draw) {
+        let at = draw.below(self.all.len());
+        let (wrong, away) = (self.all[at].wrong, 1 + draw.below(8));
+        self.all[at] = Copy { wrong, away, ..Copy::default() };
+        self.all[at].lose_watches(draw);
+    }
+
+    /// The API server was away: every watch begins anew.
+    pub(super) fn lose_watches(&mut self, draw: &mut Draw) {
+        self.all.iter_mut().for_each(|copy| copy.lose_watches(draw));
+    }
+
+    /// Up to which change all that run have read.
+    pub(super) fn read(&self) -> usize {
+        let running = self.all.iter().filter(|copy| copy.away == 0);
+        running.map(|copy| copy.view.read()).min().unwrap_or(0)
+    }
+}

@@ -1,0 +1,258 @@
+//! Hundreds of Jobs with quota of Kueue's beside Jobs without, and all that can happen, at once.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::json;
+
+use super::copies::Copies;
+use super::model::Model;
+use super::quota::Kueue;
+use super::races::{Draw, check};
+use crate::objects::{Job, Known as _, Uid, Workload};
+
+/// The nodes of a side.
+const SIDE: usize = 8;
+/// How long a Job may hold quota without a place, in seconds. A round is one.
+const QUOTA: i64 = 30;
+/// What copies that lag, and that lose their patience when they are killed, add to it.
+const LAG: i64 = 60;
+/// Jobs that have not ended before no more come.
+const WAITING: usize = 30;
+/// Rounds after the last Job within which all end.
+const PATIENCE: i64 = 2000;
+/// How often each trouble comes, of a thousand rounds: a node is cordoned, a node is gone, a pod is
+/// deleted, a copy is killed, the API server is away.
+const TROUBLES: [usize; 5] = [60, 40, 40, 20, 6];
+
+struct Storm {
+    model: Model,
+    kueue: Kueue,
+    copies: Copies,
+    draw: Draw,
+    seed: u64,
+    now: i64,
+    /// Rounds in which the API server was there, and for how many more it is away.
+    up: i64,
+    down: usize,
+    arrived: usize,
+    /// The Jobs that have not ended.
+    open: BTreeSet<Uid>,
+    /// Since which round, of those, a Job holds quota without a place.
+    holds: BTreeMap<Uid, i64>,
+    /// The nodes that are cordoned, or gone, and until when.
+    hurt: BTreeMap<String, (i64, bool)>,
+    /// The Jobs that ended, each with when it is deleted.
+    kept: BTreeMap<Uid, i64>,
+    counts: BTreeMap<&'static str, usize>,
+}
+
+impl Storm {
+    fn new(seed: u64) -> Storm {
+        let spec = json!({
+            "scheduler": "easy", "admissionCheck": "place", "quotaSeconds": QUOTA,
+        });
+        let mut model = Model::new(&format!("torus:{SIDE}x{SIDE}"), &spec);
+        let mut kueue = Kueue::new(&mut model, 56, json!({}));
+        kueue.preempts = seed % 2 == 0;
+        let mut draw = Draw(seed);
+        for _ in 0..8 {
+            draw.below(2);
+        }
+        Storm {
+            model,
+            kueue,
+            copies: Copies::three(),
+            draw,
+            seed,
+            now: 100_000,
+            up: 0,
+            down: 0,
+            arrived: 0,
+            open: BTreeSet::new(),
+            holds: BTreeMap::new(),
+            hurt: BTreeMap::new(),
+            kept: BTreeMap::new(),
+            counts: BTreeMap::new(),
+        }
+    }
+
+    fn count(&mut self, what: &'static str) {
+        *self.counts.entry(what).or_default() += 1;
+    }
+
+    /// So many Jobs come, and all end.
+    fn run(&mut self, jobs: usize) {
+        let mut last = self.now;
+        while self.arrived < jobs || !self.open.is_empty() {
+            self.now += 1;
+            if self.down == 0 {
+                self.round(jobs);
+            } else {
+                self.down -= 1;
+                if self.down == 0 {
+                    self.copies.lose_watches(&mut self.draw);
+                }
+            }
+            self.act();
+            if self.arrived < jobs {
+                last = self.now;
+            }
+            let (seed, open) = (self.seed, &self.open);
+            assert!(self.now <= last + PATIENCE, "seed {seed}: {open:?} never end");
+        }
+    }
+
+    fn round(&mut self, jobs: usize) {
+        self.up += 1;
+        self.kueue.step(&mut self.model);
+        if self.arrived < jobs {
+            self.ask(jobs);
+            self.trouble();
+        }
+        for name in self.hurt.keys().cloned().collect::<Vec<String>>() {
+            let (until, gone) = self.hurt[&name];
+            if until <= self.now {
+                self.hurt.remove(&name);
+                if gone {
+                    self.model.add_node(&name);
+                } else {
+                    self.model.cordon(&name, false);
+                }
+            }
+        }
+        self.model.make_pods();
+        self.model.bind();
+        check(&self.model, self.seed);
+        for pod in self.model.pods(|pod| pod.node().is_some() && !pod.is_going()) {
+            if self.draw.below(8) == 0 {
+                self.model.succeed(&pod);
+            }
+        }
+        if self.draw.below(3) == 0 {
+            self.model.end_going();
+        }
+        self.close();
+        self.judge_quota();
+    }
+
+    fn ask(&mut self, jobs: usize) {
+        const SHAPES: [&str; 8] = ["1x1", "2x1", "2x2", "4x2", "3x2", "4x4", "2x4", "8x4"];
+        for _ in 0..self.draw.below(3) {
+            if self.arrived == jobs || self.open.len() >= WAITING {
+                return;
+            }
+            self.arrived += 1;
+            let (name, shape) = (format!("j{}", self.arrived), SHAPES[self.draw.below(8)]);
+            let job = if self.draw.below(4) == 0 {
+                self.model.add_job(&name, shape, &json!({}))
+            } else {
+                let priority = self.draw.below(3) as i64;
+                Kueue::submit(&mut self.model, &name, shape, priority)
+            };
+            self.open.insert(job);
+        }
+    }
+
+    fn trouble(&mut self) {
+        let drawn = self.draw.below(1000);
+        let mut below = 0;
+        let kind = TROUBLES.iter().position(|often| {
+            below += often;
+            drawn < below
+        });
+        let name = format!("n{}-{}", self.draw.below(SIDE), self.draw.below(SIDE));
+        let until = self.now + 5 + self.draw.below(40) as i64;
+        match kind {
+            Some(0 | 1) if self.hurt.contains_key(&name) => {}
+            Some(0) => {
+                self.model.cordon(&name, true);
+                self.hurt.insert(name, (until, false));
+                self.count("nodes cordoned");
+            }
+            Some(1) => {
+                self.model.delete_node(&name);
+                self.hurt.insert(name, (until, true));
+                self.count("nodes gone");
+            }
+            Some(2) => {
+                let open = self.model.pods(|pod| pod.gate().is_none());
+                if let Some(pod) = open.get(self.draw.below(open.len())) {
+                    self.model.delete_pod(pod);
+                    self.count("pods deleted");
+                }
+            }
+            Some(3) => {
+                self.copies.kill(&mut self.draw);
+                self.count("kills of ours");
+            }
+            Some(_) => {
+                self.down = 3 + self.draw.below(12);
+                self.count("kills of the API server");
+            }
+            None => {}
+        }
+    }
+
+    /// Jobs that ended are deleted a while later, with their Workloads.
+    fn close(&mut self) {
+        let over = |uid: &Uid| self.model.world.jobs[uid].is_over();
+        let ended: Vec<Uid> = self.open.iter().filter(|uid| over(uid)).cloned().collect();
+        for uid in ended {
+            self.open.remove(&uid);
+            self.holds.remove(&uid);
+            self.kept.insert(uid, self.now + 20);
+            self.count("complete");
+        }
+        let due = self.kept.iter().filter(|(_, until)| **until <= self.now);
+        for uid in due.map(|(uid, _)| uid.clone()).collect::<Vec<Uid>>() {
+            self.kept.remove(&uid);
+            self.model.delete_job(&uid);
+            self.model.world.kueue.workloads.retain(|_, one| one.job().as_ref() != Some(&uid));
+        }
+    }
+
+    /// Nobody holds quota for long without a place.
+    fn judge_quota(&mut self) {
+        let placed: BTreeSet<&Uid> =
+            self.model.world.placements.values().map(|one| &one.spec.job_uid).collect();
+        let workloads = self.model.world.kueue.workloads.values();
+        let reserved = workloads.filter(|one| one.is_reserved());
+        let reserved: BTreeSet<Uid> = reserved.filter_map(Workload::job).collect();
+        let waits = |uid: &Uid| {
+            let job = self.model.world.jobs.get(uid);
+            job.is_some_and(Job::is_suspended) && !placed.contains(uid)
+        };
+        let holding: BTreeSet<&Uid> = reserved.iter().filter(|uid| waits(uid)).collect();
+        self.holds.retain(|uid, _| holding.contains(uid));
+        for &uid in &holding {
+            let since = *self.holds.entry(uid.clone()).or_insert(self.up);
+            let long = self.up - since;
+            assert!(long <= QUOTA + LAG, "seed {}: {uid:?} holds quota for {long} s", self.seed);
+        }
+    }
+
+    fn act(&mut self) {
+        if self.down == 0 {
+            self.copies.look(&self.model, &mut self.draw);
+        }
+        self.copies.think(self.now, &mut self.draw);
+        for (_, act) in self.copies.write(&mut self.draw) {
+            let written = self.down == 0 && self.model.carry(&act);
+            self.count(if written { act.word() } else { "not written" });
+            if written {
+                check(&self.model, self.seed);
+            }
+        }
+        self.model.forget(self.copies.read());
+    }
+}
+
+#[test]
+fn every_job_with_quota_gets_its_place_in_a_storm_or_gives_the_quota_back() {
+    for seed in 1..=pavior_trials::size(2, 5) as u64 {
+        let mut storm = Storm::new(seed);
+        storm.run(pavior_trials::size(150, 500));
+        let (rounds, plans) = (storm.now - 100_000, storm.copies.plans);
+        println!("seed {seed}: {rounds} rounds, {plans} plans, {:?}", storm.counts);
+    }
+}
