@@ -7,11 +7,11 @@
 //! ```
 //!
 //! Before each decision it tries what EASY would start, each of the oldest jobs that fit, and to
-//! start nothing while something runs. Each is tried in a few futures: on a copy of the machine time runs on under EASY,
-//! jobs run as long as they are said to, and jobs arrive that are drawn from those that came
-//! before. All tries meet the same futures. It takes the one after which jobs start earliest in the
-//! mean; of equals what EASY would do. Nothing keeps a large job from starving but its place in
-//! that mean.
+//! start nothing while something runs. Each is tried in a few futures: on a copy of the machine
+//! time runs on under EASY, jobs run as long as they are said to, and jobs arrive that are drawn
+//! from those that came before. All tries meet the same futures. It takes the one after which jobs
+//! start earliest in the mean; of equals what EASY would do. Nothing keeps a large job from
+//! starving but its place in that mean.
 //!
 //! Cost: for o oldest jobs and f futures at most f (o + 2) futures a decision, each of as many
 //! starts as it has jobs.
