@@ -55,6 +55,7 @@ pub use journal::{JournalEntry, NoStore, Store};
 pub use keys::Keys;
 pub use orders::Orders;
 pub use paired::Paired;
+pub use pavior_files::Limits;
 pub use point::Point;
 pub use publish::{Provenance, Publication};
 pub use replications::Replications;

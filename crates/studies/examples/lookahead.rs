@@ -4,12 +4,14 @@
 //! ```sh
 //! cargo run --release -p pavior-studies --example lookahead            # all drawn scenarios
 //! cargo run --release -p pavior-studies --example lookahead -- quick   # three, of 60 jobs
+//! cargo run --release -p pavior-studies --example lookahead -- FOLDER  # those of logs, too
 //! ```
 //!
 //! Before each decision it tries what EASY would start, each of the oldest jobs that fit, and to
 //! start nothing while something runs. Each is tried in a few futures: on a copy of the machine
-//! time runs on under EASY, jobs run as long as they are said to, and jobs arrive that are drawn
-//! from those that came before. All tries meet the same futures. It takes the one after which jobs
+//! time runs on under EASY. How long jobs run there, as a share of what is said of them, is drawn
+//! from the shares of jobs that have ended, and the jobs that arrive from those that came before.
+//! All tries meet the same futures. It takes the one after which jobs
 //! start earliest in the mean; of equals what EASY would do. Nothing keeps a large job from
 //! starving but its place in that mean.
 //!
@@ -20,12 +22,13 @@
 //! combinatorial optimization", Journal of Heuristics 3, 1997), with common random numbers.
 
 use std::cell::Cell;
+use std::collections::{BTreeMap, HashMap};
 
-use pavior::Time;
-use pavior::experiments::{Catalogue, NoProgress};
+use pavior::experiments::{Catalogue, Folder, InputFiles, Limits, NoProgress};
 use pavior::scheduling::{Future, MachineView, Queue, Running, Scheduler, Selection, Start, entry};
 use pavior::strategies::Stream;
 use pavior::workload::Job;
+use pavior::{JobId, Time};
 use pavior_studies::yardstick::{Effort, Row, Yardstick, judge_all};
 
 /// How much is thought.
@@ -49,7 +52,9 @@ const LEVELS: [(&str, Thinking); 3] = [
 ];
 /// The number of the first job that is drawn: none that has come has such a number.
 const UNSEEN: u64 = 1 << 62;
-/// The last arrivals that futures are drawn from.
+/// How often a run time is drawn that is not longer than a job has run.
+const TRIES: usize = 16;
+/// The last arrivals and ends that futures are drawn from.
 const PAST: usize = 256;
 
 struct LookAhead {
@@ -58,6 +63,12 @@ struct LookAhead {
     /// The last arrivals: the time since the one before, and the job.
     past: Vec<(Time, Job)>,
     last: Time,
+    /// When it was asked last.
+    asked: Time,
+    /// The jobs that ran then: their starts, and how long they were said to run.
+    ran: BTreeMap<JobId, (Time, Time)>,
+    /// How long the last jobs ran that have ended, as a share of what was said.
+    shares: Vec<f64>,
     /// Jobs up to this number have been seen.
     seen: Option<u64>,
     dice: Stream,
@@ -71,7 +82,7 @@ impl Scheduler for LookAhead {
         running: &Running,
         view: &mut MachineView<'_>,
     ) -> Option<Start> {
-        self.learn(queue);
+        self.learn(now, queue, running);
         let oldest: Vec<usize> = (0..queue.len().min(self.thinking.oldest))
             .filter(|&index| queue.get(index).is_some_and(|job| view.can_start(job).is_ok()))
             .collect();
@@ -89,8 +100,8 @@ impl Scheduler for LookAhead {
                 tries.push(other);
             }
         }
-        let futures: Vec<Vec<Job>> =
-            (0..self.thinking.futures).map(|_| self.arrivals(now)).collect();
+        let futures: Vec<Drawn> =
+            (0..self.thinking.futures).map(|_| self.draw(now, queue, running)).collect();
         let cost = |start: &Option<Start>| -> f64 {
             let runs = futures.iter();
             runs.map(|future| self.cost(now, (queue, running), view, start.as_ref(), future)).sum()
@@ -109,6 +120,9 @@ impl LookAhead {
             easy: "easy".parse().expect("it is built in"),
             past: Vec::new(),
             last: Time::ZERO,
+            asked: Time::ZERO,
+            ran: BTreeMap::new(),
+            shares: Vec::new(),
             seen: None,
             dice: Stream::new(1, 0, "look-ahead"),
         }
@@ -119,8 +133,24 @@ impl LookAhead {
         self.easy.build(()).expect("it needs nothing")
     }
 
-    /// Notes the jobs that have come since it was asked last.
-    fn learn(&mut self, queue: &Queue) {
+    /// Notes the jobs that have come and ended since it was asked last.
+    fn learn(&mut self, now: Time, queue: &Queue, running: &Running) {
+        let (shares, asked) = (&mut self.shares, self.asked);
+        self.ran.retain(|&job, &mut (start, said)| {
+            let runs = running.get(job).is_some();
+            if !runs && said > Time::ZERO {
+                // While nothing waits it is not asked: a job may have ended when it was said to.
+                let length = now.since(start).min(said.max(asked.since(start)));
+                shares.push(length.0 as f64 / said.0 as f64);
+            }
+            runs
+        });
+        for one in running.by_estimated_end() {
+            self.ran.insert(one.job.id, (one.start, one.job.estimate));
+        }
+        let old = shares.len().saturating_sub(PAST);
+        shares.drain(..old);
+        self.asked = now;
         let news = queue.iter().filter(|job| self.seen.is_none_or(|seen| job.id.0 > seen));
         for job in news.cloned().collect::<Vec<Job>>() {
             self.seen = Some(job.id.0);
@@ -139,9 +169,38 @@ impl LookAhead {
             let gap = self.past[self.dice.below(past) as usize].0;
             let job = self.past[self.dice.below(past) as usize].1.clone();
             at = at.saturating_add(gap.max(Time(1)));
-            come.push(Job { id: pavior::JobId(id), arrival: at, ..job });
+            come.push(Job { id: JobId(id), arrival: at, ..job });
         }
         come
+    }
+
+    /// A future: jobs that come, and how long these run, those that wait and those that run.
+    fn draw(&mut self, now: Time, queue: &Queue, running: &Running) -> Drawn {
+        let coming = self.arrivals(now);
+        let mut lengths = HashMap::new();
+        for job in queue.iter().take(self.thinking.seen).chain(&coming) {
+            lengths.insert(job.id, self.length(job.estimate, Time::ZERO));
+        }
+        for one in running.by_estimated_end() {
+            let so_far = now.since(one.start);
+            lengths.insert(one.job.id, self.length(one.job.estimate, so_far));
+        }
+        Drawn { coming, lengths }
+    }
+
+    /// How long a job runs that is said to run for a time, and has run so far.
+    fn length(&mut self, said: Time, so_far: Time) -> Time {
+        for _ in 0..TRIES {
+            if self.shares.is_empty() {
+                return said;
+            }
+            let share = self.shares[self.dice.below(self.shares.len() as u64) as usize];
+            let length = Time((said.0 as f64 * share).round() as u64);
+            if length > so_far {
+                return length;
+            }
+        }
+        said
     }
 
     /// When jobs start after a decision, summed over the oldest that wait and those that come.
@@ -151,14 +210,14 @@ impl LookAhead {
         (queue, running): (&Queue, &Running),
         view: &MachineView<'_>,
         start: Option<&Start>,
-        future: &[Job],
+        future: &Drawn,
     ) -> f64 {
         let mut oldest = Queue::new();
         queue.iter().take(self.thinking.seen).for_each(|job| oldest.push(job.clone()));
         let after = if start.is_none() { Some(now) } else { None };
         let scheduler = Box::new(From { after, base: self.base() });
         let mut dispatcher = view.what_if(&oldest, running, scheduler);
-        let (left, sum) = (Cell::new(oldest.len() + future.len()), Cell::new(0.0));
+        let (left, sum) = (Cell::new(oldest.len() + future.coming.len()), Cell::new(0.0));
         let began = |at: Time| {
             sum.set(sum.get() + at.since(now).0 as f64);
             left.set(left.get() - 1);
@@ -170,13 +229,23 @@ impl LookAhead {
             }
             began(now);
         }
-        let arrivals = future.iter().cloned();
-        let length = |job: &Job, _: Option<Time>| job.estimate.max(Time(1));
+        let arrivals = future.coming.iter().cloned();
+        let length = |job: &Job, _: Option<Time>| {
+            future.lengths.get(&job.id).copied().unwrap_or(job.estimate).max(Time(1))
+        };
         let end = Time::MAX;
         let future = Future { dispatcher, now, moves: Vec::new(), arrivals, length, end };
         let ran = future.run(|_, at| began(at));
         if ran.is_err() { f64::INFINITY } else { sum.get() }
     }
+}
+
+/// What is drawn for a future.
+struct Drawn {
+    /// The jobs that come.
+    coming: Vec<Job>,
+    /// How long jobs run, from their starts on.
+    lengths: HashMap<JobId, Time>,
 }
 
 /// EASY from an instant on: at it and before nothing starts.
@@ -201,13 +270,17 @@ impl Scheduler for From {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let quick = std::env::args().nth(1).is_some_and(|word| word == "quick");
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let quick = words.iter().any(|word| word == "quick");
+    let folder = words.iter().find(|word| *word != "quick");
+    let logs = folder.map(|path| Folder::new(path, Limits::LINES));
     let effort = if quick { Effort::QUICK } else { Effort::FULL };
     let mut catalogue = Catalogue::default();
     for (name, thinking) in LEVELS {
         catalogue.schedulers.add(entry(name, move || LookAhead::new(thinking)))?;
     }
-    let instances = Yardstick::built_in().draw(None, effort)?;
+    let instances =
+        Yardstick::built_in().draw(logs.as_ref().map(|logs| logs as &dyn InputFiles), effort)?;
     let board = judge_all(&instances, &catalogue, &["tff".to_string()], effort, &NoProgress)?;
     let names = LEVELS.map(|(name, _)| name);
     println!("scenario,bound_h,easy_h,{},best,easy_behind_h,half_width_h", names.join(","));
