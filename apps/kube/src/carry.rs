@@ -2,6 +2,7 @@
 
 mod kueue;
 mod slices;
+mod unless;
 
 use kube::Client;
 use kube::core::Resource;
@@ -64,7 +65,7 @@ impl Carrier {
                 self.send("PATCH", &path, MERGE, &body).await
             }
             Act::Withdraw { placement, unless, .. } => {
-                self.unless(unless.as_deref()).await?;
+                self.unless(unless.as_ref()).await?;
                 let body = json!({ "preconditions": precondition(placement) });
                 let path = path::<Placement>(placement)?;
                 self.send("DELETE", &path, "application/json", &body).await
@@ -74,7 +75,7 @@ impl Carrier {
                 self.send("PATCH", &path, "application/json-patch+json", patch).await
             }
             Act::Remove { pod, unless, .. } => {
-                self.unless(unless.as_deref()).await?;
+                self.unless(unless.as_ref()).await?;
                 let body = json!({ "preconditions": { "uid": pod.uid } });
                 self.send("DELETE", &path::<Pod>(pod)?, "application/json", &body).await
             }

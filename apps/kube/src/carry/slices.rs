@@ -5,13 +5,11 @@
 //! the controller of Slices refuses one of two Slices with the same cube.
 
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use super::{Carrier, MERGE, Unchanged, path, precondition};
 use crate::objects::{
-    FAILED, Job, Known as _, OF_MACHINE, OF_NAMESPACE, OF_RECORD, Phase, Placement, Slice,
-    SliceSpec,
+    FAILED, Job, Known as _, OF_MACHINE, OF_NAMESPACE, OF_RECORD, Placement, Slice, SliceSpec,
 };
 use crate::plan::{Draft, Seen};
 
@@ -61,38 +59,11 @@ impl Carrier {
         self.send("DELETE", &path::<Slice>(slice)?, "application/json", &body).await
     }
 
-    /// Refuses a change if a Slice is there, and may be usable.
-    pub(super) async fn unless(&self, slice: Option<&str>) -> Result<(), Unchanged> {
-        let Some(name) = slice else { return Ok(()) };
-        let seen = Seen { name: name.to_string(), ..Seen::default() };
-        // What a user writes in a selector need not be the name of anything.
-        let Ok(path) = path::<Slice>(&seen) else { return Ok(()) };
-        let known = self.read::<Slice>(&path).await?;
-        if known.is_some_and(|one| one.phase() != Phase::Lost) {
-            return Err(Unchanged::Changed);
-        }
-        Ok(())
-    }
-
     /// Writes on a Job how many of its Slices failed.
     pub(super) async fn note(&self, job: &Seen, text: &str) -> Result<(), Unchanged> {
         let mut metadata = precondition(job);
         metadata["annotations"] = json!({ FAILED: text });
         let body = json!({ "metadata": metadata });
         self.send("PATCH", &path::<Job>(job)?, MERGE, &body).await
-    }
-
-    /// An object as the API server has it now; none if it has none.
-    async fn read<K: DeserializeOwned>(&self, path: &str) -> Result<Option<K>, Unchanged> {
-        let request = http::Request::builder().uri(path).body(Vec::new());
-        let request = request.map_err(|error| Unchanged::Refused(error.to_string()))?;
-        match self.client.request::<K>(request).await {
-            Ok(found) => Ok(Some(found)),
-            Err(kube::Error::Api(status)) if status.code == 404 => Ok(None),
-            Err(kube::Error::Api(status)) if status.code == 403 => {
-                Err(Unchanged::Refused(pavior_kernel::shown(&status.message).to_string()))
-            }
-            Err(_) => Err(Unchanged::Busy),
-        }
     }
 }

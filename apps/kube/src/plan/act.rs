@@ -34,6 +34,17 @@ pub(crate) struct Draft {
     pub(crate) cubes: Vec<String>,
 }
 
+/// What an act is not carried out for if it is there: its watch may be late.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Unless {
+    /// A Slice of this name that may be usable.
+    Slice(String),
+    /// A record with one of these names.
+    Record(Vec<Seen>),
+    /// This Job.
+    Job(Seen),
+}
+
 /// A change.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Act {
@@ -41,9 +52,8 @@ pub(crate) enum Act {
     Propose { job: Seen, placement: PlacementSpec },
     /// Confirms a proposal.
     Confirm { placement: Seen },
-    /// Deletes a record; why. Not if the Slice that `unless` names may be usable: then it was only
-    /// not read.
-    Withdraw { placement: Seen, why: String, unless: Option<String> },
+    /// Deletes a record; why.
+    Withdraw { placement: Seen, why: String, unless: Option<Unless> },
     /// Opens a gated pod, by a JSON patch.
     Open { pod: Seen, patch: Value },
     /// Makes the Slice of a confirmed record, unless a cube of it is in another Slice.
@@ -57,8 +67,7 @@ pub(crate) enum Act {
     /// Tells Kueue that a check is looked after.
     Activate { check: Seen },
     /// Deletes a pod that is open for other nodes than its record says, or without a record; why.
-    /// `unless` as above.
-    Remove { pod: Seen, why: String, unless: Option<String> },
+    Remove { pod: Seen, why: String, unless: Option<Unless> },
     /// Adds the exclusive resource to the status of a node.
     Offer { node: Seen, resource: String },
 }

@@ -22,7 +22,7 @@ use std::collections::{HashMap, HashSet};
 use pavior_mesh::{NodeId, Occupancy};
 use pavior_planning::{Shape, slots};
 
-pub(crate) use act::{Act, Draft, Seen};
+pub(crate) use act::{Act, Draft, Seen, Unless};
 pub(crate) use foretold::{Foretold, Question};
 pub(crate) use queue::{Holding, Waiting};
 pub(crate) use site::{RESOURCE, Site};

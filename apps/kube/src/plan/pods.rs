@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use pavior_mesh::{Grid, NodeId};
 
 use super::Plot;
-use super::act::{Act, Seen};
+use super::act::{Act, Seen, Unless};
 use super::patch::{self, Told};
 use super::records::Record;
+use crate::objects::{Job, Known as _};
 use crate::unit::Unit;
 use crate::world::Index;
 
@@ -48,7 +49,15 @@ pub(crate) fn remove(unit: &Unit<'_>, index: &Index<'_>, acts: &mut Vec<Act>) {
     for (_, pod) in pods.into_iter().filter(|(_, pod)| pod.gate().is_none()) {
         if gated || pod.node().is_none() {
             let why = "it is open, and its Job has no placement".to_string();
-            acts.push(Act::Remove { pod: Seen::of(pod), why, unless: None });
+            // A record has the name of a Job's uid. It may be younger than what was read of them.
+            let record = |job: &&Job| Seen {
+                namespace: job.namespace().to_string(),
+                name: job.uid().0,
+                ..Seen::default()
+            };
+            let records = unit.jobs().iter().map(record).collect();
+            let unless = Some(Unless::Record(records));
+            acts.push(Act::Remove { pod: Seen::of(pod), why, unless });
         }
     }
 }

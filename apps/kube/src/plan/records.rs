@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use pavior_kernel::shown;
 use pavior_mesh::NodeId;
 
-use super::act::{Act, Seen};
+use super::act::{Act, Seen, Unless};
 use super::demands::Demands;
 use super::{Memory, Plot};
 use crate::objects::{Job, Known as _, Placement, Pod, Uid};
@@ -72,9 +72,19 @@ pub(crate) fn judge<'a>(
                 older.entry(node).or_insert(own);
             }
         }
+        let job = Seen {
+            namespace: placement.namespace().to_string(),
+            name: placement.spec.job.clone(),
+            uid: own.clone(),
+            ..Seen::default()
+        };
+        // Its Job may be younger than what was read of Jobs. Of others of a set no name is known.
+        let missing = |uid: &&Uid| !index.world.jobs.contains_key(*uid);
+        let is_own = placement.spec.jobs().iter().filter(missing).eq([own]);
+        let unless = is_own.then_some(Unless::Job(job));
         let placement = Seen::of(placement);
         match why {
-            Some(why) => acts.push(Act::Withdraw { placement, why, unless: None }),
+            Some(why) => acts.push(Act::Withdraw { placement, why, unless }),
             None if record.placement.status.confirmed => record.stands = true,
             None => acts.push(Act::Confirm { placement }),
         }

@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use pavior_kernel::shown;
 use pavior_mesh::{NodeId, Occupancy};
 
-use super::act::{Act, Draft, Seen};
+use super::act::{Act, Draft, Seen, Unless};
 use super::queue::Waiting;
 use super::records::{self, Record};
 use super::site::Site;
@@ -185,7 +185,8 @@ pub(super) fn plan(
     });
     for act in &mut acts {
         if let Act::Withdraw { placement, unless, .. } = act {
-            *unless = unfit.remove(&placement.uid);
+            let slice = unfit.remove(&placement.uid).map(Unless::Slice);
+            *unless = slice.or(unless.take());
         }
     }
     let mut told = Vec::new();
@@ -280,7 +281,11 @@ fn remove(lot: &Lot<'_>, unit: &Unit<'_>, acts: &mut Vec<Act>) {
         let usable = usable.is_some_and(|slice| slice.phase() == Phase::Usable);
         if pod.gate().is_none() && !usable && (own.is_none() || selected != own.as_ref()) {
             let why = "it is open for a Slice that its Job does not have".to_string();
-            acts.push(Act::Remove { pod: Seen::of(pod), why, unless: selected.cloned() });
+            acts.push(Act::Remove {
+                pod: Seen::of(pod),
+                why,
+                unless: selected.cloned().map(Unless::Slice),
+            });
         }
     }
 }

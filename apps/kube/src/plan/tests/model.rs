@@ -11,7 +11,7 @@ use crate::objects::{
     BOX, FAILED, GATE, GLOBAL_INDEX, Job, Known, Machine, Node, OF_SLICE, Phase, Placement,
     PlacementStatus, Pod, SHAPE, Slice, Uid, Workload,
 };
-use crate::plan::{Act, Draft, Seen};
+use crate::plan::{Act, Draft, Seen, Unless};
 use crate::world::World;
 
 /// What an object became; none when it was deleted.
@@ -503,7 +503,7 @@ impl Model {
                 true
             }
             Act::Withdraw { unless, .. } | Act::Remove { unless, .. }
-                if self.may_be_usable(unless.as_deref()) =>
+                if unless.as_ref().is_some_and(|one| self.is_there(one)) =>
             {
                 false
             }
@@ -549,10 +549,19 @@ impl Model {
         }
     }
 
-    /// Whether a Slice is there, and may be usable.
-    fn may_be_usable(&self, name: Option<&str>) -> bool {
-        let mut slices = self.world.slices.iter().flatten().map(|(_, one)| one);
-        slices.any(|one| name == Some(one.name()) && one.phase() != Phase::Lost)
+    /// Whether what an act is not carried out for is there.
+    fn is_there(&self, unless: &Unless) -> bool {
+        match unless {
+            Unless::Slice(name) => {
+                let mut slices = self.world.slices.iter().flatten().map(|(_, one)| one);
+                slices.any(|one| one.name() == name && one.phase() != Phase::Lost)
+            }
+            Unless::Record(names) => {
+                let mut all = self.world.placements.values();
+                all.any(|one| names.iter().any(|seen| seen.name == one.name()))
+            }
+            Unless::Job(job) => self.world.jobs.contains_key(&job.uid),
+        }
     }
 
     /// Writes on a Job how its Slices failed, if it is as it was seen.

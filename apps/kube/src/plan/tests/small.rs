@@ -209,3 +209,27 @@ fn a_record_that_lacks_a_node_keeps_others_from_the_rest_while_it_is_there() {
     model.delete_node("n0-0");
     assert_eq!(words(&planned(&model)), ["withdraw", "withdraw"]);
 }
+
+/// What watches tell of different kinds does not come in the order in which it happened.
+#[test]
+fn a_copy_that_has_not_read_everything_yet_deletes_nothing_that_is_right() {
+    let mut model = Model::new("torus:4x4", &json!({}));
+    let mut copies = [View::default(), View::default()];
+    copies.iter_mut().for_each(|copy| copy.catch_up(&model));
+    model.add_job("a", "2x2", &json!({}));
+    model.make_pods();
+    for word in ["propose", "confirm", "open"] {
+        let made = planned(&model);
+        assert!(made.acts.iter().all(|act| act.word() == word && model.carry(act)), "{word}");
+    }
+    let [records, jobs] = &mut copies;
+    // Jobs and pods are known, the record is not; then the record is, and its Job is not.
+    (0..2).for_each(|kind| records.advance(&model, kind, usize::MAX));
+    jobs.advance(&model, 3, usize::MAX);
+    for (copy, expected) in [(records, vec!["remove"; 4]), (jobs, vec!["withdraw"])] {
+        let index = Index::of(&copy.world);
+        let made = plan(&index, "m", &mut Memory::default(), 10_000, Depth::ACT).unwrap();
+        assert_eq!(words(&made), expected);
+        assert!(made.acts.iter().all(|act| !model.carry(act)), "{:?}", made.acts);
+    }
+}
