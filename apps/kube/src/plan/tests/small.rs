@@ -215,7 +215,9 @@ fn a_record_that_lacks_a_node_keeps_others_from_the_rest_while_it_is_there() {
 fn a_copy_that_has_not_read_everything_yet_deletes_nothing_that_is_right() {
     let mut model = Model::new("torus:4x4", &json!({}));
     let mut copies = [View::default(), View::default()];
-    copies.iter_mut().for_each(|copy| copy.catch_up(&model));
+    for copy in &mut copies {
+        copy.catch_up(&model);
+    }
     model.add_job("a", "2x2", &json!({}));
     model.make_pods();
     for word in ["propose", "confirm", "open"] {
@@ -224,7 +226,9 @@ fn a_copy_that_has_not_read_everything_yet_deletes_nothing_that_is_right() {
     }
     let [records, jobs] = &mut copies;
     // Jobs and pods are known, the record is not; then the record is, and its Job is not.
-    (0..2).for_each(|kind| records.advance(&model, kind, usize::MAX));
+    for kind in 0..2 {
+        records.advance(&model, kind, usize::MAX);
+    }
     jobs.advance(&model, 3, usize::MAX);
     for (copy, expected) in [(records, vec!["remove"; 4]), (jobs, vec!["withdraw"])] {
         let index = Index::of(&copy.world);
