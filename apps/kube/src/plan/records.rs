@@ -28,7 +28,7 @@ pub(crate) struct Record<'a> {
 }
 
 impl Record<'_> {
-    /// The nodes that nobody else may have while it is there, in whatever state it is.
+    /// The nodes that no other record may have while it is there, in whatever state it is.
     pub(crate) fn held(&self) -> impl Iterator<Item = NodeId> {
         self.nodes.iter().chain(&self.left).copied()
     }
@@ -72,21 +72,13 @@ pub(crate) fn judge<'a>(
                 older.entry(node).or_insert(own);
             }
         }
-        let job = Seen {
-            namespace: placement.namespace().to_string(),
-            name: placement.spec.job.clone(),
-            uid: own.clone(),
-            ..Seen::default()
-        };
-        // Its Job may be younger than what was read of Jobs. Of others of a set no name is known.
-        let missing = |uid: &&Uid| !index.world.jobs.contains_key(*uid);
-        let is_own = placement.spec.jobs().iter().filter(missing).eq([own]);
-        let unless = is_own.then_some(Unless::Job(job));
-        let placement = Seen::of(placement);
         match why {
-            Some(why) => acts.push(Act::Withdraw { placement, why, unless }),
-            None if record.placement.status.confirmed => record.stands = true,
-            None => acts.push(Act::Confirm { placement }),
+            Some(why) => {
+                let unless = unread(index, placement);
+                acts.push(Act::Withdraw { placement: Seen::of(placement), why, unless });
+            }
+            None if placement.status.confirmed => record.stands = true,
+            None => acts.push(Act::Confirm { placement: Seen::of(placement) }),
         }
     }
     records
@@ -121,6 +113,22 @@ fn read<'a>(plot: &Plot<'_>, index: &Index<'a>) -> Vec<Record<'a>> {
         Record { placement, nodes, left, stands: false }
     };
     own.into_iter().map(record).collect()
+}
+
+/// The Job of a record, if it alone is missing: it may be younger than what was read of Jobs. Of
+/// others of a set no name is known.
+fn unread(index: &Index<'_>, placement: &Placement) -> Option<Unless> {
+    let own = &placement.spec.job_uid;
+    let missing = |uid: &&Uid| !index.world.jobs.contains_key(*uid);
+    let is_own = placement.spec.jobs().iter().filter(missing).eq([own]);
+    is_own.then(|| {
+        Unless::Job(Seen {
+            namespace: placement.namespace().to_string(),
+            name: placement.spec.job.clone(),
+            uid: own.clone(),
+            ..Seen::default()
+        })
+    })
 }
 
 /// Why a record is of no use any more.

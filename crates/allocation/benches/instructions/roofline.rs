@@ -2,10 +2,12 @@
 //!
 //! Whoever has only the free nodes, 64 to a word, row-major, must read for an answer:
 //!
-//! - all words of the box that is granted, since all its nodes must be free, and
-//! - a word of every place that comes before it in scan order, or of every place if none is
-//!   granted: each has a node that is not free. Places that have no word in common need as many
-//!   words as there are places. They are chosen greedily in scan order.
+//! - All words of the box that is granted, since all its nodes must be free.
+//! - A word of every place that comes before it in scan order, since each has a node that is not
+//!   free. If none is granted, a word of every place.
+//!
+//! Places that have no word in common need as many words as there are places. They are chosen
+//! greedily in scan order.
 //!
 //! The sum is a lower bound of the words. An engine that keeps more than the free nodes from one
 //! answer to the next is not bound by it.

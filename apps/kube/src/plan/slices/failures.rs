@@ -28,8 +28,8 @@ impl Failures {
         words.next().is_none().then_some(Failures { row, at, record })
     }
 
-    /// The same, noted at the latest when this copy saw it first: whoever noted it may have another
-    /// clock. `noted` keeps that for each Job.
+    /// The same, noted at the latest when this copy saw it first: the copy that noted it may have
+    /// another clock. `noted` keeps that for each Job.
     pub(super) fn seen(
         job: &Job,
         noted: &mut HashMap<Uid, (Uid, i64)>,
