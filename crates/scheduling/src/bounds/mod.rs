@@ -1,4 +1,5 @@
-//! Lower bounds on what any schedule of a set of jobs comes to, each with a certificate.
+//! Lower bounds on what any schedule of a set of jobs comes to, each with a certificate, and
+//! schedules by numbers of nodes to hold beside them.
 //!
 //! The certificate of a sum of weighted completion times is a curve of prices: what a node costs
 //! for a second, at least 0, constant on buckets, 0 outside of them. Whatever the prices are, the
