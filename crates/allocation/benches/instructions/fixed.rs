@@ -17,9 +17,24 @@ const SET: &[(&str, u16, &[&str])] = &[
     (
         "mesh:64x64",
         16,
-        &["ff", "bf", "wf", "tbl", "adj", "mfa", "lssa", "gabl", "nas", "mc", "hilbert", "mbs"],
+        &[
+            "ff",
+            "bf",
+            "wf",
+            "gradient",
+            "tbl",
+            "adj",
+            "mfa",
+            "lssa",
+            "gabl",
+            "nas",
+            "connected",
+            "mc",
+            "hilbert",
+            "mbs",
+        ],
     ),
-    ("torus:8x8x8", 4, &["tff", "bf", "tbl", "mfa", "gabl", "mc1x1"]),
+    ("torus:8x8x8", 4, &["tff", "bf", "gradient", "tbl", "mfa", "gabl", "mc1x1"]),
 ];
 
 /// The counts today: machine and strategy, and instructions a question.

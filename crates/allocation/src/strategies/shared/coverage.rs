@@ -59,19 +59,6 @@ pub(crate) fn covered(
     if high < n { [span(low, high), None] } else { [span(low, n - 1), span(0, high - n)] }
 }
 
-/// The canonical bases of a shape at which it meets a box, as a box that may pass the end of a
-/// ring. The shape must fit the grid, the box lie on it.
-pub(crate) fn reach(grid: &Grid, met: &Cuboid, shape: Sides) -> Cuboid {
-    let spans: [(u16, u16); 3] = std::array::from_fn(|axis| {
-        let [first, rest] = covered(grid, axis, met, shape[axis]);
-        let length = |span: AxisRange| span.high + 1 - span.low;
-        let first_length = first.map_or(0, length);
-        let low = first.map_or(0, |span| span.low);
-        (low, first_length + rest.map_or(0, length))
-    });
-    Cuboid::new(spans.map(|(low, _)| low), spans.map(|(_, length)| length))
-}
-
 /// A test whether a busy box covers any of some bases on one axis: [`covered`], asked of many
 /// boxes.
 #[derive(Clone, Copy, Debug)]

@@ -16,6 +16,7 @@ pub(crate) mod free_list;
 pub(crate) mod free_set;
 pub(crate) mod l_shapes;
 pub(crate) mod linear_order;
+pub(crate) mod meeting_costs;
 pub(crate) mod prefix_sums;
 pub(crate) mod right_borders;
 pub(crate) mod runs;

@@ -9,15 +9,11 @@
 //! Invariant: what is left of the component is connected, unless a neighbour that was passed over
 //! had to be taken.
 //!
-//! Cost: O(1) a neighbour compared, [`HopSums::add`] a node, a flood fill a neighbour, and
-//! [`HopBound::is_passed`].
-
-use pavior_mesh::Grid;
+//! Cost: O(1) a neighbour compared, [`HopSums::add`] a node, and a flood fill a neighbour.
 
 use super::component::ComponentGraph;
 use super::flood_fill::FloodFill;
 use super::frontier::Frontier;
-use super::hop_bound::HopBound;
 use super::hop_sums::HopSums;
 
 /// The mark of a node outside the set that has not been beside it.
@@ -38,12 +34,11 @@ pub(super) struct ClosedRegion {
     passed: Vec<(usize, u32)>,
     /// The nodes of the set.
     nodes: Vec<u32>,
-    bound: HopBound,
 }
 
 impl ClosedRegion {
     /// A set of `wanted` nodes of the component that holds `seed`, in no order. `hop_sums` then
-    /// holds the set. `None` as soon as the set must have a sum of hops above `most`.
+    /// holds the set. `None` as soon as the set has a sum of hops above `most`.
     ///
     /// The next node is the neighbour nearest to all nodes of the set. It is taken with all nodes
     /// that it cuts off from the largest rest. If these are more than are missing, the neighbour is
@@ -52,7 +47,6 @@ impl ClosedRegion {
     /// are missing.
     pub(super) fn grow(
         &mut self,
-        grid: &Grid,
         component: &ComponentGraph,
         (hop_sums, floods): (&mut HopSums, &mut FloodFill),
         (seed, wanted): (u32, usize),
@@ -66,7 +60,6 @@ impl ClosedRegion {
         hop_sums.clear();
         self.frontier.add(hop_sums, seed, component.point(seed));
         self.passed.clear();
-        self.bound.begin(most, component, wanted);
         let mut over = false;
         while self.nodes.len() < wanted && !over {
             let missing = wanted - self.nodes.len() - 1;
@@ -82,8 +75,7 @@ impl ClosedRegion {
                 self.take(component, hop_sums, node);
                 behind.iter().take(missing).for_each(|&node| self.take(component, hop_sums, node));
             }
-            let is_taken = |node: u32| self.marks[node as usize] == TAKEN;
-            over = self.bound.is_passed(grid, component, hop_sums, is_taken);
+            over = hop_sums.total() > most;
         }
         (!over).then_some(&self.nodes[..])
     }
@@ -114,8 +106,8 @@ impl ClosedRegion {
         }
     }
 
-    /// Neighbours and nodes of the component that were looked at.
+    /// Neighbours that were looked at.
     pub(super) fn looked(&self) -> u64 {
-        self.frontier.looked() + self.bound.looked()
+        self.frontier.looked()
     }
 }

@@ -11,16 +11,14 @@
 //!
 //! Invariant: marks and lists are empty between growths.
 //!
-//! Cost: O(1) a free neighbour compared, [`HopSums::add`] a node, O(1) an earlier growth, and
-//! [`HopBound::is_passed`].
+//! Cost: O(1) a free neighbour compared, [`HopSums::add`] a node, and O(1) an earlier growth.
 
 use std::mem::take;
 
-use pavior_mesh::{Coordinates, Grid};
+use pavior_mesh::Coordinates;
 
 use super::component::ComponentGraph;
 use super::frontier::{Frontier, nearest_in};
-use super::hop_bound::HopBound;
 use super::hop_sums::HopSums;
 
 /// Which free neighbour is taken next; of equals the first in row-major order.
@@ -54,7 +52,6 @@ pub(super) struct CompactRegions {
     by_mark: [Vec<(u32, Coordinates)>; 7],
     /// For [`NextNode::Nearest`]: the free neighbours of the set.
     frontier: Frontier,
-    bound: HopBound,
     looked: u64,
 }
 
@@ -78,13 +75,12 @@ impl CompactRegions {
     }
 
     /// A set of `nodes` nodes that holds `seed`, in no order. `hop_sums` then holds the set. `None`
-    /// as soon as the set must have a sum of hops above `most`, or is that of an earlier growth.
+    /// as soon as the set has a sum of hops above `most`, or is that of an earlier growth.
     ///
     /// The component is the one that was begun, and has enough nodes. From one growth to the next
     /// `most` does not increase.
     pub(super) fn grow(
         &mut self,
-        grid: &Grid,
         component: &ComponentGraph,
         hop_sums: &mut HopSums,
         (seed, next): (u32, NextNode),
@@ -98,7 +94,6 @@ impl CompactRegions {
             NextNode::Nearest => self.frontier.add(hop_sums, seed, component.point(seed)),
         }
         let nodes = nodes as usize;
-        self.bound.begin(most, component, nodes);
         let (mut hash, mut over) = (0_u64, false);
         while region.nodes.len() < nodes && !over {
             let node = match next {
@@ -112,9 +107,7 @@ impl CompactRegions {
             region.nodes.push(node);
             region.hashes.push(hash);
             self.list_beside(component, hop_sums, node, next);
-            let is_taken = |node: u32| self.marks[node as usize] == TAKEN;
-            over = self.bound.is_passed(grid, component, hop_sums, is_taken)
-                || self.is_known(&region, nodes);
+            over = hop_sums.total() > most || self.is_known(&region, nodes);
         }
         self.clear(&region.nodes);
         self.regions[self.count] = region;
@@ -196,8 +189,8 @@ impl CompactRegions {
         self.frontier.take_nearest(hop_sums, |_| true, |node| (alone(node), node))
     }
 
-    /// Free neighbours and nodes of the component that were looked at.
+    /// Free neighbours that were looked at.
     pub(super) fn looked(&self) -> u64 {
-        self.looked + self.frontier.looked() + self.bound.looked()
+        self.looked + self.frontier.looked()
     }
 }

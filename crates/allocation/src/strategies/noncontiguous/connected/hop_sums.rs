@@ -79,12 +79,6 @@ impl HopSums {
         }
     }
 
-    /// The same from any node. The set is not empty. O(1).
-    pub(crate) fn of_any(&self, point: Coordinates) -> u64 {
-        let axes = self.axes[..self.count].iter().zip(&point);
-        axes.map(|(axis, &at)| axis.of_any(usize::from(at), self.nodes)).sum()
-    }
-
     /// The sum of the hops between all pairs of nodes of the set.
     pub(crate) fn total(&self) -> u64 {
         self.total
@@ -167,17 +161,13 @@ impl Axis {
         }
     }
 
-    fn of_any(&self, at: usize, nodes: u64) -> u64 {
-        let near = at.clamp(self.known.start, self.known.end - 1);
-        self.sums[near] + nodes * near.abs_diff(at) as u64
-    }
-
     #[inline]
     fn change(&mut self, at: usize, change: impl Fn(u64, u64) -> u64) {
         let (first, shift) = (self.known.start, self.side - 1 - at);
-        let (sums, _) = self.sums[first..].as_chunks_mut::<CHUNK>();
-        let (hops, _) = self.hops[first + shift..].as_chunks::<CHUNK>();
-        for (sums, hops) in sums.iter_mut().zip(hops).take(self.known.len().div_ceil(CHUNK)) {
+        let length = self.known.len().next_multiple_of(CHUNK);
+        let (sums, _) = self.sums[first..first + length].as_chunks_mut::<CHUNK>();
+        let (hops, _) = self.hops[first + shift..][..length].as_chunks::<CHUNK>();
+        for (sums, hops) in sums.iter_mut().zip(hops) {
             *sums = std::array::from_fn(|index| change(sums[index], hops[index]));
         }
     }
@@ -186,20 +176,6 @@ impl Axis {
 /// The hops between coordinates so far apart.
 fn hops(grid: &Grid, axis: usize, apart: u64) -> u64 {
     if grid.wraps(axis) { apart.min(u64::from(grid.side(axis)) - apart) } else { apart }
-}
-
-/// A lower bound to the sum of the hops between all pairs of `nodes` nodes: around each node, no
-/// more others lie at each distance than in a ball. O(diameter of the ball).
-pub(crate) fn least_hops(grid: &Grid, nodes: u64) -> u64 {
-    let axes = (0..3).filter(|&axis| grid.side(axis) > 1).count();
-    let (mut left, mut hops, mut from_one) = (nodes.saturating_sub(1), 1, 0);
-    while left > 0 && axes > 0 {
-        let shell = [2, 4 * hops, 4 * hops * hops + 2][axes - 1].min(left);
-        from_one += hops * shell;
-        left -= shell;
-        hops += 1;
-    }
-    (nodes * from_one).div_ceil(2)
 }
 
 /// The sum of the hops between all pairs of nodes of a box. O(sum of its sides).
@@ -239,11 +215,9 @@ mod tests {
                 assert_eq!((hop_sums.total(), hops_in(&grid, sides)), (pairs, pairs), "{name}");
                 hop_sums.load(&points.iter().copied());
                 assert_eq!(hop_sums.total(), pairs, "{name}");
-                assert!(least_hops(&grid, points.len() as u64) <= pairs);
-                for node in Cuboid::whole(&grid).nodes(&grid) {
-                    let from = grid.point(node);
+                for &from in &points {
                     let hops = points.iter().map(|&to| u64::from(grid.distance(from, to)));
-                    assert_eq!(hop_sums.of_any(from), hops.sum::<u64>(), "{name}");
+                    assert_eq!(hop_sums.of(from), hops.sum::<u64>(), "{name}");
                 }
             }
         }

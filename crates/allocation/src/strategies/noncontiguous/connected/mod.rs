@@ -69,7 +69,6 @@ mod compact_region;
 mod component;
 mod flood_fill;
 mod frontier;
-mod hop_bound;
 mod hop_sums;
 mod search;
 

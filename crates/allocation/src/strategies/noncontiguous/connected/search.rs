@@ -184,14 +184,7 @@ impl ConnectedSearch {
             starts.sort_by_key(|(seed, _)| seeds.iter().position(|other| other == seed));
             for start in starts {
                 let (component, most) = (self.graphs.get(index), self.most());
-                let grown = self.compact.grow(
-                    &self.grid,
-                    component,
-                    &mut self.hop_sums,
-                    start,
-                    nodes,
-                    most,
-                );
+                let grown = self.compact.grow(component, &mut self.hop_sums, start, nodes, most);
                 if let Some(nodes) = grown.map(<[u32]>::to_vec) {
                     self.add_grown(index, nodes);
                 }
@@ -215,7 +208,7 @@ impl ConnectedSearch {
                 let (component, most) = (self.graphs.get(index), self.most());
                 let (scratch, start) =
                     ((&mut self.hop_sums, &mut self.floods), (seed, nodes as usize));
-                let grown = self.closed.grow(&self.grid, component, scratch, start, most);
+                let grown = self.closed.grow(component, scratch, start, most);
                 if let Some(nodes) = grown.map(<[u32]>::to_vec) {
                     self.add_grown(index, nodes);
                 }
