@@ -11,8 +11,8 @@
 #
 # RELEASE is 1.34, 1.35, 1.36 or 1.37. Programs lie in ${XDG_CACHE_HOME:-~/.cache}/pavior/kubernetes,
 # 0.2 GB each. DIR gets keys, tokens, data, logs, `bin/kubectl` and `kubeconfig`; tokens are `admin`,
-# `pavior`, `user` and `observer`. Nodes are objects alone: no kubelet runs the pods. PORT (default
-# 16443) and the two ports behind it are listened to on 127.0.0.1.
+# `pavior`, `user`, `observer`, `kueue` and `jobset`. Nodes are objects alone: no kubelet runs the
+# pods. PORT (default 16443) and the two ports behind it are listened to on 127.0.0.1.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -93,6 +93,8 @@ admin,admin,1,"system:masters"
 pavior,system:serviceaccount:pavior-system:pavior-kube,2,"system:serviceaccounts"
 user,alice,3,"users"
 observer,observer,4,"observers"
+kueue,system:serviceaccount:kueue-system:kueue-controller-manager,5,"system:serviceaccounts"
+jobset,system:serviceaccount:jobset-system:jobset-controller-manager,6,"system:serviceaccounts"
 END
   cat >"$dir/audit.yaml" <<END
 apiVersion: audit.k8s.io/v1
@@ -108,8 +110,9 @@ rules:
       - {group: "", resources: [pods, pods/binding, pods/status, nodes]}
       - {group: batch, resources: [jobs, jobs/status]}
       - {group: pavior.dev, resources: [placements, placements/status]}
+      - {group: kueue.x-k8s.io, resources: [workloads, workloads/status]}
 END
-  for who in admin pavior user observer; do
+  for who in admin pavior user observer kueue jobset; do
     cat >"$dir/$who.kubeconfig" <<END
 apiVersion: v1
 kind: Config

@@ -8,13 +8,18 @@ use crate::cargo::run_with;
 /// As `examples/kubernetes/control-plane.sh` takes them; the last is the one of the checks.
 const RELEASES: [&str; 4] = ["1.34", "1.35", "1.36", "1.37"];
 
-/// Has the control plane built, so that the tests do not wait for it. What cannot be built the
-/// tests leave out, loudly.
+/// Has the control plane, Kueue and JobSet built, so that the tests do not wait for them. What
+/// cannot be built the tests leave out, loudly.
 pub(crate) fn prepare(root: &Path) {
-    let mut command = Command::new(root.join("examples/kubernetes/control-plane.sh"));
-    command.args(["make", RELEASES[RELEASES.len() - 1]]).stdin(Stdio::null());
-    if let Ok(made) = command.output() {
-        eprintln!("Kubernetes: {}", String::from_utf8_lossy(&made.stdout).trim());
+    let newest = RELEASES[RELEASES.len() - 1];
+    for (script, arguments) in
+        [("control-plane.sh", &["make", newest][..]), ("controllers.sh", &["make"])]
+    {
+        let mut command = Command::new(root.join("examples/kubernetes").join(script));
+        command.args(arguments).stdin(Stdio::null());
+        if let Ok(made) = command.output() {
+            eprintln!("Kubernetes: {}", String::from_utf8_lossy(&made.stdout).trim());
+        }
     }
 }
 

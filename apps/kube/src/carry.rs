@@ -79,11 +79,14 @@ impl Carrier {
                 let body = json!({ "preconditions": { "uid": pod.uid } });
                 self.send("DELETE", &path::<Pod>(pod)?, "application/json", &body).await
             }
-            Act::Check { workload, at, check, state, message } => {
-                let own = json!({
-                    "name": check, "state": state, "message": message,
-                    "lastTransitionTime": second(),
-                });
+            Act::Check { workload, at, check, state, message, again_s, record } => {
+                self.stands(record.as_ref()).await?;
+                let own = [
+                    ("state", json!(state)),
+                    ("message", json!(message)),
+                    ("lastTransitionTime", json!(second())),
+                    ("requeueAfterSeconds", json!(again_s)),
+                ];
                 self.check(workload, *at, check, &own).await
             }
             Act::Activate { check } => self.activate(check).await,

@@ -26,7 +26,7 @@ pub(crate) struct Quota {
     pub(crate) priority: i64,
     /// Whether it has quota and keeps it.
     pub(crate) reserved: bool,
-    /// How many pods Kueue lets it have.
+    /// How many pods Kueue lets it have, with those that have ended.
     pub(crate) pods: Option<u32>,
     /// Whether Kueue places it itself.
     pub(crate) topology: bool,
@@ -53,7 +53,7 @@ impl World {
 }
 
 /// What a Workload says; none if nothing is asked of us.
-fn quota(kueue: &Kueue, workload: &Workload) -> Option<Quota> {
+pub(crate) fn quota(kueue: &Kueue, workload: &Workload) -> Option<Quota> {
     let checks = workload.status.admission_checks.iter().enumerate();
     let ours = |name: &str| kueue.checks.get(name).is_some_and(AdmissionCheck::is_ours);
     let (at, check) = checks.into_iter().find(|(_, check)| ours(&check.name))?;
@@ -62,6 +62,7 @@ fn quota(kueue: &Kueue, workload: &Workload) -> Option<Quota> {
     let names: Vec<&String> = sets().flat_map(|set| set.flavors.values()).collect();
     let flavors = || names.iter().filter_map(|name| kueue.flavors.get(*name));
     let labels = |flavor: &ResourceFlavor| flavor.spec.node_labels.clone();
+    let ended: u32 = workload.status.reclaimable_pods.iter().map(|pods| pods.count).sum();
     Some(Quota {
         workload: Seen::of(workload),
         at,
@@ -71,7 +72,7 @@ fn quota(kueue: &Kueue, workload: &Workload) -> Option<Quota> {
         priority: workload.spec.priority.unwrap_or(0),
         // A flavor that is not read yet may demand something.
         reserved: workload.is_reserved() && flavors().count() == names.len(),
-        pods: sets().map(|set| set.count).sum(),
+        pods: sets().map(|set| set.count).sum::<Option<u32>>().map(|pods| pods + ended),
         topology: sets().any(|set| set.topology.is_some()),
         selector: flavors().flat_map(labels).collect(),
         tolerations: flavors().flat_map(|flavor| flavor.spec.tolerations.clone()).collect(),

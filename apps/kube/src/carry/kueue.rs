@@ -7,21 +7,25 @@ use crate::objects::{AdmissionCheck, Workload};
 use crate::plan::Seen;
 
 impl Carrier {
-    /// Writes how our check stands, at its place among the checks of a Workload.
+    /// Writes how our check stands, at its place among the checks of a Workload. What is null, and
+    /// members that are Kueue's, stay as they are.
     pub(super) async fn check(
         &self,
         workload: &Seen,
         at: usize,
         check: &str,
-        state: &Value,
+        state: &[(&str, Value)],
     ) -> Result<(), Unchanged> {
         let own = format!("/status/admissionChecks/{at}");
         let version = &workload.version;
-        let patch = json!([
-            { "op": "test", "path": "/metadata/resourceVersion", "value": version },
-            { "op": "test", "path": format!("{own}/name"), "value": check },
-            { "op": "replace", "path": own, "value": state },
-        ]);
+        let mut patch = vec![
+            json!({ "op": "test", "path": "/metadata/resourceVersion", "value": version }),
+            json!({ "op": "test", "path": format!("{own}/name"), "value": check }),
+        ];
+        let given = state.iter().filter(|(_, value)| !value.is_null());
+        patch.extend(given.map(|(member, value)| {
+            json!({ "op": "add", "path": format!("{own}/{member}"), "value": value })
+        }));
         let path = path::<Workload>(workload)? + "/status";
         self.send("PATCH", &path, "application/json-patch+json", &patch).await
     }

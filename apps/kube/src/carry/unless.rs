@@ -33,6 +33,14 @@ impl Carrier {
         if is_there { Err(Unchanged::Changed) } else { Ok(()) }
     }
 
+    /// Refuses a change for a record that is not there any more.
+    pub(super) async fn stands(&self, record: Option<&Seen>) -> Result<(), Unchanged> {
+        let Some(record) = record else { return Ok(()) };
+        let known = self.read::<Placement>(&path::<Placement>(record)?).await?;
+        let stands = known.is_some_and(|one| one.uid() == record.uid && !one.is_going());
+        if stands { Ok(()) } else { Err(Unchanged::Changed) }
+    }
+
     /// An object as the API server has it now; none if it has none.
     pub(super) async fn read<K: DeserializeOwned>(
         &self,

@@ -39,6 +39,15 @@ pub(crate) struct WorkloadStatus {
     pub(crate) admission: Option<Admission>,
     #[serde(default)]
     pub(crate) admission_checks: Vec<CheckState>,
+    /// The pods that have ended, and need no quota any more.
+    #[serde(default)]
+    pub(crate) reclaimable_pods: Vec<Reclaimed>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(crate) struct Reclaimed {
+    #[serde(default)]
+    pub(crate) count: u32,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]

@@ -62,8 +62,17 @@ pub(crate) enum Act {
     Dissolve { slice: Seen, record: Seen },
     /// Writes on a Job how many of its Slices failed.
     Note { job: Seen, text: String },
-    /// Tells Kueue how its check of a Workload stands.
-    Check { workload: Seen, at: usize, check: String, state: &'static str, message: String },
+    /// Tells Kueue how its check of a Workload stands, and after how many seconds quota is asked
+    /// for again that is given back. If it is for a record, that must still be there.
+    Check {
+        workload: Seen,
+        at: usize,
+        check: String,
+        state: &'static str,
+        message: String,
+        again_s: Option<u64>,
+        record: Option<Seen>,
+    },
     /// Tells Kueue that a check is looked after.
     Activate { check: Seen },
     /// Deletes a pod that is open for other nodes than its record says, or without a record; why.

@@ -1,5 +1,6 @@
 //! What Kueue is told: `Ready` when a Job has its place, why it waits, and that quota is given back
-//! by a Job that has waited long. A Job that is not suspended any more is Kueue's no longer.
+//! by a Job that has waited long. An admitted Job that lost its place is told of only then: with a
+//! check that is `Pending` Kueue would stop it, and leave it the quota.
 
 use pavior_kernel::Date;
 
@@ -8,11 +9,15 @@ use super::queue::Waiting;
 use super::records::Record;
 use super::{Memory, Plot};
 use crate::objects::Known as _;
-use crate::quota::Quota;
+use crate::quota::{Quota, quota};
 use crate::world::Index;
 
 /// How long a Job may hold quota without a place, where the operator says nothing, in seconds.
 const QUOTA_S: u64 = 300;
+
+/// How long at most a Job that gave its quota back does without, in seconds. Kueue would give it
+/// the same quota again at once, before others that ask for less.
+const AGAIN_S: u64 = 60;
 
 /// Tells Kueue.
 pub(super) fn tell(
@@ -30,14 +35,27 @@ pub(super) fn tell(
     if let Some(check) = check.filter(|check| check.is_ours() && !check.is_active()) {
         acts.push(Act::Activate { check: Seen::of(check) });
     }
-    let most = machine.spec.quota_seconds.unwrap_or(QUOTA_S) as i64;
+    let most = machine.spec.quota_seconds.unwrap_or(QUOTA_S);
+    acts.extend(name.map(|name| boxless(index, name, most)).into_iter().flatten());
     let mut holds = std::collections::HashMap::new();
-    for job in index.jobs_on(plot.name).filter(|job| job.is_suspended()) {
+    for job in index.jobs_on(plot.name) {
         let Some(quota) = job.quota.as_ref().filter(|quota| quota.reserved) else { continue };
+        if job.is_over() {
+            // Kueue stopped it when its last pod had ended. Kubernetes writes that a Job is
+            // complete only when it is resumed.
+            if job.is_suspended() && quota.state == "Pending" {
+                let message = "none of its pods has still to run".to_string();
+                acts.push(told_to(quota, "Ready", message, most, None));
+            }
+            continue;
+        }
         let placed = records
             .iter()
             .find(|record| record.stands && record.placement.spec.jobs().contains(&job.uid()));
         let (state, message) = if let Some(record) = placed {
+            if !job.is_suspended() {
+                continue;
+            }
             ("Ready", format!("its box is {}", record.placement.spec.at))
         } else {
             // A place that is only proposed is none: it may be withdrawn, again and again.
@@ -45,15 +63,47 @@ pub(super) fn tell(
             let since = memory.quota.get(&uid).copied().unwrap_or(now);
             holds.insert(uid, since);
             let Some(waits) = waiting.iter().find(|one| one.job.uid == job.uid()) else { continue };
-            told(waits, since.saturating_add(most), now)
+            let told = told(waits, since.saturating_add(most as i64), now);
+            if !job.is_suspended() && told.0 != "Retry" {
+                continue;
+            }
+            told
         };
         // Kueue itself takes back a Retry, together with the quota.
         let same = quota.state == state && quota.message == message;
         if !same && quota.state != "Retry" {
-            acts.push(told_to(quota, state, message));
+            let record = placed.map(|record| Seen::of(record.placement));
+            acts.push(told_to(quota, state, message, most, record));
         }
     }
     memory.quota = holds;
+    acts
+}
+
+/// What those are told that are of no machine, where a queue asks all of them for our check.
+fn boxless(index: &Index<'_>, check: &str, most: u64) -> Vec<Act> {
+    let (kueue, jobs) = (&index.world.kueue, &index.world.jobs);
+    let mut strays = None;
+    let mut acts = Vec::new();
+    for workload in kueue.workloads.values() {
+        let quota = quota(kueue, workload).filter(|quota| quota.reserved && quota.check == check);
+        let Some(quota) = quota.filter(|quota| quota.state == "Pending") else { continue };
+        let job = workload.job().and_then(|uid| jobs.get(&uid));
+        let mut owners = workload.metadata.owner_references.iter().flatten();
+        let (state, message) = match job {
+            Some(job) if job.shape().is_some() => {
+                let strays = strays.get_or_insert_with(|| super::strays(index));
+                let Some(stray) = strays.iter().find(|one| one.job.uid == job.uid()) else {
+                    continue;
+                };
+                told(stray, i64::MAX, 0)
+            }
+            // The Job may be younger than what was read of Jobs.
+            None if owners.any(|owner| owner.kind == "Job") => continue,
+            Some(_) | None => ("Ready", "it asks for no box itself".to_string()),
+        };
+        acts.push(told_to(&quota, state, message, most, None));
+    }
     acts
 }
 
@@ -73,12 +123,20 @@ fn told(waits: &Waiting, until: i64, now: i64) -> (&'static str, String) {
     ("Pending", format!("it waits for its place: {why}{when}"))
 }
 
-fn told_to(quota: &Quota, state: &'static str, message: String) -> Act {
+fn told_to(
+    quota: &Quota,
+    state: &'static str,
+    message: String,
+    most: u64,
+    record: Option<Seen>,
+) -> Act {
     Act::Check {
         workload: quota.workload.clone(),
         at: quota.at,
         check: quota.check.clone(),
         state,
         message,
+        again_s: (state == "Retry").then(|| most.clamp(1, AGAIN_S)),
+        record,
     }
 }

@@ -62,7 +62,11 @@ pub(crate) struct Cluster {
 }
 
 fn script() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/kubernetes/control-plane.sh")
+    example("control-plane.sh")
+}
+
+fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/kubernetes").join(name)
 }
 
 impl Cluster {
@@ -320,14 +324,42 @@ impl Cluster {
 
     /// Kills a part of the control plane, and starts it again.
     pub(crate) fn kill(&self, part: &str) {
-        let pid = std::fs::read_to_string(self.path().join(format!("{part}.pid"))).unwrap();
-        let _ = Command::new("kill").args(["-9", pid.trim()]).status();
-        std::thread::sleep(Duration::from_millis(300));
+        self.end_part(part);
         let mut command = Command::new(script());
         command.args(["run", self.release]).arg(self.path()).arg(part);
         command.env("PORT", self.port.to_string()).env("CONTROLLERS", self.controllers);
         command.stdin(Stdio::null());
         assert!(command.status().unwrap().success(), "{part} starts again");
+    }
+
+    /// Starts `kueue` or `jobset`, with its objects and webhooks. If it cannot be had, that is
+    /// noted.
+    pub(crate) fn start_controller(&self, name: &str) -> bool {
+        let said = self.controller("start", name).output().expect("bash is there");
+        if !said.status.success() {
+            let why = String::from_utf8_lossy(&said.stderr).trim().to_string();
+            pavior_trials::skipped(name, &why, REQUIRED);
+        }
+        said.status.success()
+    }
+
+    /// Kills it, and starts it again.
+    pub(crate) fn kill_controller(&self, name: &str) {
+        self.end_part(name);
+        assert!(self.controller("run", name).status().unwrap().success(), "{name} starts again");
+    }
+
+    fn controller(&self, what: &str, name: &str) -> Command {
+        let mut command = Command::new(example("controllers.sh"));
+        command.args([what, name]).arg(self.path()).env("PORT", self.port.to_string());
+        command.stdin(Stdio::null());
+        command
+    }
+
+    fn end_part(&self, part: &str) {
+        let pid = std::fs::read_to_string(self.path().join(format!("{part}.pid"))).unwrap();
+        let _ = Command::new("kill").args(["-9", pid.trim()]).status();
+        std::thread::sleep(Duration::from_millis(300));
     }
 
     /// Kills the API server while the copies cannot see it, and has etcd forget all that was. Who

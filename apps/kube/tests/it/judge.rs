@@ -36,16 +36,8 @@ struct Spec {
 
 impl Record {
     pub(crate) fn read(folder: &Path) -> Record {
-        let text = std::fs::read_to_string(folder.join("audit.log")).expect("the log is there");
         let mut record = Record::default();
-        let good = |event: &Value| {
-            let code = event["responseStatus"]["code"].as_u64().unwrap_or(0);
-            (200..300).contains(&code)
-        };
-        let events = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        let mut events: Vec<Value> = events.filter(good).collect();
-        events.sort_by_cached_key(when);
-        for event in &events {
+        for event in &events(folder) {
             record.event(event);
         }
         record
@@ -160,9 +152,22 @@ impl Record {
     }
 }
 
+/// The changes that the API server made, in their order.
+pub(crate) fn events(folder: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(folder.join("audit.log")).expect("the log is there");
+    let good = |event: &Value| {
+        let code = event["responseStatus"]["code"].as_u64().unwrap_or(0);
+        (200..300).contains(&code)
+    };
+    let events = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let mut events: Vec<Value> = events.filter(good).collect();
+    events.sort_by_cached_key(when);
+    events
+}
+
 /// When a change took place at the earliest, if it is a deletion, else at the latest: what seems to
 /// overlap then, does.
-fn when(event: &Value) -> String {
+pub(crate) fn when(event: &Value) -> String {
     let stamp =
         if event["verb"] == "delete" { "requestReceivedTimestamp" } else { "stageTimestamp" };
     event[stamp].as_str().unwrap_or_default().to_string()

@@ -1,5 +1,6 @@
 //! What kubelets do, for all nodes: they say that they are well; bound pods run, and succeed after
-//! the seconds that an annotation says; pods that are deleted go.
+//! the seconds that an annotation says, the first of a Job after others if it says so; pods that
+//! are deleted go.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
@@ -92,7 +93,11 @@ async fn look(client: &Client, pod: Pod, ends: &mut HashMap<String, (Instant, Po
         let api: Api<Pod> = Api::namespaced(client.clone(), &pod.namespace().unwrap_or_default());
         let _ = api.delete(&pod.name_any(), &DeleteParams::default().grace_period(0)).await;
     } else if bound && phase == "Pending" {
-        let seconds = pod.annotations().get("toy/seconds").and_then(|text| text.parse().ok());
+        let first =
+            pod.labels().get("batch.kubernetes.io/job-completion-index").map(String::as_str);
+        let early = pod.annotations().get("toy/first").filter(|_| first == Some("0"));
+        let seconds = early.or_else(|| pod.annotations().get("toy/seconds"));
+        let seconds = seconds.and_then(|text| text.parse().ok());
         // If it cannot be said now, its end can be said later.
         let _ = set(client, &pod, "Running").await;
         ends.insert(uid, (Instant::now() + Duration::from_secs(seconds.unwrap_or(1)), pod));

@@ -7,8 +7,11 @@
 mod attack;
 mod cluster;
 mod disturbed;
+mod jobsets;
 mod judge;
 mod kubelets;
+mod kueue;
+mod ledger;
 mod page;
 mod policies;
 mod proxy;

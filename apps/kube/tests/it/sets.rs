@@ -1,5 +1,5 @@
-//! Jobs of a set get one box. The JobSet controller is not built here: the tests make the Jobs that
-//! it would make, with an object as their controller.
+//! Jobs of a set get one box. These tests make the Jobs that the controller of JobSets would make,
+//! with an object as their controller; `jobsets` has the real one.
 
 use serde_json::{Value, json};
 
@@ -47,7 +47,7 @@ fn make(cluster: &Cluster, job: &Value) {
 }
 
 /// The nodes of the pods of a Job that have one, by index.
-fn nodes(cluster: &Cluster, job: &str) -> Vec<String> {
+pub(crate) fn nodes(cluster: &Cluster, job: &str) -> Vec<String> {
     let selector = format!("{PODS}?labelSelector=batch.kubernetes.io/job-name%3D{job}");
     let all = cluster.get(&selector);
     let text = |value: &Value| value.as_str().unwrap_or_default().to_string();

@@ -268,16 +268,20 @@ impl Storm<'_> {
     }
 }
 
+/// The seeds that are asked for, or one.
+pub(crate) fn seeds() -> Vec<u64> {
+    let chosen = std::env::var("PAVIOR_KUBE_SEEDS").ok();
+    let seeds = chosen.as_deref().unwrap_or("1").split_whitespace();
+    seeds.map(|seed| seed.parse().expect("a seed is a number")).collect()
+}
+
 /// 200 Jobs of each seed with `cargo xtask kube RELEASE`, 30 in the checks.
 #[test]
 fn everything_at_once() {
-    let chosen = std::env::var("PAVIOR_KUBE_SEEDS").ok();
-    let seeds = chosen.as_deref().unwrap_or("1").split_whitespace();
-    let seeds: Vec<u64> = seeds.map(|seed| seed.parse().expect("a seed is a number")).collect();
-    let jobs = if chosen.is_some() { 200 } else { 30 };
+    let jobs = if std::env::var_os("PAVIOR_KUBE_SEEDS").is_some() { 200 } else { 30 };
     let release = crate::cluster::release();
     let wrong_clocks = clocks_can_be_wrong();
-    for seed in seeds {
+    for seed in seeds() {
         let Some(mut cluster) = Cluster::start("a storm", release, [4, 4, 4]) else { return };
         cluster.machine(GRID);
         let proxy = cluster.spoil(seed);

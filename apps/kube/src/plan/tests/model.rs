@@ -70,6 +70,8 @@ pub(super) struct Model {
     chips: u32,
     /// The nodes that each Job's pods ended on, by rank.
     pub(super) ended: HashMap<Uid, BTreeMap<usize, String>>,
+    /// After how many seconds a Workload asks again for the quota that it gives back.
+    pub(super) again: HashMap<Uid, i64>,
 }
 
 /// What a copy of the program has seen.
@@ -161,6 +163,7 @@ impl Model {
             forgotten: 0,
             chips,
             ended: HashMap::new(),
+            again: HashMap::new(),
         };
         model.world.machines.insert("m".into(), machine);
         model
@@ -198,7 +201,7 @@ impl Model {
         metadata.resource_version = Some(self.version.to_string());
     }
 
-    fn put_job(&mut self, mut job: Job) {
+    pub(super) fn put_job(&mut self, mut job: Job) {
         self.stamp(&mut job.metadata);
         self.note(News::Job(job.uid(), Some(job)));
     }
@@ -530,14 +533,14 @@ impl Model {
             Act::Dissolve { slice, record } => {
                 !self.world.placements.contains_key(&record.uid) && self.dissolve(&slice.uid)
             }
-            Act::Check { workload, at, state, message, .. } => {
+            Act::Check { workload, record, .. } => {
+                let is = |record: &Seen| self.world.placements.contains_key(&record.uid);
+                if !record.as_ref().is_none_or(is) {
+                    return false;
+                }
                 let known = self.world.kueue.workloads.get(&workload.uid).cloned();
                 let seen = known.filter(|one| Seen::of(one) == *workload);
-                let Some(mut one) = seen else { return false };
-                let check = &mut one.status.admission_checks[*at];
-                (check.state, check.message) = ((*state).to_string(), message.clone());
-                self.put_workload(one);
-                true
+                seen.is_some_and(|one| self.check(one, act))
             }
             Act::Activate { check } => {
                 let one = self.world.kueue.checks.get_mut(&check.name).unwrap();
@@ -547,6 +550,16 @@ impl Model {
             }
             Act::Note { job, text } => self.mark(job, text),
         }
+    }
+
+    /// Writes on a Workload how our check stands.
+    fn check(&mut self, mut one: Workload, act: &Act) -> bool {
+        let Act::Check { at, state, message, again_s, .. } = act else { return false };
+        let check = &mut one.status.admission_checks[*at];
+        (check.state, check.message) = ((*state).to_string(), message.clone());
+        self.again.extend(again_s.map(|seconds| (one.uid(), seconds as i64)));
+        self.put_workload(one);
+        true
     }
 
     /// Whether what an act is not carried out for is there.

@@ -1,5 +1,8 @@
 //! Beside Kueue: quota is Kueue's, places are ours.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use serde_json::{Value, json};
 
 use super::model::{Model, View};
@@ -16,6 +19,8 @@ pub(super) struct Kueue {
     /// How many pods fewer than it asks for a Job gets.
     cut: u32,
     pub(super) preempts: bool,
+    /// Until when a Workload asks for no quota.
+    until: RefCell<HashMap<Uid, i64>>,
 }
 
 impl Kueue {
@@ -30,7 +35,7 @@ impl Kueue {
         let kueue = &mut model.world.kueue;
         kueue.checks.insert("place".into(), serde_json::from_value(check).unwrap());
         kueue.flavors.insert("fast".into(), serde_json::from_value(flavor).unwrap());
-        Kueue { quota, labels, cut: 0, preempts: false }
+        Kueue { quota, labels, cut: 0, preempts: false, until: RefCell::default() }
     }
 
     /// A suspended Job in a queue.
@@ -55,10 +60,12 @@ impl Kueue {
     }
 
     /// Looks at every Workload once.
-    pub(super) fn step(&self, model: &mut Model) {
+    pub(super) fn step(&self, model: &mut Model, now: i64) {
+        let mut until = self.until.borrow_mut();
         let mut all: Vec<Workload> = model.world.kueue.workloads.values().cloned().collect();
         all.sort_by_key(|one| (-one.spec.priority.unwrap_or(0), one.created(), one.uid()));
-        let pods = |job: &Job| job.spec.completions.unwrap_or(0);
+        // Pods that have ended need no quota.
+        let pods = |job: &Job| job.left();
         for one in &all {
             let Some(job) = one.job().and_then(|uid| model.world.jobs.get(&uid)).cloned() else {
                 continue;
@@ -68,11 +75,13 @@ impl Kueue {
             if job.is_over() {
                 set(model, &mut one, &["Finished"]);
             } else if one.is_reserved() && state == "Retry" {
+                let again_s = model.again.remove(&one.uid());
+                until.extend(again_s.map(|seconds| (one.uid(), now + seconds)));
                 evict(model, &mut one, &job);
             } else if one.is_reserved() && state == "Ready" && job.is_suspended() {
                 let labels = serde_json::from_value(self.labels.clone()).unwrap();
                 model.resume(&job.uid(), &labels);
-            } else if !one.is_reserved() {
+            } else if !one.is_reserved() && until.get(&one.uid()).is_none_or(|at| *at <= now) {
                 if self.preempts && Kueue::used(model) + pods(&job) > self.quota {
                     let used = Kueue::used(model);
                     let suffices = |other: &Workload| {
@@ -96,6 +105,8 @@ impl Kueue {
                     });
                     let admission = json!({ "podSetAssignments": [set_of] });
                     one.status.admission = Some(serde_json::from_value(admission).unwrap());
+                    let ended = json!([{ "count": job.status.succeeded.unwrap_or(0) }]);
+                    one.status.reclaimable_pods = serde_json::from_value(ended).unwrap();
                     set(model, &mut one, &["QuotaReserved"]);
                 }
             }
@@ -105,7 +116,7 @@ impl Kueue {
     fn used(model: &Model) -> u32 {
         let reserved = model.world.kueue.workloads.values().filter(|one| one.is_reserved());
         let job = |one: &Workload| one.job().and_then(|uid| model.world.jobs.get(&uid));
-        reserved.filter_map(|one| job(one)?.spec.completions).sum()
+        reserved.filter_map(|one| Some(job(one)?.left())).sum()
     }
 }
 
@@ -141,7 +152,7 @@ fn planned(model: &Model, memory: &mut Memory, now: i64) -> Plan {
 fn go(model: &mut Model, kueue: &Kueue, memory: &mut Memory, from: i64, to: i64) -> Plan {
     let mut made = planned(model, memory, from);
     for now in from..to {
-        kueue.step(model);
+        kueue.step(model, now);
         model.make_pods();
         made = planned(model, memory, now);
         for act in &made.acts {
@@ -181,7 +192,7 @@ fn a_job_has_its_place_before_it_is_admitted() {
     for act in planned(&model, &mut memory, 0).acts {
         model.carry(&act);
     }
-    kueue.step(&mut model);
+    kueue.step(&mut model, 0);
     for word in ["propose", "confirm", "check"] {
         let made = planned(&model, &mut memory, 0);
         assert_eq!(words(&made), [word]);
@@ -221,7 +232,7 @@ fn what_a_flavor_demands_restricts_the_box_and_is_never_replaced() {
     let job = Kueue::submit(&mut model, "a", "2x2", 0);
     let (mut memory, mut patches) = (Memory::default(), Vec::new());
     for now in 0..8 {
-        kueue.step(&mut model);
+        kueue.step(&mut model, now);
         model.make_pods();
         for act in planned(&model, &mut memory, now).acts {
             if let Act::Open { patch, .. } = &act {
@@ -269,7 +280,7 @@ fn a_job_that_is_cut_to_a_count_that_is_no_box_gives_its_quota_back() {
     kueue.cut = 1;
     let job = Kueue::submit(&mut model, "a", "2x2", 0);
     let mut memory = Memory::default();
-    kueue.step(&mut model);
+    kueue.step(&mut model, 0);
     let made = planned(&model, &mut memory, 0);
     assert!(made.acts.iter().all(|act| act.word() != "propose"), "{made:?}");
     for act in &made.acts {
@@ -278,10 +289,11 @@ fn a_job_that_is_cut_to_a_count_that_is_no_box_gives_its_quota_back() {
     let (state, message) = check(&model, &job);
     assert_eq!(state, "Retry");
     assert!(message.contains("another number of pods"), "{message}");
-    kueue.step(&mut model);
+    kueue.step(&mut model, 0);
     assert_eq!(Kueue::used(&model), 0);
     kueue.cut = 0;
-    go(&mut model, &kueue, &mut memory, 1, 10);
+    // It asks again a minute later.
+    go(&mut model, &kueue, &mut memory, 1, 70);
     assert_eq!(runs(&model, &job), 4);
 }
 
@@ -345,4 +357,115 @@ fn the_other_checks_of_a_workload_stay() {
     let one = model.world.kueue.workloads.values().next().unwrap();
     assert_eq!(one.status.admission_checks[0].state, "Pending");
     assert_eq!(one.status.admission_checks[0].name, "theirs");
+}
+
+#[test]
+fn a_job_that_is_preempted_when_a_pod_of_it_has_ended_is_placed_again() {
+    let mut model = model(&json!({}));
+    let mut kueue = Kueue::new(&mut model, 16, json!({}));
+    kueue.preempts = true;
+    let (mut memory, low) = (Memory::default(), Kueue::submit(&mut model, "low", "4x4", 0));
+    go(&mut model, &kueue, &mut memory, 0, 10);
+    let first = model.pods(|pod| pod.owner().as_ref() == Some(&low)).remove(0);
+    model.succeed(&first);
+    let high = Kueue::submit(&mut model, "high", "4x2", 5);
+    go(&mut model, &kueue, &mut memory, 10, 30);
+    assert_eq!((runs(&model, &low), runs(&model, &high)), (0, 8));
+    end(&mut model, &high);
+    // Its quota is for 15 pods now, and its box has 16 nodes.
+    go(&mut model, &kueue, &mut memory, 30, 50);
+    assert_eq!(runs(&model, &low), 15, "{:?}", check(&model, &low));
+}
+
+#[test]
+fn an_admitted_job_that_lost_its_place_gives_its_quota_back() {
+    let mut model = model(&json!({ "quotaSeconds": 20 }));
+    let kueue = Kueue::new(&mut model, 16, json!({}));
+    let large = Kueue::submit(&mut model, "large", "4x4", 5);
+    let mut memory = Memory::default();
+    go(&mut model, &kueue, &mut memory, 0, 10);
+    assert_eq!(runs(&model, &large), 16);
+    model.delete_node("n3-3");
+    let small = Kueue::submit(&mut model, "small", "2x2", 0);
+    go(&mut model, &kueue, &mut memory, 10, 28);
+    assert_eq!((check(&model, &large).0.as_str(), runs(&model, &small)), ("Ready", 0));
+    go(&mut model, &kueue, &mut memory, 28, 45);
+    assert_eq!((runs(&model, &large), runs(&model, &small)), (0, 4), "{:?}", check(&model, &large));
+}
+
+#[test]
+fn who_gave_its_quota_back_lets_others_ask_before_it_asks_again() {
+    let mut model = model(&json!({ "quotaSeconds": 10 }));
+    let kueue = Kueue::new(&mut model, 12, json!({}));
+    let holder = model.add_job("holder", "4x2", &json!({}));
+    let mut memory = Memory::default();
+    go(&mut model, &kueue, &mut memory, 0, 5);
+    let large = Kueue::submit(&mut model, "large", "4x3", 5);
+    let small = Kueue::submit(&mut model, "small", "2x2", 0);
+    go(&mut model, &kueue, &mut memory, 5, 40);
+    assert_eq!(
+        (runs(&model, &holder), runs(&model, &small)),
+        (8, 4),
+        "{:?}",
+        check(&model, &large)
+    );
+}
+
+#[test]
+fn who_asks_for_no_box_is_let_go_and_who_is_of_no_machine_is_told_so() {
+    let mut model = model(&json!({}));
+    let kueue = Kueue::new(&mut model, 16, json!({}));
+    let plain = Kueue::submit(&mut model, "plain", "2x2", 0);
+    let stray = Kueue::submit(&mut model, "stray", "2x2", 0);
+    let annotation = |model: &mut Model, job: &Uid, name: &str, value: Option<&str>| {
+        let mut changed = model.world.jobs[job].clone();
+        let all = changed.metadata.annotations.get_or_insert_default();
+        match value {
+            Some(value) => drop(all.insert(name.to_string(), value.to_string())),
+            None => drop(all.remove(name)),
+        }
+        model.put_job(changed);
+    };
+    annotation(&mut model, &plain, "pavior.dev/shape", None);
+    annotation(&mut model, &stray, "pavior.dev/machine", Some("none"));
+    // A JobSet, and a Job that was not read yet.
+    let set = Kueue::submit(&mut model, "set", "2x2", 0);
+    let unread = Kueue::submit(&mut model, "unread", "2x2", 0);
+    for (job, kind) in [(&set, "JobSet"), (&unread, "Job")] {
+        let mut all = model.world.kueue.workloads.values();
+        let mut one = all.find(|one| one.job().as_ref() == Some(job)).unwrap().clone();
+        let owner = json!([{ "apiVersion": "v1", "kind": kind, "name": "a", "uid": job }]);
+        one.metadata.owner_references = serde_json::from_value(owner).unwrap();
+        model.put_workload(one);
+    }
+    kueue.step(&mut model, 0);
+    model.delete_job(&set);
+    model.delete_job(&unread);
+    for act in planned(&model, &mut Memory::default(), 0).acts {
+        model.carry(&act);
+    }
+    assert_eq!(check(&model, &plain).0, "Ready");
+    assert_eq!(check(&model, &set).0, "Ready");
+    assert_eq!(check(&model, &unread).0, "Pending");
+    let (state, message) = check(&model, &stray);
+    assert_eq!(state, "Retry");
+    assert!(message.contains("names no machine"), "{message}");
+}
+
+#[test]
+fn a_job_that_is_stopped_when_its_last_pod_has_ended_is_let_go() {
+    let mut model = model(&json!({}));
+    let kueue = Kueue::new(&mut model, 16, json!({}));
+    let job = Kueue::submit(&mut model, "a", "2x2", 0);
+    kueue.step(&mut model, 0);
+    let mut ended = model.world.jobs[&job].clone();
+    ended.status.succeeded = Some(4);
+    let met = json!({ "type": "SuccessCriteriaMet", "status": "True" });
+    ended.status.conditions = serde_json::from_value(json!([met])).unwrap();
+    model.put_job(ended);
+    for act in planned(&model, &mut Memory::default(), 0).acts {
+        assert_ne!(act.word(), "propose", "it needs no place");
+        model.carry(&act);
+    }
+    assert_eq!(check(&model, &job).0, "Ready");
 }

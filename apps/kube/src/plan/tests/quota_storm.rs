@@ -8,7 +8,7 @@ use super::copies::Copies;
 use super::model::Model;
 use super::quota::Kueue;
 use super::races::{Draw, check};
-use crate::objects::{Job, Known as _, Uid, Workload};
+use crate::objects::{Known as _, Uid, Workload};
 
 /// The nodes of a side.
 const SIDE: usize = 8;
@@ -104,7 +104,7 @@ impl Storm {
 
     fn round(&mut self, jobs: usize) {
         self.up += 1;
-        self.kueue.step(&mut self.model);
+        self.kueue.step(&mut self.model, self.now);
         if self.arrived < jobs {
             self.ask(jobs);
             self.trouble();
@@ -220,7 +220,7 @@ impl Storm {
         let reserved: BTreeSet<Uid> = reserved.filter_map(Workload::job).collect();
         let waits = |uid: &Uid| {
             let job = self.model.world.jobs.get(uid);
-            job.is_some_and(Job::is_suspended) && !placed.contains(uid)
+            job.is_some_and(|job| !job.is_over()) && !placed.contains(uid)
         };
         let holding: BTreeSet<&Uid> = reserved.iter().filter(|uid| waits(uid)).collect();
         self.holds.retain(|uid, _| holding.contains(uid));

@@ -1,0 +1,88 @@
+//! The real controller of JobSets, with its webhooks: a box for each Job of a set, one box for a
+//! set, and a set that is restarted.
+
+use serde_json::{Value, json};
+
+use crate::cluster::{Cluster, User, job, release};
+use crate::judge::Record;
+use crate::sets::nodes;
+
+const SETS: &str = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/default/jobsets";
+const PODS: &str = "/api/v1/namespaces/default/pods";
+
+/// A JobSet of groups of Jobs: each with its name, how many Jobs, their shape, and their pods.
+fn jobset(name: &str, groups: &[(&str, u32, &str, u32)], together: bool, run_s: u32) -> Value {
+    let group = |&(group, replicas, shape, pods): &(&str, u32, &str, u32)| {
+        let mut own = job(group, shape, run_s);
+        own["spec"]["completions"] = json!(pods);
+        own["spec"]["parallelism"] = json!(pods);
+        own["spec"]["backoffLimit"] = json!(0);
+        let mut annotations = own["metadata"]["annotations"].clone();
+        if together {
+            annotations["pavior.dev/box"] = json!("set");
+        }
+        let template = json!({ "metadata": { "annotations": annotations }, "spec": own["spec"] });
+        json!({ "name": group, "replicas": replicas, "template": template })
+    };
+    let groups: Vec<Value> = groups.iter().map(group).collect();
+    json!({
+        "apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": { "name": name },
+        "spec": { "replicatedJobs": groups, "failurePolicy": { "maxRestarts": 1 } },
+    })
+}
+
+fn make(cluster: &Cluster, set: &Value) {
+    cluster.within(60, "a JobSet is made", || cluster.ask(User::Admin, "POST", SETS, set).is_ok());
+}
+
+fn is_complete(cluster: &Cluster, name: &str) -> bool {
+    cluster.get(&format!("{SETS}/{name}"))["status"]["terminalState"] == "Completed"
+}
+
+#[test]
+fn real_jobsets_get_a_box_for_each_job_or_one_for_all() {
+    let Some(mut cluster) = Cluster::start("JobSets", release(), [4, 2, 1]) else { return };
+    if !cluster.start_controller("jobset") {
+        return;
+    }
+    cluster.machine("mesh:4x2x1");
+    cluster.start_copy("always");
+    cluster.start_copy("always");
+    let each = [("small", 2, "2x1x1", 2), ("large", 1, "2x2x1", 4)];
+    make(&cluster, &jobset("each", &each, false, 1));
+    cluster.within(60, "each Job had its box", || is_complete(&cluster, "each"));
+
+    // The first Job has three of the eight nodes.
+    let both = [("first", 1, "4x2x1", 3), ("second", 1, "4x2x1", 5)];
+    make(&cluster, &jobset("whole", &both, true, 8));
+    let names = ["whole-first-0", "whole-second-0"];
+    let places = || names.map(|name| nodes(&cluster, name)).concat();
+    let row = |y: u32| (0..4).map(move |x| format!("n{x}-{y}-0"));
+    let all: Vec<String> = row(0).chain(row(1)).collect();
+    cluster.within(60, "the set has one box", || places() == all);
+
+    // A pod fails: both Jobs are deleted, and made anew under their names.
+    let uid = |name: &str| {
+        let job = cluster.ask(
+            User::Admin,
+            "GET",
+            &format!("{}/{name}", crate::cluster::JOBS),
+            &Value::Null,
+        );
+        job.unwrap_or_default()["metadata"]["uid"].clone()
+    };
+    let old = names.map(uid);
+    let pods =
+        cluster.get(&format!("{PODS}?labelSelector=batch.kubernetes.io/job-name%3D{}", names[1]));
+    let pod = pods["items"][0]["metadata"]["name"].as_str().unwrap();
+    cluster.patch(&format!("{PODS}/{pod}/status"), &json!({ "status": { "phase": "Failed" } }));
+    cluster.within(60, "both are made anew", || {
+        let new = names.map(uid);
+        (0..2).all(|at| new[at].is_string() && new[at] != old[at])
+    });
+    cluster.within(60, "the set is complete", || is_complete(&cluster, "whole"));
+    let record = Record::read(cluster.path());
+    let crooked = record.crooked(&"mesh:4x2x1".parse().unwrap());
+    assert_eq!((record.overlaps, crooked, record.misplaced), (0, 0, 0), "{record:?}");
+    assert_eq!((record.confirmations, record.of_sets), (5, 2), "{record:?}");
+}

@@ -1,0 +1,266 @@
+//! The real Kueue, with its webhooks, beside two copies of the program: quota for more nodes than
+//! there are, flavors, preemption, a patience of seconds, and kills of all. The audit log judges.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use pavior_kernel::Stream;
+use serde_json::{Value, json};
+
+use crate::cluster::{Cluster, JOBS, User, job, release};
+use crate::judge::Record;
+use crate::ledger::Ledger;
+use crate::storm::seeds;
+use crate::story::complete;
+
+const GRID: &str = "mesh:4x4x2";
+/// None has more nodes than a flavor.
+const SHAPES: &[&str] =
+    &["2x2x2", "2x1x1", "2x4x1", "2x4x2", "1x1x1", "2x2x1", "1x4x1", "2x3x2", "2x2x2", "1x1x2"];
+const PRIORITIES: [(&str, u32); 3] = [("low", 1), ("middle", 10), ("high", 100)];
+const PODS: &str = "/api/v1/namespaces/default/pods";
+const API: &str = "/apis/kueue.x-k8s.io/v1beta2";
+/// How long a Job may hold quota without a place, in seconds.
+const PATIENCE_S: u64 = 5;
+
+/// The flavor whose nodes a node is one of.
+pub(crate) fn flavor(node: &str) -> &'static str {
+    if node.starts_with("n0-") || node.starts_with("n1-") { "left" } else { "right" }
+}
+
+/// Two flavors of 16 nodes with quota for 20 each, three priorities, and our check.
+fn queues(cluster: &Cluster) {
+    for z in 0..2 {
+        for node in (0..16).map(|at| format!("n{}-{}-{z}", at % 4, at / 4)) {
+            cluster.label(&node, "half", flavor(&node));
+        }
+    }
+    let make = |path: &str, kind: &str, name: &str, more: Value| {
+        let mut object = json!({
+            "apiVersion": "kueue.x-k8s.io/v1beta2", "kind": kind, "metadata": { "name": name },
+        });
+        object.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let made = || cluster.ask(User::Admin, "POST", &format!("{API}/{path}"), &object);
+        cluster.within(60, kind, || made().is_ok());
+    };
+    let quota = |name| {
+        let resource = json!({ "name": "pavior.dev/node", "nominalQuota": 20 });
+        json!({ "name": name, "resources": [resource] })
+    };
+    for name in ["left", "right"] {
+        let spec = json!({ "spec": { "nodeLabels": { "half": name } } });
+        make("resourceflavors", "ResourceFlavor", name, spec);
+    }
+    for (name, value) in PRIORITIES {
+        make("workloadpriorityclasses", "WorkloadPriorityClass", name, json!({ "value": value }));
+    }
+    let check = json!({ "spec": { "controllerName": "pavior.dev/placement" } });
+    make("admissionchecks", "AdmissionCheck", "place", check);
+    let group = json!({
+        "coveredResources": ["pavior.dev/node"], "flavors": [quota("left"), quota("right")],
+    });
+    let spec = json!({
+        "namespaceSelector": {}, "resourceGroups": [group],
+        "preemption": { "withinClusterQueue": "LowerPriority" },
+        "admissionChecksStrategy": { "admissionChecks": [{ "name": "place" }] },
+    });
+    make("clusterqueues", "ClusterQueue", "all", json!({ "spec": spec }));
+    let spec = json!({ "spec": { "clusterQueue": "all" } });
+    make("namespaces/default/localqueues", "LocalQueue", "queue", spec);
+}
+
+/// The queue admits nobody before our check is looked after.
+fn is_active(cluster: &Cluster) -> bool {
+    let queue = cluster.get(&format!("{API}/clusterqueues/all"));
+    let conditions = queue["status"]["conditions"].as_array();
+    let mut conditions = conditions.into_iter().flatten();
+    conditions.any(|one| one["type"] == "Active" && one["status"] == "True")
+}
+
+/// A Job in the queue, with a priority. Its first pod ends long before the others: Kueue takes back
+/// a part of the quota.
+fn queued(name: &str, shape: &str, priority: &str, run_s: u32) -> Value {
+    let mut body = job(name, shape, run_s);
+    body["metadata"]["labels"] = json!({
+        "kueue.x-k8s.io/queue-name": "queue", "kueue.x-k8s.io/priority-class": priority,
+    });
+    body["spec"]["template"]["metadata"]["annotations"]["toy/first"] = json!("1");
+    body
+}
+
+/// A Job of which a pod has ended is preempted, and comes back with quota for the others alone.
+fn preempt_in_part(cluster: &Cluster) {
+    let make = |name, priority, run_s| {
+        let body = queued(name, "2x4x2", priority, run_s);
+        cluster.within(60, name, || cluster.ask(User::Alice, "POST", JOBS, &body).is_ok());
+    };
+    let job = |name| cluster.get(&format!("{JOBS}/{name}"));
+    make("half0", "low", 15);
+    make("half1", "low", 15);
+    cluster.within(60, "a pod of each has ended", || {
+        ["half0", "half1"].iter().all(|name| job(name)["status"]["succeeded"] == 1)
+    });
+    make("winner", "high", 1);
+    cluster.within(60, "one is preempted", || {
+        ["half0", "half1"].iter().any(|name| job(name)["spec"]["suspend"] == true)
+    });
+    // One that asks for no box waits for none.
+    let mut plain = queued("plain", "1x1x1", "low", 1);
+    plain["metadata"]["annotations"] = json!({});
+    plain["spec"]["completionMode"] = json!("NonIndexed");
+    cluster.within(60, "it is made", || cluster.ask(User::Alice, "POST", JOBS, &plain).is_ok());
+    cluster.within(90, "all four are complete", || complete(cluster) == 4);
+}
+
+struct Storm {
+    cluster: Cluster,
+    draw: Stream,
+    counts: BTreeMap<&'static str, usize>,
+    cordoned: Vec<(Instant, String)>,
+}
+
+impl Storm {
+    fn below(&mut self, bound: usize) -> usize {
+        (self.draw.next_u64() % bound.max(1) as u64) as usize
+    }
+
+    /// While Kueue is away no Job can be made, and no pod.
+    fn make(&mut self, number: usize) {
+        let shape = SHAPES[self.below(SHAPES.len())];
+        let run_s = if number % 6 == 2 { 12 } else { 1 };
+        let priority = PRIORITIES[self.below(PRIORITIES.len())].0;
+        let mut body = queued(&format!("job{number}"), shape, priority, run_s);
+        // Some have nothing to do with Kueue.
+        if number % 10 == 9 {
+            body["metadata"]["labels"] = json!({});
+        }
+        let made = || self.cluster.ask(User::Alice, "POST", JOBS, &body);
+        self.cluster.within(60, "a Job is made", || matches!(made(), Ok(_) | Err((409, _))));
+    }
+
+    fn disturb(&mut self) {
+        let what = match self.below(8) {
+            0 | 1 => {
+                self.cluster.kill_controller("kueue");
+                "Kueue killed"
+            }
+            2 | 3 => {
+                let copy = self.below(2);
+                self.cluster.end_copy(copy);
+                self.cluster.start_copy("always");
+                "a copy killed"
+            }
+            4 => {
+                self.cluster.kill("kube-apiserver");
+                "the API server killed"
+            }
+            5 => {
+                let node = format!("n{}-{}-{}", self.below(4), self.below(4), self.below(2));
+                if !self.cordon(&node, true) {
+                    return;
+                }
+                self.cordoned.push((Instant::now() + Duration::from_secs(6), node));
+                "a node cordoned for 6 s, its pod deleted"
+            }
+            _ => return self.lose(|_| true, "a pod deleted"),
+        };
+        *self.counts.entry(what).or_default() += 1;
+        if what.starts_with("a node") {
+            let node = self.cordoned.last().unwrap().1.clone();
+            self.lose(|pod| pod["spec"]["nodeName"] == *node, "of them with a pod");
+        }
+    }
+
+    fn cordon(&self, node: &str, cordoned: bool) -> bool {
+        let body = json!({ "spec": { "unschedulable": cordoned } });
+        self.cluster.ask(User::Admin, "PATCH", &format!("/api/v1/nodes/{node}"), &body).is_ok()
+    }
+
+    /// Deletes a pod that runs.
+    fn lose(&mut self, is: impl Fn(&Value) -> bool, what: &'static str) {
+        let all = self.cluster.ask(User::Admin, "GET", PODS, &Value::Null).unwrap_or_default();
+        let pods = all["items"].as_array().into_iter().flatten();
+        let runs = |pod: &&Value| pod["status"]["phase"] == "Running" && is(pod);
+        let pods: Vec<&Value> = pods.filter(runs).collect();
+        let Some(pod) = pods.get(self.below(pods.len())) else { return };
+        let path = format!("{PODS}/{}", pod["metadata"]["name"].as_str().unwrap());
+        if self.cluster.ask(User::Alice, "DELETE", &path, &Value::Null).is_ok() {
+            *self.counts.entry(what).or_default() += 1;
+        }
+    }
+
+    fn uncordon(&mut self, all: bool) {
+        let now = Instant::now();
+        let (due, rest): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.cordoned).into_iter().partition(|(at, _)| all || *at <= now);
+        self.cordoned = rest;
+        for (at, node) in due {
+            if !self.cordon(&node, false) {
+                self.cordoned.push((at, node));
+            }
+        }
+    }
+
+    fn run(&mut self, jobs: usize) {
+        for number in 0..jobs {
+            self.make(number);
+            std::thread::sleep(Duration::from_millis(500));
+            self.uncordon(false);
+            if number % 2 == 1 {
+                self.disturb();
+            }
+        }
+        while !self.cordoned.is_empty() {
+            self.uncordon(true);
+        }
+    }
+}
+
+#[test]
+fn quota_is_kueues_and_places_are_ours() {
+    for seed in seeds() {
+        if let Some(cluster) = start() {
+            try_seed(cluster, seed);
+        }
+    }
+}
+
+/// A cluster with Kueue and two copies; none where it cannot be had.
+fn start() -> Option<Cluster> {
+    let mut cluster = Cluster::start("Kueue", release(), [4, 4, 2])?;
+    if !cluster.start_controller("kueue") {
+        return None;
+    }
+    queues(&cluster);
+    let more = json!({ "admissionCheck": "place", "quotaSeconds": PATIENCE_S });
+    cluster.machine_with(GRID, &more);
+    cluster.start_copy("always");
+    cluster.start_copy("always");
+    cluster.within(60, "the queue is active", || is_active(&cluster));
+    Some(cluster)
+}
+
+fn try_seed(cluster: Cluster, seed: u64) {
+    preempt_in_part(&cluster);
+    let mut storm = Storm {
+        cluster,
+        draw: Stream::new(seed, 0, "kueue"),
+        counts: BTreeMap::new(),
+        cordoned: Vec::new(),
+    };
+    let (jobs, began) = (40, Instant::now());
+    storm.run(jobs);
+    let Storm { cluster, counts, .. } = storm;
+    cluster.within(240, "all are complete", || complete(&cluster) == jobs + 4);
+    let seconds = began.elapsed().as_secs();
+    let record = Record::read(cluster.path());
+    let ledger = Ledger::read(cluster.path());
+    let crooked = record.crooked(&GRID.parse().unwrap());
+    eprintln!(
+        "Kueue, seed {seed}: {jobs} Jobs in {seconds} s, {} confirmed placements: {} overlap, \
+         {crooked} are no box, {} pods on another node; {ledger}; {counts:?}",
+        record.confirmations, record.overlaps, record.misplaced,
+    );
+    assert_eq!((record.overlaps, crooked, record.misplaced), (0, 0, 0));
+    ledger.check(PATIENCE_S);
+}

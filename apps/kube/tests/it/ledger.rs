@@ -1,0 +1,193 @@
+//! What Kueue gave and took back, from the audit log alone: who held quota without a place, and for
+//! how long; what each Workload was told; whether pods ran on nodes of their flavor.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::Path;
+
+use k8s_openapi::jiff::Timestamp;
+use serde_json::Value;
+
+use crate::judge;
+use crate::kueue::flavor;
+
+const RESOURCE: &str = "pavior.dev/node";
+
+#[derive(Debug, Default)]
+pub(crate) struct Ledger {
+    admitted: usize,
+    /// Of them without a confirmed placement at that moment.
+    placeless: usize,
+    preempted: usize,
+    /// Evictions because the check said Retry.
+    given_back: usize,
+    /// The longest that quota was held without a confirmed placement, in seconds.
+    longest: f64,
+    /// Pods bound to nodes of another flavor than their Job's.
+    elsewhere: usize,
+    /// Workloads told that they wait; when they start; that their quota is given back.
+    waits: usize,
+    /// Of Jobs that ask for no box.
+    boxless: usize,
+    dated: usize,
+    impatient: usize,
+    jobs: HashMap<String, Held>,
+    /// The Jobs of confirmed placements that stand, by its uid.
+    placed: HashMap<String, Vec<String>>,
+    /// The Job of each pod.
+    pods: HashMap<String, String>,
+}
+
+/// The quota of a Job.
+#[derive(Debug, Default)]
+struct Held {
+    reserved: bool,
+    admitted: bool,
+    evicted: bool,
+    flavor: String,
+    told: String,
+    /// Since when it is reserved without a place.
+    since: Option<f64>,
+}
+
+impl Ledger {
+    pub(crate) fn read(folder: &Path) -> Ledger {
+        let mut ledger = Ledger::default();
+        for event in &judge::events(folder) {
+            ledger.event(event);
+        }
+        ledger
+    }
+
+    /// No Job holds quota without a place for long, admitted or not, and all that is to be seen was
+    /// seen. Who reads late that a place was given up may say Ready for it: such a Job is admitted
+    /// without one, and has the same patience.
+    pub(crate) fn check(&self, patience_s: u64) {
+        assert_eq!(self.elsewhere, 0, "{self}");
+        assert!(self.longest <= patience_s as f64 + LAG_S, "{self}");
+        let seen =
+            [self.preempted, self.given_back, self.waits, self.dated, self.impatient, self.boxless];
+        assert!(self.admitted >= 36 && !seen.contains(&0), "{self}");
+    }
+
+    fn event(&mut self, event: &Value) {
+        let (what, answer) = (&event["objectRef"], &event["responseObject"]);
+        let parts = [&what["resource"], &what["subresource"], &event["verb"]].map(word);
+        let at = seconds(&judge::when(event));
+        match parts {
+            ["workloads", ..] => self.workload(answer),
+            ["placements", "status", _] if answer["status"]["confirmed"] == true => {
+                let set = answer["spec"]["set"].as_array().into_iter().flatten();
+                let mut jobs: Vec<String> = set.map(|uid| word(uid).to_string()).collect();
+                jobs.push(word(&answer["spec"]["jobUid"]).to_string());
+                self.placed.insert(word(&answer["metadata"]["uid"]).to_string(), jobs);
+            }
+            ["placements", "", "delete"] => {
+                for uid in [&answer["metadata"]["uid"], &answer["details"]["uid"]] {
+                    self.placed.remove(word(uid));
+                }
+            }
+            ["pods", "", "create"] => {
+                let job = word(&answer["metadata"]["ownerReferences"][0]["uid"]);
+                self.pods.insert(word(&answer["metadata"]["uid"]).to_string(), job.to_string());
+            }
+            ["pods", "binding", "create"] => {
+                let pod = word(&event["requestObject"]["metadata"]["uid"]);
+                let job = self.pods.get(pod).and_then(|job| self.jobs.get(job));
+                let node = word(&event["requestObject"]["target"]["name"]);
+                self.elsewhere += usize::from(job.is_some_and(|job| job.flavor != flavor(node)));
+            }
+            _ => return,
+        }
+        self.look(at);
+    }
+
+    fn workload(&mut self, workload: &Value) {
+        let job = word(&workload["metadata"]["labels"]["kueue.x-k8s.io/job-uid"]).to_string();
+        if job.is_empty() || !workload["status"].is_object() {
+            return;
+        }
+        let status = &workload["status"];
+        let all = status["conditions"].as_array();
+        let one = |kind: &str| all.into_iter().flatten().find(|one| one["type"] == kind);
+        let holds = |kind: &str| one(kind).is_some_and(|one| one["status"] == "True");
+        let told = word(&status["admissionChecks"][0]["message"]);
+        let is_boxless = told.starts_with("it asks for no box");
+        if is_boxless || told.starts_with("none of its pods") {
+            let is_new = self.jobs.remove(&job).is_some();
+            self.boxless += usize::from(is_new && is_boxless);
+            return;
+        }
+        let placed = self.placed.values().any(|jobs| jobs.contains(&job));
+        let held = self.jobs.entry(job).or_default();
+        let admitted = holds("Admitted");
+        if admitted && !held.admitted {
+            self.admitted += 1;
+            self.placeless += usize::from(!placed);
+        }
+        let evicted = holds("Evicted");
+        if evicted && !held.evicted {
+            match one("Evicted").map(|one| word(&one["reason"])) {
+                Some("Preempted") => self.preempted += 1,
+                Some("AdmissionCheck") => self.given_back += 1,
+                _ => {}
+            }
+        }
+        (held.admitted, held.evicted) = (admitted, evicted);
+        held.reserved = holds("QuotaReserved") && !evicted && !holds("Finished");
+        let sets = &status["admission"]["podSetAssignments"];
+        if let Some(name) = sets[0]["flavors"][RESOURCE].as_str() {
+            held.flavor = name.to_string();
+        }
+        if told != held.told {
+            self.waits += usize::from(told.starts_with("it waits for its place: "));
+            self.dated += usize::from(told.contains("By the time limits alone it starts at 20"));
+            self.impatient += usize::from(told.starts_with("its quota is given back"));
+            held.told = told.to_string();
+        }
+    }
+
+    /// Who holds quota without a place.
+    fn look(&mut self, at: f64) {
+        let placed: Vec<&String> = self.placed.values().flatten().collect();
+        for (job, held) in &mut self.jobs {
+            if !held.reserved || placed.contains(&job) {
+                held.since = None;
+                continue;
+            }
+            let since = *held.since.get_or_insert(at);
+            self.longest = self.longest.max(at - since);
+        }
+    }
+}
+
+/// What kills, their restarts, and a busy machine add to a patience, in seconds.
+const LAG_S: f64 = 90.0;
+
+impl fmt::Display for Ledger {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            out,
+            "admitted {}, of them without a place {}; preempted {}; quota given back {}; held \
+             without a place for {:.1} s at most; {} pods on nodes of another flavor; told to wait \
+             {}, when it starts {}, that patience is over {}",
+            self.admitted,
+            self.placeless,
+            self.preempted,
+            self.given_back,
+            self.longest,
+            self.elsewhere,
+            self.waits,
+            self.dated,
+            self.impatient,
+        )
+    }
+}
+
+fn word(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+fn seconds(stamp: &str) -> f64 {
+    stamp.parse::<Timestamp>().map_or(0.0, |stamp| stamp.as_millisecond() as f64 / 1000.0)
+}
