@@ -230,7 +230,9 @@ impl Grid {
     #[inline]
     pub fn point(&self, node: NodeId) -> Coordinates {
         let [w, d, _] = self.sides.map(u32::from);
-        [(node.0 % w) as u16, (node.0 / w % d) as u16, (node.0 / (w * d)) as u16]
+        let row = node.0 / w;
+        let plane = row / d;
+        [(node.0 - row * w) as u16, (row - plane * d) as u16, plane as u16]
     }
 
     /// Whether a coordinate triple lies on the grid.

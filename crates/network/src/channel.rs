@@ -4,6 +4,7 @@
 use pavior_mesh::{Grid, NodeId};
 
 use crate::message::show;
+use crate::path::Segment;
 
 /// How many virtual channels a link of a wrapping axis has, and how they are used.
 ///
@@ -141,11 +142,6 @@ impl Channels {
         self.strides[axis]
     }
 
-    /// The difference of channel numbers from node to node along an axis.
-    pub(crate) fn stride(&self, axis: usize) -> u32 {
-        self.strides[axis] * self.slots
-    }
-
     /// The injection channel of a node.
     pub fn injection(&self, node: NodeId) -> ChannelId {
         ChannelId(node.0 * self.slots)
@@ -169,6 +165,22 @@ impl Channels {
         let slot =
             self.first[axis] + if positive { 0 } else { self.per_link[axis] } + virtual_channel;
         ChannelId(node.0 * self.slots + slot)
+    }
+
+    /// So many links of an axis one behind the other, from a node on. None of them but the last
+    /// may be a wrap link.
+    #[inline]
+    pub(crate) fn run(
+        &self,
+        node: NodeId,
+        axis: usize,
+        positive: bool,
+        virtual_channel: u32,
+        count: u32,
+    ) -> Segment {
+        let first = self.link(node, axis, positive, virtual_channel).0;
+        let stride = (self.strides[axis] * self.slots) as i32;
+        Segment { first, step: if positive { stride } else { -stride }, count }
     }
 
     /// What a number stands for; `None` if it is unused.

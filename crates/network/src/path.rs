@@ -1,6 +1,6 @@
 //! Dimension-order paths: along x, then y, then z, each the shorter way round a ring.
 
-use pavior_mesh::{Grid, NodeId};
+use pavior_mesh::NodeId;
 
 use crate::channel::{ChannelId, Channels};
 
@@ -113,68 +113,78 @@ pub(crate) fn write_segments(
     let mut hops = 0;
     if from != to {
         let grid = channels.grid();
-        let (start, goal) = (grid.point(from), grid.point(to));
-        // The channel numbers of the node at which the axis is entered.
-        let mut node = from.0 as i32;
-        for axis in 0..3 {
-            if start[axis] == goal[axis] {
-                continue;
-            }
-            let (positive, count) =
-                way(grid, channels.is_ring(axis), axis, start[axis], goal[axis]);
-            write_axis(channels, node, axis, start[axis].into(), positive, count, &mut write);
-            node += (i32::from(goal[axis]) - i32::from(start[axis])) * channels.apart(axis) as i32;
-            hops += count;
-        }
+        let ([x, y, z], goal) = (grid.point(from), grid.point(to));
+        // The node at which the axis is entered.
+        let mut node = from;
+        node = write_axis(channels, node, 0, [x, goal[0]], &mut hops, &mut write);
+        node = write_axis(channels, node, 1, [y, goal[1]], &mut hops, &mut write);
+        write_axis(channels, node, 2, [z, goal[2]], &mut hops, &mut write);
     }
     write(Segment { first: channels.ejection(to).0, step: 0, count: 1 });
     hops
 }
 
-/// The links along one axis: those before the wrap link, the wrap link, and those behind it.
-#[inline]
+/// Writes down the links along one axis, and adds their number to `hops`. Returns the node at which
+/// they end.
+#[expect(clippy::inline_always, reason = "a call takes longer than the axis")]
+#[inline(always)]
 fn write_axis(
     channels: &Channels,
-    node: i32,
+    node: NodeId,
     axis: usize,
-    start: u32,
-    positive: bool,
-    count: u32,
+    [start, goal]: [u16; 2],
+    hops: &mut u32,
     write: &mut impl FnMut(Segment),
-) {
-    let apart = channels.apart(axis) as i32;
-    let end = u32::from(channels.grid().side(axis)) - 1;
-    let (sign, straight) = if positive { (1, end - start) } else { (-1, start) };
-    let step = sign * channels.stride(axis) as i32;
-    let straight = straight.min(count);
-    let link = |node: i32, virtual_channel| {
-        channels.link(NodeId(node as u32), axis, positive, virtual_channel).0
-    };
-    if straight > 0 {
-        write(Segment { first: link(node, 0), step, count: straight });
+) -> NodeId {
+    if start == goal {
+        return node;
     }
-    if count > straight {
-        let behind = channels.virtual_channels(axis) - 1;
-        let border = node + sign * straight as i32 * apart;
-        write(Segment { first: link(border, behind), step: 0, count: 1 });
-        let rest = count - straight - 1;
-        if rest > 0 {
-            let other = border - sign * end as i32 * apart;
-            write(Segment { first: link(other, behind), step, count: rest });
+    let [start, goal] = [start, goal].map(i32::from);
+    let moved = (goal - start).wrapping_mul(channels.apart(axis) as i32);
+    if channels.is_ring(axis) {
+        for run in ring_runs(channels, node, axis, start, goal) {
+            if run.count > 0 {
+                *hops += run.count;
+                write(run);
+            }
         }
+    } else {
+        let count = goal.abs_diff(start);
+        *hops += count;
+        write(channels.run(node, axis, goal > start, 0, count));
     }
+    NodeId(node.0.wrapping_add_signed(moved))
 }
 
-/// The direction, and the number of links, from one coordinate to another.
-#[inline]
-fn way(grid: &Grid, ring: bool, axis: usize, from: u16, to: u16) -> (bool, u32) {
-    let direct = u32::from(from.abs_diff(to));
-    if !ring {
-        return (to > from, direct);
+/// The links along an axis that wraps: those before the wrap link, the wrap link, and those behind
+/// it.
+#[inline(never)]
+fn ring_runs(
+    channels: &Channels,
+    node: NodeId,
+    axis: usize,
+    start: i32,
+    goal: i32,
+) -> [Segment; 3] {
+    let side = i32::from(channels.grid().side(axis));
+    let forward = (goal - start).rem_euclid(side);
+    let (positive, count) =
+        if 2 * forward <= side { (true, forward) } else { (false, side - forward) };
+    // The links before the border at which the wrap link begins.
+    let to_border = if positive { side - 1 - start } else { start };
+    let straight = to_border.min(count);
+    let behind = channels.virtual_channels(axis) - 1;
+    let run = |moved: i32, virtual_channel, count: i32| {
+        let moved = if positive { moved } else { -moved };
+        let node = NodeId(node.0.wrapping_add_signed(moved * channels.apart(axis) as i32));
+        channels.run(node, axis, positive, virtual_channel, count as u32)
+    };
+    let mut runs = [run(0, 0, straight), Segment::default(), Segment::default()];
+    if count > straight {
+        runs[1] = Segment { step: 0, ..run(straight, behind, 1) };
+        runs[2] = run(straight - (side - 1), behind, count - straight - 1);
     }
-    let side = u32::from(grid.side(axis));
-    let forward = if to > from { direct } else { side - direct };
-    if 2 * forward <= side { (true, forward) } else { (false, side - forward) }
+    runs
 }
 
 /// The latency of a message that meets no other: `(t_s + 1)(hops + 1) + L` cycles.

@@ -41,15 +41,32 @@ pub struct PatternLayouts {
     known: FxHashMap<RankGrid, Option<Arc<PatternMap>>>,
     /// The ranks of all that is known.
     ranks: usize,
+    /// The layouts in boxes that jobs asked for, at the first node; only of what is known, too.
+    boxes: FxHashMap<AskedBox, Layout>,
+    /// The ranks of all these.
+    box_ranks: usize,
+}
+
+/// A job in a box that it asked for, wherever that lies: all that its layout depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct AskedBox {
+    grid: Grid,
+    own: Sides,
+    nodes: u32,
+    sides: Option<Sides>,
 }
 
 impl PatternLayouts {
     /// Most ranks of the logical grids that are kept: some 40 MB.
     const MOST_RANKS: usize = 1 << 18;
 
+    /// Most ranks of the layouts that are kept: 16 MB.
+    const MOST_BOX_RANKS: usize = 1 << 22;
+
     /// For jobs that send in a pattern.
     pub fn new(pattern: PatternSelection) -> PatternLayouts {
-        PatternLayouts { pattern, known: FxHashMap::default(), ranks: 0 }
+        let (known, boxes) = (FxHashMap::default(), FxHashMap::default());
+        PatternLayouts { pattern, known, ranks: 0, boxes, box_ranks: 0 }
     }
 
     /// The layout of a job, whose arguments are those of [`Layout::new`]. No map of another order
@@ -67,33 +84,60 @@ impl PatternLayouts {
         sides: Option<Sides>,
         draw: &Stream,
     ) -> Layout {
-        let asked_for = |own| sides.is_some_and(|sides| orientations(sides).any(|one| one == own));
-        let (used, base) = match parts {
-            [granted] => match used_sides(granted.sides, nodes, sides) {
-                // Times are measured for the box that a job asks for, wherever it lies. So its map
-                // must not depend on the place, as curves through the machine do: it is laid as at
-                // the first node.
-                own if asked_for(own) => (vec![Cuboid::new([0; 3], own)], granted.base),
-                own => (vec![Cuboid::new(granted.base, own)], [0; 3]),
-            },
-            _ => (parts.to_vec(), [0; 3]),
-        };
-        let mut layout = Layout::new(grid, &used, nodes, sides, RankOrder::Coordinates);
+        let [granted] = parts else { return self.lay(grid, parts, nodes, sides, draw) };
+        let own = used_sides(granted.sides, nodes, sides);
+        // Times are measured for the box that a job asks for, wherever it lies. So its map must not
+        // depend on the place, as curves through the machine do: it is laid as at the first node.
+        if !sides.is_some_and(|sides| orientations(sides).any(|one| one == own)) {
+            return self.lay(grid, &[Cuboid::new(granted.base, own)], nodes, sides, draw);
+        }
+        let mut layout = self.in_asked_box(AskedBox { grid: *grid, own, nodes, sides }, draw);
+        if granted.base != [0; 3] {
+            for node in &mut layout.nodes {
+                *node = moved(grid, *node, granted.base);
+            }
+        }
+        layout
+    }
+
+    /// The layout in a box that a job asked for, at the first node.
+    fn in_asked_box(&mut self, asked: AskedBox, draw: &Stream) -> Layout {
+        if let Some(layout) = self.boxes.get(&asked) {
+            return layout.clone();
+        }
+        let AskedBox { grid, own, nodes, sides } = asked;
+        let layout = self.lay(&grid, &[Cuboid::new([0; 3], own)], nodes, sides, draw);
+        if self.known.contains_key(&layout.shape) {
+            self.box_ranks += layout.nodes.len();
+            if self.box_ranks > Self::MOST_BOX_RANKS {
+                self.boxes.clear();
+                self.box_ranks = layout.nodes.len();
+            }
+            self.boxes.insert(asked, layout.clone());
+        }
+        layout
+    }
+
+    /// The layout of a job on the nodes of some parts.
+    fn lay(
+        &mut self,
+        grid: &Grid,
+        parts: &[Cuboid],
+        nodes: u32,
+        sides: Option<Sides>,
+        draw: &Stream,
+    ) -> Layout {
+        let mut layout = Layout::new(grid, parts, nodes, sides, RankOrder::Coordinates);
         if let Some(sides) = sides.filter(|&sides| volume(sides) >= u64::from(nodes)) {
             layout.shape.sides = sides;
         }
         if let Some(map) = self.map(&layout.shape, draw) {
             let others = RankOrder::quick(nodes).map(|order| {
-                let mut list: Vec<NodeId> = order.nodes(grid, &used);
+                let mut list: Vec<NodeId> = order.nodes(grid, parts);
                 list.truncate(nodes as usize);
                 list
             });
             layout.nodes = map.lay(grid, std::iter::once(layout.nodes).chain(others));
-        }
-        if base != [0; 3] {
-            for node in &mut layout.nodes {
-                *node = moved(grid, *node, base);
-            }
         }
         layout
     }

@@ -24,6 +24,8 @@
 
 use pavior_mesh::{Cuboid, Grid, NodeId, order};
 
+use super::pattern_map::{Hops, Point};
+
 /// How the ranks of a job that was granted several parts are numbered; with `Pattern`, of any job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum RankOrder {
@@ -105,20 +107,23 @@ fn snake(grid: &Grid, nodes: &mut Vec<NodeId>) {
 /// From the lowest node on: the neighbour with the lowest number, or else the nearest node.
 fn greedy(grid: &Grid, nodes: &mut [NodeId]) {
     nodes.sort_unstable();
+    let mut points: Vec<Point> = nodes.iter().map(|&node| Hops::point(grid.point(node))).collect();
+    let hops = Hops::of(grid);
     for rank in 1..nodes.len() {
-        let last = grid.point(nodes[rank - 1]);
+        let last = points[rank - 1];
         // The rest stays in order, so that ties go to the lowest number whatever came before.
         let (mut nearest, mut least) = (rank, u32::MAX);
-        for (index, &node) in (rank..).zip(&nodes[rank..]) {
-            let hops = grid.distance(last, grid.point(node));
+        for (index, point) in (rank..).zip(&points[rank..]) {
+            let hops = hops.between(&last, point);
             if hops < least {
                 (nearest, least) = (index, hops);
-            }
-            if hops == 1 {
-                break;
+                if hops == 1 {
+                    break;
+                }
             }
         }
         nodes[rank..=nearest].rotate_right(1);
+        points[rank..=nearest].rotate_right(1);
     }
 }
 

@@ -156,3 +156,32 @@ fn the_box_asked_for_is_laid_alike_wherever_it_lies() {
         }
     }
 }
+
+#[test]
+fn a_remembered_layout_is_the_one_that_is_made_anew() {
+    // With boxes that are granted again and again, also elsewhere, turned, in other machines and by
+    // a pattern that draws its root.
+    let mut draw = Stream::new(3, 0, "boxes");
+    for name in ["near-neighbour", "ring", "one-to-all"] {
+        let pattern: PatternSelection = name.parse().unwrap();
+        let mut layouts = PatternLayouts::new(pattern.clone());
+        for case in 0..200 {
+            let grid: Grid = ["mesh:12x10", "torus:12x10"][case % 2].parse().unwrap();
+            let sides = [[4, 3, 1], [2, 5, 1], [5, 2, 1]][draw.below(3) as usize];
+            let granted = if draw.below(2) == 0 { sides } else { [sides[1], sides[0], 1] };
+            let base = [0, 1].map(|axis| draw.below(1 + 10 - u64::from(granted[axis])) as u16);
+            let parts = [Cuboid::new([base[0], base[1], 0], granted)];
+            let nodes = 10 - draw.below(2) as u32;
+            let root = Stream::new(draw.below(5), 0, "roots");
+            let found = layouts.layout(&grid, &parts, nodes, Some(sides), &root);
+            let anew = PatternLayouts::new(pattern.clone()).layout(
+                &grid,
+                &parts,
+                nodes,
+                Some(sides),
+                &root,
+            );
+            assert_eq!(found, anew, "{grid} {name} {parts:?} {sides:?}");
+        }
+    }
+}

@@ -50,19 +50,43 @@ impl Cuts {
     ) -> impl Iterator<Item = Vec<NodeId>> {
         let points: Vec<Coordinates> = nodes.iter().map(|&node| grid.point(node)).collect();
         let arcs = [0, 1, 2].map(|axis| Arc::around(grid, axis, &points));
-        let mut placed: Vec<(Coordinates, NodeId)> = points
+        let places: Vec<Coordinates> = points
             .iter()
-            .zip(nodes)
-            .map(|(point, &node)| ([0, 1, 2].map(|axis| arcs[axis].place(point[axis])), node))
+            .map(|point| [0, 1, 2].map(|axis| arcs[axis].place(point[axis])))
             .collect();
+        let nodes = nodes.to_vec();
         AXIS_ORDERS.iter().map(move |turn| {
-            bisect(&mut placed, turn, &mut self.cuts.iter());
+            let mut placed: Vec<Placed> =
+                (0..).zip(&places).map(|(index, &at)| Placed::of(at, turn, index)).collect();
+            bisect(&mut placed, &mut self.cuts.iter());
             let mut map = vec![NodeId(0); placed.len()];
-            for (&rank, (_, node)) in self.ranks.iter().zip(&placed) {
-                map[rank as usize] = *node;
+            for (&rank, placed) in self.ranks.iter().zip(&placed) {
+                map[rank as usize] = nodes[placed.index as usize];
             }
             map
         })
+    }
+}
+
+/// A node's place along the axes of the machine that stand for those of the logical grid.
+#[derive(Clone, Copy)]
+struct Placed {
+    /// 16 bits an axis, the first one in the highest.
+    place: u64,
+    /// Which node it is.
+    index: u32,
+}
+
+impl Placed {
+    fn of(at: Coordinates, turn: &[usize; 3], index: u32) -> Placed {
+        let place = turn.iter().fold(0, |place, &axis| place << 16 | u64::from(at[axis]));
+        Placed { place, index }
+    }
+
+    /// The place with one axis first, then those behind it, around: no two nodes have the same.
+    fn from(self, axis: usize) -> u64 {
+        let bits = 16 * axis as u32;
+        (self.place << bits | self.place >> (48 - bits)) & ((1 << 48) - 1)
     }
 }
 
@@ -89,20 +113,14 @@ fn cut(ranks: &mut [(Coordinates, u32)], cuts: &mut Vec<Cut>) {
 }
 
 /// Puts the nodes in the order in which the ranks are: as many below each cut.
-fn bisect<'c>(
-    nodes: &mut [(Coordinates, NodeId)],
-    turn: &[usize; 3],
-    cuts: &mut impl Iterator<Item = &'c Cut>,
-) {
+fn bisect<'c>(nodes: &mut [Placed], cuts: &mut impl Iterator<Item = &'c Cut>) {
     if nodes.len() < 2 {
         return;
     }
     let Cut { axis, below } = *cuts.next().expect("there is a cut between any two ranks");
-    let [first, second, third] = [0, 1, 2].map(|step| turn[(axis + step) % 3]);
-    let key = |(at, node): &(Coordinates, NodeId)| (at[first], at[second], at[third], *node);
     // Only which of them lie below is asked for.
-    nodes.select_nth_unstable_by_key(below, key);
+    nodes.select_nth_unstable_by_key(below, |placed| placed.from(axis));
     let (low, high) = nodes.split_at_mut(below);
-    bisect(low, turn, cuts);
-    bisect(high, turn, cuts);
+    bisect(low, cuts);
+    bisect(high, cuts);
 }

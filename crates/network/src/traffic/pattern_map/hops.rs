@@ -3,29 +3,29 @@
 use pavior_mesh::{Coordinates, Grid};
 
 /// Coordinates with a fourth axis of one node, so that all axes are counted at once.
-pub(super) type Point = [i32; 4];
+pub(in crate::traffic) type Point = [i32; 4];
 
 /// The rule by which hops are counted: [`Grid::distance`] without a branch for each axis.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Hops {
+pub(in crate::traffic) struct Hops {
     /// The nodes of an axis that wraps; of others so many that no way around is the shorter one.
     rings: Point,
 }
 
 impl Hops {
-    pub(super) fn of(grid: &Grid) -> Hops {
+    pub(in crate::traffic) fn of(grid: &Grid) -> Hops {
         let sides = grid.sides();
         let ring = |axis| if grid.wraps(axis) { sides[axis].into() } else { i32::MAX };
         Hops { rings: [ring(0), ring(1), ring(2), i32::MAX] }
     }
 
-    pub(super) fn point([x, y, z]: Coordinates) -> Point {
+    pub(in crate::traffic) fn point([x, y, z]: Coordinates) -> Point {
         [x.into(), y.into(), z.into(), 0]
     }
 
     /// The hops between two nodes of the machine.
     #[inline]
-    pub(super) fn between(self, a: &Point, b: &Point) -> u32 {
+    pub(in crate::traffic) fn between(self, a: &Point, b: &Point) -> u32 {
         let mut hops = [0; 4];
         for axis in 0..4 {
             let direct = (a[axis] - b[axis]).abs();

@@ -32,7 +32,7 @@ use pavior_mesh::{Coordinates, Grid, NodeId};
 use crate::patterns::{Pattern, RankGrid};
 use bisections::Cuts;
 use exchanges::Exchanges;
-use hops::{Hops, Point};
+pub(super) use hops::{Hops, Point};
 use search::Search;
 
 /// The orders in which the axes of the logical grid are gone through.

@@ -16,8 +16,9 @@ use crate::message::{Entered, Message};
 pub(super) struct Clock {
     pub(super) now: u64,
     pub(super) wheel: Wheel,
-    /// Messages whose request falls on the open cycle.
-    pub(super) new_requests: Vec<u32>,
+    /// Messages that request their injection channel in the open cycle, and are not queued there:
+    /// they were not created in the order of their keys.
+    pub(super) disordered: Vec<u32>,
     /// Messages of later cycles, by the cycle of their creation and their id.
     pub(super) later: BinaryHeap<Reverse<(Time, u64, Message)>>,
     /// Followed messages that entered in the cycle before the open one.
@@ -33,18 +34,24 @@ impl Clock {
         Clock {
             now,
             wheel: Wheel::new(pace),
-            new_requests: Vec::new(),
+            disordered: Vec::new(),
             later: BinaryHeap::new(),
             entered: Vec::new(),
             foreign: 0,
         }
     }
 
+    /// Keeps a message of a later cycle.
+    #[inline(never)]
+    pub(super) fn announce(&mut self, message: Message) {
+        self.later.push(Reverse((message.created, message.id, message)));
+    }
+
     /// Takes over the events of a clock that stands at the same cycle.
     pub(super) fn join(&mut self, other: Clock) {
         assert_eq!(self.now, other.now, "who catches up arrives in the present");
         self.wheel.join(self.now, other.wheel);
-        self.new_requests.extend(other.new_requests);
+        self.disordered.extend(other.disordered);
         self.later.extend(other.later);
         self.entered.extend(other.entered);
     }

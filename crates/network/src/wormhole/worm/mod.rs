@@ -18,16 +18,17 @@
 //!      p-1-A     p-A   ...  p-1         p            A = floor((L-1)/B)
 //! ```
 //!
-//! A channel whose release time is known needs no event unless a message waits for it. Within a
-//! cycle, every request is queued before anything is granted. A grant can free another channel in
-//! the same cycle, so that grants run off a work list.
+//! A channel whose release time is known needs no event unless a message waits. A header is queued
+//! at its next channel when it is granted one, t_s + 1 cycles before it requests it. So every
+//! request of a cycle is queued before anything is granted in it, and a hop is one event. A grant
+//! can free another channel in the same cycle, so that grants run off a list.
 //!
 //! Invariant: the result is the least fixpoint of the grants, and does not depend on the order of
 //! the list. It is that of the [`Flit`](crate::Flit) engine, message by message, for channels that
 //! are released when drained and for separate virtual channels.
 //!
 //! Cost: O(1 + [L > B and B > t_s + 1] * A) a header hop, whatever the length of the message.
-//! Memory is O(messages in flight * min(A, hops) + channels). All events but those of very long
+//! Memory is O(messages in flight + channels). All events but those of very long
 //! messages lie in a timing wheel.
 
 mod clock;
@@ -48,15 +49,20 @@ use crate::path::Path;
 use clock::Clock;
 use slab::{NONE, Slab};
 
-/// The release time of a channel that is held, and whose release is not known yet.
-const HELD: u64 = u64::MAX;
+/// Added to the cycle in which a channel was granted, while its release is not known.
+const HELD: u64 = 1 << 63;
 
 /// A channel: when it is free, and who waits, in the order of service.
+///
+/// Those that a message holds form a list: its header has `oldest`, and each has the one `ahead`.
 #[derive(Clone, Copy, Debug)]
 struct ChannelState {
-    free_at: u64,
+    /// When it is free; while that is not known, when it was granted, and HELD.
+    time: u64,
     head: u32,
     tail: u32,
+    /// The channel behind it on the path of the message that holds it.
+    ahead: u32,
 }
 
 /// The event-driven engine; see the head of the file for the rule, [`Engine`] for the use.
@@ -70,8 +76,19 @@ pub struct Worm {
     slab: Slab,
     /// The open cycle, and all that is to happen from it on.
     clock: Clock,
-    /// Channels to be granted in the cycle that is being closed.
-    work: Vec<u32>,
+    /// Lists of [`close_cycle`](Worm::close_cycle), empty but within it: channels that become free
+    /// while a message waits, those of a header that is drained, and messages that enter.
+    freed: Vec<u32>,
+    held: Vec<u32>,
+    entering: Vec<u32>,
+}
+
+impl ChannelState {
+    /// Who waits last.
+    #[inline]
+    fn last(&self) -> Option<u32> {
+        (self.head != NONE).then_some(self.tail)
+    }
 }
 
 impl Worm {
@@ -86,10 +103,15 @@ impl Worm {
         Ok(Worm {
             pace,
             buffer: settings.buffer,
-            states: vec![ChannelState { free_at: 0, head: NONE, tail: NONE }; channels.count()],
-            slab: Slab::new(Path::segments_bound(&channels)),
+            states: vec![
+                ChannelState { time: 0, head: NONE, tail: NONE, ahead: NONE };
+                channels.count()
+            ],
+            slab: Slab::new(Path::segments_bound(&channels), pace, settings.buffer),
             clock: Clock::new(0, pace),
-            work: Vec::new(),
+            freed: Vec::new(),
+            held: Vec::new(),
+            entering: Vec::new(),
             channels,
         })
     }
@@ -132,39 +154,53 @@ impl Worm {
         self.clock.join(past);
     }
 
-    /// Takes in a message that requests its injection channel in the open cycle.
-    fn admit(&mut self, message: &Message) {
-        self.clock.wheel.reserve(self.clock.now, u64::from(message.flits));
-        self.clock.new_requests.push(self.slab.insert(message, &self.channels, self.buffer));
+    /// Enters the cycle `now`: creations that were announced, and deliveries.
+    #[inline]
+    fn open_cycle(&mut self, events: &mut NetworkEvents) {
+        let now = self.clock.now;
+        if !self.clock.later.is_empty() {
+            self.admit_announced();
+        }
+        let Clock { wheel, entered, .. } = &mut self.clock;
+        let deliveries = wheel.deliveries(now);
+        if !(deliveries.is_empty() && entered.is_empty()) {
+            for place in deliveries.drain(..) {
+                events.deliveries.push(self.slab.remove(place, now));
+            }
+            events.entered.append(entered);
+            events.sort();
+        }
     }
 
-    /// Enters the cycle `now`: creations that were announced, and deliveries.
-    fn open_cycle(&mut self, events: &mut NetworkEvents) {
+    /// Takes in the announced messages of the open cycle.
+    #[inline(never)]
+    fn admit_announced(&mut self) {
         let now = Time(self.clock.now);
         while self.clock.later.peek().is_some_and(|first| first.0.0 <= now) {
             let Reverse((.., message)) = self.clock.later.pop().expect("just peeked");
             self.admit(&message);
         }
-        let slab = &mut self.slab;
-        let Clock { now, wheel, entered, .. } = &mut self.clock;
-        wheel.bring_far_events(*now);
-        let slot = wheel.slot(*now);
-        let deliveries = slot.deliveries.drain(..).map(|place| slab.remove(place, *now));
-        events.deliveries.extend(deliveries);
-        events.entered.append(entered);
-        events.sort();
     }
 
     fn deadlock(&self) -> Deadlock {
         let live = self.slab.live();
+        let headers = &self.slab.headers;
+        // For which channel each message waits, and which message holds each channel.
+        let mut waits = vec![NONE; headers.len()];
+        for (channel, state) in (0..).zip(&self.states) {
+            let mut place = state.head;
+            while place != NONE {
+                waits[place as usize] = channel;
+                place = headers[place as usize].next;
+            }
+        }
         let mut holders = vec![NONE; self.states.len()];
         for &place in &live {
-            let header = &self.slab.headers[place as usize];
-            let from = header.position.saturating_sub(header.window + 1);
-            let message = self.slab.message(place);
-            let path = Path::new(&self.channels, message.from, message.to);
-            let held = path.channels().take(header.position as usize).skip(from as usize);
-            held.for_each(|channel| holders[channel.index()] = place);
+            let mut channel = headers[place as usize].oldest;
+            while channel != waits[place as usize] {
+                holders[channel as usize] = place;
+                channel = self.states[channel as usize].ahead;
+            }
         }
         Deadlock::find(
             Time(self.clock.now),
@@ -172,7 +208,7 @@ impl Worm {
             &self.channels,
             |place| self.slab.headers[place as usize].id,
             |place| {
-                let channel = self.slab.headers[place as usize].channel;
+                let channel = waits[place as usize];
                 (channel, holders[channel as usize])
             },
         )
@@ -189,7 +225,7 @@ impl Engine for Worm {
         if message.created.0 <= self.clock.now {
             self.admit(&message);
         } else {
-            self.clock.later.push(Reverse((message.created, message.id, message)));
+            self.clock.announce(message);
         }
     }
 
@@ -218,7 +254,7 @@ impl Engine for Worm {
     }
 
     fn next_event(&self) -> Option<Time> {
-        if !self.clock.new_requests.is_empty() {
+        if !self.clock.disordered.is_empty() {
             return Some(Time(self.clock.now));
         }
         let later = self.clock.later.peek().map(|Reverse((created, ..))| *created);

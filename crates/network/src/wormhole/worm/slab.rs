@@ -21,24 +21,29 @@ pub(super) const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 pub(super) struct Header {
-    /// When the header requested the channel that it waits for, and the id: the key of queues.
+    /// When the header requests the channel at which it is queued, and the id: the key of queues.
     pub(super) requested: u64,
     pub(super) id: u64,
-    /// The channel requested, or to be requested, and how to step to the one behind it.
-    pub(super) channel: u32,
-    pub(super) step: i32,
-    /// Channels behind it in its segment, and on the whole path.
-    pub(super) left_in_segment: u32,
-    pub(super) left_on_path: u32,
-    /// The index of the channel on the path.
-    pub(super) position: u32,
     /// The next message in a queue.
     pub(super) next: u32,
-    /// Flits behind the header, and how many channels they fill: floor((L-1)/B).
-    pub(super) body: u32,
-    pub(super) window: u32,
-    /// The segment behind the present one.
+    /// How to step from that channel to the one behind it, and how many there are in its segment.
+    pub(super) step: i32,
+    pub(super) left: u32,
+    /// The segment behind the present one, and the end of the path.
     pub(super) segment: u32,
+    pub(super) segments_end: u32,
+    /// The first channel of the path that has no release time, and how many grants it still takes
+    /// until it gets one.
+    pub(super) oldest: u32,
+    pub(super) unreleased: u32,
+    /// Flits behind the header.
+    pub(super) body: u32,
+    /// Cycles from the grant of a channel, and from its request, to the crossing of the tail that
+    /// they bring about `window` channels behind; the later is right, but for `long` messages.
+    pub(super) lag: u32,
+    pub(super) early: u32,
+    /// Whether grants before the last two matter as well.
+    pub(super) long: bool,
     pub(super) followed: bool,
 }
 
@@ -48,13 +53,6 @@ impl Header {
     pub(super) fn key(&self) -> (u64, u64) {
         (self.requested, self.id)
     }
-}
-
-/// A channel on a message's path and the cycle at which the header crossed it.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Crossing {
-    pub(super) at: u64,
-    pub(super) channel: u32,
 }
 
 /// What only creation and delivery touch.
@@ -81,18 +79,18 @@ pub(super) struct Slab {
     pub(super) headers: Vec<Header>,
     origins: Vec<Origin>,
     /// `most_segments` a message.
-    segments: Vec<Segment>,
+    pub(super) segments: Vec<Segment>,
     most_segments: usize,
-    /// The last crossings of each message: `1 << shift` of them, at the position modulo that.
-    crossings: Vec<Crossing>,
-    shift: u32,
+    /// t_s + 1, and B.
+    pace: u64,
+    buffer: u32,
     free: Vec<u32>,
 }
 
 impl Slab {
     /// A slab for paths of at most so many segments.
-    pub(super) fn new(most_segments: usize) -> Slab {
-        Slab { most_segments, ..Slab::default() }
+    pub(super) fn new(most_segments: usize, pace: u64, buffer: u32) -> Slab {
+        Slab { most_segments, pace, buffer, ..Slab::default() }
     }
 
     /// The number of messages.
@@ -108,32 +106,35 @@ impl Slab {
     }
 
     /// Adds a message that will request its injection channel.
-    pub(super) fn insert(&mut self, message: &Message, channels: &Channels, buffer: u32) -> u32 {
+    pub(super) fn insert(&mut self, message: &Message, channels: &Channels) -> u32 {
         let place = self.free.pop().unwrap_or_else(|| self.grow());
         let index = place as usize;
-        let mut rest = self.segments[index * self.most_segments..].iter_mut();
+        let (start, mut count) = (index * self.most_segments, 0);
+        let own = &mut self.segments[start..start + self.most_segments];
         let hops = write_segments(channels, message.from, message.to, |segment| {
-            *rest.next().expect("the bound on segments holds") = segment;
+            own[count] = segment;
+            count += 1;
         });
         let body = message.flits - 1;
-        let window = body / buffer;
-        // A release reads the channel `window + 1` back; no more than the path is ever there.
-        let length = window.min(hops) + 2;
-        if length > 1 << self.shift {
-            self.lengthen_crossings(length);
-        }
+        let window = body / self.buffer;
+        let lag = body - window * self.buffer;
+        let gain =
+            if window > 0 { u64::from(self.buffer).saturating_sub(self.pace) as u32 } else { 0 };
+        let injection = channels.injection(message.from).0;
         let header = Header {
             requested: message.created.0,
             id: message.id,
-            channel: channels.injection(message.from).0,
-            step: 0,
-            left_in_segment: 0,
-            left_on_path: hops + 1,
-            position: 0,
             next: NONE,
+            step: 0,
+            left: 0,
+            segment: start as u32,
+            segments_end: (start + count) as u32,
+            oldest: injection,
+            unreleased: window + 1,
             body,
-            window,
-            segment: 0,
+            lag,
+            early: lag + gain,
+            long: window > 1 && gain > 0,
             followed: message.followed,
         };
         self.headers[index] = header;
@@ -148,42 +149,7 @@ impl Slab {
         self.headers.push(Header::default());
         self.origins.push(Origin { message: NO_MESSAGE, hops: 0 });
         self.segments.resize((place + 1) * self.most_segments, Segment::default());
-        self.crossings.resize((place + 1) << self.shift, Crossing::default());
         place as u32
-    }
-
-    /// Makes room for `length` crossings of each message. Those that are known move with it.
-    #[cold]
-    fn lengthen_crossings(&mut self, length: u32) {
-        let shift = length.next_power_of_two().trailing_zeros();
-        let mut longer = vec![Crossing::default(); self.headers.len() << shift];
-        for (place, header) in self.headers.iter().enumerate() {
-            for back in 1..=(header.position).min(1 << self.shift) {
-                let position = (header.position - back) as usize;
-                longer[(place << shift) + (position & ((1 << shift) - 1))] =
-                    self.crossings[(place << self.shift) + (position & ((1 << self.shift) - 1))];
-            }
-        }
-        self.crossings = longer;
-        self.shift = shift;
-    }
-
-    /// A message's memory of crossings, and the mask that makes a position an index.
-    #[inline]
-    pub(super) fn crossings_of(&mut self, place: u32) -> (&mut [Crossing], u32) {
-        let (start, length) = ((place as usize) << self.shift, 1usize << self.shift);
-        (&mut self.crossings[start..start + length], length as u32 - 1)
-    }
-
-    /// The header goes on in the next segment of its path.
-    #[inline]
-    pub(super) fn turn(&mut self, place: u32) {
-        let header = &mut self.headers[place as usize];
-        let segment = self.segments[place as usize * self.most_segments + header.segment as usize];
-        header.segment += 1;
-        header.channel = segment.first;
-        header.step = segment.step;
-        header.left_in_segment = segment.count - 1;
     }
 
     /// Takes a delivered message out.

@@ -18,10 +18,8 @@ use std::collections::BinaryHeap;
 /// What falls on one cycle. The lists keep their memory when they are emptied.
 #[derive(Debug)]
 pub(super) struct Slot {
-    /// Messages whose header requests a channel.
-    pub(super) requests: Vec<u32>,
-    /// Channels that become free while a message waits.
-    pub(super) wakes: Vec<u32>,
+    /// Channels that may be granted: one is requested, or becomes free while a message waits.
+    pub(super) checks: Vec<u32>,
     /// Messages that are delivered.
     pub(super) deliveries: Vec<u32>,
 }
@@ -29,19 +27,14 @@ pub(super) struct Slot {
 impl Slot {
     /// Lists with room for what usually falls on a cycle.
     fn new() -> Slot {
-        Slot {
-            requests: Vec::with_capacity(64),
-            wakes: Vec::with_capacity(16),
-            deliveries: Vec::with_capacity(16),
-        }
+        Slot { checks: Vec::with_capacity(64), deliveries: Vec::with_capacity(16) }
     }
 }
 
 /// What an event is; their order does not matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum What {
-    Request,
-    Wake,
+    Check,
     Delivery,
 }
 
@@ -83,11 +76,7 @@ impl Wheel {
         self.reserve(now, other.mask);
         for ahead in 0..=other.mask {
             let slot = std::mem::replace(other.slot(now + ahead), Slot::new());
-            let lists = [
-                (What::Request, slot.requests),
-                (What::Wake, slot.wakes),
-                (What::Delivery, slot.deliveries),
-            ];
+            let lists = [(What::Check, slot.checks), (What::Delivery, slot.deliveries)];
             for (what, subjects) in lists {
                 for subject in subjects {
                     self.schedule(now, now + ahead, what, subject);
@@ -109,9 +98,35 @@ impl Wheel {
         self.busy[index / 64] |= 1 << (index % 64);
         let slot = &mut self.slots[index];
         match what {
-            What::Request => slot.requests.push(subject),
-            What::Wake => slot.wakes.push(subject),
+            What::Check => slot.checks.push(subject),
             What::Delivery => slot.deliveries.push(subject),
+        }
+    }
+
+    /// Adds a check in the open cycle.
+    #[inline]
+    pub(super) fn check_now(&mut self, now: u64, channel: u32) {
+        let index = (now & self.mask) as usize;
+        self.busy[index / 64] |= 1 << (index % 64);
+        self.slots[index].checks.push(channel);
+    }
+
+    /// Adds checks of many channels at `at`, and empties their list.
+    pub(super) fn schedule_checks(&mut self, now: u64, at: u64, channels: &mut Vec<u32>) {
+        if channels.is_empty() {
+            return;
+        }
+        if at - now > self.mask {
+            self.far.extend(channels.drain(..).map(|channel| Reverse((at, What::Check, channel))));
+            return;
+        }
+        let index = (at & self.mask) as usize;
+        self.busy[index / 64] |= 1 << (index % 64);
+        let slot = &mut self.slots[index];
+        if slot.checks.is_empty() {
+            std::mem::swap(&mut slot.checks, channels);
+        } else {
+            slot.checks.append(channels);
         }
     }
 
@@ -143,7 +158,8 @@ impl Wheel {
     }
 
     /// Brings the far events of cycle `now` into its slot.
-    pub(super) fn bring_far_events(&mut self, now: u64) {
+    #[inline(never)]
+    fn bring_far_events(&mut self, now: u64) {
         while let Some(&Reverse((at, what, subject))) = self.far.peek() {
             if at > now {
                 break;
@@ -153,16 +169,31 @@ impl Wheel {
         }
     }
 
-    /// The events of a cycle. Its far events must have been brought in.
+    /// Brings in the far events of a cycle, and shows its deliveries.
     #[inline]
-    pub(super) fn slot(&mut self, at: u64) -> &mut Slot {
+    pub(super) fn deliveries(&mut self, now: u64) -> &mut Vec<u32> {
+        if !self.far.is_empty() {
+            self.bring_far_events(now);
+        }
+        &mut self.slot(now).deliveries
+    }
+
+    #[inline]
+    fn slot(&mut self, at: u64) -> &mut Slot {
         &mut self.slots[(at & self.mask) as usize]
     }
 
-    /// Marks a cycle as done; its lists must be empty.
-    pub(super) fn done(&mut self, at: u64) {
+    /// Takes the checks of a cycle, and marks it as done; its deliveries must have been taken.
+    pub(super) fn take_checks(&mut self, at: u64) -> Vec<u32> {
         let index = (at & self.mask) as usize;
         self.busy[index / 64] &= !(1 << (index % 64));
+        std::mem::take(&mut self.slots[index].checks)
+    }
+
+    /// Gives an emptied list back, for its memory.
+    pub(super) fn give_back(&mut self, at: u64, empty: Vec<u32>) {
+        debug_assert!(empty.is_empty(), "it was dealt with");
+        self.slot(at).checks = empty;
     }
 }
 
@@ -176,12 +207,10 @@ mod tests {
             for start in [0u64, 13, 61, 127, 4095, 4_294_967_290] {
                 for ahead in [0u64, 1, 15, 16, 31, 62, 63, 64, 127, 128, 4095, 4096, 100_000] {
                     let mut wheel = Wheel::new(reach);
-                    wheel.schedule(start, start + ahead, What::Wake, 7);
+                    wheel.schedule(start, start + ahead, What::Check, 7);
                     assert_eq!(wheel.next(start), Some(start + ahead), "{reach} {start} {ahead}");
                     wheel.bring_far_events(start + ahead);
-                    assert_eq!(wheel.slot(start + ahead).wakes, [7]);
-                    wheel.slot(start + ahead).wakes.clear();
-                    wheel.done(start + ahead);
+                    assert_eq!(wheel.take_checks(start + ahead), [7]);
                     assert_eq!(wheel.next(start + ahead), None);
                 }
             }
