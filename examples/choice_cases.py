@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""In how many cases the choice job by job is about as good as the freedom that is best there, with submissions shifted.
+"""In how many cases the choice job by job is as good as the freedom that is best there, with submissions shifted.
 
     examples/choice_cases.py FOLDER runs.csv [--logs KTH,SDSC-SP2] [--shifts 10] [--skip 0.5] [--pavior pavior]
     examples/choice_cases.py --cases runs.csv > cases.csv
@@ -7,8 +7,8 @@
 A case is a log of the folder (the Parallel Workloads Archive's names), a mesh or torus and a share f of near-neighbour
 communication. The first form cuts a window out of each log, shifts each submission by 0 to 60 s, drawn anew for each
 shift, and runs `easy-freedom` over `bf:turn=all`, and under `easy` every fixed freedom (`tff`) and `bf:turn=all`. It
-adds a line to the file for each run, and makes no run again that the file has. The second form writes a line for each case:
-the mean turnaround of each, and the choice's over that of the fixed freedom with the least, with the standard error of
+adds a line to the file for each run, and makes no run again that the file has. The second form writes a line for each
+case: the mean turnaround of each, and the choice's over that of the fixed freedom with the least, with the standard error of
 this ratio over the shifts. How many cases hold goes to standard error. Needs Python 3.11 and the `pavior` binary.
 """
 
