@@ -9,7 +9,8 @@ communication. The first form cuts a window out of each log, shifts each submiss
 shift, and runs `easy-freedom` over `bf:turn=all`, and under `easy` every fixed freedom (`tff`) and `bf:turn=all`. It
 adds a line to the file for each run, and makes no run again that the file has. The second form writes a line for each
 case: the mean turnaround of each, and the choice's over that of the fixed freedom with the least, with the standard
-error of this ratio over the shifts. How many cases hold goes to standard error. Needs Python 3.11 and the `pavior` binary.
+error of this ratio over the shifts. How many cases hold goes to standard error. Needs Python 3.11 and the `pavior`
+binary.
 """
 
 import argparse
