@@ -84,6 +84,7 @@ REFUSED = {
     "freedom.py . --choices nosuch": "no choice nosuch",
     "choice_pairs.py . --logs NOSUCH": "no log's name begins with NOSUCH",
     "choice_pairs.py . --pavior /nonexistent": "/nonexistent: ",
+    "bricks.py .": ".: no scenario",
     "choice_cases.py . runs.csv --logs NOSUCH": "no log's name begins with NOSUCH",
     "choice_cases.py . runs.csv --choices nosuch": "no choice nosuch",
     "choice_cases.py --cases nofile.csv": "No such file",
@@ -132,3 +133,18 @@ def test_a_script_ends_without_a_word_where_nobody_reads(line: str, folder: Path
     with os.fdopen(writing, "w") as closed:
         done = subprocess.run(command(line), cwd=folder, stdout=closed, stderr=subprocess.PIPE, text=True)
     assert (done.returncode, done.stderr) == (-signal.SIGPIPE, "")
+
+
+def test_bricks_are_counted_as_their_proof_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine has no more room than a search finds, and a box is turned as it has the fewest."""
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    import bricks
+
+    mesh, ring = bricks.machine_of("mesh:16x16"), bricks.machine_of("torus:5x5")
+    assert mesh.room((9, 9, 1)) == 1 and mesh.room((8, 3, 1)) == 10
+    # Five squares fit on a torus of 5x5, where two rows of two are four.
+    assert ring.room((2, 2, 1)) == 5 and bricks.machine_of("grid:5wx5").room((2, 2, 1)) == 4
+    assert bricks.fewest((10, 3, 1), mesh, (9, 1, 1)) == 0 and bricks.fewest((10, 9, 1), mesh, (9, 1, 1)) == 9
+    # Two jobs of 9x9 on 16x16 run one after the other, though their nodes fill 0.63 of it.
+    assert bricks.hours({(9, 9, 1): 7200}, mesh, (9, 9, 1)) == 2
+    assert bricks.hours({(9, 9, 1): 7200}, mesh, (1, 1, 1)) < 1
