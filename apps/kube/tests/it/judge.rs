@@ -72,6 +72,13 @@ impl Record {
         self.spec.values().filter(|spec| !is_box(&spec.nodes)).count()
     }
 
+    /// The placements that were proposed, and those of them for several Jobs. Who is killed while
+    /// it confirms one may have it stored, and the log says that it failed.
+    pub(crate) fn proposed(&self) -> (usize, usize) {
+        let of_sets = self.spec.values().filter(|spec| spec.jobs.len() > 1).count();
+        (self.spec.len(), of_sets)
+    }
+
     fn event(&mut self, event: &Value) {
         let what = &event["objectRef"];
         let answer = &event["responseObject"];

@@ -264,7 +264,9 @@ impl Storm<'_> {
             record.of_sets,
         );
         assert_eq!((overlaps, crooked, misplaced), (0, 0, 0));
-        assert!(record.confirmations >= jobs - sets && record.of_sets >= sets);
+        let (proposed, of_sets) = record.proposed();
+        assert!(proposed >= jobs - sets && of_sets >= sets, "{proposed}, {of_sets} of sets");
+        assert!(record.bound.len() >= jobs, "pods of {} Jobs were bound", record.bound.len());
     }
 }
 

@@ -17,7 +17,6 @@
 use super::busy_boxes::BusyBoxes;
 use super::corners::Corners;
 use super::free_rows::FreeRows;
-use super::lanes::Lanes;
 use super::leaps::{self, Found, Leaps};
 use super::refusals::Known;
 use super::region::Region;
@@ -47,7 +46,7 @@ pub(super) struct BoxIndex {
 }
 
 /// The longest list that is searched by leaps.
-const LEAP_SEARCH_LIMIT: usize = Lanes::COUNT * BusyBoxes::GROUPS;
+const LEAP_SEARCH_LIMIT: usize = BusyBoxes::LANES * BusyBoxes::GROUPS;
 /// The longest list that is searched by corners.
 const CORNER_SEARCH_LIMIT: usize = 15;
 
@@ -70,7 +69,7 @@ impl BoxIndex {
         // boxes.
         let leap_cost = |groups: u32| 60 + 20 * groups;
         let leaps_pay = |count: u32, rows_cost: u32| {
-            count * leap_cost(count.div_ceil(Lanes::COUNT as u32)) <= rows_cost
+            count * leap_cost(count.div_ceil(BusyBoxes::LANES as u32)) <= rows_cost
         };
         let rings = grid.has_wrap();
         let sides_fit = grid.sides().iter().all(|&n| n <= leaps::LONGEST);
@@ -132,7 +131,7 @@ impl BoxIndex {
     /// Whether the list is so short that a search near one box is no cheaper than a search of the
     /// whole machine.
     pub(super) fn is_short(&self) -> bool {
-        self.busy.count() <= self.longest_list[0].min(2 * Lanes::COUNT)
+        self.busy.count() <= self.longest_list[0].min(2 * BusyBoxes::LANES)
     }
 
     /// While the list is short, no search looks at the rows.

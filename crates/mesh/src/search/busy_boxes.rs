@@ -13,8 +13,9 @@
 //! Cost: O(1) to add or remove a box. A short list is walked to find the box. A long one, as of
 //! thousands of jobs, has an index.
 
+use wide::i16x8;
+
 use super::key_index::KeyIndex;
-use super::lanes::Lanes;
 use crate::{Coordinates, Cuboid};
 
 /// The busy boxes.
@@ -34,7 +35,7 @@ const LONG: usize = 128;
 const SHORT: usize = 64;
 
 /// Eight boxes: by axis, their bases and their sides.
-pub(super) type Group = [[Lanes; 2]; 3];
+pub(super) type Group = [[i16x8; 2]; 3];
 
 fn key(base: Coordinates) -> u64 {
     let [x, y, z] = base.map(u64::from);
@@ -45,6 +46,8 @@ fn key(base: Coordinates) -> u64 {
 const COVER: u64 = 1 << 63;
 
 impl BusyBoxes {
+    /// The boxes of a group.
+    pub(super) const LANES: usize = 8;
     /// The list grows by this many groups, so that a search may read up to as many.
     pub(super) const GROUPS: usize = 8;
 
@@ -93,7 +96,7 @@ impl BusyBoxes {
         if index >= LONG || self.index_of_keys.is_used() {
             self.index_of_keys.pushed(&self.keys);
         }
-        if self.groups.len() * Lanes::COUNT <= index {
+        if self.groups.len() * Self::LANES <= index {
             self.groups.resize(self.groups.len() + Self::GROUPS, Group::default());
         }
         self.set(index, cuboid.base, cuboid.sides);
@@ -124,16 +127,16 @@ impl BusyBoxes {
     }
 
     fn get(&self, index: usize) -> Cuboid {
-        let (group, lane) = (&self.groups[index / Lanes::COUNT], index % Lanes::COUNT);
-        let of = |what: usize| group.map(|axis| axis[what].get(lane) as u16);
+        let (group, lane) = (&self.groups[index / Self::LANES], index % Self::LANES);
+        let of = |what: usize| group.map(|axis| axis[what].as_array()[lane] as u16);
         Cuboid::new(of(0), of(1))
     }
 
     fn set(&mut self, index: usize, base: Coordinates, sides: Coordinates) {
-        let (group, lane) = (&mut self.groups[index / Lanes::COUNT], index % Lanes::COUNT);
+        let (group, lane) = (&mut self.groups[index / Self::LANES], index % Self::LANES);
         for (axis, [bases, all_sides]) in group.iter_mut().enumerate() {
-            bases.set(lane, base[axis] as i16);
-            all_sides.set(lane, sides[axis] as i16);
+            bases.as_mut_array()[lane] = base[axis] as i16;
+            all_sides.as_mut_array()[lane] = sides[axis] as i16;
         }
     }
 }

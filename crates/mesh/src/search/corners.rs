@@ -20,8 +20,10 @@
 //!
 //! Cost: O(m^3 / 16) vector operations a shape.
 
-use super::busy_boxes::Group;
-use super::lanes::{Bytes, Lanes};
+use bytemuck::cast;
+use wide::{i8x16, i16x8, i16x16, u8x16};
+
+use super::busy_boxes::{BusyBoxes, Group};
 use crate::{Coordinates, Cuboid, Grid, Sides};
 
 /// The gap to a box that lies behind: greater than every side.
@@ -38,34 +40,28 @@ const NOT_KNOWN: u64 = u64::MAX;
 #[derive(Clone, Copy, Debug)]
 struct Axis<const G: usize> {
     /// Where they are: behind each box, and at 0 in the lanes that have none.
-    at: [Lanes; G],
-    /// From the candidates to each box: by group, box of the group and batch of candidates.
-    gaps: [[[Lanes; G]; Lanes::COUNT]; G],
+    at: [i16x8; G],
+    /// From each candidate to each box: by batch, candidate of the batch and group of boxes.
+    gaps: [[[i16x8; G]; BusyBoxes::LANES]; G],
     /// From each candidate to the end of the line; more than any side on a ring.
-    room: [Lanes; G],
-}
-
-/// How many boxes of a group may hold nodes, where all of them are fewer than the C candidates.
-const fn boxes_of<const C: usize>(group: usize) -> usize {
-    let boxes = C.saturating_sub(1 + group * Lanes::COUNT);
-    if boxes < Lanes::COUNT { boxes } else { Lanes::COUNT }
+    room: [i16x8; G],
 }
 
 impl<const G: usize> Axis<G> {
-    /// The candidates, of which there are at most C; those behind them are the one at 0 again.
+    /// The first C candidates, which are all there are and perhaps the one at 0 again.
     #[inline(always)]
     fn new<const C: usize>(grid: &Grid, axis: usize, groups: &[Group; G]) -> Axis<G> {
         let n = splat(grid.side(axis));
-        let (mut at, mut room) = ([Lanes::ZERO; G], [Lanes::splat(NEVER); G]);
+        let (mut at, mut room) = ([i16x8::ZERO; G], [i16x8::splat(NEVER); G]);
         if grid.wraps(axis) {
             for g in 0..G {
                 let end = groups[g][axis][0] + groups[g][axis][1];
-                at[g] = end - (n & !end.less(n));
+                at[g] = end - (n & !end.simd_lt(n));
             }
             let gaps = Axis::gaps::<C>(groups, axis, &at, |ahead, sides| {
                 // Around the ring. More than n - sides ahead, the box covers the candidate.
-                let ahead = ahead + (n & ahead.less(Lanes::ZERO));
-                (ahead & !(n - sides).less(ahead)) | never(sides)
+                let ahead = ahead + (n & ahead.simd_lt(i16x8::ZERO));
+                (ahead & !ahead.simd_gt(n - sides)) | never(sides)
             });
             return Axis { at, gaps, room };
         }
@@ -75,7 +71,7 @@ impl<const G: usize> Axis<G> {
         }
         let gaps = Axis::gaps::<C>(groups, axis, &at, |ahead, sides| {
             // A box that begins before the candidate covers it, or ends before it.
-            ahead.max(Lanes::ZERO) | never(ahead + sides)
+            ahead.max(i16x8::ZERO) | never(ahead + sides)
         });
         Axis { at, gaps, room }
     }
@@ -85,40 +81,43 @@ impl<const G: usize> Axis<G> {
     fn gaps<const C: usize>(
         groups: &[Group; G],
         axis: usize,
-        at: &[Lanes; G],
-        gap: impl Fn(Lanes, Lanes) -> Lanes,
-    ) -> [[[Lanes; G]; Lanes::COUNT]; G] {
-        let mut gaps = [[[Lanes::ZERO; G]; Lanes::COUNT]; G];
-        for g in 0..G {
-            let [bases, sides] = groups[g][axis];
-            for index in 0..boxes_of::<C>(g) {
-                let [base, side] = [bases, sides].map(|of| Lanes::splat(of.get(index)));
-                for batch in 0..G {
-                    gaps[g][index][batch] = gap(base - at[batch], side);
-                }
+        at: &[i16x8; G],
+        gap: impl Fn(i16x8, i16x8) -> i16x8,
+    ) -> [[[i16x8; G]; BusyBoxes::LANES]; G] {
+        let mut gaps = [[[i16x8::ZERO; G]; BusyBoxes::LANES]; G];
+        for index in 0..C {
+            let (batch, lane) = (index / BusyBoxes::LANES, index % BusyBoxes::LANES);
+            let from = i16x8::splat(at[batch].as_array()[lane]);
+            for g in 0..G {
+                let [bases, sides] = groups[g][axis];
+                gaps[batch][lane][g] = gap(bases - from, sides);
             }
         }
         gaps
     }
 
-    /// Which boxes forbid each candidate to a side. A candidate too near to the end of a line is
-    /// replaced by the one at 0, which has the number `count`.
+    /// Which boxes forbid each of the first C candidates to a side. A candidate too near to the end
+    /// of a line is replaced by the one at 0, which has the number `count`.
     #[inline(always)]
     fn forbidden<const C: usize>(&self, side: u16, count: usize) -> ForbiddenBy<G> {
         let side = splat(side);
         let mut bytes = [[0; G]; G];
         for g in 0..G {
             for batch in 0..G {
-                let mut forbidding = Lanes::ZERO;
-                for index in 0..boxes_of::<C>(g) {
-                    let bit = Lanes::splat(1 << index);
-                    forbidding = forbidding | (self.gaps[g][index][batch].less(side) & bit);
+                // All boxes forbid the candidates behind the first C.
+                let lanes = C.saturating_sub(batch * BusyBoxes::LANES).min(BusyBoxes::LANES);
+                let mut word = u64::MAX.checked_shl(8 * lanes as u32).unwrap_or(0);
+                for pair in 0..lanes / 2 {
+                    let covers = |lane: usize| self.gaps[batch][lane][g].simd_lt(side);
+                    let covered = narrow(covers(2 * pair), covers(2 * pair + 1));
+                    word |= u64::from(covered.to_bitmask()) << (16 * pair);
                 }
-                bytes[g][batch] = forbidding.bytes();
+                bytes[g][batch] = word;
             }
             let at_zero = spread(&bytes[g], count);
             for batch in 0..G {
-                let too_far = self.room[batch].less(side).bytes();
+                let too_far = narrow(self.room[batch].simd_lt(side), i16x8::ZERO);
+                let [too_far, _]: [u64; 2] = cast(too_far);
                 bytes[g][batch] = (bytes[g][batch] & !too_far) | (at_zero & too_far);
             }
         }
@@ -128,13 +127,19 @@ impl<const G: usize> Axis<G> {
 
 /// [`NEVER`] in the lanes of boxes that have no nodes ahead.
 #[inline(always)]
-fn never(nodes: Lanes) -> Lanes {
-    Lanes::splat(NEVER) & !nodes.positive()
+fn never(nodes: i16x8) -> i16x8 {
+    i16x8::splat(NEVER) & !nodes.simd_gt(i16x8::ZERO)
+}
+
+/// Lanes of all ones or zeros, batch as wide.
+#[inline(always)]
+fn narrow(low: i16x8, high: i16x8) -> i8x16 {
+    i8x16::from_i16x16_saturate(cast::<[i16x8; 2], i16x16>([low, high]))
 }
 
 #[inline(always)]
-fn splat(value: u16) -> Lanes {
-    Lanes::splat(value as i16)
+fn splat(value: u16) -> i16x8 {
+    i16x8::splat(value as i16)
 }
 
 /// A byte, eight times.
@@ -199,22 +204,22 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
     fn base(&self, shape: Sides, [x, y, z]: [ForbiddenBy<G>; 3]) -> Option<Cuboid> {
         // By pair of candidates along x and y, and group of boxes: which boxes forbid both. The
         // pairs of one candidate along y are a row; one row fills a vector, or two do.
-        let mut rows = [[Bytes::ZERO; G]; R];
+        let mut rows = [[u8x16::ZERO; G]; R];
         for row in 0..R {
             let [first, last] = [row * Self::ROWS, row * Self::ROWS + Self::ROWS - 1];
             for g in 0..G {
                 let [low, high] = [spread(&y[g], first), spread(&y[g], last)];
-                rows[row][g] = Bytes::new([x[g][0] & low, x[g][G - 1] & high]);
+                rows[row][g] = cast([x[g][0] & low, x[g][G - 1] & high]);
             }
         }
-        let mut free_bases = Bytes::ZERO;
+        let mut free_bases = u8x16::ZERO;
         for plane in 0..Z {
             let in_plane = self.boxes_in_plane(&z, plane);
             for row in &rows {
-                free_bases = free_bases | free(row, &in_plane);
+                free_bases |= free(row, &in_plane);
             }
         }
-        if !free_bases.any() {
+        if free_bases.to_bitmask() == 0 {
             return None;
         }
         Some(Cuboid::new(self.first_of(&rows, &z), shape))
@@ -222,11 +227,11 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
 
     /// The boxes that forbid a candidate along z, in all lanes.
     #[inline(always)]
-    fn boxes_in_plane(&self, z: &ForbiddenBy<G>, plane: usize) -> [Bytes; G] {
+    fn boxes_in_plane(&self, z: &ForbiddenBy<G>, plane: usize) -> [u8x16; G] {
         let plane = if Z == 1 { self.count } else { plane };
-        let mut in_plane = [Bytes::ZERO; G];
+        let mut in_plane = [u8x16::ZERO; G];
         for g in 0..G {
-            in_plane[g] = Bytes::new([spread(&z[g], plane); 2]);
+            in_plane[g] = cast([spread(&z[g], plane); 2]);
         }
         in_plane
     }
@@ -234,15 +239,15 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
     /// The first of the bases, of which there is at least one: the first plane that has one, the
     /// first row in it, the first base in that.
     #[inline(always)]
-    fn first_of(&self, rows: &[[Bytes; G]; R], z: &ForbiddenBy<G>) -> Coordinates {
+    fn first_of(&self, rows: &[[u8x16; G]; R], z: &ForbiddenBy<G>) -> Coordinates {
         let mut planes_with_bases = 0;
         for plane in 0..Z {
             let in_plane = self.boxes_in_plane(z, plane);
-            let mut free_bases = Bytes::ZERO;
+            let mut free_bases = u8x16::ZERO;
             for row in rows {
-                free_bases = free_bases | free(row, &in_plane);
+                free_bases |= free(row, &in_plane);
             }
-            planes_with_bases |= u32::from(free_bases.any()) << plane;
+            planes_with_bases |= u32::from(free_bases.to_bitmask() != 0) << plane;
         }
         let (plane, base_z) = if Z == 1 { (0, 0) } else { self.least(2, planes_with_bases) };
         let in_plane = self.boxes_in_plane(z, plane);
@@ -251,7 +256,7 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
         let mut rows_with_bases = 0;
         for row in 0..C {
             let (vector, part) = (row / Self::ROWS, row % Self::ROWS);
-            let bits = free(&rows[vector], &in_plane).lowest_bits();
+            let bits = free(&rows[vector], &in_plane).to_bitmask();
             bases[row] = bits >> (8 * part) & (0xffff >> (8 * (Self::ROWS - 1)));
             rows_with_bases |= u32::from(bases[row] != 0) << row;
         }
@@ -268,7 +273,8 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
         while candidates != 0 {
             let index = candidates.trailing_zeros() as usize;
             candidates &= candidates - 1;
-            let at = self.axes[axis].at[index / Lanes::COUNT].get(index % Lanes::COUNT) as u16;
+            let at = self.axes[axis].at[index / BusyBoxes::LANES].as_array()
+                [index % BusyBoxes::LANES] as u16;
             if at < least.1 {
                 least = (index, at);
             }
@@ -279,10 +285,10 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
 
 /// The candidates of a vector that no box forbids which crosses their plane.
 #[inline(always)]
-fn free<const G: usize>(row: &[Bytes; G], in_plane: &[Bytes; G]) -> Bytes {
+fn free<const G: usize>(row: &[u8x16; G], in_plane: &[u8x16; G]) -> u8x16 {
     let mut taken = row[0] & in_plane[0];
     for g in 1..G {
-        taken = taken | (row[g] & in_plane[g]);
+        taken |= row[g] & in_plane[g];
     }
-    taken.zeros()
+    taken.simd_eq(u8x16::ZERO)
 }

@@ -17,6 +17,8 @@
 //!
 //! Cost: some forty vector operations a shape, with no branch that depends on the state.
 
+use wide::u64x4;
+
 use super::SearchWork;
 use super::vectors::{Kernel, Vectors};
 use crate::{Coordinates, Cuboid, Grid, Sides};
@@ -183,48 +185,20 @@ impl Kernel for InCube<'_> {
     }
 }
 
-/// Four words, as one or two vector registers hold them.
-#[derive(Clone, Copy)]
-#[repr(align(32))]
-struct Four([u64; 4]);
-
-impl Four {
-    #[inline(always)]
-    fn with(self, other: Four, of: impl Fn(u64, u64) -> u64) -> Four {
-        let mut all = [0; 4];
-        for (to, (a, b)) in all.iter_mut().zip(self.0.into_iter().zip(other.0)) {
-            *to = of(a, b);
-        }
-        Four(all)
-    }
-
-    #[inline(always)]
-    fn and(self, other: Four) -> Four {
-        self.with(other, |a, b| a & b)
-    }
-
-    #[inline(always)]
-    fn or(self, other: Four) -> Four {
-        self.with(other, |a, b| a | b)
-    }
-
-    #[inline(always)]
-    fn each(self, of: impl Fn(u64) -> u64) -> Four {
-        self.with(self, |word, _| of(word))
-    }
-}
-
 /// Eight words.
-type Words = [Four; 2];
+type Words = [u64x4; 2];
 
 /// The bases of runs along z, by length less one.
 #[inline(always)]
 fn runs_along_z(planes: &[u64; 2 * SIDE]) -> [Words; SIDE] {
-    let four = |from: usize| Four(*planes[from..].first_chunk().expect("sixteen"));
+    let four = |from: usize| -> u64x4 {
+        let words: [u64; 4] = *planes[from..].first_chunk().expect("sixteen");
+        u64x4::new(words)
+    };
     let mut runs = [[four(0), four(4)]; SIDE];
     for ahead in 1..SIDE {
         let [low, high] = runs[ahead - 1];
-        runs[ahead] = [low.and(four(ahead)), high.and(four(ahead + 4))];
+        runs[ahead] = [low & four(ahead), high & four(ahead + 4)];
     }
     runs
 }
@@ -234,8 +208,7 @@ fn runs_along_z(planes: &[u64; 2 * SIDE]) -> [Words; SIDE] {
 fn meshes(mut set: Words, along_x: &[Shift; 3], along_y: &[Shift; 3]) -> Words {
     for shifts in [along_x, along_y] {
         for shift in shifts {
-            let ahead = shift.ahead & 63;
-            set = set.map(|words| words.and(words.each(|word| word >> ahead)));
+            set = [set[0] & (set[0] >> shift.ahead), set[1] & (set[1] >> shift.ahead)];
         }
     }
     set
@@ -246,10 +219,11 @@ fn meshes(mut set: Words, along_x: &[Shift; 3], along_y: &[Shift; 3]) -> Words {
 fn rings(mut set: Words, along_x: &[Shift; 3], along_y: &[Shift; 3]) -> Words {
     for shifts in [along_x, along_y] {
         for shift in shifts {
-            let (ahead, back) = (shift.ahead & 63, shift.back & 63);
-            let shifted = |words: Four| {
-                let ahead = words.each(|word| word >> ahead & shift.ahead_mask);
-                words.and(ahead.or(words.each(|word| word << back & shift.back_mask)))
+            let (ahead_mask, back_mask) =
+                (u64x4::splat(shift.ahead_mask), u64x4::splat(shift.back_mask));
+            let shifted = |words: u64x4| {
+                words
+                    & (((words >> shift.ahead) & ahead_mask) | ((words << shift.back) & back_mask))
             };
             set = [shifted(set[0]), shifted(set[1])];
         }
@@ -260,13 +234,11 @@ fn rings(mut set: Words, along_x: &[Shift; 3], along_y: &[Shift; 3]) -> Words {
 /// The first bit under a mask, in the first `planes` planes.
 #[inline(always)]
 fn first(set: Words, mask: u64, planes: usize) -> Option<Coordinates> {
-    let anywhere = set[0].or(set[1]).0.into_iter().fold(0, |all, word| all | word);
+    let anywhere = (set[0] | set[1]).to_array().into_iter().fold(0, |all, word| all | word);
     if anywhere & mask == 0 {
         return None;
     }
-    let mut words = [0; SIDE];
-    words[..4].copy_from_slice(&set[0].0);
-    words[4..].copy_from_slice(&set[1].0);
+    let words: [u64; SIDE] = bytemuck::cast(set);
     let z = words[..planes].iter().position(|&word| word & mask != 0)?;
     let bit = (words[z] & mask).trailing_zeros() as u16;
     Some([bit % 8, bit / 8, z as u16])
