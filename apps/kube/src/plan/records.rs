@@ -13,7 +13,8 @@ use pavior_mesh::NodeId;
 use super::act::{Act, Seen, Unless};
 use super::demands::Demands;
 use super::{Memory, Plot};
-use crate::objects::{Job, Known as _, Placement, Pod, Uid};
+use crate::objects::{Job, Known as _, Node, Placement, Pod, Uid};
+use crate::unit::Unit;
 use crate::world::Index;
 
 /// A record, and where its nodes lie.
@@ -168,6 +169,26 @@ fn unfit(plot: &Plot<'_>, index: &Index<'_>, record: &Record<'_>) -> Option<Stri
     })
 }
 
+/// A node that is not of the flavors that Kueue gave a Job. While it is suspended and has no pods,
+/// its quota may be taken and given again with others before that is seen.
+fn of_another_flavor(index: &Index<'_>, unit: &Unit<'_>, record: &Record<'_>) -> Option<String> {
+    let nodes = &record.placement.spec.nodes;
+    unit.bases().find_map(|(job, base)| {
+        let quota = job.quota.as_ref().filter(|_| job.is_suspended())?;
+        if !index.pods_of(&job.uid()).is_empty() {
+            return None;
+        }
+        let own = job.spec.completions.unwrap_or(0) as usize;
+        let known =
+            nodes.iter().skip(base).take(own).filter_map(|name| index.world.nodes.get(name));
+        let lacks = |node: &&Node| {
+            quota.selector.iter().any(|(label, value)| node.label(label) != Some(value))
+        };
+        let other = known.into_iter().find(lacks)?;
+        Some(format!("{} is not of its flavor", shown(other.name())))
+    })
+}
+
 /// Why a confirmed record does not hold any more: a pod of it has no node, and cannot start on the
 /// one that it is to have. Pods that run are let run as long as the cluster lets them.
 fn broken(
@@ -178,6 +199,9 @@ fn broken(
     now: i64,
 ) -> Option<String> {
     let unit = index.unit_of(record.placement)?;
+    if let Some(why) = of_another_flavor(index, &unit, record) {
+        return Some(why);
+    }
     let mut by_rank: HashMap<usize, (bool, Option<&Pod>)> = HashMap::new();
     for (rank, pod) in unit.pods(index) {
         let Some(rank) = rank else { continue };

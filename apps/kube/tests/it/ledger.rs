@@ -25,6 +25,8 @@ pub(crate) struct Ledger {
     longest: f64,
     /// Pods bound to nodes of another flavor than their Job's.
     elsewhere: usize,
+    /// Words on admitted Workloads that name no flavor.
+    unflavored: usize,
     /// Workloads told that they wait; when they start; that their quota is given back.
     waits: usize,
     /// Of Jobs that ask for no box.
@@ -95,7 +97,8 @@ impl Ledger {
                 let pod = word(&event["requestObject"]["metadata"]["uid"]);
                 let job = self.pods.get(pod).and_then(|job| self.jobs.get(job));
                 let node = word(&event["requestObject"]["target"]["name"]);
-                self.elsewhere += usize::from(job.is_some_and(|job| job.flavor != flavor(node)));
+                let of_another = |job: &Held| !job.flavor.is_empty() && job.flavor != flavor(node);
+                self.elsewhere += usize::from(job.is_some_and(of_another));
             }
             _ => return,
         }
@@ -135,9 +138,11 @@ impl Ledger {
         }
         (held.admitted, held.evicted) = (admitted, evicted);
         held.reserved = holds("QuotaReserved") && !evicted && !holds("Finished");
-        let sets = &status["admission"]["podSetAssignments"];
-        if let Some(name) = sets[0]["flavors"][RESOURCE].as_str() {
-            held.flavor = name.to_string();
+        // Kueue may give quota of no flavor: any node is good then.
+        if status["admission"].is_object() {
+            let sets = &status["admission"]["podSetAssignments"];
+            held.flavor = word(&sets[0]["flavors"][RESOURCE]).to_string();
+            self.unflavored += usize::from(admitted && held.flavor.is_empty());
         }
         if told != held.told {
             self.waits += usize::from(told.starts_with("it waits for its place: "));
@@ -169,14 +174,15 @@ impl fmt::Display for Ledger {
         write!(
             out,
             "admitted {}, of them without a place {}; preempted {}; quota given back {}; held \
-             without a place for {:.1} s at most; {} pods on nodes of another flavor; told to wait \
-             {}, when it starts {}, that patience is over {}",
+             without a place for {:.1} s at most; {} pods on nodes of another flavor, {} times of \
+             none; told to wait {}, when it starts {}, that patience is over {}",
             self.admitted,
             self.placeless,
             self.preempted,
             self.given_back,
             self.longest,
             self.elsewhere,
+            self.unflavored,
             self.waits,
             self.dated,
             self.impatient,

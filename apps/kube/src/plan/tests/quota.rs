@@ -251,6 +251,46 @@ fn what_a_flavor_demands_restricts_the_box_and_is_never_replaced() {
 }
 
 #[test]
+fn who_gets_quota_of_another_flavor_gets_another_box_before_it_is_admitted() {
+    let mut model = model(&json!({}));
+    let kueue = Kueue::new(&mut model, 16, json!({ "pool": "fast" }));
+    for name in ["n2-2", "n3-2", "n2-3", "n3-3"] {
+        model.label(name, "pool", "fast");
+    }
+    for name in ["n0-2", "n1-2", "n0-3", "n1-3"] {
+        model.label(name, "pool", "slow");
+    }
+    let job = Kueue::submit(&mut model, "a", "2x2", 0);
+    let mut memory = Memory::default();
+    let mut carried = |model: &mut Model| {
+        let made = planned(model, &mut memory, 0);
+        for act in &made.acts {
+            model.carry(act);
+        }
+        made.acts.iter().map(Act::word).collect::<Vec<_>>()
+    };
+    carried(&mut model);
+    kueue.step(&mut model, 0);
+    for word in ["propose", "confirm", "check"] {
+        assert_eq!(carried(&mut model), [word]);
+    }
+    // Its quota was taken and given again, of another flavor, and nobody saw it without.
+    let slow = json!({
+        "metadata": { "name": "slow", "uid": "slow" },
+        "spec": { "nodeLabels": { "pool": "slow" } },
+    });
+    model.world.kueue.flavors.insert("slow".into(), serde_json::from_value(slow).unwrap());
+    let mut one = model.world.kueue.workloads.values().next().unwrap().clone();
+    let admission = json!({ "podSetAssignments": [{ "flavors": { "pods": "slow" }, "count": 4 }] });
+    one.status.admission = Some(serde_json::from_value(admission).unwrap());
+    one.status.admission_checks[1].state = "Pending".into();
+    model.put_workload(one);
+    let words: Vec<Vec<&str>> = (0..4).map(|_| carried(&mut model)).collect();
+    assert!(words[0].contains(&"withdraw"), "{words:?}");
+    assert_eq!(check(&model, &job), ("Ready".into(), "its box is 2x2@0,2".into()), "{words:?}");
+}
+
+#[test]
 fn a_job_that_kueue_places_itself_is_left_alone() {
     let asked = |template: Value| {
         let mut model = model(&json!({}));
