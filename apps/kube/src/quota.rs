@@ -62,7 +62,8 @@ pub(crate) fn quota(kueue: &Kueue, workload: &Workload) -> Option<Quota> {
     let names: Vec<&String> = sets().flat_map(|set| set.flavors.values()).collect();
     let flavors = || names.iter().filter_map(|name| kueue.flavors.get(*name));
     let labels = |flavor: &ResourceFlavor| flavor.spec.node_labels.clone();
-    let ended: u32 = workload.status.reclaimable_pods.iter().map(|pods| pods.count).sum();
+    let ended = workload.status.reclaimable_pods.iter().map(|pods| pods.count);
+    let counts = || sets().map(|set| set.count).chain(ended.clone().map(Some));
     Some(Quota {
         workload: Seen::of(workload),
         at,
@@ -72,7 +73,7 @@ pub(crate) fn quota(kueue: &Kueue, workload: &Workload) -> Option<Quota> {
         priority: workload.spec.priority.unwrap_or(0),
         // A flavor that is not read yet may demand something.
         reserved: workload.is_reserved() && flavors().count() == names.len(),
-        pods: sets().map(|set| set.count).sum::<Option<u32>>().map(|pods| pods + ended),
+        pods: counts().try_fold(0, |all: u32, count| Some(all.saturating_add(count?))),
         topology: sets().any(|set| set.topology.is_some()),
         selector: flavors().flat_map(labels).collect(),
         tolerations: flavors().flat_map(|flavor| flavor.spec.tolerations.clone()).collect(),
