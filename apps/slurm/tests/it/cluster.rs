@@ -287,6 +287,17 @@ impl Cluster {
         format!("release {name}, log:\n{own}told:\n{told}slurmctld:\n{slurmctld}")
     }
 
+    /// What Slurm recorded and logged of a job: its end, and the lines of all daemons.
+    pub(crate) fn said_of(&self, job: &str) -> String {
+        let folder = self.path().display();
+        let line = format!(
+            "cd {folder}; grep -hw JobId={job} jobs.txt; \
+             grep -hwE '(JobId=|job |\\[){job}' log/*.log | tail -n 60"
+        );
+        let output = self.shell(&line, false);
+        format!("{}; {}", String::from_utf8_lossy(&output.stdout), self.log())
+    }
+
     /// Starts slurmctld again, and waits until it answers.
     pub(crate) fn start_slurmctld(&self) {
         self.good(&format!("{0}/cluster.sh slurmctld {0}", self.path().display()));

@@ -101,5 +101,6 @@ pub(crate) fn numbers_are_used_again(cluster: &Cluster) {
     }
     cluster.until_empty(60);
     let done = records::read(cluster);
-    assert!(done.iter().any(|job| job.name == "3x3-next" && job.state == "COMPLETED"));
+    let completed = done.iter().any(|job| job.name == "3x3-next" && job.state == "COMPLETED");
+    assert!(completed, "{}", cluster.said_of(&next));
 }

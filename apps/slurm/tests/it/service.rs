@@ -28,8 +28,8 @@ fn from_the_first_look_to_the_removal(release: Release) {
     for name in load.names {
         let of_name: Vec<_> = all.iter().filter(|job| job.name == name).collect();
         let done = of_name.iter().filter(|job| job.state == "COMPLETED").count();
-        let states: Vec<_> = of_name.iter().map(|job| &job.state).collect();
-        assert_eq!(done, 1, "{name} completed {done} times: {states:?}");
+        let said = || of_name.iter().map(|job| cluster.said_of(&job.job)).collect::<String>();
+        assert_eq!(done, 1, "{name} completed {done} times: {}", said());
     }
 }
 
@@ -123,8 +123,10 @@ fn upgraded(cluster: &mut Cluster, load: &mut Load) {
     cluster.signal("pavior", "HUP");
     cluster.until(&log, 20, |text| text.contains("configuration read again"));
     load.submit(cluster, 5);
-    // What slurmctld was told is written when it ends.
-    cluster.good(&format!("kill $(cat {folder}/pid/slurmctld)"));
+    // What slurmctld was told is written when it ends, as a restart of its unit waits for.
+    cluster.good(&format!(
+        "pid=$(cat {folder}/pid/slurmctld) && kill $pid && timeout 60 tail --pid=$pid -f /dev/null"
+    ));
     std::thread::sleep(Duration::from_secs(3));
     cluster.good(&format!("{folder}/cluster.sh slurmctld {folder}"));
     cluster.until("squeue -h -o %i", 30, |_| true);
