@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """In how many cases the choice job by job is as good as the freedom that is best there, with submissions shifted.
 
-    examples/choice_cases.py FOLDER runs.csv [--logs KTH,SDSC-SP2] [--shifts 10] [--skip 0.5] [--pavior pavior]
+    examples/choice_cases.py FOLDER runs.csv [--logs KTH,SDSC-SP2] [--shifts 10] [--skip 0.5]
+                                             [--estimates log] [--pavior pavior]
     examples/choice_cases.py --cases runs.csv > cases.csv
 
 A case is a log of the folder (the Parallel Workloads Archive's names), a mesh or torus and a share f of near-neighbour
@@ -67,10 +68,10 @@ def shifted(jobs: list[list[str]], seed: int, target: Path) -> None:
     target.write_text("".join(" ".join(line) + "\n" for line in later), encoding="utf-8")
 
 
-def turnaround(pavior: str, trace: Path, machine: str, share: str, choice: str) -> float:
+def turnaround(pavior: list[str], trace: Path, machine: str, share: str, choice: str) -> float:
     """The mean turnaround of a run in seconds."""
     strategy, scheduler, freedom = RUNS[choice]
-    command = [pavior, "simulate", "--trace", str(trace), "--machine", machine, "--strategy", strategy]
+    command = [*pavior, "--trace", str(trace), "--machine", machine, "--strategy", strategy]
     command += ["--scheduler", scheduler, "--communication", share, "--pattern", "near-neighbour", "--ranks", "pattern"]
     command += ["--cycles-per-second", "10", "--no-timing", "--format", "json", "--threads", "1"]
     command += ["--metrics", "turnaround", *(["--freedom", freedom] if freedom else [])]
@@ -84,6 +85,7 @@ def run_all(arguments: argparse.Namespace) -> None:
     chosen = arguments.choices.split(",") if arguments.choices else list(RUNS)
     if wrong := [name for name in chosen if name not in RUNS]:
         unreadable(f"no choice {', '.join(wrong)}; they are {', '.join(RUNS)}")
+    simulate = [arguments.pavior, "simulate", "--estimates", arguments.estimates]
     logs = logs_of(arguments.logs)
     with tempfile.TemporaryDirectory() as folder, out.open("a", newline="", encoding="utf-8") as file:
         table = csv.writer(file, lineterminator="\n")
@@ -104,7 +106,7 @@ def run_all(arguments: argparse.Namespace) -> None:
 
         def one(task: tuple[tuple[str, ...], Path]) -> list[str]:
             (log, machine, share, shift, choice), trace = task
-            mean = turnaround(arguments.pavior, trace, machine, share, choice)
+            mean = turnaround(simulate, trace, machine, share, choice)
             return [log, machine, share, shift, choice, f"{mean:.3f}"]
 
         with ThreadPoolExecutor(2) as threads:
@@ -167,6 +169,7 @@ def main() -> None:
     parser.add_argument("--shifts", type=int, default=10)
     parser.add_argument("--skip", type=float, default=0.5)
     parser.add_argument("--choices")
+    parser.add_argument("--estimates", default="log")
     parser.add_argument("--pavior", default="pavior")
     parser.add_argument("--cases", type=Path)
     arguments = parser.parse_args()
