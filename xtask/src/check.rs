@@ -65,6 +65,21 @@ const STEPS: &[Step] = &[
         ],
     ),
     (
+        "instructions of fixed sets: an event to watchers, as the tests are built",
+        &[
+            "bench",
+            "--quiet",
+            "--profile",
+            "dev",
+            "--workspace",
+            "--all-features",
+            "--bench",
+            "event",
+            "--",
+            "check",
+        ],
+    ),
+    (
         "the program with its default features: without doors to other programs",
         &["clippy", "--package", PROGRAM, "--all-targets", "--quiet", "--", "-D", "warnings"],
     ),

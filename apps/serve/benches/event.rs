@@ -1,0 +1,125 @@
+//! What an event costs that watchers are sent: instructions of finding it, writing it once for all
+//! of them, and copying it for each. What the sockets take is not counted.
+//!
+//! ```sh
+//! cargo bench --profile dev --workspace --all-features --bench event          # 1, 10, 100 watchers
+//! cargo bench --profile dev --workspace --all-features --bench event -- check # the fixed set
+//! cargo bench --profile dev --workspace --all-features --bench event -- write # the fixed set, anew
+//! ```
+//!
+//! It is counted in the profile of the tests, whose service and dependencies are there already.
+
+#[allow(dead_code, reason = "the tests use more of it")]
+#[path = "../tests/it/client.rs"]
+mod client;
+#[allow(dead_code, reason = "the tests use more of it")]
+#[path = "../tests/it/server.rs"]
+mod server;
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use client::Client;
+use pavior_serve::service;
+use pavior_trials::instructions::{FixedSet, can_count, collected};
+use server::Setup;
+use tempfile::TempDir;
+
+/// The function in which a watcher takes events: callgrind knows it by its name.
+const COUNTED: &str = "Watcher::follow";
+/// Events that are sent one by one: what comes before the first is in both counts.
+const FEW: usize = 20;
+const MANY: usize = 60;
+
+const FIXED: FixedSet = FixedSet {
+    what: "an event to so many watchers",
+    file: concat!(env!("CARGO_MANIFEST_DIR"), "/benches/event.tsv"),
+    counts: || [1, 100].map(|watchers| (watchers.to_string(), counted(watchers))).to_vec(),
+};
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
+    if let Some(code) = FIXED.done(words.first().map(String::as_str)) {
+        return code;
+    }
+    if let [watchers, events] = &words[..] {
+        let number = |word: &String| word.parse().expect("a number");
+        send(number(watchers), number(events));
+    } else if can_count() {
+        for watchers in [1, 10, 100] {
+            println!("{watchers} watchers\t{:.0} instructions an event", counted(watchers));
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+/// The instructions of an event to so many watchers; NaN where counting failed. Some watchers wake
+/// once more than they need, by chance: the least of three counts.
+fn counted(watchers: usize) -> f64 {
+    let once = |events: usize| {
+        let words = [watchers.to_string(), events.to_string()];
+        collected(&words.each_ref().map(String::as_str), COUNTED, "")
+    };
+    let of = |events: usize| {
+        let counts = [(); 3].map(|()| once(events).unwrap_or(f64::NAN));
+        counts.into_iter().fold(f64::NAN, f64::min)
+    };
+    (of(MANY) - of(FEW)) / (MANY - FEW) as f64
+}
+
+/// Serves, watches, and makes events, each of which all watchers have before the next. Ends the
+/// process.
+fn send(watchers: usize, events: usize) {
+    let folder = TempDir::new().expect("there is room");
+    let address = serving(&folder);
+    let mut client = Client::new(&address);
+    let mut all: Vec<_> = (0..watchers).map(|_| watch(&address)).collect();
+    let mut lease = None;
+    for _ in 0..events {
+        match lease.take() {
+            None => lease = Some(client.lease(r#"{"shape":[4,4]}"#)),
+            Some(held) => assert_eq!(client.end(&held).status, 200),
+        }
+        all.iter_mut().for_each(|watcher| until(watcher, "data: "));
+    }
+    folder.close().expect("it can be removed");
+    std::process::exit(0);
+}
+
+/// Serves in a thread of its own, as long as the process lives; the address.
+fn serving(folder: &TempDir) -> String {
+    let setup = Setup::new(&folder.path().join("data"));
+    let told = folder.path().join("address");
+    let mut file = std::fs::File::create(&told).expect("there is room");
+    std::thread::spawn(move || service::run(&server::options(setup), &mut file));
+    let began = Instant::now();
+    loop {
+        let text = std::fs::read_to_string(&told).unwrap_or_default();
+        if let Some(line) = text.lines().next().filter(|_| text.ends_with('\n')) {
+            return line.to_string();
+        }
+        assert!(began.elapsed() < Duration::from_mins(1), "the service does not start");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// A watcher of what happens from now on.
+fn watch(address: &str) -> BufReader<TcpStream> {
+    let host = address.trim_start_matches("http://");
+    let mut stream = TcpStream::connect(host).expect("it listens");
+    write!(stream, "GET /v1/watch HTTP/1.1\r\nHost: {host}\r\n\r\n").expect("it reads");
+    let mut watcher = BufReader::new(stream);
+    until(&mut watcher, "\r\n");
+    watcher
+}
+
+/// Reads to the end of the first line that begins so.
+fn until(watcher: &mut BufReader<TcpStream>, beginning: &str) {
+    let mut line = String::new();
+    while !line.starts_with(beginning) {
+        line.clear();
+        assert!(watcher.read_line(&mut line).expect("it is sent") > 0, "the service hung up");
+    }
+}
