@@ -88,6 +88,9 @@ pub struct Channels {
     per_link: [u32; 3],
     first: [u32; 3],
     strides: [u32; 3],
+    /// The difference of channel numbers from node to node along an axis.
+    steps: [i32; 3],
+    rings: [bool; 3],
 }
 
 impl Channels {
@@ -100,15 +103,21 @@ impl Channels {
             per_link: [0; 3],
             first: [0; 3],
             strides: [1, grid.side(0).into(), u32::from(grid.side(0)) * u32::from(grid.side(1))],
+            steps: [0; 3],
+            rings: [0, 1, 2].map(|axis| Self::rings(&grid, axis)),
         };
         for axis in (0..3).filter(|&axis| grid.side(axis) > 1) {
-            let ring = Self::rings(&grid, axis);
             channels.per_link[axis] =
-                if ring && virtual_channels != VirtualChannels::One { 2 } else { 1 };
+                if channels.rings[axis] && virtual_channels != VirtualChannels::One {
+                    2
+                } else {
+                    1
+                };
             channels.first[axis] = slots;
             slots += 2 * channels.per_link[axis];
         }
         channels.slots = slots;
+        channels.steps = channels.strides.map(|stride| stride.wrapping_mul(slots) as i32);
         channels
     }
 
@@ -119,7 +128,7 @@ impl Channels {
 
     /// Whether links go round on an axis.
     pub(crate) fn is_ring(&self, axis: usize) -> bool {
-        Self::rings(&self.grid, axis)
+        self.rings[axis]
     }
 
     /// The grid.
@@ -179,8 +188,8 @@ impl Channels {
         count: u32,
     ) -> Segment {
         let first = self.link(node, axis, positive, virtual_channel).0;
-        let stride = (self.strides[axis] * self.slots) as i32;
-        Segment { first, step: if positive { stride } else { -stride }, count }
+        let step = self.steps[axis];
+        Segment { first, step: if positive { step } else { -step }, count }
     }
 
     /// What a number stands for; `None` if it is unused.

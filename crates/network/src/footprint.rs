@@ -61,17 +61,24 @@ impl Footprint {
             return None;
         }
         let mut places: Vec<Coordinates> = points;
-        for place in &mut places {
-            *place = [0, 1, 2].map(|axis| arcs[axis].place(place[axis]));
+        for point in &mut places {
+            *point = place(&arcs, *point);
         }
-        let mut relative_layout: Vec<u32> =
-            arcs.into_iter().flat_map(Arc::relative_layout).collect();
-        let [width, height, _] = arcs.each_ref().map(|arc| u32::from(arc.length));
-        relative_layout.extend(places.iter().map(|place| {
-            let [x, y, z] = place.map(u32::from);
-            x + width * (y + height * z)
-        }));
+        let relative_layout = relative_layout(arcs, &places);
         Some(Footprint { links: Links::of(grid, &arcs, &places), relative_layout })
+    }
+
+    /// The [`relative_layout`](Footprint::relative_layout) of a footprint of any width, without its
+    /// links.
+    ///
+    /// Cost: O(nodes + longest side).
+    pub fn relative_layout_of(grid: &Grid, nodes: &[NodeId]) -> Vec<u32> {
+        let mut points: Vec<Coordinates> = nodes.iter().map(|&node| grid.point(node)).collect();
+        let arcs = [0, 1, 2].map(|axis| Arc::around(grid, axis, &points));
+        for point in &mut points {
+            *point = place(&arcs, *point);
+        }
+        relative_layout(arcs, &points)
     }
 
     /// The numbers of the links, each once, in no order: 6 numbers a node. The virtual channels of
@@ -90,6 +97,21 @@ impl Footprint {
     pub fn relative_layout(&self) -> &[u32] {
         &self.relative_layout
     }
+}
+
+/// The places of a point on the arcs.
+fn place(arcs: &[Arc; 3], point: Coordinates) -> Coordinates {
+    [0, 1, 2].map(|axis| arcs[axis].place(point[axis]))
+}
+
+/// How nodes at some places on the arcs lie.
+fn relative_layout(arcs: [Arc; 3], places: &[Coordinates]) -> Vec<u32> {
+    let [width, height, _] = arcs.each_ref().map(|arc| u32::from(arc.length));
+    let numbers = places.iter().map(|place| {
+        let [x, y, z] = place.map(u32::from);
+        x + width * (y + height * z)
+    });
+    arcs.into_iter().flat_map(Arc::relative_layout).chain(numbers).collect()
 }
 
 /// Where nodes lie on an axis: a part of a line or ring from `start` on.

@@ -42,11 +42,7 @@ impl Lattice {
 
     /// The rank at a displacement from another; none where the grid has none, or has the same one.
     pub(super) fn displaced(&self, rank: u32, displacement: [i32; 3]) -> Option<u32> {
-        self.displaced_from(self.place(rank), displacement)
-    }
-
-    /// As [`Lattice::displaced`], from the other's place.
-    fn displaced_from(&self, place: [u32; 3], displacement: [i32; 3]) -> Option<u32> {
+        let place = self.place(rank);
         let [w, d, _] = self.sides.map(u32::from);
         let mut there = [0u32; 3];
         for axis in 0..3 {
@@ -65,14 +61,23 @@ impl Lattice {
 
     /// The neighbours at a distance, in the order east, west, north, south, up, down (+x, -x, +y,
     /// -y, +z, -z), those that exist.
-    pub(super) fn neighbours(&self, rank: u32, distance: i32) -> impl Iterator<Item = u32> {
+    pub(super) fn neighbours(&self, rank: u32, distance: u32) -> impl Iterator<Item = u32> {
         let own = *self;
-        let place = own.place(rank);
+        let (place, [w, d, _]) = (own.place(rank), own.sides.map(u32::from));
+        let strides = [1, w, w * d];
         (0..6).filter_map(move |direction| {
-            own.displaced_from(
-                place,
-                along(direction / 2, if direction % 2 == 0 { distance } else { -distance }),
-            )
+            let axis = direction / 2;
+            let (at, side) = (place[axis], u32::from(own.sides[axis]));
+            let to = match direction % 2 {
+                0 if side - at > distance => at + distance,
+                1 if at >= distance => at - distance,
+                _ if !(own.wrap && side > 2) => return None,
+                0 => (at + distance) % side,
+                _ => (at + side - distance % side) % side,
+            };
+            // Only its place on this axis is another.
+            let other = rank - at * strides[axis] + to * strides[axis];
+            (other < own.ranks && to != at).then_some(other)
         })
     }
 
@@ -82,9 +87,26 @@ impl Lattice {
     }
 }
 
-/// The displacement by a distance along an axis.
-fn along(axis: usize, distance: i32) -> [i32; 3] {
-    let mut displacement = [0; 3];
-    displacement[axis] = distance;
-    displacement
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_are_displaced_along_an_axis() {
+        for sides in [[7, 1, 1], [2, 3, 1], [4, 2, 3], [3, 5, 4]] {
+            let places = sides.map(u32::from).iter().product::<u32>();
+            for (ranks, wrap) in [(places, false), (places, true), (places - 2, true)] {
+                let lattice = Lattice::new(&RankGrid { ranks, sides }, wrap);
+                for (rank, distance) in (0..ranks).flat_map(|rank| (1..9).map(move |d| (rank, d))) {
+                    let found: Vec<u32> = lattice.neighbours(rank, distance).collect();
+                    let plain = (0..6).filter_map(|direction| {
+                        let mut step = [0; 3];
+                        step[direction / 2] = distance as i32 * [1, -1][direction % 2];
+                        lattice.displaced(rank, step)
+                    });
+                    assert_eq!(found, plain.collect::<Vec<u32>>(), "{sides:?} {rank} {distance}");
+                }
+            }
+        }
+    }
 }

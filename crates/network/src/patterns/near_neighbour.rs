@@ -49,4 +49,9 @@ impl Pattern for NearNeighbour {
     fn destination(&self, rank: u32, round: u32) -> Option<u32> {
         self.lattice.neighbours(rank, 1).nth(round as usize)
     }
+
+    fn messages(&self) -> u64 {
+        let sent = |rank| self.lattice.neighbours(rank, 1).count() as u64;
+        (0..self.lattice.ranks).map(sent).sum()
+    }
 }

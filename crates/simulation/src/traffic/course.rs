@@ -24,7 +24,7 @@ use super::histories::History;
 use super::iterations::Trials;
 
 /// What a job sends between two pauses.
-const ITERATION: Communication = Communication::Iterations(1);
+pub(super) const ITERATION: Communication = Communication::Iterations(1);
 
 /// What a job does from its start to its end.
 pub(super) struct Course {

@@ -28,8 +28,9 @@ use pavior_mesh::{Grid, JobId};
 use pavior_network::{BadSettings, Channels, Deadlock, IterationRoutes, LinkHolds};
 use pavior_workload::{Job, Service};
 
-use super::course::Course;
+use super::course::{Course, ITERATION};
 use super::histories::History;
+use super::holds::KnownHolds;
 use super::iterations::Trials;
 use super::{NetworkSetup, Seen};
 
@@ -46,6 +47,7 @@ pub(crate) struct Estimate {
     seed: u64,
     replication: u64,
     trials: Trials,
+    holds: KnownHolds,
     seen: Seen,
     routes: Option<IterationRoutes>,
     failed: Option<Deadlock>,
@@ -171,6 +173,8 @@ impl Estimate {
         let channels = Channels::new(grid, setup.settings.virtual_channels);
         Ok(Estimate {
             trials: Trials::new(setup, grid)?,
+            links: vec![Link::default(); channels.count()],
+            holds: KnownHolds::new(setup, grid, channels),
             setup: setup.clone(),
             grid,
             seed,
@@ -178,7 +182,6 @@ impl Estimate {
             seen,
             routes: None,
             failed: None,
-            links: vec![Link::default(); channels.count()],
             jobs: Vec::new(),
             stale: Vec::new(),
             free_slots: Vec::new(),
@@ -253,7 +256,7 @@ impl Estimate {
         placement: &Placement,
     ) -> Result<Option<Runner>, Deadlock> {
         let draw = NetworkSetup::draws(self.seed, self.replication, job.id);
-        let Estimate { setup, grid, trials, .. } = self;
+        let Estimate { setup, grid, trials, holds, .. } = self;
         let Some(mut course) = Course::new(trials, job, placement, &draw)? else {
             return Ok(None);
         };
@@ -263,7 +266,7 @@ impl Estimate {
         }
         let holds = match job.service {
             Service::Messages(_) => Vec::new(),
-            _ => LinkHolds::of(grid, &course.layout, &setup.plan, &setup.settings, &draw),
+            _ => holds.of(&course.layout, trials.key(&course.layout, ITERATION, &draw), &draw),
         };
         let crossed = |hold| Crossed { hold, busy: Busy::default() };
         let links = holds.into_iter().map(crossed).collect();

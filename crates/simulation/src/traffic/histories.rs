@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pavior_kernel::Time;
 use pavior_mesh::{Grid, Sides};
-use pavior_network::{Footprint, MessageTotals};
+use pavior_network::MessageTotals;
 use rustc_hash::FxHashMap;
 
 use super::NetworkSetup;
@@ -27,8 +27,12 @@ pub(super) struct HistoryKey {
 }
 
 impl HistoryKey {
-    pub(super) fn new(footprint: &Footprint, sides: Sides, iterations: u64) -> HistoryKey {
-        HistoryKey { relative_layout: footprint.relative_layout().into(), sides, iterations }
+    pub(super) fn new(
+        relative_layout: impl Into<Box<[u32]>>,
+        sides: Sides,
+        iterations: u64,
+    ) -> HistoryKey {
+        HistoryKey { relative_layout: relative_layout.into(), sides, iterations }
     }
 }
 

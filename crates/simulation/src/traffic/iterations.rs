@@ -52,27 +52,38 @@ impl Trials {
         service: Communication,
         draw: &Stream,
     ) -> Result<Option<History>, Deadlock> {
-        let mut drawn = draw.clone();
-        let mut job = JobTraffic::new(0, layout.clone(), &self.setup.plan, service, &mut drawn);
-        if job.is_finished() {
-            return Ok(None);
-        }
-        let key = match service {
-            Communication::Iterations(count) if drawn == *draw => {
-                let footprint = Footprint::of(&self.grid, &layout.nodes, u64::MAX);
-                footprint.map(|lies| HistoryKey::new(&lies, layout.shape.sides, count))
-            }
-            _ => None,
-        };
+        let key = self.key(layout, service, draw);
         let known = key.as_ref().and_then(|key| HistoryCache::recall(&self.cache, key));
         if known.is_some() {
             return Ok(known);
+        }
+        let mut draw = draw.clone();
+        let mut job = JobTraffic::new(0, layout.clone(), &self.setup.plan, service, &mut draw);
+        if job.is_finished() {
+            return Ok(None);
         }
         let history = self.simulate(&mut job)?;
         if let Some(key) = key {
             HistoryCache::note(&self.cache, key, history);
         }
         Ok(Some(history))
+    }
+
+    /// What the history of a job in a layout depends on. None if it depends on what was drawn, or
+    /// if no iteration is asked for.
+    pub(super) fn key(
+        &self,
+        layout: &Layout,
+        service: Communication,
+        draw: &Stream,
+    ) -> Option<HistoryKey> {
+        let Communication::Iterations(count) = service else { return None };
+        let mut drawn = draw.clone();
+        self.setup.plan.pattern.build((&layout.shape, &mut drawn)).ok()?;
+        (drawn == *draw).then(|| {
+            let relative = Footprint::relative_layout_of(&self.grid, &layout.nodes);
+            HistoryKey::new(relative, layout.shape.sides, count)
+        })
     }
 
     fn simulate(&mut self, job: &mut JobTraffic) -> Result<History, Deadlock> {

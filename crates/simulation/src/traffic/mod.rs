@@ -5,6 +5,7 @@ mod course;
 mod estimate;
 mod forecast;
 mod histories;
+mod holds;
 mod iterations;
 mod layouts;
 mod messages;

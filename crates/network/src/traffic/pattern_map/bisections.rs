@@ -11,6 +11,9 @@
 //!
 //! Cost: O(n log n) for each of the six ways in which axes can stand for axes.
 
+use std::cmp::Ordering;
+use std::ops::Range;
+
 use pavior_mesh::{Coordinates, Grid, NodeId};
 
 use super::AXIS_ORDERS;
@@ -118,9 +121,63 @@ fn bisect<'c>(nodes: &mut [Placed], cuts: &mut impl Iterator<Item = &'c Cut>) {
         return;
     }
     let Cut { axis, below } = *cuts.next().expect("there is a cut between any two ranks");
-    // Only which of them lie below is asked for.
-    nodes.select_nth_unstable_by_key(below, |placed| placed.from(axis));
+    part(nodes, below, axis);
     let (low, high) = nodes.split_at_mut(below);
     bisect(low, cuts);
     bisect(high, cuts);
+}
+
+/// Sets of fewer nodes are parted by comparisons alone.
+const FEW: usize = 64;
+
+/// Puts the `below` nodes of the least places from an axis on before the others, each side in any
+/// order: only which nodes lie below is asked for.
+///
+/// Cost: O(nodes + the range of their coordinates).
+fn part(nodes: &mut [Placed], below: usize, axis: usize) {
+    let mut tied = 0..nodes.len();
+    if nodes.len() >= FEW {
+        tied = part_by_coordinate(nodes, below, axis);
+    }
+    let below = below - tied.start;
+    let tied = &mut nodes[tied];
+    if below > 0 {
+        tied.select_nth_unstable_by_key(below, |placed| placed.from(axis));
+    }
+}
+
+/// Puts nodes in the order less, equal, greater than the coordinate on an axis of the node that has
+/// so many below it. Returns where those equal to it are.
+fn part_by_coordinate(nodes: &mut [Placed], below: usize, axis: usize) -> Range<usize> {
+    let shift = 32 - 16 * axis as u32;
+    let coordinate = |placed: &Placed| usize::from((placed.place >> shift) as u16);
+    let mut counts = Vec::new();
+    for placed in &*nodes {
+        let at = coordinate(placed);
+        if at >= counts.len() {
+            counts.resize(at + 1, 0);
+        }
+        counts[at] += 1;
+    }
+    let (mut middle, mut before) = (0, 0);
+    while before + counts[middle] <= below {
+        before += counts[middle];
+        middle += 1;
+    }
+    // Invariant: less in `..low`, equal in `low..index`, greater in `high..`.
+    let (mut low, mut index, mut high) = (0, 0, nodes.len());
+    while index < high {
+        match coordinate(&nodes[index]).cmp(&middle) {
+            Ordering::Less => {
+                nodes.swap(low, index);
+                (low, index) = (low + 1, index + 1);
+            }
+            Ordering::Equal => index += 1,
+            Ordering::Greater => {
+                high -= 1;
+                nodes.swap(index, high);
+            }
+        }
+    }
+    low..high
 }

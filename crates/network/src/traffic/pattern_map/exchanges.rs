@@ -15,11 +15,17 @@ pub(super) struct Exchanges {
     /// By rank, ascending: another rank and the messages both ways.
     partners: Vec<(u32, u32)>,
     messages: u64,
+    /// How many messages any two partners exchange, if it is as many for all, and a rank has few
+    /// partners.
+    alike: Option<u32>,
 }
 
 impl Exchanges {
     /// Patterns with more rounds times ranks are not looked at.
     const MOST: u64 = 1 << 20;
+
+    /// The hops along an axis to so many partners fit 32 bits.
+    const FEW: usize = 1 << 14;
 
     /// Those of a pattern. None if it is too large, or if all ranks exchange as many messages with
     /// each other, so that every map has the same hops.
@@ -44,12 +50,21 @@ impl Exchanges {
         if all && partners.iter().all(|(_, count)| *count == partners[0].1) {
             return None;
         }
-        Some(Exchanges { starts, partners, messages: pairs.len() as u64 / 2 })
+        let most = starts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
+        let one = partners.first().map(|(_, count)| *count).filter(|_| most <= Self::FEW);
+        let alike = one.filter(|&one| partners.iter().all(|(_, count)| *count == one));
+        Some(Exchanges { starts, partners, messages: pairs.len() as u64 / 2, alike })
     }
 
     /// The partners of a rank, ascending, and how many messages it exchanges with each.
     pub(super) fn partners(&self, rank: u32) -> &[(u32, u32)] {
         &self.partners[self.starts[rank as usize]..self.starts[rank as usize + 1]]
+    }
+
+    /// How many messages any two partners exchange, if it is as many for all, and a rank has at
+    /// most 2^14 partners.
+    pub(super) fn alike(&self) -> Option<u32> {
+        self.alike
     }
 
     /// How many messages two ranks exchange.

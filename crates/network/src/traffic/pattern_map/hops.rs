@@ -10,13 +10,15 @@ pub(in crate::traffic) type Point = [i32; 4];
 pub(in crate::traffic) struct Hops {
     /// The nodes of an axis that wraps; of others so many that no way around is the shorter one.
     rings: Point,
+    /// Whether an axis wraps.
+    wraps: bool,
 }
 
 impl Hops {
     pub(in crate::traffic) fn of(grid: &Grid) -> Hops {
         let sides = grid.sides();
         let ring = |axis| if grid.wraps(axis) { sides[axis].into() } else { i32::MAX };
-        Hops { rings: [ring(0), ring(1), ring(2), i32::MAX] }
+        Hops { rings: [ring(0), ring(1), ring(2), i32::MAX], wraps: grid.has_wrap() }
     }
 
     pub(in crate::traffic) fn point([x, y, z]: Coordinates) -> Point {
@@ -26,12 +28,22 @@ impl Hops {
     /// The hops between two nodes of the machine.
     #[inline]
     pub(in crate::traffic) fn between(self, a: &Point, b: &Point) -> u32 {
+        self.along_axes(a, b).iter().sum::<i32>().unsigned_abs()
+    }
+
+    /// The hops between two nodes along each axis.
+    #[inline]
+    pub(in crate::traffic) fn along_axes(self, a: &Point, b: &Point) -> Point {
         let mut hops = [0; 4];
         for axis in 0..4 {
-            let direct = (a[axis] - b[axis]).abs();
-            hops[axis] = direct.min(self.rings[axis] - direct);
+            hops[axis] = (a[axis] - b[axis]).abs();
         }
-        hops.iter().sum::<i32>().unsigned_abs()
+        if self.wraps {
+            for (direct, ring) in hops.iter_mut().zip(self.rings) {
+                *direct = (*direct).min(ring - *direct);
+            }
+        }
+        hops
     }
 }
 

@@ -35,6 +35,9 @@ pub(super) struct Search<'s> {
     checked_at: Vec<u32>,
     /// One more than the exchanges made.
     now: u32,
+    /// By rank: the search for a best exchange, by its number, in which it was looked at last.
+    seen_in: Vec<u64>,
+    searches: u64,
 }
 
 /// Where a rank is.
@@ -83,8 +86,21 @@ impl<'s> Search<'s> {
             who[rank.place as usize] = number;
         }
         let (hops, open, checked_at, now) = (Hops::of(grid), vec![true; count], vec![0; count], 1);
-        let mut search =
-            Search { hops, exchanges, nodes, near_starts, near, ranks, who, open, checked_at, now };
+        let (seen_in, searches) = (vec![0; count], 0);
+        let mut search = Search {
+            hops,
+            exchanges,
+            nodes,
+            near_starts,
+            near,
+            ranks,
+            who,
+            open,
+            checked_at,
+            now,
+            seen_in,
+            searches,
+        };
         for rank in 0..count as u32 {
             search.count_surplus(rank);
         }
@@ -114,13 +130,6 @@ impl<'s> Search<'s> {
         self.ranks[number as usize]
     }
 
-    /// The ranks at a place and next to it.
-    fn near(&self, place: u32) -> impl Iterator<Item = u32> {
-        let place = place as usize;
-        let places = &self.near[self.near_starts[place]..self.near_starts[place + 1]];
-        places.iter().map(|&near| self.who[near as usize])
-    }
-
     /// The rank with which an exchange saves most hops; `None` if none saves any. If nothing has
     /// changed for a rank since it was checked, only ranks for which something has are looked at.
     fn best_exchange(&mut self, rank: u32) -> Option<u32> {
@@ -128,8 +137,16 @@ impl<'s> Search<'s> {
         let checked_at = std::mem::replace(&mut self.checked_at[rank as usize], self.now);
         let known = if own.moved > checked_at { 0 } else { checked_at };
         let (mut best, mut most) = (None, 0);
+        self.searches += 1;
         for &(partner, _) in self.exchanges.partners(rank) {
-            for number in self.near(self.rank(partner).place) {
+            let place = self.rank(partner).place as usize;
+            for next in self.near_starts[place]..self.near_starts[place + 1] {
+                let number = self.who[self.near[next] as usize];
+                // Places near two partners come twice.
+                let seen_in = &mut self.seen_in[number as usize];
+                if std::mem::replace(seen_in, self.searches) == self.searches {
+                    continue;
+                }
                 let other = self.rank(number);
                 if other.moved <= known || own.surplus + other.surplus <= most || number == rank {
                     continue;
@@ -162,11 +179,25 @@ impl<'s> Search<'s> {
     /// The hops above one of each message between a rank, were it at a point, and its partners
     /// where they are.
     fn surplus_at(&self, rank: u32, point: &Point) -> i64 {
+        let partners = self.exchanges.partners(rank);
+        if let Some(count) = self.exchanges.alike() {
+            // All axes at once, and added up at the end.
+            let mut hops = [0; 4];
+            for &(other, _) in partners {
+                let there = &self.ranks[other as usize].point;
+                let along = self.hops.along_axes(point, there);
+                for axis in 0..4 {
+                    hops[axis] += along[axis];
+                }
+            }
+            let hops = hops.into_iter().map(i64::from).sum::<i64>();
+            return i64::from(count) * (hops - partners.len() as i64);
+        }
         let above = |&(other, count): &(u32, u32)| {
             let there = &self.ranks[other as usize].point;
             i64::from(count) * (i64::from(self.hops.between(point, there)) - 1)
         };
-        self.exchanges.partners(rank).iter().map(above).sum()
+        partners.iter().map(above).sum()
     }
 
     fn count_surplus(&mut self, rank: u32) {

@@ -22,41 +22,58 @@ use super::slab::{Header, NONE, Slab};
 use super::wheel::{What, Wheel};
 use super::{ChannelState, HELD, Worm};
 use crate::message::{Entered, Message};
-use crate::path::Segment;
 
 /// The open cycle while it is closed.
 struct Closing<'w> {
     now: u64,
-    /// When the headers that are granted now request their next channel.
-    next: u64,
     buffer: u64,
     states: &'w mut [ChannelState],
     headers: &'w mut [Header],
-    segments: &'w [Segment],
     wheel: &'w mut Wheel,
     /// Channels that become free in this cycle while a message waits.
     freed: &'w mut Vec<u32>,
     /// The channels of a header that is drained; else empty.
     held: &'w mut Vec<u32>,
-    /// The places of followed messages that enter.
-    entered: &'w mut Vec<u32>,
+}
+
+/// What the checks of a list leave to be done behind them: what is seldom. No order of it changes
+/// the result, but that a header is drained last.
+#[derive(Debug, Default)]
+pub(super) struct Left {
+    /// Channels that become free at a cycle, and a message waits.
+    free: Vec<(u32, u64)>,
+    /// The places of headers that have been granted an ejection channel, and the channel.
+    drain: Vec<(u32, u32)>,
+    /// The places of headers that are to be queued at a channel behind or before others.
+    queue: Vec<(u32, u32)>,
+    special: Vec<Special>,
+}
+
+/// A special header at a place was granted a channel that it had requested then.
+#[derive(Debug)]
+struct Special {
+    place: u32,
+    granted: u32,
+    requested: u64,
 }
 
 impl Worm {
     /// Requests, releases and grants of the open cycle.
+    #[inline]
     pub(super) fn close_cycle(&mut self) {
         let now = self.clock.now;
-        self.queue_disordered();
-        let mut checks = self.clock.wheel.take_checks(now);
+        if !self.clock.disordered.is_empty() {
+            self.queue_disordered();
+        }
+        self.clock.wheel.take_checks(now, &mut self.checks);
         loop {
-            self.check_all(&mut checks);
-            self.clock.wheel.schedule_checks(now, now + self.pace, &mut checks);
+            self.check_all();
+            self.clock.wheel.schedule_checks(now, now + self.pace, &mut self.checks);
             if self.freed.is_empty() {
                 break;
             }
-            std::mem::swap(&mut checks, &mut self.freed);
+            std::mem::swap(&mut self.checks, &mut self.freed);
         }
-        self.clock.wheel.give_back(now, checks);
     }
 
     /// Takes in a message that requests its injection channel in the open cycle.
@@ -67,7 +84,7 @@ impl Worm {
         let place = self.slab.insert(message, &self.channels);
         let headers = &mut self.slab.headers;
         let channel = headers[place as usize].oldest;
-        let last = self.states[channel as usize].last();
+        let last = self.states[channel as usize].last(headers);
         if last.is_none_or(|last| headers[last as usize].key() < headers[place as usize].key()) {
             queue(&mut self.states, headers, channel, place);
             self.clock.wheel.check_now(now, channel);
@@ -78,11 +95,8 @@ impl Worm {
 
     /// Queues the messages that were not created in the order of their keys. They are sorted, so
     /// that each comes last or near it.
-    #[inline]
+    #[inline(never)]
     fn queue_disordered(&mut self) {
-        if self.clock.disordered.is_empty() {
-            return;
-        }
         let Worm { clock, slab: Slab { headers, .. }, states, .. } = self;
         clock.disordered.sort_unstable_by_key(|&place| headers[place as usize].key());
         for place in clock.disordered.drain(..) {
@@ -94,34 +108,124 @@ impl Worm {
 
     /// Grants what can be granted of some channels, each of which gives way to the one that its
     /// header requests next.
-    #[inline(never)]
-    fn check_all(&mut self, checks: &mut Vec<u32>) {
-        let Worm { clock, slab, states, .. } = self;
+    #[inline]
+    fn check_all(&mut self) {
+        let Worm { clock, slab, states, checks, left, .. } = self;
+        let now = clock.now;
+        grant_all([now, now + self.pace], checks, states, slab, left);
         let mut closing = Closing {
-            now: clock.now,
-            next: clock.now + self.pace,
+            now,
             buffer: self.buffer.into(),
             states,
             headers: &mut slab.headers,
-            segments: &slab.segments,
             wheel: &mut clock.wheel,
             freed: &mut self.freed,
             held: &mut self.held,
-            entered: &mut self.entering,
         };
-        let (list, mut kept) = (&mut checks[..], 0);
-        for index in 0..list.len() {
-            if let Some(next) = closing.check(list[index]) {
-                list[kept] = next;
-                kept += 1;
+        for special in &left.special {
+            if closing.grant_special(special) {
+                let message = &slab.origins[special.place as usize].message;
+                clock.entered.push(Entered { id: message.id, tag: message.tag });
             }
         }
-        checks.truncate(kept);
-        for place in self.entering.drain(..) {
-            let message = slab.message(place);
-            clock.entered.push(Entered { id: message.id, tag: message.tag });
+        for &(channel, at) in &left.free {
+            closing.check_later(channel, at);
         }
+        for &(place, ejection) in &left.drain {
+            closing.drain(place, ejection);
+        }
+        // The queue may be empty by now.
+        for &(place, channel) in &left.queue {
+            queue(closing.states, closing.headers, channel, place);
+        }
+        left.special.clear();
+        left.free.clear();
+        left.drain.clear();
+        left.queue.clear();
     }
+}
+
+/// Grants each of some channels to the first header in its queue, if the channel is free and the
+/// header is there. The channel gives way to the one that the header requests next. What is seldom
+/// is left to be done: calls would take the registers that the loop needs.
+#[inline(never)]
+fn grant_all(
+    [now, next_request]: [u64; 2],
+    checks: &mut Vec<u32>,
+    states: &mut [ChannelState],
+    slab: &mut Slab,
+    left: &mut Left,
+) {
+    let (headers, segments) = (&mut slab.headers[..], &slab.segments[..]);
+    let (mut list, mut index) = (&mut checks[..], 0);
+    'check: while index < list.len() {
+        let channel = list[index];
+        'granted: {
+            let state = &mut states[channel as usize];
+            let place = state.head;
+            // No header has the place NONE.
+            let Some(header) = headers.get_mut(place as usize) else { break 'granted };
+            let requested = header.requested;
+            if requested > now {
+                break 'granted;
+            }
+            if state.time > now {
+                if state.time < HELD {
+                    left.free.push((channel, state.time));
+                }
+                break 'granted;
+            }
+            state.time = HELD + now;
+            state.head = header.next;
+            header.next = NONE;
+            header.requested = next_request;
+            if header.unreleased == 0 {
+                let tail = (now + u64::from(header.lag)).max(requested + u64::from(header.early));
+                let oldest = header.oldest;
+                let freed = &mut states[oldest as usize];
+                header.oldest = freed.ahead;
+                freed.time = tail;
+                if let Some(first) = headers.get(freed.head as usize)
+                    && first.requested <= now
+                {
+                    left.free.push((oldest, tail));
+                }
+            } else if header.special {
+                left.special.push(Special { place, granted: channel, requested });
+            } else {
+                header.unreleased -= 1;
+            }
+            let header = &mut headers[place as usize];
+            let next = if channel != header.corner {
+                channel.wrapping_add_signed(header.step)
+            } else if header.segment < header.segments_end {
+                header.turn(segments)
+            } else {
+                left.drain.push((place, channel));
+                break 'granted;
+            };
+            states[channel as usize].ahead = next;
+            let queue = &mut states[next as usize];
+            if queue.head == NONE {
+                queue.head = place;
+            } else {
+                left.queue.push((place, next));
+            }
+            list[index] = next;
+            index += 1;
+            continue 'check;
+        }
+        list = without(std::mem::take(&mut list), index);
+    }
+    checks.truncate(index);
+}
+
+/// A list without one of its channels. The last one takes its place: no order changes the result.
+#[inline]
+fn without(list: &mut [u32], index: usize) -> &mut [u32] {
+    let last = list.len() - 1;
+    list[index] = list[last];
+    &mut list[..last]
 }
 
 /// Puts a header into the queue of a channel.
@@ -130,7 +234,6 @@ fn queue(states: &mut [ChannelState], headers: &mut [Header], channel: u32, plac
     let state = &mut states[channel as usize];
     if state.head == NONE {
         state.head = place;
-        state.tail = place;
     } else {
         queue_behind(state, headers, place);
     }
@@ -140,11 +243,13 @@ fn queue(states: &mut [ChannelState], headers: &mut [Header], channel: u32, plac
 #[inline(never)]
 fn queue_behind(state: &mut ChannelState, headers: &mut [Header], place: u32) {
     let key = headers[place as usize].key();
-    if headers[state.tail as usize].key() < key {
-        headers[state.tail as usize].next = place;
+    let tail = state.last(headers).unwrap_or(place);
+    if headers[tail as usize].key() < key {
+        headers[tail as usize].next = place;
         state.tail = place;
         return;
     }
+    state.tail = tail;
     if key < headers[state.head as usize].key() {
         headers[place as usize].next = state.head;
         state.head = place;
@@ -163,98 +268,67 @@ fn queue_behind(state: &mut ChannelState, headers: &mut [Header], place: u32) {
 }
 
 impl Closing<'_> {
-    /// Grants a channel to the first header in its queue, if it is free and the header is there.
-    /// Returns the channel that the header requests next.
-    #[inline]
-    fn check(&mut self, channel: u32) -> Option<u32> {
-        let state = &mut self.states[channel as usize];
-        let place = state.head;
-        // No header has the place NONE.
-        let header = self.headers.get_mut(place as usize)?;
-        let requested = header.requested;
-        if requested > self.now {
-            return None;
+    /// Goes on with a special header that was granted a channel. Returns whether its message enters
+    /// and is followed.
+    #[inline(never)]
+    fn grant_special(&mut self, special: &Special) -> bool {
+        let header = &mut self.headers[special.place as usize];
+        if header.long && header.unreleased == 1 {
+            self.release_long(special);
+            return false;
         }
-        if state.time > self.now {
-            if state.time < HELD {
-                let free_at = state.time;
-                self.check_later(channel, free_at);
-            }
-            return None;
-        }
-        state.time = HELD + self.now;
-        state.head = header.next;
-        header.next = NONE;
-        header.requested = self.next;
-        let next = if header.left > 0 {
-            header.left -= 1;
-            channel.wrapping_add_signed(header.step)
-        } else if header.segment < header.segments_end {
-            let segment = self.segments[header.segment as usize];
-            header.segment += 1;
-            header.step = segment.step;
-            header.left = segment.count - 1;
-            if header.followed {
-                header.followed = false;
-                self.entered.push(place);
-            }
-            segment.first
-        } else {
-            self.drain(place, channel);
-            return None;
-        };
-        state.ahead = next;
-        if header.unreleased > 0 {
-            header.unreleased -= 1;
-        } else {
-            let oldest = header.oldest;
-            let mut tail =
-                (self.now + u64::from(header.lag)).max(requested + u64::from(header.early));
-            let behind = self.states[oldest as usize].ahead;
-            header.oldest = behind;
-            if header.long {
-                let body = header.body.into();
-                tail = tail.max(self.latest(behind, channel, body));
-            }
-            self.release(oldest, tail);
-        }
-        queue(self.states, self.headers, next, place);
-        Some(next)
+        header.unreleased -= 1;
+        header.special = header.long;
+        std::mem::take(&mut header.followed)
     }
 
-    /// The latest of h(j) + L-1 - (j - i) * B, over the channels j from `first`, which is i, to the
-    /// one before `end`.
-    #[inline(never)]
-    fn latest(&self, first: u32, end: u32, body: u64) -> u64 {
-        let (mut tail, mut term, mut channel) = (0, body, first);
-        while channel != end {
+    /// Releases the oldest channel of a message for which grants before the last two matter as
+    /// well: at the latest of h(j) + L-1 - (j - i) * B, over the channels j from i, the one ahead
+    /// of it, to the one that was granted now.
+    fn release_long(&mut self, &Special { place, granted, requested }: &Special) {
+        let header = &mut self.headers[place as usize];
+        let oldest = header.oldest;
+        let mut tail = (self.now + u64::from(header.lag)).max(requested + u64::from(header.early));
+        let (mut term, mut channel) = (u64::from(header.body), self.states[oldest as usize].ahead);
+        header.oldest = channel;
+        while channel != granted {
             let state = &self.states[channel as usize];
             tail = tail.max(state.time - HELD + term);
             term = term.saturating_sub(self.buffer);
             channel = state.ahead;
         }
-        tail
+        self.release(oldest, tail);
     }
 
     /// The header has reached its processing element, by the ejection channel. So the release times
     /// of all channels that it still holds are known.
-    #[inline(never)]
+    #[inline]
     fn drain(&mut self, place: u32, ejection: u32) {
         let header = &self.headers[place as usize];
         let (body, mut channel) = (u64::from(header.body), header.oldest);
         self.wheel.schedule(self.now, self.now + body + 1, What::Delivery, place);
-        while channel != ejection {
-            self.held.push(channel);
-            channel = self.states[channel as usize].ahead;
-        }
         self.release(ejection, self.now + body + 1);
+        if channel == ejection {
+            return;
+        }
+        // Most hold one more.
+        loop {
+            let ahead = self.states[channel as usize].ahead;
+            if ahead == ejection {
+                break;
+            }
+            self.held.push(channel);
+            channel = ahead;
+        }
         // Channel i is released at the latest of h(j) + L-1 - (j - i - 1) * B over j = i+1..=last.
         // With every step back each term loses B, and one term joins.
         let mut tail = self.now + body;
+        let mut granted = self.states[channel as usize].time - HELD;
+        self.release(channel, tail);
         while let Some(channel) = self.held.pop() {
-            let granted = self.states[channel as usize].time - HELD;
-            self.release(channel, tail);
             tail = tail.saturating_sub(self.buffer).max(granted + body);
+            granted = self.states[channel as usize].time - HELD;
+            self.release(channel, tail);
         }
     }
 
@@ -272,7 +346,7 @@ impl Closing<'_> {
     }
 
     /// Has a channel checked at a cycle; in the open one if that has come.
-    #[inline(never)]
+    #[inline]
     fn check_later(&mut self, channel: u32, at: u64) {
         if at <= self.now {
             self.freed.push(channel);

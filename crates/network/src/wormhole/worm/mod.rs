@@ -47,7 +47,8 @@ use crate::engine::{BadSettings, Engine, EngineKind, Settings};
 use crate::message::{Message, NetworkEvents};
 use crate::path::Path;
 use clock::Clock;
-use slab::{NONE, Slab};
+use grant::Left;
+use slab::{Header, NONE, Slab};
 
 /// Added to the cycle in which a channel was granted, while its release is not known.
 const HELD: u64 = 1 << 63;
@@ -60,6 +61,7 @@ struct ChannelState {
     /// When it is free; while that is not known, when it was granted, and HELD.
     time: u64,
     head: u32,
+    /// Only where two wait at least.
     tail: u32,
     /// The channel behind it on the path of the message that holds it.
     ahead: u32,
@@ -76,18 +78,21 @@ pub struct Worm {
     slab: Slab,
     /// The open cycle, and all that is to happen from it on.
     clock: Clock,
-    /// Lists of [`close_cycle`](Worm::close_cycle), empty but within it: channels that become free
-    /// while a message waits, those of a header that is drained, and messages that enter.
+    /// Lists of [`close_cycle`](Worm::close_cycle), empty but within it: channels to check, those
+    /// that become free while a message waits, those of a header that is drained, and what checks
+    /// have left to do.
+    checks: Vec<u32>,
     freed: Vec<u32>,
     held: Vec<u32>,
-    entering: Vec<u32>,
+    left: Box<Left>,
 }
 
 impl ChannelState {
     /// Who waits last.
     #[inline]
-    fn last(&self) -> Option<u32> {
-        (self.head != NONE).then_some(self.tail)
+    fn last(&self, headers: &[Header]) -> Option<u32> {
+        let first = headers.get(self.head as usize)?;
+        Some(if first.next == NONE { self.head } else { self.tail })
     }
 }
 
@@ -109,9 +114,10 @@ impl Worm {
             ],
             slab: Slab::new(Path::segments_bound(&channels), pace, settings.buffer),
             clock: Clock::new(0, pace),
+            checks: Vec::new(),
             freed: Vec::new(),
             held: Vec::new(),
-            entering: Vec::new(),
+            left: Box::default(),
             channels,
         })
     }
@@ -164,9 +170,10 @@ impl Worm {
         let Clock { wheel, entered, .. } = &mut self.clock;
         let deliveries = wheel.deliveries(now);
         if !(deliveries.is_empty() && entered.is_empty()) {
-            for place in deliveries.drain(..) {
+            for &place in &*deliveries {
                 events.deliveries.push(self.slab.remove(place, now));
             }
+            deliveries.clear();
             events.entered.append(entered);
             events.sort();
         }
@@ -216,10 +223,12 @@ impl Worm {
 }
 
 impl Engine for Worm {
+    #[inline]
     fn now(&self) -> Time {
         Time(self.clock.now)
     }
 
+    #[inline]
     fn create(&mut self, message: Message) {
         debug_assert!(message.flits > 0 && message.created <= Message::LATEST);
         if message.created.0 <= self.clock.now {
@@ -253,6 +262,7 @@ impl Engine for Worm {
         Ok(Time(self.clock.now))
     }
 
+    #[inline]
     fn next_event(&self) -> Option<Time> {
         if !self.clock.disordered.is_empty() {
             return Some(Time(self.clock.now));

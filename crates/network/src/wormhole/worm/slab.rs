@@ -26,14 +26,14 @@ pub(super) struct Header {
     pub(super) id: u64,
     /// The next message in a queue.
     pub(super) next: u32,
-    /// How to step from that channel to the one behind it, and how many there are in its segment.
+    /// How to step from that channel to the one behind it, and the last channel of its segment.
     pub(super) step: i32,
-    pub(super) left: u32,
+    pub(super) corner: u32,
     /// The segment behind the present one, and the end of the path.
     pub(super) segment: u32,
     pub(super) segments_end: u32,
     /// The first channel of the path that has no release time, and how many grants it still takes
-    /// until it gets one.
+    /// until it gets one; one more for `long` messages, which never come to 0.
     pub(super) oldest: u32,
     pub(super) unreleased: u32,
     /// Flits behind the header.
@@ -45,20 +45,52 @@ pub(super) struct Header {
     /// Whether grants before the last two matter as well.
     pub(super) long: bool,
     pub(super) followed: bool,
+    /// Whether it is long, or followed and yet to enter.
+    pub(super) special: bool,
 }
 
 impl Header {
+    /// What all headers of messages of a length have in common.
+    #[cold]
+    fn of_length(flits: u32, pace: u64, buffer: u32) -> Header {
+        let body = flits - 1;
+        let window = body / buffer;
+        let lag = body - window * buffer;
+        let gain = if window > 0 { u64::from(buffer).saturating_sub(pace) as u32 } else { 0 };
+        let long = window > 1 && gain > 0;
+        // The window of a long message is not the longest: B > 1.
+        let unreleased = window + 1 + u32::from(long);
+        Header { next: NONE, unreleased, body, lag, early: lag + gain, long, ..Header::default() }
+    }
+
     /// The order in which a channel serves its queue.
     #[inline]
     pub(super) fn key(&self) -> (u64, u64) {
         (self.requested, self.id)
     }
+
+    /// Goes on to the next segment, which there must be. Returns its first channel.
+    #[inline]
+    pub(super) fn turn(&mut self, segments: &[Leg]) -> u32 {
+        let Leg { first, step, last } = segments[self.segment as usize];
+        self.segment += 1;
+        (self.step, self.corner) = (step, last);
+        first
+    }
+}
+
+/// A [`Segment`] by its ends.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Leg {
+    first: u32,
+    step: i32,
+    last: u32,
 }
 
 /// What only creation and delivery touch.
 #[derive(Clone, Copy, Debug)]
-struct Origin {
-    message: Message,
+pub(super) struct Origin {
+    pub(super) message: Message,
     hops: u32,
 }
 
@@ -77,13 +109,17 @@ const NO_MESSAGE: Message = Message {
 #[derive(Debug, Default)]
 pub(super) struct Slab {
     pub(super) headers: Vec<Header>,
-    origins: Vec<Origin>,
+    pub(super) origins: Vec<Origin>,
     /// `most_segments` a message.
-    pub(super) segments: Vec<Segment>,
+    pub(super) segments: Vec<Leg>,
     most_segments: usize,
     /// t_s + 1, and B.
     pace: u64,
     buffer: u32,
+    /// The length of the message that came last, 0 before the first, and what follows from it: most
+    /// are of one length.
+    flits: u32,
+    of_length: Header,
     free: Vec<u32>,
 }
 
@@ -106,36 +142,34 @@ impl Slab {
     }
 
     /// Adds a message that will request its injection channel.
+    #[expect(clippy::inline_always, reason = "its only caller does little else")]
+    #[inline(always)]
     pub(super) fn insert(&mut self, message: &Message, channels: &Channels) -> u32 {
         let place = self.free.pop().unwrap_or_else(|| self.grow());
         let index = place as usize;
         let (start, mut count) = (index * self.most_segments, 0);
         let own = &mut self.segments[start..start + self.most_segments];
         let hops = write_segments(channels, message.from, message.to, |segment| {
-            own[count] = segment;
+            let Segment { first, step, count: links } = segment;
+            let last = first.wrapping_add_signed(step.wrapping_mul(links as i32 - 1));
+            own[count] = Leg { first, step, last };
             count += 1;
         });
-        let body = message.flits - 1;
-        let window = body / self.buffer;
-        let lag = body - window * self.buffer;
-        let gain =
-            if window > 0 { u64::from(self.buffer).saturating_sub(self.pace) as u32 } else { 0 };
         let injection = channels.injection(message.from).0;
+        if message.flits != self.flits {
+            self.flits = message.flits;
+            self.of_length = Header::of_length(message.flits, self.pace, self.buffer);
+        }
         let header = Header {
             requested: message.created.0,
             id: message.id,
-            next: NONE,
-            step: 0,
-            left: 0,
             segment: start as u32,
             segments_end: (start + count) as u32,
+            corner: injection,
             oldest: injection,
-            unreleased: window + 1,
-            body,
-            lag,
-            early: lag + gain,
-            long: window > 1 && gain > 0,
             followed: message.followed,
+            special: message.followed | self.of_length.long,
+            ..self.of_length
         };
         self.headers[index] = header;
         self.origins[index] = Origin { message: *message, hops };
@@ -148,7 +182,7 @@ impl Slab {
         let place = self.headers.len();
         self.headers.push(Header::default());
         self.origins.push(Origin { message: NO_MESSAGE, hops: 0 });
-        self.segments.resize((place + 1) * self.most_segments, Segment::default());
+        self.segments.resize((place + 1) * self.most_segments, Leg::default());
         place as u32
     }
 
@@ -166,10 +200,5 @@ impl Slab {
             delivered: Time(at),
             tag: message.tag,
         }
-    }
-
-    /// A message as it was handed over.
-    pub(super) fn message(&self, place: u32) -> &Message {
-        &self.origins[place as usize].message
     }
 }

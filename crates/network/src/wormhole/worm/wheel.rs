@@ -63,12 +63,19 @@ impl Wheel {
     }
 
     /// Makes room for events `reach` cycles ahead, as far as a wheel goes.
+    #[inline]
     pub(super) fn reserve(&mut self, now: u64, reach: u64) {
-        if reach <= self.mask || self.slots.len() as u64 == Self::LONGEST {
-            return;
+        if reach > self.mask {
+            self.grow(now, reach);
         }
-        let shorter = std::mem::replace(self, Wheel::new(reach));
-        self.join(now, shorter);
+    }
+
+    #[cold]
+    fn grow(&mut self, now: u64, reach: u64) {
+        if (self.slots.len() as u64) < Self::LONGEST {
+            let shorter = std::mem::replace(self, Wheel::new(reach));
+            self.join(now, shorter);
+        }
     }
 
     /// Takes over the events of another wheel, all of them at `now` or later.
@@ -112,6 +119,7 @@ impl Wheel {
     }
 
     /// Adds checks of many channels at `at`, and empties their list.
+    #[inline]
     pub(super) fn schedule_checks(&mut self, now: u64, at: u64, channels: &mut Vec<u32>) {
         if channels.is_empty() {
             return;
@@ -131,6 +139,7 @@ impl Wheel {
     }
 
     /// The first cycle from `now` on that has an event.
+    #[inline]
     pub(super) fn next(&self, now: u64) -> Option<u64> {
         let near = self.next_near(now);
         let far = self.far.peek().map(|Reverse((at, ..))| *at);
@@ -183,17 +192,13 @@ impl Wheel {
         &mut self.slots[(at & self.mask) as usize]
     }
 
-    /// Takes the checks of a cycle, and marks it as done; its deliveries must have been taken.
-    pub(super) fn take_checks(&mut self, at: u64) -> Vec<u32> {
+    /// Takes the checks of a cycle in exchange for an empty list, and marks it as done; its
+    /// deliveries must have been taken.
+    pub(super) fn take_checks(&mut self, at: u64, empty: &mut Vec<u32>) {
+        debug_assert!(empty.is_empty(), "it takes their place");
         let index = (at & self.mask) as usize;
         self.busy[index / 64] &= !(1 << (index % 64));
-        std::mem::take(&mut self.slots[index].checks)
-    }
-
-    /// Gives an emptied list back, for its memory.
-    pub(super) fn give_back(&mut self, at: u64, empty: Vec<u32>) {
-        debug_assert!(empty.is_empty(), "it was dealt with");
-        self.slot(at).checks = empty;
+        std::mem::swap(&mut self.slots[index].checks, empty);
     }
 }
 
@@ -210,7 +215,9 @@ mod tests {
                     wheel.schedule(start, start + ahead, What::Check, 7);
                     assert_eq!(wheel.next(start), Some(start + ahead), "{reach} {start} {ahead}");
                     wheel.bring_far_events(start + ahead);
-                    assert_eq!(wheel.take_checks(start + ahead), [7]);
+                    let mut checks = Vec::new();
+                    wheel.take_checks(start + ahead, &mut checks);
+                    assert_eq!(checks, [7]);
                     assert_eq!(wheel.next(start + ahead), None);
                 }
             }

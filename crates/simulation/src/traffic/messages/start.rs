@@ -55,7 +55,7 @@ impl Messages {
         if let (Some(Alone { cache, ends, .. }), Some(footprint), Some((sides, iterations)), true) =
             (&mut self.alone, &footprint, kind, is_alone)
         {
-            let key = HistoryKey::new(footprint, sides, iterations);
+            let key = HistoryKey::new(footprint.relative_layout(), sides, iterations);
             how = match HistoryCache::recall(cache, &key) {
                 Some(history) => {
                     ends.push(Reverse((now.saturating_add(history.length), slot)));

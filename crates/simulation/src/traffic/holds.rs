@@ -1,0 +1,123 @@
+//! How long jobs hold the links that their messages cross, with a memory.
+//!
+//! On a machine without wraps, the links of a job that lies elsewhere in the same way are as far
+//! away as its nodes, and so are their numbers. The holds are the same.
+//!
+//! Invariant: what is remembered is what [`LinkHolds::of`] would say.
+//!
+//! Cost: O(nodes + links) for a job whose like is known.
+
+use pavior_kernel::Stream;
+use pavior_mesh::{Grid, NodeId};
+use pavior_network::{ChannelId, Channels, Layout, LinkHolds};
+use rustc_hash::FxHashMap;
+
+use super::NetworkSetup;
+use super::histories::HistoryKey;
+
+/// Most links that are kept: 32 MB.
+const MOST_LINKS: usize = 1 << 20;
+
+/// The holds of the jobs of a network.
+pub(super) struct KnownHolds {
+    setup: NetworkSetup,
+    grid: Grid,
+    channels: Channels,
+    /// By how the nodes lie: the first node of the job that was looked at, and its links.
+    known: FxHashMap<HistoryKey, (NodeId, Box<[LinkHolds]>)>,
+    /// The links of all these.
+    links: usize,
+}
+
+impl KnownHolds {
+    pub(super) fn new(setup: &NetworkSetup, grid: Grid, channels: Channels) -> KnownHolds {
+        KnownHolds { setup: setup.clone(), grid, channels, known: FxHashMap::default(), links: 0 }
+    }
+
+    /// The holds of a job in a layout, by number of link. The key says how its nodes lie; none if
+    /// the pattern draws something for each job.
+    pub(super) fn of(
+        &mut self,
+        layout: &Layout,
+        key: Option<HistoryKey>,
+        draw: &Stream,
+    ) -> Vec<LinkHolds> {
+        let NetworkSetup { plan, settings, .. } = &self.setup;
+        let found = || LinkHolds::of(&self.grid, layout, plan, settings, draw);
+        let Some(key) = key.filter(|_| !self.grid.has_wrap()) else { return found() };
+        let first = layout.nodes[0];
+        if let Some((there, holds)) = self.known.get(&key) {
+            let number = |node| self.channels.injection(node).0;
+            let further = number(first).wrapping_sub(number(*there));
+            let moved = |hold: &LinkHolds| {
+                let link = ChannelId(hold.link.0.wrapping_add(further));
+                LinkHolds { link, ..*hold }
+            };
+            return holds.iter().map(moved).collect();
+        }
+        let holds = found();
+        self.links += holds.len();
+        if self.links > MOST_LINKS {
+            self.known.clear();
+            self.links = holds.len();
+        }
+        self.known.insert(key, (first, holds.as_slice().into()));
+        holds
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pavior_mesh::Cuboid;
+    use pavior_network::{Communication, EngineKind, RankOrder, Settings, TrafficPlan};
+
+    use super::super::iterations::Trials;
+    use super::super::{Contention, Histories};
+    use super::*;
+
+    #[test]
+    fn what_is_remembered_is_what_would_be_found() {
+        // Only what draws nothing is kept, where all places are alike.
+        for (machine, pattern, kept) in [
+            ("mesh:7x6x5", "near-neighbour", 2),
+            ("mesh:7x6x5", "all-to-all", 2),
+            ("mesh:7x6x5", "one-to-all", 0),
+            ("torus:7x6x5", "ring", 0),
+        ] {
+            let grid: Grid = machine.parse().unwrap();
+            let plan = TrafficPlan {
+                pattern: pattern.parse().unwrap(),
+                sending: None,
+                rounds: None,
+                flits: 8,
+            };
+            let setup = NetworkSetup {
+                engine: EngineKind::Worm,
+                settings: Settings::default(),
+                plan,
+                ranks: RankOrder::Coordinates,
+                histories: Histories::default(),
+                contention: Contention::Estimated,
+            };
+            let trials = Trials::new(&setup, grid).unwrap();
+            let channels = Channels::new(grid, setup.settings.virtual_channels);
+            let mut known = KnownHolds::new(&setup, grid, channels);
+            let mut draw = Stream::new(4, 0, "places");
+            for job in 0..60 {
+                let sides = [[3, 2, 2], [2, 3, 2]][job % 2];
+                let mut base = [0; 3];
+                for axis in 0..3 {
+                    base[axis] = draw.below(u64::from(grid.side(axis) - sides[axis] + 1)) as u16;
+                }
+                let box_there = [Cuboid::new(base, sides)];
+                let layout = Layout::new(&grid, &box_there, 12, Some(sides), setup.ranks);
+                let key = trials.key(&layout, Communication::Iterations(1), &draw);
+                let found = known.of(&layout, key, &draw);
+                let plain = LinkHolds::of(&grid, &layout, &setup.plan, &setup.settings, &draw);
+                assert_eq!(found, plain, "{machine} {pattern} {base:?}");
+                assert!(!found.is_empty(), "{machine} {pattern}");
+            }
+            assert_eq!(known.known.len(), kept, "{machine} {pattern}");
+        }
+    }
+}
