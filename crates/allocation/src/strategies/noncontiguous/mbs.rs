@@ -58,12 +58,14 @@ pub(super) const ORDER: OptionSpec = OptionSpec {
 };
 
 /// Numbers the pieces of a job as the option `order` says; they come with the largest first.
+#[inline]
 pub(super) fn numbered(parts: Vec<Cuboid>, smallest_first: bool) -> Vec<Cuboid> {
+    if smallest_first { turned_round(&parts) } else { parts }
+}
+
+/// Pieces with the smallest first. Those of one size stay in their order.
+fn turned_round(parts: &[Cuboid]) -> Vec<Cuboid> {
     debug_assert!(parts.is_sorted_by_key(|part| Reverse(part.volume())));
-    if !smallest_first {
-        return parts;
-    }
-    // Pieces of one size stay in their order.
     let of_a_size = parts.chunk_by(|one, next| one.volume() == next.volume());
     of_a_size.rev().flatten().copied().collect()
 }
