@@ -138,10 +138,7 @@ impl ServiceState {
         let bad = |reason: String| StateError::Machine { name: spec.name.clone(), reason };
         let mut fresh = ServedMachine::new(spec, self.seed)?;
         let index = self.board_of(&spec.name).map_err(bad)?;
-        let mut held: Vec<&Arc<Lease>> =
-            self.leases.values().filter(|lease| lease.machine == spec.name).collect();
-        held.sort_by_key(|lease| lease.epoch);
-        for lease in held {
+        for lease in self.leases.by_grant(Some(&spec.name)) {
             fresh.hold(lease).map_err(bad)?;
         }
         let old = &self.boards[index];

@@ -87,6 +87,14 @@ impl Leases {
         self.values()
     }
 
+    /// The leases of a machine, or all, in the order of their grants. O(l log l) for l leases.
+    pub(crate) fn by_grant(&self, machine: Option<&str>) -> Vec<&Arc<Lease>> {
+        let is_on = |lease: &&Arc<Lease>| machine.is_none_or(|name| lease.machine == name);
+        let mut leases: Vec<&Arc<Lease>> = self.values().filter(is_on).collect();
+        leases.sort_by_key(|lease| lease.epoch);
+        leases
+    }
+
     /// What diagnoses ask of the leases, by number. The leases themselves are not looked at.
     pub(crate) fn held(&self) -> impl Iterator<Item = &Held> {
         let mut above = Vec::new();

@@ -78,9 +78,7 @@ impl ServiceState {
             let nodes = bad.map(|&node| (node.0, board.node(node))).collect();
             SavedMachine::of(board.spec.clone(), nodes)
         });
-        let mut leases: Vec<Lease> =
-            self.leases.values().map(|lease| Lease::clone(lease)).collect();
-        leases.sort_by_key(|lease| lease.epoch);
+        let leases = self.leases.by_grant(None).into_iter().map(|lease| Lease::clone(lease));
         let waiting = self.boards.iter().flat_map(ServedMachine::waiting);
         StateSnapshot {
             seq: self.seq,
@@ -89,7 +87,7 @@ impl ServiceState {
             epoch: self.epoch,
             doubted: self.doubted.as_ref().map(|leases| leases.iter().copied().collect()),
             machines: machines.collect(),
-            leases,
+            leases: leases.collect(),
             waiting: waiting.map(|id| WaitingRequest::clone(&self.waiting[&id])).collect(),
             reservations: self.reservations.values().map(|one| (**one).clone()).collect(),
             plans: self.plans.values().map(|plan| (**plan).clone()).collect(),

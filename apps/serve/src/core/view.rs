@@ -103,10 +103,8 @@ impl StateView {
 
     /// The leases of a machine, in the order of their grants.
     pub fn leases_on<'a>(&'a self, board: &BoardView) -> Vec<&'a Lease> {
-        let on = self.leases.iter().filter(|lease| lease.machine == board.spec.name);
-        let mut leases: Vec<&Lease> = on.map(|lease| &**lease).collect();
-        leases.sort_by_key(|lease| lease.epoch);
-        leases
+        let leases = self.leases.by_grant(Some(&board.spec.name));
+        leases.into_iter().map(|lease| &**lease).collect()
     }
 
     /// Whose a lease or a waiting request is.

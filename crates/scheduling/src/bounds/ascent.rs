@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use super::greedy::reached;
+use super::greedy::{latest_first, reached};
 use super::{Prices, SCALE, Task};
 
 /// Steps without a better bound, behind which steps are half as long.
@@ -105,8 +105,7 @@ impl Fluid {
     fn new(tasks: &[Task], capacity: i64) -> Fluid {
         let work = |task: &Task| (task.run * task.nodes) as f64;
         let density = |at: usize| tasks[at].weight as f64 / work(&tasks[at]);
-        let mut order: Vec<usize> = (0..tasks.len()).collect();
-        order.sort_by_key(|&at| std::cmp::Reverse(tasks[at].release));
+        let mut order = latest_first(tasks);
         let mut left: Vec<f64> = tasks.iter().map(|task| work(task) / capacity as f64).collect();
         let (mut waiting, mut now, mut runs) = (BinaryHeap::new(), 0.0_f64, Vec::new());
         while let Some(next) = order.last().copied().or_else(|| top(&waiting)) {

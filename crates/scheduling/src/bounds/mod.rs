@@ -132,10 +132,9 @@ pub enum Last {
 /// None without jobs. O(jobs log jobs).
 pub fn makespan(tasks: &[Task], capacity: i64) -> Option<(i64, Last)> {
     let alone = tasks.iter().enumerate().map(|(at, task)| (task.release + task.run, Last::Job(at)));
-    let mut late: Vec<&Task> = tasks.iter().collect();
-    late.sort_by_key(|task| std::cmp::Reverse(task.release));
     let mut work = 0;
-    let together = late.iter().map(|task| {
+    let together = greedy::latest_first(tasks).into_iter().map(|at| {
+        let task = &tasks[at];
         work += task.run * task.nodes;
         (task.release + (work + capacity - 1) / capacity, Last::From(task.release))
     });

@@ -35,6 +35,7 @@ use crate::contiguous::complete;
 use crate::kind::{Entry, StrategyKind};
 use crate::strategies::shared::base_search::{BaseSearch, SEARCH};
 use crate::strategies::shared::factor_shapes::most_compact;
+use crate::strategies::shared::ranked_shapes::sort_shapes;
 use crate::strategies::shared::search_strategy::{SearchRule, SearchStrategy};
 use crate::strategies::shared::turning::{TURN_ON, Turn};
 use crate::{Placement, Strategy, Work};
@@ -130,7 +131,7 @@ impl Anca {
             self.frames[index] = large;
             self.frames.push(small);
         }
-        self.frames.sort_unstable_by(|a, b| volume(*b).cmp(&volume(*a)).then_with(|| b.cmp(a)));
+        sort_shapes(&mut self.frames, &|frame| u64::MAX - volume(frame));
         true
     }
 }

@@ -98,9 +98,7 @@ struct GenAlg {
 /// way round, upwards where both are as long.
 struct Offsets {
     /// By distance, and at one distance in row-major order.
-    all: Vec<[i32; 3]>,
-    /// Where each distance begins, and where the last ends.
-    starts: Vec<usize>,
+    rings: Vec<Vec<[i32; 3]>>,
 }
 
 impl Offsets {
@@ -109,25 +107,21 @@ impl Offsets {
             let n = i32::from(grid.side(axis));
             if grid.wraps(axis) { -((n - 1) / 2)..=n / 2 } else { 1 - n..=n - 1 }
         };
-        let mut all = Vec::new();
+        let mut rings = Vec::new();
         for z in range(2) {
             for y in range(1) {
-                all.extend(range(0).map(|x| [x, y, z]));
+                for x in range(0) {
+                    let offset = [x, y, z];
+                    let distance: u32 = offset.iter().map(|part| part.unsigned_abs()).sum();
+                    let distance = distance as usize;
+                    if rings.len() <= distance {
+                        rings.resize_with(distance + 1, Vec::new);
+                    }
+                    rings[distance].push(offset);
+                }
             }
         }
-        let distance = |offset: &[i32; 3]| offset.iter().map(|part| part.unsigned_abs()).sum();
-        // Stable: the order at one distance stays.
-        all.sort_by_key(|offset| -> u32 { distance(offset) });
-        let mut starts = vec![0];
-        for pair in all.chunk_by(|a, b| distance(a) == distance(b)) {
-            starts.push(starts.last().copied().unwrap_or(0) + pair.len());
-        }
-        Offsets { all, starts }
-    }
-
-    /// Those at each distance in turn.
-    fn rings(&self) -> impl Iterator<Item = &[[i32; 3]]> {
-        self.starts.windows(2).map(|ends| &self.all[ends[0]..ends[1]])
+        Offsets { rings }
     }
 }
 
@@ -155,7 +149,7 @@ impl GenAlg {
         self.chosen.clear();
         // The least and the greatest offset on each axis.
         let mut reach = [[0; 2]; 3];
-        for offsets in offsets.rings() {
+        for offsets in &offsets.rings {
             self.tested += offsets.len() as u64;
             let mut ring = std::mem::take(&mut self.ring);
             ring.clear();

@@ -28,6 +28,7 @@
 //! papers do not say how the processors of several blocks are numbered. Here `order` says which
 //! blocks come first.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
@@ -57,11 +58,16 @@ pub(super) const ORDER: OptionSpec = OptionSpec {
 };
 
 /// Numbers the pieces of a job as the option `order` says; they come with the largest first.
-pub(super) fn numbered(mut parts: Vec<Cuboid>, smallest_first: bool) -> Vec<Cuboid> {
-    if smallest_first {
-        parts.sort_by_key(Cuboid::volume);
-    }
-    parts
+#[inline]
+pub(super) fn numbered(parts: Vec<Cuboid>, smallest_first: bool) -> Vec<Cuboid> {
+    if smallest_first { turned_round(&parts) } else { parts }
+}
+
+/// Pieces with the smallest first. Those of one size stay in their order.
+fn turned_round(parts: &[Cuboid]) -> Vec<Cuboid> {
+    debug_assert!(parts.is_sorted_by_key(|part| Reverse(part.volume())));
+    let of_a_size = parts.chunk_by(|one, next| one.volume() == next.volume());
+    of_a_size.rev().flatten().copied().collect()
 }
 
 /// Whether the option `order` is `small`.

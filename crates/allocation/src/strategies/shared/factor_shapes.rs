@@ -6,6 +6,8 @@ use std::cmp::Reverse;
 
 use pavior_mesh::{Grid, Sides};
 
+use super::ranked_shapes::sort_shapes;
+
 /// The boxes of exactly `nodes` nodes that fit the grid unturned, compact ones first. Compact is a
 /// small difference between the longest and the shortest side, on the axes of the grid that are
 /// longer than 1. Of equals, wider ones come before taller ones: lexicographically greater sides
@@ -20,12 +22,12 @@ pub(crate) fn factor_shapes(nodes: u32, grid: &Grid) -> Vec<Sides> {
 pub(crate) fn factor_shapes_into(nodes: u32, grid: &Grid, shapes: &mut Vec<Sides>) {
     shapes.clear();
     shapes.extend(boxes(nodes, grid.sides()));
-    shapes.sort_unstable_by_key(|&shape| rank(shape, grid));
+    sort_shapes(shapes, &|shape| spread(shape, grid).into());
 }
 
 /// The first of the [`factor_shapes`], found without allocating memory.
 pub(crate) fn most_compact(nodes: u32, grid: &Grid) -> Option<Sides> {
-    boxes(nodes, grid.sides()).min_by_key(|&shape| rank(shape, grid))
+    boxes(nodes, grid.sides()).min_by_key(|&shape| (spread(shape, grid), Reverse(shape)))
 }
 
 /// The boxes of `nodes` nodes within some sides, in ascending order.
@@ -41,11 +43,10 @@ pub(crate) fn boxes(nodes: u32, within: Sides) -> impl Iterator<Item = Sides> + 
     })
 }
 
-/// Compact shapes have smaller ranks.
-fn rank(shape: Sides, grid: &Grid) -> (u16, Reverse<Sides>) {
+/// The longest less the shortest side: small if the shape is compact.
+fn spread(shape: Sides, grid: &Grid) -> u16 {
     let sides = (0..3).filter(|&axis| grid.side(axis) > 1).map(|axis| shape[axis]);
-    let spread = sides.clone().max().unwrap_or(1) - sides.min().unwrap_or(1);
-    (spread, Reverse(shape))
+    sides.clone().max().unwrap_or(1) - sides.min().unwrap_or(1)
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ pub(crate) mod l_shapes;
 pub(crate) mod linear_order;
 pub(crate) mod meeting_costs;
 pub(crate) mod prefix_sums;
+pub(crate) mod ranked_shapes;
 pub(crate) mod right_borders;
 pub(crate) mod runs;
 pub(crate) mod search_strategy;

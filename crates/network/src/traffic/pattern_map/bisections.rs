@@ -107,8 +107,10 @@ fn cut(ranks: &mut [(Coordinates, u32)], cuts: &mut Vec<Cut>) {
     let axis = longest.expect("there are three");
     let (low, high) = range(axis);
     let middle = low + (high - low + 1).div_ceil(2);
-    ranks.sort_unstable_by_key(|(at, rank)| (at[axis], *rank));
-    let below = ranks.partition_point(|(at, _)| at[axis] < middle);
+    let (low, high): (Vec<_>, Vec<_>) = ranks.iter().partition(|(at, _)| at[axis] < middle);
+    let below = low.len();
+    ranks[..below].copy_from_slice(&low);
+    ranks[below..].copy_from_slice(&high);
     cuts.push(Cut { axis, below });
     let (low, high) = ranks.split_at_mut(below);
     cut(low, cuts);

@@ -68,8 +68,9 @@ impl BranchAndBound {
         let (before, mut out) = (*steps, 0);
         // Nodes with few neighbours, at ends and corners, are tried first. Each start has its share
         // of the steps.
-        let mut seeds: Vec<u32> = bits(self.all).collect();
-        seeds.sort_by_key(|&seed| component.beside(seed).len());
+        let with =
+            |links| bits(self.all).filter(move |&seed| component.beside(seed).len() == links);
+        let seeds: Vec<u32> = (0..=6).flat_map(with).collect();
         for (index, seed) in seeds.iter().enumerate() {
             let share = steps.div_ceil((seeds.len() - index) as u64);
             self.steps_left = share;

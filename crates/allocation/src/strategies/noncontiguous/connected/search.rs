@@ -171,18 +171,19 @@ impl ConnectedSearch {
             let index = self.graphs.look_at(&self.components, number, free);
             let component = self.graphs.get(index);
             let seeds = component.seeds(&self.grid);
-            let mut starts: Vec<(u32, NextNode)> = [NextNode::Fullest, NextNode::Nearest]
-                .into_iter()
-                .flat_map(|next| seeds.iter().map(move |&seed| (seed, next)))
-                .collect();
             // If the whole component is asked for, every start leads to the same set.
             let whole = component.count() == nodes as usize;
-            starts.truncate(if whole { left.min(1) } else { left });
-            left -= starts.len();
+            let count = left.min(if whole { 1 } else { 2 * seeds.len() });
+            left -= count;
             self.compact.begin(component);
+            // The first `count` starts: every seed by one rule, then every seed by the other.
+            let of_seed = |(place, &seed): (usize, &u32)| {
+                let other = seeds.len() + place;
+                [(place, (seed, NextNode::Fullest)), (other, (seed, NextNode::Nearest))]
+            };
             // Both rules from one seed, then from the next: a good set bounds the later ones.
-            starts.sort_by_key(|(seed, _)| seeds.iter().position(|other| other == seed));
-            for start in starts {
+            let starts = seeds.iter().enumerate().flat_map(of_seed);
+            for (_, start) in starts.filter(|&(number, _)| number < count) {
                 let (component, most) = (self.graphs.get(index), self.most());
                 let grown = self.compact.grow(component, &mut self.hop_sums, start, nodes, most);
                 if let Some(nodes) = grown.map(<[u32]>::to_vec) {

@@ -6,12 +6,11 @@
 //!
 //! Cost: one search of O(B^2) a piece and a shape, for B busy boxes.
 
-use std::cmp::Reverse;
-
 use pavior_mesh::{Cuboid, Grid, Request, Sides, volume};
 
 use super::busy_search::BusySearch;
 use crate::Placement;
+use crate::strategies::shared::ranked_shapes::sort_shapes;
 use crate::strategies::shared::turning::Turn;
 
 /// A free box of a shape, turned or not.
@@ -59,6 +58,6 @@ pub(super) fn largest_first(shape: Sides, nodes: u32) -> Vec<Sides> {
         }
     }
     shapes.retain(|&sides| volume(sides) <= u64::from(nodes));
-    shapes.sort_unstable_by_key(|&sides| Reverse((volume(sides), sides)));
+    sort_shapes(&mut shapes, &|sides| u64::MAX - volume(sides));
     shapes
 }

@@ -66,17 +66,17 @@ fn cables_of(grid: &Grid, options: &Options, cuboid: &Cuboid) -> Vec<(usize, Coo
                 from[axis] = at;
                 cables.push((axis, from));
             };
+            // What all units of a line use is named once, by the first.
+            let is_first = unit[axis] == cuboid.base[axis];
             let last = cuboid.coordinate(grid, axis, side - 1);
             match options.get("wiring") {
                 _ if side == 1 => {}
-                "plain" if ring => (0..n).for_each(&mut cable),
-                "plain" if unit[axis] != last => cable(unit[axis]),
-                "multi" if ring && side < n => cable(0),
+                "plain" if ring && is_first => (0..n).for_each(&mut cable),
+                "plain" if !ring && unit[axis] != last => cable(unit[axis]),
+                "multi" if ring && side < n && is_first => cable(0),
                 _ => {}
             }
         }
     }
-    cables.sort();
-    cables.dedup();
     cables
 }
