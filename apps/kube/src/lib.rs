@@ -14,6 +14,7 @@ mod lease;
 mod look;
 mod manifests;
 mod metrics;
+mod nodes;
 mod objects;
 mod observe;
 mod page;

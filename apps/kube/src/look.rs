@@ -113,7 +113,7 @@ impl Cluster {
         let machines = all::<Machine>(client, "").await?;
         world.machines.extend(machines.map(|one| (one.name().to_string(), one)));
         let nodes = all::<Node>(client, "").await?;
-        world.nodes.extend(nodes.map(|one| (one.name().to_string(), one)));
+        world.nodes = nodes.map(|one| (one.name().to_string(), one)).collect();
         for placement in all::<Placement>(client, "").await? {
             world.begin(&placement);
             world.placements.insert(placement.uid(), placement);
@@ -245,9 +245,8 @@ impl Cluster {
 }
 
 fn entry(index: &Index<'_>, job: &Job, waiting: Option<&Waiting>, foretold: &[Foretold]) -> Entry {
-    let placement = index.placement_of(&job.uid());
-    let pods = index.pods_of(&job.uid());
-    let bound = pods.iter().filter(|pod| pod.node().is_some() && !pod.is_going()).count();
+    let placement = index.placement_of(job);
+    let bound = index.pods_of(job).filter(|pod| pod.node().is_some() && !pod.is_going()).count();
     let state = match (placement, waiting) {
         _ if job.is_over() => State::Over,
         (Some(_), _) if bound as u32 >= job.left() => State::Runs,

@@ -63,7 +63,7 @@ pub(crate) fn quota(kueue: &Kueue, workload: &Workload) -> Option<Quota> {
     let flavors = || names.iter().filter_map(|name| kueue.flavors.get(*name));
     let labels = |flavor: &ResourceFlavor| flavor.spec.node_labels.clone();
     let ended = workload.status.reclaimable_pods.iter().map(|pods| pods.count);
-    let counts = || sets().map(|set| set.count).chain(ended.clone().map(Some));
+    let mut counts = sets().map(|set| set.count).chain(ended.map(Some));
     Some(Quota {
         workload: Seen::of(workload),
         at,
@@ -73,7 +73,7 @@ pub(crate) fn quota(kueue: &Kueue, workload: &Workload) -> Option<Quota> {
         priority: workload.spec.priority.unwrap_or(0),
         // A flavor that is not read yet may demand something.
         reserved: workload.is_reserved() && flavors().count() == names.len(),
-        pods: counts().try_fold(0, |all: u32, count| Some(all.saturating_add(count?))),
+        pods: counts.try_fold(0, |all: u32, count| Some(all.saturating_add(count?))),
         topology: sets().any(|set| set.topology.is_some()),
         selector: flavors().flat_map(labels).collect(),
         tolerations: flavors().flat_map(|flavor| flavor.spec.tolerations.clone()).collect(),

@@ -18,6 +18,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::clock::Clock;
 use crate::look;
+use crate::nodes::Nodes;
 use crate::objects::{
     AdmissionCheck, Job, Known, Machine, Node, Placement, Pod, ResourceFlavor, Slice, Uid, Workload,
 };
@@ -238,15 +239,41 @@ impl Watched {
     }
 }
 
-fn take<K: Ord, V>(
+/// What objects of a kind are kept in.
+trait Table<K, V>: FromIterator<(K, V)> {
+    fn put(&mut self, key: K, one: V);
+    fn cut(&mut self, key: &K);
+}
+
+impl<K: Ord, V> Table<K, V> for BTreeMap<K, V> {
+    fn put(&mut self, key: K, one: V) {
+        self.insert(key, one);
+    }
+
+    fn cut(&mut self, key: &K) {
+        self.remove(key);
+    }
+}
+
+impl Table<String, Node> for Nodes {
+    fn put(&mut self, key: String, one: Node) {
+        self.insert(key, one);
+    }
+
+    fn cut(&mut self, key: &String) {
+        self.remove(key);
+    }
+}
+
+fn take<K, V>(
     event: Event<V>,
     filling: &mut Filling<V>,
-    kept: &mut BTreeMap<K, V>,
+    kept: &mut impl Table<K, V>,
     key: impl Fn(&V) -> K,
 ) {
     match event {
-        Event::Apply(one) => drop(kept.insert(key(&one), one)),
-        Event::Delete(one) => drop(kept.remove(&key(&one))),
+        Event::Apply(one) => kept.put(key(&one), one),
+        Event::Delete(one) => kept.cut(&key(&one)),
         Event::Init => filling.buffer = Some(Vec::new()),
         Event::InitApply(one) => filling.buffer.get_or_insert_default().push(one),
         Event::InitDone => {

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::objects::{Job, Known as _, Machine, Node, Placement, Pod, Slice, Uid};
+use crate::nodes::Nodes;
+use crate::objects::{Job, Known as _, Machine, Placement, Pod, Slice, Uid};
 use crate::quota::Kueue;
 use crate::unit::Unit;
 
@@ -10,7 +11,7 @@ use crate::unit::Unit;
 #[derive(Debug, Default)]
 pub(crate) struct World {
     pub(crate) machines: BTreeMap<String, Machine>,
-    pub(crate) nodes: BTreeMap<String, Node>,
+    pub(crate) nodes: Nodes,
     pub(crate) jobs: BTreeMap<Uid, Job>,
     pub(crate) pods: BTreeMap<Uid, Pod>,
     pub(crate) placements: BTreeMap<Uid, Placement>,
@@ -34,92 +35,133 @@ impl World {
 /// A world, with what hangs together in it side by side.
 pub(crate) struct Index<'a> {
     pub(crate) world: &'a World,
-    /// The living pods of each Job.
-    pods: HashMap<Uid, Vec<&'a Pod>>,
-    /// The living pods on each node.
-    on: HashMap<&'a str, Vec<&'a Pod>>,
-    /// The placement of each Job; of several, which others made by hand, the oldest.
-    placements: HashMap<&'a Uid, &'a Placement>,
+    of: HashMap<&'a str, OfJob<'a>>,
+    /// The living pods on each node: the first one, and the others, of which most nodes have none.
+    on: HashMap<&'a str, (&'a Pod, Vec<&'a Pod>)>,
+}
+
+/// What hangs on the uid of a Job.
+#[derive(Default)]
+struct OfJob<'a> {
+    job: Option<&'a Job>,
+    /// Its living pods, with their ranks.
+    pods: Vec<(Option<usize>, &'a Pod)>,
+    /// Its placement; of several, which others made by hand, the oldest.
+    placement: Option<&'a Placement>,
 }
 
 impl<'a> Index<'a> {
     pub(crate) fn of(world: &'a World) -> Index<'a> {
-        let mut index =
-            Index { world, pods: HashMap::new(), on: HashMap::new(), placements: HashMap::new() };
+        let of = |(uid, job): (&'a Uid, &'a Job)| {
+            (uid.0.as_str(), OfJob { job: Some(job), ..OfJob::default() })
+        };
+        let of: HashMap<&str, OfJob<'_>> = world.jobs.iter().map(of).collect();
+        let mut index = Index { world, of, on: HashMap::with_capacity(world.pods.len()) };
         for pod in world.pods.values().filter(|pod| pod.lives()) {
-            // Who makes a pod writes who owns it: a Job of another namespace does not.
-            let same = |owner: &Uid| {
-                let job = world.jobs.get(owner);
-                job.is_none_or(|job| job.namespace() == pod.namespace())
-            };
-            if let Some(owner) = pod.owner().filter(same) {
-                index.pods.entry(owner).or_default().push(pod);
+            if let Some(owner) = pod.owner_id() {
+                let of = index.of.entry(owner).or_default();
+                // Who makes a pod writes who owns it: a Job of another namespace does not.
+                if of.job.is_none_or(|job| job.namespace() == pod.namespace()) {
+                    of.pods.push((pod.rank(), pod));
+                }
             }
             if let Some(node) = pod.node() {
-                index.on.entry(node).or_default().push(pod);
+                let others = index.on.entry(node).and_modify(|(_, others)| others.push(pod));
+                others.or_insert((pod, Vec::new()));
             }
         }
-        for pods in index.pods.values_mut() {
-            pods.sort_unstable_by_key(|pod| (pod.rank(), pod.uid()));
+        for of in index.of.values_mut() {
+            of.pods.sort_unstable_by_key(|(rank, pod)| (*rank, pod.id()));
         }
         for placement in world.placements.values() {
             for job in placement.spec.jobs() {
-                let place = index.placements.entry(job).or_insert(placement);
-                if placement.version_number() < place.version_number() {
-                    *place = placement;
+                let place = &mut index.of.entry(&job.0).or_default().placement;
+                let older = |other: &Placement| placement.version_number() < other.version_number();
+                if place.is_none_or(older) {
+                    *place = Some(placement);
                 }
             }
         }
         index
     }
 
+    /// A Job, if it is there.
+    pub(crate) fn job(&self, uid: &Uid) -> Option<&'a Job> {
+        self.of.get(uid.0.as_str())?.job
+    }
+
+    /// The living pods of a Job in the order of their ranks, each with its own.
+    pub(crate) fn ranked(&self, job: &Job) -> &[(Option<usize>, &'a Pod)] {
+        self.of.get(job.id()).map_or(&[], |of| of.pods.as_slice())
+    }
+
     /// The living pods of a Job, by rank.
-    pub(crate) fn pods_of(&self, job: &Uid) -> &[&'a Pod] {
-        self.pods.get(job).map_or(&[], Vec::as_slice)
+    pub(crate) fn pods_of(&self, job: &Job) -> impl Iterator<Item = &'a Pod> {
+        self.ranked(job).iter().map(|(_, pod)| *pod)
     }
 
     /// The living pods on a node.
-    pub(crate) fn pods_on(&self, node: &str) -> &[&'a Pod] {
-        self.on.get(node).map_or(&[], Vec::as_slice)
+    pub(crate) fn pods_on(&self, node: &str) -> impl Iterator<Item = &'a Pod> {
+        let found = self.on.get(node).into_iter();
+        found.flat_map(|(first, others)| std::iter::once(first).chain(others)).copied()
     }
 
     /// The placement of a Job.
-    pub(crate) fn placement_of(&self, job: &Uid) -> Option<&'a Placement> {
-        self.placements.get(job).copied()
+    pub(crate) fn placement_of(&self, job: &Job) -> Option<&'a Placement> {
+        self.of.get(job.id())?.placement
     }
 
     /// The Jobs of a record; none if one of them is gone.
     pub(crate) fn unit_of(&self, placement: &Placement) -> Option<Unit<'a>> {
-        let jobs = placement.spec.jobs().iter().map(|uid| self.world.jobs.get(uid));
-        Unit::of(jobs.collect::<Option<Vec<&Job>>>()?)
+        match placement.spec.jobs() {
+            [one] => Some(Unit::one(self.job(one)?)),
+            set => Unit::of(set.iter().map(|uid| self.job(uid)).collect::<Option<Vec<&Job>>>()?),
+        }
+    }
+
+    /// Those of a machine without a record.
+    pub(crate) fn unplaced_on(&self, machine: &str) -> Vec<Unit<'a>> {
+        // Most Jobs are no set, and have a record: no unit is made of them.
+        let placed = |job: &Job| !job.is_of_a_set() && self.placement_of(job).is_some();
+        let mut units = units(self.jobs_on(machine).filter(|job| !placed(job)));
+        units.retain(|unit| !unit.is_placed(self));
+        units
     }
 
     /// What is placed on a machine: Jobs, and sets of Jobs with the same controller, namespace and
     /// shape. Jobs of a set that are being deleted are none of it.
     pub(crate) fn units_on(&self, machine: &str) -> Vec<Unit<'a>> {
-        let mut units = Vec::new();
-        let mut sets: BTreeMap<(&str, Uid, Option<&str>), Vec<&'a Job>> = BTreeMap::new();
-        for job in self.jobs_on(machine) {
-            match job.owner().filter(|_| job.is_of_a_set()) {
-                Some(_) if job.is_going() => {}
-                Some(owner) => {
-                    let key = (job.namespace(), owner, job.shape());
-                    sets.entry(key).or_default().push(job);
-                }
-                None => units.push(Unit::one(job)),
-            }
-        }
-        units.extend(sets.into_values().filter_map(Unit::set));
-        units
+        units(self.jobs_on(machine))
     }
 
     /// The Jobs with a shape that are placed on a machine: those that name it, and where it is the
     /// only one, those that name none.
     pub(crate) fn jobs_on(&self, machine: &str) -> impl Iterator<Item = &'a Job> {
-        let only = self.world.machines.len() == 1;
-        self.world.jobs.values().filter(move |job| {
-            let named = job.annotation(crate::objects::MACHINE);
-            job.shape().is_some() && named.map_or(only, |name| name == machine)
-        })
+        self.world.jobs.values().filter(move |job| self.is_on(job, machine))
     }
+
+    /// Whether a Job is one of these.
+    pub(crate) fn is_on(&self, job: &Job, machine: &str) -> bool {
+        let only = self.world.machines.len() == 1;
+        let named = job.annotation(crate::objects::MACHINE);
+        job.shape().is_some() && named.map_or(only, |name| name == machine)
+    }
+}
+
+/// Jobs, and sets of them.
+fn units<'a>(jobs: impl Iterator<Item = &'a Job>) -> Vec<Unit<'a>> {
+    let mut units = Vec::new();
+    let mut sets: BTreeMap<(&str, Uid, Option<&str>), Vec<&'a Job>> = BTreeMap::new();
+    for job in jobs {
+        match job.owner().filter(|_| job.is_of_a_set()) {
+            Some(_) if job.is_going() => {}
+            Some(owner) => {
+                let key = (job.namespace(), owner, job.shape());
+                sets.entry(key).or_default().push(job);
+            }
+            None => units.push(Unit::one(job)),
+        }
+    }
+    units.extend(sets.into_values().filter_map(Unit::set));
+    units
 }

@@ -13,6 +13,7 @@ mod placement;
 mod pod;
 mod slice;
 
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time};
@@ -139,6 +140,13 @@ pub(crate) fn slim<'de, D: Deserializer<'de>>(input: D) -> Result<ObjectMeta, D:
 #[serde(transparent)]
 pub(crate) struct Uid(pub(crate) String);
 
+/// Tables by uid are asked with the text of an object, without a copy of it.
+impl Borrow<str> for Uid {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
 /// What every object says of itself.
 pub(crate) trait Known: kube::Resource {
     fn name(&self) -> &str {
@@ -150,7 +158,12 @@ pub(crate) trait Known: kube::Resource {
     }
 
     fn uid(&self) -> Uid {
-        Uid(self.meta().uid.clone().unwrap_or_default())
+        Uid(self.id().to_string())
+    }
+
+    /// The text of the uid.
+    fn id(&self) -> &str {
+        self.meta().uid.as_deref().unwrap_or_default()
     }
 
     /// The version of the object. The API server's versions are decimal numbers that grow.
@@ -179,8 +192,13 @@ pub(crate) trait Known: kube::Resource {
 
     /// The uid of the object that controls it.
     fn owner(&self) -> Option<Uid> {
+        self.owner_id().map(|id| Uid(id.to_string()))
+    }
+
+    /// The text of that uid.
+    fn owner_id(&self) -> Option<&str> {
         let owner = self.meta().owner_references.as_ref()?.first()?;
-        Some(Uid(owner.uid.clone()))
+        Some(&owner.uid)
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::job::Condition;
-use super::{resource, slim};
+use super::{Known as _, resource, slim};
 
 /// A node, as far as it can be a machine's.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -49,6 +49,11 @@ impl Node {
     /// Whether new pods may start there.
     pub(crate) fn is_ready(&self) -> bool {
         Condition::holds(&self.status.conditions, "Ready") && !self.spec.unschedulable
+    }
+
+    /// Whether it has each label of a selector, with that value.
+    pub(crate) fn is_selected(&self, selector: &BTreeMap<String, String>) -> bool {
+        selector.iter().all(|(label, value)| self.label(label) == Some(value))
     }
 
     /// Whether it has some of a resource.

@@ -2,13 +2,15 @@
 //! by a Job that has waited long. An admitted Job that lost its place is told of only then: with a
 //! check that is `Pending` Kueue would stop it, and leave it the quota.
 
+use std::collections::HashMap;
+
 use pavior_kernel::Date;
 
 use super::act::{Act, Seen};
 use super::queue::Waiting;
 use super::records::Record;
 use super::{Memory, Plot};
-use crate::objects::Known as _;
+use crate::objects::{Job, Known as _, Placement};
 use crate::quota::{Quota, quota};
 use crate::world::Index;
 
@@ -37,9 +39,15 @@ pub(super) fn tell(
     }
     let most = machine.spec.quota_seconds.unwrap_or(QUOTA_S);
     acts.extend(name.map(|name| boxless(index, name, most)).into_iter().flatten());
-    let mut holds = std::collections::HashMap::new();
-    for job in index.jobs_on(plot.name) {
-        let Some(quota) = job.quota.as_ref().filter(|quota| quota.reserved) else { continue };
+    let mut holds = HashMap::new();
+    let with_quota: Vec<(&Job, &Quota)> = with_quota(plot, index).collect();
+    if with_quota.is_empty() {
+        // Most clusters have no Kueue: then no table is made.
+        memory.quota = holds;
+        return acts;
+    }
+    let (standing, waiting) = (standing(records), by_job(waiting));
+    for (job, quota) in with_quota {
         if job.is_over() {
             // Kueue stopped it when its last pod had ended. Kubernetes writes that a Job is
             // complete only when it is resumed.
@@ -49,20 +57,18 @@ pub(super) fn tell(
             }
             continue;
         }
-        let placed = records
-            .iter()
-            .find(|record| record.stands && record.placement.spec.jobs().contains(&job.uid()));
+        let placed = standing.get(job.id()).copied();
         let (state, message) = if let Some(record) = placed {
             if !job.is_suspended() {
                 continue;
             }
-            ("Ready", format!("its box is {}", record.placement.spec.at))
+            ("Ready", format!("its box is {}", record.spec.at))
         } else {
             // A place that is only proposed is none: it may be withdrawn, again and again.
             let uid = quota.workload.uid.clone();
             let since = memory.quota.get(&uid).copied().unwrap_or(now);
             holds.insert(uid, since);
-            let Some(waits) = waiting.iter().find(|one| one.job.uid == job.uid()) else { continue };
+            let Some(waits) = waiting.get(job.id()) else { continue };
             let told = told(waits, since.saturating_add(most as i64), now);
             if !job.is_suspended() && told.0 != "Retry" {
                 continue;
@@ -72,12 +78,39 @@ pub(super) fn tell(
         // Kueue itself takes back a Retry, together with the quota.
         let same = quota.state == state && quota.message == message;
         if !same && quota.state != "Retry" {
-            let record = placed.map(|record| Seen::of(record.placement));
+            let record = placed.map(Seen::of);
             acts.push(told_to(quota, state, message, most, record));
         }
     }
     memory.quota = holds;
     acts
+}
+
+/// The Jobs of a machine that hold quota.
+fn with_quota<'a>(
+    plot: &Plot<'_>,
+    index: &Index<'a>,
+) -> impl Iterator<Item = (&'a Job, &'a Quota)> {
+    let jobs = index.world.jobs.values().filter(|job| job.has_quota());
+    let here = jobs.filter(|job| index.is_on(job, plot.name));
+    here.filter_map(|job| Some((job, job.quota.as_ref()?)))
+}
+
+/// The record of each Job that has one which stands; of several, the oldest.
+fn standing<'a>(records: &[Record<'a>]) -> HashMap<&'a str, &'a Placement> {
+    let mut by_job = HashMap::new();
+    for placement in records.iter().filter(|one| one.stands).map(|one| one.placement) {
+        for job in placement.spec.jobs() {
+            by_job.entry(job.0.as_str()).or_insert(placement);
+        }
+    }
+    by_job
+}
+
+/// The Jobs that wait by uid.
+fn by_job(waiting: &[Waiting]) -> HashMap<&str, &Waiting> {
+    // The first one counts.
+    waiting.iter().rev().map(|one| (one.job.uid.0.as_str(), one)).collect()
 }
 
 /// What those are told that are of no machine, where a queue asks all of them for our check.
@@ -93,7 +126,7 @@ fn boxless(index: &Index<'_>, check: &str, most: u64) -> Vec<Act> {
         let (state, message) = match job {
             Some(job) if job.shape().is_some() => {
                 let strays = strays.get_or_insert_with(|| super::strays(index));
-                let Some(stray) = strays.iter().find(|one| one.job.uid == job.uid()) else {
+                let Some(stray) = strays.iter().find(|one| one.job.uid.0 == job.id()) else {
                     continue;
                 };
                 told(stray, i64::MAX, 0)

@@ -1,7 +1,9 @@
 //! Which nodes the pods of a Job may have, as the scheduler of the cluster sees it: selector,
 //! affinity and taints of the template. A node that it would refuse is no candidate.
 
-use crate::objects::{Affinity, Expression, Job, Known as _, Node, PodSpec, Term};
+use std::collections::BTreeMap;
+
+use crate::objects::{Affinity, Expression, Job, Known as _, Node, PodSpec, Term, Toleration};
 use crate::quota::Quota;
 
 /// What a Job demands of nodes.
@@ -28,23 +30,29 @@ impl<'a> Demands<'a> {
         let mut all: Vec<Demands<'_>> = Vec::new();
         for job in jobs {
             let own = Demands::of_job(job);
-            let same = |known: &Demands<'_>| {
-                known.template.demands_the_same(own.template) && known.flavors == own.flavors
-            };
-            if !all.iter().any(same) {
+            if !all.iter().any(|known| known.are(&own)) {
                 all.push(own);
             }
         }
         all
     }
 
+    /// Whether they are the same as others.
+    pub(crate) fn are(&self, other: &Demands<'_>) -> bool {
+        self.template.demands_the_same(other.template) && self.given() == other.given()
+    }
+
+    /// What the flavors demand and allow.
+    fn given(&self) -> Option<(&BTreeMap<String, String>, &[Toleration])> {
+        self.flavors.map(|quota| (&quota.selector, &quota.tolerations[..]))
+    }
+
     /// Whether pods of the Job may start on a node, if they get it.
     pub(crate) fn allow(&self, node: &Node) -> bool {
-        let selected = |(label, value): (&String, &String)| node.label(label) == Some(value);
         let affine =
             |affinity: &Affinity| affinity.node_selector_terms.iter().any(|term| term.allows(node));
-        let of_flavors = self.flavors.iter().flat_map(|quota| &quota.selector);
-        self.template.node_selector.iter().chain(of_flavors).all(selected)
+        node.is_selected(&self.template.node_selector)
+            && self.flavors.is_none_or(|quota| node.is_selected(&quota.selector))
             && self.required.as_ref().is_none_or(affine)
             && self.tolerate(node)
     }
@@ -53,9 +61,9 @@ impl<'a> Demands<'a> {
     pub(crate) fn tolerate(&self, node: &Node) -> bool {
         let keeps = ["NoSchedule", "NoExecute"];
         let hard = node.spec.taints.iter().filter(|taint| keeps.contains(&&*taint.effect));
-        let of_flavors = self.flavors.iter().flat_map(|quota| &quota.tolerations);
-        let tolerations: Vec<_> = self.template.tolerations.iter().chain(of_flavors).collect();
-        hard.into_iter().all(|taint| tolerations.iter().any(|one| one.covers(taint)))
+        let of_flavors = || self.flavors.iter().flat_map(|quota| &quota.tolerations);
+        let tolerations = || self.template.tolerations.iter().chain(of_flavors());
+        hard.into_iter().all(|taint| tolerations().any(|one| one.covers(taint)))
     }
 }
 

@@ -18,6 +18,7 @@ mod tests;
 mod words;
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use pavior_mesh::{NodeId, Occupancy};
 use pavior_planning::{Shape, slots};
@@ -28,7 +29,8 @@ pub(crate) use queue::{Holding, Waiting};
 pub(crate) use site::{RESOURCE, Site};
 pub(crate) use words::told;
 
-use crate::objects::{Job, Known, MACHINE, MachineStatus, Phase, Pod, SlotCount, Uid};
+use crate::objects::{Job, Known, MACHINE, MachineStatus, Node, Phase, Pod, SlotCount, Uid};
+use crate::unit::Unit;
 use crate::world::{Index, World};
 use places::Places;
 
@@ -60,6 +62,8 @@ pub(crate) struct Memory {
     failed: HashMap<String, i64>,
     /// The slots of the shapes that the operator asks for, of this free machine.
     slots: Option<(Occupancy, Vec<SlotCount>)>,
+    /// Where the nodes lie, while their names and labels are the same.
+    places: places::Kept,
 }
 
 /// Who has a plan made.
@@ -131,8 +135,12 @@ impl Memory {
         self.forming.retain(|slice, _| forms(slice));
         self.noted.retain(|job, _| world.jobs.contains_key(job));
         for placement in world.placements.values() {
-            let served = self.served.entry(placement.namespace().to_string()).or_insert(i64::MIN);
-            *served = (*served).max(placement.created());
+            let (namespace, created) = (placement.namespace(), placement.created());
+            if let Some(served) = self.served.get_mut(namespace) {
+                *served = (*served).max(created);
+            } else {
+                self.served.insert(namespace.to_string(), created);
+            }
         }
         let with_jobs: HashSet<&str> = world.jobs.values().map(Known::namespace).collect();
         self.served.retain(|namespace, _| with_jobs.contains(namespace.as_str()));
@@ -147,7 +155,9 @@ impl Memory {
 pub(crate) struct Plot<'a> {
     pub(crate) name: &'a str,
     pub(crate) site: Site,
-    pub(crate) places: Places,
+    pub(crate) places: Arc<Places>,
+    /// Its nodes by place; none of cubes.
+    pub(crate) nodes: Vec<Option<&'a Node>>,
 }
 
 /// What is to be done for a machine, and what is told of it.
@@ -195,10 +205,10 @@ pub(crate) fn plan(
     }
     let mut site = Site::of(&machine.spec)?;
     site.observed = depth.asker == Asker::Observer;
-    let places = Places::of(&site.grid, &machine.spec.nodes, index.world.nodes.values());
-    let plot = Plot { name, site, places };
+    let (places, nodes) = memory.places.of(&site.grid, &machine.spec.nodes, &index.world.nodes);
+    let plot = Plot { name, site, places, nodes };
     let mut acts = Vec::new();
-    offer(&plot, index, &mut acts);
+    offer(&plot, &mut acts);
     let records = records::judge(&plot, index, &mut acts, &mut |record| {
         records::fault(&plot, index, record, memory, now)
     });
@@ -208,11 +218,11 @@ pub(crate) fn plan(
     if depth.pictured || depth.foretold {
         memory.past.learn(&plot, index);
     }
-    let units = index.units_on(name);
-    for unit in units.iter().filter(|unit| !unit.is_placed(index)) {
+    let units = index.unplaced_on(name);
+    for unit in &units {
         pods::remove(unit, index, &mut acts);
     }
-    let promised = units.iter().any(|unit| unit.is_promised() && !unit.is_placed(index));
+    let promised = units.iter().any(Unit::is_promised);
     let depth = Depth { starts: depth.starts || promised, ..depth };
     let mut queue = queue::place(&plot, index, &records, units, memory, now, depth)?;
     acts.extend(std::mem::take(&mut queue.proposals));
@@ -269,16 +279,13 @@ fn count_slots(site: &Site, memory: &mut Memory, free: &Occupancy) -> Vec<SlotCo
 }
 
 /// Adds the exclusive resource to nodes that lack it, if it is ours to add.
-fn offer(plot: &Plot<'_>, index: &Index<'_>, acts: &mut Vec<Act>) {
+fn offer(plot: &Plot<'_>, acts: &mut Vec<Act>) {
     if plot.site.resource != RESOURCE {
         return;
     }
-    for name in plot.places.names.iter().flatten() {
-        let node = index.world.nodes.get(name).filter(|node| !node.offers(RESOURCE));
-        acts.extend(
-            node.map(|node| Act::Offer { node: Seen::of(node), resource: RESOURCE.to_string() }),
-        );
-    }
+    let lacking = plot.nodes.iter().flatten().filter(|node| !node.offers(RESOURCE));
+    let offer = |node: &&Node| Act::Offer { node: Seen::of(*node), resource: RESOURCE.to_string() };
+    acts.extend(lacking.map(offer));
 }
 
 /// Whether a pod has its node to itself. Those of daemons, and those that a node runs of itself,

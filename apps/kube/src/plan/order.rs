@@ -20,18 +20,19 @@ pub(super) const KUEUES: &str =
 /// The nodes that the Jobs of each namespace hold.
 pub(super) fn held<'a>(records: &[Record<'a>]) -> HashMap<&'a str, u32> {
     let mut nodes: HashMap<&str, u32> = HashMap::new();
-    for record in records {
-        *nodes.entry(record.placement.namespace()).or_default() += record.nodes.len() as u32;
+    for run in records.chunk_by(|one, next| one.namespace() == next.namespace()) {
+        let many: usize = run.iter().map(|record| record.nodes.len()).sum();
+        *nodes.entry(run[0].namespace()).or_default() += many as u32;
     }
     nodes
 }
 
 /// The Jobs of a machine without a record, or sets of them, in the order of the queue, and whether
-/// all their pods wait.
+/// all their pods wait. `held` says how many nodes each namespace has.
 pub(super) fn waiting<'a>(
     plot: &Plot<'_>,
     index: &Index<'a>,
-    records: &[Record<'_>],
+    held: &HashMap<&str, u32>,
     units: Vec<Unit<'a>>,
     memory: &Memory,
 ) -> Vec<(Unit<'a>, bool)> {
@@ -56,11 +57,11 @@ pub(super) fn waiting<'a>(
         let ready = open == 0 && (is_whole || unit.is_promised());
         all.push((unit, ready, priority.unwrap_or(0)));
     }
-    let crowded = crowded(plot, records, &all, memory);
+    let crowded = crowded(plot, held, &all, memory);
     all.sort_by_cached_key(|(unit, _, priority)| {
         let job = unit.first();
         let served = crowded.get(job.namespace()).copied().unwrap_or(i64::MIN);
-        (Reverse(*priority), job.created().max(served), job.created(), job.uid())
+        (Reverse(*priority), job.created().max(served), job.created(), job.id())
     });
     all.into_iter().map(|(unit, ready, _)| (unit, ready)).collect()
 }
@@ -69,11 +70,10 @@ pub(super) fn waiting<'a>(
 /// place.
 fn crowded<'a>(
     plot: &Plot<'_>,
-    records: &[Record<'_>],
+    held: &HashMap<&str, u32>,
     waiting: &[(Unit<'a>, bool, i64)],
     memory: &Memory,
 ) -> HashMap<&'a str, i64> {
-    let held = held(records);
     let mut asked: HashMap<&str, (usize, u64)> = HashMap::new();
     for (unit, ..) in waiting.iter().filter(|(_, ready, _)| *ready) {
         let (jobs, nodes) = asked.entry(unit.first().namespace()).or_default();

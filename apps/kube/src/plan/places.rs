@@ -1,10 +1,12 @@
 //! Which node of the cluster lies where on a machine.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use pavior_kernel::shown;
 use pavior_mesh::{Coordinates, Grid, NodeId};
 
+use crate::nodes::{Layout, Nodes};
 use crate::objects::{Known as _, Naming, Node};
 
 /// The nodes of a machine by place, and what is wrong with the others.
@@ -13,6 +15,8 @@ pub(crate) struct Places {
     /// The name of each node; none where the cluster has none, or contradicts itself.
     pub(crate) names: Vec<Option<String>>,
     pub(crate) ids: HashMap<String, NodeId>,
+    /// Where each node lies that was read, in their order.
+    pub(super) order: Vec<Option<NodeId>>,
     /// Sentences on nodes that are not used.
     pub(crate) contradictory: Vec<String>,
 }
@@ -25,17 +29,21 @@ impl Places {
         nodes: impl Iterator<Item = &'a Node>,
     ) -> Places {
         let mut found: BTreeMap<NodeId, Vec<&str>> = BTreeMap::new();
-        let mut contradictory = Vec::new();
+        let (mut contradictory, mut order) = (Vec::new(), Vec::new());
         for node in nodes {
-            match naming.place(grid, node) {
-                None => {}
-                Some(Ok(point)) => found.entry(grid.id(point)).or_default().push(node.name()),
-                Some(Err(fault)) => contradictory.push(format!("{}: {fault}", shown(node.name()))),
+            let place = naming.place(grid, node);
+            let id = place.as_ref().and_then(|place| Some(grid.id(*place.as_ref().ok()?)));
+            order.push(id);
+            if let Some(id) = id {
+                found.entry(id).or_default().push(node.name());
+            } else if let Some(Err(fault)) = place {
+                contradictory.push(format!("{}: {fault}", shown(node.name())));
             }
         }
         let mut places = Places {
             names: vec![None; grid.nodes() as usize],
             ids: HashMap::new(),
+            order,
             contradictory: Vec::new(),
         };
         for (id, mut names) in found {
@@ -52,6 +60,48 @@ impl Places {
         contradictory.sort_unstable();
         places.contradictory = contradictory;
         places
+    }
+
+    /// The nodes by place, of those that it was made of. O(n) for n nodes.
+    fn nodes<'a>(&self, nodes: &'a Nodes) -> Vec<Option<&'a Node>> {
+        let mut by_place = vec![None; self.names.len()];
+        for (node, id) in nodes.values().zip(&self.order) {
+            if let Some(id) = id.filter(|id| self.names[id.index()].is_some()) {
+                by_place[id.index()] = Some(node);
+            }
+        }
+        by_place
+    }
+}
+
+/// The places of the nodes of the latest plan.
+#[derive(Debug, Default)]
+pub(super) struct Kept(Option<(Grid, Naming, Layout, Arc<Places>)>);
+
+impl Kept {
+    /// Those of the latest plan.
+    #[cfg(test)]
+    pub(super) fn latest(&self) -> Option<&Arc<Places>> {
+        self.0.as_ref().map(|(.., places)| places)
+    }
+
+    /// Where the nodes lie, read anew only if a name or a label has changed, and the nodes by
+    /// place.
+    pub(super) fn of<'a>(
+        &mut self,
+        grid: &Grid,
+        naming: &Naming,
+        nodes: &'a Nodes,
+    ) -> (Arc<Places>, Vec<Option<&'a Node>>) {
+        let places = match &self.0 {
+            Some((of, by, at, places)) if (of, by, *at) == (grid, naming, nodes.layout()) => {
+                places.clone()
+            }
+            _ => Arc::new(Places::of(grid, naming, nodes.values())),
+        };
+        self.0 = Some((*grid, naming.clone(), nodes.layout(), places.clone()));
+        let by_place = places.nodes(nodes);
+        (places, by_place)
     }
 }
 

@@ -8,31 +8,34 @@ use super::Plot;
 use super::act::{Act, Seen, Unless};
 use super::patch::{self, Told};
 use super::records::Record;
-use crate::objects::{Job, Known as _};
+use crate::objects::{Job, Known as _, Pod};
 use crate::unit::Unit;
 use crate::world::Index;
 
 /// Opens the pods of a Job whose record stands. A pod that is open for another node is deleted: the
 /// Job makes it anew, gated.
 pub(crate) fn open(plot: &Plot<'_>, index: &Index<'_>, record: &Record<'_>, acts: &mut Vec<Act>) {
-    let Some(unit) = index.unit_of(record.placement) else { return };
-    let pods = unit.pods(index);
-    let begun = pods.iter().any(|(_, pod)| pod.gate().is_none());
-    let whole = pods.len() as u64 >= unit.left();
-    let ranks = record.nodes.iter().enumerate().map(|(rank, &node)| (node, rank));
-    let ranks: HashMap<NodeId, usize> = ranks.collect();
-    for (rank, pod) in pods {
+    let Some(unit) = &record.unit else { return };
+    // Most records have no pod to open: then neither is looked at, nor is a table of ranks made.
+    let begins = || {
+        let begun = unit.pods(index).any(|(_, pod)| pod.gate().is_none());
+        begun || unit.pods(index).count() as u64 >= unit.left()
+    };
+    let mut opens = None;
+    let ranks = || record.nodes.iter().enumerate().map(|(rank, &node)| (node, rank)).collect();
+    let mut known: Option<HashMap<NodeId, usize>> = None;
+    for (rank, pod) in unit.pods(index) {
         let place = rank.and_then(|rank| Some((record.nodes.get(rank)?, rank)));
         let Some((&node, rank)) = place else { continue };
         let name = &record.placement.spec.nodes[rank];
         match pod.gate() {
-            Some(_) if begun || whole => {
-                let told = told(plot, record, &ranks, node);
+            Some(_) if *opens.get_or_insert_with(begins) => {
+                let told = told(plot, record, known.get_or_insert_with(ranks), node);
                 let patch = patch::open(pod, name, &told);
                 acts.extend(patch.map(|patch| Act::Open { pod: Seen::of(pod), patch }));
             }
             Some(_) => {}
-            None if pod.node().map_or(pod.meant_for().as_ref() == Some(name), |on| on == name) => {}
+            None if is_for(pod, name) => {}
             None => {
                 let why = "it is open for another node than its Job's placement says".to_string();
                 acts.push(Act::Remove { pod: Seen::of(pod), why, unless: None });
@@ -41,12 +44,16 @@ pub(crate) fn open(plot: &Plot<'_>, index: &Index<'_>, record: &Record<'_>, acts
     }
 }
 
+/// Whether an open pod is on a node, or is to start there.
+fn is_for(pod: &Pod, node: &String) -> bool {
+    pod.node().map_or_else(|| pod.meant_for().as_ref() == Some(node), |on| on == node)
+}
+
 /// Deletes pods that are open without a record. Those that run are let run, unless their Job, or
 /// another of its set, has others that wait: then it is to be placed as a whole.
 pub(crate) fn remove(unit: &Unit<'_>, index: &Index<'_>, acts: &mut Vec<Act>) {
-    let pods = unit.pods(index);
-    let gated = pods.iter().any(|(_, pod)| pod.gate().is_some());
-    for (_, pod) in pods.into_iter().filter(|(_, pod)| pod.gate().is_none()) {
+    let gated = unit.pods(index).any(|(_, pod)| pod.gate().is_some());
+    for (_, pod) in unit.pods(index).filter(|(_, pod)| pod.gate().is_none()) {
         if gated || pod.node().is_none() {
             let why = "it is open, and its Job has no placement".to_string();
             // A record has the name of a Job's uid. It may be younger than what was read of them.

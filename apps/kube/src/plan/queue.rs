@@ -1,5 +1,6 @@
 //! Which waiting Job gets which nodes, and why the others wait.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use pavior_allocation::{Machine as Engine, Placement as Held};
@@ -15,7 +16,7 @@ use super::foretold::{Question, kind};
 use super::records::Record;
 use super::site::Refused;
 use super::{Asker, Depth, Memory, Plot, order, words};
-use crate::objects::{Job, Known as _, PlacementSpec, Pod};
+use crate::objects::{Job, Known as _, Node, PlacementSpec, Pod};
 use crate::unit::Unit;
 use crate::world::Index;
 
@@ -88,18 +89,19 @@ pub(crate) struct Placed {
 }
 
 /// Places what the scheduler chooses, and says why the others wait.
-pub(super) fn place(
+pub(super) fn place<'a>(
     plot: &Plot<'_>,
-    index: &Index<'_>,
-    records: &[Record<'_>],
-    units: Vec<Unit<'_>>,
+    index: &Index<'a>,
+    records: &[Record<'a>],
+    units: Vec<Unit<'a>>,
     memory: &mut Memory,
     now: i64,
     depth: Depth,
 ) -> Result<Placed, String> {
     let mut state = State::of(plot, index, records, now)?;
-    let waiting = order::waiting(plot, index, records, units, memory);
-    let queue = Queue::of(plot, index, records, waiting, memory, &mut state);
+    let held = order::held(records);
+    let waiting = order::waiting(plot, index, &held, units, memory);
+    let queue = Queue::of(plot, index, held, waiting, memory, &mut state);
     for waits in &queue.jobs {
         state.submit(waits);
     }
@@ -117,9 +119,14 @@ pub(super) fn place(
     let question = question.transpose()?;
     let starts = if depth.starts { state.starts(plot)? } else { HashMap::new() };
     let still = queue.jobs.iter().filter(|waits| !started.contains(&waits.id));
+    // One picture for all that are told why they wait, and one answer for those that ask the same.
+    let snapshot = LazyCell::new(|| Snapshot::of(state.dispatcher.machine()));
+    let mut answers = HashMap::new();
     let told = still.enumerate().flat_map(|(place, waits)| {
         let why = if place < depth.told {
-            state.why(plot, waits, &depth)
+            let asked = (waits.request, waits.within, waits.unit.first().namespace());
+            let answer = || state.why(plot, &snapshot, waits, &depth);
+            answers.entry(asked).or_insert_with(answer).clone()
         } else {
             format!("{place} wait before it")
         };
@@ -136,8 +143,8 @@ pub(super) fn place(
     if depth.pictured {
         held = state.holdings(started.iter().map(|id| {
             let job = queue.jobs[(id.0 - state.first) as usize].unit.first();
-            let [kind, namespace, name] = ["Job", job.namespace(), job.name()].map(str::to_string);
-            (*id, Holder { kind, namespace, name, end: None })
+            let (namespace, name) = (job.namespace(), job.name());
+            (*id, Holder { kind: "Job", namespace, name, end: None })
         }));
         failed = machine.failed().collect();
     }
@@ -181,14 +188,13 @@ impl<'a> Queue<'a> {
     fn of(
         plot: &Plot<'_>,
         index: &Index<'a>,
-        records: &[Record<'_>],
+        mut nodes: HashMap<&'a str, u32>,
         waiting: Vec<(Unit<'a>, bool)>,
         memory: &mut Memory,
-        state: &mut State,
+        state: &mut State<'a>,
     ) -> Queue<'a> {
         let mut queue = Queue { jobs: Vec::new(), refused: Vec::new() };
         memory.unfinished = false;
-        let mut nodes = order::held(records);
         let mut queued: HashMap<&str, usize> = HashMap::new();
         for (unit, ready) in waiting {
             let job = unit.first();
@@ -222,7 +228,7 @@ impl<'a> Queue<'a> {
                 queue.refuse(&unit, false, &why);
                 continue;
             }
-            let (request, within) = match state.confined(plot, index, memory, &unit, request) {
+            let (request, within) = match state.confined(plot, memory, &unit, request) {
                 Ok(found) => found,
                 Err(why) => {
                     queue.refuse(&unit, true, &why);
@@ -246,24 +252,26 @@ impl<'a> Queue<'a> {
 
 /// The machine, with those that hold nodes. A holder's number is its place in `holders`; those of
 /// waiting Jobs follow.
-struct State {
+struct State<'a> {
     dispatcher: Dispatcher,
     now: u64,
-    holders: Vec<Holder>,
+    holders: Vec<Holder<'a>>,
     /// The number of the first waiting Job.
     first: u64,
     overlaps: Vec<NodeId>,
     pools: Vec<Occupancy>,
     known: HashMap<Vec<u32>, (Pool, usize)>,
+    /// The nodes that pods with given demands may not have.
+    barred: Vec<(Vec<Demands<'a>>, Vec<u32>)>,
 }
 
-impl State {
+impl<'a> State<'a> {
     fn of(
         plot: &Plot<'_>,
-        index: &Index<'_>,
-        records: &[Record<'_>],
+        index: &Index<'a>,
+        records: &[Record<'a>],
         now: i64,
-    ) -> Result<State, String> {
+    ) -> Result<State<'a>, String> {
         let site = &plot.site;
         let engine = Engine::with_seed(site.grid, &site.strategy, 1);
         let engine = engine.map_err(|error| error.to_string())?;
@@ -276,21 +284,21 @@ impl State {
             overlaps: Vec::new(),
             pools: Vec::new(),
             known: HashMap::new(),
+            barred: Vec::new(),
         };
         let mut owners: Vec<Option<bool>> = vec![None; site.grid.nodes() as usize];
         // What is confirmed has its nodes before what is proposed.
         for confirmed in [true, false] {
             for record in records {
                 if record.placement.status.confirmed == confirmed {
-                    state.hold(plot, index, record, &mut owners);
+                    state.hold(plot, record, &mut owners);
                 }
             }
         }
         state.hold_strangers(plot, index, &mut owners);
-        for (at, name) in plot.places.names.iter().enumerate() {
-            let node = name.as_ref().and_then(|name| index.world.nodes.get(name));
-            let right = node.is_some_and(|node| node.is_ready() && site.has_its_resource(node));
-            if !right && owners[at].is_none() {
+        let right = |node: &Node| node.is_ready() && site.has_its_resource(node);
+        for (at, node) in plot.nodes.iter().enumerate() {
+            if owners[at].is_none() && !node.is_some_and(right) {
                 // Those that hold it go on as long as the cluster lets them.
                 let _ = state.dispatcher.machine_mut().fail(NodeId(at as u32));
             }
@@ -300,54 +308,45 @@ impl State {
     }
 
     /// What holds nodes: the holders, and Jobs that are about to start.
-    fn holdings(&self, starts: impl Iterator<Item = (JobId, Holder)>) -> Vec<Holding> {
-        let known = self.holders.iter().cloned().enumerate();
+    fn holdings(&self, starts: impl Iterator<Item = (JobId, Holder<'a>)>) -> Vec<Holding> {
+        let known = self.holders.iter().copied().enumerate();
         let known = known.map(|(id, holder)| (JobId(id as u64), holder));
-        let holding = |(id, holder): (JobId, Holder)| {
+        let holding = |(id, holder): (JobId, Holder<'_>)| {
             let parts = self.dispatcher.machine().placement(id)?.parts().to_vec();
             let start = self.dispatcher.running().get(id)?.start.0;
             let name = holder.named();
-            let namespace = shown(&holder.namespace).to_string();
+            let namespace = shown(holder.namespace).to_string();
             Some(Holding { name, namespace, start, end: holder.end, parts })
         };
         known.chain(starts).filter_map(holding).collect()
     }
 
     /// The Job of a record holds its nodes.
-    fn hold(
-        &mut self,
-        plot: &Plot<'_>,
-        index: &Index<'_>,
-        record: &Record<'_>,
-        owners: &mut [Option<bool>],
-    ) {
+    fn hold(&mut self, plot: &Plot<'_>, record: &Record<'a>, owners: &mut [Option<bool>]) {
         let confirmed = record.placement.status.confirmed;
         let taken = |node: &NodeId| owners[node.index()].is_some();
         let twice = record.held().filter(|node| owners[node.index()] == Some(true));
         self.overlaps.extend(twice.filter(|_| confirmed));
         let mut free: Vec<NodeId> = record.held().filter(|id| !taken(id)).collect();
         let created = record.placement.created().max(0) as u64;
-        let seconds = index.unit_of(record.placement).and_then(|unit| unit.seconds());
+        let seconds = record.unit.as_ref().and_then(Unit::seconds);
         let end = seconds.map(|run| created.saturating_add(run));
-        let [kind, namespace, name] =
-            ["Job", record.placement.namespace(), &record.placement.spec.job].map(str::to_string);
-        self.take(plot, &mut free, Holder { kind, namespace, name, end }, created);
+        let (namespace, name) = (record.placement.namespace(), &record.placement.spec.job);
+        self.take(plot, &mut free, Holder { kind: "Job", namespace, name, end }, created);
         for node in free {
             owners[node.index()] = Some(confirmed);
         }
     }
 
     /// Pods that have a node without a record hold it, those of one owner together.
-    fn hold_strangers(&mut self, plot: &Plot<'_>, index: &Index<'_>, owners: &mut [Option<bool>]) {
-        let mut strangers: BTreeMap<Holder, Vec<NodeId>> = BTreeMap::new();
-        for (name, &id) in &plot.places.ids {
-            if owners[id.index()].is_some() {
-                continue;
-            }
-            let pod = index.pods_on(name).iter().find(|pod| super::occupies(pod));
+    fn hold_strangers(&mut self, plot: &Plot<'_>, index: &Index<'a>, owners: &mut [Option<bool>]) {
+        let mut strangers: BTreeMap<Holder<'_>, Vec<NodeId>> = BTreeMap::new();
+        for (at, name) in plot.places.names.iter().enumerate() {
+            let Some(name) = name.as_ref().filter(|_| owners[at].is_none()) else { continue };
+            let pod = index.pods_on(name).find(|pod| super::occupies(pod));
             if let Some(pod) = pod {
-                strangers.entry(Holder::of(pod)).or_default().push(id);
-                owners[id.index()] = Some(true);
+                strangers.entry(Holder::of(pod)).or_default().push(NodeId(at as u32));
+                owners[at] = Some(true);
             }
         }
         let now = self.now;
@@ -356,17 +355,18 @@ impl State {
         }
     }
 
-    fn take(&mut self, plot: &Plot<'_>, nodes: &mut Vec<NodeId>, holder: Holder, start: u64) {
+    fn take(&mut self, plot: &Plot<'_>, nodes: &mut Vec<NodeId>, holder: Holder<'a>, start: u64) {
         nodes.sort_unstable();
         nodes.dedup();
         if nodes.is_empty() {
             return;
         }
         let grid = plot.site.grid;
-        let parts = tile(&grid, &around(&grid, nodes), |node| nodes.binary_search(&node).is_ok());
-        let placement = match &parts[..] {
-            [one] => Held::Whole(*one),
-            _ => Held::Parts(parts),
+        let around = around(&grid, nodes);
+        let placement = if around.volume() as usize == nodes.len() {
+            Held::Whole(around)
+        } else {
+            Held::Parts(tile(&grid, &around, |node| nodes.binary_search(&node).is_ok()))
         };
         let start = start.min(self.now);
         let number = self.holders.len() as u64;
@@ -388,27 +388,23 @@ impl State {
     fn confined(
         &mut self,
         plot: &Plot<'_>,
-        index: &Index<'_>,
         memory: &Memory,
-        unit: &Unit<'_>,
+        unit: &Unit<'a>,
         request: Request,
     ) -> Result<(Request, Option<usize>), String> {
-        let fits = |state: &mut State, request: &Request| {
+        let fits = |state: &mut State<'_>, request: &Request| {
             state.dispatcher.machine_mut().could_ever_fit(request).is_ok()
         };
         if !fits(self, &request) {
             return Err(format!("no box of {} has its shape", plot.site.grid));
         }
-        let demands = Demands::of_all(unit.jobs());
-        let avoided = memory.avoided.get(&unit.uid());
-        let mut bad = Vec::new();
-        for (at, name) in plot.places.names.iter().enumerate() {
-            let Some(name) = name else { continue };
-            let node = index.world.nodes.get(name);
-            let avoided = avoided.is_some_and(|nodes| nodes.contains_key(name));
-            if avoided || node.is_some_and(|node| !demands.iter().all(|one| one.allow(node))) {
-                bad.push(at as u32);
-            }
+        let avoided = memory.avoided.get(unit.first().id());
+        let mut bad = self.barred(plot, unit).clone();
+        if let Some(avoided) = avoided {
+            let ids = avoided.keys().filter_map(|name| plot.places.ids.get(name));
+            bad.extend(ids.map(|id| id.0));
+            bad.sort_unstable();
+            bad.dedup();
         }
         if bad.is_empty() {
             return Ok((request, None));
@@ -432,6 +428,24 @@ impl State {
             return Ok((confined, Some(within)));
         }
         Err("no box of its shape has only nodes that its pods may have".to_string())
+    }
+
+    /// The nodes that the pods of a Job may not have by what they demand, in order.
+    fn barred(&mut self, plot: &Plot<'_>, unit: &Unit<'a>) -> &Vec<u32> {
+        let demands = Demands::of_all(unit.jobs());
+        let same = |(known, _): &(Vec<Demands<'a>>, _)| {
+            known.len() == demands.len()
+                && known.iter().zip(&demands).all(|(one, own)| one.are(own))
+        };
+        let at = self.barred.iter().position(same).unwrap_or_else(|| {
+            let bars = |node: &Node| !demands.iter().all(|one| one.allow(node));
+            let nodes = plot.nodes.iter().enumerate();
+            let barred = nodes.filter(|(_, node)| node.is_some_and(bars));
+            let barred = barred.map(|(at, _)| at as u32).collect();
+            self.barred.push((demands, barred));
+            self.barred.len() - 1
+        });
+        &self.barred[at].1
     }
 
     fn submit(&mut self, waits: &Candidate<'_>) {
@@ -477,19 +491,23 @@ impl State {
         let held = self.holders.iter().enumerate().filter_map(|(id, holder)| {
             let job = &self.dispatcher.running().get(JobId(id as u64))?.job;
             let said = holder.end.map(|_| job.estimate);
-            Some((job.id, kind(&holder.namespace, job.request.nodes, said)))
+            Some((job.id, kind(holder.namespace, job.request.nodes, said)))
         });
         let known = held.chain(asked);
         Question::of(plot, &memory.past, &self.dispatcher, self.now, known, waiting)
     }
 
     /// Why a Job does not start, in sentences.
-    fn why(&self, plot: &Plot<'_>, waits: &Candidate<'_>, depth: &Depth) -> String {
+    fn why(
+        &self,
+        plot: &Plot<'_>,
+        snapshot: &Snapshot,
+        waits: &Candidate<'_>,
+        depth: &Depth,
+    ) -> String {
         let Some(sides) = waits.request.shape else { return String::new() };
-        let mut snapshot = Snapshot::of(self.dispatcher.machine());
-        if let Some(within) = waits.within {
-            snapshot = snapshot.within(&self.pools[within]);
-        }
+        let within = waits.within.map(|within| snapshot.clone().within(&self.pools[within]));
+        let snapshot = within.as_ref().unwrap_or(snapshot);
         let turned = waits.request.freedom.is_none();
         let shape = if turned { Shape::new(sides) } else { Shape::fixed(sides) };
         let holder = |job: JobId| match self.holders.get(job.0 as usize) {
@@ -499,10 +517,10 @@ impl State {
             {
                 (holder.named(), holder.end)
             }
-            Some(holder) => (format!("a {} of another namespace", shown(&holder.kind)), holder.end),
+            Some(holder) => (format!("a {} of another namespace", shown(holder.kind)), holder.end),
             None => ("a Job that is about to start".to_string(), None),
         };
-        words::told(&plot.site, &snapshot, shape, depth.moved, &holder).1.join(" ")
+        words::told(&plot.site, snapshot, shape, depth.moved, &holder).1.join(" ")
     }
 }
 
@@ -518,28 +536,27 @@ fn around(grid: &Grid, nodes: &[NodeId]) -> Cuboid {
 }
 
 /// What holds nodes.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Holder {
-    kind: String,
-    namespace: String,
-    name: String,
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Holder<'a> {
+    kind: &'a str,
+    namespace: &'a str,
+    name: &'a str,
     /// When it ends, if that is known.
     end: Option<u64>,
 }
 
-impl Holder {
+impl<'a> Holder<'a> {
     /// What a pod belongs to.
-    fn of(pod: &Pod) -> Holder {
+    fn of(pod: &'a Pod) -> Holder<'a> {
         let owners = pod.metadata.owner_references.iter().flatten();
         let (kind, name) = match owners.into_iter().next() {
             Some(owner) => (owner.kind.as_str(), owner.name.as_str()),
             None => ("pod", pod.name()),
         };
-        let [kind, namespace, name] = [kind, pod.namespace(), name].map(str::to_string);
-        Holder { kind, namespace, name, end: None }
+        Holder { kind, namespace: pod.namespace(), name, end: None }
     }
 
     fn named(&self) -> String {
-        format!("{} {}/{}", shown(&self.kind), shown(&self.namespace), shown(&self.name))
+        format!("{} {}/{}", shown(self.kind), shown(self.namespace), shown(self.name))
     }
 }

@@ -13,13 +13,15 @@ use pavior_mesh::NodeId;
 use super::act::{Act, Seen, Unless};
 use super::demands::Demands;
 use super::{Memory, Plot};
-use crate::objects::{Job, Known as _, Node, Placement, Pod, Uid};
+use crate::objects::{Job, Known as _, Placement, Pod, Uid};
 use crate::unit::Unit;
 use crate::world::Index;
 
 /// A record, and where its nodes lie.
 pub(crate) struct Record<'a> {
     pub(crate) placement: &'a Placement,
+    /// Its Jobs; none if one of them is gone.
+    pub(crate) unit: Option<Unit<'a>>,
     /// By rank; empty if a node is none of the machine's.
     pub(crate) nodes: Vec<NodeId>,
     /// The others of such a record.
@@ -28,7 +30,11 @@ pub(crate) struct Record<'a> {
     pub(crate) stands: bool,
 }
 
-impl Record<'_> {
+impl<'a> Record<'a> {
+    pub(crate) fn namespace(&self) -> &'a str {
+        self.placement.namespace()
+    }
+
     /// The nodes that no other record may have while it is there, in whatever state it is.
     pub(crate) fn held(&self) -> impl Iterator<Item = NodeId> {
         self.nodes.iter().chain(&self.left).copied()
@@ -44,18 +50,19 @@ pub(crate) fn judge<'a>(
     fault: &mut dyn FnMut(&Record<'_>) -> Option<String>,
 ) -> Vec<Record<'a>> {
     let mut records = read(plot, index);
-    let mut confirmed: HashMap<NodeId, &Uid> = HashMap::new();
+    // The Job that has each node, by confirmed records, and by those that are older.
+    let mut confirmed: Vec<Option<&Uid>> = vec![None; plot.site.grid.nodes() as usize];
+    let mut older = confirmed.clone();
     for record in records.iter().filter(|record| record.placement.status.confirmed) {
         for node in record.held() {
-            confirmed.entry(node).or_insert(&record.placement.spec.job_uid);
+            confirmed[node.index()].get_or_insert(&record.placement.spec.job_uid);
         }
     }
-    let mut older: HashMap<NodeId, &Uid> = HashMap::new();
     for record in &mut records {
         let placement = record.placement;
         let own = &placement.spec.job_uid;
-        let others = |by: &HashMap<NodeId, &Uid>, nodes: &[NodeId]| {
-            nodes.iter().any(|node| by.get(node).is_some_and(|job| *job != own))
+        let others = |by: &[Option<&Uid>], nodes: &[NodeId]| {
+            nodes.iter().any(|node| by[node.index()].is_some_and(|job| job != own))
         };
         let why = if placement.is_going() {
             continue;
@@ -70,7 +77,7 @@ pub(crate) fn judge<'a>(
         };
         if !placement.status.confirmed {
             for node in record.held() {
-                older.entry(node).or_insert(own);
+                older[node.index()].get_or_insert(own);
             }
         }
         match why {
@@ -104,14 +111,14 @@ fn read<'a>(plot: &Plot<'_>, index: &Index<'a>) -> Vec<Record<'a>> {
     let all = index.world.placements.values();
     let mut own: Vec<&Placement> =
         all.filter(|placement| placement.spec.machine == plot.name).collect();
-    own.sort_unstable_by_key(|placement| (placement.version_number(), placement.uid()));
+    own.sort_by_cached_key(|placement| (placement.version_number(), placement.id()));
     let record = |placement: &'a Placement| {
         let names = &placement.spec.nodes;
         let ids = names.iter().filter_map(|name| plot.places.ids.get(name).copied());
         let ids: Vec<NodeId> = ids.collect();
         let whole = ids.len() == names.len();
         let (nodes, left) = if whole { (ids, Vec::new()) } else { (Vec::new(), ids) };
-        Record { placement, nodes, left, stands: false }
+        Record { placement, unit: index.unit_of(placement), nodes, left, stands: false }
     };
     own.into_iter().map(record).collect()
 }
@@ -120,7 +127,7 @@ fn read<'a>(plot: &Plot<'_>, index: &Index<'a>) -> Vec<Record<'a>> {
 /// others of a set no name is known.
 fn unread(index: &Index<'_>, placement: &Placement) -> Option<Unless> {
     let own = &placement.spec.job_uid;
-    let missing = |uid: &&Uid| !index.world.jobs.contains_key(*uid);
+    let missing = |uid: &&Uid| index.job(uid).is_none();
     let is_own = placement.spec.jobs().iter().filter(missing).eq([own]);
     is_own.then(|| {
         Unless::Job(Seen {
@@ -134,8 +141,7 @@ fn unread(index: &Index<'_>, placement: &Placement) -> Option<Unless> {
 
 /// Why a record is of no use any more.
 fn useless(index: &Index<'_>, record: &Record<'_>) -> Option<String> {
-    let placement = record.placement;
-    let Some(unit) = index.unit_of(placement) else {
+    let Some(unit) = &record.unit else {
         return Some("its Job is gone".to_string());
     };
     if unit.is_over() {
@@ -144,17 +150,17 @@ fn useless(index: &Index<'_>, record: &Record<'_>) -> Option<String> {
     if record.nodes.is_empty() {
         return Some("its nodes are none of the machine's".to_string());
     }
-    let open = |job: &&Job| index.pods_of(&job.uid()).iter().any(|pod| pod.gate().is_none());
-    let held = unit.jobs().iter().any(open);
-    (unit.is_suspended() && !held).then(|| "its Job is suspended".to_string())
+    let open = |job: &&Job| index.pods_of(job).any(|pod| pod.gate().is_none());
+    (unit.is_suspended() && !unit.jobs().iter().any(open))
+        .then(|| "its Job is suspended".to_string())
 }
 
 /// Why a proposal cannot be confirmed: a node cannot be had any more.
 fn unfit(plot: &Plot<'_>, index: &Index<'_>, record: &Record<'_>) -> Option<String> {
-    let unit = index.unit_of(record.placement)?;
+    let unit = record.unit.as_ref()?;
     let demands = Demands::of_all(unit.jobs());
-    let uids: HashSet<Uid> = unit.jobs().iter().map(|job| job.uid()).collect();
-    let owns = |pod: &Pod| pod.owner().is_some_and(|owner| uids.contains(&owner));
+    let uids: HashSet<&str> = unit.jobs().iter().map(|job| job.id()).collect();
+    let owns = |pod: &Pod| pod.owner_id().is_some_and(|owner| uids.contains(owner));
     record.placement.spec.nodes.iter().find_map(|name| {
         let right = index.world.nodes.get(name).is_some_and(|node| {
             node.is_ready()
@@ -164,7 +170,7 @@ fn unfit(plot: &Plot<'_>, index: &Index<'_>, record: &Record<'_>) -> Option<Stri
         if !right {
             return Some(format!("{} is not available", shown(name)));
         }
-        let other = index.pods_on(name).iter().any(|pod| super::occupies(pod) && !owns(pod));
+        let other = index.pods_on(name).any(|pod| super::occupies(pod) && !owns(pod));
         other.then(|| format!("{} is not free", shown(name)))
     })
 }
@@ -175,16 +181,13 @@ fn of_another_flavor(index: &Index<'_>, unit: &Unit<'_>, record: &Record<'_>) ->
     let nodes = &record.placement.spec.nodes;
     unit.bases().find_map(|(job, base)| {
         let quota = job.quota.as_ref().filter(|_| job.is_suspended())?;
-        if !index.pods_of(&job.uid()).is_empty() {
+        if index.pods_of(job).next().is_some() {
             return None;
         }
         let own = job.spec.completions.unwrap_or(0) as usize;
         let known =
             nodes.iter().skip(base).take(own).filter_map(|name| index.world.nodes.get(name));
-        let lacks = |node: &&Node| {
-            quota.selector.iter().any(|(label, value)| node.label(label) != Some(value))
-        };
-        let other = known.into_iter().find(lacks)?;
+        let other = known.into_iter().find(|node| !node.is_selected(&quota.selector))?;
         Some(format!("{} is not of its flavor", shown(other.name())))
     })
 }
@@ -198,9 +201,13 @@ fn broken(
     memory: &mut Memory,
     now: i64,
 ) -> Option<String> {
-    let unit = index.unit_of(record.placement)?;
-    if let Some(why) = of_another_flavor(index, &unit, record) {
+    let unit = record.unit.as_ref()?;
+    if let Some(why) = of_another_flavor(index, unit, record) {
         return Some(why);
+    }
+    let waits = |job: &&Job| index.pods_of(job).any(|pod| pod.node().is_none());
+    if !unit.jobs().iter().any(waits) {
+        return None;
     }
     let mut by_rank: HashMap<usize, (bool, Option<&Pod>)> = HashMap::new();
     for (rank, pod) in unit.pods(index) {

@@ -69,7 +69,7 @@ fn queues(cluster: &Cluster) {
     make("namespaces/default/localqueues", "LocalQueue", "queue", spec);
 }
 
-/// The queue admits nobody before our check is looked after.
+/// The queue admits no Job before our check is looked after.
 fn is_active(cluster: &Cluster) -> bool {
     let queue = cluster.get(&format!("{API}/clusterqueues/all"));
     let conditions = queue["status"]["conditions"].as_array();

@@ -200,7 +200,7 @@ fn jobs_get_slices_and_others_when_a_cube_fails() {
         cluster.get(machines)["items"][0]["status"]["free"] == 7
     });
     eprintln!("Slices: {:?}", controller.counts);
-    // Nobody but the daemon says that a Slice failed.
+    // The daemon alone says that a Slice failed.
     let forged = json!({ "metadata": { "annotations": { "pavior.dev/failed": "1 1 x" } } });
     let path = format!("{JOBS}/job1");
     let (code, message) = cluster.ask(User::Alice, "PATCH", &path, &forged).unwrap_err();

@@ -107,9 +107,10 @@ impl Machine {
         &self.healthy
     }
 
-    /// The job that holds a node. O(boxes of all jobs).
+    /// The job that holds a node. O(1) for a free node, else O(boxes of all jobs).
     pub fn holder(&self, node: NodeId) -> Option<JobId> {
-        if node.0 >= self.grid.nodes() {
+        // No job holds a free node: then the table is not looked through.
+        if node.0 >= self.grid.nodes() || self.free.is_node_free(node) {
             return None;
         }
         let point = self.grid.point(node);

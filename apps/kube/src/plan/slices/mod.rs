@@ -37,10 +37,10 @@ const ATTEMPTS: u32 = 12;
 /// Who has a cube.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Use {
-    Nobody,
+    Free,
     /// A Slice without a record: it is being deleted.
     Going,
-    /// A Slice of somebody else, for nobody knows how long.
+    /// A Slice of somebody else; how long it stays is not known.
     Others,
     Held,
 }
@@ -78,8 +78,8 @@ impl<'a> Lot<'a> {
         }
         let yard = Yard::of(&machine.spec, index.world.nodes.values())?;
         let site = Site::of_cubes(&machine.spec, yard.cubes.len())?;
-        let plot = Plot { name: machine.name(), site, places: yard.places() };
-        let mut uses = vec![Use::Nobody; yard.cubes.len()];
+        let plot = Plot { name: machine.name(), site, places: yard.places(), nodes: Vec::new() };
+        let mut uses = vec![Use::Free; yard.cubes.len()];
         for slice in slices.values() {
             let ours = slice.record(plot.name);
             let to = match ours {
@@ -105,7 +105,7 @@ impl<'a> Lot<'a> {
     }
 
     fn is_free(&self, at: usize) -> bool {
-        self.uses[at] == Use::Nobody && self.yard.cubes[at].health != Health::Unusable
+        self.uses[at] == Use::Free && self.yard.cubes[at].health != Health::Unusable
     }
 
     fn state(&self, record: &Placement, memory: &mut Memory, now: i64) -> State<'a> {
@@ -136,7 +136,7 @@ impl<'a> Lot<'a> {
         let unit = self.index.unit_of(record)?;
         // Then its Slice was there, and is made anew, unless somebody took a cube of it since. One
         // with a cube of it may be from before: then its own Slice was only not read yet.
-        let opened = unit.pods(self.index).iter().any(|(_, pod)| pod.gate().is_none());
+        let opened = unit.pods(self.index).any(|(_, pod)| pod.gate().is_none());
         let taken = |slice: &Slice| {
             let foreign = slice.record(self.plot.name).is_none();
             foreign && slice.phase() == Phase::Usable && slice.created() >= record.created()
@@ -259,7 +259,7 @@ fn follow(
 
 /// Opens the pods of a Job for the nodes of its Slice, when all wait.
 fn open(lot: &Lot<'_>, unit: &Unit<'_>, slice: &Slice, acts: &mut Vec<Act>) {
-    let pods = unit.pods(lot.index);
+    let pods: Vec<_> = unit.pods(lot.index).collect();
     let begun = pods.iter().any(|(_, pod)| pod.gate().is_none());
     if !begun && (pods.len() as u64) < unit.left() {
         return;
@@ -273,7 +273,7 @@ fn open(lot: &Lot<'_>, unit: &Unit<'_>, slice: &Slice, acts: &mut Vec<Act>) {
 /// Deletes pods that are open for another Slice than that of their Job's record. While that Slice
 /// is usable they are let run: the record may only not have been read yet.
 fn remove(lot: &Lot<'_>, unit: &Unit<'_>, acts: &mut Vec<Act>) {
-    let record = lot.index.placement_of(&unit.uid());
+    let record = lot.index.placement_of(unit.first());
     let own = record.map(Slice::name_for);
     for (_, pod) in unit.pods(lot.index) {
         let selected = pod.spec.node_selector.get(OF_SLICE);
@@ -320,7 +320,7 @@ fn status(lot: &Lot<'_>, machine: &Machine, placed: &queue::Placed) -> MachineSt
     let all = lot.yard.cubes.len();
     let free: Vec<usize> =
         (0..all).filter(|&at| lot.is_free(at) && !placed.given.contains(&at)).collect();
-    let idle = (0..all).filter(|&at| lot.uses[at] == Use::Nobody).count();
+    let idle = (0..all).filter(|&at| lot.uses[at] == Use::Free).count();
     let slots = |text: &String| {
         let topology = Topology::read(text).ok()?;
         let in_block = |range: std::ops::Range<usize>| {

@@ -106,7 +106,8 @@ pub(super) fn place(
     let mut placed = Placed::default();
     let mut queued: HashMap<&str, usize> = HashMap::new();
     memory.unfinished = false;
-    let mut all = order::waiting(&lot.plot, lot.index, records, units, memory);
+    let held = order::held(records);
+    let mut all = order::waiting(&lot.plot, lot.index, &held, units, memory);
     all.sort_by_cached_key(|(unit, _)| Failures::of(unit.first()).is_none());
     for (number, (unit, ready)) in all.iter().enumerate() {
         if unit.is_kueues(lot.index) {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
+use std::sync::Arc;
 
 use pavior_kernel::shown;
 use pavior_mesh::{NodeId, Sides, read_sides, volume};
@@ -137,14 +138,15 @@ impl Yard {
     }
 
     /// The cubes as places in a row, so that a record has cubes where others have nodes.
-    pub(super) fn places(&self) -> Places {
+    pub(super) fn places(&self) -> Arc<Places> {
         let ids = self.cubes.iter().enumerate();
         let ids: HashMap<String, NodeId> =
             ids.map(|(at, cube)| (cube.id.clone(), NodeId(at as u32))).collect();
         let mut names: Vec<Option<String>> =
             self.cubes.iter().map(|cube| Some(cube.id.clone())).collect();
         names.resize(names.len().max(1), None);
-        Places { names, ids, contradictory: self.contradictory.clone() }
+        let contradictory = self.contradictory.clone();
+        Arc::new(Places { names, ids, contradictory, ..Places::default() })
     }
 
     /// How many nodes a topology has.

@@ -4,6 +4,7 @@
 mod copies;
 mod foretold;
 mod model;
+mod places;
 mod quota;
 mod quota_storm;
 mod races;

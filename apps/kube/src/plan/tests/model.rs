@@ -42,8 +42,8 @@ impl News {
             News::Job(uid, None) => drop(world.jobs.remove(&uid)),
             News::Pod(uid, Some(pod)) => drop(world.pods.insert(uid, pod)),
             News::Pod(uid, None) => drop(world.pods.remove(&uid)),
-            News::Node(name, Some(node)) => drop(world.nodes.insert(name, node)),
-            News::Node(name, None) => drop(world.nodes.remove(&name)),
+            News::Node(name, Some(node)) => world.nodes.insert(name, node),
+            News::Node(name, None) => world.nodes.remove(&name),
             News::Placement(uid, Some(one)) => drop(world.placements.insert(uid, one)),
             News::Placement(uid, None) => drop(world.placements.remove(&uid)),
             News::Slice(uid, Some(one)) => {
@@ -446,7 +446,7 @@ impl Model {
         }
     }
 
-    /// The node that a pod can have: the one that it names, or one of its Slice that nobody has.
+    /// The node that a pod can have: the one that it names, or one of its Slice that no pod has.
     fn node_for(&self, pod: &Pod, taken: &HashSet<String>) -> Option<String> {
         let Some(slice) = pod.spec.node_selector.get(OF_SLICE) else { return pod.meant_for() };
         let of_slice = |node: &&Node| node.label(OF_SLICE) == Some(slice.as_str());

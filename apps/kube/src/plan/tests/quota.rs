@@ -274,7 +274,7 @@ fn who_gets_quota_of_another_flavor_gets_another_box_before_it_is_admitted() {
     for word in ["propose", "confirm", "check"] {
         assert_eq!(carried(&mut model), [word]);
     }
-    // Its quota was taken and given again, of another flavor, and nobody saw it without.
+    // Its quota was taken and given again, of another flavor, and no copy saw it without.
     let slow = json!({
         "metadata": { "name": "slow", "uid": "slow" },
         "spec": { "nodeLabels": { "pool": "slow" } },

@@ -211,7 +211,7 @@ impl Storm {
         }
     }
 
-    /// Nobody holds quota for long without a place.
+    /// No Job holds quota for long without a place.
     fn judge_quota(&mut self) {
         let placed: BTreeSet<&Uid> =
             self.model.world.placements.values().map(|one| &one.spec.job_uid).collect();

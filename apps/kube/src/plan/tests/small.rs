@@ -69,7 +69,7 @@ fn a_job_is_proposed_confirmed_and_opened_in_the_order_of_its_ranks() {
 }
 
 #[test]
-fn jobs_that_cannot_be_placed_are_told_why_and_stop_nobody() {
+fn jobs_that_cannot_be_placed_are_told_why_and_stop_no_other() {
     let mut model = Model::new("torus:4x4", &json!({}));
     model.add_job("large", "8x1", &json!({}));
     model.add_job("deep", "2x2x2", &json!({}));

@@ -47,7 +47,7 @@ impl Judge {
         }
     }
 
-    /// A Slice was made: it is as its Job asks for it, and of cubes of which nobody has known for
+    /// A Slice was made: it is as its Job asks for it, and of cubes of which no copy has known for
     /// long that they cannot be used. Its record's second one is made anew of the same cubes.
     pub(super) fn formed(&mut self, model: &Model, record: &Seen, slice: &Draft, round: usize) {
         self.cubes(model);
@@ -86,7 +86,7 @@ impl Judge {
         }
     }
 
-    /// Nothing is left when nobody asks for anything any more.
+    /// Nothing is left when no Job asks for anything any more.
     pub(super) fn nothing_is_left(&mut self, model: &Model) {
         let records = model.world.placements.len();
         let slices = model.world.slices.iter().flatten().count();

@@ -95,7 +95,7 @@ fn a_cube_that_fails_is_replaced_by_a_spare() {
     assert_eq!(cubes, [name(0, 0), name(0, 2), name(0, 3)]);
     assert_eq!(model.pods(|pod| pod.node().is_some()).len(), 3);
     assert!(note(&model, &job).unwrap().starts_with("0 "), "the new one is usable");
-    // It ends: the broken cube is nobody's, and two are there beside the spare.
+    // It ends: the broken cube is no Job's, and two are there beside the spare.
     for pod in model.pods(|pod| pod.node().is_some()) {
         model.succeed(&pod);
     }
