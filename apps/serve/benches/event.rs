@@ -2,9 +2,9 @@
 //! of them, and copying it for each. What the sockets take is not counted.
 //!
 //! ```sh
-//! cargo bench --profile dev --workspace --all-features --bench event          # 1, 10, 100 watchers
+//! cargo bench --profile dev --workspace --all-features --bench event          # 1 to 100 watchers
 //! cargo bench --profile dev --workspace --all-features --bench event -- check # the fixed set
-//! cargo bench --profile dev --workspace --all-features --bench event -- write # the fixed set, anew
+//! cargo bench --profile dev --workspace --all-features --bench event -- write # the same, anew
 //! ```
 //!
 //! It is counted in the profile of the tests, whose service and dependencies are there already.
