@@ -82,7 +82,9 @@ fn send(watchers: usize, events: usize) {
             None => lease = Some(client.lease(r#"{"shape":[4,4]}"#)),
             Some(held) => assert_eq!(client.end(&held).status, 200),
         }
-        all.iter_mut().for_each(|watcher| until(watcher, "data: "));
+        for watcher in &mut all {
+            until(watcher, "data: ");
+        }
     }
     folder.close().expect("it can be removed");
     std::process::exit(0);
