@@ -1,7 +1,8 @@
 //! Calls of cargo, the one that runs this program.
 
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::notes;
 
@@ -47,15 +48,27 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> bool {
     run_with(root, arguments, &CHECKED)
 }
 
-/// What a cargo command, as all the checks run it, says when it has ended, and whether it succeeds.
-pub(crate) fn report(root: &Path, arguments: &[&str]) -> (String, bool) {
-    match command(root, arguments).envs(CHECKED).output() {
-        Ok(output) => {
-            let said = [output.stdout, output.stderr].concat();
-            (String::from_utf8_lossy(&said).into_owned(), output.status.success())
+/// What a cargo command, as all the checks run it, prints, and whether it succeeds. It is shown at
+/// once, or left to the caller.
+pub(crate) fn report(root: &Path, arguments: &[&str], show: bool) -> (String, bool) {
+    let mut cargo = command(root, arguments);
+    cargo.envs(CHECKED).stdout(Stdio::piped());
+    let mut child = match cargo.spawn() {
+        Ok(child) => child,
+        Err(error) => return (error.to_string(), false),
+    };
+    let mut said = String::new();
+    let mut lines = BufReader::new(child.stdout.take().expect("it is piped"));
+    let mut line = Vec::new();
+    while lines.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
+        let text = String::from_utf8_lossy(&line);
+        if show {
+            print!("{text}");
         }
-        Err(error) => (error.to_string(), false),
+        said.push_str(&text);
+        line.clear();
     }
+    (said, child.wait().is_ok_and(|status| status.success()))
 }
 
 /// Whether a cargo command succeeds with these variables.

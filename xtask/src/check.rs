@@ -217,19 +217,27 @@ fn tests(root: &Path, announce: &dyn Fn(&str)) -> Vec<String> {
     let slurm = {
         let root = root.to_path_buf();
         let arguments = [TESTS, &["--quiet", "--test", "it", "--"], slurm::TESTS].concat();
-        std::thread::spawn(move || report(&root, &arguments))
+        std::thread::spawn(move || report(&root, &arguments, false))
     };
     let skipped = slurm::TESTS.iter().flat_map(|name| ["--skip", name]);
     let others: Vec<&str> = TESTS.iter().copied().chain(["--"]).chain(skipped).collect();
-    let mut failed = Vec::new();
-    if !cargo(root, &others) {
-        failed.push(format!("failed: tests and examples of the docs (cargo {})", TESTS.join(" ")));
-    }
+    let (said, passed) = report(root, &others, true);
+    let of = format!("tests and examples of the docs (cargo {})", TESTS.join(" "));
+    let mut failed = failures(&of, &said, passed);
     announce("tests of real Slurms, which ran beside these: the end is waited for");
     let (said, passed) = slurm.join().expect("a thread that runs a program does not panic");
     print!("{said}");
-    failed.extend((!passed).then(|| "failed: tests of real Slurms".to_string()));
+    failed.extend(failures("tests of real Slurms", &said, passed));
     failed
+}
+
+/// What failed of tests, with the first words of each, so that the end of a long run says why.
+fn failures(of: &str, said: &str, passed: bool) -> Vec<String> {
+    const WORDS: usize = 1200;
+    let short = |told: &str| told.chars().take(WORDS).collect::<String>();
+    let told = said.split("\n---- ").skip(1).map(|told| format!("---- {}", short(told)));
+    let failed = format!("failed: {of}");
+    (!passed).then(|| told.chain([failed]).collect()).unwrap_or_default()
 }
 
 /// Runs the exhaustive conformance suite, of all strategies or of those named.
@@ -345,4 +353,20 @@ fn host() -> String {
     let text = text.unwrap_or_default();
     let host = text.lines().find_map(|line| line.strip_prefix("host: "));
     host.unwrap_or_default().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_failed_is_told_in_a_few_words() {
+        let said =
+            format!("\n---- a::b stdout ----\n{}\n\n---- c stdout ----\nwhy\n", "x".repeat(9999));
+        let told = failures("tests", &said, false);
+        assert_eq!(told.len(), 3);
+        assert!(told[0].starts_with("---- a::b stdout ----\nxxx") && told[0].len() < 1300);
+        assert_eq!((&*told[1], &*told[2]), ("---- c stdout ----\nwhy\n", "failed: tests"));
+        assert_eq!(failures("tests", &said, true), Vec::<String>::new());
+    }
 }

@@ -76,42 +76,58 @@ async fn work(client: Client) {
         let due: Vec<String> =
             ends.iter().filter(|(_, (end, _))| *end <= now).map(|(uid, _)| uid.clone()).collect();
         for uid in due {
-            let pod = ends[&uid].1.clone();
-            if set(&client, &pod, "Succeeded").await {
+            let (_, pod) = ends.get_mut(&uid).expect("it was just there");
+            if set(&client, pod, "Succeeded").await {
                 ends.remove(&uid);
             }
         }
     }
 }
 
-async fn look(client: &Client, pod: Pod, ends: &mut HashMap<String, (Instant, Pod)>) {
+async fn look(client: &Client, mut pod: Pod, ends: &mut HashMap<String, (Instant, Pod)>) {
     let uid = pod.uid().unwrap_or_default();
     let bound = pod.spec.as_ref().is_some_and(|spec| spec.node_name.is_some());
-    let phase = pod.status.as_ref().and_then(|status| status.phase.clone()).unwrap_or_default();
     if pod.metadata.deletion_timestamp.is_some() {
         ends.remove(&uid);
         let api: Api<Pod> = Api::namespaced(client.clone(), &pod.namespace().unwrap_or_default());
         let _ = api.delete(&pod.name_any(), &DeleteParams::default().grace_period(0)).await;
-    } else if bound && phase == "Pending" {
+    } else if bound && phase(&pod) == "Pending" {
         let first =
             pod.labels().get("batch.kubernetes.io/job-completion-index").map(String::as_str);
         let early = pod.annotations().get("toy/first").filter(|_| first == Some("0"));
         let seconds = early.or_else(|| pod.annotations().get("toy/seconds"));
         let seconds = seconds.and_then(|text| text.parse().ok());
         // If it cannot be said now, its end can be said later.
-        let _ = set(client, &pod, "Running").await;
+        let _ = set(client, &mut pod, "Running").await || set(client, &mut pod, "Running").await;
         ends.insert(uid, (Instant::now() + Duration::from_secs(seconds.unwrap_or(1)), pod));
     }
 }
 
-/// Says how a pod is; whether that was heard, or the pod is gone.
-async fn set(client: &Client, pod: &Pod, phase: &str) -> bool {
+fn phase(pod: &Pod) -> &str {
+    pod.status.as_ref().and_then(|status| status.phase.as_deref()).unwrap_or_default()
+}
+
+/// Says how a pod is; whether that was heard, or the pod is over or gone. A pod that somebody else
+/// changed is read anew: a pod that a test made fail stays so.
+async fn set(client: &Client, pod: &mut Pod, to: &str) -> bool {
     let api: Api<Pod> = Api::namespaced(client.clone(), &pod.namespace().unwrap_or_default());
-    let body = json!({ "metadata": { "uid": pod.uid() }, "status": { "phase": phase } });
-    let patch = Patch::Merge(body);
+    let seen = json!({ "uid": pod.uid(), "resourceVersion": pod.resource_version() });
+    let patch = Patch::Merge(json!({ "metadata": seen, "status": { "phase": to } }));
+    let is = |error: &kube::Error, code| matches!(error, kube::Error::Api(it) if it.code == code);
     match api.patch_status(&pod.name_any(), &PatchParams::default(), &patch).await {
-        Ok(_) => true,
-        Err(kube::Error::Api(status)) => matches!(status.code, 404 | 409),
-        Err(_) => false,
+        Ok(new) => *pod = new,
+        Err(error) if is(&error, 404) => {}
+        Err(error) if is(&error, 409) => match api.get(&pod.name_any()).await {
+            Ok(new)
+                if new.uid() == pod.uid() && !["Failed", "Succeeded"].contains(&phase(&new)) =>
+            {
+                *pod = new;
+                return false;
+            }
+            Ok(_) => {}
+            Err(error) => return is(&error, 404),
+        },
+        Err(_) => return false,
     }
+    true
 }

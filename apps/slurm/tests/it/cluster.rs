@@ -291,11 +291,20 @@ impl Cluster {
     pub(crate) fn said_of(&self, job: &str) -> String {
         let folder = self.path().display();
         let line = format!(
-            "cd {folder}; grep -hw JobId={job} jobs.txt; \
-             grep -hwE '(JobId=|job |\\[){job}' log/*.log | tail -n 60"
+            "cd {folder}; grep -hwE '(JobId=|job |job0*|\\[){job}' log/*.log | sort | tail -n 60; \
+             grep -hw JobId={job} jobs.txt"
         );
         let output = self.shell(&line, false);
         format!("{}; {}", String::from_utf8_lossy(&output.stdout), self.log())
+    }
+
+    /// Whether a slurmd deleted a job's script before the job could read it. A step's socket is
+    /// made before it is listened to; a slurmd that is asked for its steps in between, as all are
+    /// when slurmctld starts, believes that the step is dead. Such a job fails, with or without us.
+    pub(crate) fn lost_its_script(&self, job: &str) -> bool {
+        let folder = self.path().display();
+        let what = format!("Purging vestigial job script .*/job0*{job}/");
+        self.shell(&format!("grep -qE '{what}' {folder}/log/n*.log"), false).status.success()
     }
 
     /// Starts slurmctld again, and waits until it answers.

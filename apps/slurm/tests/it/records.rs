@@ -34,6 +34,15 @@ pub(crate) fn read(cluster: &Cluster) -> Vec<Record> {
     all
 }
 
+/// Whether a job ended as it should; one that Slurm lost the script of could not.
+pub(crate) fn completed(cluster: &Cluster, record: &Record) -> bool {
+    let lost = record.state == "FAILED" && cluster.lost_its_script(&record.job);
+    if lost {
+        eprintln!("note: Slurm lost the script of job {}", record.job);
+    }
+    lost || record.state == "COMPLETED"
+}
+
 /// The numbers of a list such as n[00-01,08].
 fn nodes(list: &str) -> Vec<u32> {
     let inner = list.trim_start_matches('n').trim_start_matches('[').trim_end_matches(']');

@@ -27,7 +27,7 @@ fn from_the_first_look_to_the_removal(release: Release) {
     let all = records::read(&cluster);
     for name in load.names {
         let of_name: Vec<_> = all.iter().filter(|job| job.name == name).collect();
-        let done = of_name.iter().filter(|job| job.state == "COMPLETED").count();
+        let done = of_name.iter().filter(|job| records::completed(&cluster, job)).count();
         let said = || of_name.iter().map(|job| cluster.said_of(&job.job)).collect::<String>();
         assert_eq!(done, 1, "{name} completed {done} times: {}", said());
     }

@@ -70,8 +70,8 @@ pub(crate) fn storm(cluster: &mut Cluster, seed: u64, rounds: u64) {
     cluster.until(FORGOTTEN, 60 + 6 * rounds, str::is_empty);
     let records = records::read(cluster);
     for (name, wanted) in storm.wanted {
-        let done = |record: &&records::Record| record.name == name && record.state == "COMPLETED";
-        let done = records.iter().filter(done).count();
+        let of_name = records.iter().filter(|record| record.name == name);
+        let done = of_name.filter(|record| records::completed(cluster, record)).count();
         assert!(done >= wanted, "{name} completed {done} times; {}", cluster.log());
     }
 }

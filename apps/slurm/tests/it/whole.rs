@@ -50,7 +50,7 @@ fn a_controller_fails_over(release: Release) {
     cluster.until(storm::FORGOTTEN, 300, str::is_empty);
     let records = records::read(&cluster);
     records::judge(&records, 4);
-    let done = records.iter().filter(|job| job.state == "COMPLETED").count();
+    let done = records.iter().filter(|job| records::completed(&cluster, job)).count();
     assert!(done >= jobs, "{done} of {jobs} completed; {}", cluster.log());
     let log = std::fs::read_to_string(cluster.path().join("pavior.log")).unwrap();
     let closed = log.matches("\"event\":\"close\"").count();
