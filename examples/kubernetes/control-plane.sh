@@ -12,7 +12,8 @@
 # RELEASE is 1.34, 1.35, 1.36 or 1.37. Programs lie in ${XDG_CACHE_HOME:-~/.cache}/pavior/kubernetes,
 # 0.2 GB each. DIR gets keys, tokens, data, logs, `bin/kubectl` and `kubeconfig`; tokens are `admin`,
 # `pavior`, `user`, `observer`, `kueue` and `jobset`. Nodes are objects alone: no kubelet runs the
-# pods. PORT (default 16443) and the two ports behind it are listened to on 127.0.0.1.
+# pods. PORT (default 16443) and the two ports behind it are listened to on 127.0.0.1. The audit log
+# has changed objects as a whole, or what AUDIT (Metadata, for one) says.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -105,7 +106,7 @@ rules:
     verbs: [get, list, watch]
   - level: None
     resources: [{group: coordination.k8s.io, resources: [leases]}]
-  - level: RequestResponse
+  - level: ${AUDIT:-RequestResponse}
     resources:
       - {group: "", resources: [pods, pods/binding, pods/status, nodes]}
       - {group: batch, resources: [jobs, jobs/status]}

@@ -72,24 +72,26 @@ fn example(name: &str) -> PathBuf {
 impl Cluster {
     /// Starts one with nodes of a mesh or torus named `n{x}-{y}-{z}`; none where it cannot be had.
     pub(crate) fn start(what: &str, release: &'static str, sides: [u16; 3]) -> Option<Cluster> {
-        let mut cluster = Cluster::bare(what, release, CONTROLLERS)?;
+        let mut cluster = Cluster::bare(what, release, CONTROLLERS, "RequestResponse")?;
         cluster.kubelets.start(&cluster.runtime, cluster.admin.clone());
         cluster.prepare(sides);
         Some(cluster)
     }
 
-    /// The same without nodes and objects of ours, and with nothing in the place of kubelets.
+    /// The same without nodes and objects of ours, and with nothing in the place of kubelets. The
+    /// audit log has so much of each object: `Metadata` or `RequestResponse`.
     pub(crate) fn bare(
         what: &str,
         release: &'static str,
         controllers: &'static str,
+        audit: &str,
     ) -> Option<Cluster> {
         let folder = tempfile::tempdir().expect("there is room");
         let port =
             20_000 + 10 * (NEXT.fetch_add(1, Ordering::Relaxed) + std::process::id() as u16 % 1000);
         let mut command = Command::new(script());
         command.args(["start", release]).arg(folder.path()).env("PORT", port.to_string());
-        command.env("CONTROLLERS", controllers);
+        command.env("CONTROLLERS", controllers).env("AUDIT", audit);
         let said = command.stdin(Stdio::null()).output().expect("bash is there");
         if !said.status.success() {
             let why = String::from_utf8_lossy(&said.stderr).trim().to_string();
