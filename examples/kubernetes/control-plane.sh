@@ -99,13 +99,17 @@ END
   cat >"$dir/audit.yaml" <<END
 apiVersion: audit.k8s.io/v1
 kind: Policy
-omitStages: [RequestReceived]
 rules:
   - level: None
     verbs: [get, list, watch]
   - level: None
     resources: [{group: coordination.k8s.io, resources: [leases]}]
+  # Also that it was asked for: an API server that is killed does not say what became of it.
   - level: RequestResponse
+    verbs: [delete]
+    resources: [{group: pavior.dev, resources: [placements]}]
+  - level: RequestResponse
+    omitStages: [RequestReceived]
     resources:
       - {group: "", resources: [pods, pods/binding, pods/status, nodes]}
       - {group: batch, resources: [jobs, jobs/status]}
