@@ -157,7 +157,8 @@ part() {
         --service-account-signing-key-file "$dir/keys/accounts.key"
         --disable-admission-plugins ServiceAccount,TaintNodesByCondition
         --audit-policy-file "$dir/audit.yaml" --audit-log-path "$dir/audit.log"
-        --audit-log-mode blocking --service-cluster-ip-range 10.0.0.0/24
+        --audit-log-mode blocking --audit-log-maxsize 10000
+        --service-cluster-ip-range 10.0.0.0/24
         --max-requests-inflight 2000 --max-mutating-requests-inflight 2000
       )
       ;;
