@@ -100,13 +100,17 @@ END
   cat >"$dir/audit.yaml" <<END
 apiVersion: audit.k8s.io/v1
 kind: Policy
-omitStages: [RequestReceived]
 rules:
   - level: None
     verbs: [get, list, watch]
   - level: None
     resources: [{group: coordination.k8s.io, resources: [leases]}]
+  # Also that it was asked for: an API server that is killed does not say what became of it.
+  - level: RequestResponse
+    verbs: [delete]
+    resources: [{group: pavior.dev, resources: [placements]}]
   - level: ${AUDIT:-RequestResponse}
+    omitStages: [RequestReceived]
     resources:
       - {group: "", resources: [pods, pods/binding, pods/status, nodes]}
       - {group: batch, resources: [jobs, jobs/status]}
@@ -154,7 +158,8 @@ part() {
         --service-account-signing-key-file "$dir/keys/accounts.key"
         --disable-admission-plugins ServiceAccount,TaintNodesByCondition
         --audit-policy-file "$dir/audit.yaml" --audit-log-path "$dir/audit.log"
-        --audit-log-mode blocking --service-cluster-ip-range 10.0.0.0/24
+        --audit-log-mode blocking --audit-log-maxsize 10000
+        --service-cluster-ip-range 10.0.0.0/24
         --max-requests-inflight 2000 --max-mutating-requests-inflight 2000
       )
       ;;

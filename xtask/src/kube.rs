@@ -23,30 +23,37 @@ pub(crate) fn prepare(root: &Path) {
     }
 }
 
-/// Runs everything that disturbs a cluster on a release, with the seeds 1 to 5 or others.
+/// Runs everything that disturbs a cluster on a release, with the seeds 1 to 5 or others; or all
+/// tests as the checks run them, on each release but theirs.
 pub(crate) fn storm(root: &Path, arguments: &[String]) -> Vec<String> {
-    let usage =
-        || vec![format!("cargo xtask kube RELEASE [SEED ...]: {}; or speed", RELEASES.join(", "))];
+    let usage = || {
+        let releases = RELEASES.join(", ");
+        vec![format!("cargo xtask kube RELEASE [SEED ...]: {releases}; or older; or speed")]
+    };
     let Some((release, seeds)) = arguments.split_first() else { return usage() };
-    if release == "speed" {
-        return speed(root);
+    match release.as_str() {
+        "speed" => return speed(root),
+        "older" => {
+            let older = &RELEASES[..RELEASES.len() - 1];
+            return older.iter().flat_map(|release| tests(root, release, &[])).collect();
+        }
+        _ => {}
     }
     let numbers = seeds.iter().all(|seed| seed.parse::<u64>().is_ok());
     if !RELEASES.contains(&release.as_str()) || !numbers {
         return usage();
     }
     let seeds = if seeds.is_empty() { "1 2 3 4 5".to_string() } else { seeds.join(" ") };
+    tests(root, release, &[("PAVIOR_KUBE_SEEDS", seeds.as_str())])
+}
+
+/// The tests on a release. With seeds they make more Jobs.
+fn tests(root: &Path, release: &str, seeds: &[(&str, &str)]) -> Vec<String> {
     let tests = ["test", "-p", "pavior-kube", "--test", "it", "--", "--nocapture"];
-    let variables = [
-        ("PAVIOR_KUBE_SEEDS", seeds.as_str()),
-        ("PAVIOR_KUBE_RELEASE", release),
-        ("PAVIOR_REQUIRE_KUBERNETES", "1"),
-    ];
-    if run_with(root, &tests, &variables) {
-        Vec::new()
-    } else {
-        vec![format!("the tests of pavior kube failed on {release}")]
-    }
+    let mut variables = vec![("PAVIOR_KUBE_RELEASE", release), ("PAVIOR_REQUIRE_KUBERNETES", "1")];
+    variables.extend(seeds);
+    let passed = run_with(root, &tests, &variables);
+    if passed { Vec::new() } else { vec![format!("the tests of pavior kube failed on {release}")] }
 }
 
 /// Measures how long 4,096 pods take, with boxes and without.

@@ -46,6 +46,7 @@ const USAGE: &str = "usage: cargo xtask <command>
                      seed, with kills of daemon and slurmctld (seeds 1 to 5: about 20 minutes)
   kube RELEASE [SEED ...]   the daemon against a real control plane of Kubernetes 1.34 to 1.37: 200
                      Jobs a seed, with all that disturbs a cluster (seeds 1 to 5: about 20 minutes)
+  kube older  the same daemon against each of the older releases, as the checks try the newest
   kube speed  how long 4,096 pods take with boxes and without (some minutes; quiet machine)
   python      the Python package: built, installed into target/python, and tried there; and the site
   site        the documentation site, target/site/index.html

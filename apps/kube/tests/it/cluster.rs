@@ -17,6 +17,7 @@ use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 use crate::kubelets::Kubelets;
+use crate::policies;
 use crate::proxy::Proxy;
 
 /// Also the controllers that look after nodes.
@@ -38,7 +39,7 @@ pub(crate) fn release() -> &'static str {
 }
 
 /// Whether the policy that adds gate and resource to Jobs is on.
-fn mutates(release: &str) -> bool {
+pub(crate) fn mutates(release: &str) -> bool {
     !matches!(release, "1.34" | "1.35")
 }
 
@@ -152,14 +153,7 @@ impl Cluster {
         self.until("the namespace", || {
             self.ask(User::Admin, "GET", namespace, &Value::Null).is_ok()
         });
-        // Policies are in force a while after they were made.
-        let (bad, good) = (job("bad", "0x4", 1), job("good", "1x1x1", 1));
-        let tried = |job: &Value| self.ask(User::Alice, "POST", &format!("{JOBS}?dryRun=All"), job);
-        self.until("the policies", || {
-            let gates =
-                |made: Value| made["spec"]["template"]["spec"]["schedulingGates"].is_array();
-            tried(&bad).is_err_and(|(code, _)| code == 422) && tried(&good).is_ok_and(gates)
-        });
+        self.until("the policies", || policies::hold(self));
     }
 
     /// A user's Job is refused, with a word of the reason and nothing raw.
@@ -456,6 +450,8 @@ impl Drop for Cluster {
 }
 
 pub(crate) const JOBS: &str = "/apis/batch/v1/namespaces/default/jobs";
+pub(crate) const PODS: &str = "/api/v1/namespaces/default/pods";
+pub(crate) const PLACEMENTS: &str = "/apis/pavior.dev/v1alpha1/namespaces/default/placements";
 
 /// A Job as a user writes it: the shape, and nothing else of ours.
 pub(crate) fn job(name: &str, shape: &str, run_s: u32) -> Value {

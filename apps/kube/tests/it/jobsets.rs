@@ -3,12 +3,11 @@
 
 use serde_json::{Value, json};
 
-use crate::cluster::{Cluster, User, job, release};
+use crate::cluster::{Cluster, PODS, User, job, release};
 use crate::judge::Record;
 use crate::sets::nodes;
 
 const SETS: &str = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/default/jobsets";
-const PODS: &str = "/api/v1/namespaces/default/pods";
 
 /// A JobSet of groups of Jobs: each with its name, how many Jobs, their shape, and their pods.
 fn jobset(name: &str, groups: &[(&str, u32, &str, u32)], together: bool, run_s: u32) -> Value {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use pavior_mesh::{Cuboid, Grid};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// What the log says.
 #[derive(Debug, Default)]
@@ -162,14 +162,51 @@ impl Record {
 /// The changes that the API server made, in their order.
 pub(crate) fn events(folder: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(folder.join("audit.log")).expect("the log is there");
-    let good = |event: &Value| {
+    let events = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let (mut events, others): (Vec<Value>, Vec<Value>) = events.partition(|event| {
         let code = event["responseStatus"]["code"].as_u64().unwrap_or(0);
         (200..300).contains(&code)
-    };
-    let events = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let mut events: Vec<Value> = events.filter(good).collect();
+    });
+    events.extend(unanswered(&events, &others));
     events.sort_by_cached_key(when);
     events
+}
+
+/// Deletions of placements that took place, although none is said to: the API server or etcd was
+/// killed before it answered. Of what stands on, something is heard later, since none is left when
+/// all Jobs are over.
+fn unanswered(good: &[Value], others: &[Value]) -> Vec<Value> {
+    let is_ours = |event: &&Value| {
+        event["objectRef"]["resource"] == "placements" && !event["objectRef"]["name"].is_null()
+    };
+    let uid = |event: &Value| {
+        let answer = &event["responseObject"];
+        let (own, of) = (&answer["metadata"]["uid"], &answer["details"]["uid"]);
+        if own.is_null() { of.clone() } else { own.clone() }
+    };
+    let good: Vec<&Value> = good.iter().filter(is_ours).collect();
+    let answered = |event: &Value| good.iter().any(|one| one["auditID"] == event["auditID"]);
+    let lost = |event: &Value| {
+        // Who was refused has changed nothing.
+        let refused = event["responseStatus"]["code"].as_u64().is_some_and(|code| code < 500);
+        event["verb"] == "delete" && !refused && !answered(event)
+    };
+    let mut found = Vec::new();
+    for event in others.iter().filter(is_ours).filter(|event| lost(event)) {
+        let asked = when(event);
+        let of_it = good.iter().filter(|one| {
+            ["name", "namespace"].map(|key| one["objectRef"][key] == event["objectRef"][key])
+                == [true, true]
+        });
+        let before = of_it.filter(|one| when(one) <= asked).max_by_key(|one| when(one));
+        let Some(of) = before.map(|one| uid(one)) else { continue };
+        if !good.iter().any(|one| uid(one) == of && when(one) > asked) {
+            let mut event = event.clone();
+            event["responseObject"] = json!({ "metadata": { "uid": of } });
+            found.push(event);
+        }
+    }
+    found
 }
 
 /// When a change took place at the earliest, if it is a deletion, else at the latest: what seems to
@@ -178,4 +215,46 @@ pub(crate) fn when(event: &Value) -> String {
     let stamp =
         if event["verb"] == "delete" { "requestReceivedTimestamp" } else { "stageTimestamp" };
     event[stamp].as_str().unwrap_or_default().to_string()
+}
+
+/// A word on a placement at a second, as the log has it; 0 is the code where there is no answer.
+fn word_on(name: &str, verb: &str, second: u32, code: u32, node: &str) -> Value {
+    let stamp = format!("2026-11-28T00:00:{second:02}.000000Z");
+    let mut event = json!({
+        "auditID": format!("{name} {verb} {second}"), "verb": verb,
+        "requestReceivedTimestamp": stamp, "stageTimestamp": stamp,
+        "objectRef": { "resource": "placements", "namespace": "default", "name": name },
+    });
+    if verb == "patch" {
+        event["objectRef"]["subresource"] = json!("status");
+    }
+    if code != 0 {
+        event["responseStatus"]["code"] = json!(code);
+        event["responseObject"] = json!({
+            "metadata": { "uid": format!("uid of {name}") },
+            "spec": { "jobUid": name, "nodes": [node] }, "status": { "confirmed": true },
+        });
+    }
+    event
+}
+
+#[test]
+fn a_deletion_without_an_answer_took_place_if_nothing_is_heard_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let overlaps = |events: &[Value]| {
+        let lines: Vec<String> = events.iter().map(Value::to_string).collect();
+        std::fs::write(folder.path().join("audit.log"), lines.join("\n")).unwrap();
+        Record::read(folder.path()).overlaps
+    };
+    let first = word_on("first", "patch", 1, 200, "n0-0-0");
+    let asked = |code| word_on("first", "delete", 2, code, "n0-0-0");
+    let second = word_on("second", "patch", 3, 200, "n0-0-0");
+    assert_eq!(overlaps(&[first.clone(), second.clone()]), 1, "none was asked for");
+    for (code, overlapping) in [(0, 0), (500, 0), (200, 0), (409, 1)] {
+        let events = [first.clone(), asked(code), second.clone()];
+        assert_eq!(overlaps(&events), overlapping, "{code}");
+    }
+    // It stood on: it is deleted later.
+    let later = word_on("first", "delete", 4, 200, "n0-0-0");
+    assert_eq!(overlaps(&[first, asked(0), second, later]), 1);
 }

@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 use pavior_kernel::Stream;
 use serde_json::{Value, json};
 
-use crate::cluster::{Cluster, JOBS, User, job, release};
+use crate::cluster::{Cluster, JOBS, PODS, User, job, release};
 use crate::judge::Record;
 use crate::ledger::Ledger;
+use crate::policies::pod;
 use crate::storm::seeds;
 use crate::story::complete;
 
@@ -18,7 +19,6 @@ const GRID: &str = "mesh:4x4x2";
 const SHAPES: &[&str] =
     &["2x2x2", "2x1x1", "2x4x1", "2x4x2", "1x1x1", "2x2x1", "1x4x1", "2x3x2", "2x2x2", "1x1x2"];
 const PRIORITIES: [(&str, u32); 3] = [("low", 1), ("middle", 10), ("high", 100)];
-const PODS: &str = "/api/v1/namespaces/default/pods";
 const API: &str = "/apis/kueue.x-k8s.io/v1beta2";
 /// How long a Job may hold quota without a place, in seconds.
 const PATIENCE_S: u64 = 5;
@@ -108,6 +108,7 @@ fn preempt_in_part(cluster: &Cluster) {
     let mut plain = queued("plain", "1x1x1", "low", 1);
     plain["metadata"]["annotations"] = json!({});
     plain["spec"]["completionMode"] = json!("NonIndexed");
+    plain["spec"]["template"]["spec"] = pod("plain", &json!({}))["spec"].clone();
     cluster.within(60, "it is made", || cluster.ask(User::Alice, "POST", JOBS, &plain).is_ok());
     cluster.within(90, "all four are complete", || complete(cluster) == 4);
 }

@@ -16,8 +16,8 @@ const RESOURCE: &str = "pavior.dev/node";
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     admitted: usize,
-    /// Of them without a confirmed placement at that moment.
-    placeless: usize,
+    /// Of them without a confirmed placement at that moment, each with what the log has of it.
+    placeless: Vec<String>,
     preempted: usize,
     /// Evictions because the check said Retry.
     given_back: usize,
@@ -36,6 +36,8 @@ pub(crate) struct Ledger {
     jobs: HashMap<String, Held>,
     /// The Jobs of confirmed placements that stand, by its uid.
     placed: HashMap<String, Vec<String>>,
+    /// The last word on each Job's record that does not stand, and when.
+    unplaced: HashMap<String, (f64, &'static str)>,
     /// The Job of each pod.
     pods: HashMap<String, String>,
 }
@@ -77,16 +79,18 @@ impl Ledger {
         let parts = [&what["resource"], &what["subresource"], &event["verb"]].map(word);
         let at = seconds(&judge::when(event));
         match parts {
-            ["workloads", ..] => self.workload(answer),
+            ["workloads", ..] => self.workload(answer, at),
+            ["placements", "", "create"] => {
+                let proposed = jobs(answer).into_iter().map(|job| (job, (at, "proposed")));
+                self.unplaced.extend(proposed);
+            }
             ["placements", "status", _] if answer["status"]["confirmed"] == true => {
-                let set = answer["spec"]["set"].as_array().into_iter().flatten();
-                let mut jobs: Vec<String> = set.map(|uid| word(uid).to_string()).collect();
-                jobs.push(word(&answer["spec"]["jobUid"]).to_string());
-                self.placed.insert(word(&answer["metadata"]["uid"]).to_string(), jobs);
+                self.placed.insert(word(&answer["metadata"]["uid"]).to_string(), jobs(answer));
             }
             ["placements", "", "delete"] => {
                 for uid in [&answer["metadata"]["uid"], &answer["details"]["uid"]] {
-                    self.placed.remove(word(uid));
+                    let jobs = self.placed.remove(word(uid)).into_iter().flatten();
+                    self.unplaced.extend(jobs.map(|job| (job, (at, "deleted"))));
                 }
             }
             ["pods", "", "create"] => {
@@ -105,7 +109,7 @@ impl Ledger {
         self.look(at);
     }
 
-    fn workload(&mut self, workload: &Value) {
+    fn workload(&mut self, workload: &Value, at: f64) {
         let job = word(&workload["metadata"]["labels"]["kueue.x-k8s.io/job-uid"]).to_string();
         if job.is_empty() || !workload["status"].is_object() {
             return;
@@ -122,11 +126,16 @@ impl Ledger {
             return;
         }
         let placed = self.placed.values().any(|jobs| jobs.contains(&job));
+        let unplaced = self.unplaced.get(&job).copied();
         let held = self.jobs.entry(job).or_default();
         let admitted = holds("Admitted");
         if admitted && !held.admitted {
             self.admitted += 1;
-            self.placeless += usize::from(!placed);
+            if !placed {
+                let ago = |(then, what)| format!("{what} {:.3} s before", at - then);
+                let ago = unplaced.map_or("none".to_string(), ago);
+                self.placeless.push(format!("record: {ago}, told {told:?}"));
+            }
         }
         let evicted = holds("Evicted");
         if evicted && !held.evicted {
@@ -166,6 +175,13 @@ impl Ledger {
     }
 }
 
+/// The uids of the Jobs of a placement.
+fn jobs(placement: &Value) -> Vec<String> {
+    let set = placement["spec"]["set"].as_array().into_iter().flatten();
+    let own = [&placement["spec"]["jobUid"]];
+    set.chain(own).map(|uid| word(uid).to_string()).collect()
+}
+
 /// What kills, their restarts, and a busy machine add to a patience, in seconds.
 const LAG_S: f64 = 90.0;
 
@@ -173,10 +189,11 @@ impl fmt::Display for Ledger {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             out,
-            "admitted {}, of them without a place {}; preempted {}; quota given back {}; held \
+            "admitted {}, of them without a place {} {:?}; preempted {}; quota given back {}; held \
              without a place for {:.1} s at most; {} pods on nodes of another flavor, {} times of \
              none; told to wait {}, when it starts {}, that patience is over {}",
             self.admitted,
+            self.placeless.len(),
             self.placeless,
             self.preempted,
             self.given_back,

@@ -2,17 +2,51 @@
 
 use serde_json::{Value, json};
 
-use crate::cluster::{Cluster, JOBS, User, job, release};
+use crate::cluster::{Cluster, JOBS, PLACEMENTS, PODS, User, job, mutates, release};
+
+/// Whether each of them answers. Each is in force by itself, a while after it was made.
+pub(crate) fn hold(cluster: &Cluster) -> bool {
+    let tried = |user, path: &str, object: &Value| {
+        cluster.ask(user, "POST", &format!("{path}?dryRun=All"), object)
+    };
+    let refused = |user, path, object: &Value, word: &str| {
+        let answer = tried(user, path, object);
+        answer.is_err_and(|(code, message)| code == 422 && message.contains(word))
+    };
+    let bound = pod("bad", &json!({ "nodeName": "n0-0-0" }));
+    let gated = |made: Value| made["spec"]["template"]["spec"]["schedulingGates"].is_array();
+    refused(User::Alice, JOBS, &job("bad", "0x4", 1), "is not a shape")
+        && refused(User::Alice, PODS, &bound, "does not name its node")
+        && refused(User::Admin, PLACEMENTS, &placement("bad"), "by pavior kube alone")
+        && tried(User::Alice, JOBS, &job("good", "1x1x1", 1)).is_ok_and(gated)
+}
+
+/// A pod without an owner, with more members of its spec.
+pub(crate) fn pod(name: &str, more: &Value) -> Value {
+    let container = json!({ "name": "main", "image": "toy" });
+    let mut pod = json!({
+        "apiVersion": "v1", "kind": "Pod", "metadata": { "name": name },
+        "spec": { "containers": [container], "restartPolicy": "Never" },
+    });
+    for (key, value) in more.as_object().unwrap() {
+        pod["spec"][key] = value.clone();
+    }
+    pod
+}
+
+/// A record such as the daemon's.
+fn placement(name: &str) -> Value {
+    json!({
+        "apiVersion": "pavior.dev/v1alpha1", "kind": "Placement", "metadata": { "name": name },
+        "spec": { "machine": "pod", "job": "good", "jobUid": "x", "shape": "1x1x1", "box": "x",
+                  "nodes": ["n0-0-0"] },
+    })
+}
 
 #[test]
 fn users_open_no_gates_and_write_no_placements() {
     let Some(mut cluster) = Cluster::start("policies", release(), [2, 2, 1]) else { return };
     cluster.machine("mesh:2x2x1");
-    // The policies are in force a while after they were made.
-    let bad = job("bad", "0x4", 1);
-    cluster.until("the policies", || {
-        cluster.ask(User::Alice, "POST", &format!("{JOBS}?dryRun=All"), &bad).is_err()
-    });
     let refused = |mut wrong: Value, change: &dyn Fn(&mut Value), word: &str| {
         change(&mut wrong);
         cluster.refuses(&wrong, word);
@@ -31,15 +65,25 @@ fn users_open_no_gates_and_write_no_placements() {
         job["spec"]["completions"] = json!(3);
     };
     refused(job("bad", "2x2x1", 1), &other, "number of nodes");
-    // A good one gets gate and resource. No user opens its pods, and no administrator.
+    // Where no policy adds gate and resource, a Job that lacks one of them is refused.
+    if !mutates(release()) {
+        let ungated = |job: &mut Value| {
+            job["spec"]["template"]["spec"]["schedulingGates"] = json!([]);
+        };
+        refused(job("bad", "2x2x1", 1), &ungated, "lacks the scheduling gate pavior.dev/placement");
+        let shared = |job: &mut Value| {
+            job["spec"]["template"]["spec"]["containers"][0]["resources"] = json!({});
+        };
+        refused(job("bad", "2x2x1", 1), &shared, "has a limit of pavior.dev/node");
+    }
+    // A good one has gate and resource. No user opens its pods, and no administrator.
     cluster.job("good", "2x2x1", 1);
-    let pods = "/api/v1/namespaces/default/pods";
-    cluster.until("four pods", || cluster.get(pods)["items"].as_array().unwrap().len() == 4);
-    let all = cluster.get(pods);
+    cluster.until("four pods", || cluster.get(PODS)["items"].as_array().unwrap().len() == 4);
+    let all = cluster.get(PODS);
     let pod = &all["items"][0];
     assert_eq!(pod["spec"]["schedulingGates"][0]["name"], "pavior.dev/placement");
     assert_eq!(pod["spec"]["containers"][0]["resources"]["limits"]["pavior.dev/node"], "1");
-    let path = format!("{pods}/{}", pod["metadata"]["name"].as_str().unwrap());
+    let path = format!("{PODS}/{}", pod["metadata"]["name"].as_str().unwrap());
     let open = json!({ "spec": { "schedulingGates": null } });
     for user in [User::Admin, User::Alice] {
         let (code, message) = cluster.ask(user, "PATCH", &path, &open).expect_err("refused");
@@ -51,14 +95,8 @@ fn users_open_no_gates_and_write_no_placements() {
     let shape = json!({ "metadata": { "annotations": { "pavior.dev/shape": "4x1x1" } } });
     assert!(cluster.ask(User::Alice, "PATCH", &format!("{JOBS}/good"), &shape).is_err());
     // No user makes a placement, and no administrator.
-    let placement = json!({
-        "apiVersion": "pavior.dev/v1alpha1", "kind": "Placement", "metadata": { "name": "forged" },
-        "spec": { "machine": "pod", "job": "good", "jobUid": "x", "shape": "1x1x1", "box": "x",
-                  "nodes": ["n0-0-0"] },
-    });
-    let placements = "/apis/pavior.dev/v1alpha1/namespaces/default/placements";
     for user in [User::Admin, User::Alice] {
-        assert!(cluster.ask(user, "POST", placements, &placement).is_err());
+        assert!(cluster.ask(user, "POST", PLACEMENTS, &placement("forged")).is_err());
     }
     cluster.start_copy("lease");
     cluster.until("it is complete", || {

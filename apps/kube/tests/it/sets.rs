@@ -3,12 +3,10 @@
 
 use serde_json::{Value, json};
 
-use crate::cluster::{Cluster, JOBS, User, job, release};
+use crate::cluster::{Cluster, JOBS, PLACEMENTS, PODS, User, job, release};
 
 const INDEX: &str = "jobset.sigs.k8s.io/job-global-index";
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
-const PODS: &str = "/api/v1/namespaces/default/pods";
-const PLACEMENTS: &str = "/apis/pavior.dev/v1alpha1/namespaces/default/placements";
 
 /// Makes what stands for a JobSet; a reference to it.
 pub(crate) fn set(cluster: &Cluster, name: &str) -> Value {

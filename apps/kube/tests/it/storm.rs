@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use pavior_kernel::Stream;
 use serde_json::{Value, json};
 
-use crate::cluster::{Cluster, JOBS, User, clocks_can_be_wrong, job};
+use crate::cluster::{Cluster, JOBS, PODS, User, clocks_can_be_wrong, job};
 use crate::judge::Record;
 use crate::proxy::Proxy;
 use crate::sets::{part, set};
@@ -19,7 +19,6 @@ const SHAPES: &[&str] = &[
     "2x2x2", "4x1x1", "4x4x1", "1x1x1", "2x2x1", "4x4x2", "3x2x1", "2x4x2", "2x2x2", "3x3x1",
     "1x2x2", "4x4x4",
 ];
-const PODS: &str = "/api/v1/namespaces/default/pods";
 const PARTS: &[&str] = &["etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager"];
 
 /// What is disturbed, and for how long.
