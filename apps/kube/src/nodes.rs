@@ -5,6 +5,7 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::objects::{Known as _, Node};
+use crate::tracked::Changes;
 
 /// The nodes of the cluster. They are read as a table by name.
 ///
@@ -13,6 +14,8 @@ use crate::objects::{Known as _, Node};
 pub(crate) struct Nodes {
     all: BTreeMap<String, Node>,
     layout: Layout,
+    /// Nodes that take pods otherwise than before.
+    changes: Changes<String>,
 }
 
 /// A state of all names and labels. A later state never has the number of an earlier one.
@@ -33,6 +36,11 @@ impl Nodes {
         self.layout
     }
 
+    /// The nodes that came, went, or take pods otherwise since this was last asked.
+    pub(crate) fn changes(&mut self) -> Changes<String> {
+        std::mem::take(&mut self.changes)
+    }
+
     /// Puts a node in, in the place of the one that had its name.
     pub(crate) fn insert(&mut self, name: String, node: Node) {
         let old = self.all.get(&name);
@@ -41,19 +49,23 @@ impl Nodes {
         if !old.is_some_and(same) {
             self.layout = Layout::fresh();
         }
+        if !old.is_some_and(|old| same(old) && old.takes_as(&node)) {
+            self.changes.note(name.clone());
+        }
         self.all.insert(name, node);
     }
 
     pub(crate) fn remove(&mut self, name: &str) {
         if self.all.remove(name).is_some() {
             self.layout = Layout::fresh();
+            self.changes.note(name.to_string());
         }
     }
 }
 
 impl FromIterator<(String, Node)> for Nodes {
     fn from_iter<I: IntoIterator<Item = (String, Node)>>(all: I) -> Nodes {
-        Nodes { all: all.into_iter().collect(), layout: Layout::fresh() }
+        Nodes { all: all.into_iter().collect(), layout: Layout::fresh(), changes: Changes::All }
     }
 }
 

@@ -16,6 +16,7 @@ use crate::carry::{Carrier, Unchanged};
 use crate::objects::{MachineStatus, Uid};
 use crate::page::Page;
 use crate::plan::{Act, Depth, Memory, Plan, Seen, Waiting, plan, strays};
+use crate::rest::{Drowsy, Rest};
 use crate::watch::Watched;
 use crate::world::Index;
 use crate::{KubeError, lease, observe};
@@ -99,6 +100,8 @@ async fn act(client: Client, page: Page, options: &Options) -> Result<(), KubeEr
         round.leads(acts);
         if watched.is_whole() {
             watched.world.join_quota();
+            let now = watched.now();
+            round.rest.wake(&mut watched.world, now);
             round.turn(&watched).await?;
         }
     }
@@ -107,6 +110,7 @@ async fn act(client: Client, page: Page, options: &Options) -> Result<(), KubeEr
 /// What is kept between rounds. All of it can be lost.
 struct Round {
     carrier: Carrier,
+    rest: Rest,
     memory: HashMap<String, Memory>,
     /// What was done of late, by kind of change and object.
     done: HashMap<(&'static str, Seen), Instant>,
@@ -122,6 +126,7 @@ impl Round {
     fn new(client: Client, page: Page) -> Round {
         Round {
             carrier: Carrier::new(client),
+            rest: Rest::default(),
             memory: HashMap::new(),
             done: HashMap::new(),
             told: HashMap::new(),
@@ -152,7 +157,9 @@ impl Round {
         self.page.health.looks(true);
         self.waits = None;
         self.done.retain(|_, at| at.elapsed() < AGAIN);
-        let (index, now) = (Index::of(&watched.world), watched.now());
+        let rest = std::mem::take(&mut self.rest);
+        let (index, now) = (Index::awake(&watched.world, &rest), watched.now());
+        let mut quiet = Vec::new();
         for (name, machine) in &watched.world.machines {
             let memory = self.memory.entry(name.clone()).or_default();
             let depth = self.page.depth(name, Depth::ACT);
@@ -164,6 +171,7 @@ impl Round {
             self.statuses.entry(name.clone()).or_insert_with(|| machine.status.clone());
             match made {
                 Ok(mut made) => {
+                    quiet.append(&mut made.quiet);
                     self.page.show(name, &mut made, now)?;
                     if self.leads {
                         self.carry_out(&seen, made, now).await;
@@ -179,6 +187,10 @@ impl Round {
         if self.leads {
             self.tell(&strays(&index), now).await;
         }
+        let places: Vec<_> = self.memory.values().filter_map(Memory::places).cloned().collect();
+        let drowsy = Drowsy::of(&index, quiet, &places);
+        self.rest = rest;
+        self.rest.sleep(&watched.world, drowsy);
         self.told.retain(|uid, _| watched.world.jobs.contains_key(uid));
         self.page.metrics.turns.inc();
         self.page.metrics.turn_seconds.set(began.elapsed().as_secs_f64());

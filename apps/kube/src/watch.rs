@@ -22,6 +22,7 @@ use crate::nodes::Nodes;
 use crate::objects::{
     AdmissionCheck, Job, Known, Machine, Node, Placement, Pod, ResourceFlavor, Slice, Uid, Workload,
 };
+use crate::tracked::Tracked;
 use crate::world::World;
 
 /// News of a kind.
@@ -251,6 +252,16 @@ impl<K: Ord, V> Table<K, V> for BTreeMap<K, V> {
     }
 
     fn cut(&mut self, key: &K) {
+        self.remove(key);
+    }
+}
+
+impl<V> Table<Uid, V> for Tracked<V> {
+    fn put(&mut self, key: Uid, one: V) {
+        self.insert(key, one);
+    }
+
+    fn cut(&mut self, key: &Uid) {
         self.remove(key);
     }
 }

@@ -29,7 +29,7 @@ pub(crate) use node::{Node, Taint};
 #[cfg(test)]
 pub(crate) use placement::PlacementStatus;
 pub(crate) use placement::{Placement, PlacementSpec};
-pub(crate) use pod::{Affinity, Expression, Pod, PodSpec, Term, Toleration};
+pub(crate) use pod::{Affinity, Compact, Expression, Pod, PodSpec, Term, Toleration};
 pub(crate) use slice::{OF_MACHINE, OF_NAMESPACE, OF_RECORD, OF_SLICE, Phase, Slice, SliceSpec};
 
 /// The group of our own objects, and the version that is served.

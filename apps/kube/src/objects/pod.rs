@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::job::Condition;
@@ -31,7 +31,7 @@ pub(crate) struct PodSpec {
     #[serde(default)]
     pub(crate) node_selector: BTreeMap<String, String>,
     /// As it is written: a patch adds to it.
-    pub(crate) affinity: Option<Value>,
+    pub(crate) affinity: Option<Compact>,
     #[serde(default)]
     pub(crate) tolerations: Vec<Toleration>,
 }
@@ -85,6 +85,26 @@ pub(crate) struct Expression {
     pub(crate) operator: String,
     #[serde(default)]
     pub(crate) values: Vec<String>,
+}
+
+/// A value of JSON as text. The trees of thousands of pods take ten times the memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Compact(Box<str>);
+
+impl Compact {
+    pub(crate) fn of(value: &Value) -> Compact {
+        Compact(value.to_string().into())
+    }
+
+    pub(crate) fn value(&self) -> Value {
+        serde_json::from_str(&self.0).unwrap_or_default()
+    }
+}
+
+impl<'de> Deserialize<'de> for Compact {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Compact, D::Error> {
+        Ok(Compact::of(&Value::deserialize(input)?))
+    }
 }
 
 resource!(Pod, NamespaceResourceScope, "", "v1", "pods");
@@ -155,7 +175,8 @@ impl PodSpec {
     /// The part of the affinity that nodes must satisfy. What cannot be read is as if it had no
     /// term: no node satisfies it.
     pub(crate) fn required(&self) -> Option<Affinity> {
-        let affinity = self.affinity.as_ref()?.get("nodeAffinity")?;
+        let affinity = self.affinity.as_ref()?.value();
+        let affinity = affinity.get("nodeAffinity")?;
         let required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")?;
         Some(Affinity::deserialize(required).unwrap_or_default())
     }

@@ -4,7 +4,9 @@
 mod act;
 mod checks;
 mod demands;
+mod floor;
 mod foretold;
+mod hold;
 mod order;
 mod patch;
 mod places;
@@ -17,7 +19,7 @@ mod slices;
 mod tests;
 mod words;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use pavior_mesh::{NodeId, Occupancy};
@@ -25,15 +27,18 @@ use pavior_planning::{Shape, slots};
 
 pub(crate) use act::{Act, Draft, Seen, Unless};
 pub(crate) use foretold::{Foretold, Question};
+pub(crate) use places::Places;
 pub(crate) use queue::{Holding, Waiting};
 pub(crate) use site::{RESOURCE, Site};
 pub(crate) use words::told;
 
-use crate::objects::{Job, Known, MACHINE, MachineStatus, Node, Phase, Pod, SlotCount, Uid};
+use crate::nodes::Nodes;
+use crate::objects::{
+    Job, Known, MACHINE, MachineSpec, MachineStatus, Node, Phase, Pod, SlotCount, Uid,
+};
+use crate::rest::Quiet;
 use crate::unit::Unit;
-use crate::world::{Index, World};
-use places::Places;
-
+use crate::world::Index;
 /// How long a node is kept from a Job whose pod the scheduler of the cluster refused there, in
 /// seconds.
 const AVOID_S: i64 = 600;
@@ -64,6 +69,10 @@ pub(crate) struct Memory {
     slots: Option<(Occupancy, Vec<SlotCount>)>,
     /// Where the nodes lie, while their names and labels are the same.
     places: places::Kept,
+    /// The machine as it is described.
+    site: Option<(MachineSpec, Site)>,
+    /// The machine with the records that sleep, of a world that rests.
+    floor: Option<floor::Floor>,
 }
 
 /// Who has a plan made.
@@ -126,7 +135,23 @@ impl Memory {
             || !self.avoided.is_empty()
     }
 
-    fn forget(&mut self, world: &World, now: i64) {
+    /// Where the nodes of the machine lie, after a plan.
+    pub(crate) fn places(&self) -> Option<&Arc<Places>> {
+        self.places.latest()
+    }
+
+    /// The machine as it is described, read anew only if that has changed.
+    fn site(&mut self, spec: &MachineSpec) -> Result<Site, String> {
+        if let Some((_, site)) = self.site.as_ref().filter(|(of, _)| of == spec) {
+            return Ok(site.clone());
+        }
+        let site = Site::of(spec)?;
+        self.site = Some((spec.clone(), site.clone()));
+        Ok(site)
+    }
+
+    fn forget(&mut self, index: &Index<'_>, now: i64) {
+        let world = index.world;
         self.refused.retain(|pod, _| world.pods.contains_key(pod));
         let forms = |slice: &Uid| {
             let slice = world.slices.as_ref().and_then(|all| all.get(slice));
@@ -134,7 +159,7 @@ impl Memory {
         };
         self.forming.retain(|slice, _| forms(slice));
         self.noted.retain(|job, _| world.jobs.contains_key(job));
-        for placement in world.placements.values() {
+        for placement in index.placements() {
             let (namespace, created) = (placement.namespace(), placement.created());
             if let Some(served) = self.served.get_mut(namespace) {
                 *served = (*served).max(created);
@@ -142,8 +167,8 @@ impl Memory {
                 self.served.insert(namespace.to_string(), created);
             }
         }
-        let with_jobs: HashSet<&str> = world.jobs.values().map(Known::namespace).collect();
-        self.served.retain(|namespace, _| with_jobs.contains(namespace.as_str()));
+        let with_jobs: HashSet<&str> = index.jobs().map(Known::namespace).collect();
+        self.served.retain(|namespace, _| index.has_jobs_in(&with_jobs, namespace));
         self.avoided.retain(|job, nodes| {
             nodes.retain(|_, until| *until > now);
             !nodes.is_empty() && world.jobs.contains_key(job)
@@ -156,8 +181,14 @@ pub(crate) struct Plot<'a> {
     pub(crate) name: &'a str,
     pub(crate) site: Site,
     pub(crate) places: Arc<Places>,
-    /// Its nodes by place; none of cubes.
-    pub(crate) nodes: Vec<Option<&'a Node>>,
+    pub(crate) nodes: &'a Nodes,
+}
+
+impl<'a> Plot<'a> {
+    /// The node at a place; none of cubes.
+    pub(crate) fn node(&self, at: NodeId) -> Option<&'a Node> {
+        self.nodes.get(self.places.names[at.index()].as_ref()?)
+    }
 }
 
 /// What is to be done for a machine, and what is told of it.
@@ -175,6 +206,8 @@ pub(crate) struct Plan {
     pub(crate) picture: Option<Picture>,
     /// The same: its answer takes a while.
     pub(crate) question: Option<Question>,
+    /// The records that may sleep, of a world that rests.
+    pub(crate) quiet: Vec<Quiet>,
 }
 
 /// A machine as it is drawn, once this is done.
@@ -199,16 +232,16 @@ pub(crate) fn plan(
     let Some(machine) = index.world.machines.get(name) else {
         return Err("there is no such machine".to_string());
     };
-    memory.forget(index.world, now);
+    memory.forget(index, now);
     if machine.spec.is_of_slices() {
         return slices::plan(index, machine, memory, now);
     }
-    let mut site = Site::of(&machine.spec)?;
+    let mut site = memory.site(&machine.spec)?;
     site.observed = depth.asker == Asker::Observer;
-    let (places, nodes) = memory.places.of(&site.grid, &machine.spec.nodes, &index.world.nodes);
+    let nodes = &index.world.nodes;
+    let places = memory.places.of(&site.grid, &machine.spec.nodes, nodes);
     let plot = Plot { name, site, places, nodes };
     let mut acts = Vec::new();
-    offer(&plot, &mut acts);
     let records = records::judge(&plot, index, &mut acts, &mut |record| {
         records::fault(&plot, index, record, memory, now)
     });
@@ -225,9 +258,10 @@ pub(crate) fn plan(
     let promised = units.iter().any(Unit::is_promised);
     let depth = Depth { starts: depth.starts || promised, ..depth };
     let mut queue = queue::place(&plot, index, &records, units, memory, now, depth)?;
+    acts.splice(..0, std::mem::take(&mut queue.offers));
     acts.extend(std::mem::take(&mut queue.proposals));
     acts.extend(checks::tell(&plot, index, &records, &queue.waiting, memory, now));
-    let missing = plot.places.names.iter().filter(|name| name.is_none()).count() as u32;
+    let missing = plot.places.missing;
     let status = MachineStatus {
         fault: None,
         known: plot.site.grid.nodes() - missing,
@@ -239,16 +273,16 @@ pub(crate) fn plan(
         waiting: queue.waiting.len() as u32,
         slots: count_slots(&plot.site, memory, &queue.free),
     };
-    let queue::Placed { waiting, overlaps, free, held, failed, question, .. } = queue;
+    let queue::Placed { waiting, overlaps, free, held, failed, question, quiet, .. } = queue;
     let picture = depth.pictured.then(|| Picture { site: plot.site, held, failed });
-    Ok(Plan { acts, status, waiting, overlaps, free, picture, question })
+    Ok(Plan { acts, status, waiting, overlaps, free, picture, question, quiet })
 }
 
 /// Jobs with a shape that no machine is for, and why.
 pub(crate) fn strays(index: &Index<'_>) -> Vec<Waiting> {
     let machines = &index.world.machines;
     let is_over = |job: &Job| job.is_over() || job.is_going();
-    let jobs = index.world.jobs.values().filter(|job| job.shape().is_some() && !is_over(job));
+    let jobs = index.jobs().filter(|job| job.shape().is_some() && !is_over(job));
     let stray = |job: &Job| {
         let why = match job.annotation(MACHINE) {
             Some(name) if machines.contains_key(name) => return None,
@@ -279,13 +313,12 @@ fn count_slots(site: &Site, memory: &mut Memory, free: &Occupancy) -> Vec<SlotCo
 }
 
 /// Adds the exclusive resource to nodes that lack it, if it is ours to add.
-fn offer(plot: &Plot<'_>, acts: &mut Vec<Act>) {
+fn offers(plot: &Plot<'_>, lacking: &BTreeSet<NodeId>) -> Vec<Act> {
     if plot.site.resource != RESOURCE {
-        return;
+        return Vec::new();
     }
-    let lacking = plot.nodes.iter().flatten().filter(|node| !node.offers(RESOURCE));
-    let offer = |node: &&Node| Act::Offer { node: Seen::of(*node), resource: RESOURCE.to_string() };
-    acts.extend(lacking.map(offer));
+    let nodes = lacking.iter().filter_map(|&at| plot.node(at));
+    nodes.map(|node| Act::Offer { node: Seen::of(node), resource: RESOURCE.to_string() }).collect()
 }
 
 /// Whether a pod has its node to itself. Those of daemons, and those that a node runs of itself,

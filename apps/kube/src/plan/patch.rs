@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::objects::{GATE, Known as _, Pod};
+use crate::objects::{Compact, GATE, Known as _, Pod};
 
 /// Where the terms of an affinity stand.
 const TERMS: &str = "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/\
@@ -53,7 +53,8 @@ fn named(pod: &Pod, node: &str) -> Vec<Value> {
     let terms = json!({ "nodeSelectorTerms": [{ "matchFields": [field] }] });
     let required = json!({ "requiredDuringSchedulingIgnoredDuringExecution": terms });
     let add = |path: &str, value: &Value| json!({ "op": "add", "path": path, "value": value });
-    let Some(affinity) = pod.spec.affinity.as_ref().filter(|one| one.is_object()) else {
+    let affinity = pod.spec.affinity.as_ref().map(Compact::value);
+    let Some(affinity) = affinity.as_ref().filter(|one| one.is_object()) else {
         return vec![add("/spec/affinity", &json!({ "nodeAffinity": required }))];
     };
     let Some(own) = affinity.get("nodeAffinity").filter(|one| one.is_object()) else {

@@ -15,6 +15,8 @@ pub(crate) struct Places {
     /// The name of each node; none where the cluster has none, or contradicts itself.
     pub(crate) names: Vec<Option<String>>,
     pub(crate) ids: HashMap<String, NodeId>,
+    /// How many are missing there.
+    pub(crate) missing: u32,
     /// Where each node lies that was read, in their order.
     pub(super) order: Vec<Option<NodeId>>,
     /// Sentences on nodes that are not used.
@@ -43,6 +45,7 @@ impl Places {
         let mut places = Places {
             names: vec![None; grid.nodes() as usize],
             ids: HashMap::new(),
+            missing: 0,
             order,
             contradictory: Vec::new(),
         };
@@ -57,13 +60,14 @@ impl Places {
             let names: Vec<String> = names.iter().map(|name| shown(name).to_string()).collect();
             contradictory.push(format!("{}: all at {point:?}", names.join(", ")));
         }
+        places.missing = grid.nodes() - places.ids.len() as u32;
         contradictory.sort_unstable();
         places.contradictory = contradictory;
         places
     }
 
     /// The nodes by place, of those that it was made of. O(n) for n nodes.
-    fn nodes<'a>(&self, nodes: &'a Nodes) -> Vec<Option<&'a Node>> {
+    pub(super) fn nodes<'a>(&self, nodes: &'a Nodes) -> Vec<Option<&'a Node>> {
         let mut by_place = vec![None; self.names.len()];
         for (node, id) in nodes.values().zip(&self.order) {
             if let Some(id) = id.filter(|id| self.names[id.index()].is_some()) {
@@ -80,19 +84,12 @@ pub(super) struct Kept(Option<(Grid, Naming, Layout, Arc<Places>)>);
 
 impl Kept {
     /// Those of the latest plan.
-    #[cfg(test)]
     pub(super) fn latest(&self) -> Option<&Arc<Places>> {
         self.0.as_ref().map(|(.., places)| places)
     }
 
-    /// Where the nodes lie, read anew only if a name or a label has changed, and the nodes by
-    /// place.
-    pub(super) fn of<'a>(
-        &mut self,
-        grid: &Grid,
-        naming: &Naming,
-        nodes: &'a Nodes,
-    ) -> (Arc<Places>, Vec<Option<&'a Node>>) {
+    /// Where the nodes lie, read anew only if a name or a label has changed.
+    pub(super) fn of(&mut self, grid: &Grid, naming: &Naming, nodes: &Nodes) -> Arc<Places> {
         let places = match &self.0 {
             Some((of, by, at, places)) if (of, by, *at) == (grid, naming, nodes.layout()) => {
                 places.clone()
@@ -100,8 +97,7 @@ impl Kept {
             _ => Arc::new(Places::of(grid, naming, nodes.values())),
         };
         self.0 = Some((*grid, naming.clone(), nodes.layout(), places.clone()));
-        let by_place = places.nodes(nodes);
-        (places, by_place)
+        places
     }
 }
 

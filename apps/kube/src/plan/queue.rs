@@ -1,22 +1,24 @@
 //! Which waiting Job gets which nodes, and why the others wait.
 
 use std::cell::LazyCell;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
-use pavior_allocation::{Machine as Engine, Placement as Held};
+use pavior_allocation::Placement as Held;
 use pavior_kernel::{Time, shown};
-use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, Pool, Request, tile};
+use pavior_mesh::{Cuboid, JobId, NodeId, Occupancy, Request};
 use pavior_planning::{Shape, Snapshot};
-use pavior_scheduling::{Dispatcher, run_forward};
+use pavior_scheduling::run_forward;
 use pavior_workload::{Job as Told, Service};
 
 use super::act::{Act, Seen};
 use super::demands::Demands;
 use super::foretold::{Question, kind};
+use super::hold::{Holder, State, WAITING};
 use super::records::Record;
 use super::site::Refused;
 use super::{Asker, Depth, Memory, Plot, order, words};
-use crate::objects::{Job, Known as _, Node, PlacementSpec, Pod};
+use crate::objects::{Job, Known as _, PlacementSpec};
+use crate::rest::Quiet;
 use crate::unit::Unit;
 use crate::world::Index;
 
@@ -76,6 +78,7 @@ impl Waiting {
 /// The Jobs that are placed, those that wait, and the nodes.
 #[derive(Debug)]
 pub(crate) struct Placed {
+    pub(crate) offers: Vec<Act>,
     pub(crate) proposals: Vec<Act>,
     pub(crate) waiting: Vec<Waiting>,
     pub(crate) free: Occupancy,
@@ -86,41 +89,34 @@ pub(crate) struct Placed {
     pub(crate) held: Vec<Holding>,
     pub(crate) failed: Vec<NodeId>,
     pub(crate) question: Option<Question>,
+    /// The records that may sleep, of a world that rests.
+    pub(crate) quiet: Vec<Quiet>,
 }
 
 /// Places what the scheduler chooses, and says why the others wait.
 pub(super) fn place<'a>(
     plot: &Plot<'_>,
-    index: &Index<'a>,
+    index: &'a Index<'a>,
     records: &[Record<'a>],
     units: Vec<Unit<'a>>,
     memory: &mut Memory,
     now: i64,
     depth: Depth,
 ) -> Result<Placed, String> {
-    let mut state = State::of(plot, index, records, now)?;
-    let held = order::held(records);
+    let mut state = State::of(plot, index, records, memory, now)?;
+    let held = order::held(plot, index, records);
     let waiting = order::waiting(plot, index, &held, units, memory);
     let queue = Queue::of(plot, index, held, waiting, memory, &mut state);
     for waits in &queue.jobs {
         state.submit(waits);
     }
-    let (mut started, mut proposals) = (HashSet::new(), Vec::new());
-    while let Some(start) =
-        state.dispatcher.start_next(Time(state.now), &mut ()).map_err(|error| error.to_string())?
-    {
-        let id = start.job.id;
-        started.insert(id);
-        let Held::Whole(cuboid) = start.placement else { continue };
-        let waits = &queue.jobs[(id.0 - state.first) as usize];
-        proposals.extend(proposal(plot, &waits.unit, cuboid));
-    }
+    let (started, proposals) = start(plot, &mut state, &queue)?;
     let question = depth.foretold.then(|| state.question(plot, &queue, &started, memory));
     let question = question.transpose()?;
     let starts = if depth.starts { state.starts(plot)? } else { HashMap::new() };
     let still = queue.jobs.iter().filter(|waits| !started.contains(&waits.id));
     // One picture for all that are told why they wait, and one answer for those that ask the same.
-    let snapshot = LazyCell::new(|| Snapshot::of(state.dispatcher.machine()));
+    let snapshot = LazyCell::new(|| Snapshot::of(state.floor.dispatcher.machine()));
     let mut answers = HashMap::new();
     let told = still.enumerate().flat_map(|(place, waits)| {
         let why = if place < depth.told {
@@ -131,25 +127,68 @@ pub(super) fn place<'a>(
             format!("{place} wait before it")
         };
         let starts = starts.get(&waits.id).copied();
-        let request = Some(waits.request);
+        // The number of a pool means nothing elsewhere.
+        let request = Some(Request { pool: None, ..waits.request });
         let each = waits.unit.jobs().iter();
         each.map(move |job| Waiting { starts, request, ..Waiting::new(job, why.clone()) })
     });
     let waiting = told.chain(queue.refused).collect();
-    let machine = state.dispatcher.machine();
+    let machine = state.floor.dispatcher.machine();
     let (free, unavailable) = (machine.free().clone(), machine.failed_nodes());
     let busy = plot.site.grid.nodes() - free.count() - unavailable;
-    let (mut held, mut failed) = (Vec::new(), Vec::new());
-    if depth.pictured {
-        held = state.holdings(started.iter().map(|id| {
-            let job = queue.jobs[(id.0 - state.first) as usize].unit.first();
-            let (namespace, name) = (job.namespace(), job.name());
-            (*id, Holder { kind: "Job", namespace, name, end: None })
-        }));
-        failed = machine.failed().collect();
+    let (held, failed) =
+        if depth.pictured { pictured(&state, &queue.jobs, &started) } else { Default::default() };
+    let (overlaps, quiet) = (std::mem::take(&mut state.overlaps), state.quiet(plot, records));
+    let offers = super::offers(plot, &state.floor.lacking);
+    state.leave(started.into_iter(), memory);
+    Ok(Placed {
+        offers,
+        proposals,
+        waiting,
+        free,
+        busy,
+        unavailable,
+        overlaps,
+        held,
+        failed,
+        question,
+        quiet,
+    })
+}
+
+/// Starts what the scheduler chooses; the Jobs, and the records that are proposed for them.
+fn start(
+    plot: &Plot<'_>,
+    state: &mut State<'_>,
+    queue: &Queue<'_>,
+) -> Result<(HashSet<JobId>, Vec<Act>), String> {
+    let (mut started, mut proposals) = (HashSet::new(), Vec::new());
+    let now = Time(state.now);
+    let dispatcher = &mut state.floor.dispatcher;
+    while let Some(start) =
+        dispatcher.start_next(now, &mut ()).map_err(|error| error.to_string())?
+    {
+        let id = start.job.id;
+        started.insert(id);
+        let Held::Whole(cuboid) = start.placement else { continue };
+        let waits = &queue.jobs[(id.0 - WAITING) as usize];
+        proposals.extend(proposal(plot, &waits.unit, cuboid));
     }
-    let overlaps = std::mem::take(&mut state.overlaps);
-    Ok(Placed { proposals, waiting, free, busy, unavailable, overlaps, held, failed, question })
+    Ok((started, proposals))
+}
+
+/// Who holds nodes once this is done, and the nodes that are failed.
+fn pictured(
+    state: &State<'_>,
+    jobs: &[Candidate<'_>],
+    started: &HashSet<JobId>,
+) -> (Vec<Holding>, Vec<NodeId>) {
+    let held = state.holdings(started.iter().map(|id| {
+        let job = jobs[(id.0 - WAITING) as usize].unit.first();
+        let (namespace, name) = (job.namespace(), job.name());
+        (*id, Holder { kind: "Job", namespace, name, end: None })
+    }));
+    (held, state.floor.dispatcher.machine().failed().collect())
 }
 
 /// The record that is proposed for a Job.
@@ -237,7 +276,7 @@ impl<'a> Queue<'a> {
             };
             *place += 1;
             *held += request.nodes;
-            let id = JobId(state.first + queue.jobs.len() as u64);
+            let id = JobId(WAITING + queue.jobs.len() as u64);
             queue.jobs.push(Candidate { unit, id, request, within });
         }
         queue
@@ -250,140 +289,7 @@ impl<'a> Queue<'a> {
     }
 }
 
-/// The machine, with those that hold nodes. A holder's number is its place in `holders`; those of
-/// waiting Jobs follow.
-struct State<'a> {
-    dispatcher: Dispatcher,
-    now: u64,
-    holders: Vec<Holder<'a>>,
-    /// The number of the first waiting Job.
-    first: u64,
-    overlaps: Vec<NodeId>,
-    pools: Vec<Occupancy>,
-    known: HashMap<Vec<u32>, (Pool, usize)>,
-    /// The nodes that pods with given demands may not have.
-    barred: Vec<(Vec<Demands<'a>>, Vec<u32>)>,
-}
-
 impl<'a> State<'a> {
-    fn of(
-        plot: &Plot<'_>,
-        index: &Index<'a>,
-        records: &[Record<'a>],
-        now: i64,
-    ) -> Result<State<'a>, String> {
-        let site = &plot.site;
-        let engine = Engine::with_seed(site.grid, &site.strategy, 1);
-        let engine = engine.map_err(|error| error.to_string())?;
-        let scheduler = site.scheduler.build(()).map_err(|error| error.to_string())?;
-        let mut state = State {
-            dispatcher: Dispatcher::new(engine, scheduler),
-            now: now.max(0) as u64,
-            holders: Vec::new(),
-            first: 0,
-            overlaps: Vec::new(),
-            pools: Vec::new(),
-            known: HashMap::new(),
-            barred: Vec::new(),
-        };
-        let mut owners: Vec<Option<bool>> = vec![None; site.grid.nodes() as usize];
-        // What is confirmed has its nodes before what is proposed.
-        for confirmed in [true, false] {
-            for record in records {
-                if record.placement.status.confirmed == confirmed {
-                    state.hold(plot, record, &mut owners);
-                }
-            }
-        }
-        state.hold_strangers(plot, index, &mut owners);
-        let right = |node: &Node| node.is_ready() && site.has_its_resource(node);
-        for (at, node) in plot.nodes.iter().enumerate() {
-            if owners[at].is_none() && !node.is_some_and(right) {
-                // Those that hold it go on as long as the cluster lets them.
-                let _ = state.dispatcher.machine_mut().fail(NodeId(at as u32));
-            }
-        }
-        state.first = state.holders.len() as u64;
-        Ok(state)
-    }
-
-    /// What holds nodes: the holders, and Jobs that are about to start.
-    fn holdings(&self, starts: impl Iterator<Item = (JobId, Holder<'a>)>) -> Vec<Holding> {
-        let known = self.holders.iter().copied().enumerate();
-        let known = known.map(|(id, holder)| (JobId(id as u64), holder));
-        let holding = |(id, holder): (JobId, Holder<'_>)| {
-            let parts = self.dispatcher.machine().placement(id)?.parts().to_vec();
-            let start = self.dispatcher.running().get(id)?.start.0;
-            let name = holder.named();
-            let namespace = shown(holder.namespace).to_string();
-            Some(Holding { name, namespace, start, end: holder.end, parts })
-        };
-        known.chain(starts).filter_map(holding).collect()
-    }
-
-    /// The Job of a record holds its nodes.
-    fn hold(&mut self, plot: &Plot<'_>, record: &Record<'a>, owners: &mut [Option<bool>]) {
-        let confirmed = record.placement.status.confirmed;
-        let taken = |node: &NodeId| owners[node.index()].is_some();
-        let twice = record.held().filter(|node| owners[node.index()] == Some(true));
-        self.overlaps.extend(twice.filter(|_| confirmed));
-        let mut free: Vec<NodeId> = record.held().filter(|id| !taken(id)).collect();
-        let created = record.placement.created().max(0) as u64;
-        let seconds = record.unit.as_ref().and_then(Unit::seconds);
-        let end = seconds.map(|run| created.saturating_add(run));
-        let (namespace, name) = (record.placement.namespace(), &record.placement.spec.job);
-        self.take(plot, &mut free, Holder { kind: "Job", namespace, name, end }, created);
-        for node in free {
-            owners[node.index()] = Some(confirmed);
-        }
-    }
-
-    /// Pods that have a node without a record hold it, those of one owner together.
-    fn hold_strangers(&mut self, plot: &Plot<'_>, index: &Index<'a>, owners: &mut [Option<bool>]) {
-        let mut strangers: BTreeMap<Holder<'_>, Vec<NodeId>> = BTreeMap::new();
-        for (at, name) in plot.places.names.iter().enumerate() {
-            let Some(name) = name.as_ref().filter(|_| owners[at].is_none()) else { continue };
-            let pod = index.pods_on(name).find(|pod| super::occupies(pod));
-            if let Some(pod) = pod {
-                strangers.entry(Holder::of(pod)).or_default().push(NodeId(at as u32));
-                owners[at] = Some(true);
-            }
-        }
-        let now = self.now;
-        for (holder, mut nodes) in strangers {
-            self.take(plot, &mut nodes, holder, now);
-        }
-    }
-
-    fn take(&mut self, plot: &Plot<'_>, nodes: &mut Vec<NodeId>, holder: Holder<'a>, start: u64) {
-        nodes.sort_unstable();
-        nodes.dedup();
-        if nodes.is_empty() {
-            return;
-        }
-        let grid = plot.site.grid;
-        let around = around(&grid, nodes);
-        let placement = if around.volume() as usize == nodes.len() {
-            Held::Whole(around)
-        } else {
-            Held::Parts(tile(&grid, &around, |node| nodes.binary_search(&node).is_ok()))
-        };
-        let start = start.min(self.now);
-        let number = self.holders.len() as u64;
-        let estimate = Time(holder.end.map_or(ENDLESS, |end| end.saturating_sub(start).max(1)));
-        let job = Told {
-            id: JobId(number),
-            number,
-            arrival: Time(start),
-            request: Request::nodes(nodes.len() as u32),
-            service: Service::Run(estimate),
-            estimate,
-        };
-        if self.dispatcher.hold(job, Time(start), placement).is_ok() {
-            self.holders.push(holder);
-        }
-    }
-
     /// What a Job asks for, confined to the nodes that it may have.
     fn confined(
         &mut self,
@@ -393,13 +299,13 @@ impl<'a> State<'a> {
         request: Request,
     ) -> Result<(Request, Option<usize>), String> {
         let fits = |state: &mut State<'_>, request: &Request| {
-            state.dispatcher.machine_mut().could_ever_fit(request).is_ok()
+            state.floor.dispatcher.machine_mut().could_ever_fit(request).is_ok()
         };
         if !fits(self, &request) {
             return Err(format!("no box of {} has its shape", plot.site.grid));
         }
         let avoided = memory.avoided.get(unit.first().id());
-        let mut bad = self.barred(plot, unit).clone();
+        let mut bad = self.floor.barred(plot, &Demands::of_all(unit.jobs())).clone();
         if let Some(avoided) = avoided {
             let ids = avoided.keys().filter_map(|name| plot.places.ids.get(name));
             bad.extend(ids.map(|id| id.0));
@@ -409,7 +315,7 @@ impl<'a> State<'a> {
         if bad.is_empty() {
             return Ok((request, None));
         }
-        let (pool, within) = if let Some(known) = self.known.get(&bad) {
+        let (pool, within) = if let Some(known) = self.floor.known.get(&bad) {
             *known
         } else {
             let grid = plot.site.grid;
@@ -417,11 +323,11 @@ impl<'a> State<'a> {
             for &node in &bad {
                 nodes.take_node(NodeId(node));
             }
-            let machine = self.dispatcher.machine_mut();
+            let machine = self.floor.dispatcher.machine_mut();
             let pool = machine.add_pool(nodes.clone()).map_err(|error| error.to_string())?;
-            self.pools.push(nodes);
-            self.known.insert(bad, (pool, self.pools.len() - 1));
-            (pool, self.pools.len() - 1)
+            self.floor.pools.push(nodes);
+            self.floor.known.insert(bad, (pool, self.floor.pools.len() - 1));
+            (pool, self.floor.pools.len() - 1)
         };
         let confined = request.within(pool);
         if fits(self, &confined) || avoided.is_some() {
@@ -430,28 +336,10 @@ impl<'a> State<'a> {
         Err("no box of its shape has only nodes that its pods may have".to_string())
     }
 
-    /// The nodes that the pods of a Job may not have by what they demand, in order.
-    fn barred(&mut self, plot: &Plot<'_>, unit: &Unit<'a>) -> &Vec<u32> {
-        let demands = Demands::of_all(unit.jobs());
-        let same = |(known, _): &(Vec<Demands<'a>>, _)| {
-            known.len() == demands.len()
-                && known.iter().zip(&demands).all(|(one, own)| one.are(own))
-        };
-        let at = self.barred.iter().position(same).unwrap_or_else(|| {
-            let bars = |node: &Node| !demands.iter().all(|one| one.allow(node));
-            let nodes = plot.nodes.iter().enumerate();
-            let barred = nodes.filter(|(_, node)| node.is_some_and(bars));
-            let barred = barred.map(|(at, _)| at as u32).collect();
-            self.barred.push((demands, barred));
-            self.barred.len() - 1
-        });
-        &self.barred[at].1
-    }
-
     fn submit(&mut self, waits: &Candidate<'_>) {
         let estimate = Time(waits.unit.seconds().unwrap_or(ENDLESS));
-        let arrival = Time(self.now + (waits.id.0 - self.first));
-        self.dispatcher.submit(Told {
+        let arrival = Time(self.now + (waits.id.0 - WAITING));
+        self.floor.dispatcher.submit(Told {
             id: waits.id,
             number: waits.id.0,
             arrival,
@@ -465,7 +353,7 @@ impl<'a> State<'a> {
     /// a year, so what waits for them has no time.
     fn starts(&self, plot: &Plot<'_>) -> Result<HashMap<JobId, u64>, String> {
         let scheduler = plot.site.scheduler.build(()).map_err(|error| error.to_string())?;
-        let fork = self.dispatcher.fork(scheduler, |job| job.estimate);
+        let fork = self.floor.dispatcher.fork(scheduler, |job| job.estimate);
         let run = run_forward(fork, Time(self.now), Vec::new());
         let starts = run.map_err(|error| error.to_string())?.into_iter();
         let known = starts.filter(|(_, at)| at.0 < self.now + ENDLESS / 2);
@@ -488,13 +376,13 @@ impl<'a> State<'a> {
             let namespace = waits.unit.first().namespace();
             (waits.id, kind(namespace, waits.request.nodes, said(&waits.unit)))
         });
-        let held = self.holders.iter().enumerate().filter_map(|(id, holder)| {
-            let job = &self.dispatcher.running().get(JobId(id as u64))?.job;
+        let held = self.holders().into_iter().filter_map(|(id, holder)| {
+            let job = &self.floor.dispatcher.running().get(id)?.job;
             let said = holder.end.map(|_| job.estimate);
             Some((job.id, kind(holder.namespace, job.request.nodes, said)))
         });
         let known = held.chain(asked);
-        Question::of(plot, &memory.past, &self.dispatcher, self.now, known, waiting)
+        Question::of(plot, &memory.past, &self.floor.dispatcher, self.now, known, waiting)
     }
 
     /// Why a Job does not start, in sentences.
@@ -506,11 +394,11 @@ impl<'a> State<'a> {
         depth: &Depth,
     ) -> String {
         let Some(sides) = waits.request.shape else { return String::new() };
-        let within = waits.within.map(|within| snapshot.clone().within(&self.pools[within]));
+        let within = waits.within.map(|within| snapshot.clone().within(&self.floor.pools[within]));
         let snapshot = within.as_ref().unwrap_or(snapshot);
         let turned = waits.request.freedom.is_none();
         let shape = if turned { Shape::new(sides) } else { Shape::fixed(sides) };
-        let holder = |job: JobId| match self.holders.get(job.0 as usize) {
+        let holder = |job: JobId| match self.holder(job) {
             Some(holder)
                 if depth.asker != Asker::Daemon
                     || holder.namespace == waits.unit.first().namespace() =>
@@ -521,42 +409,5 @@ impl<'a> State<'a> {
             None => ("a Job that is about to start".to_string(), None),
         };
         words::told(&plot.site, snapshot, shape, depth.moved, &holder).1.join(" ")
-    }
-}
-
-/// The smallest box around nodes that does not run over an end of the grid.
-fn around(grid: &Grid, nodes: &[NodeId]) -> Cuboid {
-    let (mut low, mut high) = ([u16::MAX; 3], [0; 3]);
-    for &node in nodes {
-        for (axis, at) in grid.point(node).into_iter().enumerate() {
-            (low[axis], high[axis]) = (at.min(low[axis]), at.max(high[axis]));
-        }
-    }
-    Cuboid::new(low, [0, 1, 2].map(|axis| high[axis] - low[axis] + 1))
-}
-
-/// What holds nodes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Holder<'a> {
-    kind: &'a str,
-    namespace: &'a str,
-    name: &'a str,
-    /// When it ends, if that is known.
-    end: Option<u64>,
-}
-
-impl<'a> Holder<'a> {
-    /// What a pod belongs to.
-    fn of(pod: &'a Pod) -> Holder<'a> {
-        let owners = pod.metadata.owner_references.iter().flatten();
-        let (kind, name) = match owners.into_iter().next() {
-            Some(owner) => (owner.kind.as_str(), owner.name.as_str()),
-            None => ("pod", pod.name()),
-        };
-        Holder { kind, namespace: pod.namespace(), name, end: None }
-    }
-
-    fn named(&self) -> String {
-        format!("{} {}/{}", shown(self.kind), shown(self.namespace), shown(self.name))
     }
 }

@@ -35,6 +35,29 @@ impl<'a> Record<'a> {
         self.placement.namespace()
     }
 
+    /// Whether nothing is to be done for it before an object of it changes: all its pods run where
+    /// they should, and all that its Jobs are is read.
+    pub(crate) fn is_quiet(&self, plot: &Plot<'_>, index: &Index<'_>) -> bool {
+        let Some(unit) = self.unit.as_ref().filter(|_| self.stands) else { return false };
+        let calm = |job: &&Job| {
+            let here = job.shape().is_some() && index.is_on(job, plot.name);
+            let alone = job.quota.is_none() && index.placements_of(job) == 1;
+            here && alone && !job.is_suspended()
+        };
+        let runs = |(job, base): (&Job, usize)| {
+            let own = job.spec.completions.unwrap_or(0) as usize;
+            index.ranked(job).iter().all(|(rank, pod)| {
+                let rank = rank.filter(|&rank| rank < own).map(|rank| base + rank);
+                let name = rank.and_then(|rank| self.placement.spec.nodes.get(rank));
+                pod.gate().is_none() && name.is_some_and(|name| pod.node() == Some(name))
+            })
+        };
+        self.namespace() == unit.first().namespace()
+            && unit.jobs().iter().all(calm)
+            && unit.bases().all(runs)
+            && index.has_its_set(unit)
+    }
+
     /// The nodes that no other record may have while it is there, in whatever state it is.
     pub(crate) fn held(&self) -> impl Iterator<Item = NodeId> {
         self.nodes.iter().chain(&self.left).copied()
@@ -51,25 +74,27 @@ pub(crate) fn judge<'a>(
 ) -> Vec<Record<'a>> {
     let mut records = read(plot, index);
     // The Job that has each node, by confirmed records, and by those that are older.
-    let mut confirmed: Vec<Option<&Uid>> = vec![None; plot.site.grid.nodes() as usize];
-    let mut older = confirmed.clone();
-    for record in records.iter().filter(|record| record.placement.status.confirmed) {
+    let (mut confirmed, mut older) = (HashMap::new(), HashMap::new());
+    let proposed = records.iter().any(|record| !record.placement.status.confirmed);
+    for record in records.iter().filter(|record| proposed && record.placement.status.confirmed) {
         for node in record.held() {
-            confirmed[node.index()].get_or_insert(&record.placement.spec.job_uid);
+            confirmed.entry(node).or_insert(&record.placement.spec.job_uid);
         }
     }
     for record in &mut records {
         let placement = record.placement;
         let own = &placement.spec.job_uid;
-        let others = |by: &[Option<&Uid>], nodes: &[NodeId]| {
-            nodes.iter().any(|node| by[node.index()].is_some_and(|job| job != own))
+        let others = |by: &HashMap<NodeId, &Uid>, nodes: &[NodeId]| {
+            nodes.iter().any(|node| by.get(node).is_some_and(|job| *job != own))
         };
         let why = if placement.is_going() {
             continue;
         } else if let Some(why) = useless(index, record) {
             Some(why)
         } else if !placement.status.confirmed
-            && (others(&confirmed, &record.nodes) || others(&older, &record.nodes))
+            && (others(&confirmed, &record.nodes)
+                || others(&older, &record.nodes)
+                || meets_another_asleep(index, placement))
         {
             Some("another one has its nodes".to_string())
         } else {
@@ -77,7 +102,7 @@ pub(crate) fn judge<'a>(
         };
         if !placement.status.confirmed {
             for node in record.held() {
-                older[node.index()].get_or_insert(own);
+                older.entry(node).or_insert(own);
             }
         }
         match why {
@@ -90,6 +115,12 @@ pub(crate) fn judge<'a>(
         }
     }
     records
+}
+
+/// Whether a record that sleeps has a node of one: it is confirmed, and another Job's.
+fn meets_another_asleep(index: &Index<'_>, placement: &Placement) -> bool {
+    let asleep = |name: &String| index.rest.is_some_and(|rest| rest.record_on(name).is_some());
+    placement.spec.nodes.iter().any(asleep)
 }
 
 /// What is wrong with the nodes of a record.
@@ -108,9 +139,8 @@ pub(crate) fn fault(
 }
 
 fn read<'a>(plot: &Plot<'_>, index: &Index<'a>) -> Vec<Record<'a>> {
-    let all = index.world.placements.values();
     let mut own: Vec<&Placement> =
-        all.filter(|placement| placement.spec.machine == plot.name).collect();
+        index.placements().filter(|placement| placement.spec.machine == plot.name).collect();
     own.sort_by_cached_key(|placement| (placement.version_number(), placement.id()));
     let record = |placement: &'a Placement| {
         let names = &placement.spec.nodes;

@@ -78,7 +78,8 @@ impl<'a> Lot<'a> {
         }
         let yard = Yard::of(&machine.spec, index.world.nodes.values())?;
         let site = Site::of_cubes(&machine.spec, yard.cubes.len())?;
-        let plot = Plot { name: machine.name(), site, places: yard.places(), nodes: Vec::new() };
+        let plot =
+            Plot { name: machine.name(), site, places: yard.places(), nodes: &index.world.nodes };
         let mut uses = vec![Use::Free; yard.cubes.len()];
         for slice in slices.values() {
             let ours = slice.record(plot.name);
@@ -212,7 +213,16 @@ pub(super) fn plan(
             free.take_node(NodeId(at));
         }
     }
-    Ok(Plan { acts, status, waiting, overlaps: Vec::new(), free, picture: None, question: None })
+    Ok(Plan {
+        acts,
+        status,
+        waiting,
+        overlaps: Vec::new(),
+        free,
+        picture: None,
+        question: None,
+        quiet: Vec::new(),
+    })
 }
 
 /// What is to be done for a record that is confirmed.

@@ -106,7 +106,7 @@ pub(super) fn place(
     let mut placed = Placed::default();
     let mut queued: HashMap<&str, usize> = HashMap::new();
     memory.unfinished = false;
-    let held = order::held(records);
+    let held = order::held(&lot.plot, lot.index, records);
     let mut all = order::waiting(&lot.plot, lot.index, &held, units, memory);
     all.sort_by_cached_key(|(unit, _)| Failures::of(unit.first()).is_none());
     for (number, (unit, ready)) in all.iter().enumerate() {

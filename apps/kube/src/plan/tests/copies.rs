@@ -3,6 +3,7 @@
 
 use super::model::{KINDS, Model, View};
 use super::races::Draw;
+use super::rested::{Rested, same};
 use crate::objects::Uid;
 use crate::plan::{Act, Depth, Memory, plan};
 use crate::world::Index;
@@ -14,7 +15,9 @@ const OLDEST: usize = 5;
 #[derive(Default)]
 pub(super) struct Copy {
     pub(super) view: View,
+    /// Of plans that are made of all that was read, each time.
     memory: Memory,
+    rested: Rested,
     /// What it has decided and not yet written, and for how many rounds.
     pending: Vec<Act>,
     age: usize,
@@ -57,8 +60,11 @@ impl Copy {
 
     /// Decides; which Jobs are told that they are never placed.
     fn think(&mut self, now: i64) -> Vec<Uid> {
+        let now = now + self.wrong;
         let index = Index::of(&self.view.world);
-        let made = plan(&index, "m", &mut self.memory, now + self.wrong, Depth::ACT).unwrap();
+        let anew = plan(&index, "m", &mut self.memory, now, Depth::ACT).unwrap();
+        let made = self.rested.plan(&mut self.view.world, now).remove("m").unwrap();
+        same(&made, &anew);
         (self.pending, self.age) = (made.acts, 0);
         let never = made.waiting.into_iter().filter(|waiting| waiting.never);
         never.map(|waiting| waiting.job.uid).collect()

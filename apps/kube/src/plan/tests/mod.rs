@@ -8,6 +8,7 @@ mod places;
 mod quota;
 mod quota_storm;
 mod races;
+mod rested;
 mod sets;
 mod slices;
 mod small;

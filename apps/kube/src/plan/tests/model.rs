@@ -8,8 +8,8 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::objects::{
-    BOX, FAILED, GATE, GLOBAL_INDEX, Job, Known, Machine, Node, OF_SLICE, Phase, Placement,
-    PlacementStatus, Pod, SHAPE, Slice, Uid, Workload,
+    BOX, Compact, FAILED, GATE, GLOBAL_INDEX, Job, Known, Machine, Node, OF_SLICE, Phase,
+    Placement, PlacementStatus, Pod, SHAPE, Slice, Uid, Workload,
 };
 use crate::plan::{Act, Draft, Seen, Unless};
 use crate::world::World;
@@ -206,7 +206,7 @@ impl Model {
         self.note(News::Job(job.uid(), Some(job)));
     }
 
-    fn put_pod(&mut self, mut pod: Pod) {
+    pub(super) fn put_pod(&mut self, mut pod: Pod) {
         self.stamp(&mut pod.metadata);
         self.note(News::Pod(pod.uid(), Some(pod)));
     }
@@ -640,7 +640,7 @@ impl Model {
         self.note(News::Placement(uid.clone(), None));
     }
 
-    fn put_placement(&mut self, mut one: Placement) {
+    pub(super) fn put_placement(&mut self, mut one: Placement) {
         self.stamp(&mut one.metadata);
         self.note(News::Placement(one.uid(), Some(one)));
     }
@@ -657,7 +657,7 @@ impl Model {
         }
         for step in patch.as_array().unwrap() {
             match step["path"].as_str().unwrap() {
-                "/spec/affinity" => pod.spec.affinity = Some(step["value"].clone()),
+                "/spec/affinity" => pod.spec.affinity = Some(Compact::of(&step["value"])),
                 "/spec/nodeSelector" => {
                     pod.spec.node_selector = serde_json::from_value(step["value"].clone()).unwrap();
                 }

@@ -44,7 +44,8 @@ fn what_is_kept_is_what_is_read_anew_after_every_change() {
         let grid = &grids[usize::from(draw.below(20) == 0)];
         let naming = if draw.below(20) == 0 { &by_pattern } else { &by_labels };
         let before = kept.latest().cloned();
-        let (places, by_place) = kept.of(grid, naming, &nodes);
+        let places = kept.of(grid, naming, &nodes);
+        let by_place = places.nodes(&nodes);
         assert_eq!(*places, Places::of(grid, naming, nodes.values()), "change {change}");
         let found: Vec<_> = by_place.iter().map(|node| node.map(std::ptr::from_ref)).collect();
         let named = places.names.iter().map(|name| name.as_ref().map(|name| &nodes[name]));

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::objects::{Job, Known as _, Node, Placement, Pod};
+use super::rested::Rested;
+use crate::objects::{Job, Known as _, Node, Placement, Pod, Uid};
 use crate::plan::{Act, Depth, Memory, plan};
 use crate::world::{Index, World};
 
@@ -85,6 +86,87 @@ fn add(world: &mut World, number: usize, nodes: &[String; 2], runs: bool) {
         world.placements.insert(placement.uid(), placement);
     }
     world.jobs.insert(job.uid(), job);
+}
+
+/// The only act, a proposal, is carried out, and the pods are bound at once.
+fn carry(world: &mut World, acts: &[Act]) {
+    let [Act::Propose { job, placement }] = acts else { panic!("{acts:?}") };
+    let [one, other] = &placement.nodes[..] else { panic!("{placement:?}") };
+    add(world, job.uid.0[3..].parse().unwrap(), &[one.clone(), other.clone()], true);
+}
+
+/// The mean of some in processor time, which is told in steps longer than one of them, and what
+/// the last one made.
+fn mean<T>(times: usize, mut made: impl FnMut() -> T) -> (Duration, T) {
+    let began = worked();
+    let last = (0..times).map(|_| made()).last().unwrap();
+    (worked().saturating_sub(began) / times as u32, last)
+}
+
+/// A Job ends: its pods are gone, and it is complete.
+fn end(world: &mut World, number: usize) {
+    let uid = Uid(format!("job{number:06}"));
+    for rank in 0..2 {
+        world.pods.remove(&Uid(format!("{}-{rank}", uid.0)));
+    }
+    let complete = json!({ "type": "Complete", "status": "True" });
+    let job = world.jobs.get_mut(&uid).unwrap();
+    job.status.conditions.push(serde_json::from_value(complete).unwrap());
+}
+
+#[test]
+fn a_decision_looks_at_what_the_news_have_touched() {
+    let side = pavior_trials::size(8, 32) as u16;
+    let running = pavior_trials::size(100, 10_000);
+    let mut world = world(side, running);
+    let mut rested = Rested::default();
+    let mut decide = |world: &mut World| rested.plan(world, 0).remove("m").unwrap().acts;
+    let (first, acts) = best(1, || decide(&mut world));
+    assert!(matches!(acts[..], [Act::Propose { .. }]), "{acts:?}");
+    carry(&mut world, &acts);
+    decide(&mut world);
+    let many = pavior_trials::size(9, 400);
+    let mut number = running;
+    let (comes, acts) = mean(many, || {
+        number += 1;
+        add(&mut world, number, &[String::new(), String::new()], false);
+        let acts = decide(&mut world);
+        carry(&mut world, &acts);
+        acts
+    });
+    assert_eq!(acts.len(), 1);
+    let last = number;
+    let (changes, acts) = mean(many, || {
+        world.pods.get_mut(&Uid(format!("job{:06}-0", 7))).unwrap();
+        decide(&mut world)
+    });
+    assert_eq!(acts, []);
+    let mut number = 20;
+    let (ends, acts) = mean(many, || {
+        number += 1;
+        end(&mut world, number);
+        let acts = decide(&mut world);
+        let [Act::Withdraw { placement, .. }] = &acts[..] else { panic!("{acts:?}") };
+        world.placements.remove(&placement.uid);
+        acts
+    });
+    assert_eq!(acts.len(), 1);
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let most = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default();
+    // The Jobs that came run, too, and none can start any more.
+    crowd(&mut world, last);
+    decide(&mut world);
+    let (crowded, acts) = mean(many.min(50), || {
+        world.pods.get_mut(&Uid(format!("job{:06}-0", 7))).unwrap();
+        decide(&mut world)
+    });
+    assert_eq!(acts, []);
+    println!(
+        "{running} placements on {side}x{side}x{side}: the first decision {first:.2?}; when a Job \
+         comes {comes:.2?}, when a pod changes {changes:.2?}, when a Job ends {ends:.2?}; {most}; \
+         with {} that wait in vain {crowded:.2?}",
+        WAITING - 1
+    );
 }
 
 /// How many wait in the crowded world.
