@@ -30,6 +30,7 @@ use crate::claim::{Claim, Grants, Over, Recognition};
 use crate::strategies::shared::base_search::BaseSearch;
 use crate::strategies::shared::busy_list::BusyList;
 use crate::strategies::shared::contact::{contact, most_contact};
+use crate::strategies::shared::turning::FewShapes;
 pub use crate::strategies::shared::turning::{
     TURN_BEST_OFF, TURN_BEST_ON, TURN_OFF, TURN_ON, Turn, box_family, turn_over,
 };
@@ -208,42 +209,107 @@ impl<'a> View<'a> {
 /// A contiguous strategy, made of its rule.
 #[derive(Clone)]
 pub struct Contiguous<R> {
+    rule: R,
+    common: Common,
+}
+
+/// What does not depend on the rule, so that it is compiled once for all of them.
+#[derive(Clone)]
+struct Common {
     grid: Grid,
     turn: Turn,
     over: Over,
-    rule: R,
     /// What refuses, and chooses the orientation, if the rule misses nothing.
     exact: Option<BaseSearch>,
     busy: BusyList,
     work: Work,
 }
 
+impl Common {
+    /// The shapes to ask the rule for, in order; none where the exact search refuses.
+    fn shapes(&mut self, free: &Occupancy, request: &Request) -> Option<FewShapes> {
+        let Some(exact) = &mut self.exact else {
+            return Some(self.turn.shapes(self.grid, request).collect());
+        };
+        let shape = request.shape?;
+        let (asked, shapes) = (self.turn.name(shape), self.turn.of_shape(shape));
+        let first = exact.first(free, asked, &shapes, Scan::default())?;
+        Some(match self.over {
+            Over::FirstShape => std::iter::once(first.sides).collect(),
+            Over::AllShapes => self.turn.shapes(self.grid, request).collect(),
+        })
+    }
+
+    fn granted(&mut self, placement: &Placement, is_listed: bool) {
+        if is_listed {
+            self.busy.add(placement);
+        }
+        if let Some(exact) = &mut self.exact {
+            exact.granted(placement);
+        }
+    }
+
+    fn covered(&mut self, whole: &Cuboid, free: &Placement, is_listed: bool) {
+        if is_listed {
+            self.busy.add(free);
+        }
+        if let Some(exact) = &mut self.exact {
+            exact.covered(whole, free);
+        }
+    }
+
+    fn released(&mut self, placement: &Placement, is_listed: bool) {
+        if is_listed {
+            self.busy.remove(placement);
+        }
+        if let Some(exact) = &mut self.exact {
+            exact.released(placement);
+        }
+    }
+
+    fn work(&self) -> Work {
+        let exact = self.exact.as_ref().map(BaseSearch::work).unwrap_or_default();
+        self.work + self.busy.work() + exact
+    }
+
+    fn validate(&self, free: &Occupancy, is_listed: bool) {
+        if is_listed {
+            self.busy.validate(free);
+        }
+        if let Some(exact) = &self.exact {
+            exact.validate(free);
+        }
+    }
+}
+
 impl<R: BoxRule> Contiguous<R> {
     /// The strategy for an empty machine; which orientations are tried is the option `turn`, which
     /// must be one of the options ([`TURN_ON`] and the others here).
     pub fn new(grid: &Grid, options: &Options, rule: R) -> Contiguous<R> {
-        Contiguous {
+        let common = Common {
             grid: *grid,
             turn: Turn::of(options),
             over: turn_over(options),
-            rule,
             exact: None,
             busy: BusyList::default(),
             work: Work::default(),
-        }
+        };
+        Contiguous { rule, common }
     }
 
     /// For a rule that misses no free box: requests are refused, and orientations chosen, by the
     /// exact search of [`BoxSearch`](pavior_mesh::BoxSearch), which remembers refusals. The rule is
     /// asked only where there is a placement.
-    pub fn exact(self) -> Contiguous<R> {
-        Contiguous { exact: Some(BaseSearch::engine(self.grid)), ..self }
+    pub fn exact(mut self) -> Contiguous<R> {
+        self.common.exact = Some(BaseSearch::engine(self.common.grid));
+        self
     }
 
     /// Takes the best of the first orientation that fits, or of all, whatever the option `turn`
     /// says.
-    pub fn over(self, over: Over) -> Contiguous<R> {
-        Contiguous { over, ..self }
+    pub fn over(mut self, over: Over) -> Contiguous<R> {
+        self.common.over = over;
+        self
     }
 
     /// As the registry wants it.
@@ -254,26 +320,18 @@ impl<R: BoxRule> Contiguous<R> {
 
 impl<R: BoxRule> Strategy for Contiguous<R> {
     fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
-        let mut only = None;
-        if let Some(exact) = &mut self.exact {
-            let shape = request.shape?;
-            let (asked, shapes) = (self.turn.name(shape), self.turn.of_shape(shape));
-            let first = exact.first(free, asked, &shapes, Scan::default())?;
-            only = (self.over == Over::FirstShape).then_some(first.sides);
-        }
-        let mut view = View { free, busy: self.busy.boxes(), work: &mut self.work };
+        let shapes = self.common.shapes(free, request)?;
+        let Common { over, busy, work, .. } = &mut self.common;
+        let mut view = View { free, busy: busy.boxes(), work };
         self.rule.load(&mut view);
         let mut best: Option<Scored> = None;
-        for shape in self.turn.shapes(self.grid, request) {
-            if only.is_some_and(|only| only != shape) {
-                continue;
-            }
+        for &shape in &*shapes {
             if let Some(found) = self.rule.best(&mut view, shape)
                 && best.is_none_or(|best| found.score > best.score)
             {
                 best = Some(found);
             }
-            if self.over == Over::FirstShape && best.is_some() {
+            if *over == Over::FirstShape && best.is_some() {
                 break;
             }
         }
@@ -282,37 +340,21 @@ impl<R: BoxRule> Strategy for Contiguous<R> {
 
     fn granted(&mut self, placement: &Placement) {
         self.rule.granted(placement);
-        if R::READS_BUSY_LIST {
-            self.busy.add(placement);
-        }
-        if let Some(exact) = &mut self.exact {
-            exact.granted(placement);
-        }
+        self.common.granted(placement, R::READS_BUSY_LIST);
     }
 
     fn covered(&mut self, whole: &Cuboid, free: &Placement) {
         self.rule.granted(free);
-        if R::READS_BUSY_LIST {
-            self.busy.add(free);
-        }
-        if let Some(exact) = &mut self.exact {
-            exact.covered(whole, free);
-        }
+        self.common.covered(whole, free, R::READS_BUSY_LIST);
     }
 
     fn released(&mut self, placement: &Placement) {
         self.rule.released(placement);
-        if R::READS_BUSY_LIST {
-            self.busy.remove(placement);
-        }
-        if let Some(exact) = &mut self.exact {
-            exact.released(placement);
-        }
+        self.common.released(placement, R::READS_BUSY_LIST);
     }
 
     fn work(&self) -> Work {
-        let exact = self.exact.as_ref().map(BaseSearch::work).unwrap_or_default();
-        self.work + self.rule.work() + self.busy.work() + exact
+        self.rule.work() + self.common.work()
     }
 
     fn fork(&self) -> Box<dyn Strategy> {
@@ -321,11 +363,6 @@ impl<R: BoxRule> Strategy for Contiguous<R> {
 
     fn validate(&self, free: &Occupancy) {
         self.rule.validate(free);
-        if R::READS_BUSY_LIST {
-            self.busy.validate(free);
-        }
-        if let Some(exact) = &self.exact {
-            exact.validate(free);
-        }
+        self.common.validate(free, R::READS_BUSY_LIST);
     }
 }

@@ -31,7 +31,7 @@ pub use cubes::Cubes;
 pub use cuboid::Cuboid;
 pub use grid::{Coordinates, Grid, GridError, NodeId, PerAxis, Sides, read_sides, volume};
 pub use occupancy::{Occupancy, OccupancyError};
-pub use orientation::orientations;
+pub use orientation::{ascending, orientations};
 pub use request::{Freedom, JobId, Pool, Request, UnknownFreedom};
 pub use scan::{Scan, ScanError};
 pub use search::{BoxSearch, RefusalKey, SearchMethods, SearchWork};

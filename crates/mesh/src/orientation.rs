@@ -27,6 +27,17 @@ pub fn orientations([a, b, c]: Sides) -> impl Iterator<Item = Sides> {
     turned.into_iter().take(count)
 }
 
+/// The sides in ascending order, which are the same for all orientations.
+///
+/// ```
+/// assert_eq!(pavior_mesh::ascending([5, 2, 4]), [2, 4, 5]);
+/// ```
+#[inline]
+pub fn ascending([a, b, c]: Sides) -> Sides {
+    let (low, high) = (a.min(b), a.max(b));
+    [low.min(c), high.min(c).max(low), high.max(c)]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -42,6 +53,9 @@ mod tests {
                 }
             }
             assert_eq!(orientations([a, b, c]).collect::<Vec<_>>(), expected);
+            let mut sorted = [a, b, c];
+            sorted.sort_unstable();
+            assert_eq!(ascending([a, b, c]), sorted);
         }
     }
 }

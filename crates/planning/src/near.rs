@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use pavior_mesh::{BaseSet, Cuboid, Occupancy, Sides, volume};
+use pavior_mesh::{BaseSet, Cuboid, Occupancy, Sides, ascending, volume};
 use rustc_hash::FxHashMap;
 
 use crate::{Shape, Snapshot};
@@ -108,9 +108,5 @@ fn within(inner: Sides, outer: Sides, turn: bool) -> bool {
     if !turn {
         return fits(inner, outer);
     }
-    let sorted = |mut sides: Sides| {
-        sides.sort_unstable();
-        sides
-    };
-    fits(sorted(inner), sorted(outer))
+    fits(ascending(inner), ascending(outer))
 }

@@ -5,7 +5,7 @@
 //! places in turn. Boxes that can be exchanged (those asked for, or parts of one job with the same
 //! sides) are placed in ascending order.
 
-use pavior_mesh::{BaseSet, Cuboid, Grid, NodeId, Occupancy, Sides};
+use pavior_mesh::{BaseSet, Cuboid, Grid, NodeId, Occupancy, Sides, ascending};
 
 use crate::plan::{Budget, Goal, Move};
 use crate::{Shape, Snapshot};
@@ -54,10 +54,7 @@ impl<'a> Room<'a> {
         let mut known: Vec<(Sides, u32, Sides)> = Vec::new();
         let parts = self.snapshot.parts(job as usize).iter();
         let items = parts.map(|part| {
-            let mut key = part.sides;
-            if self.turn {
-                key.sort_unstable();
-            }
+            let key = if self.turn { ascending(part.sides) } else { part.sides };
             let found = known.iter().find(|(sides, ..)| *sides == key).copied();
             let (_, alike, sides) = found.unwrap_or_else(|| {
                 *alike += 1;

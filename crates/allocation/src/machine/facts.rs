@@ -73,10 +73,7 @@ impl Machine {
 
     /// Every job and what it holds, in the order of the grants. O(j log j) for j jobs.
     pub fn grants(&self) -> Vec<(JobId, &Placement)> {
-        let mut held: Vec<_> =
-            self.held.iter().map(|(&job, held)| (held.state, job, &held.placement)).collect();
-        held.sort_unstable_by_key(|(at, ..)| *at);
-        held.into_iter().map(|(_, job, placement)| (job, placement)).collect()
+        self.held_by(|_, held| held.state)
     }
 
     /// The failed nodes in row-major order, also those that a job still holds. O(N).
@@ -96,10 +93,16 @@ impl Machine {
 
     /// Every job and what it holds, by job. O(j log j) for j jobs.
     pub fn held(&self) -> Vec<(JobId, &Placement)> {
-        let mut held: Vec<_> =
-            self.held.iter().map(|(&job, held)| (job, &held.placement)).collect();
-        held.sort_unstable_by_key(|&(job, _)| job);
-        held
+        self.held_by(|job, _| job.0)
+    }
+
+    /// Every job and what it holds, in the order of the keys.
+    fn held_by(&self, key: fn(JobId, &Held) -> u64) -> Vec<(JobId, &Placement)> {
+        let all = self.held.iter();
+        let mut keyed: Vec<_> =
+            all.map(|(&job, held)| (key(job, held), job, &held.placement)).collect();
+        keyed.sort_unstable_by_key(|&(key, ..)| key);
+        keyed.into_iter().map(|(_, job, placement)| (job, placement)).collect()
     }
 
     /// The healthy nodes, held or not: those that have not failed, or were repaired.

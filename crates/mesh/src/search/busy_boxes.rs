@@ -13,9 +13,8 @@
 //! Cost: O(1) to add or remove a box. A short list is walked to find the box. A long one, as of
 //! thousands of jobs, has an index.
 
-use wide::i16x8;
-
 use super::key_index::KeyIndex;
+use super::lanes::I16x8;
 use crate::{Coordinates, Cuboid};
 
 /// The busy boxes.
@@ -35,7 +34,7 @@ const LONG: usize = 128;
 const SHORT: usize = 64;
 
 /// Eight boxes: by axis, their bases and their sides.
-pub(super) type Group = [[i16x8; 2]; 3];
+pub(super) type Group = [[I16x8; 2]; 3];
 
 fn key(base: Coordinates) -> u64 {
     let [x, y, z] = base.map(u64::from);

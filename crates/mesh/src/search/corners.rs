@@ -20,10 +20,8 @@
 //!
 //! Cost: O(m^3 / 16) vector operations a shape.
 
-use bytemuck::cast;
-use wide::{i8x16, i16x8, i16x16, u8x16};
-
 use super::busy_boxes::{BusyBoxes, Group};
+use super::lanes::{I16x8, U8x16};
 use crate::{Coordinates, Cuboid, Grid, Sides};
 
 /// The gap to a box that lies behind: greater than every side.
@@ -40,11 +38,11 @@ const NOT_KNOWN: u64 = u64::MAX;
 #[derive(Clone, Copy, Debug)]
 struct Axis<const G: usize> {
     /// Where they are: behind each box, and at 0 in the lanes that have none.
-    at: [i16x8; G],
+    at: [I16x8; G],
     /// From each candidate to each box: by batch, candidate of the batch and group of boxes.
-    gaps: [[[i16x8; G]; BusyBoxes::LANES]; G],
+    gaps: [[[I16x8; G]; BusyBoxes::LANES]; G],
     /// From each candidate to the end of the line; more than any side on a ring.
-    room: [i16x8; G],
+    room: [I16x8; G],
 }
 
 impl<const G: usize> Axis<G> {
@@ -52,7 +50,7 @@ impl<const G: usize> Axis<G> {
     #[inline(always)]
     fn new<const C: usize>(grid: &Grid, axis: usize, groups: &[Group; G]) -> Axis<G> {
         let n = splat(grid.side(axis));
-        let (mut at, mut room) = ([i16x8::ZERO; G], [i16x8::splat(NEVER); G]);
+        let (mut at, mut room) = ([I16x8::ZERO; G], [I16x8::splat(NEVER); G]);
         if grid.wraps(axis) {
             for g in 0..G {
                 let end = groups[g][axis][0] + groups[g][axis][1];
@@ -60,7 +58,7 @@ impl<const G: usize> Axis<G> {
             }
             let gaps = Axis::gaps::<C>(groups, axis, &at, |ahead, sides| {
                 // Around the ring. More than n - sides ahead, the box covers the candidate.
-                let ahead = ahead + (n & ahead.simd_lt(i16x8::ZERO));
+                let ahead = ahead + (n & ahead.simd_lt(I16x8::ZERO));
                 (ahead & !ahead.simd_gt(n - sides)) | never(sides)
             });
             return Axis { at, gaps, room };
@@ -71,7 +69,7 @@ impl<const G: usize> Axis<G> {
         }
         let gaps = Axis::gaps::<C>(groups, axis, &at, |ahead, sides| {
             // A box that begins before the candidate covers it, or ends before it.
-            ahead.max(i16x8::ZERO) | never(ahead + sides)
+            ahead.max(I16x8::ZERO) | never(ahead + sides)
         });
         Axis { at, gaps, room }
     }
@@ -81,13 +79,13 @@ impl<const G: usize> Axis<G> {
     fn gaps<const C: usize>(
         groups: &[Group; G],
         axis: usize,
-        at: &[i16x8; G],
-        gap: impl Fn(i16x8, i16x8) -> i16x8,
-    ) -> [[[i16x8; G]; BusyBoxes::LANES]; G] {
-        let mut gaps = [[[i16x8::ZERO; G]; BusyBoxes::LANES]; G];
+        at: &[I16x8; G],
+        gap: impl Fn(I16x8, I16x8) -> I16x8,
+    ) -> [[[I16x8; G]; BusyBoxes::LANES]; G] {
+        let mut gaps = [[[I16x8::ZERO; G]; BusyBoxes::LANES]; G];
         for index in 0..C {
             let (batch, lane) = (index / BusyBoxes::LANES, index % BusyBoxes::LANES);
-            let from = i16x8::splat(at[batch].as_array()[lane]);
+            let from = I16x8::splat(at[batch].as_array()[lane]);
             for g in 0..G {
                 let [bases, sides] = groups[g][axis];
                 gaps[batch][lane][g] = gap(bases - from, sides);
@@ -109,15 +107,15 @@ impl<const G: usize> Axis<G> {
                 let mut word = u64::MAX.checked_shl(8 * lanes as u32).unwrap_or(0);
                 for pair in 0..lanes / 2 {
                     let covers = |lane: usize| self.gaps[batch][lane][g].simd_lt(side);
-                    let covered = narrow(covers(2 * pair), covers(2 * pair + 1));
+                    let covered = covers(2 * pair).narrow(covers(2 * pair + 1));
                     word |= u64::from(covered.to_bitmask()) << (16 * pair);
                 }
                 bytes[g][batch] = word;
             }
             let at_zero = spread(&bytes[g], count);
             for batch in 0..G {
-                let too_far = narrow(self.room[batch].simd_lt(side), i16x8::ZERO);
-                let [too_far, _]: [u64; 2] = cast(too_far);
+                let too_far = self.room[batch].simd_lt(side).narrow(I16x8::ZERO);
+                let [too_far, _] = too_far.to_words();
                 bytes[g][batch] = (bytes[g][batch] & !too_far) | (at_zero & too_far);
             }
         }
@@ -127,19 +125,13 @@ impl<const G: usize> Axis<G> {
 
 /// [`NEVER`] in the lanes of boxes that have no nodes ahead.
 #[inline(always)]
-fn never(nodes: i16x8) -> i16x8 {
-    i16x8::splat(NEVER) & !nodes.simd_gt(i16x8::ZERO)
-}
-
-/// Lanes of all ones or zeros, batch as wide.
-#[inline(always)]
-fn narrow(low: i16x8, high: i16x8) -> i8x16 {
-    i8x16::from_i16x16_saturate(cast::<[i16x8; 2], i16x16>([low, high]))
+fn never(nodes: I16x8) -> I16x8 {
+    I16x8::splat(NEVER) & !nodes.simd_gt(I16x8::ZERO)
 }
 
 #[inline(always)]
-fn splat(value: u16) -> i16x8 {
-    i16x8::splat(value as i16)
+fn splat(value: u16) -> I16x8 {
+    I16x8::splat(value as i16)
 }
 
 /// A byte, eight times.
@@ -204,15 +196,15 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
     fn base(&self, shape: Sides, [x, y, z]: [ForbiddenBy<G>; 3]) -> Option<Cuboid> {
         // By pair of candidates along x and y, and group of boxes: which boxes forbid both. The
         // pairs of one candidate along y are a row; one row fills a vector, or two do.
-        let mut rows = [[u8x16::ZERO; G]; R];
+        let mut rows = [[U8x16::ZERO; G]; R];
         for row in 0..R {
             let [first, last] = [row * Self::ROWS, row * Self::ROWS + Self::ROWS - 1];
             for g in 0..G {
                 let [low, high] = [spread(&y[g], first), spread(&y[g], last)];
-                rows[row][g] = cast([x[g][0] & low, x[g][G - 1] & high]);
+                rows[row][g] = U8x16::from_words([x[g][0] & low, x[g][G - 1] & high]);
             }
         }
-        let mut free_bases = u8x16::ZERO;
+        let mut free_bases = U8x16::ZERO;
         for plane in 0..Z {
             let in_plane = self.boxes_in_plane(&z, plane);
             for row in &rows {
@@ -227,11 +219,11 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
 
     /// The boxes that forbid a candidate along z, in all lanes.
     #[inline(always)]
-    fn boxes_in_plane(&self, z: &ForbiddenBy<G>, plane: usize) -> [u8x16; G] {
+    fn boxes_in_plane(&self, z: &ForbiddenBy<G>, plane: usize) -> [U8x16; G] {
         let plane = if Z == 1 { self.count } else { plane };
-        let mut in_plane = [u8x16::ZERO; G];
+        let mut in_plane = [U8x16::ZERO; G];
         for g in 0..G {
-            in_plane[g] = cast([spread(&z[g], plane); 2]);
+            in_plane[g] = U8x16::from_words([spread(&z[g], plane); 2]);
         }
         in_plane
     }
@@ -239,11 +231,11 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
     /// The first of the bases, of which there is at least one: the first plane that has one, the
     /// first row in it, the first base in that.
     #[inline(always)]
-    fn first_of(&self, rows: &[[u8x16; G]; R], z: &ForbiddenBy<G>) -> Coordinates {
+    fn first_of(&self, rows: &[[U8x16; G]; R], z: &ForbiddenBy<G>) -> Coordinates {
         let mut planes_with_bases = 0;
         for plane in 0..Z {
             let in_plane = self.boxes_in_plane(z, plane);
-            let mut free_bases = u8x16::ZERO;
+            let mut free_bases = U8x16::ZERO;
             for row in rows {
                 free_bases |= free(row, &in_plane);
             }
@@ -285,10 +277,10 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
 
 /// The candidates of a vector that no box forbids which crosses their plane.
 #[inline(always)]
-fn free<const G: usize>(row: &[u8x16; G], in_plane: &[u8x16; G]) -> u8x16 {
+fn free<const G: usize>(row: &[U8x16; G], in_plane: &[U8x16; G]) -> U8x16 {
     let mut taken = row[0] & in_plane[0];
     for g in 1..G {
         taken |= row[g] & in_plane[g];
     }
-    taken.simd_eq(u8x16::ZERO)
+    taken.is_zero()
 }

@@ -17,9 +17,8 @@
 //!
 //! Cost: some forty vector operations a shape, with no branch that depends on the state.
 
-use wide::u64x4;
-
 use super::SearchWork;
+use super::lanes::U64x2;
 use super::vectors::{Kernel, Vectors};
 use crate::{Coordinates, Cuboid, Grid, Sides};
 
@@ -186,19 +185,23 @@ impl Kernel for InCube<'_> {
 }
 
 /// Eight words.
-type Words = [u64x4; 2];
+type Words = [U64x2; SIDE / 2];
+
+/// What a function makes of each two words.
+#[inline(always)]
+fn each([a, b, c, d]: Words, of: impl Fn(U64x2) -> U64x2) -> Words {
+    [of(a), of(b), of(c), of(d)]
+}
 
 /// The bases of runs along z, by length less one.
 #[inline(always)]
 fn runs_along_z(planes: &[u64; 2 * SIDE]) -> [Words; SIDE] {
-    let four = |from: usize| -> u64x4 {
-        let words: [u64; 4] = *planes[from..].first_chunk().expect("sixteen");
-        u64x4::new(words)
-    };
-    let mut runs = [[four(0), four(4)]; SIDE];
+    let two = |from: usize| U64x2::new([planes[from], planes[from + 1]]);
+    let mut runs = [[two(0), two(2), two(4), two(6)]; SIDE];
     for ahead in 1..SIDE {
-        let [low, high] = runs[ahead - 1];
-        runs[ahead] = [low & four(ahead), high & four(ahead + 4)];
+        for pair in 0..SIDE / 2 {
+            runs[ahead][pair] = runs[ahead - 1][pair] & two(ahead + 2 * pair);
+        }
     }
     runs
 }
@@ -208,7 +211,7 @@ fn runs_along_z(planes: &[u64; 2 * SIDE]) -> [Words; SIDE] {
 fn meshes(mut set: Words, along_x: &[Shift; 3], along_y: &[Shift; 3]) -> Words {
     for shifts in [along_x, along_y] {
         for shift in shifts {
-            set = [set[0] & (set[0] >> shift.ahead), set[1] & (set[1] >> shift.ahead)];
+            set = each(set, |words| words & words.shifted_right(shift.ahead));
         }
     }
     set
@@ -220,12 +223,11 @@ fn rings(mut set: Words, along_x: &[Shift; 3], along_y: &[Shift; 3]) -> Words {
     for shifts in [along_x, along_y] {
         for shift in shifts {
             let (ahead_mask, back_mask) =
-                (u64x4::splat(shift.ahead_mask), u64x4::splat(shift.back_mask));
-            let shifted = |words: u64x4| {
-                words
-                    & (((words >> shift.ahead) & ahead_mask) | ((words << shift.back) & back_mask))
-            };
-            set = [shifted(set[0]), shifted(set[1])];
+                (U64x2::splat(shift.ahead_mask), U64x2::splat(shift.back_mask));
+            set = each(set, |words| {
+                let ahead = words.shifted_right(shift.ahead) & ahead_mask;
+                words & (ahead | (words.shifted_left(shift.back) & back_mask))
+            });
         }
     }
     set
@@ -234,11 +236,12 @@ fn rings(mut set: Words, along_x: &[Shift; 3], along_y: &[Shift; 3]) -> Words {
 /// The first bit under a mask, in the first `planes` planes.
 #[inline(always)]
 fn first(set: Words, mask: u64, planes: usize) -> Option<Coordinates> {
-    let anywhere = (set[0] | set[1]).to_array().into_iter().fold(0, |all, word| all | word);
-    if anywhere & mask == 0 {
+    let [even, odd] = (set[0] | set[1] | set[2] | set[3]).to_array();
+    if (even | odd) & mask == 0 {
         return None;
     }
-    let words: [u64; SIDE] = bytemuck::cast(set);
+    let words = [set[0].to_array(), set[1].to_array(), set[2].to_array(), set[3].to_array()];
+    let words = words.as_flattened();
     let z = words[..planes].iter().position(|&word| word & mask != 0)?;
     let bit = (words[z] & mask).trailing_zeros() as u16;
     Some([bit % 8, bit / 8, z as u16])

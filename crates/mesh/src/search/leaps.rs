@@ -21,9 +21,8 @@
 
 use std::ops::ControlFlow;
 
-use wide::{i16x8, u16x8};
-
 use super::busy_boxes::{BusyBoxes, Group};
+use super::lanes::I16x8;
 use super::region::Region;
 use crate::{Coordinates, Grid, Sides};
 
@@ -56,11 +55,11 @@ pub(super) const LONGEST: u16 = 16_383;
 #[derive(Clone, Copy)]
 struct Forbidden<const N: usize> {
     /// The first one.
-    from: [i16x8; N],
+    from: [I16x8; N],
     /// How many.
-    count: [i16x8; N],
+    count: [I16x8; N],
     /// The axis's length if it wraps, else 0.
-    around: i16x8,
+    around: I16x8,
 }
 
 impl<const N: usize> Forbidden<N> {
@@ -71,38 +70,37 @@ impl<const N: usize> Forbidden<N> {
         axis: usize,
         side: u16,
     ) -> Forbidden<N> {
-        let (mut from, mut count) = ([i16x8::ZERO; N], [i16x8::ZERO; N]);
+        let (mut from, mut count) = ([I16x8::ZERO; N], [I16x8::ZERO; N]);
         let (reach, n) = (splat(side - 1), splat(grid.side(axis)));
         if RINGS && grid.wraps(axis) {
             for i in 0..N {
                 let [bases, sides] = groups[i][axis];
                 let before = bases - reach;
-                from[i] = before + (n & before.simd_lt(i16x8::ZERO));
+                from[i] = before + (n & before.simd_lt(I16x8::ZERO));
                 // What pads the list forbids nothing.
-                count[i] = (sides + reach).min(n) & sides.simd_gt(i16x8::ZERO);
+                count[i] = (sides + reach).min(n) & sides.simd_gt(I16x8::ZERO);
             }
             return Forbidden { from, count, around: n };
         }
         for i in 0..N {
             let [bases, sides] = groups[i][axis];
-            from[i] = (bases - reach).max(i16x8::ZERO);
+            from[i] = (bases - reach).max(I16x8::ZERO);
             count[i] = bases + sides - from[i];
         }
-        Forbidden { from, count, around: i16x8::ZERO }
+        Forbidden { from, count, around: I16x8::ZERO }
     }
 
     /// By box: how many bases from `at` on it forbids; 0 if it does not forbid `at`.
     #[inline(always)]
-    fn left<const RINGS: bool>(&self, at: u16) -> [i16x8; N] {
-        let mut left = [i16x8::ZERO; N];
+    fn left<const RINGS: bool>(&self, at: u16) -> [I16x8; N] {
+        let mut left = [I16x8::ZERO; N];
         for i in 0..N {
             let mut past = splat(at) - self.from[i];
             if RINGS {
-                past += self.around & past.simd_lt(i16x8::ZERO);
+                past += self.around & past.simd_lt(I16x8::ZERO);
             }
             // As an unsigned number, a base before the first forbidden one is far past all.
-            let [count, past] = [self.count[i], past].map(bytemuck::cast::<i16x8, u16x8>);
-            left[i] = bytemuck::cast(count.saturating_sub(past));
+            left[i] = self.count[i].saturating_sub_unsigned(past);
         }
         left
     }
@@ -110,13 +108,13 @@ impl<const N: usize> Forbidden<N> {
 
 /// The longest leap, and the box that it leaps over; 0 if no box forbids the base.
 #[inline(always)]
-fn longest<const N: usize>(left: &[i16x8; N]) -> (u16, usize) {
+fn longest<const N: usize>(left: &[I16x8; N]) -> (u16, usize) {
     let mut most = left[0];
     for i in 1..N {
         most = most.max(left[i]);
     }
     let leap = most.reduce_max();
-    let wanted = i16x8::splat(leap);
+    let wanted = I16x8::splat(leap);
     for i in 0..N - 1 {
         let lanes = left[i].simd_eq(wanted).to_bitmask();
         if lanes != 0 {
@@ -129,13 +127,13 @@ fn longest<const N: usize>(left: &[i16x8; N]) -> (u16, usize) {
 
 /// Which boxes forbid more than so many bases.
 #[inline(always)]
-fn forbid_more_than<const N: usize>(left: &[i16x8; N], bases: u16) -> [i16x8; N] {
+fn forbid_more_than<const N: usize>(left: &[I16x8; N], bases: u16) -> [I16x8; N] {
     left.map(|left| left.simd_gt(splat(bases)))
 }
 
 /// The values where the mask is set, 0 elsewhere.
 #[inline(always)]
-fn masked<const N: usize>(values: &[i16x8; N], mask: &[i16x8; N]) -> [i16x8; N] {
+fn masked<const N: usize>(values: &[I16x8; N], mask: &[I16x8; N]) -> [I16x8; N] {
     let mut masked = *values;
     for i in 0..N {
         masked[i] &= mask[i];
@@ -145,13 +143,13 @@ fn masked<const N: usize>(values: &[i16x8; N], mask: &[i16x8; N]) -> [i16x8; N] 
 
 /// The value of one box.
 #[inline(always)]
-fn value_of<const N: usize>(values: &[i16x8; N], index: usize) -> u16 {
+fn value_of<const N: usize>(values: &[I16x8; N], index: usize) -> u16 {
     values[index / BusyBoxes::LANES].as_array()[index % BusyBoxes::LANES] as u16
 }
 
 #[inline(always)]
-fn splat(value: u16) -> i16x8 {
-    i16x8::splat(value as i16)
+fn splat(value: u16) -> I16x8 {
+    I16x8::splat(value as i16)
 }
 
 impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
@@ -190,9 +188,9 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
     fn plane(
         &self,
         z: u16,
-        left_z: &[i16x8; N],
+        left_z: &[I16x8; N],
         along: &[Forbidden<N>; 3],
-        rows: &[i16x8; N],
+        rows: &[I16x8; N],
         steps: &mut u32,
     ) -> ControlFlow<Found, u16> {
         let Region { first, last, .. } = self.region;
@@ -203,7 +201,7 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
             // The boxes that cross this row of this plane.
             let mut crossing = left_y;
             for i in 0..N {
-                crossing[i] = left_y[i].min(left_z[i]).simd_gt(i16x8::ZERO);
+                crossing[i] = left_y[i].min(left_z[i]).simd_gt(I16x8::ZERO);
             }
             let whole = masked(&left_y, &crossing);
             let (mut row_lasts, index) = forbidden_whole::<N, RINGS>(&whole, rows, steps);
@@ -244,8 +242,8 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
 /// mesh there often is one. On a ring there hardly ever is, and it does not pay to look for one.
 #[inline(always)]
 fn forbidden_whole<const N: usize, const RINGS: bool>(
-    left: &[i16x8; N],
-    whole: &[i16x8; N],
+    left: &[I16x8; N],
+    whole: &[I16x8; N],
     steps: &mut u32,
 ) -> (u16, usize) {
     if RINGS {

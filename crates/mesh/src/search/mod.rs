@@ -32,6 +32,7 @@ mod corners;
 mod cube;
 mod free_rows;
 mod key_index;
+mod lanes;
 mod leaps;
 mod refusals;
 mod region;

@@ -22,7 +22,6 @@
 //! fragments are of the GPUs of a node, and the mix is known. Boxes, the mix of what runs, and the
 //! shares are the project's own.
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use pavior_kernel::{OptionSpec, Options, Values};
@@ -80,10 +79,13 @@ impl Gradient {
         for held in busy {
             *counts.entry(held.sides).or_default() += 1;
         }
-        let mut shapes: Vec<(Sides, i64)> = counts.into_iter().collect();
-        shapes.sort_by_key(|&(_, jobs)| Reverse(jobs));
-        shapes.truncate(SHAPES);
-        shapes
+        let mut left: Vec<(Sides, i64)> = counts.into_iter().collect();
+        // Of equally many the first in order: the last of them backwards.
+        let most = || {
+            let most = (0..left.len()).rev().max_by_key(|&at| left[at].1)?;
+            Some(left.remove(most))
+        };
+        std::iter::from_fn(most).take(SHAPES).collect()
     }
 
     /// Finds what each placement of a shape costs.

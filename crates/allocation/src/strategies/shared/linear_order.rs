@@ -44,10 +44,9 @@ fn numbers(text: &str) -> Option<Vec<NodeId>> {
 
 /// Whether the option `order` fits a grid: a list must name every node once.
 pub(crate) fn supports(grid: &Grid, options: &Options) -> Result<(), Unsupported> {
-    let Some(listed) = numbers(options.get("order")) else { return Ok(()) };
-    let mut listed: Vec<u32> = listed.into_iter().map(|node| node.0).collect();
+    let Some(mut listed) = numbers(options.get("order")) else { return Ok(()) };
     listed.sort_unstable();
-    if listed.into_iter().eq(0..grid.nodes()) {
+    if listed.into_iter().eq((0..grid.nodes()).map(NodeId)) {
         Ok(())
     } else {
         Err(Unsupported(format!("the order must name each of its {} nodes once", grid.nodes())))

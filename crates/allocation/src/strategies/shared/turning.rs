@@ -7,7 +7,7 @@
 use std::ops::Deref;
 
 use pavior_kernel::{OptionSpec, Options, Values};
-use pavior_mesh::{Grid, RefusalKey, Request, Sides, orientations};
+use pavior_mesh::{Grid, RefusalKey, Request, Sides, ascending, orientations};
 
 use crate::claim::{BoxGroup, Over};
 
@@ -90,11 +90,8 @@ impl Turn {
 
     /// The name under which a shape's refusal is remembered: one for all orientations.
     #[inline]
-    pub fn name(self, mut shape: Sides) -> RefusalKey {
-        if self == Turn::All {
-            shape.sort_unstable();
-        }
-        RefusalKey::Ordered(shape)
+    pub fn name(self, shape: Sides) -> RefusalKey {
+        RefusalKey::Ordered(if self == Turn::All { ascending(shape) } else { shape })
     }
 
     /// The orientations of a request to try, in order, those that can fit the grid only.

@@ -13,7 +13,7 @@
 //!
 //! Cost: O(N/64) a shape.
 
-use pavior_mesh::{BaseSet, Grid, Occupancy, Sides, orientations};
+use pavior_mesh::{BaseSet, Grid, Occupancy, Sides, ascending, orientations};
 
 use crate::strategies::shared::turning::Turn;
 
@@ -97,18 +97,13 @@ impl ShrinkingBases {
     pub(crate) fn sets(&mut self) -> impl Iterator<Item = &mut BaseSet> {
         let sets = &mut self.sets[..self.used];
         // Those of one shape stand in their order.
-        sets.chunk_by_mut(|a, b| sorted(a.shape()) == sorted(b.shape())).rev().flatten()
+        sets.chunk_by_mut(|a, b| ascending(a.shape()) == ascending(b.shape())).rev().flatten()
     }
 
     /// The words gone over.
     pub(crate) fn words_touched(&self) -> u64 {
         self.touched
     }
-}
-
-fn sorted(mut shape: Sides) -> Sides {
-    shape.sort_unstable();
-    shape
 }
 
 fn oriented(shape: Sides, turn: Turn) -> impl Iterator<Item = Sides> {
