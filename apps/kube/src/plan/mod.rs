@@ -39,6 +39,7 @@ use crate::objects::{
 use crate::rest::Quiet;
 use crate::unit::Unit;
 use crate::world::Index;
+
 /// How long a node is kept from a Job whose pod the scheduler of the cluster refused there, in
 /// seconds.
 const AVOID_S: i64 = 600;

@@ -102,6 +102,6 @@ pub(crate) fn numbers_are_used_again(cluster: &Cluster) {
     cluster.until_empty(60);
     let done = records::read(cluster);
     let mut of_name = done.iter().filter(|job| job.name == "3x3-next");
-    let completed = of_name.any(|job| records::completed(&cluster, job));
+    let completed = of_name.any(|job| records::completed(cluster, job));
     assert!(completed, "{}", cluster.said_of(&next));
 }
