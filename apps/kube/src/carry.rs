@@ -188,7 +188,7 @@ impl Carrier {
         let refused = |error: &dyn std::fmt::Display| Unchanged::Refused(error.to_string());
         let body = serde_json::to_vec(body).map_err(|error| refused(&error))?;
         let request = http::Request::builder().method(method).uri(path);
-        let request = request.header("content-type", kind).header("accept", BRIEF).body(body);
+        let request = request.header("content-type", kind).body(body);
         let request = request.map_err(|error| refused(&error))?;
         let sent = self.client.request::<IgnoredAny>(request).await;
         match sent {
@@ -217,9 +217,6 @@ fn second() -> String {
 fn micro_time() -> String {
     k8s_openapi::jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.6fZ").to_string()
 }
-
-/// An answer is not looked at: it need not have the whole object.
-const BRIEF: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 
 const MERGE: &str = "application/merge-patch+json";
 

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use crate::nodes::Layout;
 use crate::objects::{Job, Known, MachineSpec, Pod, Uid};
-use crate::plan::{Places, occupies};
+use crate::plan::{Memory, Places, occupies};
 use crate::tracked::Changes;
 use crate::world::{Index, World};
 
@@ -186,8 +186,13 @@ impl Rest {
     fn touch_pod(&mut self, world: &World, uid: &Uid) {
         let pod = world.pods.get(uid);
         let before = self.pods.remove(uid).flatten();
-        if let Some(owned) = before.as_ref().and_then(|owner| self.owned.get_mut(owner)) {
+        if let Some(owner) = &before
+            && let Some(owned) = self.owned.get_mut(owner)
+        {
             owned.remove(uid);
+            if owned.is_empty() {
+                self.owned.remove(owner);
+            }
         }
         match pod {
             Some(_) => drop(self.awake.pods.insert(uid.clone())),
@@ -251,15 +256,30 @@ impl Rest {
         for node in &quiet.nodes {
             self.on.remove(node);
         }
-        let held = self.held.get_mut(&quiet.machine).and_then(|of| of.get_mut(&quiet.namespace));
-        if let Some(nodes) = held {
+        if let Some(held) = self.held.get_mut(&quiet.machine)
+            && let Some(nodes) = held.get_mut(&quiet.namespace)
+        {
             *nodes -= quiet.nodes.len() as u32;
+            if *nodes == 0 {
+                held.remove(&quiet.namespace);
+            }
         }
         if world.placements.contains_key(uid) {
             self.awake.placements.insert(uid.clone());
         }
         self.turn.woken.push(uid.clone());
         quiet.jobs.iter().for_each(|job| self.wake_around(world, job));
+    }
+}
+
+#[cfg(test)]
+impl Rest {
+    /// Whether nothing is kept of what slept.
+    pub(crate) fn is_empty(&self) -> bool {
+        let jobs = self.jobs.is_empty() && self.sets.is_empty() && self.namespaces.is_empty();
+        let pods = self.pods.is_empty() && self.owned.is_empty();
+        let held = self.held.values().any(|of| !of.is_empty());
+        jobs && pods && self.records.is_empty() && self.on.is_empty() && !held
     }
 }
 
@@ -277,14 +297,21 @@ pub(crate) struct Drowsy {
 }
 
 impl Drowsy {
-    /// What the plans found quiet, and what is no business of theirs. `places` are those of all
-    /// machines.
-    pub(crate) fn of(index: &Index<'_>, quiet: Vec<Quiet>, places: &[Arc<Places>]) -> Drowsy {
+    /// What the plans found quiet, and what is no business of theirs; `memory` is that of the plans,
+    /// by machine.
+    pub(crate) fn of(
+        index: &Index<'_>,
+        quiet: Vec<Quiet>,
+        memory: &HashMap<String, Memory>,
+    ) -> Drowsy {
         let mut drowsy = Drowsy { records: Vec::new(), jobs: Vec::new(), pods: Vec::new() };
         // Cubes are not nodes: such a machine is looked at as a whole.
         if index.world.machines.values().any(|machine| machine.spec.is_of_slices()) {
             return drowsy;
         }
+        let names = index.world.machines.keys();
+        let places: Vec<&Arc<Places>> =
+            names.filter_map(|name| memory.get(name)?.places()).collect();
         let machines = |node: &str| places.iter().filter(|one| one.ids.contains_key(node)).count();
         for record in quiet {
             // On a node of two machines its pods are in the way of the other one.

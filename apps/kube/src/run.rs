@@ -102,7 +102,7 @@ async fn act(client: Client, page: Page, options: &Options) -> Result<(), KubeEr
             watched.world.join_quota();
             let now = watched.now();
             round.rest.wake(&mut watched.world, now);
-            round.turn(&watched).await?;
+            round.turn(&watched, now).await?;
         }
     }
 }
@@ -151,15 +151,16 @@ impl Round {
         self.waits.unwrap_or(Duration::from_hours(24))
     }
 
-    /// Looks at the cluster. Another copy's turn is only shown.
-    async fn turn(&mut self, watched: &Watched) -> Result<(), KubeError> {
+    /// Looks at the cluster, at `now` in seconds since 1970. Another copy's turn is only shown.
+    async fn turn(&mut self, watched: &Watched, now: i64) -> Result<(), KubeError> {
         let began = Instant::now();
+        self.memory.retain(|machine, _| watched.world.machines.contains_key(machine));
+        self.statuses.retain(|machine, _| watched.world.machines.contains_key(machine));
         self.page.health.looks(true);
         self.waits = None;
         self.done.retain(|_, at| at.elapsed() < AGAIN);
         let rest = std::mem::take(&mut self.rest);
-        let (index, now) = (Index::awake(&watched.world, &rest), watched.now());
-        let mut quiet = Vec::new();
+        let (index, mut quiet) = (Index::awake(&watched.world, &rest), Vec::new());
         for (name, machine) in &watched.world.machines {
             let memory = self.memory.entry(name.clone()).or_default();
             let depth = self.page.depth(name, Depth::ACT);
@@ -187,8 +188,7 @@ impl Round {
         if self.leads {
             self.tell(&strays(&index), now).await;
         }
-        let places: Vec<_> = self.memory.values().filter_map(Memory::places).cloned().collect();
-        let drowsy = Drowsy::of(&index, quiet, &places);
+        let drowsy = Drowsy::of(&index, quiet, &self.memory);
         self.rest = rest;
         self.rest.sleep(&watched.world, drowsy);
         self.told.retain(|uid, _| watched.world.jobs.contains_key(uid));

@@ -31,12 +31,12 @@ impl Sources {
         let mut open = vec![manifest.to_path_buf()];
         while let Some(folder) = open.pop() {
             let manifest = std::fs::read_to_string(folder.join("Cargo.toml"))?;
-            let name = section(&manifest, "[package]").find_map(|line| value(line, "name"));
+            let name = section(&manifest, |of| of == "[package]").find_map(|line| value(line, "name"));
             if crates.insert(name.unwrap_or_default().to_string(), folder).is_some() {
                 continue;
             }
-            for name in section(&manifest, "[dependencies]").map(key) {
-                let mut shared = section(&shared, "[workspace.dependencies]");
+            for name in section(&manifest, is_dependencies).map(key) {
+                let mut shared = section(&shared, |of| of == "[workspace.dependencies]");
                 let line = shared.find(|line| key(line) == name).unwrap_or_default();
                 let path =
                     line.split_once("path = \"").and_then(|(_, rest)| rest.split('"').next());
@@ -98,11 +98,26 @@ fn locked(lock: &str, names: BTreeSet<String>) -> BTreeSet<String> {
     found
 }
 
-/// The lines of a section of a manifest that state something.
-fn section<'a>(manifest: &'a str, header: &'a str) -> impl Iterator<Item = &'a str> {
-    let lines = manifest.lines().skip_while(move |line| *line != header).skip(1);
-    let own = lines.take_while(|line| !line.starts_with('['));
-    own.filter(|line| !line.is_empty() && !line.starts_with('#'))
+/// Whether a header is that of dependencies, of every platform or of one.
+fn is_dependencies(header: &str) -> bool {
+    let of_one = header.starts_with("[target.") && header.ends_with(".dependencies]");
+    of_one || header == "[dependencies]"
+}
+
+/// The lines of some sections of a manifest that state something.
+fn section<'a>(
+    manifest: &'a str,
+    is_wanted: impl Fn(&str) -> bool + 'a,
+) -> impl Iterator<Item = &'a str> {
+    let lines = manifest.lines().filter(move |line| !line.is_empty() && !line.starts_with('#'));
+    let own = lines.scan(false, move |inside, line| {
+        let is_header = line.starts_with('[');
+        if is_header {
+            *inside = is_wanted(line);
+        }
+        Some(Some(line).filter(|_| *inside && !is_header))
+    });
+    own.flatten()
 }
 
 /// What a line states: `name` of `name.workspace = true` and of `name = { ... }`.

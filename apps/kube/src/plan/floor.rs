@@ -191,10 +191,13 @@ impl Floor {
     }
 
     /// The floor for the next turn; none if its answers may depend on what was there before, or if
-    /// it has grown.
+    /// it has more pools than are kept.
     pub(super) fn kept(mut self, rest: &Rest) -> Option<Floor> {
         self.turn = rest.turn.number;
-        let small = self.pools.len() <= MOST && self.barred.len() <= MOST;
+        if self.barred.len() > MOST {
+            self.barred.clear();
+        }
+        let small = self.pools.len() <= MOST;
         (small && self.dispatcher.machine().is_determined()).then_some(self)
     }
 }

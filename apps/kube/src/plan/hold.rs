@@ -233,7 +233,10 @@ impl<'a> State<'a> {
             estimate,
         };
         let id = job.id;
-        self.floor.dispatcher.hold(job, Time(start), placement).ok()?;
+        if self.floor.dispatcher.hold(job, Time(start), placement).is_err() {
+            self.floor.doubtful.extend(nodes.iter());
+            return None;
+        }
         self.holders.insert(id, holder);
         Some(id)
     }

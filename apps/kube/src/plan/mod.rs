@@ -153,7 +153,8 @@ impl Memory {
 
     fn forget(&mut self, index: &Index<'_>, now: i64) {
         let world = index.world;
-        self.refused.retain(|pod, _| world.pods.contains_key(pod));
+        let waits = |pod: &Uid| world.pods.get(pod).is_some_and(|pod| pod.node().is_none());
+        self.refused.retain(|pod, _| waits(pod));
         let forms = |slice: &Uid| {
             let slice = world.slices.as_ref().and_then(|all| all.get(slice));
             slice.is_some_and(|slice| slice.phase() == Phase::Forming)

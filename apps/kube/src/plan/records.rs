@@ -14,6 +14,7 @@ use super::act::{Act, Seen, Unless};
 use super::demands::Demands;
 use super::{Memory, Plot};
 use crate::objects::{Job, Known as _, Placement, Pod, Uid};
+use crate::rest::Quiet;
 use crate::unit::Unit;
 use crate::world::Index;
 
@@ -117,10 +118,14 @@ pub(crate) fn judge<'a>(
     records
 }
 
-/// Whether a record that sleeps has a node of one: it is confirmed, and another Job's.
+/// Whether a record of another Job that sleeps has a node of one: it is confirmed.
 fn meets_another_asleep(index: &Index<'_>, placement: &Placement) -> bool {
-    let asleep = |name: &String| index.rest.is_some_and(|rest| rest.record_on(name).is_some());
-    placement.spec.nodes.iter().any(asleep)
+    let asleep = |name: &String| index.rest?.record_on(name);
+    let other = |record: &Quiet| {
+        let other = index.world.placements.get(&record.placement);
+        other.is_some_and(|other| other.spec.job_uid != placement.spec.job_uid)
+    };
+    placement.spec.nodes.iter().filter_map(asleep).any(other)
 }
 
 /// What is wrong with the nodes of a record.

@@ -39,8 +39,7 @@ impl Rested {
             all.insert(name.clone(), made);
         }
         self.strays = strays(&index);
-        let places: Vec<_> = self.memory.values().filter_map(Memory::places).cloned().collect();
-        let drowsy = Drowsy::of(&index, quiet, &places);
+        let drowsy = Drowsy::of(&index, quiet, &self.memory);
         self.rest.sleep(world, drowsy);
         all
     }
@@ -79,15 +78,19 @@ fn cluster(draw: &mut Draw) -> Model {
     let mut model = Model::new("torus:4x4", &spec);
     let pattern = [None, Some("k{x}-{y}"), Some("n{x}-{y}")][draw.below(3)];
     if let Some(pattern) = pattern {
-        let spec = json!({ "grid": "mesh:3x2", "nodes": { "pattern": pattern } });
-        let other = json!({ "metadata": { "name": "k", "uid": "other" }, "spec": spec });
-        let other: Machine = serde_json::from_value(other).unwrap();
-        model.world.machines.insert("k".into(), other);
+        model.world.machines.insert("k".into(), second(pattern));
         for at in 0..6 {
             model.add_node(&format!("k{}-{}", at % 3, at / 3));
         }
     }
     model
+}
+
+/// A second machine, whose nodes are named so.
+fn second(pattern: &str) -> Machine {
+    let spec = json!({ "grid": "mesh:3x2", "nodes": { "pattern": pattern } });
+    let machine = json!({ "metadata": { "name": "k", "uid": "other" }, "spec": spec });
+    serde_json::from_value(machine).unwrap()
 }
 
 /// A node of one of the machines, or of none.
@@ -176,8 +179,10 @@ fn forge(model: &mut Model, draw: &mut Draw, jobs: &[Uid]) {
         1 => {}
         _ => one.spec.job_uid = jobs[draw.below(jobs.len())].clone(),
     }
-    if draw.below(2) == 0 {
-        one.spec.set = vec![one.spec.job_uid.clone()];
+    match draw.below(4) {
+        0 | 1 => one.spec.set = vec![one.spec.job_uid.clone()],
+        2 => one.spec.set = vec![jobs[draw.below(jobs.len())].clone()],
+        _ => {}
     }
     if let Some(first) = one.spec.nodes.first_mut().filter(|_| draw.below(2) == 0) {
         *first = node(draw);
@@ -230,6 +235,12 @@ fn disturb(model: &mut Model, draw: &mut Draw, jobs: &mut Vec<Uid>) {
         17 if model.world.jobs.contains_key(&job) && draw.below(3) == 0 => {
             let taken = json!({ "spec": { "nodeSelector": { "pool": "b" } } });
             model.change_template(&job, taken);
+        }
+        20 if draw.below(12) == 0 => {
+            let pattern = ["k{x}-{y}", "n{x}-{y}"][draw.below(2)];
+            if model.world.machines.remove("k").is_none() {
+                model.world.machines.insert("k".into(), second(pattern));
+            }
         }
         _ => add_job(model, draw, jobs),
     }
@@ -308,37 +319,57 @@ fn a_plan_of_what_is_awake_is_that_of_everything() {
     assert!(slept as u64 > 100 * seeds, "{slept}");
 }
 
+/// Plans until nothing changes any more; how many Jobs, pods and records are awake then.
+fn awake(model: &mut Model, view: &mut View, rested: &mut Rested) -> [usize; 3] {
+    view.catch_up(model);
+    for (_, made) in rested.plan(&mut view.world, 20_000) {
+        for act in &made.acts {
+            model.carry(act);
+        }
+    }
+    let awake = &rested.rest.awake;
+    [awake.jobs.len(), awake.pods.len(), awake.placements.len()]
+}
+
+/// A Job gets its pods, its box, and its pods their nodes.
+fn settle(model: &mut Model, view: &mut View, rested: &mut Rested) -> [usize; 3] {
+    for _ in 0..6 {
+        model.make_pods();
+        model.bind();
+        awake(model, view, rested);
+    }
+    awake(model, view, rested)
+}
+
 #[test]
 fn what_sleeps_wakes_with_what_hangs_on_it() {
     let mut model = Model::new("mesh:4x4", &json!({}));
     let job = model.add_job("one", "2x1", &json!({}));
     let (mut view, mut rested) = (View::default(), Rested::default());
-    let mut awake = |model: &mut Model| {
-        view.catch_up(model);
-        let made = rested.plan(&mut view.world, 20_000).remove("m").unwrap();
-        for act in &made.acts {
-            model.carry(act);
-        }
-        let awake = &rested.rest.awake;
-        (awake.jobs.len(), awake.pods.len(), awake.placements.len())
-    };
-    for _ in 0..6 {
-        model.make_pods();
-        model.bind();
-        awake(&mut model);
-    }
-    assert_eq!(awake(&mut model), (0, 0, 0));
+    assert_eq!(settle(&mut model, &mut view, &mut rested), [0; 3]);
     // A pod that is going is of the Job, and nothing of it sleeps when the next one is made.
     let pod = model.pods(|_| true)[0].clone();
     model.delete_pod(&pod);
     model.end_going();
     model.make_pods();
-    assert_eq!(awake(&mut model), (1, 2, 1));
-    model.bind();
-    awake(&mut model);
-    assert_eq!(awake(&mut model), (0, 0, 0));
+    assert_eq!(awake(&mut model, &mut view, &mut rested), [1, 2, 1]);
+    assert_eq!(settle(&mut model, &mut view, &mut rested), [0; 3]);
+    assert!(!rested.rest.is_empty());
     model.delete_job(&job);
-    awake(&mut model);
+    awake(&mut model, &mut view, &mut rested);
     model.end_going();
-    assert_eq!(awake(&mut model), (0, 0, 0));
+    assert_eq!(awake(&mut model, &mut view, &mut rested), [0; 3]);
+    assert!(rested.rest.is_empty(), "{:?}", rested.rest);
+}
+
+#[test]
+fn a_machine_that_was_renamed_has_records_that_sleep() {
+    let mut model = Model::new("mesh:4x4", &json!({}));
+    let (mut view, mut rested) = (View::default(), Rested::default());
+    awake(&mut model, &mut view, &mut rested);
+    let mut machine = model.world.machines.remove("m").unwrap();
+    machine.metadata.name = Some("k".into());
+    model.world.machines.insert("k".into(), machine);
+    model.add_job("one", "2x1", &json!({}));
+    assert_eq!(settle(&mut model, &mut view, &mut rested), [0; 3]);
 }
