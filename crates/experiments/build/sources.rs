@@ -31,7 +31,8 @@ impl Sources {
         let mut open = vec![manifest.to_path_buf()];
         while let Some(folder) = open.pop() {
             let manifest = std::fs::read_to_string(folder.join("Cargo.toml"))?;
-            let name = section(&manifest, |of| of == "[package]").find_map(|line| value(line, "name"));
+            let name =
+                section(&manifest, |of| of == "[package]").find_map(|line| value(line, "name"));
             if crates.insert(name.unwrap_or_default().to_string(), folder).is_some() {
                 continue;
             }
