@@ -297,8 +297,8 @@ pub(crate) struct Drowsy {
 }
 
 impl Drowsy {
-    /// What the plans found quiet, and what is no business of theirs; `memory` is that of the plans,
-    /// by machine.
+    /// What the plans found quiet, and what is no business of theirs. `memory` is that of the
+    /// plans, by machine.
     pub(crate) fn of(
         index: &Index<'_>,
         quiet: Vec<Quiet>,
