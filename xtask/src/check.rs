@@ -40,6 +40,20 @@ const TESTS: &[&str] = &["test", "--workspace", "--all-features", "--no-fail-fas
 /// Steps after the tests.
 const STEPS: &[Step] = &[
     (
+        "lints of what is measured by hand",
+        &[
+            "clippy",
+            "--workspace",
+            "--all-features",
+            "--test",
+            "speed",
+            "--quiet",
+            "--",
+            "-D",
+            "warnings",
+        ],
+    ),
+    (
         "the library with its default features",
         &["clippy", "--package", "pavior", "--quiet", "--", "-D", "warnings"],
     ),

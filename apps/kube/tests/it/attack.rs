@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::cluster::{Cluster, JOBS, PODS, User, job, release};
-use crate::policies::pod;
+use crate::in_force::pod;
 
 const OTHER: &str = "/apis/batch/v1/namespaces/other/jobs";
 

@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
+use crate::in_force;
 use crate::kubelets::Kubelets;
-use crate::policies;
 use crate::proxy::Proxy;
 
 /// Also the controllers that look after nodes.
@@ -153,7 +153,7 @@ impl Cluster {
         self.until("the namespace", || {
             self.ask(User::Admin, "GET", namespace, &Value::Null).is_ok()
         });
-        self.until("the policies", || policies::hold(self));
+        self.until("the policies", || in_force::hold(self));
     }
 
     /// A user's Job is refused, with a word of the reason and nothing raw.

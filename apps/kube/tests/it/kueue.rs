@@ -8,9 +8,9 @@ use pavior_kernel::Stream;
 use serde_json::{Value, json};
 
 use crate::cluster::{Cluster, JOBS, PODS, User, job, release};
+use crate::in_force::pod;
 use crate::judge::Record;
 use crate::ledger::Ledger;
-use crate::policies::pod;
 use crate::storm::seeds;
 use crate::story::complete;
 

@@ -7,6 +7,7 @@
 mod attack;
 mod cluster;
 mod disturbed;
+mod in_force;
 mod jobsets;
 mod judge;
 mod kubelets;

@@ -3,6 +3,7 @@
 
 #[expect(dead_code, reason = "most of it is for the other tests")]
 mod cluster;
+mod in_force;
 mod kubelets;
 #[expect(dead_code, reason = "nothing is spoilt here")]
 mod proxy;

@@ -1,0 +1,44 @@
+//! Whether the policies are in force, and objects that they refuse.
+
+use serde_json::{Value, json};
+
+use crate::cluster::{Cluster, JOBS, PLACEMENTS, PODS, User, job};
+
+/// Whether each policy answers. Each is in force by itself, a while after it was made.
+pub(crate) fn hold(cluster: &Cluster) -> bool {
+    let tried = |user, path: &str, object: &Value| {
+        cluster.ask(user, "POST", &format!("{path}?dryRun=All"), object)
+    };
+    let refused = |user, path, object: &Value, word: &str| {
+        let answer = tried(user, path, object);
+        answer.is_err_and(|(code, message)| code == 422 && message.contains(word))
+    };
+    let bound = pod("bad", &json!({ "nodeName": "n0-0-0" }));
+    let gated = |made: Value| made["spec"]["template"]["spec"]["schedulingGates"].is_array();
+    refused(User::Alice, JOBS, &job("bad", "0x4", 1), "is not a shape")
+        && refused(User::Alice, PODS, &bound, "does not name its node")
+        && refused(User::Admin, PLACEMENTS, &placement("bad"), "by pavior kube alone")
+        && tried(User::Alice, JOBS, &job("good", "1x1x1", 1)).is_ok_and(gated)
+}
+
+/// A pod without an owner, with more members of its spec.
+pub(crate) fn pod(name: &str, more: &Value) -> Value {
+    let container = json!({ "name": "main", "image": "toy" });
+    let mut pod = json!({
+        "apiVersion": "v1", "kind": "Pod", "metadata": { "name": name },
+        "spec": { "containers": [container], "restartPolicy": "Never" },
+    });
+    for (key, value) in more.as_object().unwrap() {
+        pod["spec"][key] = value.clone();
+    }
+    pod
+}
+
+/// A record such as the daemon's.
+pub(crate) fn placement(name: &str) -> Value {
+    json!({
+        "apiVersion": "pavior.dev/v1alpha1", "kind": "Placement", "metadata": { "name": name },
+        "spec": { "machine": "pod", "job": "good", "jobUid": "x", "shape": "1x1x1", "box": "x",
+                  "nodes": ["n0-0-0"] },
+    })
+}
