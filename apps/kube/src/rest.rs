@@ -175,7 +175,7 @@ impl Rest {
         match job {
             Some(job) => {
                 self.awake.jobs.insert(uid.clone());
-                if let Some(set) = set_of(job) {
+                if let Some(set) = job.set() {
                     self.wake_set(world, &set);
                 }
             }
@@ -283,11 +283,6 @@ impl Rest {
     }
 }
 
-/// What controls a Job of a set.
-fn set_of(job: &Job) -> Option<Uid> {
-    job.owner().filter(|_| job.is_of_a_set())
-}
-
 /// What may sleep once the plans of a turn are made.
 pub(crate) struct Drowsy {
     records: Vec<Quiet>,
@@ -380,7 +375,7 @@ impl Rest {
 
     fn lay_job(&mut self, world: &World, uid: &Uid, record: Option<&Uid>) {
         let Some(job) = world.jobs.get(uid).filter(|_| self.awake.jobs.remove(uid)) else { return };
-        let (namespace, set) = (job.namespace().to_string(), set_of(job));
+        let (namespace, set) = (job.namespace().to_string(), job.set());
         *self.namespaces.entry(namespace.clone()).or_default() += 1;
         if let Some(set) = &set {
             self.sets.entry(set.clone()).or_default().push(uid.clone());

@@ -140,9 +140,8 @@ impl<'a> Index<'a> {
 
     /// Whether a unit has all Jobs of its set, if it is of one. Of a set that is awake all are.
     pub(crate) fn has_its_set(&self, unit: &Unit<'_>) -> bool {
-        let set = |job: &Job| job.owner().filter(|_| job.is_of_a_set());
-        let own = set(unit.first());
-        let same = |job: &&Job| set(job) == own && job.is_of_a_set() == own.is_some();
+        let own = unit.first().set();
+        let same = |job: &&Job| job.set() == own && job.is_of_a_set() == own.is_some();
         let many = |own: &str| self.sets.get(own).copied();
         let is_whole = |own: &Uid| many(&own.0) == Some(unit.jobs().len());
         unit.jobs().iter().all(same) && own.as_ref().is_none_or(is_whole)

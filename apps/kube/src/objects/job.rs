@@ -6,7 +6,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use serde::Deserialize;
 
 use super::{BOX, GLOBAL_INDEX, PodSpec, SECONDS, SHAPE, resource, slim};
-use crate::objects::Known as _;
+use crate::objects::{Known as _, Uid};
 use crate::quota::Quota;
 
 /// A Job, as far as a placement hangs on it.
@@ -80,6 +80,11 @@ impl Job {
     /// The shape that it asks for, as it is written; none for a Job that is not placed.
     pub(crate) fn shape(&self) -> Option<&str> {
         self.annotation(SHAPE)
+    }
+
+    /// What controls it, if it is of a set.
+    pub(crate) fn set(&self) -> Option<Uid> {
+        self.owner().filter(|_| self.is_of_a_set())
     }
 
     /// Whether it gets a box together with the other Jobs of what controls it.

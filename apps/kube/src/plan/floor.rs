@@ -118,7 +118,7 @@ impl Floor {
         }
     }
 
-    /// Whoever has a number has no node any more.
+    /// A holder, by its number, has no node any more.
     fn end(&mut self, plot: &Plot<'_>, id: JobId) {
         let Some((_, placement)) = self.dispatcher.end(id) else { return };
         let nodes = placement.parts().iter().flat_map(|part| part.nodes(&plot.site.grid));

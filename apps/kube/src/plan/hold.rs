@@ -1,4 +1,4 @@
-//! The machine with those that hold nodes of it: Jobs by their records, and whoever else has a pod
+//! The machine with those that hold nodes of it: Jobs by their records, and who else has a pod
 //! there.
 
 use std::collections::{BTreeMap, HashMap};
@@ -83,7 +83,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Whether who has a node is confirmed; none if nobody has it.
+    /// Whether who has a node is confirmed; none if it is free.
     fn owner(&self, plot: &Plot<'_>, node: NodeId) -> Option<bool> {
         let asleep = || {
             let name = plot.places.names[node.index()].as_ref()?;
@@ -92,7 +92,7 @@ impl<'a> State<'a> {
         self.owners.get(&node).copied().or_else(asleep)
     }
 
-    /// Nodes that take no pod and that nobody has are failed. Those who hold one go on as long as
+    /// Nodes that take no pod and have no holder are failed. Those who hold one go on as long as
     /// the cluster lets them.
     fn mark(&mut self, plot: &Plot<'_>) {
         let right = |node: &Node| node.is_ready() && plot.site.has_its_resource(node);
