@@ -3,14 +3,13 @@
 use kube::api::ListParams;
 use kube::{Api, Client, Resource};
 use pavior_kernel::shown;
-use pavior_mesh::Cuboid;
 use pavior_planning::slots;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::KubeError;
 use crate::objects::{Job, Known as _, Machine, Node, Placement, Pod, Slice, Uid};
-use crate::plan::{Asker, Depth, Foretold, Memory, Plan, Site, Waiting, plan, strays};
+use crate::plan::{Asker, Depth, Foretold, Memory, Picture, Plan, Site, Waiting, plan, strays};
 use crate::watch::LIVING;
 use crate::world::{Index, World};
 
@@ -19,7 +18,7 @@ const PAGE: u32 = 500;
 /// A cluster as it was read.
 pub struct Cluster {
     pub(crate) world: World,
-    now: i64,
+    pub(crate) now: i64,
 }
 
 /// What becomes of a Job with a shape.
@@ -86,7 +85,8 @@ pub struct Entry {
     pub probably: Option<String>,
 }
 
-/// How many boxes of a shape fit side by side on the free nodes of a machine.
+/// How many boxes of a shape fit side by side on the free nodes of a machine, or Slices on its free
+/// cubes.
 #[derive(Clone, Debug, Serialize)]
 pub struct MachineSlots {
     /// The machine.
@@ -95,7 +95,7 @@ pub struct MachineSlots {
     pub free: u32,
     /// No more than this many fit.
     pub bound: u32,
-    /// Where they lie, in nodes.
+    /// Where they lie, in nodes, or the names of the cubes, such as `a+b`.
     pub boxes: Vec<String>,
 }
 
@@ -215,27 +215,55 @@ impl Cluster {
     pub fn slots(&self, shape: &str, budget: u64) -> Result<Vec<MachineSlots>, KubeError> {
         let index = Index::of(&self.world);
         let (mut found, mut fault) = (Vec::new(), "the cluster has no machine".to_string());
-        let boxes = self.world.machines.iter().filter(|(_, one)| !one.spec.is_of_slices());
-        for (name, machine) in boxes {
-            let made = self.plan(&index, name, Depth::ACT)?;
-            let site = Site::of(&machine.spec).map_err(KubeError::Machine)?;
-            let shape = match site.shape(shape) {
-                Ok(shape) => shape,
-                Err(why) => {
-                    fault = why;
-                    continue;
-                }
+        for (name, machine) in &self.world.machines {
+            let counted = if machine.spec.is_of_slices() {
+                self.slices(&index, name, shape)?
+            } else {
+                self.boxes(&index, name, machine, shape, budget)?
             };
-            let counted = slots(&made.free, &[shape], budget);
-            let words = |at: &Cuboid| site.words(at);
-            found.push(MachineSlots {
-                machine: name.clone(),
-                free: counted.boxes.len() as u32,
-                bound: counted.bound,
-                boxes: counted.boxes.iter().map(words).collect(),
-            });
+            match counted {
+                Ok((boxes, bound)) => {
+                    let (machine, free) = (name.clone(), boxes.len() as u32);
+                    found.push(MachineSlots { machine, free, bound, boxes });
+                }
+                Err(why) => fault = why,
+            }
         }
         if found.is_empty() { Err(KubeError::Machine(fault)) } else { Ok(found) }
+    }
+
+    /// Boxes that fit, and how many at most; why the shape is none of the machine's.
+    fn boxes(
+        &self,
+        index: &Index<'_>,
+        name: &str,
+        machine: &Machine,
+        shape: &str,
+        budget: u64,
+    ) -> Result<Result<(Vec<String>, u32), String>, KubeError> {
+        let made = self.plan(index, name, Depth::ACT)?;
+        let site = Site::of(&machine.spec).map_err(KubeError::Machine)?;
+        Ok(site.shape(shape).map(|shape| {
+            let counted = slots(&made.free, &[shape], budget);
+            (counted.boxes.iter().map(|at| site.words(at)).collect(), counted.bound)
+        }))
+    }
+
+    /// The same of Slices.
+    fn slices(
+        &self,
+        index: &Index<'_>,
+        name: &str,
+        shape: &str,
+    ) -> Result<Result<(Vec<String>, u32), String>, KubeError> {
+        let made = self.plan(index, name, Depth { pictured: true, ..Depth::ACT })?;
+        let Some(Picture::Cubes(stock)) = made.picture else {
+            return Ok(Err("it has no cubes".to_string()));
+        };
+        Ok(stock.slots(shape).map(|slots| {
+            let words = |parts| stock.names(parts).collect::<Vec<_>>().join("+");
+            (slots.iter().map(|parts| words(parts)).collect(), slots.len() as u32)
+        }))
     }
 
     /// The pods that our gate holds.

@@ -20,6 +20,7 @@ mod tests;
 mod words;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fmt::{Debug, Formatter, Result as Written};
 use std::sync::Arc;
 
 use pavior_mesh::{NodeId, Occupancy};
@@ -30,6 +31,7 @@ pub(crate) use foretold::{Foretold, Question};
 pub(crate) use places::Places;
 pub(crate) use queue::{Holding, Waiting};
 pub(crate) use site::{RESOURCE, Site};
+pub(crate) use slices::Stock;
 pub(crate) use words::told;
 
 use crate::nodes::Nodes;
@@ -213,11 +215,24 @@ pub(crate) struct Plan {
 }
 
 /// A machine as it is drawn, once this is done.
-#[derive(Debug)]
-pub(crate) struct Picture {
-    pub(crate) site: Site,
-    pub(crate) held: Vec<Holding>,
-    pub(crate) failed: Vec<NodeId>,
+pub(crate) enum Picture {
+    Nodes { site: Site, held: Vec<Holding>, failed: Vec<NodeId> },
+    Cubes(Stock),
+}
+
+impl Picture {
+    pub(crate) fn held(&self) -> &[Holding] {
+        match self {
+            Picture::Nodes { held, .. } => held,
+            Picture::Cubes(stock) => &stock.held,
+        }
+    }
+}
+
+impl Debug for Picture {
+    fn fmt(&self, to: &mut Formatter<'_>) -> Written {
+        to.debug_tuple("Picture").field(&self.held()).finish()
+    }
 }
 
 /// Makes a plan for a machine. `now` is in seconds since 1970.
@@ -236,7 +251,7 @@ pub(crate) fn plan(
     };
     memory.forget(index, now);
     if machine.spec.is_of_slices() {
-        return slices::plan(index, machine, memory, now);
+        return slices::plan(index, machine, memory, now, depth);
     }
     let mut site = memory.site(&machine.spec)?;
     site.observed = depth.asker == Asker::Observer;
@@ -276,7 +291,7 @@ pub(crate) fn plan(
         slots: count_slots(&plot.site, memory, &queue.free),
     };
     let queue::Placed { waiting, overlaps, free, held, failed, question, quiet, .. } = queue;
-    let picture = depth.pictured.then(|| Picture { site: plot.site, held, failed });
+    let picture = depth.pictured.then(|| Picture::Nodes { site: plot.site, held, failed });
     Ok(Plan { acts, status, waiting, overlaps, free, picture, question, quiet })
 }
 

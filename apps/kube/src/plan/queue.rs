@@ -43,7 +43,7 @@ pub(crate) struct Waiting {
     pub(crate) never: bool,
     /// When it starts if all Jobs run as long as they say, in seconds since 1970.
     pub(crate) starts: Option<u64>,
-    /// What it asks for, in nodes, if that can be read.
+    /// What it asks for, in nodes, or in chips of a Slice, if that can be read.
     pub(crate) request: Option<Request>,
     /// When it was made, in seconds since 1970.
     pub(crate) created: u64,

@@ -422,7 +422,8 @@ pub(crate) fn ask(address: &str, method: &str, path: &str, body: &str) -> (Strin
     if let Ok(mut stream) = TcpStream::connect(address) {
         let length = body.len();
         let head = format!("{method} {path} HTTP/1.1\r\nHost: h\r\nConnection: close");
-        let _ = write!(stream, "{head}\r\nContent-Length: {length}\r\n\r\n{body}");
+        let kind = "Content-Type: application/json";
+        let _ = write!(stream, "{head}\r\n{kind}\r\nContent-Length: {length}\r\n\r\n{body}");
         let _ = stream.read_to_string(&mut answer);
     }
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();

@@ -23,6 +23,8 @@ pub(crate) struct Record {
     pub(crate) misplaced: usize,
     spec: HashMap<String, Spec>,
     pods: HashMap<String, (String, usize)>,
+    /// Where each pod was bound, by its uid.
+    nodes: HashMap<String, String>,
     /// How many pods each Job has.
     completions: HashMap<String, usize>,
 }
@@ -36,8 +38,15 @@ struct Spec {
 
 impl Record {
     pub(crate) fn read(folder: &Path) -> Record {
+        Record::of(&events(folder))
+    }
+
+    fn of(events: &[Value]) -> Record {
         let mut record = Record::default();
-        for event in &events(folder) {
+        for event in events {
+            record.learn(event);
+        }
+        for event in events {
             record.event(event);
         }
         record
@@ -110,25 +119,36 @@ impl Record {
                     self.confirmed.remove(&word(uid));
                 }
             }
-            ("jobs", ..) => {
-                if let Some(pods) = answer["spec"]["completions"].as_u64() {
-                    self.completions.insert(word(&answer["metadata"]["uid"]), pods as usize);
-                }
-            }
-            ("pods", "", "create") => {
-                let labels = &answer["metadata"]["labels"];
-                let rank = word(&labels["batch.kubernetes.io/job-completion-index"]).parse();
-                let owner = word(&answer["metadata"]["ownerReferences"][0]["uid"]);
-                if let Ok(rank) = rank {
-                    self.pods.insert(word(&answer["metadata"]["uid"]), (owner, rank));
-                }
-            }
             ("pods", "binding", "create") => {
                 let node = word(&event["requestObject"]["target"]["name"]);
                 let uid = word(&event["requestObject"]["metadata"]["uid"]);
                 self.bind(&uid, node);
             }
+            // A binding may be made, and answered 504.
+            ("pods", "" | "status", _) if answer["spec"]["nodeName"].is_string() => {
+                self.bind(&word(&answer["metadata"]["uid"]), word(&answer["spec"]["nodeName"]));
+            }
             _ => {}
+        }
+    }
+
+    /// Notes what never changes: whose a pod is, and how many pods a Job has. Any answer says so,
+    /// since what was made may be answered 504.
+    fn learn(&mut self, event: &Value) {
+        let answer = &event["responseObject"];
+        let word = |value: &Value| value.as_str().unwrap_or_default().to_string();
+        let uid = word(&answer["metadata"]["uid"]);
+        if event["objectRef"]["resource"] == "jobs" {
+            if let Some(pods) = answer["spec"]["completions"].as_u64() {
+                self.completions.insert(uid, pods as usize);
+            }
+        } else if event["objectRef"]["resource"] == "pods" {
+            let labels = &answer["metadata"]["labels"];
+            let rank = word(&labels["batch.kubernetes.io/job-completion-index"]).parse();
+            let owner = word(&answer["metadata"]["ownerReferences"][0]["uid"]);
+            if let Ok(rank) = rank {
+                self.pods.insert(uid, (owner, rank));
+            }
         }
     }
 
@@ -147,6 +167,10 @@ impl Record {
 
     fn bind(&mut self, uid: &str, node: String) {
         let Some((job, rank)) = self.pods.get(uid).cloned() else { return };
+        if self.nodes.get(uid) == Some(&node) {
+            return;
+        }
+        self.nodes.insert(uid.to_string(), node.clone());
         // The rank in the box: that of the pod, behind those of the Jobs before its own.
         let said = self.spec.values().any(|spec| {
             let Some(at) = spec.jobs.iter().position(|one| *one == job) else { return false };
@@ -215,6 +239,39 @@ pub(crate) fn when(event: &Value) -> String {
     let stamp =
         if event["verb"] == "delete" { "requestReceivedTimestamp" } else { "stageTimestamp" };
     event[stamp].as_str().unwrap_or_default().to_string()
+}
+
+#[test]
+fn a_pod_that_was_made_and_bound_without_an_answer_is_known_by_its_later_ones() {
+    let placement = word_on("job", "patch", 1, 200, "n0-0-0");
+    let pod = |verb: &str, sub: &str, node: &str| {
+        json!({
+            "verb": verb, "responseStatus": { "code": 200 },
+            "objectRef": { "resource": "pods", "subresource": sub },
+            "responseObject": {
+                "metadata": {
+                    "uid": "pod", "ownerReferences": [{ "uid": "job" }],
+                    "labels": { "batch.kubernetes.io/job-completion-index": "0" },
+                },
+                "spec": if node.is_empty() { json!({}) } else { json!({ "nodeName": node }) },
+            },
+        })
+    };
+    let binding = json!({
+        "verb": "create", "objectRef": { "resource": "pods", "subresource": "binding" },
+        "requestObject": { "metadata": { "uid": "pod" }, "target": { "name": "n0-0-0" } },
+    });
+    let seen = |events: &[Value]| {
+        let record = Record::of(&[std::slice::from_ref(&placement), events].concat());
+        (record.bound.values().map(Vec::len).sum::<usize>(), record.misplaced)
+    };
+    assert_eq!(seen(std::slice::from_ref(&binding)), (0, 0), "whose it is was never said");
+    // Its gate is opened, it is bound, and its state is written.
+    assert_eq!(seen(&[pod("patch", "", ""), binding.clone()]), (1, 0));
+    assert_eq!(seen(&[binding.clone(), pod("patch", "status", "n0-0-0")]), (1, 0));
+    assert_eq!(seen(&[pod("create", "", ""), pod("patch", "status", "n0-0-0")]), (1, 0));
+    assert_eq!(seen(&[pod("create", "", ""), pod("patch", "status", "n1-0-0")]), (1, 1));
+    assert_eq!(seen(&[pod("create", "", ""), binding, pod("update", "", "n1-0-0")]), (2, 1));
 }
 
 /// A word on a placement at a second, as the log has it; 0 is the code where there is no answer.

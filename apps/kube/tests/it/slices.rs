@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 use serde_json::{Value, json};
 
 use crate::cluster::{Cluster, JOBS, User, job, release};
+use crate::page::{ask, free_address, state};
 use crate::story::complete;
 
 const SLICES: &str = "/apis/accelerator.gke.io/v1beta1/slices";
@@ -146,6 +147,28 @@ fn active_cube(cluster: &Cluster) -> Option<String> {
     one["spec"]["partitionIds"][0].as_str().map(str::to_string)
 }
 
+/// The page of an empty machine of two blocks of four cubes, with a spare each.
+fn the_page_knows_cubes(cluster: &Cluster, page: &str) {
+    cluster.until("the page shows the cubes", || state(page)["machine"] == "mesh:4x2");
+    let slots = ask(page, "/v1/slots?shape=4x4x8").1;
+    let slots: Value = serde_json::from_str(&slots).unwrap();
+    assert_eq!((&slots["slots"], &slots["proven"]), (&json!(2), &json!(true)), "{slots}");
+    assert!(ask(page, "/v1/slots?shape=2x2x1").1.contains("not made of cubes"));
+    let explained = crate::cluster::ask(
+        page,
+        "POST",
+        "/v1/explain",
+        &json!({ "shape": [4, 4, 16] }).to_string(),
+    );
+    assert!(explained.1.contains("no block has 4 cubes beside 1 spares"), "{}", explained.1);
+    let metrics = ask(page, "/metrics").1;
+    for line in
+        ["pavior_kube_nodes_free{machine=\"tpus\"} 8", "pavior_kube_slots{shape=\"4x4x8\"} 2"]
+    {
+        assert!(metrics.contains(line), "{line}: {metrics}");
+    }
+}
+
 #[test]
 fn jobs_get_slices_and_others_when_a_cube_fails() {
     let Some(mut cluster) = Cluster::start("slices", release(), [1, 1, 1]) else { return };
@@ -161,7 +184,9 @@ fn jobs_get_slices_and_others_when_a_cube_fails() {
     let machines = "/apis/pavior.dev/v1alpha1/machines";
     cluster.good(admin, "POST", machines, &machine);
     cluster.start_copy("always");
-    cluster.start_copy("always");
+    let page = free_address();
+    cluster.start_copy_as("pavior", "always", &[&page]);
+    the_page_knows_cubes(&cluster, &page);
     for number in 0..8 {
         let (shape, pods) = if number % 2 == 0 { ("8x4x4", 2) } else { ("4x4x4", 1) };
         let mut one = job(&format!("job{number}"), shape, 3);
@@ -175,6 +200,13 @@ fn jobs_get_slices_and_others_when_a_cube_fails() {
         controller.step(&cluster);
         broken = active_cube(&cluster);
         broken.is_some()
+    });
+    cluster.until("the page shows who has cubes, and why others wait", || {
+        let state = state(&page);
+        let has = state["leases"][0]["job"].as_str().unwrap_or_default();
+        let waits = state["waiting"][0]["id"].as_str().unwrap_or_default();
+        ask(&page, &format!("/v1/why/{has}")).1.contains("holds the cubes b")
+            && ask(&page, &format!("/v1/why/{waits}")).1.contains("cubes of one block")
     });
     cluster.label(&broken.unwrap(), STATE, "UNHEALTHY");
     cluster.until("another is made", || {

@@ -11,24 +11,26 @@
 
 mod failures;
 mod queue;
+mod stock;
 mod yard;
 
 use std::collections::HashMap;
 
 use pavior_kernel::shown;
-use pavior_mesh::{NodeId, Occupancy};
+use pavior_mesh::{NodeId, Occupancy, Request};
 
 use super::act::{Act, Draft, Seen, Unless};
 use super::queue::Waiting;
 use super::records::{self, Record};
 use super::site::Site;
-use super::{Memory, Plan, Plot, checks, patch};
+use super::{Depth, Memory, Picture, Plan, Plot, checks, patch};
 use crate::objects::{
-    Known as _, Machine, MachineStatus, OF_SLICE, Phase, Placement, Slice, SlotCount,
+    Job, Known as _, Machine, MachineStatus, OF_SLICE, Phase, Placement, Slice, SlotCount, Uid,
 };
 use crate::unit::Unit;
 use crate::world::Index;
 use failures::Failures;
+pub(crate) use stock::Stock;
 use yard::{Health, Topology, Yard};
 
 /// How many Slices of a Job fail in a row before no more is made, where the operator says nothing.
@@ -165,6 +167,7 @@ pub(super) fn plan(
     machine: &Machine,
     memory: &mut Memory,
     now: i64,
+    depth: Depth,
 ) -> Result<Plan, String> {
     let lot = Lot::of(index, machine)?;
     let (mut acts, mut unfit) = (Vec::new(), HashMap::new());
@@ -200,11 +203,15 @@ pub(super) fn plan(
         remove(&lot, unit, &mut acts);
     }
     let mut placed = queue::place(&lot, &records, units, memory, now)?;
-    acts.append(&mut placed.proposals);
     let status = status(&lot, machine, &placed);
+    let stock = depth.pictured.then(|| Stock::of(&lot, &placed, now)).transpose()?;
+    acts.append(&mut placed.proposals);
     let mut waiting = placed.waiting;
     acts.extend(checks::tell(&lot.plot, index, &records, &waiting, memory, now));
     waiting.append(&mut told);
+    for one in &mut waiting {
+        one.request = request(index, &one.job.uid);
+    }
     let mut free = Occupancy::all_free(lot.plot.site.grid);
     for at in 0..lot.plot.site.grid.nodes() {
         let place = at as usize;
@@ -219,10 +226,16 @@ pub(super) fn plan(
         waiting,
         overlaps: Vec::new(),
         free,
-        picture: None,
+        picture: stock.map(Picture::Cubes),
         question: None,
         quiet: Vec::new(),
     })
+}
+
+/// What a Job asks for, in chips.
+fn request(index: &Index<'_>, job: &Uid) -> Option<Request> {
+    let shape = index.world.jobs.get(job).and_then(Job::shape)?;
+    Topology::read(shape).ok().map(|topology| Request::shape(topology.sides()))
 }
 
 /// What is to be done for a record that is confirmed.
@@ -333,11 +346,8 @@ fn status(lot: &Lot<'_>, machine: &Machine, placed: &queue::Placed) -> MachineSt
     let idle = (0..all).filter(|&at| lot.uses[at] == Use::Free).count();
     let slots = |text: &String| {
         let topology = Topology::read(text).ok()?;
-        let in_block = |range: std::ops::Range<usize>| {
-            let here = free.iter().filter(|at| range.contains(at)).count();
-            here.saturating_sub(lot.spares) / topology.cubes()
-        };
-        let count = lot.yard.blocks().map(in_block).sum::<usize>() as u32;
+        let in_block = |block: &queue::Block| block.slots(topology, lot.spares);
+        let count = placed.blocks.iter().map(in_block).sum::<usize>() as u32;
         Some(SlotCount { shape: text.clone(), free: count, bound: count })
     };
     MachineStatus {

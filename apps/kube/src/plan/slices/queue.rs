@@ -23,10 +23,11 @@ use crate::plan::{Act, Memory, Seen, order};
 use crate::unit::Unit;
 
 /// A block, with its cubes in the order in which they are wanted.
-struct Block {
-    order: Vec<usize>,
+#[derive(Clone)]
+pub(super) struct Block {
+    pub(super) order: Vec<usize>,
     engine: Engine,
-    free: usize,
+    pub(super) free: usize,
     /// Free, or of a Slice that is going.
     soon: usize,
     /// That will be free once our Slices have ended.
@@ -63,8 +64,13 @@ impl Block {
         Ok(block)
     }
 
+    /// How many Slices of a topology its free cubes are beside the spares.
+    pub(super) fn slots(&self, topology: Topology, spares: usize) -> usize {
+        self.free.saturating_sub(spares) / topology.cubes()
+    }
+
     /// Gives a Job cubes.
-    fn grant(&mut self, job: JobId, topology: Topology) -> Option<Vec<usize>> {
+    pub(super) fn grant(&mut self, job: JobId, topology: Topology) -> Option<Vec<usize>> {
         let request = Request::shape(topology.sides());
         let placement = self.engine.allocate(job, &request).ok()?;
         let parts = placement.parts().iter();
@@ -77,12 +83,13 @@ impl Block {
 }
 
 /// The Jobs that get cubes, and those that do not.
-#[derive(Default)]
 pub(super) struct Placed {
     pub(super) proposals: Vec<Act>,
     pub(super) waiting: Vec<Waiting>,
     /// The cubes that are given, by their places.
     pub(super) given: Vec<usize>,
+    /// What the next Job would find.
+    pub(super) blocks: Vec<Block>,
 }
 
 impl Placed {
@@ -102,8 +109,9 @@ pub(super) fn place(
     now: i64,
 ) -> Result<Placed, String> {
     let blocks = lot.yard.blocks().map(|range| Block::of(lot, memory, range));
-    let mut blocks = blocks.collect::<Result<Vec<Block>, String>>()?;
-    let mut placed = Placed::default();
+    let blocks = blocks.collect::<Result<Vec<Block>, String>>()?;
+    let (proposals, waiting, given) = (Vec::new(), Vec::new(), Vec::new());
+    let mut placed = Placed { proposals, waiting, given, blocks };
     let mut queued: HashMap<&str, usize> = HashMap::new();
     memory.unfinished = false;
     let held = order::held(&lot.plot, lot.index, records);
@@ -145,7 +153,7 @@ pub(super) fn place(
             continue;
         }
         let kept = if failures.is_some() { 0 } else { lot.spares };
-        match choose(&mut blocks, JobId(number as u64), topology, kept) {
+        match choose(&mut placed.blocks, JobId(number as u64), topology, kept) {
             Ok(cubes) => {
                 placed.proposals.push(proposal(lot, unit, topology, &cubes));
                 placed.given.extend(cubes);
@@ -157,7 +165,7 @@ pub(super) fn place(
 }
 
 /// Cubes of the fullest block that has enough; why there are none, and whether there never are.
-fn choose(
+pub(super) fn choose(
     blocks: &mut [Block],
     job: JobId,
     topology: Topology,

@@ -1,13 +1,15 @@
 //! Slices, one thing at a time.
 
+use pavior_mesh::{Cuboid, NodeId};
 use serde_json::json;
 
 use super::super::model::{Model, View};
 use super::super::races::Draw;
 use super::super::small::{settle_by, words};
 use super::control::{Control, cubes, name, set_health};
+use crate::look::Cluster;
 use crate::objects::{FAILED, Known as _, OF_SLICE, Uid};
-use crate::plan::{Act, Depth, Memory, Plan, Seen, plan};
+use crate::plan::{Act, Depth, Memory, Picture, Plan, Seen, Stock, plan};
 use crate::world::Index;
 
 /// A plan at a time.
@@ -76,6 +78,68 @@ fn a_job_gets_a_record_then_a_slice_then_its_nodes() {
     assert_eq!((made.status.free, made.status.busy), (4, 0));
     assert!(model.world.slices.as_ref().unwrap().is_empty());
     drop(job);
+}
+
+/// The cubes as they are drawn.
+fn stock(model: &Model) -> Stock {
+    let (mut view, mut memory) = (View::default(), Memory::default());
+    view.catch_up(model);
+    let depth = Depth { pictured: true, ..Depth::ACT };
+    let made = plan(&Index::of(&view.world), "m", &mut memory, 0, depth).unwrap();
+    let Some(Picture::Cubes(stock)) = made.picture else { panic!("it is drawn") };
+    stock
+}
+
+#[test]
+fn the_page_shows_who_has_which_cube_and_what_the_others_are_enough_for() {
+    let mut model = cubes(&[4, 2], &json!({ "spares": 1 }));
+    set_health(&mut model, &name(0, 3), "UNHEALTHY");
+    let job = model.add_job("a", "8x4x4", &json!({}));
+    let mut control = Control::default();
+    settle(&mut model, &mut control);
+    let has = held(&model, &job);
+    assert_eq!(has.len(), 2);
+    let seen = stock(&model);
+    // A row for each block; the second is two cubes short of the first.
+    assert_eq!(seen.grid.sides(), [4, 2, 1]);
+    let point = |node: &NodeId| seen.grid.point(*node);
+    let lost: Vec<_> = seen.failed.iter().map(point).collect();
+    assert_eq!(lost, [[3, 0, 0], [2, 1, 0], [3, 1, 0]]);
+    let [one] = &seen.held[..] else { panic!("{:?}", seen.held) };
+    assert_eq!((one.name.as_str(), one.namespace.as_str()), ("Job default/a", "default"));
+    assert_eq!(seen.names(&one.parts).collect::<Vec<_>>(), has);
+    // One is free beside the Job and is the spare; one of two is the spare of the second block.
+    assert_eq!((seen.free, seen.largest()), (3, 1));
+    assert_eq!(seen.slots("4x4x4").unwrap(), [[Cuboid::new([0, 1, 0], [1, 1, 1])]]);
+    assert_eq!(seen.ask("4x4x4").unwrap(), Ok(vec![Cuboid::new([0, 1, 0], [1, 1, 1])]));
+    assert!(seen.slots("4x4x8").unwrap().is_empty());
+    let why = seen.ask("4x4x8").unwrap().unwrap_err();
+    assert!(why.contains("it needs 2 free cubes of one block: at most 1 are free"), "{why}");
+    for wrong in ["4x4", "2x2x1", "\u{1b}[2J"] {
+        assert!(seen.ask(wrong).is_err() && seen.slots(wrong).is_err(), "{wrong}");
+    }
+    // A Job that is about to start has its cube at once, and a Slice of somebody else has its.
+    let next = model.add_job("b", "4x4x4", &json!({}));
+    model.make_pods();
+    let seen = stock(&model);
+    assert_eq!(seen.held[1].name, "Job default/b");
+    assert_eq!((seen.free, seen.largest()), (2, 0));
+    drop(next);
+}
+
+#[test]
+fn who_asks_for_slots_is_told_the_cubes_of_each_slice() {
+    let model = cubes(&[3, 2, 2], &json!({ "spares": 0 }));
+    let mut view = View::default();
+    view.catch_up(&model);
+    let cluster = Cluster { world: view.world, now: 0 };
+    let told = |shape: &str| cluster.slots(shape, 1).map_err(|error| error.to_string());
+    let all = told("8x4x4").unwrap();
+    let pair = |block: usize| format!("{}+{}", name(block, 0), name(block, 1));
+    assert_eq!((all.len(), all[0].free, all[0].bound), (1, 3, 3));
+    assert_eq!(all[0].boxes, [pair(0), pair(1), pair(2)]);
+    assert_eq!(told("4x4x20").unwrap()[0].free, 0);
+    assert!(told("2x2x1").unwrap_err().contains("not made of cubes"));
 }
 
 #[test]
