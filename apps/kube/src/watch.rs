@@ -109,7 +109,9 @@ impl Watched {
         machine: Machine,
     ) -> (Watched, Receiver<News>) {
         let (mut watched, sender, receiver) = Watched::of_theirs(client);
-        recall(client.clone(), sender);
+        recall(client.clone(), sender.clone());
+        // Slices are GKE's.
+        watched.late = Some((client.clone(), sender));
         watched.world.machines.insert(machine.name().to_string(), machine);
         (watched.machines.whole, watched.placements.whole) = (true, true);
         (watched, receiver)
@@ -159,7 +161,13 @@ impl Watched {
                     }
                     _ => {}
                 }
+                let anew = matches!(event, Event::InitDone);
                 take(event, &mut self.jobs, &mut world.jobs, Known::uid);
+                if anew {
+                    // Of a Job that was deleted meanwhile nothing else is heard.
+                    let World { begun, jobs, .. } = world;
+                    begun.retain(|job, _| jobs.contains_key(job));
+                }
             }
             News::Pod(event) => take(event, &mut self.pods, &mut world.pods, Known::uid),
             News::Time(now) => {
@@ -349,4 +357,35 @@ fn follow<K>(
             }
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn of_a_job_that_was_deleted_unheard_nothing_is_kept() {
+        let mut watched = Watched::default();
+        let job = |name: &str| {
+            let job = json!({ "metadata": { "name": name, "uid": name }, "spec": {} });
+            serde_json::from_value::<Job>(job).unwrap()
+        };
+        let list = |watched: &mut Watched, names: &[&str]| {
+            watched.apply(News::Job(Event::Init));
+            for name in names {
+                watched.apply(News::Job(Event::InitApply(job(name))));
+            }
+            watched.apply(News::Job(Event::InitDone));
+        };
+        let begun = ["a", "b"].map(|name| (Uid(name.to_string()), 7));
+        watched.apply(News::Begun(begun.to_vec()));
+        list(&mut watched, &["a", "b"]);
+        assert_eq!(watched.world.begun.len(), 2);
+        list(&mut watched, &["b"]);
+        assert_eq!(watched.world.begun, [begun[1].clone()].into());
+        watched.apply(News::Job(Event::Delete(job("b"))));
+        assert!(watched.world.begun.is_empty());
+    }
 }

@@ -169,6 +169,19 @@ fn the_page_knows_cubes(cluster: &Cluster, page: &str) {
     }
 }
 
+/// Who has cubes, and why others wait; who only looks sees cubes, too.
+fn the_page_knows_jobs(cluster: &Cluster, page: &str, looks: &str) {
+    cluster.until("the page shows who has cubes, and why others wait", || {
+        let state = state(page);
+        let has = state["leases"][0]["job"].as_str().unwrap_or_default();
+        let waits = state["waiting"][0]["id"].as_str().unwrap_or_default();
+        ask(page, &format!("/v1/why/{has}")).1.contains("holds the cubes b")
+            && ask(page, &format!("/v1/why/{waits}")).1.contains("cubes of one block")
+    });
+    let seen = || state(looks)["leases"][0]["job"].is_string();
+    cluster.until("who only looks sees cubes, too", seen);
+}
+
 #[test]
 fn jobs_get_slices_and_others_when_a_cube_fails() {
     let Some(mut cluster) = Cluster::start("slices", release(), [1, 1, 1]) else { return };
@@ -187,6 +200,9 @@ fn jobs_get_slices_and_others_when_a_cube_fails() {
     let page = free_address();
     cluster.start_copy_as("pavior", "always", &[&page]);
     the_page_knows_cubes(&cluster, &page);
+    let looks = free_address();
+    cluster.grant("pavior-observe", "Group", "observers");
+    cluster.start_copy_as("observer", "observe", &[&looks]);
     for number in 0..8 {
         let (shape, pods) = if number % 2 == 0 { ("8x4x4", 2) } else { ("4x4x4", 1) };
         let mut one = job(&format!("job{number}"), shape, 3);
@@ -194,19 +210,14 @@ fn jobs_get_slices_and_others_when_a_cube_fails() {
         one["spec"]["parallelism"] = json!(pods);
         cluster.good(User::Alice, "POST", JOBS, &one);
     }
+    // No Slice is usable yet, so no Job ends meanwhile.
+    the_page_knows_jobs(&cluster, &page, &looks);
     let mut controller = Controller::default();
     let mut broken = None;
     cluster.until("a Slice is active", || {
         controller.step(&cluster);
         broken = active_cube(&cluster);
         broken.is_some()
-    });
-    cluster.until("the page shows who has cubes, and why others wait", || {
-        let state = state(&page);
-        let has = state["leases"][0]["job"].as_str().unwrap_or_default();
-        let waits = state["waiting"][0]["id"].as_str().unwrap_or_default();
-        ask(&page, &format!("/v1/why/{has}")).1.contains("holds the cubes b")
-            && ask(&page, &format!("/v1/why/{waits}")).1.contains("cubes of one block")
     });
     cluster.label(&broken.unwrap(), STATE, "UNHEALTHY");
     cluster.until("another is made", || {
