@@ -20,7 +20,7 @@ const ASKER: JobId = JobId(u64::MAX);
 pub(crate) struct Stock {
     pub(crate) grid: Grid,
     pub(crate) held: Vec<Holding>,
-    /// Cubes that cannot be used and that nobody has, and places without a cube.
+    /// Cubes that cannot be used and are in no Slice, and places without a cube.
     pub(crate) failed: Vec<NodeId>,
     pub(crate) free: u32,
     blocks: Vec<Block>,
