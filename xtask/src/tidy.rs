@@ -1,12 +1,12 @@
-//! Lengths of lines, functions and pages of results, and calls that are banned, each with what to
-//! use instead.
+//! Lengths of lines, functions and pages of results, the budget of lines, and calls that are banned,
+//! each with what to use instead.
 //!
 //! The text is read as rustfmt leaves it: a function ends at the first line that is a closing brace
 //! at its own indentation.
 
 use std::path::Path;
 
-use crate::{results, rust_files, sources};
+use crate::{budget, results, rust_files, sources};
 
 const COLUMNS: usize = 100;
 const FUNCTION_LINES: usize = 70;
@@ -104,6 +104,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
         problems.extend(of_file(&name, &text));
     }
     problems.extend(results::problems(root));
+    problems.extend(budget::problems(root));
     problems
 }
 
