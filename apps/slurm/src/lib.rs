@@ -46,7 +46,6 @@ mod shape;
 mod site;
 mod start;
 mod state;
-pub mod torus3d;
 mod troubles;
 mod trusted;
 mod turn;

@@ -41,9 +41,7 @@ pub(crate) use parameters::{
 pub(crate) use serve::ServeArgs;
 pub(crate) use slots::SlotsArgs;
 #[cfg(feature = "slurm")]
-pub(crate) use slurm::{
-    AnchorArg, GenerateTopologyArgs, LintArgs, MixArgs, SlurmArgs, SlurmCommand,
-};
+pub(crate) use slurm::{SlurmArgs, SlurmCommand};
 pub(crate) use sweep::{SpansArgs, SweepCommand, SweepCommandArgs, WantedArgs};
 pub(crate) use traces::{ConvertArgs, GenerateArgs, InspectArgs, TraceArgs, TraceCommand};
 pub(crate) use unblock::{Turning, UnblockArgs, finite};

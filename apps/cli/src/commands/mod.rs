@@ -23,8 +23,6 @@ pub(crate) mod slots;
 #[cfg(feature = "slurm")]
 pub(crate) mod slurm;
 pub(crate) mod sweep;
-#[cfg(feature = "slurm")]
-mod torus3d;
 pub(crate) mod trace;
 pub(crate) mod unblock;
 pub(crate) mod yardstick;

@@ -8,13 +8,7 @@ use crate::args::{SlurmArgs, SlurmCommand};
 use crate::failure::Failure;
 use crate::output;
 
-use super::torus3d;
-
 pub(crate) fn run(args: &SlurmArgs) -> Result<(), Failure> {
-    // The one command that needs no configuration.
-    if let Some(SlurmCommand::Lint(args)) = &args.command {
-        return torus3d::lint(args);
-    }
     let path = args.config.as_deref();
     let path = path.ok_or_else(|| Failure::usage("pavior slurm needs --config FILE"))?;
     if args.command.is_some() && (args.dry_run || args.once || args.observe.is_some()) {
@@ -37,9 +31,6 @@ pub(crate) fn run(args: &SlurmArgs) -> Result<(), Failure> {
         Some(SlurmCommand::Why { job }) => {
             output::plain(&(pavior_slurm::why(&config, job).map_err(failure)? + "\n"))
         }
-        // Reached above, before the configuration is read.
-        Some(SlurmCommand::Lint(args)) => torus3d::lint(args),
-        Some(SlurmCommand::Generate(args)) => torus3d::generate(&config, args),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Doors to other programs are features of the build.
 
+#[cfg(feature = "slurm")]
+use crate::refused_for;
 use crate::{good, pavior, stderr};
 
 #[test]
@@ -25,5 +27,13 @@ fn every_door_stands_in_the_help() {
     let help = good(&["help"]);
     for door in ["allocate", "serve", "slurm", "kube"] {
         assert!(help.contains(&format!("\n  {door} ")), "{help}");
+    }
+}
+
+#[cfg(feature = "slurm")]
+#[test]
+fn every_command_of_slurm_needs_a_configuration() {
+    for command in [&[][..], &["check"], &["install", "."], &["uninstall"], &["why", "7"]] {
+        refused_for(&[&["slurm"], command].concat(), "pavior slurm needs --config FILE");
     }
 }

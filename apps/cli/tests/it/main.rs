@@ -34,8 +34,6 @@ mod serve;
 mod simulate;
 mod slots;
 mod sweep;
-#[cfg(feature = "slurm")]
-mod torus3d;
 mod tries;
 mod unblock;
 mod unsupported;

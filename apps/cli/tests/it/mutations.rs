@@ -112,8 +112,6 @@ fn parse(name: &str, bytes: &[u8]) {
     } else if name.ends_with("csv") {
         let _ = Table::from_csv(bytes);
         let _ = Table::from_timings(bytes);
-    } else if name.ends_with("yaml") {
-        topology(name, &text);
     } else if name.starts_with("failures") {
         if let Err(error) = read_failures(bytes, &grid, TimeUnit::SECOND) {
             harmless(name, &error.to_string());
@@ -126,23 +124,6 @@ fn parse(name: &str, bytes: &[u8]) {
         }
     }
 }
-
-/// Slurm's topology.yaml, where its door is built.
-#[cfg(feature = "slurm")]
-fn topology(name: &str, text: &str) {
-    use pavior_slurm::torus3d::{Mix, lint};
-    let mix = Mix::read("1,4:2,2x2x1").unwrap();
-    match lint(text, Some("n[0-7]"), Some(&mix)) {
-        Ok(report) => report.findings.iter().for_each(|one| harmless(name, &one.message)),
-        Err(bad) => harmless(name, &bad.reason),
-    }
-    if let Err(bad) = Mix::read(text) {
-        harmless(name, &bad.reason);
-    }
-}
-
-#[cfg(not(feature = "slurm"))]
-fn topology(_: &str, _: &str) {}
 
 fn harmless(name: &str, message: &str) {
     let hidden = |c: char| c.is_control() && c != '\n';

@@ -20,5 +20,4 @@ mod service;
 mod sites;
 mod storm;
 mod story;
-mod torus3d;
 mod whole;
