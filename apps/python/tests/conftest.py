@@ -1,19 +1,8 @@
-"""Where the tests find the examples, and Flux's interface if Flux is not installed.
+"""Notes what is skipped for the runner of the checks (`xtask/trials`)."""
 
-What is skipped is noted for the runner of the checks (`xtask/trials`).
-"""
-
-import importlib.util
 import os
-import sys
-from pathlib import Path
 
 import pytest
-
-HERE = Path(__file__).parent
-sys.path.append(str(HERE.parent / "examples"))
-if importlib.util.find_spec("flux") is None:
-    sys.path.append(str(HERE / "standin"))
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

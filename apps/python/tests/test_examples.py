@@ -15,13 +15,9 @@ import pytest
 import pavior
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-LIBRARIES = {"flux_torus_pool", "flux_torus_request"}
-"""Examples that are no programs; they have tests of their own."""
 
 
-@pytest.mark.parametrize(
-    "path", [p for p in sorted(EXAMPLES.glob("*.py")) if p.stem not in LIBRARIES], ids=lambda p: p.stem
-)
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda p: p.stem)
 def test_programs_run(path: Path, tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, path], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0 and done.stdout and not done.stderr, done.stderr

@@ -1,1 +1,0 @@
-"""Resource sets and pools."""
