@@ -3,8 +3,7 @@
 //! message of plain text.
 //!
 //! `cargo test -p pavior-cli --test it tries -- --nocapture` prints the counts by area. The checks
-//! make one try in eleven; `PAVIOR_TRIES=all` makes all of them (results/robustness.md has the
-//! numbers).
+//! make one try in eleven; `PAVIOR_TRIES=all` makes all of them.
 
 use std::io::Read as _;
 use std::path::Path;
