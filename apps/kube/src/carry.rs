@@ -1,7 +1,6 @@
 //! How a change is written. The API server refuses it if the object is not the one that was seen.
 
 mod kueue;
-mod slices;
 mod unless;
 
 use kube::Client;
@@ -90,9 +89,6 @@ impl Carrier {
                 self.check(workload, *at, check, &own).await
             }
             Act::Activate { check } => self.activate(check).await,
-            Act::Form { record, slice } => self.form(record, slice).await,
-            Act::Dissolve { slice, record } => self.dissolve(slice, record).await,
-            Act::Note { job, text } => self.note(job, text).await,
             Act::Offer { node, resource } => {
                 let amount = json!({ resource: "1" });
                 let status = json!({ "capacity": amount, "allocatable": amount });

@@ -30,7 +30,7 @@ impl Foresight {
     /// Takes a question from a plan, if it has one.
     pub(crate) fn see(&mut self, made: &mut Plan) {
         let waiting = made.waiting.iter().map(|one| one.job.uid.clone()).collect();
-        let held = made.picture.as_ref().map_or(0, |picture| picture.held().len());
+        let held = made.picture.as_ref().map_or(0, |picture| picture.held.len());
         self.seen[1] = (waiting, held);
         if let Some(question) = made.question.take() {
             self.seen[0] = self.seen[1].clone();

@@ -8,8 +8,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::KubeError;
-use crate::objects::{Job, Known as _, Machine, Node, Placement, Pod, Slice, Uid};
-use crate::plan::{Asker, Depth, Foretold, Memory, Picture, Plan, Site, Waiting, plan, strays};
+use crate::objects::{Job, Known as _, Machine, Node, Placement, Pod, Uid};
+use crate::plan::{Asker, Depth, Foretold, Memory, Plan, Site, Waiting, plan, strays};
 use crate::watch::LIVING;
 use crate::world::{Index, World};
 
@@ -18,7 +18,7 @@ const PAGE: u32 = 500;
 /// A cluster as it was read.
 pub struct Cluster {
     pub(crate) world: World,
-    pub(crate) now: i64,
+    now: i64,
 }
 
 /// What becomes of a Job with a shape.
@@ -85,8 +85,7 @@ pub struct Entry {
     pub probably: Option<String>,
 }
 
-/// How many boxes of a shape fit side by side on the free nodes of a machine, or Slices on its free
-/// cubes.
+/// How many boxes of a shape fit side by side on the free nodes of a machine.
 #[derive(Clone, Debug, Serialize)]
 pub struct MachineSlots {
     /// The machine.
@@ -95,7 +94,7 @@ pub struct MachineSlots {
     pub free: u32,
     /// No more than this many fit.
     pub bound: u32,
-    /// Where they lie, in nodes, or the names of the cubes, such as `a+b`.
+    /// Where they lie, in nodes.
     pub boxes: Vec<String>,
 }
 
@@ -120,10 +119,6 @@ impl Cluster {
         }
         for (job, at) in begun(client).await? {
             world.begun.entry(job).or_insert(at);
-        }
-        if world.machines.values().any(|machine| machine.spec.is_of_slices()) {
-            let slices = all::<Slice>(client, "").await?;
-            world.slices = Some(slices.map(|one| (one.uid(), one)).collect());
         }
         Ok(Cluster { world, now })
     }
@@ -216,54 +211,22 @@ impl Cluster {
         let index = Index::of(&self.world);
         let (mut found, mut fault) = (Vec::new(), "the cluster has no machine".to_string());
         for (name, machine) in &self.world.machines {
-            let counted = if machine.spec.is_of_slices() {
-                self.slices(&index, name, shape)?
-            } else {
-                self.boxes(&index, name, machine, shape, budget)?
-            };
-            match counted {
-                Ok((boxes, bound)) => {
-                    let (machine, free) = (name.clone(), boxes.len() as u32);
-                    found.push(MachineSlots { machine, free, bound, boxes });
+            let made = self.plan(&index, name, Depth::ACT)?;
+            let site = Site::of(&machine.spec).map_err(KubeError::Machine)?;
+            match site.shape(shape) {
+                Ok(shape) => {
+                    let counted = slots(&made.free, &[shape], budget);
+                    found.push(MachineSlots {
+                        machine: name.clone(),
+                        free: counted.boxes.len() as u32,
+                        bound: counted.bound,
+                        boxes: counted.boxes.iter().map(|at| site.words(at)).collect(),
+                    });
                 }
                 Err(why) => fault = why,
             }
         }
         if found.is_empty() { Err(KubeError::Machine(fault)) } else { Ok(found) }
-    }
-
-    /// Boxes that fit, and how many at most; why the shape is none of the machine's.
-    fn boxes(
-        &self,
-        index: &Index<'_>,
-        name: &str,
-        machine: &Machine,
-        shape: &str,
-        budget: u64,
-    ) -> Result<Result<(Vec<String>, u32), String>, KubeError> {
-        let made = self.plan(index, name, Depth::ACT)?;
-        let site = Site::of(&machine.spec).map_err(KubeError::Machine)?;
-        Ok(site.shape(shape).map(|shape| {
-            let counted = slots(&made.free, &[shape], budget);
-            (counted.boxes.iter().map(|at| site.words(at)).collect(), counted.bound)
-        }))
-    }
-
-    /// The same of Slices.
-    fn slices(
-        &self,
-        index: &Index<'_>,
-        name: &str,
-        shape: &str,
-    ) -> Result<Result<(Vec<String>, u32), String>, KubeError> {
-        let made = self.plan(index, name, Depth { pictured: true, ..Depth::ACT })?;
-        let Some(Picture::Cubes(stock)) = made.picture else {
-            return Ok(Err("it has no cubes".to_string()));
-        };
-        Ok(stock.slots(shape).map(|slots| {
-            let words = |parts| stock.names(parts).collect::<Vec<_>>().join("+");
-            (slots.iter().map(|parts| words(parts)).collect(), slots.len() as u32)
-        }))
     }
 
     /// The pods that our gate holds.

@@ -14,8 +14,6 @@ pub struct Manifests {
     /// A resource that nodes have of themselves, such as `google.com/tpu`, in place of one that the
     /// daemon adds. Then Jobs ask for it themselves.
     pub resource: Option<String>,
-    /// Also what a machine of slices needs.
-    pub slices: bool,
     /// Also what Jobs in queues of Kueue need.
     pub kueue: bool,
 }
@@ -38,9 +36,6 @@ impl Manifests {
         ];
         if self.resource.is_none() {
             parts.push(include_str!("../manifests/access-nodes.yaml").to_string());
-        }
-        if self.slices {
-            parts.push(include_str!("../manifests/access-slices.yaml").to_string());
         }
         if self.kueue {
             parts.push(include_str!("../manifests/access-kueue.yaml").to_string());

@@ -10,7 +10,7 @@ use crate::foresight::Foresight;
 use crate::health::Health;
 use crate::metrics::Metrics;
 use crate::plan::{Depth, Plan};
-use crate::show::show;
+use crate::show::Shown;
 
 /// Where the page is served unless something else is said.
 pub const ADDRESS: &str = "127.0.0.1:9323";
@@ -72,11 +72,12 @@ impl Page {
         self.foresight.see(made);
         let Some(picture) = made.picture.take() else { return Ok(()) };
         let now = now.max(0) as u64;
-        let told = self.foresight.told();
-        let Some(board) = show(self.board.as_deref(), machine, picture, made, now, told) else {
+        let shown = Shown::of(machine, picture, made, now, self.foresight.told());
+        if let Some(board) = &self.board {
+            board.publish(shown);
             return Ok(());
-        };
-        let board = Arc::new(board);
+        }
+        let board = Arc::new(Board::new(shown));
         let metrics = Arc::clone(&self.metrics);
         let site = site(Arc::clone(&board), Arc::new(move || metrics.text()));
         let bound = http::serve(address, site).map_err(|error| KubeError::Address {

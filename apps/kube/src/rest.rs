@@ -300,10 +300,6 @@ impl Drowsy {
         memory: &HashMap<String, Memory>,
     ) -> Drowsy {
         let mut drowsy = Drowsy { records: Vec::new(), jobs: Vec::new(), pods: Vec::new() };
-        // Cubes are not nodes: such a machine is looked at as a whole.
-        if index.world.machines.values().any(|machine| machine.spec.is_of_slices()) {
-            return drowsy;
-        }
         let names = index.world.machines.keys();
         let places: Vec<&Arc<Places>> =
             names.filter_map(|name| memory.get(name)?.places()).collect();

@@ -274,6 +274,10 @@ impl Round {
     async fn show(&mut self, machine: &Seen, status: MachineStatus) {
         let old = self.statuses.get(&machine.name);
         if old != Some(&status) && self.carrier.status(machine, &status).await.is_ok() {
+            if let Some(fault) = &status.fault {
+                let more = json!({ "machine": machine.name, "fault": fault });
+                log("warn", "the machine is not used", more);
+            }
             self.statuses.insert(machine.name.clone(), status);
         }
     }

@@ -1,13 +1,11 @@
 //! A machine as the page shows it.
 
-mod cubes;
-
 use std::sync::Arc;
 
 use pavior_allocation::explain;
-use pavior_board::{Answers, Asked, Board, Drawn, Head, Told, View, joined, part, snapshot};
+use pavior_board::{Answers, Asked, Drawn, Head, Told, View, joined, part, snapshot};
 use pavior_kernel::{Date, Time};
-use pavior_mesh::{Grid, JobId, NodeId, Request, volume};
+use pavior_mesh::{JobId, NodeId, Request, volume};
 use pavior_planning::{Shape, Snapshot, nearest};
 use pavior_workload::Ask;
 use serde_json::{Value, json};
@@ -17,41 +15,8 @@ use crate::plan::{Foretold, Holding, Picture, Plan, Site, Waiting, told};
 /// How many other Jobs may move in the plans that are told.
 const MOVED: usize = 2;
 
-/// Shows a machine at an instant, in seconds since 1970, on its board or on a new one.
-pub(crate) fn show(
-    board: Option<&Board>,
-    machine: &str,
-    picture: Picture,
-    made: &Plan,
-    now: u64,
-    foretold: Option<Arc<Foretold>>,
-) -> Option<Board> {
-    let (machine, waiting) = (machine.to_string(), made.waiting.clone());
-    match picture {
-        Picture::Nodes { site, mut held, failed } => {
-            for one in &mut held {
-                one.parts = joined(&site.grid, &one.parts);
-            }
-            let free = made.free.count();
-            let shown = Shown { now, machine, site, held, failed, waiting, free, foretold };
-            publish(board, shown)
-        }
-        Picture::Cubes(stock) => publish(board, cubes::Cubes { now, machine, stock, waiting }),
-    }
-}
-
-fn publish(board: Option<&Board>, view: impl View) -> Option<Board> {
-    match board {
-        Some(board) => {
-            board.publish(view);
-            None
-        }
-        None => Some(Board::new(view)),
-    }
-}
-
-/// A machine of nodes at an instant.
-struct Shown {
+/// A machine at an instant.
+pub(crate) struct Shown {
     now: u64,
     machine: String,
     site: Site,
@@ -63,6 +28,29 @@ struct Shown {
 }
 
 impl Shown {
+    pub(crate) fn of(
+        machine: &str,
+        picture: Picture,
+        made: &Plan,
+        now: u64,
+        foretold: Option<Arc<Foretold>>,
+    ) -> Shown {
+        let Picture { site, mut held, failed } = picture;
+        for one in &mut held {
+            one.parts = joined(&site.grid, &one.parts);
+        }
+        Shown {
+            now,
+            machine: machine.to_string(),
+            site,
+            held,
+            failed,
+            waiting: made.waiting.clone(),
+            free: made.free.count(),
+            foretold,
+        }
+    }
+
     fn state(&self) -> explain::State {
         let mut state = explain::State::new(self.site.grid);
         for (id, held) in self.held.iter().enumerate() {
@@ -117,30 +105,27 @@ impl Shown {
             "broken": foretold.record.broken,
         }))
     }
-}
 
-/// What holds nodes, as the page reads it.
-fn lease(grid: &Grid, machine: &str, held: &Holding) -> Value {
-    let nodes: u64 = held.parts.iter().map(|at| u64::from(at.volume())).sum();
-    json!({
-        "id": held.name, "state": "held", "machine": machine, "nodes": nodes,
-        "requested": nodes, "job": held.name.strip_prefix("Job ").unwrap_or(&held.name),
-        "tenant": held.namespace, "start": date(held.start), "expires": held.end.map(date),
-        "parts": held.parts.iter().map(|at| part(grid, at)).collect::<Vec<_>>(),
-    })
-}
+    fn lease(&self, held: &Holding) -> Value {
+        let grid = &self.site.grid;
+        let nodes: u64 = held.parts.iter().map(|at| u64::from(at.volume())).sum();
+        json!({
+            "id": held.name, "state": "held", "machine": self.machine, "nodes": nodes,
+            "requested": nodes, "job": held.name.strip_prefix("Job ").unwrap_or(&held.name),
+            "tenant": held.namespace, "start": date(held.start), "expires": held.end.map(date),
+            "parts": held.parts.iter().map(|at| part(grid, at)).collect::<Vec<_>>(),
+        })
+    }
 
-/// What waits for so many nodes, as the page reads it.
-fn request(machine: &str, waiting: &Waiting, nodes: Option<u64>, shape: Option<&[u16]>) -> Value {
-    json!({
-        "id": id(waiting), "state": "waiting", "machine": machine, "requested": nodes,
-        "shape": shape, "asked": date(waiting.created), "tenant": waiting.job.namespace,
-        "job": id(waiting),
-    })
-}
-
-fn points(grid: &Grid, nodes: &[NodeId]) -> Vec<Vec<u16>> {
-    nodes.iter().map(|&node| grid.point(node)[..grid.axes()].to_vec()).collect()
+    fn request(&self, waiting: &Waiting) -> Value {
+        let axes = self.site.grid.axes();
+        let shape = waiting.request.and_then(|request| request.shape);
+        json!({
+            "id": id(waiting), "state": "waiting", "machine": self.machine,
+            "requested": shape.map(volume), "shape": shape.map(|sides| sides[..axes].to_vec()),
+            "asked": date(waiting.created), "tenant": waiting.job.namespace, "job": id(waiting),
+        })
+    }
 }
 
 fn id(waiting: &Waiting) -> String {
@@ -171,17 +156,12 @@ impl View for Shown {
     }
 
     fn drawn(&self) -> Drawn {
-        let (grid, machine) = (&self.site.grid, &self.machine);
-        let lease = |held: &Holding| (held.name.clone(), lease(grid, machine, held));
-        let request = |one: &Waiting| {
-            let sides = one.request.and_then(|request| request.shape);
-            let shape = sides.as_ref().map(|sides| &sides[..grid.axes()]);
-            (id(one), request(machine, one, sides.map(volume), shape))
-        };
+        let grid = &self.site.grid;
+        let point = |&node: &NodeId| grid.point(node)[..grid.axes()].to_vec();
         Drawn {
-            leases: self.held.iter().map(lease).collect(),
-            waiting: self.waiting.iter().map(request).collect(),
-            failed: points(grid, &self.failed),
+            leases: self.held.iter().map(|held| (held.name.clone(), self.lease(held))).collect(),
+            waiting: self.waiting.iter().map(|one| (id(one), self.request(one))).collect(),
+            failed: self.failed.iter().map(point).collect(),
         }
     }
 

@@ -20,7 +20,7 @@ use crate::clock::Clock;
 use crate::look;
 use crate::nodes::Nodes;
 use crate::objects::{
-    AdmissionCheck, Job, Known, Machine, Node, Placement, Pod, ResourceFlavor, Slice, Uid, Workload,
+    AdmissionCheck, Job, Known, Machine, Node, Placement, Pod, ResourceFlavor, Uid, Workload,
 };
 use crate::tracked::Tracked;
 use crate::world::World;
@@ -36,7 +36,6 @@ pub(crate) enum News {
     Time(Option<i64>),
     /// When Jobs that were complete before had begun.
     Begun(Vec<(Uid, i64)>),
-    Slice(Event<Slice>),
     Workload(Event<Workload>),
     Check(Event<AdmissionCheck>),
     Flavor(Event<ResourceFlavor>),
@@ -66,14 +65,12 @@ pub(crate) struct Watched {
     jobs: Filling<Job>,
     pods: Filling<Pod>,
     placements: Filling<Placement>,
-    slices: Filling<Slice>,
     workloads: Filling<Workload>,
     checks: Filling<AdmissionCheck>,
     flavors: Filling<ResourceFlavor>,
-    /// What Slices and objects of Kueue are watched with once a machine needs them: not every
-    /// cluster has them.
+    /// What objects of Kueue are watched with once a machine needs them: not every cluster has
+    /// them.
     late: Option<(Client, Sender<News>)>,
-    late_kueue: Option<(Client, Sender<News>)>,
 }
 
 /// Selects pods that have not ended: others hold no node.
@@ -93,7 +90,6 @@ impl Watched {
     pub(crate) fn begin(client: &Client, recalls: bool) -> (Watched, Receiver<News>) {
         let (mut watched, sender, receiver) = Watched::of_theirs(client);
         watched.late = Some((client.clone(), sender.clone()));
-        watched.late_kueue.clone_from(&watched.late);
         let everything = watcher::Config::default;
         follow(Api::all(client.clone()), everything(), sender.clone(), News::Machine);
         if recalls {
@@ -109,9 +105,7 @@ impl Watched {
         machine: Machine,
     ) -> (Watched, Receiver<News>) {
         let (mut watched, sender, receiver) = Watched::of_theirs(client);
-        recall(client.clone(), sender.clone());
-        // Slices are GKE's.
-        watched.late = Some((client.clone(), sender));
+        recall(client.clone(), sender);
         watched.world.machines.insert(machine.name().to_string(), machine);
         (watched.machines.whole, watched.placements.whole) = (true, true);
         (watched, receiver)
@@ -187,10 +181,6 @@ impl Watched {
                 }
                 take(event, &mut self.placements, &mut world.placements, Known::uid);
             }
-            News::Slice(event) => {
-                let kept = world.slices.get_or_insert_default();
-                take(event, &mut self.slices, kept, Known::uid);
-            }
             News::Workload(event) => {
                 take(event, &mut self.workloads, &mut world.kueue.workloads, Known::uid);
             }
@@ -207,22 +197,13 @@ impl Watched {
     /// Watches what a machine needs that is known by now.
     fn begin_late(&mut self) {
         let everything = watcher::Config::default;
-        if self.has_slices()
-            && let Some((client, sender)) = self.late.take()
-        {
-            follow(Api::all(client), everything(), sender, News::Slice);
-        }
         if self.has_checks()
-            && let Some((client, sender)) = self.late_kueue.take()
+            && let Some((client, sender)) = self.late.take()
         {
             follow(Api::all(client.clone()), everything(), sender.clone(), News::Workload);
             follow(Api::all(client.clone()), everything(), sender.clone(), News::Check);
             follow(Api::all(client), everything(), sender, News::Flavor);
         }
-    }
-
-    fn has_slices(&self) -> bool {
-        self.world.machines.values().any(|machine| machine.spec.is_of_slices())
     }
 
     fn has_checks(&self) -> bool {
@@ -242,7 +223,6 @@ impl Watched {
             && self.jobs.whole
             && self.pods.whole
             && self.placements.whole
-            && (self.slices.whole || !self.has_slices())
             && ((self.workloads.whole && self.checks.whole && self.flavors.whole)
                 || !self.has_checks())
     }

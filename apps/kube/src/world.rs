@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::nodes::Nodes;
-use crate::objects::{Job, Known as _, Machine, Placement, Pod, Slice, Uid};
+use crate::objects::{Job, Known as _, Machine, Placement, Pod, Uid};
 use crate::quota::Kueue;
 use crate::rest::Rest;
 use crate::tracked::Tracked;
@@ -19,8 +19,6 @@ pub(crate) struct World {
     pub(crate) placements: Tracked<Placement>,
     /// When Jobs got their nodes, in seconds since 1970, as far as that was seen: for forecasts.
     pub(crate) begun: HashMap<Uid, i64>,
-    /// None if they were not read: not every cluster has them.
-    pub(crate) slices: Option<BTreeMap<Uid, Slice>>,
     pub(crate) kueue: Kueue,
     /// The Jobs on which is written what a Workload says.
     pub(crate) with_quota: Vec<Uid>,

@@ -53,9 +53,6 @@ pub(crate) enum KubeCommand {
         /// the daemon writes nothing to nodes
         #[arg(long)]
         resource: Option<String>,
-        /// Also the rights for a machine of slices, on GKE
-        #[arg(long)]
-        slices: bool,
         /// Also the rights for Jobs in queues of Kueue
         #[arg(long)]
         kueue: bool,

@@ -33,10 +33,10 @@ pub(crate) fn run(args: &KubeArgs) -> Result<(), Failure> {
         return Err(Failure::usage(reason));
     }
     match command {
-        KubeCommand::Manifests { no_mutation, image, resource, slices, kueue } => {
+        KubeCommand::Manifests { no_mutation, image, resource, kueue } => {
             let (image, resource) = (image.clone(), resource.clone());
-            let (slices, kueue) = (*slices, *kueue);
-            let manifests = Manifests { no_mutation: *no_mutation, image, resource, slices, kueue };
+            let (no_mutation, kueue) = (*no_mutation, *kueue);
+            let manifests = Manifests { no_mutation, image, resource, kueue };
             output::plain(&manifests.text().map_err(failure)?)
         }
         KubeCommand::Queue { format } => queue(*format),

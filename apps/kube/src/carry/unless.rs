@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 
 use super::{Carrier, Unchanged, path};
-use crate::objects::{Job, Known as _, Phase, Placement, Slice};
+use crate::objects::{Job, Known as _, Placement};
 use crate::plan::{Seen, Unless};
 
 impl Carrier {
@@ -11,13 +11,6 @@ impl Carrier {
     pub(super) async fn unless(&self, unless: Option<&Unless>) -> Result<(), Unchanged> {
         let is_there = match unless {
             None => false,
-            Some(Unless::Slice(name)) => {
-                let seen = Seen { name: name.clone(), ..Seen::default() };
-                // What a user writes in a selector need not be the name of anything.
-                let Ok(path) = path::<Slice>(&seen) else { return Ok(()) };
-                let known = self.read::<Slice>(&path).await?;
-                known.is_some_and(|one| one.phase() != Phase::Lost)
-            }
             Some(Unless::Record(names)) => {
                 let mut is_there = false;
                 for name in names {

@@ -18,9 +18,9 @@ pub(crate) struct Machine {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct MachineSpec {
-    /// `slices` where cubes are joined to Slices; else boxes of nodes are placed.
+    /// `boxes`, the only kind. Objects for earlier builds may say `slices`.
     pub(crate) kind: Option<String>,
-    /// Such as `torus:4x4x4`, in chips.
+    /// Such as `torus:4x4x4`, in chips. Empty in an object of another kind.
     #[serde(default)]
     pub(crate) grid: String,
     /// The chips of a node, such as `2x2x1`.
@@ -41,20 +41,9 @@ pub(crate) struct MachineSpec {
     pub(crate) admission_check: Option<String>,
     /// How long a Job may hold quota without a place.
     pub(crate) quota_seconds: Option<u64>,
-    /// Cubes of each block that only Jobs whose Slice failed get.
-    pub(crate) spares: Option<u32>,
-    /// How many Slices of a Job fail in a row before no more is made.
-    pub(crate) attempts: Option<u32>,
     /// Shapes in chips of which the free boxes are counted.
     #[serde(default)]
     pub(crate) slots: Vec<String>,
-}
-
-impl MachineSpec {
-    /// Whether it is made of cubes that are joined to Slices.
-    pub(crate) fn is_of_slices(&self) -> bool {
-        self.kind.as_deref() == Some("slices")
-    }
 }
 
 /// How the place of a node is read.

@@ -11,7 +11,6 @@ mod machine;
 mod node;
 mod placement;
 mod pod;
-mod slice;
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
@@ -30,7 +29,6 @@ pub(crate) use node::{Node, Taint};
 pub(crate) use placement::PlacementStatus;
 pub(crate) use placement::{Placement, PlacementSpec};
 pub(crate) use pod::{Affinity, Compact, Expression, Pod, PodSpec, Term, Toleration};
-pub(crate) use slice::{OF_MACHINE, OF_NAMESPACE, OF_RECORD, OF_SLICE, Phase, Slice, SliceSpec};
 
 /// The group of our own objects, and the version that is served.
 pub(crate) const GROUP: &str = "pavior.dev";
@@ -46,8 +44,6 @@ pub(crate) const MACHINE: &str = "pavior.dev/machine";
 pub(crate) const SECONDS: &str = "pavior.dev/seconds";
 /// The annotation of a Job that says whether it, or all Jobs of its set together, get a box.
 pub(crate) const BOX: &str = "pavior.dev/box";
-/// The annotation of a Job with the number of its Slices that failed in a row.
-pub(crate) const FAILED: &str = "pavior.dev/failed";
 /// The label of a JobSet's Jobs with their number among all Jobs of the set.
 pub(crate) const GLOBAL_INDEX: &str = "jobset.sigs.k8s.io/job-global-index";
 /// The gate of pods that wait for a place.

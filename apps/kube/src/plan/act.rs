@@ -25,20 +25,9 @@ impl Seen {
     }
 }
 
-/// A Slice that is to be made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Draft {
-    pub(crate) name: String,
-    pub(crate) machine: String,
-    pub(crate) topology: String,
-    pub(crate) cubes: Vec<String>,
-}
-
 /// What an act is not carried out for if it is there: its watch may be late.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unless {
-    /// A Slice of this name that may be usable.
-    Slice(String),
     /// A record with one of these names.
     Record(Vec<Seen>),
     /// This Job.
@@ -56,12 +45,6 @@ pub(crate) enum Act {
     Withdraw { placement: Seen, why: String, unless: Option<Unless> },
     /// Opens a gated pod, by a JSON patch.
     Open { pod: Seen, patch: Value },
-    /// Makes the Slice of a confirmed record, unless a cube of it is in another Slice.
-    Form { record: Seen, slice: Draft },
-    /// Deletes a Slice whose record is gone.
-    Dissolve { slice: Seen, record: Seen },
-    /// Writes on a Job how many of its Slices failed.
-    Note { job: Seen, text: String },
     /// Tells Kueue how its check of a Workload stands, and after how many seconds quota is asked
     /// for again that is given back. If it is for a record, that must still be there.
     Check {
@@ -93,9 +76,6 @@ impl Act {
             Act::Offer { .. } => "offer",
             Act::Check { .. } => "check",
             Act::Activate { .. } => "activate",
-            Act::Form { .. } => "form",
-            Act::Dissolve { .. } => "dissolve",
-            Act::Note { .. } => "note",
         }
     }
 
@@ -109,10 +89,7 @@ impl Act {
             | Act::Remove { pod: seen, .. }
             | Act::Offer { node: seen, .. }
             | Act::Check { workload: seen, .. }
-            | Act::Activate { check: seen }
-            | Act::Form { record: seen, .. }
-            | Act::Dissolve { slice: seen, .. }
-            | Act::Note { job: seen, .. } => seen,
+            | Act::Activate { check: seen } => seen,
         }
     }
 }

@@ -14,30 +14,25 @@ mod pods;
 mod queue;
 mod records;
 mod site;
-mod slices;
 #[cfg(test)]
 mod tests;
 mod words;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::fmt::{Debug, Formatter, Result as Written};
 use std::sync::Arc;
 
 use pavior_mesh::{NodeId, Occupancy};
 use pavior_planning::{Shape, slots};
 
-pub(crate) use act::{Act, Draft, Seen, Unless};
+pub(crate) use act::{Act, Seen, Unless};
 pub(crate) use foretold::{Foretold, Question};
 pub(crate) use places::Places;
 pub(crate) use queue::{Holding, Waiting};
 pub(crate) use site::{RESOURCE, Site};
-pub(crate) use slices::Stock;
 pub(crate) use words::told;
 
 use crate::nodes::Nodes;
-use crate::objects::{
-    Job, Known, MACHINE, MachineSpec, MachineStatus, Node, Phase, Pod, SlotCount, Uid,
-};
+use crate::objects::{Job, Known, MACHINE, MachineSpec, MachineStatus, Node, Pod, SlotCount, Uid};
 use crate::rest::Quiet;
 use crate::unit::Unit;
 use crate::world::Index;
@@ -56,18 +51,12 @@ pub(crate) struct Memory {
     avoided: HashMap<Uid, HashMap<String, i64>>,
     /// When each namespace got its latest place.
     served: HashMap<String, i64>,
-    /// Whether a set lacks Jobs that may still be being made, or a Slice is to be tried again.
+    /// Whether a set lacks Jobs that may still be being made.
     unfinished: bool,
     /// The Jobs that have run, if it is asked when others start.
     past: foretold::Past,
     /// Since when a Workload holds quota without a place.
     quota: HashMap<Uid, i64>,
-    /// Since when a Slice is not usable yet.
-    forming: HashMap<Uid, i64>,
-    /// The record whose Slice failed last of each Job, and when that was seen.
-    noted: HashMap<Uid, (Uid, i64)>,
-    /// When a Slice with a cube failed last.
-    failed: HashMap<String, i64>,
     /// The slots of the shapes that the operator asks for, of this free machine.
     slots: Option<(Occupancy, Vec<SlotCount>)>,
     /// Where the nodes lie, while their names and labels are the same.
@@ -133,7 +122,6 @@ impl Memory {
     pub(crate) fn is_patient(&self) -> bool {
         self.unfinished
             || !self.quota.is_empty()
-            || !self.forming.is_empty()
             || !self.refused.is_empty()
             || !self.avoided.is_empty()
     }
@@ -157,12 +145,6 @@ impl Memory {
         let world = index.world;
         let waits = |pod: &Uid| world.pods.get(pod).is_some_and(|pod| pod.node().is_none());
         self.refused.retain(|pod, _| waits(pod));
-        let forms = |slice: &Uid| {
-            let slice = world.slices.as_ref().and_then(|all| all.get(slice));
-            slice.is_some_and(|slice| slice.phase() == Phase::Forming)
-        };
-        self.forming.retain(|slice, _| forms(slice));
-        self.noted.retain(|job, _| world.jobs.contains_key(job));
         for placement in index.placements() {
             let (namespace, created) = (placement.namespace(), placement.created());
             if let Some(served) = self.served.get_mut(namespace) {
@@ -189,7 +171,7 @@ pub(crate) struct Plot<'a> {
 }
 
 impl<'a> Plot<'a> {
-    /// The node at a place; none of cubes.
+    /// The node at a place, if there is one.
     pub(crate) fn node(&self, at: NodeId) -> Option<&'a Node> {
         self.nodes.get(self.places.names[at.index()].as_ref()?)
     }
@@ -215,24 +197,11 @@ pub(crate) struct Plan {
 }
 
 /// A machine as it is drawn, once this is done.
-pub(crate) enum Picture {
-    Nodes { site: Site, held: Vec<Holding>, failed: Vec<NodeId> },
-    Cubes(Stock),
-}
-
-impl Picture {
-    pub(crate) fn held(&self) -> &[Holding] {
-        match self {
-            Picture::Nodes { held, .. } => held,
-            Picture::Cubes(stock) => &stock.held,
-        }
-    }
-}
-
-impl Debug for Picture {
-    fn fmt(&self, to: &mut Formatter<'_>) -> Written {
-        to.debug_tuple("Picture").field(&self.held()).finish()
-    }
+#[derive(Debug)]
+pub(crate) struct Picture {
+    pub(crate) site: Site,
+    pub(crate) held: Vec<Holding>,
+    pub(crate) failed: Vec<NodeId>,
 }
 
 /// Makes a plan for a machine. `now` is in seconds since 1970.
@@ -250,18 +219,13 @@ pub(crate) fn plan(
         return Err("there is no such machine".to_string());
     };
     memory.forget(index, now);
-    if machine.spec.is_of_slices() {
-        return slices::plan(index, machine, memory, now, depth);
-    }
     let mut site = memory.site(&machine.spec)?;
     site.observed = depth.asker == Asker::Observer;
     let nodes = &index.world.nodes;
     let places = memory.places.of(&site.grid, &machine.spec.nodes, nodes);
     let plot = Plot { name, site, places, nodes };
     let mut acts = Vec::new();
-    let records = records::judge(&plot, index, &mut acts, &mut |record| {
-        records::fault(&plot, index, record, memory, now)
-    });
+    let records = records::judge(&plot, index, memory, now, &mut acts);
     for record in records.iter().filter(|record| record.stands) {
         pods::open(&plot, index, record, &mut acts);
     }
@@ -291,7 +255,7 @@ pub(crate) fn plan(
         slots: count_slots(&plot.site, memory, &queue.free),
     };
     let queue::Placed { waiting, overlaps, free, held, failed, question, quiet, .. } = queue;
-    let picture = depth.pictured.then(|| Picture::Nodes { site: plot.site, held, failed });
+    let picture = depth.pictured.then(|| Picture { site: plot.site, held, failed });
     Ok(Plan { acts, status, waiting, overlaps, free, picture, question, quiet })
 }
 

@@ -21,28 +21,13 @@ pub(crate) struct Told {
 /// By `matchFields` the scheduler of the cluster looks at one node, by a selector at all of them.
 /// What the pod demands of nodes stays: the name goes into each of its terms.
 pub(crate) fn open(pod: &Pod, node: &str, told: &Told) -> Option<Value> {
-    ungated(pod, named(pod, node).into_iter().chain(annotated(pod, told)))
-}
-
-/// The patch that opens a gated pod for nodes with a label; none if the pod is not gated.
-pub(crate) fn select(pod: &Pod, label: &str, value: &str) -> Option<Value> {
-    let step = if pod.spec.node_selector.is_empty() {
-        json!({ "op": "add", "path": "/spec/nodeSelector", "value": { label: value } })
-    } else {
-        let path = format!("/spec/nodeSelector/{}", label.replace('/', "~1"));
-        json!({ "op": "add", "path": path, "value": value })
-    };
-    ungated(pod, std::iter::once(step))
-}
-
-/// Steps, and then the removal of the gate.
-fn ungated(pod: &Pod, steps: impl Iterator<Item = Value>) -> Option<Value> {
     let gate = format!("/spec/schedulingGates/{}", pod.gate()?);
     let mut patch = vec![
         json!({ "op": "test", "path": "/metadata/uid", "value": pod.uid().0 }),
         json!({ "op": "test", "path": format!("{gate}/name"), "value": GATE }),
     ];
-    patch.extend(steps);
+    patch.extend(named(pod, node));
+    patch.extend(annotated(pod, told));
     patch.push(json!({ "op": "remove", "path": gate }));
     Some(Value::Array(patch))
 }

@@ -29,7 +29,7 @@ pub(super) const ENDLESS: u64 = 365 * 86_400;
 const SET_S: i64 = 10;
 
 /// Whether Jobs of a set may still be being made.
-pub(super) fn is_being_made(unit: &Unit<'_>, now: i64) -> bool {
+fn is_being_made(unit: &Unit<'_>, now: i64) -> bool {
     let newest = unit.jobs().iter().map(|job| job.created()).max();
     newest.is_some_and(|made| now < made + SET_S)
 }
@@ -43,7 +43,7 @@ pub(crate) struct Waiting {
     pub(crate) never: bool,
     /// When it starts if all Jobs run as long as they say, in seconds since 1970.
     pub(crate) starts: Option<u64>,
-    /// What it asks for, in nodes, or in chips of a Slice, if that can be read.
+    /// What it asks for, in nodes, if that can be read.
     pub(crate) request: Option<Request>,
     /// When it was made, in seconds since 1970.
     pub(crate) created: u64,

@@ -65,13 +65,13 @@ impl<'a> Record<'a> {
     }
 }
 
-/// The records of a machine, oldest first, and what is to be done with them. A record is given up
-/// for what is `fault` with its nodes.
+/// The records of a machine, oldest first, and what is to be done with them.
 pub(crate) fn judge<'a>(
     plot: &Plot<'_>,
     index: &Index<'a>,
+    memory: &mut Memory,
+    now: i64,
     acts: &mut Vec<Act>,
-    fault: &mut dyn FnMut(&Record<'_>) -> Option<String>,
 ) -> Vec<Record<'a>> {
     let mut records = read(plot, index);
     // The Job that has each node, by confirmed records, and by those that are older.
@@ -99,7 +99,7 @@ pub(crate) fn judge<'a>(
         {
             Some("another one has its nodes".to_string())
         } else {
-            fault(record)
+            fault(plot, index, record, memory, now)
         };
         if !placement.status.confirmed {
             for node in record.held() {
@@ -129,7 +129,7 @@ fn meets_another_asleep(index: &Index<'_>, placement: &Placement) -> bool {
 }
 
 /// What is wrong with the nodes of a record.
-pub(crate) fn fault(
+fn fault(
     plot: &Plot<'_>,
     index: &Index<'_>,
     record: &Record<'_>,

@@ -36,11 +36,12 @@ pub(crate) struct Site {
     pub(crate) slots: Vec<(String, Shape)>,
 }
 
+/// The fault of a machine of another kind, such as `slices` of earlier builds.
+const ONLY_BOXES: &str =
+    "the only kind is boxes; for TPU slices use the topology-aware scheduling of Kueue";
+
 /// The most different selectors, affinities and tolerations of a set.
 const TEMPLATES: usize = 64;
-
-/// How long a Slice may take to become usable, where the operator says nothing.
-const SLICE_S: u64 = 1800;
 
 /// Why a Job is not placed as it is.
 #[derive(Debug)]
@@ -62,6 +63,9 @@ impl Site {
     pub(crate) fn of(spec: &MachineSpec) -> Result<Site, String> {
         let bad =
             |field: &str, text: &str, why: String| format!("{field}: `{}`: {why}", shown(text));
+        if let Some(kind) = spec.kind.as_deref().filter(|&kind| kind != "boxes") {
+            return Err(bad("kind", kind, ONLY_BOXES.to_string()));
+        }
         let chips: Grid = spec
             .grid
             .parse()
@@ -104,21 +108,6 @@ impl Site {
             site.slots.push((text.clone(), shape));
         }
         Ok(site)
-    }
-
-    /// A row of cubes in the place of nodes, for a machine of slices.
-    ///
-    /// # Errors
-    /// A sentence, if there are too many.
-    pub(super) fn of_cubes(spec: &MachineSpec, cubes: usize) -> Result<Site, String> {
-        let row = MachineSpec {
-            grid: format!("mesh:{}", cubes.max(1)),
-            nodes: crate::objects::Naming { labels: Vec::new(), pattern: Some("{x}".into()) },
-            queued_per_namespace: spec.queued_per_namespace,
-            patience_seconds: Some(spec.patience_seconds.unwrap_or(SLICE_S)),
-            ..MachineSpec::default()
-        };
-        Site::of(&row)
     }
 
     /// A shape in chips as one in nodes.
@@ -186,7 +175,7 @@ impl Site {
 }
 
 /// Whether a shape is written as shapes are.
-pub(super) fn is_written(text: &str) -> bool {
+fn is_written(text: &str) -> bool {
     let digits = |side: &str| {
         (1..=5).contains(&side.len())
             && !side.starts_with('0')
@@ -199,7 +188,7 @@ pub(super) fn is_written(text: &str) -> bool {
 ///
 /// # Errors
 /// Why it is not placed, in words that repeat nothing of it.
-pub(super) fn sound(unit: &Unit<'_>, nodes: u64) -> Result<(), Refused> {
+fn sound(unit: &Unit<'_>, nodes: u64) -> Result<(), Refused> {
     let never = |why: &str| Err(Refused::Never(why.to_string()));
     let indexed = |job: &&Job| job.spec.completion_mode.as_deref() == Some("Indexed");
     if !unit.jobs().iter().all(indexed) {

@@ -128,13 +128,7 @@ impl Cluster {
     pub(crate) fn apply(&self) {
         let image = Some("registry.invalid/pavior:0.1.0".to_string());
         let no_mutation = !mutates(self.release);
-        let manifests = pavior_kube::Manifests {
-            no_mutation,
-            image,
-            resource: None,
-            slices: true,
-            kueue: true,
-        };
+        let manifests = pavior_kube::Manifests { no_mutation, image, resource: None, kueue: true };
         let text = manifests.text().unwrap();
         for part in text.split("\n---\n") {
             let object: Value = serde_saphyr::from_str(part).expect("manifests are YAML");
@@ -422,8 +416,7 @@ pub(crate) fn ask(address: &str, method: &str, path: &str, body: &str) -> (Strin
     if let Ok(mut stream) = TcpStream::connect(address) {
         let length = body.len();
         let head = format!("{method} {path} HTTP/1.1\r\nHost: h\r\nConnection: close");
-        let kind = "Content-Type: application/json";
-        let _ = write!(stream, "{head}\r\n{kind}\r\nContent-Length: {length}\r\n\r\n{body}");
+        let _ = write!(stream, "{head}\r\nContent-Length: {length}\r\n\r\n{body}");
         let _ = stream.read_to_string(&mut answer);
     }
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
@@ -452,6 +445,7 @@ impl Drop for Cluster {
 
 pub(crate) const JOBS: &str = "/apis/batch/v1/namespaces/default/jobs";
 pub(crate) const PODS: &str = "/api/v1/namespaces/default/pods";
+pub(crate) const MACHINES: &str = "/apis/pavior.dev/v1alpha1/machines";
 pub(crate) const PLACEMENTS: &str = "/apis/pavior.dev/v1alpha1/namespaces/default/placements";
 
 /// A Job as a user writes it: the shape, and nothing else of ours.

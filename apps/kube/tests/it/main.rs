@@ -17,6 +17,5 @@ mod page;
 mod policies;
 mod proxy;
 mod sets;
-mod slices;
 mod storm;
 mod story;

@@ -7,15 +7,15 @@ use serde_json::{Value, json};
 use crate::cluster::{Cluster, JOBS, User, job, release};
 
 /// An address that nothing listens to.
-pub(crate) fn free_address() -> String {
+fn free_address() -> String {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
 }
 
-pub(crate) fn ask(address: &str, path: &str) -> (String, String) {
+fn ask(address: &str, path: &str) -> (String, String) {
     crate::cluster::ask(address, "GET", path, "")
 }
 
-pub(crate) fn state(address: &str) -> Value {
+fn state(address: &str) -> Value {
     serde_json::from_str(&ask(address, "/v1/state").1).unwrap_or_default()
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::cluster::{Cluster, JOBS, PLACEMENTS, PODS, User, job, mutates, release};
+use crate::cluster::{Cluster, JOBS, MACHINES, PLACEMENTS, PODS, User, job, mutates, release};
 use crate::in_force::placement;
 
 #[test]
@@ -63,5 +63,15 @@ fn users_open_no_gates_and_write_no_placements() {
     cluster.start_copy("lease");
     cluster.until("it is complete", || {
         cluster.get(&format!("{JOBS}/good"))["status"]["succeeded"] == 4
+    });
+    // A machine of a kind that earlier builds had is not used, and says so.
+    let slices = json!({
+        "apiVersion": "pavior.dev/v1alpha1", "kind": "Machine", "metadata": { "name": "tpus" },
+        "spec": { "kind": "slices" },
+    });
+    cluster.good(User::Admin, "POST", MACHINES, &slices);
+    cluster.until("the fault of a machine of slices", || {
+        let status = cluster.get(&format!("{MACHINES}/tpus"))["status"].clone();
+        status["fault"].as_str().is_some_and(|fault| fault.contains("the only kind is boxes"))
     });
 }

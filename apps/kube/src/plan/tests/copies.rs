@@ -4,7 +4,6 @@
 use super::model::{KINDS, Model, View};
 use super::races::Draw;
 use super::rested::{Rested, same};
-use crate::objects::Uid;
 use crate::plan::{Act, Depth, Memory, plan};
 use crate::world::Index;
 
@@ -58,22 +57,20 @@ impl Copy {
         self.behind = [(); KINDS].map(|()| draw.below(6));
     }
 
-    /// Decides; which Jobs are told that they are never placed.
-    fn think(&mut self, now: i64) -> Vec<Uid> {
+    /// Decides.
+    fn think(&mut self, now: i64) {
         let now = now + self.wrong;
         let index = Index::of(&self.view.world);
         let anew = plan(&index, "m", &mut self.memory, now, Depth::ACT).unwrap();
         let made = self.rested.plan(&mut self.view.world, now).remove("m").unwrap();
         same(&made, &anew);
         (self.pending, self.age) = (made.acts, 0);
-        let never = made.waiting.into_iter().filter(|waiting| waiting.never);
-        never.map(|waiting| waiting.job.uid).collect()
     }
 }
 
 /// All of them.
 pub(super) struct Copies {
-    pub(super) all: Vec<Copy>,
+    all: Vec<Copy>,
     /// How many plans were made.
     pub(super) plans: usize,
 }
@@ -90,10 +87,8 @@ impl Copies {
         self.all.iter_mut().filter(|copy| copy.away == 0).for_each(|copy| copy.look(model, draw));
     }
 
-    /// Most of those that have written what they had decided decide anew; which Jobs are told that
-    /// they are never placed.
-    pub(super) fn think(&mut self, now: i64, draw: &mut Draw) -> Vec<Uid> {
-        let mut never = Vec::new();
+    /// Most of those that have written what they had decided decide anew.
+    pub(super) fn think(&mut self, now: i64, draw: &mut Draw) {
         for copy in &mut self.all {
             if copy.away > 0 {
                 copy.away -= 1;
@@ -103,15 +98,13 @@ impl Copies {
             let free = copy.pending.is_empty() || copy.age > OLDEST;
             if copy.whole && free && draw.below(3) > 0 {
                 self.plans += 1;
-                never.extend(copy.think(now));
+                copy.think(now);
             }
         }
-        never
     }
 
-    /// What is written in this round, and by which of them: in any order, and some is left for
-    /// later.
-    pub(super) fn write(&mut self, draw: &mut Draw) -> Vec<(usize, Act)> {
+    /// What is written in this round: in any order, and some is left for later.
+    pub(super) fn write(&mut self, draw: &mut Draw) -> Vec<Act> {
         let (mut left, mut written) = (Vec::new(), Vec::new());
         for copy in &self.all {
             let all = copy.pending.len();
@@ -122,7 +115,7 @@ impl Copies {
             let Some(&at) = able.get(draw.below(able.len())) else { return written };
             left[at] -= 1;
             let pending = &mut self.all[at].pending;
-            written.push((at, pending.swap_remove(draw.below(pending.len()))));
+            written.push(pending.swap_remove(draw.below(pending.len())));
         }
     }
 

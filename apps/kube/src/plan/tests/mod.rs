@@ -10,6 +10,5 @@ mod quota_storm;
 mod races;
 mod rested;
 mod sets;
-mod slices;
 mod small;
 mod speed;

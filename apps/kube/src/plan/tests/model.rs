@@ -8,10 +8,10 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::objects::{
-    BOX, Compact, FAILED, GATE, GLOBAL_INDEX, Job, Known, Machine, Node, OF_SLICE, Phase,
-    Placement, PlacementStatus, Pod, SHAPE, Slice, Uid, Workload,
+    BOX, Compact, GATE, GLOBAL_INDEX, Job, Known, Machine, Node, Placement, PlacementStatus, Pod,
+    SHAPE, Uid, Workload,
 };
-use crate::plan::{Act, Draft, Seen, Unless};
+use crate::plan::{Act, Seen, Unless};
 use crate::world::World;
 
 /// What an object became; none when it was deleted.
@@ -22,7 +22,6 @@ enum News {
     Pod(Uid, Option<Pod>),
     Node(String, Option<Node>),
     Placement(Uid, Option<Placement>),
-    Slice(Uid, Option<Slice>),
 }
 
 impl News {
@@ -32,7 +31,6 @@ impl News {
             News::Pod(..) => 1,
             News::Node(..) => 2,
             News::Placement(..) => 3,
-            News::Slice(..) => 4,
         }
     }
 
@@ -46,16 +44,12 @@ impl News {
             News::Node(name, None) => world.nodes.remove(&name),
             News::Placement(uid, Some(one)) => drop(world.placements.insert(uid, one)),
             News::Placement(uid, None) => drop(world.placements.remove(&uid)),
-            News::Slice(uid, Some(one)) => {
-                drop(world.slices.get_or_insert_default().insert(uid, one));
-            }
-            News::Slice(uid, None) => drop(world.slices.get_or_insert_default().remove(&uid)),
         }
     }
 }
 
 /// How many kinds are watched.
-pub(super) const KINDS: usize = 5;
+pub(super) const KINDS: usize = 4;
 
 /// The cluster.
 pub(super) struct Model {
@@ -66,8 +60,6 @@ pub(super) struct Model {
     history: Vec<News>,
     /// How many changes were forgotten before those of `history`.
     forgotten: usize,
-    /// Of a node: a shape has that many fewer pods.
-    chips: u32,
     /// The nodes that each Job's pods ended on, by rank.
     pub(super) ended: HashMap<Uid, BTreeMap<usize, String>>,
     /// After how many seconds a Workload asks again for the quota that it gives back.
@@ -103,8 +95,7 @@ impl View {
             0 => own.jobs.clone_from(&all.jobs),
             1 => own.pods.clone_from(&all.pods),
             2 => own.nodes.clone_from(&all.nodes),
-            3 => own.placements.clone_from(&all.placements),
-            _ => own.slices.clone_from(&all.slices),
+            _ => own.placements.clone_from(&all.placements),
         }
         self.seen[kind] = model.changes();
         self.join(model);
@@ -120,9 +111,6 @@ impl View {
         self.world.machines = model.world.machines.clone();
         self.world.kueue = model.world.kueue.clone();
         self.world.join_quota();
-        if model.world.slices.is_some() {
-            self.world.slices.get_or_insert_default();
-        }
     }
 
     pub(super) fn catch_up(&mut self, model: &Model) {
@@ -144,28 +132,21 @@ impl Model {
         spec["nodes"] = json!({ "pattern": "n{x}-{y}" });
         let machine = json!({ "metadata": { "name": "m", "uid": "machine" }, "spec": spec });
         let machine: Machine = serde_json::from_value(machine).unwrap();
-        let mut model = Model::empty(machine, 1);
-        let grid: pavior_mesh::Grid = grid.parse().unwrap();
-        for id in 0..grid.nodes() {
-            let [x, y, _] = grid.point(pavior_mesh::NodeId(id));
-            model.add_node(&format!("n{x}-{y}"));
-        }
-        model
-    }
-
-    /// A machine without nodes.
-    pub(super) fn empty(machine: Machine, chips: u32) -> Model {
         let mut model = Model {
             world: World::default(),
             version: 1,
             next: 1,
             history: Vec::new(),
             forgotten: 0,
-            chips,
             ended: HashMap::new(),
             again: HashMap::new(),
         };
         model.world.machines.insert("m".into(), machine);
+        let grid: pavior_mesh::Grid = grid.parse().unwrap();
+        for id in 0..grid.nodes() {
+            let [x, y, _] = grid.point(pavior_mesh::NodeId(id));
+            model.add_node(&format!("n{x}-{y}"));
+        }
         model
     }
 
@@ -254,7 +235,7 @@ impl Model {
         extra: &Value,
     ) -> Uid {
         let sides = shape.split('x').map(|side| side.parse::<u32>().unwrap_or(0));
-        let nodes = sides.product::<u32>() / self.chips;
+        let nodes = sides.product::<u32>();
         let uid = self.uid();
         let created = self.time();
         let job = json!({
@@ -436,7 +417,7 @@ impl Model {
         let living = self.world.pods.values().filter(|pod| pod.lives());
         let mut taken: HashSet<String> = living.filter_map(Pod::node).map(String::from).collect();
         for uid in self.pods(|pod| pod.gate().is_none() && pod.node().is_none()) {
-            let Some(name) = self.node_for(&self.world.pods[&uid], &taken) else { continue };
+            let Some(name) = self.world.pods[&uid].meant_for() else { continue };
             let ready = self.world.nodes.get(&name).is_some_and(Node::is_ready);
             if ready && taken.insert(name.clone()) {
                 let mut pod = self.world.pods[&uid].clone();
@@ -444,14 +425,6 @@ impl Model {
                 self.put_pod(pod);
             }
         }
-    }
-
-    /// The node that a pod can have: the one that it names, or one of its Slice that no pod has.
-    fn node_for(&self, pod: &Pod, taken: &HashSet<String>) -> Option<String> {
-        let Some(slice) = pod.spec.node_selector.get(OF_SLICE) else { return pod.meant_for() };
-        let of_slice = |node: &&Node| node.label(OF_SLICE) == Some(slice.as_str());
-        let mut nodes = self.world.nodes.values().filter(of_slice);
-        nodes.find(|node| !taken.contains(node.name())).map(|node| node.name().to_string())
     }
 
     /// Pods that are going are gone.
@@ -522,17 +495,6 @@ impl Model {
                 is
             }
             Act::Offer { .. } => true,
-            Act::Form { record, slice } => {
-                let known = self.world.placements.get(&record.uid);
-                let stands = known.is_some_and(|one| one.status.confirmed && !one.is_going());
-                let held =
-                    |one: &Slice| one.spec.partition_ids.iter().any(|id| slice.cubes.contains(id));
-                let taken = self.world.slices.iter().flatten().any(|(_, one)| held(one));
-                stands && !taken && self.form(record, slice)
-            }
-            Act::Dissolve { slice, record } => {
-                !self.world.placements.contains_key(&record.uid) && self.dissolve(&slice.uid)
-            }
             Act::Check { workload, record, .. } => {
                 let is = |record: &Seen| self.world.placements.contains_key(&record.uid);
                 if !record.as_ref().is_none_or(is) {
@@ -548,7 +510,6 @@ impl Model {
                 one.status.conditions.push(serde_json::from_value(active).unwrap());
                 true
             }
-            Act::Note { job, text } => self.mark(job, text),
         }
     }
 
@@ -565,74 +526,12 @@ impl Model {
     /// Whether what an act is not carried out for is there.
     fn is_there(&self, unless: &Unless) -> bool {
         match unless {
-            Unless::Slice(name) => {
-                let mut slices = self.world.slices.iter().flatten().map(|(_, one)| one);
-                slices.any(|one| one.name() == name && one.phase() != Phase::Lost)
-            }
             Unless::Record(names) => {
                 let mut all = self.world.placements.values();
                 all.any(|one| names.iter().any(|seen| seen.name == one.name()))
             }
             Unless::Job(job) => self.world.jobs.contains_key(&job.uid),
         }
-    }
-
-    /// Writes on a Job how its Slices failed, if it is as it was seen.
-    fn mark(&mut self, job: &Seen, text: &str) -> bool {
-        let known = self.world.jobs.get(&job.uid).cloned();
-        let Some(mut one) = known.filter(|one| Seen::of(one) == *job) else { return false };
-        one.metadata.annotations.get_or_insert_default().insert(FAILED.into(), text.into());
-        self.put_job(one);
-        true
-    }
-
-    /// Makes a Slice, whatever others there are.
-    pub(super) fn form(&mut self, record: &Seen, slice: &Draft) -> bool {
-        let known = |one: &Slice| one.name() == slice.name;
-        if self.world.slices.iter().flatten().any(|(_, one)| known(one)) {
-            return false;
-        }
-        let annotations = json!({
-            "pavior.dev/machine": slice.machine, "pavior.dev/namespace": record.namespace,
-            "pavior.dev/placement": record.name,
-        });
-        let one = json!({
-            "metadata": {
-                "name": slice.name, "uid": self.uid(), "annotations": annotations,
-                "creationTimestamp": self.time(),
-            },
-            "spec": {
-                "type": "tpu7x", "topology": slice.topology, "partitionIds": slice.cubes,
-            },
-        });
-        self.put_slice(serde_json::from_value(one).unwrap());
-        true
-    }
-
-    pub(super) fn put_slice(&mut self, mut one: Slice) {
-        self.stamp(&mut one.metadata);
-        self.note(News::Slice(one.uid(), Some(one)));
-    }
-
-    /// A Slice is deleted: its controller takes a while.
-    pub(super) fn dissolve(&mut self, uid: &Uid) -> bool {
-        let known = self.world.slices.as_ref().and_then(|all| all.get(uid));
-        let Some(mut one) = known.cloned() else { return false };
-        one.metadata.deletion_timestamp = Some(time(1));
-        self.put_slice(one);
-        true
-    }
-
-    /// A Slice is gone.
-    pub(super) fn end_slice(&mut self, uid: &Uid) {
-        self.note(News::Slice(uid.clone(), None));
-    }
-
-    /// A user takes back what is noted of a Job's Slices that failed.
-    pub(super) fn forgive(&mut self, job: &Uid) {
-        let Some(mut one) = self.world.jobs.get(job).cloned() else { return };
-        one.metadata.annotations.get_or_insert_default().remove(FAILED);
-        self.put_job(one);
     }
 
     /// Somebody deletes a record.
@@ -658,13 +557,6 @@ impl Model {
         for step in patch.as_array().unwrap() {
             match step["path"].as_str().unwrap() {
                 "/spec/affinity" => pod.spec.affinity = Some(Compact::of(&step["value"])),
-                "/spec/nodeSelector" => {
-                    pod.spec.node_selector = serde_json::from_value(step["value"].clone()).unwrap();
-                }
-                path if path.starts_with("/spec/nodeSelector/") => {
-                    let value = step["value"].as_str().unwrap().to_string();
-                    pod.spec.node_selector.insert(OF_SLICE.into(), value);
-                }
                 path if path.starts_with("/spec/schedulingGates/") && step["op"] == "remove" => {
                     pod.spec.scheduling_gates.clear();
                 }

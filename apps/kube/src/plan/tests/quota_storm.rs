@@ -236,7 +236,7 @@ impl Storm {
             self.copies.look(&self.model, &mut self.draw);
         }
         self.copies.think(self.now, &mut self.draw);
-        for (_, act) in self.copies.write(&mut self.draw) {
+        for act in self.copies.write(&mut self.draw) {
             let written = self.down == 0 && self.model.carry(&act);
             self.count(if written { act.word() } else { "not written" });
             if written {

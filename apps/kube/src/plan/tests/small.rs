@@ -237,3 +237,22 @@ fn a_copy_that_has_not_read_everything_yet_deletes_nothing_that_is_right() {
         assert!(made.acts.iter().all(|act| !model.carry(act)), "{:?}", made.acts);
     }
 }
+
+#[test]
+fn a_machine_of_slices_has_a_fault_and_its_jobs_are_left_alone() {
+    let mut model = Model::new("torus:4x4", &json!({}));
+    model.add_job("a", "2x2", &json!({}));
+    model.make_pods();
+    let slices = json!({
+        "metadata": { "name": "m", "uid": "machine" },
+        "spec": { "kind": "slices", "host": "2x2x1", "spares": 1, "attempts": 3 },
+    });
+    model.world.machines.insert("m".into(), serde_json::from_value(slices).unwrap());
+    let index = Index::of(&model.world);
+    let fault = plan(&index, "m", &mut Memory::default(), 10_000, Depth::ACT).unwrap_err();
+    assert!(fault.starts_with("kind: `slices`: the only kind is boxes"), "{fault}");
+    // `boxes` may be written.
+    let mut model = Model::new("torus:4x4", &json!({ "kind": "boxes" }));
+    model.add_job("a", "2x2", &json!({}));
+    assert_eq!(settle(&mut model).status.busy, 4);
+}

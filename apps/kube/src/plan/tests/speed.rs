@@ -218,7 +218,7 @@ fn a_plan_draws_no_picture_that_is_not_asked_for() {
     assert!(matches!(made.acts[..], [Act::Propose { .. }]), "{:?}", made.acts);
     assert_eq!(made.acts, pictured.acts);
     assert!(made.picture.is_none());
-    let held = pictured.picture.unwrap().held().to_vec();
+    let held = pictured.picture.unwrap().held;
     assert_eq!(held.len(), running + 1);
     let (whole, again) = best(5, || {
         let index = Index::of(&world);
