@@ -40,8 +40,7 @@ pub(crate) async fn observe(
             },
             () = page.foreseen() => {}
         }
-        watched.gather(&mut news).await;
-        if !watched.is_whole() {
+        if !watched.gather(&mut news).await {
             continue;
         }
         page.health.looks(true);

@@ -1,6 +1,6 @@
 //! What Kueue says of a Job, beside the Job.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use crate::objects::{AdmissionCheck, ResourceFlavor, Toleration, Uid, Workload};
 use crate::plan::Seen;
@@ -36,32 +36,17 @@ pub(crate) struct Quota {
 }
 
 impl World {
-    /// Writes on each Job what Kueue says of it. Costs nothing where there is no Workload.
+    /// Writes on each Job what Kueue says of it.
     pub(crate) fn join_quota(&mut self) {
-        let mut known: HashMap<Uid, Quota> = HashMap::new();
+        for job in self.jobs.values_mut() {
+            job.quota = None;
+        }
         for workload in self.kueue.workloads.values() {
-            let Some(uid) = workload.job() else { continue };
-            let job = self.jobs.get(&uid);
-            if job.is_some_and(|job| job.metadata.namespace == workload.metadata.namespace) {
-                match quota(&self.kueue, workload) {
-                    Some(quota) => drop(known.insert(uid, quota)),
-                    None => drop(known.remove(&uid)),
-                }
-            }
-        }
-        for uid in std::mem::take(&mut self.with_quota) {
-            if !known.contains_key(&uid)
-                && let Some(job) = self.jobs.get_mut(&uid)
+            if let Some(job) = workload.job().and_then(|uid| self.jobs.get_mut(&uid))
+                && job.metadata.namespace == workload.metadata.namespace
             {
-                job.quota = None;
+                job.quota = quota(&self.kueue, workload);
             }
-        }
-        for (uid, quota) in known {
-            let same = self.jobs[&uid].quota.as_ref() == Some(&quota);
-            if let Some(job) = (!same).then(|| self.jobs.get_mut(&uid)).flatten() {
-                job.quota = Some(quota);
-            }
-            self.with_quota.push(uid);
         }
     }
 }

@@ -16,7 +16,6 @@ use crate::carry::{Carrier, Unchanged};
 use crate::objects::{MachineStatus, Uid};
 use crate::page::Page;
 use crate::plan::{Act, Depth, Memory, Plan, Seen, Waiting, plan, strays};
-use crate::rest::{Drowsy, Rest};
 use crate::watch::Watched;
 use crate::world::Index;
 use crate::{KubeError, lease, observe};
@@ -95,14 +94,12 @@ async fn act(client: Client, page: Page, options: &Options) -> Result<(), KubeEr
             () = tokio::time::sleep(round.pause()) => {}
             () = round.page.foreseen() => {}
         }
-        watched.gather(&mut news).await;
+        let whole = watched.gather(&mut news).await;
         let acts = options.always || *leads.borrow_and_update();
         round.leads(acts);
-        if watched.is_whole() {
+        if whole {
             watched.world.join_quota();
-            let now = watched.now();
-            round.rest.wake(&mut watched.world, now);
-            round.turn(&watched, now).await?;
+            round.turn(&watched).await?;
         }
     }
 }
@@ -110,7 +107,6 @@ async fn act(client: Client, page: Page, options: &Options) -> Result<(), KubeEr
 /// What is kept between rounds. All of it can be lost.
 struct Round {
     carrier: Carrier,
-    rest: Rest,
     memory: HashMap<String, Memory>,
     /// What was done of late, by kind of change and object.
     done: HashMap<(&'static str, Seen), Instant>,
@@ -126,7 +122,6 @@ impl Round {
     fn new(client: Client, page: Page) -> Round {
         Round {
             carrier: Carrier::new(client),
-            rest: Rest::default(),
             memory: HashMap::new(),
             done: HashMap::new(),
             told: HashMap::new(),
@@ -151,16 +146,15 @@ impl Round {
         self.waits.unwrap_or(Duration::from_hours(24))
     }
 
-    /// Looks at the cluster, at `now` in seconds since 1970. Another copy's turn is only shown.
-    async fn turn(&mut self, watched: &Watched, now: i64) -> Result<(), KubeError> {
+    /// Looks at the cluster. Another copy's turn is only shown.
+    async fn turn(&mut self, watched: &Watched) -> Result<(), KubeError> {
         let began = Instant::now();
         self.memory.retain(|machine, _| watched.world.machines.contains_key(machine));
         self.statuses.retain(|machine, _| watched.world.machines.contains_key(machine));
         self.page.health.looks(true);
         self.waits = None;
         self.done.retain(|_, at| at.elapsed() < AGAIN);
-        let rest = std::mem::take(&mut self.rest);
-        let (index, mut quiet) = (Index::awake(&watched.world, &rest), Vec::new());
+        let (index, now) = (Index::of(&watched.world), watched.now());
         for (name, machine) in &watched.world.machines {
             let memory = self.memory.entry(name.clone()).or_default();
             let depth = self.page.depth(name, Depth::ACT);
@@ -172,7 +166,6 @@ impl Round {
             self.statuses.entry(name.clone()).or_insert_with(|| machine.status.clone());
             match made {
                 Ok(mut made) => {
-                    quiet.append(&mut made.quiet);
                     self.page.show(name, &mut made, now)?;
                     if self.leads {
                         self.carry_out(&seen, made, now).await;
@@ -188,9 +181,6 @@ impl Round {
         if self.leads {
             self.tell(&strays(&index), now).await;
         }
-        let drowsy = Drowsy::of(&index, quiet, &self.memory);
-        self.rest = rest;
-        self.rest.sleep(&watched.world, drowsy);
         self.told.retain(|uid, _| watched.world.jobs.contains_key(uid));
         self.page.metrics.turns.inc();
         self.page.metrics.turn_seconds.set(began.elapsed().as_secs_f64());

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
 use k8s_openapi::api::authentication::v1::SelfSubjectReview;
@@ -18,11 +18,9 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::clock::Clock;
 use crate::look;
-use crate::nodes::Nodes;
 use crate::objects::{
     AdmissionCheck, Job, Known, Machine, Node, Placement, Pod, ResourceFlavor, Uid, Workload,
 };
-use crate::tracked::Tracked;
 use crate::world::World;
 
 /// News of a kind.
@@ -60,6 +58,8 @@ pub(crate) struct Watched {
     clock: Clock,
     /// Whether the API server was asked what time it is.
     timed: bool,
+    /// When the latest plan was due.
+    planned: Option<Instant>,
     machines: Filling<Machine>,
     nodes: Filling<Node>,
     jobs: Filling<Job>,
@@ -76,8 +76,11 @@ pub(crate) struct Watched {
 /// Selects pods that have not ended: others hold no node.
 pub(crate) const LIVING: &str = "status.phase!=Succeeded,status.phase!=Failed";
 
-/// How long changes are gathered before they are looked at.
+/// How long updates are gathered before a plan is made of them.
 const GATHER: Duration = Duration::from_millis(20);
+
+/// The shortest time from one plan to the next: each is made of everything that was read.
+const EVERY: Duration = Duration::from_millis(500);
 
 /// How long after an API server that did not answer is asked again.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -123,15 +126,22 @@ impl Watched {
         (Watched::default(), sender, receiver)
     }
 
-    /// Takes in what comes within a moment.
-    pub(crate) async fn gather(&mut self, news: &mut Receiver<News>) {
+    /// Takes in updates until a plan is due. Returns false if none can be made yet, because some
+    /// kind was not read whole.
+    pub(crate) async fn gather(&mut self, news: &mut Receiver<News>) -> bool {
+        let due = due(self.planned, Instant::now());
         let gathered = async {
             while let Some(one) = news.recv().await {
                 self.apply(one);
             }
         };
         // What is received is applied before anything can be dropped.
-        let _ = tokio::time::timeout(GATHER, gathered).await;
+        let _ = tokio::time::timeout_at(due.into(), gathered).await;
+        if !self.is_whole() {
+            return false;
+        }
+        self.planned = Some(Instant::now());
+        true
     }
 
     /// Takes in what has happened.
@@ -216,7 +226,7 @@ impl Watched {
     }
 
     /// Whether every kind was read whole at least once, and the time is known.
-    pub(crate) fn is_whole(&self) -> bool {
+    fn is_whole(&self) -> bool {
         self.timed
             && self.machines.whole
             && self.nodes.whole
@@ -228,51 +238,21 @@ impl Watched {
     }
 }
 
-/// What objects of a kind are kept in.
-trait Table<K, V>: FromIterator<(K, V)> {
-    fn put(&mut self, key: K, one: V);
-    fn cut(&mut self, key: &K);
+/// Returns when a plan is made of an update that arrives now: after a pause at once, but for the
+/// moment in which others may follow; else half a second after the plan before.
+fn due(planned: Option<Instant>, now: Instant) -> Instant {
+    planned.map_or(now, |at| at + EVERY).max(now + GATHER)
 }
 
-impl<K: Ord, V> Table<K, V> for BTreeMap<K, V> {
-    fn put(&mut self, key: K, one: V) {
-        self.insert(key, one);
-    }
-
-    fn cut(&mut self, key: &K) {
-        self.remove(key);
-    }
-}
-
-impl<V> Table<Uid, V> for Tracked<V> {
-    fn put(&mut self, key: Uid, one: V) {
-        self.insert(key, one);
-    }
-
-    fn cut(&mut self, key: &Uid) {
-        self.remove(key);
-    }
-}
-
-impl Table<String, Node> for Nodes {
-    fn put(&mut self, key: String, one: Node) {
-        self.insert(key, one);
-    }
-
-    fn cut(&mut self, key: &String) {
-        self.remove(key);
-    }
-}
-
-fn take<K, V>(
+fn take<K: Ord, V>(
     event: Event<V>,
     filling: &mut Filling<V>,
-    kept: &mut impl Table<K, V>,
+    kept: &mut BTreeMap<K, V>,
     key: impl Fn(&V) -> K,
 ) {
     match event {
-        Event::Apply(one) => kept.put(key(&one), one),
-        Event::Delete(one) => kept.cut(&key(&one)),
+        Event::Apply(one) => drop(kept.insert(key(&one), one)),
+        Event::Delete(one) => drop(kept.remove(&key(&one))),
         Event::Init => filling.buffer = Some(Vec::new()),
         Event::InitApply(one) => filling.buffer.get_or_insert_default().push(one),
         Event::InitDone => {
@@ -344,6 +324,17 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn plans_are_half_a_second_apart_and_the_first_after_a_pause_is_made_at_once() {
+        let now = Instant::now();
+        assert_eq!(due(None, now), now + GATHER);
+        for (since_ms, wait_ms) in [(0, 500), (30, 470), (479, 21), (490, 20), (9000, 20)] {
+            let planned = now.checked_sub(Duration::from_millis(since_ms)).unwrap();
+            let waits = due(Some(planned), now).duration_since(now);
+            assert_eq!(waits, Duration::from_millis(wait_ms), "{since_ms} ms after a plan");
+        }
+    }
 
     #[test]
     fn of_a_job_that_was_deleted_unheard_nothing_is_kept() {

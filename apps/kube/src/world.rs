@@ -1,27 +1,22 @@
 //! Everything that was read of the cluster. A plan is made of it alone.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
-use crate::nodes::Nodes;
-use crate::objects::{Job, Known as _, Machine, Placement, Pod, Uid};
+use crate::objects::{Job, Known as _, Machine, Node, Placement, Pod, Uid};
 use crate::quota::Kueue;
-use crate::rest::Rest;
-use crate::tracked::Tracked;
 use crate::unit::Unit;
 
 /// The objects that were read, each kind whole.
 #[derive(Debug, Default)]
 pub(crate) struct World {
     pub(crate) machines: BTreeMap<String, Machine>,
-    pub(crate) nodes: Nodes,
-    pub(crate) jobs: Tracked<Job>,
-    pub(crate) pods: Tracked<Pod>,
-    pub(crate) placements: Tracked<Placement>,
+    pub(crate) nodes: BTreeMap<String, Node>,
+    pub(crate) jobs: BTreeMap<Uid, Job>,
+    pub(crate) pods: BTreeMap<Uid, Pod>,
+    pub(crate) placements: BTreeMap<Uid, Placement>,
     /// When Jobs got their nodes, in seconds since 1970, as far as that was seen: for forecasts.
     pub(crate) begun: HashMap<Uid, i64>,
     pub(crate) kueue: Kueue,
-    /// The Jobs on which is written what a Workload says.
-    pub(crate) with_quota: Vec<Uid>,
 }
 
 impl World {
@@ -34,16 +29,12 @@ impl World {
     }
 }
 
-/// A world, with what hangs together in it side by side. Of one that rests, only what is awake is
-/// here, and the rest says what the others hold.
+/// A world, with what hangs together in it side by side.
 pub(crate) struct Index<'a> {
     pub(crate) world: &'a World,
-    pub(crate) rest: Option<&'a Rest>,
     of: HashMap<&'a str, OfJob<'a>>,
     /// The living pods on each node: the first one, and the others, of which most nodes have none.
     on: HashMap<&'a str, (&'a Pod, Vec<&'a Pod>)>,
-    /// How many Jobs each set has, by what controls it.
-    sets: HashMap<&'a str, usize>,
 }
 
 /// What hangs on the uid of a Job.
@@ -53,28 +44,15 @@ struct OfJob<'a> {
     pods: Vec<(Option<usize>, &'a Pod)>,
     /// Its placement; of several, which others made by hand, the oldest.
     placement: Option<&'a Placement>,
-    placements: usize,
 }
 
 impl<'a> Index<'a> {
-    /// All of a world.
+    /// Indexes a world. Cost: O(n log n) for n objects.
     pub(crate) fn of(world: &'a World) -> Index<'a> {
-        Index::with(world, None)
-    }
-
-    /// What is awake of a world. O(n log N) for n of N objects.
-    pub(crate) fn awake(world: &'a World, rest: &'a Rest) -> Index<'a> {
-        Index::with(world, Some(rest))
-    }
-
-    fn with(world: &'a World, rest: Option<&'a Rest>) -> Index<'a> {
-        let many = if rest.is_none() { world.pods.len() } else { 0 };
+        let many = world.pods.len();
         let (of, on) = (HashMap::with_capacity(many), HashMap::with_capacity(many));
-        let mut index = Index { world, rest, of, on, sets: HashMap::new() };
-        for job in index.jobs().filter(|job| job.is_of_a_set()) {
-            *index.sets.entry(job.owner_id().unwrap_or_default()).or_default() += 1;
-        }
-        for pod in index.awake_of(&world.pods, |rest| &rest.awake.pods).filter(|pod| pod.lives()) {
+        let mut index = Index { world, of, on };
+        for pod in world.pods.values().filter(|pod| pod.lives()) {
             if let Some(owner) = pod.owner_id() {
                 // Who makes a pod writes who owns it: a Job of another namespace does not.
                 let job = world.jobs.get(owner);
@@ -90,64 +68,16 @@ impl<'a> Index<'a> {
         for of in index.of.values_mut() {
             of.pods.sort_unstable_by_key(|(rank, pod)| (*rank, pod.id()));
         }
-        for placement in index.placements() {
+        for placement in world.placements.values() {
             for job in placement.spec.jobs() {
-                let of = index.of.entry(&job.0).or_default();
-                of.placements += 1;
+                let place = &mut index.of.entry(&job.0).or_default().placement;
                 let older = |other: &Placement| placement.version_number() < other.version_number();
-                if of.placement.is_none_or(older) {
-                    of.placement = Some(placement);
+                if place.is_none_or(older) {
+                    *place = Some(placement);
                 }
             }
         }
         index
-    }
-
-    /// The objects of a kind, of a world that rests those that are awake, by uid.
-    fn awake_of<V>(
-        &self,
-        all: &'a Tracked<V>,
-        awake: fn(&Rest) -> &BTreeSet<Uid>,
-    ) -> impl Iterator<Item = &'a V> + use<'a, V> {
-        let some = self.rest.into_iter().flat_map(awake).filter_map(|uid| all.get(uid));
-        let all = self.rest.is_none().then(|| all.values());
-        all.into_iter().flatten().chain(some)
-    }
-
-    pub(crate) fn jobs(&self) -> impl Iterator<Item = &'a Job> + use<'a> {
-        self.awake_of(&self.world.jobs, |rest| &rest.awake.jobs)
-    }
-
-    pub(crate) fn pods(&self) -> impl Iterator<Item = &'a Pod> + use<'a> {
-        self.awake_of(&self.world.pods, |rest| &rest.awake.pods)
-    }
-
-    pub(crate) fn placements(&self) -> impl Iterator<Item = &'a Placement> + use<'a> {
-        self.awake_of(&self.world.placements, |rest| &rest.awake.placements)
-    }
-
-    /// Whether a namespace has Jobs.
-    pub(crate) fn has_jobs_in(&self, namespaces: &HashSet<&str>, namespace: &str) -> bool {
-        namespaces.contains(namespace) || self.rest.is_some_and(|rest| rest.has_jobs_in(namespace))
-    }
-
-    /// How many placements have a Job.
-    pub(crate) fn placements_of(&self, job: &Job) -> usize {
-        self.of.get(job.id()).map_or(0, |of| of.placements)
-    }
-
-    /// Whether a unit has all Jobs of its set, if it is of one. Of a set that is awake all are.
-    pub(crate) fn has_its_set(&self, unit: &Unit<'_>) -> bool {
-        let own = unit.first().set();
-        let same = |job: &&Job| job.set() == own && job.is_of_a_set() == own.is_some();
-        let many = |own: &str| self.sets.get(own).copied();
-        let is_whole = |own: &Uid| many(&own.0) == Some(unit.jobs().len());
-        unit.jobs().iter().all(same) && own.as_ref().is_none_or(is_whole)
-    }
-
-    /// The nodes with living pods, by name in no order.
-    pub(crate) fn nodes_with_pods(&self) -> impl Iterator<Item = &'a str> {
-        self.on.keys().copied()
     }
 
     /// A Job, if it is there.
@@ -184,11 +114,11 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// Those of a machine without a record; of a world that rests, those of awake Jobs.
+    /// Those of a machine without a record.
     pub(crate) fn unplaced_on(&self, machine: &str) -> Vec<Unit<'a>> {
         // Most Jobs are no set, and have a record: no unit is made of them.
         let placed = |job: &Job| !job.is_of_a_set() && self.placement_of(job).is_some();
-        let here = self.jobs().filter(|job| self.is_on(job, machine));
+        let here = self.world.jobs.values().filter(|job| self.is_on(job, machine));
         let mut units = units(here.filter(|job| !placed(job)));
         units.retain(|unit| !unit.is_placed(self));
         units
@@ -214,7 +144,7 @@ fn units<'a>(jobs: impl Iterator<Item = &'a Job>) -> Vec<Unit<'a>> {
     let mut units = Vec::new();
     let mut sets: BTreeMap<(&str, Uid, Option<&str>), Vec<&'a Job>> = BTreeMap::new();
     for job in jobs {
-        match job.owner().filter(|_| job.is_of_a_set()) {
+        match job.set() {
             Some(_) if job.is_going() => {}
             Some(owner) => {
                 let key = (job.namespace(), owner, job.shape());

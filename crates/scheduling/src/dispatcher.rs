@@ -236,12 +236,6 @@ impl Dispatcher {
         &*self.scheduler
     }
 
-    /// Puts a scheduler that has decided nothing yet in the place of the one that decided so far.
-    pub fn set_scheduler(&mut self, scheduler: Box<dyn Scheduler>) {
-        self.settled = None;
-        self.scheduler = scheduler;
-    }
-
     /// What is reserved ahead.
     pub fn calendar(&self) -> &Calendar {
         &self.calendar

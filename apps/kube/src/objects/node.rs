@@ -18,7 +18,7 @@ pub(crate) struct Node {
     pub(crate) status: NodeStatus,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct NodeSpec {
     #[serde(default)]
     pub(crate) unschedulable: bool,
@@ -27,7 +27,7 @@ pub(crate) struct NodeSpec {
 }
 
 /// What keeps pods away that do not tolerate it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Taint {
     pub(crate) key: String,
     #[serde(default)]
@@ -49,13 +49,6 @@ impl Node {
     /// Whether new pods may start there.
     pub(crate) fn is_ready(&self) -> bool {
         Condition::holds(&self.status.conditions, "Ready") && !self.spec.unschedulable
-    }
-
-    /// Whether it takes the pods that another state of it takes, if their labels are the same.
-    pub(crate) fn takes_as(&self, other: &Node) -> bool {
-        self.is_ready() == other.is_ready()
-            && self.spec == other.spec
-            && self.status.allocatable == other.status.allocatable
     }
 
     /// Whether it has each label of a selector, with that value.

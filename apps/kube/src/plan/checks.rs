@@ -91,7 +91,7 @@ fn with_quota<'a>(
     plot: &Plot<'_>,
     index: &Index<'a>,
 ) -> impl Iterator<Item = (&'a Job, &'a Quota)> {
-    let jobs = index.jobs().filter(|job| job.has_quota());
+    let jobs = index.world.jobs.values().filter(|job| job.has_quota());
     let here = jobs.filter(|job| index.is_on(job, plot.name));
     here.filter_map(|job| Some((job, job.quota.as_ref()?)))
 }

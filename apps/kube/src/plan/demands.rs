@@ -15,25 +15,7 @@ pub(crate) struct Demands<'a> {
     required: Option<Affinity>,
 }
 
-/// Demands that are kept when the Job may be gone.
-#[derive(Clone, Debug)]
-pub(super) struct Kept {
-    template: PodSpec,
-    flavors: Option<Quota>,
-}
-
-impl Kept {
-    pub(super) fn demands(&self) -> Demands<'_> {
-        Demands { flavors: self.flavors.as_ref(), ..Demands::of(&self.template) }
-    }
-}
-
 impl<'a> Demands<'a> {
-    /// The same, to be kept.
-    pub(super) fn kept(&self) -> Kept {
-        Kept { template: self.template.clone(), flavors: self.flavors.cloned() }
-    }
-
     pub(crate) fn of(template: &'a PodSpec) -> Demands<'a> {
         Demands { template, flavors: None, required: template.required() }
     }

@@ -4,7 +4,6 @@
 mod act;
 mod checks;
 mod demands;
-mod floor;
 mod foretold;
 mod hold;
 mod order;
@@ -18,24 +17,21 @@ mod site;
 mod tests;
 mod words;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
-use std::sync::Arc;
+use std::collections::{HashMap, HashSet};
 
 use pavior_mesh::{NodeId, Occupancy};
 use pavior_planning::{Shape, slots};
 
 pub(crate) use act::{Act, Seen, Unless};
 pub(crate) use foretold::{Foretold, Question};
-pub(crate) use places::Places;
 pub(crate) use queue::{Holding, Waiting};
 pub(crate) use site::{RESOURCE, Site};
 pub(crate) use words::told;
 
-use crate::nodes::Nodes;
-use crate::objects::{Job, Known, MACHINE, MachineSpec, MachineStatus, Node, Pod, SlotCount, Uid};
-use crate::rest::Quiet;
+use crate::objects::{Job, Known, MACHINE, MachineStatus, Node, Pod, SlotCount, Uid};
 use crate::unit::Unit;
-use crate::world::Index;
+use crate::world::{Index, World};
+use places::Places;
 
 /// How long a node is kept from a Job whose pod the scheduler of the cluster refused there, in
 /// seconds.
@@ -59,12 +55,6 @@ pub(crate) struct Memory {
     quota: HashMap<Uid, i64>,
     /// The slots of the shapes that the operator asks for, of this free machine.
     slots: Option<(Occupancy, Vec<SlotCount>)>,
-    /// Where the nodes lie, while their names and labels are the same.
-    places: places::Kept,
-    /// The machine as it is described.
-    site: Option<(MachineSpec, Site)>,
-    /// The machine with the records that sleep, of a world that rests.
-    floor: Option<floor::Floor>,
 }
 
 /// Who has a plan made.
@@ -126,26 +116,10 @@ impl Memory {
             || !self.avoided.is_empty()
     }
 
-    /// Where the nodes of the machine lie, after a plan.
-    pub(crate) fn places(&self) -> Option<&Arc<Places>> {
-        self.places.latest()
-    }
-
-    /// The machine as it is described, read anew only if that has changed.
-    fn site(&mut self, spec: &MachineSpec) -> Result<Site, String> {
-        if let Some((_, site)) = self.site.as_ref().filter(|(of, _)| of == spec) {
-            return Ok(site.clone());
-        }
-        let site = Site::of(spec)?;
-        self.site = Some((spec.clone(), site.clone()));
-        Ok(site)
-    }
-
-    fn forget(&mut self, index: &Index<'_>, now: i64) {
-        let world = index.world;
+    fn forget(&mut self, world: &World, now: i64) {
         let waits = |pod: &Uid| world.pods.get(pod).is_some_and(|pod| pod.node().is_none());
         self.refused.retain(|pod, _| waits(pod));
-        for placement in index.placements() {
+        for placement in world.placements.values() {
             let (namespace, created) = (placement.namespace(), placement.created());
             if let Some(served) = self.served.get_mut(namespace) {
                 *served = (*served).max(created);
@@ -153,8 +127,8 @@ impl Memory {
                 self.served.insert(namespace.to_string(), created);
             }
         }
-        let with_jobs: HashSet<&str> = index.jobs().map(Known::namespace).collect();
-        self.served.retain(|namespace, _| index.has_jobs_in(&with_jobs, namespace));
+        let with_jobs: HashSet<&str> = world.jobs.values().map(Known::namespace).collect();
+        self.served.retain(|namespace, _| with_jobs.contains(namespace.as_str()));
         self.avoided.retain(|job, nodes| {
             nodes.retain(|_, until| *until > now);
             !nodes.is_empty() && world.jobs.contains_key(job)
@@ -166,15 +140,7 @@ impl Memory {
 pub(crate) struct Plot<'a> {
     pub(crate) name: &'a str,
     pub(crate) site: Site,
-    pub(crate) places: Arc<Places>,
-    pub(crate) nodes: &'a Nodes,
-}
-
-impl<'a> Plot<'a> {
-    /// The node at a place, if there is one.
-    pub(crate) fn node(&self, at: NodeId) -> Option<&'a Node> {
-        self.nodes.get(self.places.names[at.index()].as_ref()?)
-    }
+    pub(crate) places: Places<'a>,
 }
 
 /// What is to be done for a machine, and what is told of it.
@@ -192,8 +158,6 @@ pub(crate) struct Plan {
     pub(crate) picture: Option<Picture>,
     /// The same: its answer takes a while.
     pub(crate) question: Option<Question>,
-    /// The records that may sleep, of a world that rests.
-    pub(crate) quiet: Vec<Quiet>,
 }
 
 /// A machine as it is drawn, once this is done.
@@ -218,13 +182,12 @@ pub(crate) fn plan(
     let Some(machine) = index.world.machines.get(name) else {
         return Err("there is no such machine".to_string());
     };
-    memory.forget(index, now);
-    let mut site = memory.site(&machine.spec)?;
+    memory.forget(index.world, now);
+    let mut site = Site::of(&machine.spec)?;
     site.observed = depth.asker == Asker::Observer;
-    let nodes = &index.world.nodes;
-    let places = memory.places.of(&site.grid, &machine.spec.nodes, nodes);
-    let plot = Plot { name, site, places, nodes };
-    let mut acts = Vec::new();
+    let places = Places::of(&site.grid, &machine.spec.nodes, index.world.nodes.values());
+    let plot = Plot { name, site, places };
+    let mut acts = offers(&plot);
     let records = records::judge(&plot, index, memory, now, &mut acts);
     for record in records.iter().filter(|record| record.stands) {
         pods::open(&plot, index, record, &mut acts);
@@ -239,10 +202,9 @@ pub(crate) fn plan(
     let promised = units.iter().any(Unit::is_promised);
     let depth = Depth { starts: depth.starts || promised, ..depth };
     let mut queue = queue::place(&plot, index, &records, units, memory, now, depth)?;
-    acts.splice(..0, std::mem::take(&mut queue.offers));
     acts.extend(std::mem::take(&mut queue.proposals));
     acts.extend(checks::tell(&plot, index, &records, &queue.waiting, memory, now));
-    let missing = plot.places.missing;
+    let missing = plot.places.missing();
     let status = MachineStatus {
         fault: None,
         known: plot.site.grid.nodes() - missing,
@@ -254,16 +216,16 @@ pub(crate) fn plan(
         waiting: queue.waiting.len() as u32,
         slots: count_slots(&plot.site, memory, &queue.free),
     };
-    let queue::Placed { waiting, overlaps, free, held, failed, question, quiet, .. } = queue;
+    let queue::Placed { waiting, overlaps, free, held, failed, question, .. } = queue;
     let picture = depth.pictured.then(|| Picture { site: plot.site, held, failed });
-    Ok(Plan { acts, status, waiting, overlaps, free, picture, question, quiet })
+    Ok(Plan { acts, status, waiting, overlaps, free, picture, question })
 }
 
 /// Jobs with a shape that no machine is for, and why.
 pub(crate) fn strays(index: &Index<'_>) -> Vec<Waiting> {
     let machines = &index.world.machines;
     let is_over = |job: &Job| job.is_over() || job.is_going();
-    let jobs = index.jobs().filter(|job| job.shape().is_some() && !is_over(job));
+    let jobs = index.world.jobs.values().filter(|job| job.shape().is_some() && !is_over(job));
     let stray = |job: &Job| {
         let why = match job.annotation(MACHINE) {
             Some(name) if machines.contains_key(name) => return None,
@@ -294,17 +256,18 @@ fn count_slots(site: &Site, memory: &mut Memory, free: &Occupancy) -> Vec<SlotCo
 }
 
 /// Adds the exclusive resource to nodes that lack it, if it is ours to add.
-fn offers(plot: &Plot<'_>, lacking: &BTreeSet<NodeId>) -> Vec<Act> {
+fn offers(plot: &Plot<'_>) -> Vec<Act> {
     if plot.site.resource != RESOURCE {
         return Vec::new();
     }
-    let nodes = lacking.iter().filter_map(|&at| plot.node(at));
-    nodes.map(|node| Act::Offer { node: Seen::of(node), resource: RESOURCE.to_string() }).collect()
+    let lacking = plot.places.nodes.iter().flatten().filter(|node| !node.offers(RESOURCE));
+    let offer = |node: &&Node| Act::Offer { node: Seen::of(*node), resource: RESOURCE.to_string() };
+    lacking.map(offer).collect()
 }
 
 /// Whether a pod has its node to itself. Those of daemons, and those that a node runs of itself,
 /// are on every node.
-pub(crate) fn occupies(pod: &Pod) -> bool {
+fn occupies(pod: &Pod) -> bool {
     let owners = pod.metadata.owner_references.iter().flatten();
     !owners.into_iter().any(|owner| matches!(owner.kind.as_str(), "DaemonSet" | "Node"))
 }

@@ -18,13 +18,8 @@ pub(super) const KUEUES: &str =
     "topology-aware scheduling of Kueue chooses its nodes: one of the two must go";
 
 /// The nodes that the Jobs of each namespace hold.
-pub(super) fn held<'a>(
-    plot: &Plot<'_>,
-    index: &Index<'a>,
-    records: &[Record<'a>],
-) -> HashMap<&'a str, u32> {
-    let asleep = index.rest.into_iter().flat_map(|rest| rest.held_on(plot.name));
-    let mut nodes: HashMap<&str, u32> = asleep.collect();
+pub(super) fn held<'a>(records: &[Record<'a>]) -> HashMap<&'a str, u32> {
+    let mut nodes: HashMap<&str, u32> = HashMap::new();
     for run in records.chunk_by(|one, next| one.namespace() == next.namespace()) {
         let many: usize = run.iter().map(|record| record.nodes.len()).sum();
         *nodes.entry(run[0].namespace()).or_default() += many as u32;

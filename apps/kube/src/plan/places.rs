@@ -1,103 +1,64 @@
 //! Which node of the cluster lies where on a machine.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
 
 use pavior_kernel::shown;
 use pavior_mesh::{Coordinates, Grid, NodeId};
 
-use crate::nodes::{Layout, Nodes};
 use crate::objects::{Known as _, Naming, Node};
 
 /// The nodes of a machine by place, and what is wrong with the others.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Places {
-    /// The name of each node; none where the cluster has none, or contradicts itself.
-    pub(crate) names: Vec<Option<String>>,
-    pub(crate) ids: HashMap<String, NodeId>,
-    /// How many are missing there.
-    pub(crate) missing: u32,
-    /// Where each node lies that was read, in their order.
-    pub(super) order: Vec<Option<NodeId>>,
+#[derive(Debug)]
+pub(crate) struct Places<'a> {
+    /// The node at each place; none where the cluster has none, or contradicts itself.
+    pub(crate) nodes: Vec<Option<&'a Node>>,
+    /// The places by name of the node.
+    pub(crate) ids: HashMap<&'a str, NodeId>,
     /// Sentences on nodes that are not used.
     pub(crate) contradictory: Vec<String>,
 }
 
-impl Places {
-    /// Reads where the nodes say that they lie.
-    pub(crate) fn of<'a>(
+impl<'a> Places<'a> {
+    /// Reads where the nodes say that they lie. Cost: O(n) for n nodes.
+    pub(crate) fn of(
         grid: &Grid,
         naming: &Naming,
-        nodes: impl Iterator<Item = &'a Node>,
-    ) -> Places {
-        let mut found: BTreeMap<NodeId, Vec<&str>> = BTreeMap::new();
-        let (mut contradictory, mut order) = (Vec::new(), Vec::new());
-        for node in nodes {
-            let place = naming.place(grid, node);
-            let id = place.as_ref().and_then(|place| Some(grid.id(*place.as_ref().ok()?)));
-            order.push(id);
-            if let Some(id) = id {
-                found.entry(id).or_default().push(node.name());
-            } else if let Some(Err(fault)) = place {
-                contradictory.push(format!("{}: {fault}", shown(node.name())));
+        all: impl Iterator<Item = &'a Node>,
+    ) -> Places<'a> {
+        let mut nodes: Vec<Option<&Node>> = vec![None; grid.nodes() as usize];
+        let mut shared: BTreeMap<NodeId, Vec<&str>> = BTreeMap::new();
+        let mut contradictory = Vec::new();
+        for node in all {
+            match naming.place(grid, node) {
+                Some(Ok(point)) => {
+                    let id = grid.id(point);
+                    if let Some(first) = nodes[id.index()].replace(node) {
+                        let names = shared.entry(id).or_insert_with(|| vec![first.name()]);
+                        names.push(node.name());
+                    }
+                }
+                Some(Err(fault)) => {
+                    contradictory.push(format!("{}: {fault}", shown(node.name())));
+                }
+                None => {}
             }
         }
-        let mut places = Places {
-            names: vec![None; grid.nodes() as usize],
-            ids: HashMap::new(),
-            missing: 0,
-            order,
-            contradictory: Vec::new(),
-        };
-        for (id, mut names) in found {
-            if let [name] = names[..] {
-                places.names[id.index()] = Some(name.to_string());
-                places.ids.insert(name.to_string(), id);
-                continue;
-            }
+        for (id, mut names) in shared {
+            nodes[id.index()] = None;
             names.sort_unstable();
             let point = &grid.point(id)[..grid.axes()];
             let names: Vec<String> = names.iter().map(|name| shown(name).to_string()).collect();
             contradictory.push(format!("{}: all at {point:?}", names.join(", ")));
         }
-        places.missing = grid.nodes() - places.ids.len() as u32;
         contradictory.sort_unstable();
-        places.contradictory = contradictory;
-        places
+        let named = nodes.iter().enumerate();
+        let ids = named.filter_map(|(at, node)| Some(((*node)?.name(), NodeId(at as u32))));
+        Places { ids: ids.collect(), nodes, contradictory }
     }
 
-    /// The nodes by place, of those that it was made of. O(n) for n nodes.
-    pub(super) fn nodes<'a>(&self, nodes: &'a Nodes) -> Vec<Option<&'a Node>> {
-        let mut by_place = vec![None; self.names.len()];
-        for (node, id) in nodes.values().zip(&self.order) {
-            if let Some(id) = id.filter(|id| self.names[id.index()].is_some()) {
-                by_place[id.index()] = Some(node);
-            }
-        }
-        by_place
-    }
-}
-
-/// The places of the nodes of the latest plan.
-#[derive(Debug, Default)]
-pub(super) struct Kept(Option<(Grid, Naming, Layout, Arc<Places>)>);
-
-impl Kept {
-    /// Those of the latest plan.
-    pub(super) fn latest(&self) -> Option<&Arc<Places>> {
-        self.0.as_ref().map(|(.., places)| places)
-    }
-
-    /// Where the nodes lie, read anew only if a name or a label has changed.
-    pub(super) fn of(&mut self, grid: &Grid, naming: &Naming, nodes: &Nodes) -> Arc<Places> {
-        let places = match &self.0 {
-            Some((of, by, at, places)) if (of, by, *at) == (grid, naming, nodes.layout()) => {
-                places.clone()
-            }
-            _ => Arc::new(Places::of(grid, naming, nodes.values())),
-        };
-        self.0 = Some((*grid, naming.clone(), nodes.layout(), places.clone()));
-        places
+    /// The number of places without a node.
+    pub(crate) fn missing(&self) -> u32 {
+        (self.nodes.len() - self.ids.len()) as u32
     }
 }
 
@@ -176,7 +137,7 @@ mod tests {
         node
     }
 
-    fn places(naming: &Naming, nodes: &[Node]) -> Places {
+    fn places<'a>(naming: &Naming, nodes: &'a [Node]) -> Places<'a> {
         Places::of(&"mesh:2x2".parse().unwrap(), naming, nodes.iter())
     }
 
@@ -184,7 +145,8 @@ mod tests {
     fn names_of_a_pattern_are_places() {
         let naming = Naming { pattern: Some("rack-{y}-{x}.a".into()), labels: vec![] };
         let nodes = ["rack-0-1.a", "rack-1-0.a", "rack-0-2.a", "rack-1-.a", "other", "rack-1-1.b"];
-        let found = places(&naming, &nodes.map(|name| node(name, &[])));
+        let nodes = nodes.map(|name| node(name, &[]));
+        let found = places(&naming, &nodes);
         assert_eq!(found.ids["rack-0-1.a"], NodeId(1));
         assert_eq!(found.ids["rack-1-0.a"], NodeId(2));
         assert_eq!(found.ids.len(), 2);
@@ -203,7 +165,9 @@ mod tests {
             node("f", &[]),
         ];
         let found = places(&naming, &nodes);
-        assert_eq!(found.names, [Some("a".to_string()), None, None, None]);
+        let names: Vec<_> = found.nodes.iter().map(|node| node.map(|node| node.name())).collect();
+        assert_eq!(names, [Some("a"), None, None, None]);
+        assert_eq!(found.missing(), 3);
         let faults = &found.contradictory;
         assert_eq!(faults[..2], ["b, c: all at [1, 1]", "d: 1 of 2 coordinates"]);
         assert!(faults[2].starts_with("e: `") && !faults[2].contains('\u{1b}'), "{faults:?}");

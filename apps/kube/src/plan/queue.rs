@@ -11,14 +11,12 @@ use pavior_scheduling::run_forward;
 use pavior_workload::{Job as Told, Service};
 
 use super::act::{Act, Seen};
-use super::demands::Demands;
 use super::foretold::{Question, kind};
-use super::hold::{Holder, State, WAITING};
+use super::hold::{Holder, State};
 use super::records::Record;
 use super::site::Refused;
 use super::{Asker, Depth, Memory, Plot, order, words};
 use crate::objects::{Job, Known as _, PlacementSpec};
-use crate::rest::Quiet;
 use crate::unit::Unit;
 use crate::world::Index;
 
@@ -78,7 +76,6 @@ impl Waiting {
 /// The Jobs that are placed, those that wait, and the nodes.
 #[derive(Debug)]
 pub(crate) struct Placed {
-    pub(crate) offers: Vec<Act>,
     pub(crate) proposals: Vec<Act>,
     pub(crate) waiting: Vec<Waiting>,
     pub(crate) free: Occupancy,
@@ -89,8 +86,6 @@ pub(crate) struct Placed {
     pub(crate) held: Vec<Holding>,
     pub(crate) failed: Vec<NodeId>,
     pub(crate) question: Option<Question>,
-    /// The records that may sleep, of a world that rests.
-    pub(crate) quiet: Vec<Quiet>,
 }
 
 /// Places what the scheduler chooses, and says why the others wait.
@@ -103,8 +98,8 @@ pub(super) fn place<'a>(
     now: i64,
     depth: Depth,
 ) -> Result<Placed, String> {
-    let mut state = State::of(plot, index, records, memory, now)?;
-    let held = order::held(plot, index, records);
+    let mut state = State::of(plot, index, records, now)?;
+    let held = order::held(records);
     let waiting = order::waiting(plot, index, &held, units, memory);
     let queue = Queue::of(plot, index, held, waiting, memory, &mut state);
     for waits in &queue.jobs {
@@ -116,7 +111,7 @@ pub(super) fn place<'a>(
     let starts = if depth.starts { state.starts(plot)? } else { HashMap::new() };
     let still = queue.jobs.iter().filter(|waits| !started.contains(&waits.id));
     // One picture for all that are told why they wait, and one answer for those that ask the same.
-    let snapshot = LazyCell::new(|| Snapshot::of(state.floor.dispatcher.machine()));
+    let snapshot = LazyCell::new(|| Snapshot::of(state.dispatcher.machine()));
     let mut answers = HashMap::new();
     let told = still.enumerate().flat_map(|(place, waits)| {
         let why = if place < depth.told {
@@ -133,27 +128,13 @@ pub(super) fn place<'a>(
         each.map(move |job| Waiting { starts, request, ..Waiting::new(job, why.clone()) })
     });
     let waiting = told.chain(queue.refused).collect();
-    let machine = state.floor.dispatcher.machine();
+    let machine = state.dispatcher.machine();
     let (free, unavailable) = (machine.free().clone(), machine.failed_nodes());
     let busy = plot.site.grid.nodes() - free.count() - unavailable;
     let (held, failed) =
         if depth.pictured { pictured(&state, &queue.jobs, &started) } else { Default::default() };
-    let (overlaps, quiet) = (std::mem::take(&mut state.overlaps), state.quiet(plot, records));
-    let offers = super::offers(plot, &state.floor.lacking);
-    state.leave(started.into_iter(), memory);
-    Ok(Placed {
-        offers,
-        proposals,
-        waiting,
-        free,
-        busy,
-        unavailable,
-        overlaps,
-        held,
-        failed,
-        question,
-        quiet,
-    })
+    let overlaps = std::mem::take(&mut state.overlaps);
+    Ok(Placed { proposals, waiting, free, busy, unavailable, overlaps, held, failed, question })
 }
 
 /// Starts what the scheduler chooses; the Jobs, and the records that are proposed for them.
@@ -164,14 +145,15 @@ fn start(
 ) -> Result<(HashSet<JobId>, Vec<Act>), String> {
     let (mut started, mut proposals) = (HashSet::new(), Vec::new());
     let now = Time(state.now);
-    let dispatcher = &mut state.floor.dispatcher;
+    let first = state.first();
+    let dispatcher = &mut state.dispatcher;
     while let Some(start) =
         dispatcher.start_next(now, &mut ()).map_err(|error| error.to_string())?
     {
         let id = start.job.id;
         started.insert(id);
         let Held::Whole(cuboid) = start.placement else { continue };
-        let waits = &queue.jobs[(id.0 - WAITING) as usize];
+        let waits = &queue.jobs[(id.0 - first) as usize];
         proposals.extend(proposal(plot, &waits.unit, cuboid));
     }
     Ok((started, proposals))
@@ -184,18 +166,19 @@ fn pictured(
     started: &HashSet<JobId>,
 ) -> (Vec<Holding>, Vec<NodeId>) {
     let held = state.holdings(started.iter().map(|id| {
-        let job = jobs[(id.0 - WAITING) as usize].unit.first();
+        let job = jobs[(id.0 - state.first()) as usize].unit.first();
         let (namespace, name) = (job.namespace(), job.name());
         (*id, Holder { kind: "Job", namespace, name, end: None })
     }));
-    (held, state.floor.dispatcher.machine().failed().collect())
+    (held, state.dispatcher.machine().failed().collect())
 }
 
 /// The record that is proposed for a Job.
 fn proposal(plot: &Plot<'_>, unit: &Unit<'_>, cuboid: &Cuboid) -> Option<Act> {
     let job = unit.first();
     let uids = unit.jobs().iter().map(|job| job.uid());
-    let names = cuboid.nodes(&plot.site.grid).map(|node| plot.places.names[node.index()].clone());
+    let nodes = cuboid.nodes(&plot.site.grid).map(|node| plot.places.nodes[node.index()]);
+    let names = nodes.map(|node| Some(node?.name().to_string()));
     let placement = PlacementSpec {
         machine: plot.name.to_string(),
         job: job.name().to_string(),
@@ -276,7 +259,7 @@ impl<'a> Queue<'a> {
             };
             *place += 1;
             *held += request.nodes;
-            let id = JobId(WAITING + queue.jobs.len() as u64);
+            let id = JobId(state.first() + queue.jobs.len() as u64);
             queue.jobs.push(Candidate { unit, id, request, within });
         }
         queue
@@ -299,15 +282,15 @@ impl<'a> State<'a> {
         request: Request,
     ) -> Result<(Request, Option<usize>), String> {
         let fits = |state: &mut State<'_>, request: &Request| {
-            state.floor.dispatcher.machine_mut().could_ever_fit(request).is_ok()
+            state.dispatcher.machine_mut().could_ever_fit(request).is_ok()
         };
         if !fits(self, &request) {
             return Err(format!("no box of {} has its shape", plot.site.grid));
         }
         let avoided = memory.avoided.get(unit.first().id());
-        let mut bad = self.floor.barred(plot, &Demands::of_all(unit.jobs())).clone();
+        let mut bad = self.barred(plot, unit).to_vec();
         if let Some(avoided) = avoided {
-            let ids = avoided.keys().filter_map(|name| plot.places.ids.get(name));
+            let ids = avoided.keys().filter_map(|name| plot.places.ids.get(name.as_str()));
             bad.extend(ids.map(|id| id.0));
             bad.sort_unstable();
             bad.dedup();
@@ -315,7 +298,7 @@ impl<'a> State<'a> {
         if bad.is_empty() {
             return Ok((request, None));
         }
-        let (pool, within) = if let Some(known) = self.floor.known.get(&bad) {
+        let (pool, within) = if let Some(known) = self.known.get(&bad) {
             *known
         } else {
             let grid = plot.site.grid;
@@ -323,11 +306,11 @@ impl<'a> State<'a> {
             for &node in &bad {
                 nodes.take_node(NodeId(node));
             }
-            let machine = self.floor.dispatcher.machine_mut();
+            let machine = self.dispatcher.machine_mut();
             let pool = machine.add_pool(nodes.clone()).map_err(|error| error.to_string())?;
-            self.floor.pools.push(nodes);
-            self.floor.known.insert(bad, (pool, self.floor.pools.len() - 1));
-            (pool, self.floor.pools.len() - 1)
+            self.pools.push(nodes);
+            self.known.insert(bad, (pool, self.pools.len() - 1));
+            (pool, self.pools.len() - 1)
         };
         let confined = request.within(pool);
         if fits(self, &confined) || avoided.is_some() {
@@ -338,8 +321,8 @@ impl<'a> State<'a> {
 
     fn submit(&mut self, waits: &Candidate<'_>) {
         let estimate = Time(waits.unit.seconds().unwrap_or(ENDLESS));
-        let arrival = Time(self.now + (waits.id.0 - WAITING));
-        self.floor.dispatcher.submit(Told {
+        let arrival = Time(self.now + (waits.id.0 - self.first()));
+        self.dispatcher.submit(Told {
             id: waits.id,
             number: waits.id.0,
             arrival,
@@ -353,7 +336,7 @@ impl<'a> State<'a> {
     /// a year, so what waits for them has no time.
     fn starts(&self, plot: &Plot<'_>) -> Result<HashMap<JobId, u64>, String> {
         let scheduler = plot.site.scheduler.build(()).map_err(|error| error.to_string())?;
-        let fork = self.floor.dispatcher.fork(scheduler, |job| job.estimate);
+        let fork = self.dispatcher.fork(scheduler, |job| job.estimate);
         let run = run_forward(fork, Time(self.now), Vec::new());
         let starts = run.map_err(|error| error.to_string())?.into_iter();
         let known = starts.filter(|(_, at)| at.0 < self.now + ENDLESS / 2);
@@ -376,13 +359,13 @@ impl<'a> State<'a> {
             let namespace = waits.unit.first().namespace();
             (waits.id, kind(namespace, waits.request.nodes, said(&waits.unit)))
         });
-        let held = self.holders().into_iter().filter_map(|(id, holder)| {
-            let job = &self.floor.dispatcher.running().get(id)?.job;
+        let held = self.holders().filter_map(|(id, holder)| {
+            let job = &self.dispatcher.running().get(id)?.job;
             let said = holder.end.map(|_| job.estimate);
             Some((job.id, kind(holder.namespace, job.request.nodes, said)))
         });
         let known = held.chain(asked);
-        Question::of(plot, &memory.past, &self.floor.dispatcher, self.now, known, waiting)
+        Question::of(plot, &memory.past, &self.dispatcher, self.now, known, waiting)
     }
 
     /// Why a Job does not start, in sentences.
@@ -394,7 +377,7 @@ impl<'a> State<'a> {
         depth: &Depth,
     ) -> String {
         let Some(sides) = waits.request.shape else { return String::new() };
-        let within = waits.within.map(|within| snapshot.clone().within(&self.floor.pools[within]));
+        let within = waits.within.map(|within| snapshot.clone().within(&self.pools[within]));
         let snapshot = within.as_ref().unwrap_or(snapshot);
         let turned = waits.request.freedom.is_none();
         let shape = if turned { Shape::new(sides) } else { Shape::fixed(sides) };

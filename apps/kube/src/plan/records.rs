@@ -14,7 +14,6 @@ use super::act::{Act, Seen, Unless};
 use super::demands::Demands;
 use super::{Memory, Plot};
 use crate::objects::{Job, Known as _, Placement, Pod, Uid};
-use crate::rest::Quiet;
 use crate::unit::Unit;
 use crate::world::Index;
 
@@ -34,29 +33,6 @@ pub(crate) struct Record<'a> {
 impl<'a> Record<'a> {
     pub(crate) fn namespace(&self) -> &'a str {
         self.placement.namespace()
-    }
-
-    /// Whether nothing is to be done for it before an object of it changes: all its pods run where
-    /// they should, and all that its Jobs are is read.
-    pub(crate) fn is_quiet(&self, plot: &Plot<'_>, index: &Index<'_>) -> bool {
-        let Some(unit) = self.unit.as_ref().filter(|_| self.stands) else { return false };
-        let calm = |job: &&Job| {
-            let here = job.shape().is_some() && index.is_on(job, plot.name);
-            let alone = job.quota.is_none() && index.placements_of(job) == 1;
-            here && alone && !job.is_suspended()
-        };
-        let runs = |(job, base): (&Job, usize)| {
-            let own = job.spec.completions.unwrap_or(0) as usize;
-            index.ranked(job).iter().all(|(rank, pod)| {
-                let rank = rank.filter(|&rank| rank < own).map(|rank| base + rank);
-                let name = rank.and_then(|rank| self.placement.spec.nodes.get(rank));
-                pod.gate().is_none() && name.is_some_and(|name| pod.node() == Some(name))
-            })
-        };
-        self.namespace() == unit.first().namespace()
-            && unit.jobs().iter().all(calm)
-            && unit.bases().all(runs)
-            && index.has_its_set(unit)
     }
 
     /// The nodes that no other record may have while it is there, in whatever state it is.
@@ -93,9 +69,7 @@ pub(crate) fn judge<'a>(
         } else if let Some(why) = useless(index, record) {
             Some(why)
         } else if !placement.status.confirmed
-            && (others(&confirmed, &record.nodes)
-                || others(&older, &record.nodes)
-                || meets_another_asleep(index, placement))
+            && (others(&confirmed, &record.nodes) || others(&older, &record.nodes))
         {
             Some("another one has its nodes".to_string())
         } else {
@@ -118,16 +92,6 @@ pub(crate) fn judge<'a>(
     records
 }
 
-/// Whether a record of another Job that sleeps has a node of one: it is confirmed.
-fn meets_another_asleep(index: &Index<'_>, placement: &Placement) -> bool {
-    let asleep = |name: &String| index.rest?.record_on(name);
-    let other = |record: &Quiet| {
-        let other = index.world.placements.get(&record.placement);
-        other.is_some_and(|other| other.spec.job_uid != placement.spec.job_uid)
-    };
-    placement.spec.nodes.iter().filter_map(asleep).any(other)
-}
-
 /// What is wrong with the nodes of a record.
 fn fault(
     plot: &Plot<'_>,
@@ -144,12 +108,12 @@ fn fault(
 }
 
 fn read<'a>(plot: &Plot<'_>, index: &Index<'a>) -> Vec<Record<'a>> {
-    let mut own: Vec<&Placement> =
-        index.placements().filter(|placement| placement.spec.machine == plot.name).collect();
+    let all = index.world.placements.values();
+    let mut own: Vec<&Placement> = all.filter(|one| one.spec.machine == plot.name).collect();
     own.sort_by_cached_key(|placement| (placement.version_number(), placement.id()));
     let record = |placement: &'a Placement| {
         let names = &placement.spec.nodes;
-        let ids = names.iter().filter_map(|name| plot.places.ids.get(name).copied());
+        let ids = names.iter().filter_map(|name| plot.places.ids.get(name.as_str()).copied());
         let ids: Vec<NodeId> = ids.collect();
         let whole = ids.len() == names.len();
         let (nodes, left) = if whole { (ids, Vec::new()) } else { (Vec::new(), ids) };

@@ -4,11 +4,9 @@
 mod copies;
 mod foretold;
 mod model;
-mod places;
 mod quota;
 mod quota_storm;
 mod races;
-mod rested;
 mod sets;
 mod small;
 mod speed;

@@ -40,8 +40,8 @@ impl News {
             News::Job(uid, None) => drop(world.jobs.remove(&uid)),
             News::Pod(uid, Some(pod)) => drop(world.pods.insert(uid, pod)),
             News::Pod(uid, None) => drop(world.pods.remove(&uid)),
-            News::Node(name, Some(node)) => world.nodes.insert(name, node),
-            News::Node(name, None) => world.nodes.remove(&name),
+            News::Node(name, Some(node)) => drop(world.nodes.insert(name, node)),
+            News::Node(name, None) => drop(world.nodes.remove(&name)),
             News::Placement(uid, Some(one)) => drop(world.placements.insert(uid, one)),
             News::Placement(uid, None) => drop(world.placements.remove(&uid)),
         }
@@ -532,11 +532,6 @@ impl Model {
             }
             Unless::Job(job) => self.world.jobs.contains_key(&job.uid),
         }
-    }
-
-    /// Somebody deletes a record.
-    pub(super) fn delete_record(&mut self, uid: &Uid) {
-        self.note(News::Placement(uid.clone(), None));
     }
 
     pub(super) fn put_placement(&mut self, mut one: Placement) {

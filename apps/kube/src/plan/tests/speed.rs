@@ -1,13 +1,12 @@
-//! What a decision costs on a large machine with many placements, with and without the picture of
-//! the page. The checks run a small one; `PAVIOR_ATTACK=1` gives the measurement.
+//! Time and memory of a plan on a large machine with many placements, or with many waiting Jobs.
+//! The checks run small ones; `PAVIOR_ATTACK=1` gives the measurement.
 
 use std::collections::HashSet;
 use std::time::Duration;
 
 use serde_json::json;
 
-use super::rested::Rested;
-use crate::objects::{Job, Known as _, Node, Placement, Pod, Uid};
+use crate::objects::{Job, Known as _, Node, Placement, Pod};
 use crate::plan::{Act, Depth, Memory, plan};
 use crate::world::{Index, World};
 
@@ -24,13 +23,7 @@ fn world(side: u16, running: usize) -> World {
         format!("n{}-{}-{}", at % side, at / side % side, at / side / side)
     };
     for at in 0..usize::from(side).pow(3) {
-        let ready = json!({ "type": "Ready", "status": "True" });
-        let node = json!({
-            "metadata": { "name": name(at), "uid": format!("node{at}") },
-            "status": { "conditions": [ready], "allocatable": { "pavior.dev/node": "1" } },
-        });
-        let node: Node = serde_json::from_value(node).unwrap();
-        world.nodes.insert(node.name().to_string(), node);
+        world.nodes.insert(name(at), node(&name(at)));
     }
     for number in 0..=running {
         let nodes = [name(2 * number), name(2 * number + 1)];
@@ -39,12 +32,36 @@ fn world(side: u16, running: usize) -> World {
     world
 }
 
-/// A Job and its two pods, with its record and its nodes if it runs.
+/// A node that is ready, with what kubelets say of theirs.
+fn node(name: &str) -> Node {
+    let conditions = ["MemoryPressure", "DiskPressure", "PIDPressure", "Ready"].map(|kind| {
+        let status = if kind == "Ready" { "True" } else { "False" };
+        let message = "kubelet has no disk pressure, or posts ready status";
+        json!({ "type": kind, "status": status, "reason": "KubeletReady", "message": message })
+    });
+    let labels = json!({
+        "beta.kubernetes.io/arch": "amd64", "beta.kubernetes.io/os": "linux",
+        "kubernetes.io/arch": "amd64", "kubernetes.io/os": "linux", "kubernetes.io/hostname": name,
+        "node.kubernetes.io/instance-type": "large", "topology.kubernetes.io/region": "region",
+        "topology.kubernetes.io/zone": "zone",
+    });
+    let allocatable = json!({
+        "cpu": "64", "memory": "263000000Ki", "ephemeral-storage": "1000000000", "pods": "110",
+        "hugepages-1Gi": "0", "hugepages-2Mi": "0", "pavior.dev/node": "1",
+    });
+    let node = json!({
+        "metadata": { "name": name, "uid": format!("uid-{name}"), "labels": labels },
+        "status": { "conditions": conditions, "allocatable": allocatable },
+    });
+    serde_json::from_value(node).unwrap()
+}
+
+/// A Job of one of twenty namespaces and its two pods, with its record and its nodes if it runs.
 fn add(world: &mut World, number: usize, nodes: &[String; 2], runs: bool) {
     let uid = format!("job{number:06}");
     let about = |name: &str, version: usize| {
         json!({
-            "name": name, "namespace": "default", "uid": name,
+            "name": name, "namespace": format!("team{}", number % 20), "uid": name,
             "resourceVersion": version.to_string(),
         })
     };
@@ -59,8 +76,11 @@ fn add(world: &mut World, number: usize, nodes: &[String; 2], runs: bool) {
             "metadata": about(&format!("{uid}-{rank}"), 1), "spec": {},
             "status": { "phase": "Running" },
         });
-        pod["metadata"]["labels"] =
-            json!({ "batch.kubernetes.io/job-completion-index": rank.to_string() });
+        pod["metadata"]["labels"] = json!({
+            "batch.kubernetes.io/controller-uid": uid, "batch.kubernetes.io/job-name": uid,
+            "batch.kubernetes.io/job-completion-index": rank.to_string(),
+            "controller-uid": uid, "job-name": uid,
+        });
         pod["metadata"]["ownerReferences"] = json!([{
             "apiVersion": "batch/v1", "kind": "Job", "name": uid, "uid": uid, "controller": true,
         }]);
@@ -88,92 +108,8 @@ fn add(world: &mut World, number: usize, nodes: &[String; 2], runs: bool) {
     world.jobs.insert(job.uid(), job);
 }
 
-/// The only act, a proposal, is carried out, and the pods are bound at once.
-fn carry(world: &mut World, acts: &[Act]) {
-    let [Act::Propose { job, placement }] = acts else { panic!("{acts:?}") };
-    let [one, other] = &placement.nodes[..] else { panic!("{placement:?}") };
-    add(world, job.uid.0[3..].parse().unwrap(), &[one.clone(), other.clone()], true);
-}
-
-/// The mean of some in processor time, which is told in steps longer than one of them, and what
-/// the last one made.
-fn mean<T>(times: usize, mut made: impl FnMut() -> T) -> (Duration, T) {
-    let began = worked();
-    let last = (0..times).map(|_| made()).last().unwrap();
-    (worked().saturating_sub(began) / times as u32, last)
-}
-
-/// A Job ends: its pods are gone, and it is complete.
-fn end(world: &mut World, number: usize) {
-    let uid = Uid(format!("job{number:06}"));
-    for rank in 0..2 {
-        world.pods.remove(&Uid(format!("{}-{rank}", uid.0)));
-    }
-    let complete = json!({ "type": "Complete", "status": "True" });
-    let job = world.jobs.get_mut(&uid).unwrap();
-    job.status.conditions.push(serde_json::from_value(complete).unwrap());
-}
-
-#[test]
-fn a_decision_looks_at_what_the_news_have_touched() {
-    let side = pavior_trials::size(8, 32) as u16;
-    let running = pavior_trials::size(100, 10_000);
-    let mut world = world(side, running);
-    let mut rested = Rested::default();
-    let mut decide = |world: &mut World| rested.plan(world, 0).remove("m").unwrap().acts;
-    let (first, acts) = best(1, || decide(&mut world));
-    assert!(matches!(acts[..], [Act::Propose { .. }]), "{acts:?}");
-    carry(&mut world, &acts);
-    decide(&mut world);
-    let many = pavior_trials::size(9, 400);
-    let mut number = running;
-    let (comes, acts) = mean(many, || {
-        number += 1;
-        add(&mut world, number, &[String::new(), String::new()], false);
-        let acts = decide(&mut world);
-        carry(&mut world, &acts);
-        acts
-    });
-    assert_eq!(acts.len(), 1);
-    let last = number;
-    let (changes, acts) = mean(many, || {
-        world.pods.get_mut(&Uid(format!("job{:06}-0", 7))).unwrap();
-        decide(&mut world)
-    });
-    assert_eq!(acts, []);
-    let mut number = 20;
-    let (ends, acts) = mean(many, || {
-        number += 1;
-        end(&mut world, number);
-        let acts = decide(&mut world);
-        let [Act::Withdraw { placement, .. }] = &acts[..] else { panic!("{acts:?}") };
-        world.placements.remove(&placement.uid);
-        acts
-    });
-    assert_eq!(acts.len(), 1);
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let most = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default();
-    // The Jobs that came run, too, and none can start any more.
-    crowd(&mut world, last);
-    decide(&mut world);
-    let (crowded, acts) = mean(many.min(50), || {
-        world.pods.get_mut(&Uid(format!("job{:06}-0", 7))).unwrap();
-        decide(&mut world)
-    });
-    assert_eq!(acts, []);
-    println!(
-        "{running} placements on {side}x{side}x{side}: the first decision {first:.2?}; when a Job \
-         comes {comes:.2?}, when a pod changes {changes:.2?}, when a Job ends {ends:.2?}; {most}; \
-         with {} that wait in vain {crowded:.2?}",
-        WAITING - 1
-    );
-}
-
-/// How many wait in the crowded world.
-const WAITING: usize = 40;
-
 /// No other node can be had, and so many Jobs wait.
-fn crowd(world: &mut World, running: usize) {
+fn crowd(world: &mut World, running: usize, waiting: usize) {
     let held: HashSet<String> =
         world.placements.values().flat_map(|one| one.spec.nodes.clone()).collect();
     let free: Vec<Node> =
@@ -182,7 +118,7 @@ fn crowd(world: &mut World, running: usize) {
         node.spec.unschedulable = true;
         world.nodes.insert(node.name().to_string(), node);
     }
-    for number in running + 1..running + WAITING {
+    for number in running + 1..running + waiting {
         add(world, number, &[String::new(), String::new()], false);
     }
 }
@@ -225,19 +161,46 @@ fn a_plan_draws_no_picture_that_is_not_asked_for() {
         plan(&index, "m", &mut memory, 0, Depth::ACT).unwrap().acts
     });
     assert_eq!(made.acts, again);
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let most = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default();
     println!(
         "{running} placements on {side}x{side}x{side}: a decision {whole:.2?}; index {read:.2?}, \
-         plan {bare:.2?}, with the picture {drawn:.2?} ({:.2}); {most}",
-        drawn.as_secs_f64() / bare.as_secs_f64().max(1e-9)
+         plan {bare:.2?}, with the picture {drawn:.2?} ({:.2}); {}",
+        drawn.as_secs_f64() / bare.as_secs_f64().max(1e-9),
+        most_memory()
     );
-    crowd(&mut world, running);
-    let (crowded, made) = best(3, || {
-        let index = Index::of(&world);
+    let crowded = waits(&mut world, running, 40);
+    println!("with 40 that wait: a decision {crowded:.2?}");
+}
+
+#[test]
+fn many_jobs_wait_for_a_full_machine() {
+    let side = pavior_trials::size(8, 16) as u16;
+    let running = usize::from(side).pow(3) / 2;
+    let waiting = pavior_trials::size(100, 1000);
+    let crowded = waits(&mut world(side, running), running, waiting);
+    println!(
+        "{waiting} Jobs wait, {running} run on {side}x{side}x{side}: a decision {crowded:.2?}; {}",
+        most_memory()
+    );
+}
+
+/// So many Jobs wait without success; the shortest time of a decision.
+fn waits(world: &mut World, running: usize, waiting: usize) -> Duration {
+    crowd(world, running, waiting);
+    let mut memory = Memory::default();
+    let (time, made) = best(3, || {
+        let index = Index::of(world);
         plan(&index, "m", &mut memory, 0, Depth::ACT).unwrap()
     });
-    assert_eq!((made.acts.len(), made.waiting.len()), (0, WAITING));
-    assert!(made.waiting[0].why.contains("free"), "{}", made.waiting[0].why);
-    println!("with {WAITING} that wait: a decision {crowded:.2?}");
+    assert_eq!((made.acts.len(), made.waiting.len()), (0, waiting));
+    let why = |at: usize| &made.waiting[at].why;
+    assert!(why(0).contains("free"), "{}", why(0));
+    assert_eq!(*why(waiting - 1), format!("{} wait before it", waiting - 1));
+    time
+}
+
+/// The most memory that this process has had.
+fn most_memory() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let most = status.lines().find(|line| line.starts_with("VmHWM"));
+    most.unwrap_or_default().to_string()
 }
