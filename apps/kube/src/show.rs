@@ -10,7 +10,7 @@ use pavior_planning::{Shape, Snapshot, nearest};
 use pavior_workload::Ask;
 use serde_json::{Value, json};
 
-use crate::plan::{Foretold, Holding, Picture, Plan, Site, Waiting, told};
+use crate::plan::{Foretold, Holding, Picture, Plan, Site, Waiting, lines, reason};
 
 /// How many other Jobs may move in the plans that are told.
 const MOVED: usize = 2;
@@ -81,11 +81,9 @@ impl Shown {
         };
         let turned = request.freedom.is_none();
         let shape = if turned { Shape::new(sides) } else { Shape::fixed(sides) };
-        let holder = |job: JobId| {
-            let held = &self.held[job.0 as usize];
-            (held.name.clone(), held.end)
-        };
-        let (why, lines) = told(&self.site, snapshot, shape, MOVED, &holder);
+        let holder = |job: JobId| &self.held[job.0 as usize];
+        let why = reason(snapshot, shape, MOVED, &|job| holder(job).end);
+        let lines = lines(&self.site, &why, &|job| holder(job).name.clone());
         let blocked = why.blocked.is_some();
         let nearest = blocked.then(|| nearest(snapshot, shape, 1).pop()).flatten();
         Told { lines, why: Some(why), nearest }

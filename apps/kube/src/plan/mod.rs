@@ -26,7 +26,7 @@ pub(crate) use act::{Act, Seen, Unless};
 pub(crate) use foretold::{Foretold, Question};
 pub(crate) use queue::{Holding, Waiting};
 pub(crate) use site::{RESOURCE, Site};
-pub(crate) use words::told;
+pub(crate) use words::{lines, reason};
 
 use crate::objects::{Job, Known, MACHINE, MachineStatus, Node, Pod, SlotCount, Uid};
 use crate::unit::Unit;

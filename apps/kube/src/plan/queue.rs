@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use pavior_allocation::Placement as Held;
 use pavior_kernel::{Time, shown};
 use pavior_mesh::{Cuboid, JobId, NodeId, Occupancy, Request};
-use pavior_planning::{Shape, Snapshot};
+use pavior_planning::{Shape, Snapshot, Why};
 use pavior_scheduling::run_forward;
 use pavior_workload::{Job as Told, Service};
 
@@ -110,14 +110,14 @@ pub(super) fn place<'a>(
     let question = question.transpose()?;
     let starts = if depth.starts { state.starts(plot)? } else { HashMap::new() };
     let still = queue.jobs.iter().filter(|waits| !started.contains(&waits.id));
-    // One picture for all that are told why they wait, and one answer for those that ask the same.
+    // One picture for all that are told why they wait, and one reason for those that ask the same.
     let snapshot = LazyCell::new(|| Snapshot::of(state.dispatcher.machine()));
-    let mut answers = HashMap::new();
+    let mut reasons = HashMap::new();
     let told = still.enumerate().flat_map(|(place, waits)| {
         let why = if place < depth.told {
-            let asked = (waits.request, waits.within, waits.unit.first().namespace());
-            let answer = || state.why(plot, &snapshot, waits, &depth);
-            answers.entry(asked).or_insert_with(answer).clone()
+            let reason = reasons.entry((waits.request, waits.within));
+            let reason = reason.or_insert_with(|| state.reason(&snapshot, waits, depth.moved));
+            reason.as_ref().map_or(String::new(), |why| state.words(plot, why, waits, depth.asker))
         } else {
             format!("{place} wait before it")
         };
@@ -368,29 +368,25 @@ impl<'a> State<'a> {
         Question::of(plot, &memory.past, &self.dispatcher, self.now, known, waiting)
     }
 
-    /// Why a Job does not start, in sentences.
-    fn why(
-        &self,
-        plot: &Plot<'_>,
-        snapshot: &Snapshot,
-        waits: &Candidate<'_>,
-        depth: &Depth,
-    ) -> String {
-        let Some(sides) = waits.request.shape else { return String::new() };
+    /// Why a Job does not start, if it asks for a shape.
+    fn reason(&self, snapshot: &Snapshot, waits: &Candidate<'_>, moved: usize) -> Option<Why> {
+        let sides = waits.request.shape?;
         let within = waits.within.map(|within| snapshot.clone().within(&self.pools[within]));
         let snapshot = within.as_ref().unwrap_or(snapshot);
         let turned = waits.request.freedom.is_none();
         let shape = if turned { Shape::new(sides) } else { Shape::fixed(sides) };
-        let holder = |job: JobId| match self.holder(job) {
-            Some(holder)
-                if depth.asker != Asker::Daemon
-                    || holder.namespace == waits.unit.first().namespace() =>
-            {
-                (holder.named(), holder.end)
-            }
-            Some(holder) => (format!("a {} of another namespace", shown(holder.kind)), holder.end),
-            None => ("a Job that is about to start".to_string(), None),
+        let end = |job: JobId| self.holder(job)?.end;
+        Some(words::reason(snapshot, shape, moved, &end))
+    }
+
+    /// The same in sentences. Who has a plan made may not see all names.
+    fn words(&self, plot: &Plot<'_>, why: &Why, waits: &Candidate<'_>, asker: Asker) -> String {
+        let own = waits.unit.first().namespace();
+        let name = |job: JobId| match self.holder(job) {
+            Some(holder) if asker != Asker::Daemon || holder.namespace == own => holder.named(),
+            Some(holder) => format!("a {} of another namespace", shown(holder.kind)),
+            None => "a Job that is about to start".to_string(),
         };
-        words::told(&plot.site, snapshot, shape, depth.moved, &holder).1.join(" ")
+        words::lines(&plot.site, why, &name).join(" ")
     }
 }

@@ -8,24 +8,26 @@ use pavior_planning::{Asked, Queued, SearchLimits, Shape, Snapshot, Why, Words, 
 
 use super::Site;
 
-/// Why a box of a shape is not there, and the sentences. At most so many others move in a plan.
-pub(crate) fn told(
-    site: &Site,
+/// Finds out why a box of a shape is not there. At most so many others move in a plan. Cost: all
+/// places of the box are looked at.
+pub(crate) fn reason(
     snapshot: &Snapshot,
     shape: Shape,
     moved: usize,
-    holder: &dyn Fn(JobId) -> (String, Option<u64>),
-) -> (Why, Vec<String>) {
+    end: &dyn Fn(JobId) -> Option<u64>,
+) -> Why {
     let asked = Asked::boxed(snapshot, vec![shape]);
-    let end = |job: JobId| holder(job).1.map(Time);
-    let found = why(snapshot, &asked, Queued::Kept, end, &SearchLimits::jobs(moved));
-    let words = Words {
+    let end = |job: JobId| end(job).map(Time);
+    why(snapshot, &asked, Queued::Kept, end, &SearchLimits::jobs(moved))
+}
+
+/// Says it in sentences; `name` is what a holder is called.
+pub(crate) fn lines(site: &Site, why: &Why, name: &dyn Fn(JobId) -> String) -> Vec<String> {
+    why.lines(&Words {
         grid: &site.grid,
-        job: &|job| holder(job).0,
+        job: name,
         time: &|time| Date(Duration::from_secs(time.0)).to_string(),
         strategy: &site.strategy.to_string(),
         scheduler: &site.scheduler.to_string(),
-    };
-    let lines = found.lines(&words);
-    (found, lines)
+    })
 }
