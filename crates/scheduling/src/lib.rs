@@ -9,7 +9,6 @@
 //! scheduler names. Each door and the simulator are built on it.
 
 mod beside_calendar;
-pub mod bounds;
 mod calendar;
 mod dispatcher;
 mod forward;

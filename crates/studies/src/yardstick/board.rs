@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use pavior::experiments::advice::Change;
 use pavior::experiments::{Catalogue, Point, Progress, Scenario};
-use pavior::scheduling::bounds::{Last, Prices, SCALE, Task, ascend, makespan};
 use pavior::simulation::{Fate, Histories, JobRecord, Stop};
 use pavior::strategies::Sides;
 use pavior::strategies::claim::{BoxGroup, Claim};
@@ -15,6 +14,7 @@ use serde::Serialize;
 
 use super::Effort;
 use super::bootstrap::change;
+use super::bounds::{Last, Prices, SCALE, Task, ascend, makespan};
 use super::set::{Instance, YardstickError};
 
 /// The schedulers under which every strategy stands.

@@ -3,6 +3,7 @@
 
 mod board;
 mod bootstrap;
+pub mod bounds;
 mod findings;
 mod parts;
 mod set;

@@ -3,11 +3,11 @@
 
 use pavior::experiments::Catalogue;
 use pavior::experiments::advice::Change;
-use pavior::scheduling::bounds::{Arrivals, look_ahead};
 use rayon::prelude::*;
 
 use super::board::{Board, Certificate, counted_of, play, turnarounds};
 use super::bootstrap::change;
+use super::bounds::{Arrivals, look_ahead};
 use super::set::{Instance, YardstickError};
 
 /// Three runs, each of which differs from the one before in one setting alone: boxes and the

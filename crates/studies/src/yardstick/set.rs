@@ -5,7 +5,6 @@ use std::sync::Arc;
 use pavior::experiments::{
     InputError, InputFiles, Keys, ListRequest, LogRequest, Scenario, Setting, Specification,
 };
-use pavior::scheduling::bounds::Task;
 use pavior::simulation::Histories;
 use pavior::workload::traces::{Format, ReadOptions, Record, Trace, batsim};
 use pavior::workload::{FailureEvent, Job, ReservedNodes, TimeUnit};
@@ -14,6 +13,7 @@ use serde::Deserialize;
 use thiserror::Error;
 
 use super::Effort;
+use super::bounds::Task;
 use crate::folder;
 
 /// Something about a scenario that keeps it from being run.

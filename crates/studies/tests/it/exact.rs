@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use pavior::Grid;
-use pavior::scheduling::bounds::Task;
+use pavior_studies::yardstick::bounds::Task;
 
 /// What is to be least.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,11 +1,13 @@
 //! The yardstick: its jobs are those of its version, and its bounds hold.
 
 use pavior::experiments::{Catalogue, NoProgress};
-use pavior::scheduling::bounds::{Arrivals, Last, Prices, Task, ascend, look_ahead, makespan};
 use pavior::strategies::Stream;
 use pavior::workload::TimeUnit;
 use pavior::workload::traces::{Record, Tags};
 use pavior::{Grid, Time};
+use pavior_studies::yardstick::bounds::{
+    Arrivals, Last, Prices, Task, ascend, look_ahead, makespan,
+};
 use pavior_studies::yardstick::{Effort, Instance, Yardstick, judge_all, keeps_boxes};
 
 use crate::exact::{Exact, Goal, Places};

@@ -29,7 +29,7 @@ pub enum Arrivals {
 /// O(jobs x jobs).
 ///
 /// ```
-/// use pavior_scheduling::bounds::{Arrivals, Task, look_ahead};
+/// use pavior_studies::yardstick::bounds::{Arrivals, Task, look_ahead};
 /// // A long job comes, then a short one that needs all nodes.
 /// let task = |release, run, nodes| Task { release, run, nodes, weight: 1 };
 /// let tasks = [task(0, 100, 2), task(1, 2, 4)];
@@ -70,7 +70,7 @@ fn choice(schedule: &Counts<'_>, tasks: &[Task], arrivals: Arrivals) -> Option<u
 mod tests {
     use super::super::greedy::reached;
     use super::*;
-    use pavior_kernel::Stream;
+    use pavior::strategies::Stream;
 
     fn drawn(seed: u64, jobs: usize) -> Vec<Task> {
         let mut draw = Stream::new(seed, 0, "rollout");
