@@ -57,6 +57,22 @@ fn a_given_placement_is_granted_only_where_it_is_free() {
 }
 
 #[test]
+fn a_job_that_cannot_move_keeps_its_nodes_failed_ones_too() {
+    let mut machine = machine("mesh:4x1", "ff");
+    let on = |x, w| Placement::Whole(Cuboid::new([x, 0, 0], [w, 1, 1]));
+    machine.allocate_at(JobId(1), on(0, 2)).unwrap();
+    machine.allocate_at(JobId(2), on(2, 1)).unwrap();
+    machine.fail(NodeId(1)).unwrap();
+    let before = machine.state();
+    for taken in [on(2, 2), on(1, 1), on(3, 2)] {
+        assert!(machine.relocate(JobId(1), taken).is_err());
+    }
+    assert_eq!((machine.state(), machine.placement(JobId(1))), (before, Some(&on(0, 2))));
+    assert_eq!(machine.relocate(JobId(1), on(3, 1)), Ok(on(0, 2)));
+    machine.validate();
+}
+
+#[test]
 fn releasing_an_unknown_job_is_an_error() {
     assert!(machine("mesh:2", "ff").release(JobId(9)).is_err());
 }
