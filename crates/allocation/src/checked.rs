@@ -8,8 +8,9 @@
 use std::sync::{Arc, OnceLock};
 
 use pavior_kernel::{CallerError, Stream};
-use pavior_mesh::{Cuboid, Occupancy, Request};
+use pavior_mesh::{Occupancy, Request};
 
+use crate::strategy::MachineStrategy;
 use crate::{BadProposal, Placement, Strategy, Work};
 
 /// A strategy, and the first error in what it did.
@@ -18,9 +19,15 @@ pub(crate) struct Checked {
     error: Arc<OnceLock<CallerError>>,
 }
 
+impl Clone for Checked {
+    fn clone(&self) -> Checked {
+        Checked { strategy: self.strategy.fork(), error: Arc::clone(&self.error) }
+    }
+}
+
 impl Checked {
-    pub(crate) fn wrap(strategy: Box<dyn Strategy>) -> Box<dyn Strategy> {
-        Box::new(Checked { strategy, error: Arc::default() })
+    pub(crate) fn new(strategy: Box<dyn Strategy>) -> Checked {
+        Checked { strategy, error: Arc::default() }
     }
 
     /// Keeps the first error.
@@ -62,33 +69,11 @@ impl Strategy for Checked {
         proposal.filter(|_| !self.has_failed())
     }
 
-    fn reset(&mut self, free: &Occupancy) -> bool {
-        // Once it has failed it proposes nothing, whatever is free.
-        self.has_failed() || {
-            let done = self.strategy.reset(free);
-            self.note(self.strategy.error());
-            done
-        }
-    }
-
     fn granted(&mut self, placement: &Placement) {
         if !self.has_failed() {
             self.strategy.granted(placement);
             self.note(self.strategy.error());
         }
-    }
-
-    fn covered(&mut self, whole: &Cuboid, free: &Placement) {
-        if !self.has_failed() {
-            self.strategy.covered(whole, free);
-            self.note(self.strategy.error());
-        }
-    }
-
-    fn granted_over(&mut self, whole: &Cuboid, free: &Placement) -> bool {
-        let followed = !self.has_failed() && self.strategy.granted_over(whole, free);
-        self.note(self.strategy.error());
-        followed
     }
 
     fn released(&mut self, placement: &Placement) {
@@ -98,16 +83,12 @@ impl Strategy for Checked {
         }
     }
 
-    fn uses_switches(&self, placement: &Placement) -> bool {
-        !self.has_failed() && self.strategy.uses_switches(placement)
-    }
-
     fn work(&self) -> Work {
         self.strategy.work()
     }
 
     fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(Checked { strategy: self.strategy.fork(), error: Arc::clone(&self.error) })
+        Box::new(self.clone())
     }
 
     fn error(&self) -> Option<CallerError> {
@@ -121,22 +102,27 @@ impl Strategy for Checked {
     }
 }
 
+impl MachineStrategy for Checked {}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use pavior_mesh::Cuboid;
 
-    /// Fails when it is first asked, and cannot do anything from then on.
+    use super::*;
+    use crate::strategy::CopyForMachine;
+
+    /// Fails when it is first asked, and must hear of nothing from then on.
     #[derive(Clone)]
     struct Failing(bool);
 
     impl Strategy for Failing {
         fn find(&mut self, _: &Occupancy, _: &Request, _: &mut Stream) -> Option<Placement> {
-            self.0 = true;
+            assert!(!std::mem::replace(&mut self.0, true));
             None
         }
 
-        fn reset(&mut self, _: &Occupancy) -> bool {
-            !self.0
+        fn granted(&mut self, _: &Placement) {
+            assert!(!self.0);
         }
 
         fn work(&self) -> Work {
@@ -152,14 +138,23 @@ mod tests {
         }
     }
 
-    /// A plan asks with some nodes free only, and puts all of them back whatever was answered.
     #[test]
-    fn one_that_has_failed_is_put_back_like_any_other() {
+    fn one_that_has_failed_hears_of_nothing_more_and_refuses() {
         let free = Occupancy::all_free("mesh:2x2".parse().unwrap());
-        let mut checked = Checked::wrap(Box::new(Failing(false)));
-        assert!(checked.reset(&free) && checked.error().is_none());
+        let node = Placement::Whole(Cuboid::node([0; 3]));
+        let mut checked = Checked::new(Box::new(Failing(false)));
+        let mut fork = checked.copy();
+        checked.granted(&node);
         let draw = &mut Stream::new(1, 0, "draw");
+        assert!(checked.error().is_none());
         assert_eq!(checked.find(&free, &Request::nodes(1), draw), None);
-        assert!(checked.error().is_some() && checked.reset(&free));
+        // The machine learns of it, and so do forks.
+        for strategy in [&mut checked as &mut dyn MachineStrategy, &mut *fork] {
+            assert!(strategy.error().is_some());
+            strategy.covered(&Cuboid::node([0; 3]), &node);
+            strategy.released(&node);
+            assert!(!strategy.reset(&free) && !strategy.uses_switches(&node));
+            assert_eq!(strategy.find(&free, &Request::nodes(1), draw), None);
+        }
     }
 }

@@ -21,12 +21,11 @@
 //! }
 //! ```
 
-use std::sync::Arc;
-
-use pavior_kernel::{CallerError, Options, Stream};
+use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Scan, Sides};
 
 use crate::claim::{Claim, Grants, Over, Recognition};
+use crate::kind::BoxedStrategy;
 use crate::strategies::shared::base_search::BaseSearch;
 use crate::strategies::shared::busy_list::BusyList;
 use crate::strategies::shared::contact::{contact, most_contact};
@@ -34,7 +33,8 @@ use crate::strategies::shared::turning::FewShapes;
 pub use crate::strategies::shared::turning::{
     TURN_BEST_OFF, TURN_BEST_ON, TURN_OFF, TURN_ON, Turn, box_family, turn_over,
 };
-use crate::{ANY_GRID, BuildStrategy, Entry, Placement, Strategy, StrategyKind, Work};
+use crate::strategy::MachineStrategy;
+use crate::{Entry, Placement, Strategy, StrategyKind, Work};
 
 /// The claim of a rule that misses nothing: it grants the box, turned as the option `turn` says,
 /// and refuses only if no base of it is free.
@@ -72,16 +72,9 @@ pub fn complete(_: &Options) -> Claim {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn entry(name: &'static str, rule: impl BoxRule) -> Entry {
-    let build = move |grid: &Grid, options: &Options| -> Result<Box<dyn Strategy>, CallerError> {
-        Ok(Contiguous::new(grid, options, rule.clone()).boxed())
-    };
-    let does = StrategyKind {
-        contiguous: true,
-        turns: true,
-        supports: ANY_GRID,
-        claim: complete,
-        build: BuildStrategy::Closure(Arc::new(build)),
-    };
+    let does = StrategyKind::own(true, move |grid, options| {
+        Ok(Box::new(Contiguous::new(grid, options, rule.clone())))
+    });
     Entry { options: &[TURN_ON], variants: &["", "turn=none"], ..Entry::new(name, does) }
 }
 
@@ -313,7 +306,7 @@ impl<R: BoxRule> Contiguous<R> {
     }
 
     /// As the registry wants it.
-    pub fn boxed(self) -> Box<dyn Strategy> {
+    pub(crate) fn boxed(self) -> BoxedStrategy {
         Box::new(self)
     }
 }
@@ -343,11 +336,6 @@ impl<R: BoxRule> Strategy for Contiguous<R> {
         self.common.granted(placement, R::READS_BUSY_LIST);
     }
 
-    fn covered(&mut self, whole: &Cuboid, free: &Placement) {
-        self.rule.granted(free);
-        self.common.covered(whole, free, R::READS_BUSY_LIST);
-    }
-
     fn released(&mut self, placement: &Placement) {
         self.rule.released(placement);
         self.common.released(placement, R::READS_BUSY_LIST);
@@ -364,5 +352,12 @@ impl<R: BoxRule> Strategy for Contiguous<R> {
     fn validate(&self, free: &Occupancy) {
         self.rule.validate(free);
         self.common.validate(free, R::READS_BUSY_LIST);
+    }
+}
+
+impl<R: BoxRule> MachineStrategy for Contiguous<R> {
+    fn covered(&mut self, whole: &Cuboid, free: &Placement) {
+        self.rule.granted(free);
+        self.common.covered(whole, free, R::READS_BUSY_LIST);
     }
 }

@@ -32,13 +32,14 @@ use pavior_mesh::{
 
 use crate::allowed::boxes;
 use crate::claim::{Claim, Grants, Recognition};
+use crate::kind::{BoxedStrategy, build_for_machine};
 use crate::strategies::ConnectedSearch;
 use crate::strategies::shared::box_finder::BoxFinder;
 use crate::{Answers, BuildError, Placement, Selection, Strategy, Work};
 
 /// A strategy, and what is needed to honour freedoms.
 pub(crate) struct Placer {
-    own: Box<dyn Strategy>,
+    own: BoxedStrategy,
     grid: Grid,
     /// Whether it places boxes only.
     contiguous: bool,
@@ -64,7 +65,7 @@ struct Wider {
 impl Clone for Placer {
     fn clone(&self) -> Placer {
         // A copy makes its own when it is asked.
-        Placer { own: self.own.fork(), pools: Arc::clone(&self.pools), wider: None, ..*self }
+        Placer { own: self.own.copy(), pools: Arc::clone(&self.pools), wider: None, ..*self }
     }
 }
 
@@ -99,7 +100,7 @@ impl Placer {
     pub(crate) fn new(selection: &Selection, grid: &Grid) -> Result<Placer, BuildError> {
         let (claim, contiguous) = (Claim::of(selection), selection.entry.does.contiguous);
         Ok(Placer {
-            own: selection.build(grid)?,
+            own: build_for_machine(selection, grid)?,
             grid: *grid,
             contiguous,
             hardware: is_hardware(&claim),
@@ -160,7 +161,7 @@ impl Placer {
         let outside =
             |from: NodeId, length| free.window(from, length) & !inside.window(from, length);
         let outside = tile_rows(&self.grid, &Cuboid::whole(&self.grid), outside);
-        let mut kept = self.own.fork();
+        let mut kept = self.own.copy();
         if !outside.is_empty() {
             self.own.granted(&Placement::Parts(outside));
         }

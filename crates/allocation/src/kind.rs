@@ -1,6 +1,5 @@
 //! What the registry knows of a strategy, and how a selected one is made.
 
-use std::fmt;
 use std::sync::Arc;
 
 use pavior_kernel::{Buildable, CallerError, Options};
@@ -12,6 +11,7 @@ use crate::checked::Checked;
 use crate::claim::{Claim, by_count};
 use crate::contiguous::complete;
 use crate::errors::BuildError;
+use crate::strategy::MachineStrategy;
 use crate::{Refusal, Strategy};
 
 /// A strategy as data: its name, options and what it does.
@@ -42,56 +42,69 @@ pub struct StrategyKind {
     pub supports: fn(&Grid, &Options) -> Result<(), Unsupported>,
     /// What it claims.
     pub claim: fn(&Options) -> Claim,
-    /// Makes one for an empty machine on a supported grid.
-    pub build: BuildStrategy,
+    build: Build,
 }
 
-/// Makes a strategy for an empty machine.
+/// A strategy of this crate, as a machine uses it.
+pub(crate) type BoxedStrategy = Box<dyn MachineStrategy>;
+
+/// Makes a strategy for an empty machine on a supported grid.
 #[derive(Clone)]
-pub enum BuildStrategy {
-    /// By a function.
-    Function(fn(&Grid, &Options) -> Box<dyn Strategy>),
-    /// By a closure that has captured something.
-    Closure(Arc<StrategyClosure>),
+enum Build {
+    /// One of this crate.
+    BuiltIn(fn(&Grid, &Options) -> BoxedStrategy),
+    /// One of an author's, which is checked.
+    Own(Arc<StrategyClosure>),
 }
 
-/// A closure that makes a strategy, or says why it cannot.
-pub type StrategyClosure =
+type StrategyClosure =
     dyn Fn(&Grid, &Options) -> Result<Box<dyn Strategy>, CallerError> + Send + Sync;
 
-impl fmt::Debug for BuildStrategy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            BuildStrategy::Function(_) => "Function",
-            BuildStrategy::Closure(_) => "Closure",
-        })
-    }
-}
-
 /// What most strategies say, and what one of them says otherwise:
-/// `StrategyKind::contiguous(build).with_claim(claim)`.
+/// `StrategyKind::own(true, build).with_claim(claim)`.
 impl StrategyKind {
-    /// A strategy that grants one box, turns requests, works on every grid and misses no free box.
-    pub const fn contiguous(build: fn(&Grid, &Options) -> Box<dyn Strategy>) -> StrategyKind {
-        StrategyKind {
-            contiguous: true,
-            turns: true,
-            supports: ANY_GRID,
-            claim: complete,
-            build: BuildStrategy::Function(build),
-        }
+    /// A strategy of this crate that grants one box, turns requests, works on every grid and misses
+    /// no free box.
+    pub(crate) const fn contiguous(build: fn(&Grid, &Options) -> BoxedStrategy) -> StrategyKind {
+        let build = Build::BuiltIn(build);
+        StrategyKind { contiguous: true, turns: true, supports: ANY_GRID, claim: complete, build }
     }
 
-    /// A strategy that does not turn requests, works on every grid, and succeeds exactly when
-    /// enough nodes are free.
-    pub const fn noncontiguous(build: fn(&Grid, &Options) -> Box<dyn Strategy>) -> StrategyKind {
-        StrategyKind {
-            contiguous: false,
-            turns: false,
-            supports: ANY_GRID,
-            claim: by_count,
-            build: BuildStrategy::Function(build),
-        }
+    /// A strategy of this crate that does not turn requests, works on every grid, and succeeds
+    /// exactly when enough nodes are free.
+    pub(crate) const fn noncontiguous(build: fn(&Grid, &Options) -> BoxedStrategy) -> StrategyKind {
+        let build = Build::BuiltIn(build);
+        StrategyKind { contiguous: false, turns: false, supports: ANY_GRID, claim: by_count, build }
+    }
+
+    /// A strategy from outside this crate, which `build` makes for an empty machine. It works on
+    /// every grid. If `contiguous`, it grants one box, turns requests and misses no free box; else
+    /// it does not turn them, and succeeds exactly when enough nodes are free. What it proposes is
+    /// checked before it is believed.
+    ///
+    /// ```
+    /// use pavior_allocation::{CallerError, Entry, Machine, Registry, Selection, StrategyKind};
+    /// # use pavior_allocation::Request;
+    /// // Any closure that makes a `Strategy` will do: here First Fit under another name.
+    /// let first_fit: Selection = "ff".parse()?;
+    /// let kind = StrategyKind::own(true, move |grid, _| {
+    ///     first_fit.build(grid).map_err(CallerError::new)
+    /// });
+    /// let own = Registry::new().add(Entry::new("own-first-fit", kind.with_turns(false)))?;
+    /// let mut machine = Machine::new("mesh:4x2".parse()?, own)?;
+    /// assert!(machine.probe(&Request::shape([4, 2])).is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn own(
+        contiguous: bool,
+        build: impl Fn(&Grid, &Options) -> Result<Box<dyn Strategy>, CallerError>
+        + Send
+        + Sync
+        + 'static,
+    ) -> StrategyKind {
+        let (claim, build) = (if contiguous { complete } else { by_count }, Arc::new(build));
+        let (turns, build) = (contiguous, Build::Own(build));
+        StrategyKind { contiguous, turns, supports: ANY_GRID, claim, build }
     }
 
     /// The same with another claim.
@@ -177,15 +190,22 @@ impl Buildable for StrategyKind {
         })
     }
 
-    /// What a strategy that is not built in proposes is checked before it is believed.
     fn build(selection: &Selection, grid: &Grid) -> Result<Box<dyn Strategy>, BuildError> {
-        selection.supports(grid)?;
-        let strategy = match &selection.entry.does.build {
-            BuildStrategy::Function(build) => build(grid, &selection.options),
-            BuildStrategy::Closure(build) => build(grid, &selection.options)?,
-        };
-        Ok(if selection.entry.is_builtin() { strategy } else { Checked::wrap(strategy) })
+        Ok(build_for_machine(selection, grid)?)
     }
+}
+
+/// Builds a selected strategy as a machine uses it. What one from outside this crate proposes is
+/// checked before it is believed.
+pub(crate) fn build_for_machine(
+    selection: &Selection,
+    grid: &Grid,
+) -> Result<BoxedStrategy, BuildError> {
+    selection.supports(grid)?;
+    Ok(match &selection.entry.does.build {
+        Build::BuiltIn(build) => build(grid, &selection.options),
+        Build::Own(build) => Box::new(Checked::new(build(grid, &selection.options)?)),
+    })
 }
 
 /// Why a strategy does not work on a grid.

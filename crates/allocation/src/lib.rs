@@ -40,9 +40,7 @@ pub use errors::{
     AllocateError, BadProposal, BuildError, PlacementError, RelocateError, UnknownJob, UnknownNode,
 };
 pub use fork::Fork;
-pub use kind::{
-    ANY_GRID, BuildStrategy, Entry, Registry, Selection, StrategyClosure, StrategyKind, Unsupported,
-};
+pub use kind::{ANY_GRID, Entry, Registry, Selection, StrategyKind, Unsupported};
 pub use machine::{Answers, Change, Machine};
 pub use pavior_kernel::{
     BadEntry, BadName, CallerError, EntryHandle, OptionSpec, Options, Stream, Values,

@@ -92,16 +92,6 @@ enum Source<F: 'static> {
     Added(Arc<Entry<F>>),
 }
 
-impl<F: Family> EntryHandle<F> {
-    /// Whether it is one of [`Family::builtin`].
-    pub fn is_builtin(&self) -> bool {
-        match self.0 {
-            Source::Builtin(entry) => F::builtin().iter().any(|&other| std::ptr::eq(other, entry)),
-            Source::Added(_) => false,
-        }
-    }
-}
-
 impl<F> Deref for EntryHandle<F> {
     type Target = Entry<F>;
 

@@ -1,15 +1,18 @@
-//! A strategy written outside the library: its rule, what it claims, its judgement by the
-//! conformance suite, and a machine under it.
+//! Strategies written outside the library: their rules, what they claim, their judgement by the
+//! conformance suite, and machines under them.
 //!
 //! Good Company puts a box where it touches most busy nodes. The border does not count, and of
-//! equal places the first is taken.
+//! equal places the first is taken. It places boxes, so it is a `BoxRule`. Last Nodes grants any
+//! set of nodes, so it is a `Strategy`.
 
 use std::collections::BTreeSet;
 
 use pavior::strategies::claim::{Claim, Recognition};
 use pavior::strategies::contiguous::{self, BoxRule, Scored, View};
-use pavior::strategies::{Entry, Registry, Scan, Sides, conformance};
-use pavior::{Cuboid, JobId, Machine, Occupancy, Request};
+use pavior::strategies::{
+    Entry, Registry, Scan, Sides, Strategy, StrategyKind, Stream, Work, conformance,
+};
+use pavior::{Cuboid, JobId, Machine, Occupancy, Placement, Request};
 
 #[derive(Clone)]
 struct GoodCompany;
@@ -43,9 +46,40 @@ fn good_company() -> Entry {
     Entry { title: "Good Company", does, ..entry }
 }
 
+/// Grants the last free nodes in row-major order, one by one. It keeps no index, so that it need
+/// not hear of grants and releases.
+#[derive(Clone, Default)]
+struct LastNodes {
+    work: Work,
+}
+
+impl Strategy for LastNodes {
+    fn find(&mut self, free: &Occupancy, asked: &Request, _: &mut Stream) -> Option<Placement> {
+        let nodes: Vec<_> = free.iter().collect();
+        self.work.boxes += nodes.len() as u64;
+        let last = nodes.len().checked_sub(asked.nodes as usize)?;
+        let node = |&id| Cuboid::node(free.grid().point(id));
+        Some(Placement::Parts(nodes[last..].iter().map(node).collect()))
+    }
+
+    fn work(&self) -> Work {
+        self.work
+    }
+
+    fn fork(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
+}
+
+/// `own` claims that a strategy that grants sets of nodes succeeds exactly when enough are free.
+fn last_nodes() -> Entry {
+    Entry::new("last-nodes", StrategyKind::own(false, |_, _| Ok(Box::new(LastNodes::default()))))
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut registry = Registry::new();
     registry.add(good_company())?;
+    let last_nodes = registry.add(last_nodes())?;
     let unturned = registry.select("good-company:turn=none")?;
 
     let mut machine = Machine::new("mesh:8x8".parse()?, &unturned)?;
@@ -56,7 +90,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
 
     // The suite: every occupancy of small machines, random boxes, long lives with failures.
-    for strategy in [unturned, registry.select("good-company")?] {
+    for strategy in [unturned, registry.select("good-company")?, last_nodes.into()] {
         println!("{strategy}: {} answers judged", conformance::suite(&strategy)?);
     }
     // A machine of one's own.

@@ -152,9 +152,8 @@ pub mod strategies {
 
     pub use pavior_allocation::explain::{State, answer, index};
     pub use pavior_allocation::{
-        ANY_GRID, BuildStrategy, Entry, MfaCandidate, MfaVerdict, Registry, Selection, Strategy,
-        StrategyClosure, StrategyKind, Unsupported, Work, claim, conformance, contiguous,
-        mfa_candidates, oracle,
+        ANY_GRID, Entry, MfaCandidate, MfaVerdict, Registry, Selection, Strategy, StrategyKind,
+        Unsupported, Work, claim, conformance, contiguous, mfa_candidates, oracle,
     };
     pub use pavior_kernel::Stream;
     pub use pavior_mesh::{BaseSet, Coordinates, Scan, Sides, orientations};

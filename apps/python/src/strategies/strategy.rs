@@ -1,11 +1,7 @@
 //! Strategies that are written in Python.
 
-use std::sync::Arc;
-
 use pavior_allocation::claim::{BoxGroup, Claim, Grants, Question, Recognition};
-use pavior_allocation::{
-    ANY_GRID, BuildStrategy, Entry, Placement, Registry, Selection, Strategy, StrategyKind, Work,
-};
+use pavior_allocation::{Entry, Placement, Registry, Selection, Strategy, StrategyKind, Work};
 use pavior_kernel::{CallerError, Options, Stream};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Scan, Sides, orientations};
 use pyo3::exceptions::PyTypeError;
@@ -170,19 +166,14 @@ pub(crate) fn register(
         let raised = raised.clone().unwrap_or_default();
         Ok(Box::new(InPython { object, grid: *grid, raised }))
     };
-    let does = StrategyKind {
-        contiguous,
-        turns,
-        supports: ANY_GRID,
-        claim: claim_of(&claim, turns).ok_or_else(|| {
-            value(format!(
-                "{}: `{}` is no claim; there are first, complete, partial and count",
-                pavior_kernel::shown(&name),
-                pavior_kernel::shown(&claim)
-            ))
-        })?,
-        build: BuildStrategy::Closure(Arc::new(build)),
-    };
+    let claim = claim_of(&claim, turns).ok_or_else(|| {
+        value(format!(
+            "{}: `{}` is no claim; there are first, complete, partial and count",
+            pavior_kernel::shown(&name),
+            pavior_kernel::shown(&claim)
+        ))
+    })?;
+    let does = StrategyKind::own(contiguous, build).with_turns(turns).with_claim(claim);
     let entry = Entry { source: "written in Python", ..Entry::new(lasting(&name), does) };
     registry.add(entry).map_err(value)?;
     registry.select(&name).map_err(value)

@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use pavior_allocation::{
-    BuildStrategy, Cuboid, Grid, Occupancy, Placement, Request, Selection, Strategy, StrategyKind,
-    Stream, Work,
+    Cuboid, Grid, Occupancy, Placement, Request, Selection, Strategy, StrategyKind, Stream, Work,
 };
 use pavior_experiments::{
     Catalogue, Environment, Keys, NoStore, Setting, Shard, Specification, SweepError,
@@ -26,9 +25,9 @@ fn renamed(
     build: impl Fn(&Grid) -> Result<Box<dyn Strategy>, CallerError> + Send + Sync + 'static,
 ) -> pavior_allocation::Entry {
     let first_fit: Selection = "ff".parse().unwrap();
-    let StrategyKind { contiguous, turns, supports, claim, .. } = first_fit.entry.does.clone();
-    let build = BuildStrategy::Closure(Arc::new(move |grid, _| build(grid)));
-    let does = StrategyKind { contiguous, turns, supports, claim, build };
+    let StrategyKind { contiguous, turns, claim, .. } = first_fit.entry.does.clone();
+    let does = StrategyKind::own(contiguous, move |grid, _| build(grid));
+    let does = does.with_turns(turns).with_claim(claim);
     Entry { options: first_fit.entry.options, ..Entry::new(name, does) }
 }
 

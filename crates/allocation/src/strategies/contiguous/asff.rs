@@ -28,11 +28,11 @@ use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Request, Scan, Sides, vo
 
 use crate::claim::{BoxGroup, Claim, Over, Recognition};
 use crate::contiguous::complete;
-use crate::kind::{Entry, StrategyKind};
+use crate::kind::{BoxedStrategy, Entry, StrategyKind};
 use crate::strategies::shared::base_search::{BaseSearch, SEARCH, asked_by_count};
 use crate::strategies::shared::factor_shapes::{factor_shapes, factor_shapes_into};
 use crate::strategies::shared::search_strategy::{SearchRule, SearchStrategy};
-use crate::{Placement, Strategy, Work};
+use crate::{Placement, Work};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "asff",
@@ -79,7 +79,7 @@ fn claim(options: &Options) -> Claim {
     }
 }
 
-fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     let peripheral = options.get("place") == "peripheral";
     let search = if peripheral {
         BaseSearch::of_bases(*grid, options)

@@ -29,13 +29,13 @@ use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Cuboid, Grid, Scan, Sides};
 
 use super::ff;
+use crate::Work;
 use crate::claim::Claim;
 use crate::contiguous::{BoxRule, Contiguous, Scored, View, first_base};
-use crate::kind::{Entry, StrategyKind};
+use crate::kind::{BoxedStrategy, Entry, StrategyKind};
 use crate::strategies::shared::base_search::{ENGINE, is_plain};
 use crate::strategies::shared::coverage::covered;
 use crate::strategies::shared::turning::TURN_ON;
-use crate::{Strategy, Work};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "choo",
@@ -62,7 +62,7 @@ fn scan_of(options: &Options) -> Scan {
     options.get("scan").parse().expect("the values are scan orders")
 }
 
-fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     if !is_plain(options) {
         return ff::first_fit(grid, options, scan_of(options));
     }

@@ -17,13 +17,13 @@
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Grid, Occupancy, Request, Scan};
 
+use crate::Placement;
 use crate::claim::Claim;
 use crate::contiguous::first_base;
-use crate::kind::{Entry, StrategyKind};
+use crate::kind::{BoxedStrategy, Entry, StrategyKind};
 use crate::strategies::shared::base_search::{BaseSearch, SEARCH};
 use crate::strategies::shared::search_strategy::{SearchRule, SearchStrategy};
 use crate::strategies::shared::turning::{TURN_OFF, Turn};
-use crate::{Placement, Strategy};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "ff",
@@ -56,12 +56,12 @@ pub(crate) fn claim(options: &Options) -> Claim {
     Claim { scan: scan_of(options), ..first_base(options) }
 }
 
-pub(crate) fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+pub(crate) fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     first_fit(grid, options, scan_of(options))
 }
 
 /// First Fit in a scan order, with the turning and the search that the options name.
-pub(crate) fn first_fit(grid: &Grid, options: &Options, scan: Scan) -> Box<dyn Strategy> {
+pub(crate) fn first_fit(grid: &Grid, options: &Options, scan: Scan) -> BoxedStrategy {
     let search = BaseSearch::of(*grid, options, scan);
     SearchStrategy::boxed(search, FirstFit { turn: Turn::of(options), scan })
 }

@@ -35,10 +35,9 @@
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Cuboid, Grid, Occupancy};
 
-use crate::Strategy;
 use crate::claim::{Claim, Question, Recognition};
 use crate::contiguous::complete;
-use crate::kind::{Entry, StrategyKind};
+use crate::kind::{BoxedStrategy, Entry, StrategyKind};
 use crate::strategies::shared::free_list::placing::Placing;
 use crate::strategies::shared::free_list::strategy::{
     IteratedConsensus, MaximalFreeList, ReleaseRule,
@@ -75,7 +74,7 @@ fn claim(options: &Options) -> Claim {
     }
 }
 
-fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     match options.get("list") {
         "bounded" => MaximalFreeList::boxed(grid, options, Placing::Smallest, OnePass::default()),
         "linear" => MaximalFreeList::boxed(grid, options, Placing::FirstEntry, IteratedConsensus),

@@ -23,14 +23,14 @@
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan, Sides};
 
+use crate::Placement;
 use crate::claim::{BoxGroup, Claim, Recognition};
 use crate::contiguous::complete;
-use crate::kind::{Entry, StrategyKind, Unsupported};
+use crate::kind::{BoxedStrategy, Entry, StrategyKind, Unsupported};
 use crate::strategies::shared::base_search::{BaseSearch, SEARCH};
 use crate::strategies::shared::folds::{FoldOrder, Folds};
 use crate::strategies::shared::search_strategy::{SearchRule, SearchStrategy};
 use crate::strategies::shared::turning::{FewShapes, TURN_ON};
-use crate::{Placement, Strategy};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "flexfold",
@@ -79,7 +79,7 @@ fn claim(options: &Options) -> Claim {
     }
 }
 
-fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     let search = BaseSearch::of(*grid, options, Scan::default());
     SearchStrategy::boxed(search, FlexFold { grid: *grid, folds: folds(options) })
 }

@@ -26,10 +26,11 @@ use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Sides};
 
 use crate::claim::{Claim, Question, Recognition};
 use crate::contiguous::complete;
-use crate::kind::{Entry, StrategyKind, Unsupported};
+use crate::kind::{BoxedStrategy, Entry, StrategyKind, Unsupported};
 use crate::strategies::shared::busy_list::BusyList;
 use crate::strategies::shared::coverage::CoverageList;
 use crate::strategies::shared::turning::{TURN_OFF, Turn};
+use crate::strategy::MachineStrategy;
 use crate::{Placement, Strategy, Work};
 
 pub(crate) static ENTRY: Entry = Entry {
@@ -75,7 +76,7 @@ fn claim(options: &Options) -> Claim {
     Claim { recognition: Recognition::Partial(Question::Boxes), ..complete(options) }
 }
 
-fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     Box::new(FrameSliding {
         grid: *grid,
         turn: Turn::of(options),
@@ -194,3 +195,5 @@ impl Strategy for FrameSliding {
         self.busy.validate(free);
     }
 }
+
+impl MachineStrategy for FrameSliding {}

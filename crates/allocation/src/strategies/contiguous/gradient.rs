@@ -27,10 +27,10 @@ use std::collections::BTreeMap;
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{BaseSet, Cuboid, Grid, Sides};
 
+use crate::Work;
 use crate::contiguous::{BoxRule, Contiguous, Scored, TURN_ON, View};
-use crate::kind::{Entry, StrategyKind};
+use crate::kind::{BoxedStrategy, Entry, StrategyKind};
 use crate::strategies::shared::meeting_costs::MeetingCosts;
-use crate::{Strategy, Work};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "gradient",
@@ -54,7 +54,7 @@ const SHAPES: usize = 4;
 /// What all places of a shape cost together, by share.
 const WHOLE: i64 = 1 << 30;
 
-fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     let rule = Gradient {
         by_count: options.get("by") == "count",
         bases: BaseSet::new(*grid),

@@ -30,14 +30,14 @@ use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan};
 
 use crate::claim::{BoxGroup, Claim, Recognition};
 use crate::contiguous::complete;
-use crate::kind::{Entry, StrategyKind, Unsupported};
+use crate::kind::{BoxedStrategy, Entry, StrategyKind, Unsupported};
 use crate::strategies::shared::base_search::{BaseSearch, SEARCH};
 use crate::strategies::shared::folds::{FoldOrder, Folds};
 use crate::strategies::shared::l_shapes::search::LShapeSearch;
 use crate::strategies::shared::l_shapes::{LShape, l_shapes_into};
 use crate::strategies::shared::search_strategy::{SearchRule, SearchStrategy};
 use crate::strategies::shared::turning::{FewShapes, TURN_ON};
-use crate::{Placement, Strategy, Work};
+use crate::{Placement, Work};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "lssa",
@@ -74,7 +74,7 @@ fn claim(options: &Options) -> Claim {
     }
 }
 
-fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     let rule = LShaped {
         grid: *grid,
         folds: folds(options),

@@ -26,12 +26,12 @@ use pavior_kernel::Options;
 use pavior_mesh::{Coordinates, Cuboid, Grid, Scan, Sides};
 
 use super::ff;
+use crate::Work;
 use crate::contiguous::{BoxRule, Contiguous, Scored, View, first_base};
-use crate::kind::{Entry, StrategyKind};
+use crate::kind::{BoxedStrategy, Entry, StrategyKind};
 use crate::strategies::shared::base_search::{ENGINE, is_plain};
 use crate::strategies::shared::coverage::{CoverageList, Piece};
 use crate::strategies::shared::turning::TURN_ON;
-use crate::{Strategy, Work};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "qa",
@@ -42,7 +42,7 @@ pub(crate) static ENTRY: Entry = Entry {
     does: StrategyKind::contiguous(build).with_claim(first_base),
 };
 
-fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     if !is_plain(options) {
         return ff::first_fit(grid, options, Scan::default());
     }

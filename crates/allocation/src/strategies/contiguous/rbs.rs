@@ -35,12 +35,12 @@ use pavior_kernel::Options;
 use pavior_mesh::{BaseSet, Grid, Occupancy, Sides};
 
 use crate::contiguous::{BoxRule, Contiguous, Scored, View};
-use crate::kind::{Entry, StrategyKind};
+use crate::kind::{BoxedStrategy, Entry, StrategyKind};
 use crate::strategies::shared::base_search::{ENGINE, is_plain};
 use crate::strategies::shared::busy_list::is_short;
 use crate::strategies::shared::right_borders::lines::RightBorders;
 use crate::strategies::shared::turning::TURN_OFF;
-use crate::{Placement, Strategy, Work};
+use crate::{Placement, Work};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "rbs",
@@ -53,7 +53,7 @@ pub(crate) static ENTRY: Entry = Entry {
         .with_supports(|grid, _| RightBorders::supports(grid)),
 };
 
-fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     let borders = RightBorders::new(*grid);
     if is_plain(options) {
         return Contiguous::new(grid, options, RightOfBusy { borders, bases: None }).boxed();

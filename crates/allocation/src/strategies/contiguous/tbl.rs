@@ -38,14 +38,14 @@
 use pavior_kernel::Options;
 use pavior_mesh::{BaseSet, Cuboid, Grid, Sides};
 
+use crate::Work;
 use crate::contiguous::{BoxRule, Contiguous, Scored, View};
-use crate::kind::{Entry, StrategyKind};
+use crate::kind::{BoxedStrategy, Entry, StrategyKind};
 use crate::strategies::shared::base_search::{ENGINE, is_plain};
 use crate::strategies::shared::busy_list::is_short;
 use crate::strategies::shared::right_borders::planes::{BorderPlanes, BusyBoxes};
 use crate::strategies::shared::right_borders::planes_plain::PlaneSubtraction;
 use crate::strategies::shared::turning::TURN_ON;
-use crate::{Strategy, Work};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "tbl",
@@ -56,7 +56,7 @@ pub(crate) static ENTRY: Entry = Entry {
     does: StrategyKind::contiguous(build),
 };
 
-pub(crate) fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+pub(crate) fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     let plain = PlaneSubtraction::new(*grid);
     if is_plain(options) {
         return Contiguous::new(grid, options, TurningBusyList { plain, engine: None }).boxed();

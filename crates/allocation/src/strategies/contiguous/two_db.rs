@@ -28,9 +28,10 @@ use pavior_mesh::{Cuboid, Grid, Occupancy, Request};
 
 use crate::claim::{BoxGroup, Claim, Grants, Question, Recognition};
 use crate::contiguous::complete;
-use crate::kind::{Entry, StrategyKind, Unsupported};
+use crate::kind::{BoxedStrategy, Entry, StrategyKind, Unsupported};
 use crate::strategies::shared::buddies::{Buddies, Root};
 use crate::strategies::shared::free_set::{FREE, FreeOrder};
+use crate::strategy::MachineStrategy;
 use crate::{Placement, Strategy, Work};
 
 pub(crate) static ENTRY: Entry = Entry {
@@ -65,7 +66,7 @@ fn claim(options: &Options) -> Claim {
     }
 }
 
-fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     let squares = (0..=grid.side(0).ilog2()).map(|k| [1 << k, 1 << k, 1]).collect();
     let root = Root { base: [0; 3], sides_by_level: squares };
     let blocks = Buddies::new(*grid, 4, vec![root], FreeOrder::of(options));
@@ -115,3 +116,5 @@ impl Strategy for BuddySystem {
         self.blocks.validate(free);
     }
 }
+
+impl MachineStrategy for BuddySystem {}

@@ -27,14 +27,14 @@ use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
 
 use super::bf;
+use crate::Work;
 use crate::claim::Claim;
 use crate::contiguous::{BoxRule, Contiguous, Scored, View};
-use crate::kind::{Entry, StrategyKind};
+use crate::kind::{BoxedStrategy, Entry, StrategyKind};
 use crate::strategies::shared::base_search::ENGINE_BY_KEY;
 use crate::strategies::shared::contact::contact;
 use crate::strategies::shared::prefix_sums::PrefixSums;
 use crate::strategies::shared::turning::TURN_BEST_OFF;
-use crate::{Strategy, Work};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "wf",
@@ -65,7 +65,7 @@ fn claim(options: &Options) -> Claim {
     bf::best_claim(score, options)
 }
 
-fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     if options.get("rule") == "contact" {
         return bf::build_with(grid, options, bf::Rule::Apart);
     }

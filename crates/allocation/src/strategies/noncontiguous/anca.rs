@@ -32,13 +32,13 @@ use pavior_mesh::{Cuboid, Grid, Occupancy, RefusalKey, Request, Scan, Sides, vol
 use super::mbs::{ORDER, numbered, smallest_first};
 use crate::claim::{BoxGroup, Claim, Question, Recognition};
 use crate::contiguous::complete;
-use crate::kind::{Entry, StrategyKind};
+use crate::kind::{BoxedStrategy, Entry, StrategyKind};
 use crate::strategies::shared::base_search::{BaseSearch, SEARCH};
 use crate::strategies::shared::factor_shapes::most_compact;
 use crate::strategies::shared::ranked_shapes::sort_shapes;
 use crate::strategies::shared::search_strategy::{SearchRule, SearchStrategy};
 use crate::strategies::shared::turning::{TURN_ON, Turn};
-use crate::{Placement, Strategy, Work};
+use crate::{Placement, Work};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "anca",
@@ -57,7 +57,7 @@ fn claim(options: &Options) -> Claim {
     }
 }
 
-fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     let rule = Anca {
         grid: *grid,
         turn: Turn::of(options),

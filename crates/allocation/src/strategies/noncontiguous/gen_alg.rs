@@ -29,8 +29,9 @@ use std::sync::Arc;
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Coordinates, Grid, NodeId, Occupancy, Request};
 
-use crate::kind::{Entry, StrategyKind, Unsupported};
+use crate::kind::{BoxedStrategy, Entry, StrategyKind, Unsupported};
 use crate::strategies::shared::runs::runs;
+use crate::strategy::MachineStrategy;
 use crate::{Placement, Strategy, Work};
 
 pub(crate) static ENTRY: Entry = Entry {
@@ -62,7 +63,7 @@ fn supports(grid: &Grid, _: &Options) -> Result<(), Unsupported> {
     )))
 }
 
-fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     let sides = grid.sides().map(usize::from);
     Box::new(GenAlg {
         grid: *grid,
@@ -254,6 +255,8 @@ impl Strategy for GenAlg {
         Box::new(self.clone())
     }
 }
+
+impl MachineStrategy for GenAlg {}
 
 /// The sum of |a - b| over all pairs of nodes, by the number of nodes at each coordinate.
 fn along_line(counts: &[u32]) -> u64 {

@@ -31,8 +31,7 @@ use pavior_kernel::Options;
 use pavior_mesh::{Grid, Sides};
 
 use super::mbs::{MultipleBuddies, ORDER};
-use crate::Strategy;
-use crate::kind::{Entry, StrategyKind};
+use crate::kind::{BoxedStrategy, Entry, StrategyKind};
 use crate::strategies::shared::buddies::{Buddies, Root};
 use crate::strategies::shared::free_set::{FREE, FreeOrder};
 
@@ -45,7 +44,7 @@ pub(crate) static ENTRY: Entry = Entry {
     does: StrategyKind::noncontiguous(build),
 };
 
-fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     let order = FreeOrder::of(options);
     MultipleBuddies::boxed(Buddies::new(*grid, 2, final_blocks(grid), order), options)
 }

@@ -34,9 +34,10 @@ use std::sync::Arc;
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Sides};
 
-use crate::kind::{Entry, StrategyKind};
+use crate::kind::{BoxedStrategy, Entry, StrategyKind};
 use crate::strategies::shared::buddies::{Buddies, Root};
 use crate::strategies::shared::free_set::{FREE, FreeOrder};
+use crate::strategy::MachineStrategy;
 use crate::{Placement, Strategy, Work};
 
 pub(crate) static ENTRY: Entry = Entry {
@@ -75,7 +76,7 @@ pub(super) fn smallest_first(options: &Options) -> bool {
     options.get("order") == "small"
 }
 
-fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     let long = (0..3).filter(|&axis| grid.side(axis) > 1).count().max(1);
     let order = FreeOrder::of(options);
     MultipleBuddies::boxed(Buddies::new(*grid, 1 << long, initial_blocks(grid), order), options)
@@ -120,7 +121,7 @@ pub(super) struct MultipleBuddies {
 }
 
 impl MultipleBuddies {
-    pub(super) fn boxed(buddies: Buddies, options: &Options) -> Box<dyn Strategy> {
+    pub(super) fn boxed(buddies: Buddies, options: &Options) -> BoxedStrategy {
         Box::new(MultipleBuddies { buddies, smallest_first: smallest_first(options) })
     }
 }
@@ -141,10 +142,6 @@ impl Strategy for MultipleBuddies {
         self.buddies.put_back(placement);
     }
 
-    fn reset(&mut self, free: &Occupancy) -> bool {
-        self.buddies.reset(free)
-    }
-
     fn work(&self) -> Work {
         self.buddies.work()
     }
@@ -155,6 +152,12 @@ impl Strategy for MultipleBuddies {
 
     fn validate(&self, free: &Occupancy) {
         self.buddies.validate(free);
+    }
+}
+
+impl MachineStrategy for MultipleBuddies {
+    fn reset(&mut self, free: &Occupancy) -> bool {
+        self.buddies.reset(free)
     }
 }
 

@@ -26,12 +26,12 @@
 use pavior_kernel::Options;
 use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan, Sides, order, volume};
 
-use crate::kind::{Entry, StrategyKind};
+use crate::kind::{BoxedStrategy, Entry, StrategyKind};
 use crate::strategies::shared::base_search::{BaseSearch, SEARCH, asked_by_count};
 use crate::strategies::shared::factor_shapes::factor_shapes_into;
 use crate::strategies::shared::linear_order::{LinearOrder, Packing};
 use crate::strategies::shared::search_strategy::{SearchRule, SearchStrategy};
-use crate::{Placement, Strategy, Work};
+use crate::{Placement, Work};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "mip",
@@ -42,7 +42,7 @@ pub(crate) static ENTRY: Entry = Entry {
     does: StrategyKind::noncontiguous(build).with_turns(true),
 };
 
-fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     let rule = MinimumInterference {
         grid: *grid,
         shapes: Vec::new(),

@@ -21,8 +21,7 @@ use pavior_kernel::Options;
 use pavior_mesh::{Grid, order};
 
 use super::paging;
-use crate::Strategy;
-use crate::kind::{Entry, StrategyKind};
+use crate::kind::{BoxedStrategy, Entry, StrategyKind};
 use crate::strategies::shared::free_set::{FREE, FreeOrder};
 use crate::strategies::shared::linear_order::{Linear, Packing};
 
@@ -35,7 +34,7 @@ pub(crate) static ENTRY: Entry = Entry {
     does: StrategyKind::noncontiguous(build),
 };
 
-fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     match FreeOrder::of(options) {
         FreeOrder::Sorted => Box::new(Linear::new(*grid, order::row_major(grid), Packing::Sorted)),
         order => paging::single_nodes(grid, order),

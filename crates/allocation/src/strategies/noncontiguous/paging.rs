@@ -36,9 +36,10 @@ use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Request, order, volume};
 
 use crate::claim::{Claim, Grants, Question, Recognition, by_count};
-use crate::kind::{Entry, StrategyKind, Unsupported};
+use crate::kind::{BoxedStrategy, Entry, StrategyKind, Unsupported};
 use crate::strategies::shared::free_set::{FREE, FreeOrder, FreeSet};
 use crate::strategies::shared::linear_order::{Linear, Packing};
+use crate::strategy::MachineStrategy;
 use crate::{Placement, Strategy, Work};
 
 pub(crate) static ENTRY: Entry = Entry {
@@ -133,7 +134,7 @@ fn most(request: &Request, grid: &Grid, options: &Options) -> u64 {
     }
 }
 
-fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     let sorted = FreeOrder::of(options) == FreeOrder::Sorted;
     if options.integer("size") == 0 && sorted {
         return Box::new(Linear::new(*grid, order_of(grid, options), Packing::Sorted));
@@ -147,7 +148,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
 }
 
 /// Single nodes in row-major order, taken in the order of their return.
-pub(super) fn single_nodes(grid: &Grid, order: FreeOrder) -> Box<dyn Strategy> {
+pub(super) fn single_nodes(grid: &Grid, order: FreeOrder) -> BoxedStrategy {
     Paging::new(*grid, 1, order::row_major).boxed(order)
 }
 
@@ -220,7 +221,7 @@ impl Paging {
     }
 
     /// With all pages free.
-    fn boxed(mut self, order: FreeOrder) -> Box<dyn Strategy> {
+    fn boxed(mut self, order: FreeOrder) -> BoxedStrategy {
         self.ready = self.order.iter().map(|&page| self.page(page).volume()).sum();
         if order != FreeOrder::Sorted {
             let mut returned = FreeSet::new(self.pages.nodes(), order);
@@ -372,3 +373,5 @@ impl Strategy for Paging {
         assert_eq!(self.ready, ready, "nodes in free pages");
     }
 }
+
+impl MachineStrategy for Paging {}

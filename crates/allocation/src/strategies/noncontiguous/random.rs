@@ -21,8 +21,9 @@
 use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Grid, NodeId, Occupancy, Request};
 
-use crate::kind::{Entry, StrategyKind};
+use crate::kind::{BoxedStrategy, Entry, StrategyKind};
 use crate::strategies::shared::runs::runs;
+use crate::strategy::MachineStrategy;
 use crate::{Placement, Strategy, Work};
 
 pub(crate) static ENTRY: Entry = Entry {
@@ -34,7 +35,7 @@ pub(crate) static ENTRY: Entry = Entry {
     does: StrategyKind::noncontiguous(build),
 };
 
-fn build(grid: &Grid, _: &Options) -> Box<dyn Strategy> {
+fn build(grid: &Grid, _: &Options) -> BoxedStrategy {
     Box::new(Random { grid: *grid, nodes: Vec::new(), work: Work::default() })
 }
 
@@ -66,15 +67,17 @@ impl Strategy for Random {
         Some(runs(&self.grid, drawn.iter().copied()))
     }
 
-    fn reset(&mut self, _free: &Occupancy) -> bool {
-        true
-    }
-
     fn work(&self) -> Work {
         self.work
     }
 
     fn fork(&self) -> Box<dyn Strategy> {
         Box::new(self.clone())
+    }
+}
+
+impl MachineStrategy for Random {
+    fn reset(&mut self, _free: &Occupancy) -> bool {
+        true
     }
 }

@@ -43,8 +43,9 @@ use pavior_mesh::{
 };
 
 use crate::claim::{Claim, Grants, Recognition, Scene, by_count};
-use crate::kind::{Entry, StrategyKind, Unsupported};
+use crate::kind::{BoxedStrategy, Entry, StrategyKind, Unsupported};
 use crate::strategies::shared::factor_shapes::factor_shapes_into;
+use crate::strategy::MachineStrategy;
 use crate::{Placement, Strategy, Work};
 
 pub(crate) static ENTRY: Entry = Entry {
@@ -166,7 +167,7 @@ fn aligned(cube: Cuboid, sides: Sides) -> impl Iterator<Item = Cuboid> {
     })
 }
 
-fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     let cubes = cube_grid(grid);
     Box::new(Tpu {
         grid: *grid,
@@ -280,10 +281,6 @@ impl Strategy for Tpu {
         self.change(placement, -1);
     }
 
-    fn uses_switches(&self, placement: &Placement) -> bool {
-        self.anywhere && placement.parts().len() > 1
-    }
-
     fn work(&self) -> Work {
         self.work + Work::of_words(self.bases.words_touched())
     }
@@ -299,6 +296,12 @@ impl Strategy for Tpu {
             assert_eq!(self.busy[cube.index()] as usize, busy, "busy chips of cube {cube:?}");
             assert_eq!(self.whole.is_node_free(cube), busy == 0, "cube {cube:?} is free");
         }
+    }
+}
+
+impl MachineStrategy for Tpu {
+    fn uses_switches(&self, placement: &Placement) -> bool {
+        self.anywhere && placement.parts().len() > 1
     }
 }
 

@@ -15,8 +15,9 @@ use std::sync::Arc;
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Grid, NodeId, Occupancy, Request, order};
 
-use crate::kind::Unsupported;
+use crate::kind::{BoxedStrategy, Unsupported};
 use crate::strategies::shared::runs::runs;
+use crate::strategy::MachineStrategy;
 use crate::{Placement, Strategy, Work};
 
 /// The option `order`.
@@ -188,7 +189,7 @@ impl Linear {
     }
 
     /// Along the order that the options name.
-    pub(crate) fn boxed(grid: &Grid, options: &Options, packing: Packing) -> Box<dyn Strategy> {
+    pub(crate) fn boxed(grid: &Grid, options: &Options, packing: Packing) -> BoxedStrategy {
         Box::new(Linear::new(*grid, order_of(grid, options), packing))
     }
 }
@@ -206,6 +207,8 @@ impl Strategy for Linear {
         Box::new(self.clone())
     }
 }
+
+impl MachineStrategy for Linear {}
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,9 @@
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Occupancy, Request};
 
+use crate::kind::BoxedStrategy;
 use crate::strategies::shared::base_search::BaseSearch;
+use crate::strategy::MachineStrategy;
 use crate::{Placement, Strategy, Work};
 
 /// Which boxes are searched for, and in which order.
@@ -34,7 +36,7 @@ pub(crate) struct SearchStrategy<R> {
 
 impl<R: SearchRule> SearchStrategy<R> {
     /// The strategy for an empty machine, as the registry wants it.
-    pub(crate) fn boxed(search: BaseSearch, rule: R) -> Box<dyn Strategy> {
+    pub(crate) fn boxed(search: BaseSearch, rule: R) -> BoxedStrategy {
         Box::new(SearchStrategy { search, rule })
     }
 }
@@ -48,22 +50,8 @@ impl<R: SearchRule> Strategy for SearchStrategy<R> {
         self.search.granted(placement);
     }
 
-    fn covered(&mut self, whole: &Cuboid, free: &Placement) {
-        self.search.covered(whole, free);
-    }
-
-    fn granted_over(&mut self, whole: &Cuboid, free: &Placement) -> bool {
-        self.search.granted_over(whole, free);
-        true
-    }
-
     fn released(&mut self, placement: &Placement) {
         self.search.released(placement);
-    }
-
-    fn reset(&mut self, _free: &Occupancy) -> bool {
-        self.search.reset();
-        true
     }
 
     fn work(&self) -> Work {
@@ -76,5 +64,21 @@ impl<R: SearchRule> Strategy for SearchStrategy<R> {
 
     fn fork(&self) -> Box<dyn Strategy> {
         Box::new(self.clone())
+    }
+}
+
+impl<R: SearchRule> MachineStrategy for SearchStrategy<R> {
+    fn covered(&mut self, whole: &Cuboid, free: &Placement) {
+        self.search.covered(whole, free);
+    }
+
+    fn granted_over(&mut self, whole: &Cuboid, free: &Placement) -> bool {
+        self.search.granted_over(whole, free);
+        true
+    }
+
+    fn reset(&mut self, _free: &Occupancy) -> bool {
+        self.search.reset();
+        true
     }
 }

@@ -37,14 +37,14 @@ mod plain;
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Grid, Sides};
 
+use crate::Work;
 use crate::claim::{Claim, Over, Recognition};
 use crate::contiguous::{BoxRule, Contiguous, Scored, View, complete};
-use crate::kind::{Entry, StrategyKind};
+use crate::kind::{BoxedStrategy, Entry, StrategyKind};
 use crate::strategies::shared::base_search::{ENGINE, is_plain};
 use crate::strategies::shared::contact::contact;
 use crate::strategies::shared::contact_search::ContactSearch;
 use crate::strategies::shared::turning::TURN_ON;
-use crate::{Strategy, Work};
 use plain::Adjacency;
 
 pub(crate) static ENTRY: Entry = Entry {
@@ -75,7 +75,7 @@ fn claim(options: &Options) -> Claim {
     }
 }
 
-fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     let plain = Adjacency::new(*grid);
     if is_plain(options) {
         return Contiguous::new(grid, options, plain).over(over(options)).boxed();

@@ -30,14 +30,14 @@ mod plain;
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Sides};
 
+use crate::Work;
 use crate::claim::{Claim, Recognition};
 use crate::contiguous::{BoxRule, Contiguous, Scored, View, complete};
-use crate::kind::{Entry, StrategyKind};
+use crate::kind::{BoxedStrategy, Entry, StrategyKind};
 use crate::strategies::shared::base_search::{ENGINE_BY_KEY, is_plain};
 use crate::strategies::shared::contact::contact;
 use crate::strategies::shared::contact_search::ContactSearch;
 use crate::strategies::shared::turning::{TURN_BEST_OFF, turn_over};
-use crate::{Strategy, Work};
 use plain::{BestFit, area_of, neighbours_of};
 
 pub(crate) use plain::Rule;
@@ -77,7 +77,7 @@ pub(crate) fn best_claim(score: fn(&Occupancy, &Cuboid) -> i64, options: &Option
     }
 }
 
-fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     let rule = match options.get("reading") {
         "base" => Rule::Base,
         "area" => Rule::Area,
@@ -87,7 +87,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
 }
 
 /// Best Fit by a rule, with the options' turning and search.
-pub(crate) fn build_with(grid: &Grid, options: &Options, rule: Rule) -> Box<dyn Strategy> {
+pub(crate) fn build_with(grid: &Grid, options: &Options, rule: Rule) -> BoxedStrategy {
     let least = rule == Rule::Apart;
     if (least || rule == Rule::Frame) && !is_plain(options) {
         let rule = ByContact { search: ContactSearch::new(*grid), least };

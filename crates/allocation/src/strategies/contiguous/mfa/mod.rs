@@ -56,16 +56,16 @@ mod printed;
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Cuboid, Grid, Sides};
 
+use crate::Work;
 use crate::claim::{Claim, Question, Recognition};
 use crate::contiguous::{BoxRule, Contiguous, Scored, View, complete};
-use crate::kind::{Entry, StrategyKind, Unsupported};
+use crate::kind::{BoxedStrategy, Entry, StrategyKind, Unsupported};
 use crate::strategies::contiguous::mfa::plain::Walk;
 use crate::strategies::contiguous::mfa::printed::Printed;
 use crate::strategies::shared::base_search::{ENGINE_BY_KEY, is_plain};
 use crate::strategies::shared::contact::contact;
 use crate::strategies::shared::contact_search::ContactSearch;
 use crate::strategies::shared::turning::{TURN_BEST_ON, Turn, turn_over};
-use crate::{Strategy, Work};
 use beside::{corner_bases, place_around};
 
 pub use beside::MfaSide;
@@ -131,7 +131,7 @@ fn claim(options: &Options) -> Claim {
     }
 }
 
-fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     let all_corners = options.get("corners") == "all";
     if options.get("rule") == "printed" {
         return Box::new(Printed::new(Turn::of(options)));

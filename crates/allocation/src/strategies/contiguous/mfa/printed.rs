@@ -12,6 +12,7 @@ use crate::strategies::contiguous::mfa::plain::Walk;
 use crate::strategies::shared::busy_list::BusyList;
 use crate::strategies::shared::contact::most_contact;
 use crate::strategies::shared::turning::Turn;
+use crate::strategy::MachineStrategy;
 use crate::{Placement, Strategy, Work};
 
 /// The algorithm as printed, on meshes of two dimensions.
@@ -82,3 +83,5 @@ impl Strategy for Printed {
         self.busy.validate(free);
     }
 }
+
+impl MachineStrategy for Printed {}

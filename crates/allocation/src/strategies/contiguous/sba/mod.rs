@@ -28,13 +28,13 @@ mod plain;
 use pavior_kernel::Options;
 use pavior_mesh::{BaseSet, Cuboid, Grid, Sides};
 
+use crate::Work;
 use crate::contiguous::{BoxRule, Contiguous, Scored, View};
-use crate::kind::{Entry, StrategyKind};
+use crate::kind::{BoxedStrategy, Entry, StrategyKind};
 use crate::strategies::contiguous::sba::plain::{Area, StackBased};
 use crate::strategies::shared::base_search::{ENGINE, is_plain};
 use crate::strategies::shared::busy_list::is_short;
 use crate::strategies::shared::turning::TURN_ON;
-use crate::{Strategy, Work};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "sba",
@@ -45,7 +45,7 @@ pub(crate) static ENTRY: Entry = Entry {
     does: StrategyKind::contiguous(build),
 };
 
-fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     let stack = StackBased::default();
     if is_plain(options) {
         return Contiguous::new(grid, options, stack).boxed();

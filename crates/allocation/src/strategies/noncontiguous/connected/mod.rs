@@ -76,7 +76,8 @@ use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Grid, Occupancy, Request};
 
 use crate::claim::{Claim, Recognition, by_count};
-use crate::kind::{Entry, StrategyKind};
+use crate::kind::{BoxedStrategy, Entry, StrategyKind};
+use crate::strategy::MachineStrategy;
 use crate::{Placement, Strategy, Work, oracle};
 
 pub(crate) use search::ConnectedSearch;
@@ -100,7 +101,7 @@ fn claim(options: &Options) -> Claim {
     }
 }
 
-fn build(grid: &Grid, _: &Options) -> Box<dyn Strategy> {
+fn build(grid: &Grid, _: &Options) -> BoxedStrategy {
     Box::new(Connected { search: ConnectedSearch::new(*grid) })
 }
 
@@ -114,15 +115,17 @@ impl Strategy for Connected {
         self.search.find(free, request.nodes, request.shape)
     }
 
-    fn reset(&mut self, _free: &Occupancy) -> bool {
-        true
-    }
-
     fn work(&self) -> Work {
         self.search.work()
     }
 
     fn fork(&self) -> Box<dyn Strategy> {
         Box::new(self.clone())
+    }
+}
+
+impl MachineStrategy for Connected {
+    fn reset(&mut self, _free: &Occupancy) -> bool {
+        true
     }
 }

@@ -47,10 +47,11 @@ mod shrinking_bases;
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Sides, volume};
 
-use crate::kind::{Entry, StrategyKind};
+use crate::kind::{BoxedStrategy, Entry, StrategyKind};
 use crate::strategies::shared::base_search::{ENGINE, is_plain};
 use crate::strategies::shared::busy_list::is_short;
 use crate::strategies::shared::turning::Turn;
+use crate::strategy::MachineStrategy;
 use crate::{Placement, Strategy, Work};
 use busy_search::BusySearch;
 use engine::Engine;
@@ -89,7 +90,7 @@ const SHAPE: OptionSpec = OptionSpec {
     bare: false,
 };
 
-fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     let turn = options.get("turn");
     let turns = |part: &str| if turn == "all" || turn == part { Turn::All } else { Turn::None };
     let largest = options.get("shape") == "largest";
@@ -183,3 +184,5 @@ impl Strategy for Greedy {
         self.busy.list().validate(free);
     }
 }
+
+impl MachineStrategy for Greedy {}

@@ -21,8 +21,7 @@ use pavior_kernel::Options;
 use pavior_mesh::Grid;
 
 use super::{Around, build_around};
-use crate::Strategy;
-use crate::kind::{Entry, StrategyKind};
+use crate::kind::{BoxedStrategy, Entry, StrategyKind};
 use crate::strategies::shared::base_search::ENGINE;
 
 pub(crate) static ENTRY: Entry = Entry {
@@ -34,6 +33,6 @@ pub(crate) static ENTRY: Entry = Entry {
     does: StrategyKind::noncontiguous(build),
 };
 
-fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     build_around(grid, options, Around::Node)
 }

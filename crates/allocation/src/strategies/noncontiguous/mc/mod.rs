@@ -44,8 +44,9 @@ mod taken;
 use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Grid, Occupancy, Request, Sides};
 
-use crate::kind::{Entry, StrategyKind};
+use crate::kind::{BoxedStrategy, Entry, StrategyKind};
 use crate::strategies::shared::base_search::{ENGINE, is_plain};
+use crate::strategy::MachineStrategy;
 use crate::{Placement, Strategy, Work};
 use line_shells::LineShells;
 use plain::PlainSearch;
@@ -62,7 +63,7 @@ pub(crate) static ENTRY: Entry = Entry {
     does: StrategyKind::noncontiguous(build),
 };
 
-fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     build_around(grid, options, Around::Shape)
 }
 
@@ -75,7 +76,7 @@ enum Around {
     Node,
 }
 
-fn build_around(grid: &Grid, options: &Options, around: Around) -> Box<dyn Strategy> {
+fn build_around(grid: &Grid, options: &Options, around: Around) -> BoxedStrategy {
     let engine = (!is_plain(options)).then(|| Engine::new(*grid));
     Box::new(MinimisingContention { around, engine, plain: PlainSearch::new(*grid) })
 }
@@ -134,15 +135,17 @@ impl Strategy for MinimisingContention {
         Some(taken(&core, free, offer, nodes))
     }
 
-    fn reset(&mut self, _free: &Occupancy) -> bool {
-        true
-    }
-
     fn work(&self) -> Work {
         self.plain.work() + self.engine.as_ref().map(Engine::work).unwrap_or_default()
     }
 
     fn fork(&self) -> Box<dyn Strategy> {
         Box::new(self.clone())
+    }
+}
+
+impl MachineStrategy for MinimisingContention {
+    fn reset(&mut self, _free: &Occupancy) -> bool {
+        true
     }
 }

@@ -47,14 +47,14 @@ use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, RefusalKey, Request, Scan, Sides, volume};
 
 use crate::claim::{Claim, Question, Recognition, by_count};
-use crate::kind::{Entry, StrategyKind, Unsupported};
+use crate::kind::{BoxedStrategy, Entry, StrategyKind, Unsupported};
 use crate::strategies::shared::base_search::{BaseSearch, SEARCH, asked_by_count, is_plain};
 use crate::strategies::shared::factor_shapes::factor_shapes_into;
 use crate::strategies::shared::l_shapes::search::LShapeSearch;
 use crate::strategies::shared::l_shapes::{LShape, l_shapes_into};
 use crate::strategies::shared::runs::runs;
 use crate::strategies::shared::search_strategy::{SearchRule, SearchStrategy};
-use crate::{Placement, Strategy, Work};
+use crate::{Placement, Work};
 use neighbour_growth::{NeighbourGrowth, NeighbourRule};
 use nuclei::nuclei;
 
@@ -104,7 +104,7 @@ fn claim(options: &Options) -> Claim {
     }
 }
 
-fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     let rule = match options.get("neighbours") {
         "right-up" => NeighbourRule::RightUp,
         _ => NeighbourRule::FourWay,

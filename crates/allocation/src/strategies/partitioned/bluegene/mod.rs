@@ -43,9 +43,10 @@ use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Request, Scan, Sides, volume
 
 use crate::claim::{BoxGroup, Claim, Recognition};
 use crate::contiguous::complete;
-use crate::kind::{Entry, StrategyKind, Unsupported};
+use crate::kind::{BoxedStrategy, Entry, StrategyKind, Unsupported};
 use crate::strategies::shared::factor_shapes::{factor_shapes, factor_shapes_into};
 use crate::strategies::shared::turning::{TURN_ON, Turn, box_family};
+use crate::strategy::MachineStrategy;
 use crate::{Placement, Strategy, Work};
 use cables::Cables;
 use judge::{allowed, feasible};
@@ -145,7 +146,7 @@ fn family(request: &Request, grid: &Grid, options: &Options) -> Vec<BoxGroup> {
     }
 }
 
-fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     Box::new(BlueGene {
         grid: *grid,
         turn: Turn::of(options),
@@ -264,3 +265,5 @@ impl Strategy for BlueGene {
         }
     }
 }
+
+impl MachineStrategy for BlueGene {}

@@ -6,7 +6,9 @@ use pavior_mesh::{Cuboid, Grid, Occupancy, Request};
 
 use super::FreeBoxes;
 use super::placing::Placing;
+use crate::kind::BoxedStrategy;
 use crate::strategies::shared::turning::Turn;
+use crate::strategy::MachineStrategy;
 use crate::{Placement, Strategy, Work};
 
 /// How a release updates the list.
@@ -54,7 +56,7 @@ impl<R: ReleaseRule> MaximalFreeList<R> {
         options: &Options,
         placing: Placing,
         release: R,
-    ) -> Box<dyn Strategy> {
+    ) -> BoxedStrategy {
         Box::new(MaximalFreeList {
             turn: Turn::of(options),
             placing,
@@ -97,3 +99,5 @@ impl<R: ReleaseRule> Strategy for MaximalFreeList<R> {
         self.release.validate(&self.free, free);
     }
 }
+
+impl<R: ReleaseRule> MachineStrategy for MaximalFreeList<R> {}
