@@ -180,7 +180,7 @@ impl Forecasts {
         let copy = learning.as_mut().ok_or(Unforeseen::NotYet)?;
         let machine = copy.state.boards.get_mut(board).ok_or(Unforeseen::NotYet)?;
         let forecaster = copy.machines[board].as_mut().ok_or(Unforeseen::NoQueue)?;
-        machine.machine_mut().could_ever_fit(&request).map_err(Unforeseen::Never)?;
+        machine.could_ever_fit(&request).map_err(Unforeseen::Never)?;
         let kind = asks.kind(request.nodes);
         let id = JobId(copy.state.next_id);
         let job = job(id, request, Time(now_ms * 1000), &kind);

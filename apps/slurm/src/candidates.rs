@@ -7,8 +7,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use pavior_allocation::Machine;
 use pavior_mesh::{NodeId, Occupancy, Pool};
+use pavior_scheduling::Dispatcher;
 
 use crate::Config;
 use crate::demands::Demands;
@@ -55,7 +55,7 @@ impl<'a> Candidates<'a> {
     pub(crate) fn pool_of(
         &mut self,
         job: &'a SlurmJob,
-        machine: &mut Machine,
+        machine: &mut Dispatcher,
     ) -> Result<Option<Pool>, &'static str> {
         let demands = job.demands.as_ref().map_err(|fault| *fault)?;
         let reservation = job.reservation.as_str();
@@ -70,12 +70,12 @@ impl<'a> Candidates<'a> {
     }
 
     /// The pool of the nodes that satisfy a job's demands, reserved or not.
-    pub(crate) fn whenever(&mut self, job: &'a SlurmJob, machine: &mut Machine) -> Option<Pool> {
+    pub(crate) fn whenever(&mut self, job: &'a SlurmJob, machine: &mut Dispatcher) -> Option<Pool> {
         let demands = job.demands.as_ref().ok()?;
         self.pool(Key { demands, reserved: None }, machine)
     }
 
-    fn pool(&mut self, key: Key<'a>, machine: &mut Machine) -> Option<Pool> {
+    fn pool(&mut self, key: Key<'a>, machine: &mut Dispatcher) -> Option<Pool> {
         if let Some(pool) = self.known.get(&key) {
             return *pool;
         }

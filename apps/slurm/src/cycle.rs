@@ -300,7 +300,8 @@ pub(crate) fn queue(ledger: &Ledger, state: &mut State, limits: &mut Limits<'_>,
     for (place, (index, request)) in waits.into_iter().enumerate() {
         let job = &ledger.jobs[index];
         if limits.over(job).is_none() {
-            state.dispatcher.submit(told(index, job, arrival(view.now, place), request));
+            let told = told(index, job, arrival(view.now, place), request);
+            state.dispatcher.submit(told).expect("it waits once");
         }
     }
 }
@@ -330,7 +331,8 @@ fn open(
             kept.push((index, reason::limited(&limit)));
         } else {
             let arrival = arrival(now, place);
-            state.dispatcher.submit(told(index, job, arrival, request));
+            let told = told(index, job, arrival, request);
+            state.dispatcher.submit(told).expect("it waits once");
             if limits.concern(job) {
                 queued.push((index, arrival));
             }

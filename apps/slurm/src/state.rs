@@ -297,7 +297,7 @@ impl<'a> Building<'a> {
     /// What a job asks for, confined to the nodes that it may have.
     fn confined(&mut self, job: &'a SlurmJob, shaper: &mut Shaper) -> Result<Request, Unplaced> {
         let request = request(self.config, job, shaper).map_err(Unplaced::Never)?;
-        let machine = self.dispatcher.machine_mut();
+        let machine = &mut self.dispatcher;
         let pool = self.candidates.pool_of(job, machine);
         let confined = request.within(pool.map_err(|fault| Unplaced::Never(fault.into()))?);
         if confined.pool.is_none() || machine.could_ever_fit(&confined).is_ok() {
@@ -319,7 +319,7 @@ impl<'a> Building<'a> {
         let Some(cuboid) = box_of(self.config, &ids, sides) else {
             return Role::Obstructed("its nodes are not a box of its shape");
         };
-        let machine = self.dispatcher.machine_mut();
+        let machine = &mut self.dispatcher;
         match self.candidates.pool_of(job, machine) {
             Ok(pool) if self.candidates.has_all(pool, &ids) => {}
             _ => return Role::Obstructed("a node is none that it may have now"),
@@ -378,7 +378,7 @@ impl<'a> Building<'a> {
             let stranger = *condition == Condition::Taken && self.owners[index].is_none();
             if stranger || *condition == Condition::Unavailable {
                 // What a failed node's job does is Slurm's affair; new ones go elsewhere.
-                let _ = self.dispatcher.machine_mut().fail(NodeId(index as u32));
+                let _ = self.dispatcher.fail(NodeId(index as u32));
             }
         }
         let Building { dispatcher, overlaps, misplaced, unplaceable, candidates, .. } = self;

@@ -43,7 +43,7 @@ impl Site {
         while site.dispatcher.queue().len() < WAITING {
             let (job, kind) = site.draw_job(NOW);
             site.forecaster.submitted(&job, kind);
-            site.dispatcher.submit(job);
+            site.dispatcher.submit(job).expect("its number is new");
             while site.dispatcher.start_next(NOW, &mut ()).expect("it can start").is_some() {}
         }
         site

@@ -232,7 +232,7 @@ impl Forecaster {
     ) -> Result<Forecast, ForecastError> {
         let (id, now) = (job.id, job.arrival);
         let mut state = state.fork(self.scheduler()?, |job| job.estimate);
-        state.submit(job);
+        state.submit(job).map_err(DispatchError::from)?;
         self.kinds.insert(id, kind);
         let answer = self.forecast_submitted(&state, now, id, &kind);
         self.kinds.remove(&id);

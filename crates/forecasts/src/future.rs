@@ -11,7 +11,7 @@ use crate::arrivals::Arrival;
 
 /// Later arrivals that a future takes up.
 const ARRIVALS: usize = 3_000;
-/// The first number of later arrivals, beyond those of all jobs.
+/// The first number of later arrivals, unless a job has a greater one.
 const FIRST: u64 = 1 << 62;
 
 /// When each of some waiting jobs starts, in their order, from a state on; [`HORIZON`] after now
@@ -30,7 +30,10 @@ pub(crate) fn starts(
     if missing.is_empty() {
         return Ok(starts);
     }
-    let arrivals = later.take(ARRIVALS).zip(FIRST..);
+    let running = dispatcher.running().by_estimated_end().map(|running| running.job.id);
+    let jobs = running.chain(dispatcher.queue().iter().map(|job| job.id));
+    let first = jobs.max().map_or(FIRST, |most| FIRST.max(most.0.saturating_add(1)));
+    let arrivals = later.take(ARRIVALS).zip(first..=u64::MAX);
     let arrivals = arrivals.map(|((arrival, run), number)| arriving(&arrival, number, run));
     let length = |job: &Job, _| match (runs.get(&job.id), &job.service) {
         (Some(run), _) | (None, Service::Run(run)) => *run,

@@ -6,7 +6,7 @@ use std::iter::Peekable;
 use pavior_allocation::Machine;
 use pavior_kernel::{Agenda, Time};
 use pavior_mesh::JobId;
-use pavior_scheduling::{Dispatcher, Selection};
+use pavior_scheduling::{DispatchError, Dispatcher, Selection};
 use pavior_workload::{Job, Service};
 use rustc_hash::FxHashMap;
 
@@ -161,7 +161,7 @@ impl<'f, E: FnMut(Judged)> Replay<'f, E> {
         self.end(now);
         let mut told = Vec::new();
         while let Some((job, kind)) = jobs.next_if(|(job, _)| job.arrival == now) {
-            told.extend(self.submit(job, kind).filter(|_| tells));
+            told.extend(self.submit(job, kind)?.filter(|_| tells));
         }
         self.start(now)?;
         self.promise(now, told)?;
@@ -177,17 +177,17 @@ impl<'f, E: FnMut(Judged)> Replay<'f, E> {
         }
     }
 
-    fn submit(&mut self, job: Job, kind: Kind) -> Option<JobId> {
+    fn submit(&mut self, job: Job, kind: Kind) -> Result<Option<JobId>, DispatchError> {
         self.arrived += 1;
-        if self.dispatcher.machine_mut().could_ever_fit(&job.request).is_err() {
+        if self.dispatcher.could_ever_fit(&job.request).is_err() {
             self.rejected += 1;
-            return None;
+            return Ok(None);
         }
         let id = job.id;
         self.open.insert(id, Open { kind, said: None });
         self.forecaster.submitted(&job, kind);
-        self.dispatcher.submit(job);
-        Some(id)
+        self.dispatcher.submit(job)?;
+        Ok(Some(id))
     }
 
     fn start(&mut self, now: Time) -> Result<(), ForecastError> {

@@ -49,6 +49,9 @@ pub enum BadReservation {
         /// The machine.
         grid: Grid,
     },
+    /// The machine is another one.
+    #[error("the reservation is of {0}, and not of this machine")]
+    OtherMachine(Grid),
 }
 
 impl AdvanceReservation {
@@ -142,9 +145,8 @@ impl Reach {
 #[derive(Clone, Debug, Default)]
 pub struct Calendar {
     ahead: Vec<AdvanceReservation>,
-    /// How often one was added or removed, and how many are over.
-    changes: u64,
-    over: u64,
+    /// How often one was added or removed, or was over.
+    state: u64,
 }
 
 impl Calendar {
@@ -161,7 +163,7 @@ impl Calendar {
 
     /// Adds a reservation. It may overlap others.
     pub fn add(&mut self, reservation: AdvanceReservation) {
-        self.changes += 1;
+        self.state += 1;
         let key = |one: &AdvanceReservation| (one.from, one.number);
         let place = self.ahead.partition_point(|other| key(other) < key(&reservation));
         self.ahead.insert(place, reservation);
@@ -170,7 +172,7 @@ impl Calendar {
     /// Takes out a reservation; `None` if there is none of that number.
     pub fn remove(&mut self, number: u64) -> Option<AdvanceReservation> {
         let place = self.ahead.iter().position(|other| other.number == number)?;
-        self.changes += 1;
+        self.state += 1;
         Some(self.ahead.remove(place))
     }
 
@@ -180,7 +182,7 @@ impl Calendar {
         if !self.ahead.is_empty() {
             let before = self.ahead.len();
             self.ahead.retain(|reservation| reservation.to > now);
-            self.over += (before - self.ahead.len()) as u64;
+            self.state += (before - self.ahead.len()) as u64;
         }
     }
 
@@ -253,16 +255,10 @@ impl Calendar {
         ends
     }
 
-    /// How often a reservation was added or removed: what was promised before is void then.
-    #[inline]
-    pub(crate) fn changes(&self) -> u64 {
-        self.changes
-    }
-
     /// A number that changes with every reservation that is added, is removed or is over.
     #[inline]
     pub(crate) fn state(&self) -> u64 {
-        self.changes + self.over
+        self.state
     }
 }
 

@@ -57,7 +57,7 @@ where
     /// by now ends next.
     ///
     /// # Errors
-    /// If strategy or scheduler fail.
+    /// If strategy or scheduler fail, or a job arrives that waits or runs already.
     pub fn run(self, mut started: impl FnMut(JobId, Time) -> bool) -> Result<(), DispatchError> {
         let Future { mut dispatcher, mut now, moves, arrivals, mut length, end } = self;
         let mut agenda: Agenda<Event> = Agenda::new();
@@ -73,14 +73,12 @@ where
             while agenda.next_time() == Some(now) {
                 match agenda.pop() {
                     Some((_, Event::End(job))) => drop(dispatcher.end(job)),
-                    Some((_, Event::Move(step))) => {
-                        drop(dispatcher.machine_mut().relocate(step.job, step.to));
-                    }
+                    Some((_, Event::Move(step))) => drop(dispatcher.relocate(step.job, step.to)),
                     None => {}
                 }
             }
             while let Some(job) = arrivals.next_if(|job| job.arrival == now) {
-                dispatcher.submit(job);
+                dispatcher.submit(job)?;
             }
             while let Some(start) = dispatcher.start_next(now, &mut ())? {
                 let over = now.saturating_add(length(start.job, None));

@@ -24,7 +24,9 @@ mod shared;
 mod standing;
 
 pub use calendar::{AdvanceReservation, BadReservation, Calendar, Reach};
-pub use dispatcher::{DispatchError, Dispatcher, StartError, Started};
+pub use dispatcher::{
+    Decision, DispatchError, Dispatcher, GrantError, RepeatedJob, StartError, Started,
+};
 pub use forward::{Future, PlannedMove, run_forward};
 pub use kind::{
     BuildScheduler, Entry, Registry, SchedulerClosure, SchedulerKind, Selection, entry,

@@ -6,7 +6,7 @@ use pavior_workload::Job;
 
 use crate::beside_calendar::BesideCalendar;
 use crate::calendar::{Calendar, Reach};
-use crate::{AdvanceReservation, Dispatcher, Prediction, Queue, Running, Scheduler};
+use crate::{AdvanceReservation, Dispatcher, Prediction, Queue, RepeatedJob, Running, Scheduler};
 
 /// A question and its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,8 +43,8 @@ pub struct MachineView<'a> {
     prediction: Option<&'a mut dyn Prediction>,
     /// None if nothing was ever reserved.
     ahead: Option<Ahead<'a>>,
-    /// How many jobs were given nodes beside the queue.
-    passed: u64,
+    /// The number of changes that voided promises.
+    voided: u64,
 }
 
 /// What is reserved ahead.
@@ -57,12 +57,13 @@ pub(crate) struct Ahead<'a> {
 impl<'a> MachineView<'a> {
     /// A view of a machine on which nothing is reserved ahead.
     pub fn new(machine: &'a mut Machine, observer: &'a mut dyn AttemptObserver) -> MachineView<'a> {
-        MachineView { machine, observer, prediction: None, ahead: None, passed: 0 }
+        let voided = machine.health();
+        MachineView { machine, observer, prediction: None, ahead: None, voided }
     }
 
-    /// The same view after so many jobs that were given nodes beside the queue.
-    pub(crate) fn after(self, passed: u64) -> MachineView<'a> {
-        MachineView { passed, ..self }
+    /// The same view after so many changes that voided promises.
+    pub(crate) fn after(self, voided: u64) -> MachineView<'a> {
+        MachineView { voided, ..self }
     }
 
     /// The same view with a prediction of how long jobs take on given nodes.
@@ -155,18 +156,22 @@ impl<'a> MachineView<'a> {
         self.machine.remember_changes();
     }
 
-    /// What if: machine, jobs and what is reserved ahead as they are now, under another scheduler.
-    /// Time can run on from there ([`Future`](crate::Future)). What is predicted of run times is
-    /// not copied. O(N/64) for N nodes, the strategy's index and the jobs.
+    /// Copies machine and reservations as they are now, with these jobs and another scheduler. Time
+    /// can run on from there ([`Future`](crate::Future)). Of the running jobs those count that hold
+    /// nodes of the machine; holders that are not among them are never estimated to end. What is
+    /// predicted of run times is not copied. O(N/64 + j log j) for N nodes and j jobs, and the
+    /// strategy's index.
+    ///
+    /// # Errors
+    /// If a job waits twice, or waits and holds nodes.
     pub fn what_if(
         &self,
         queue: &Queue,
         running: &Running,
         scheduler: Box<dyn Scheduler>,
-    ) -> Dispatcher {
+    ) -> Result<Dispatcher, RepeatedJob> {
         let calendar = self.calendar().cloned().unwrap_or_default();
-        let jobs = (queue.clone(), running.clone());
-        Dispatcher::of(self.machine.clone(), jobs, calendar, scheduler)
+        Dispatcher::of(self.machine.clone(), (queue, running), calendar, scheduler)
     }
 
     /// The machine, to look at and to fork.
@@ -205,8 +210,7 @@ impl<'a> MachineView<'a> {
     /// moved or was given nodes beside the queue, or a reservation ahead was made or given up.
     #[inline]
     pub fn health(&self) -> u64 {
-        let changes = self.ahead.as_ref().map_or(0, |ahead| ahead.calendar.changes());
-        self.machine.health() + changes + self.passed
+        self.voided
     }
 
     /// The state, and the time where answers depend on it: while something is reserved ahead, the

@@ -79,9 +79,9 @@ impl Mover {
         if self.asked.replace(question) == Some(question) {
             return None;
         }
-        let (request, machine) = (&request, dispatcher.machine_mut());
+        let (request, machine) = (&request, dispatcher.machine());
         let enough = machine.needed(request) <= u64::from(machine.free().count());
-        if !enough || machine.probe(request).is_ok() {
+        if !enough || dispatcher.probe_unreserved(request).is_ok() {
             return None;
         }
         let machine = dispatcher.machine();

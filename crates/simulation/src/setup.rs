@@ -7,7 +7,9 @@ use pavior_allocation::{BuildError, UnknownNode};
 use pavior_kernel::{BadName, CallerError, Time};
 use pavior_mesh::{Grid, JobId, Request};
 use pavior_network::{BadSettings, Deadlock};
-use pavior_scheduling::{AdvanceReservation, StartError};
+use pavior_scheduling::{
+    AdvanceReservation, BadReservation, DispatchError, RepeatedJob, StartError,
+};
 use pavior_workload::Job;
 use thiserror::Error;
 
@@ -218,6 +220,12 @@ pub enum RunError {
     /// The scheduler, or who decides in its place, started a job that cannot start.
     #[error(transparent)]
     Start(#[from] StartError),
+    /// A job arrived while one of its number waits or runs.
+    #[error(transparent)]
+    Repeated(#[from] RepeatedJob),
+    /// Nodes of another machine are reserved.
+    #[error(transparent)]
+    Reservation(#[from] BadReservation),
     /// The run would not end by itself, or passes the greatest time.
     #[error(transparent)]
     Endless(#[from] Endless),
@@ -230,6 +238,16 @@ pub enum RunError {
     /// A [`Stop`] was set.
     #[error("the run was stopped")]
     Stopped,
+}
+
+impl From<DispatchError> for RunError {
+    fn from(error: DispatchError) -> RunError {
+        match error {
+            DispatchError::Failed(error) => error.into(),
+            DispatchError::Start(error) => error.into(),
+            DispatchError::Repeated(error) => error.into(),
+        }
+    }
 }
 
 /// A request to end a run, from another thread. Clones share it.

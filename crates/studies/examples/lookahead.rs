@@ -25,7 +25,9 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 
 use pavior::experiments::{Catalogue, Folder, InputFiles, Limits, NoProgress};
-use pavior::scheduling::{Future, MachineView, Queue, Running, Scheduler, Selection, Start, entry};
+use pavior::scheduling::{
+    Decision, Future, MachineView, Queue, Running, Scheduler, Selection, Start, entry,
+};
 use pavior::strategies::Stream;
 use pavior::workload::Job;
 use pavior::{JobId, Time};
@@ -216,7 +218,9 @@ impl LookAhead {
         queue.iter().take(self.thinking.seen).for_each(|job| oldest.push(job.clone()));
         let after = if start.is_none() { Some(now) } else { None };
         let scheduler = Box::new(From { after, base: self.base() });
-        let mut dispatcher = view.what_if(&oldest, running, scheduler);
+        let Ok(mut dispatcher) = view.what_if(&oldest, running, scheduler) else {
+            return f64::INFINITY;
+        };
         let (left, sum) = (Cell::new(oldest.len() + future.coming.len()), Cell::new(0.0));
         let began = |at: Time| {
             sum.set(sum.get() + at.since(now).0 as f64);
@@ -224,7 +228,8 @@ impl LookAhead {
             left.get() > 0
         };
         if let Some(start) = start {
-            if dispatcher.start(now, start.clone()).is_err() {
+            let begun = dispatcher.choose(now, start.clone()).and_then(Decision::start);
+            if begun.is_err() {
                 return f64::INFINITY;
             }
             began(now);

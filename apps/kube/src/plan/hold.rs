@@ -68,7 +68,7 @@ impl<'a> State<'a> {
         let right = |node: &Node| node.is_ready() && site.has_its_resource(node);
         for (at, node) in plot.places.nodes.iter().enumerate() {
             if owners[at].is_none() && !node.is_some_and(right) {
-                let _ = state.dispatcher.machine_mut().fail(NodeId(at as u32));
+                let _ = state.dispatcher.fail(NodeId(at as u32));
             }
         }
         Ok(state)

@@ -282,7 +282,7 @@ impl<'a> State<'a> {
         request: Request,
     ) -> Result<(Request, Option<usize>), String> {
         let fits = |state: &mut State<'_>, request: &Request| {
-            state.dispatcher.machine_mut().could_ever_fit(request).is_ok()
+            state.dispatcher.could_ever_fit(request).is_ok()
         };
         if !fits(self, &request) {
             return Err(format!("no box of {} has its shape", plot.site.grid));
@@ -306,7 +306,7 @@ impl<'a> State<'a> {
             for &node in &bad {
                 nodes.take_node(NodeId(node));
             }
-            let machine = self.dispatcher.machine_mut();
+            let machine = &mut self.dispatcher;
             let pool = machine.add_pool(nodes.clone()).map_err(|error| error.to_string())?;
             self.pools.push(nodes);
             self.known.insert(bad, (pool, self.pools.len() - 1));
@@ -322,7 +322,7 @@ impl<'a> State<'a> {
     fn submit(&mut self, waits: &Candidate<'_>) {
         let estimate = Time(waits.unit.seconds().unwrap_or(ENDLESS));
         let arrival = Time(self.now + (waits.id.0 - self.first()));
-        self.dispatcher.submit(Told {
+        let submitted = self.dispatcher.submit(Told {
             id: waits.id,
             number: waits.id.0,
             arrival,
@@ -330,6 +330,7 @@ impl<'a> State<'a> {
             service: Service::Run(estimate),
             estimate,
         });
+        submitted.expect("each candidate has a number of its own");
     }
 
     /// When each waiting Job starts if all run as long as they say. Those that say nothing run for

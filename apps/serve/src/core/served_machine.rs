@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use pavior_allocation::{AllocateError, Machine, Placement, Refusal, Selection};
+use pavior_allocation::{Machine, Placement, Refusal, Selection};
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, OccupancyError, Request, Sides};
-use pavior_scheduling::{AdvanceReservation, Dispatcher, Standing};
+use pavior_scheduling::{AdvanceReservation, Dispatcher, GrantError, Standing};
 use pavior_workload::{Job, Service, ShapeRule, Shaper};
 
 use super::{Ask, Lease, MachineSpec, NodeState, Reservation, StateError, WaitingRequest};
@@ -60,9 +60,12 @@ impl ServedMachine {
         self.dispatcher.machine()
     }
 
-    /// The same, to be asked.
-    pub(crate) fn machine_mut(&mut self) -> &mut Machine {
-        self.dispatcher.machine_mut()
+    /// Checks whether a request could be granted if the machine were empty and healthy.
+    ///
+    /// # Errors
+    /// If not, with the reason.
+    pub(crate) fn could_ever_fit(&mut self, request: &Request) -> Result<(), Refusal> {
+        self.dispatcher.could_ever_fit(request)
     }
 
     /// Whether requests can wait.
@@ -97,15 +100,15 @@ impl ServedMachine {
         now_ms: u64,
         estimate: Time,
     ) -> Option<u64> {
-        let placed = self.machine_mut().probe(request).ok()?;
+        let placed = self.dispatcher.probe_unreserved(request).ok()?;
         let met = self.dispatcher.calendar().in_the_way(micros(now_ms), estimate, &placed);
         met.map(AdvanceReservation::number)
     }
 
     /// Reserves nodes ahead.
     pub(crate) fn reserve(&mut self, reservation: &Reservation) -> Result<(), String> {
-        self.dispatcher.reserve(reservation.ahead(&self.grid)?);
-        Ok(())
+        let reserved = self.dispatcher.reserve(reservation.ahead(&self.grid)?);
+        reserved.map_err(|error| error.to_string())
     }
 
     /// A reservation is no more.
@@ -120,7 +123,7 @@ impl ServedMachine {
         request: Request,
         now_ms: u64,
         estimate: Time,
-    ) -> Result<Vec<Cuboid>, AllocateError> {
+    ) -> Result<Vec<Cuboid>, GrantError> {
         let start = micros(now_ms);
         let placement = self.dispatcher.grant(job(id, request, start, estimate), start)?;
         Ok(placement.parts().to_vec())
@@ -147,7 +150,7 @@ impl ServedMachine {
     /// Puts a lease on other nodes; its own old ones count as free for it. Nothing changes if they
     /// are not free.
     pub(crate) fn relocate(&mut self, lease: &Lease) -> Result<(), String> {
-        let moved = self.machine_mut().relocate(JobId(lease.id), lease.cuboids().into());
+        let moved = self.dispatcher.relocate(JobId(lease.id), lease.cuboids().into());
         moved.map(drop).map_err(|error| error.to_string())
     }
 
@@ -191,7 +194,8 @@ impl ServedMachine {
     /// Adds a request to the queue; what it counts for ([`ServedMachine::books`]).
     pub(crate) fn wait(&mut self, waiting: &WaitingRequest) -> u64 {
         let asked = micros(waiting.asked_ms);
-        self.dispatcher.submit(job(waiting.id, waiting.request(), asked, waiting.estimate()));
+        let job = job(waiting.id, waiting.request(), asked, waiting.estimate());
+        self.dispatcher.submit(job).expect("no other lease or request has its number");
         self.books(waiting)
     }
 
@@ -242,11 +246,11 @@ impl ServedMachine {
         self.failed.remove(&node);
         self.drained.remove(&node);
         match state {
-            NodeState::Healthy => return self.machine_mut().repair(node).expect(KNOWN),
+            NodeState::Healthy => return self.dispatcher.repair(node).expect(KNOWN),
             NodeState::Failed => self.failed.insert(node),
             NodeState::Drained => self.drained.insert(node),
         };
-        self.machine_mut().fail(node).expect(KNOWN);
+        self.dispatcher.fail(node).expect(KNOWN);
     }
 
     /// The node at some coordinates, if they lie on the machine.

@@ -47,7 +47,8 @@ impl ServedMachine {
     /// Ends a lease and lets its job wait again, as the last of the queue.
     pub(crate) fn requeue(&mut self, id: u64, now: Time) {
         if let Some((running, _)) = self.dispatcher.end(JobId(id)) {
-            self.dispatcher.submit(Job { arrival: now, ..running.job });
+            let job = Job { arrival: now, ..running.job };
+            self.dispatcher.submit(job).expect("it has just ended");
         }
     }
 
@@ -59,8 +60,8 @@ impl ServedMachine {
         time: (Time, Time),
     ) -> Result<(), String> {
         let kept = AdvanceReservation::new(number, &self.grid, parts, time);
-        self.dispatcher.reserve(kept.map_err(|error| error.to_string())?);
-        Ok(())
+        let reserved = kept.and_then(|kept| self.dispatcher.reserve(kept));
+        reserved.map_err(|error| error.to_string())
     }
 
     /// Machine, queue and running jobs, to be run forward.

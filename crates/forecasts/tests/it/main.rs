@@ -123,7 +123,7 @@ fn what_is_reserved_ahead_is_waited_for() {
         let time = (Time(1800 * SECOND), Time(5400 * SECOND));
         let boxes = vec![Cuboid::new([0, 0], [1, 1])];
         let ahead = AdvanceReservation::new(1, &"mesh:4x4".parse().unwrap(), boxes, time);
-        state.reserve(ahead.unwrap());
+        state.reserve(ahead.unwrap()).unwrap();
         let mut forecaster = Forecaster::new(selected(scheduler), Effort::default());
         let (whole, kind) = job(0, 0, [4, 4, 1], 3600, Some(3600));
         let said = forecaster.forecast_request(&state, whole, kind).unwrap();
@@ -140,7 +140,7 @@ fn a_request_is_told_without_being_made() {
     let mut forecaster = Forecaster::new(selected("easy"), Effort::default());
     let (first, kind) = job(0, 0, [4, 4, 1], 3600, Some(7200));
     forecaster.submitted(&first, kind);
-    state.submit(first);
+    state.submit(first).unwrap();
     assert!(state.start_next(Time::ZERO, &mut ()).unwrap().is_some());
     let (second, kind) = job(1, 60, [2, 2, 1], 60, Some(60));
     let said = forecaster.forecast_request(&state, second, kind).unwrap();
@@ -152,6 +152,24 @@ fn a_request_is_told_without_being_made() {
     let (third, kind) = job(2, 90, [2, 2, 1], 60, None);
     let said = forecaster.forecast_request(&state, third, kind).unwrap();
     assert_eq!([said.low, said.median, said.high], [Time(90 * SECOND); 3], "it fits now");
+}
+
+/// Later arrivals are drawn under numbers that no job has.
+#[test]
+fn jobs_may_have_any_numbers() {
+    let mut forecaster = Forecaster::new(selected("easy"), Effort::default());
+    let past = stream(5, 400).into_iter();
+    let now = learn(past, dispatcher("easy"), &mut forecaster, 400).unwrap();
+    for first in [1 << 62, u64::MAX - 3] {
+        let mut state = dispatcher("easy");
+        for (place, sides) in [(0, [4, 3, 1]), (1, [4, 4, 1]), (2, [4, 4, 1])] {
+            let (job, kind) = job(first + place, now.0 / SECOND, sides, 60, Some(600));
+            forecaster.found(job.id, kind);
+            state.submit(job).unwrap();
+        }
+        let told = forecaster.forecast_queue(&mut state, now).unwrap();
+        assert!(told[0].plan == now && now < told[1].plan && told[1].plan < told[2].plan);
+    }
 }
 
 /// Numbers of jobs of the past may come again: what was said of those is over.
@@ -173,7 +191,7 @@ fn a_queue_is_told_with_what_the_past_taught() {
     for (id, sides) in [(0, [4, 3, 1]), (1, [4, 4, 1]), (2, [2, 1, 1])] {
         let (job, kind) = job(id, now.0 / SECOND, sides, 60, Some(600));
         forecaster.found(job.id, kind);
-        state.submit(job);
+        state.submit(job).unwrap();
     }
     let told = forecaster.forecast_queue(&mut state, now).unwrap();
     assert_eq!(told.iter().map(|one| one.job.0).collect::<Vec<_>>(), [0, 1, 2]);

@@ -99,9 +99,9 @@ fn a_reservation_that_is_made_or_given_up_voids_promises() {
         let mut world = World::new("mesh:4", "ff", scheduler);
         let dispatcher = &mut world.dispatcher;
         dispatcher.grant(job(0, 0, row(4), 5, 5), Time(0)).unwrap();
-        dispatcher.submit(job(1, 0, row(4), 5, 5));
+        dispatcher.submit(job(1, 0, row(4), 5, 5)).unwrap();
         assert!(dispatcher.start_next(Time(0), &mut ()).unwrap().is_none());
-        dispatcher.reserve(columns(7, "mesh:4", 3, 1, (9, 20)));
+        dispatcher.reserve(columns(7, "mesh:4", 3, 1, (9, 20))).unwrap();
         assert_eq!(dispatcher.standing(Time(1)), None, "{scheduler}");
         dispatcher.end(JobId(0));
         assert!(dispatcher.start_next(Time(5), &mut ()).unwrap().is_none(), "{scheduler}");
@@ -127,7 +127,7 @@ fn a_scheduler_that_asks_nobody_is_stopped() {
     let start = |placement, width, estimate| {
         let world = World::with("mesh:4", "ff", Box::new(Stubborn(placement)));
         let mut dispatcher = world.reserving(&[columns(3, "mesh:4", 2, 2, (9, 20))]).dispatcher;
-        dispatcher.submit(job(1, 0, row(width), estimate, estimate));
+        dispatcher.submit(job(1, 0, row(width), estimate, estimate)).unwrap();
         let started = dispatcher
             .start_next(Time(2), &mut ())
             .map(|start| start.map(|start| start.placement.clone()));

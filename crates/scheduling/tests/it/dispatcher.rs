@@ -1,10 +1,11 @@
 //! What callers of a dispatcher are promised.
 
-use pavior_allocation::{Machine, Placement, PlacementError};
+use pavior_allocation::{Machine, Placement};
 use pavior_kernel::{CallerError, Time};
 use pavior_mesh::{Cuboid, JobId, NodeId, Request};
 use pavior_scheduling::{
-    DispatchError, Dispatcher, MachineView, Queue, Running, Scheduler, Start, StartError,
+    DispatchError, Dispatcher, GrantError, MachineView, Queue, RepeatedJob, Running, Scheduler,
+    Start, StartError,
 };
 use pavior_workload::Job;
 
@@ -38,9 +39,9 @@ fn shown(dispatcher: &Dispatcher) -> (usize, usize, usize, u32) {
 fn a_start_that_cannot_be_made_changes_nothing() {
     let mut dispatcher = named("fcfs");
     dispatcher.hold(job(1, [4, 3, 1]), Time(0), on([0; 3], [4, 3, 1])).unwrap();
-    dispatcher.submit(job(2, [4, 2, 1]));
+    dispatcher.submit(job(2, [4, 2, 1])).unwrap();
     let before = shown(&dispatcher);
-    let mut start = |start| dispatcher.start(Time(2), start).map(drop);
+    let mut start = |start| dispatcher.choose(Time(2), start)?.start().map(drop);
     assert_eq!(start(Start::at(1)), Err(StartError::NotWaiting { index: 1, waiting: 1 }));
     assert_eq!(start(Start::at(0)), Err(StartError::DoesNotFit(JobId(2))));
     let taken = start(Start::on(0, on([0; 3], [4, 2, 1])));
@@ -57,7 +58,7 @@ fn what_cannot_be_held_or_granted_changes_nothing() {
     dispatcher.grant(job(1, [4, 3, 1]), Time(0)).unwrap();
     let before = shown(&dispatcher);
     let again = dispatcher.hold(job(1, [1, 1, 1]), Time(0), on([0, 3, 0], [1; 3]));
-    assert_eq!(again.err(), Some(PlacementError::RepeatedJob(JobId(1))));
+    assert_eq!(again.err(), Some(GrantError::Repeated(RepeatedJob(JobId(1)))));
     assert!(dispatcher.hold(job(2, [1, 1, 1]), Time(0), on([0; 3], [1; 3])).is_err());
     assert!(dispatcher.grant(job(2, [4, 2, 1]), Time(0)).is_err());
     assert!(dispatcher.end(JobId(2)).is_none() && dispatcher.withdraw(0).is_none());
@@ -83,7 +84,7 @@ fn a_job_ends_whatever_it_was_said_to_run() {
 fn a_dispatcher_made_again_goes_on_as_the_first_one() {
     let mut first = named("easy");
     for (id, sides) in [(1, [4, 2, 1]), (2, [4, 4, 1]), (3, [4, 1, 1]), (4, [2, 1, 1])] {
-        first.submit(job(id, sides));
+        first.submit(job(id, sides)).unwrap();
     }
     let mut starts = Vec::new();
     while let Some(started) = first.start_next(Time(4), &mut ()).unwrap() {
@@ -94,7 +95,7 @@ fn a_dispatcher_made_again_goes_on_as_the_first_one() {
         again.hold(job, Time(4), placement).unwrap();
     }
     for job in first.queue().iter() {
-        again.submit(job.clone());
+        again.submit(job.clone()).unwrap();
     }
     assert_eq!(shown(&first), shown(&again));
     for dispatcher in [&mut first, &mut again] {
@@ -111,9 +112,9 @@ fn what_the_scheduler_has_in_mind_holds_until_something_changes() {
     let asked = || {
         let mut dispatcher = named("easy");
         dispatcher.hold(job(1, [4, 3, 1]), Time(0), on([0; 3], [4, 3, 1])).unwrap();
-        dispatcher.submit(job(2, [4, 4, 1]));
+        dispatcher.submit(job(2, [4, 4, 1])).unwrap();
         assert_eq!(dispatcher.standing(Time(2)), None, "it was not asked");
-        assert_eq!(dispatcher.decide(Time(2), &mut ()).unwrap(), None);
+        assert!(dispatcher.decide(Time(2), &mut ()).unwrap().is_none());
         assert!(dispatcher.standing(Time(2)).is_some());
         dispatcher
     };
@@ -123,10 +124,10 @@ fn what_the_scheduler_has_in_mind_holds_until_something_changes() {
             let corner = on([3, 3, 0], [1, 1, 1]);
             assert!(dispatcher.hold(job(3, [1, 1, 1]), Time(3), corner).is_ok());
         },
-        |dispatcher| dispatcher.submit(job(3, [1, 1, 1])),
+        |dispatcher| dispatcher.submit(job(3, [1, 1, 1])).unwrap(),
         |dispatcher| drop(dispatcher.end(JobId(1))),
         |dispatcher| dispatcher.estimate_anew(JobId(1), Time(30)),
-        |dispatcher| assert!(dispatcher.machine_mut().fail(NodeId(15)).is_ok()),
+        |dispatcher| assert!(dispatcher.fail(NodeId(15)).is_ok()),
         |dispatcher| assert!(dispatcher.withdraw(0).is_some()),
     ];
     for change in changes {
@@ -141,9 +142,9 @@ fn a_job_that_passes_the_queue_voids_what_was_promised() {
     for scheduler in ["easy", "easy:plain", "easy:count", "conservative", "conservative:count"] {
         let mut dispatcher = named(scheduler);
         dispatcher.hold(job(1, [4, 3, 1]), Time(0), on([0; 3], [4, 3, 1])).unwrap();
-        dispatcher.submit(job(2, [4, 4, 1]));
+        dispatcher.submit(job(2, [4, 4, 1])).unwrap();
         let planned = |dispatcher: &mut Dispatcher, now| {
-            assert_eq!(dispatcher.decide(now, &mut ()).unwrap(), None, "{scheduler}");
+            assert!(dispatcher.decide(now, &mut ()).unwrap().is_none(), "{scheduler}");
             let standing = dispatcher.standing(now).unwrap();
             standing.reserved.iter().find(|one| one.job == JobId(2)).map(|one| one.from)
         };
@@ -182,7 +183,7 @@ impl Scheduler for Own {
 fn what_is_wrong_with_a_scheduler_is_an_error() {
     let start = |scheduler| {
         let mut dispatcher = mesh(Box::new(scheduler));
-        dispatcher.submit(job(1, [1, 1, 1]));
+        dispatcher.submit(job(1, [1, 1, 1])).unwrap();
         dispatcher.start_next(Time(1), &mut ()).map(drop).unwrap_err()
     };
     let wrong = start(Own::Starts(7));

@@ -34,7 +34,7 @@ proptest! {
             let happened = world().run(&jobs, &mut NoObserver).starts();
             let mut dispatcher = world().dispatcher;
             for job in &jobs {
-                dispatcher.submit(job.clone());
+                dispatcher.submit(job.clone()).unwrap();
             }
             let foreseen = run_forward(dispatcher, Time(0), Vec::new()).unwrap();
             prop_assert_eq!(foreseen, happened, "{}", scheduler);
@@ -49,7 +49,7 @@ fn jobs_move_at_their_time() {
     let start = |to: u16| {
         let mut dispatcher = World::new("mesh:6", "ff", "fcfs").dispatcher;
         dispatcher.hold(job(0, 0, row(2), 50, 50), Time(0), at(2)).unwrap();
-        dispatcher.submit(job(1, 0, row(4), 5, 5));
+        dispatcher.submit(job(1, 0, row(4), 5, 5)).unwrap();
         let step = PlannedMove { at: Time(3), job: JobId(0), to: at(to) };
         run_forward(dispatcher, Time(0), vec![step]).unwrap()
     };
@@ -61,8 +61,8 @@ fn jobs_move_at_their_time() {
 #[test]
 fn what_can_never_start_is_left_out() {
     let mut dispatcher = World::new("mesh:4", "ff", "easy").dispatcher;
-    dispatcher.submit(job(0, 0, row(9), 5, 5));
-    dispatcher.submit(job(1, 0, row(2), 5, 5));
+    dispatcher.submit(job(0, 0, row(9), 5, 5)).unwrap();
+    dispatcher.submit(job(1, 0, row(2), 5, 5)).unwrap();
     let starts = run_forward(dispatcher, Time(7), Vec::new()).unwrap();
     assert_eq!(starts, [(JobId(1), Time(7))]);
 }

@@ -77,7 +77,7 @@ fn decide_alike(grid: &str, strategy: &str, (load, most): (f64, u16), decisions:
         while let Some(job) = jobs.next_if(|job| job.arrival == now) {
             if !is_full {
                 for side in &mut sides {
-                    side.dispatcher.submit(job.clone());
+                    side.dispatcher.submit(job.clone()).unwrap();
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! The behaviour of the scheduling crate, seen from outside.
 
+mod agreement;
 mod ahead;
 mod backfilling;
 mod dispatcher;

@@ -17,16 +17,16 @@ fn compare(scheduler: &str, grid: &str, jobs: &[Job], strategy: &str, upsets: &[
 fn compare_in_pools(scheduler: &str, jobs: &[Job], strategy: &str) {
     let world = |scheduler: &str| {
         let mut world = World::new(GRID, strategy, scheduler);
-        let machine = world.dispatcher.machine_mut();
-        let half = machine.grid().nodes() / 2;
+        let grid = *world.dispatcher.machine().grid();
+        let half = grid.nodes() / 2;
         let kept: [&dyn Fn(u32) -> bool; 3] =
             [&|node| node < half, &|node| node % 3 == 0, &|_| true];
         for (number, kept) in kept.iter().enumerate() {
-            let mut nodes = Occupancy::all_free(*machine.grid());
-            for node in (0..machine.grid().nodes()).filter(|&node| !kept(node)) {
+            let mut nodes = Occupancy::all_free(grid);
+            for node in (0..grid.nodes()).filter(|&node| !kept(node)) {
                 nodes.take_node(NodeId(node));
             }
-            assert_eq!(machine.add_pool(nodes), Ok(Pool(number as u32)));
+            assert_eq!(world.dispatcher.add_pool(nodes), Ok(Pool(number as u32)));
         }
         world
     };

@@ -79,7 +79,7 @@ fn a_key_that_cannot_be_told_is_an_error() {
     for (key, says) in [(Ok(f64::NAN), "not a number"), (Err(()), "no key")] {
         let key: Box<KeyFunction> = Box::new(move |_| key.map_err(|()| CallerError::new("no key")));
         let mut world = World::with(GRID, "tff", Box::new(Priority::new(key, false)));
-        world.dispatcher.submit(job(0, 0, request, 1, 1));
+        world.dispatcher.submit(job(0, 0, request, 1, 1)).unwrap();
         let world = world.run(&[job(1, 0, request, 1, 1)], &mut NoObserver);
         assert!(world.started.is_empty());
         assert!(world.error().unwrap().to_string().contains(says));

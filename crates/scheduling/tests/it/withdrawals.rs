@@ -28,11 +28,11 @@ impl Small {
     }
 
     fn wait(&mut self, id: u64, at: u64, nodes: u16, estimate: u64) {
-        self.0.submit(job(id, at, row(nodes), estimate, estimate));
+        self.0.submit(job(id, at, row(nodes), estimate, estimate)).unwrap();
     }
 
     fn next(&mut self, now: u64) -> Option<Start> {
-        self.0.decide(Time(now), &mut ()).unwrap()
+        self.0.decide(Time(now), &mut ()).unwrap().map(|decision| decision.named().clone())
     }
 }
 

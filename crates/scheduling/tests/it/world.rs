@@ -91,7 +91,7 @@ impl World {
     /// The same with nodes that are reserved ahead.
     pub(crate) fn reserving(mut self, reserved: &[AdvanceReservation]) -> World {
         for one in reserved {
-            self.dispatcher.reserve(one.clone());
+            self.dispatcher.reserve(one.clone()).unwrap();
         }
         World { reserved: reserved.to_vec(), ..self }
     }
@@ -128,16 +128,16 @@ impl World {
                 self.ends.pop_first();
                 self.dispatcher.end(job).unwrap();
             }
-            let machine = self.dispatcher.machine_mut();
+            let dispatcher = &mut self.dispatcher;
             while self.upsets.first().is_some_and(|upset| upset.0 == now) {
                 match self.upsets.remove(0) {
-                    (_, node, true) => drop(machine.fail(node).unwrap()),
-                    (_, node, false) => machine.repair(node).unwrap(),
+                    (_, node, true) => drop(dispatcher.fail(node).unwrap()),
+                    (_, node, false) => dispatcher.repair(node).unwrap(),
                 }
             }
             while let Some(job) = jobs.next_if(|job| job.arrival == now) {
-                if self.dispatcher.machine_mut().could_ever_fit(&job.request).is_ok() {
-                    self.dispatcher.submit(job.clone());
+                if self.dispatcher.could_ever_fit(&job.request).is_ok() {
+                    self.dispatcher.submit(job.clone()).unwrap();
                 }
             }
             self.schedule(watch);

@@ -48,23 +48,22 @@ impl Simulation<'_, '_, '_> {
     }
 
     fn suffer(&mut self, effect: Effect) -> Result<(), RunError> {
-        let machine = self.dispatcher.machine_mut();
         match effect {
             Effect::Lost(node) => {
-                if let Some(job) = machine.fail(node)? {
+                if let Some(job) = self.dispatcher.fail(node)? {
                     self.interrupt(job)?;
                 }
             }
             // Its job keeps it until it ends.
-            Effect::Withdrawn(node) => drop(machine.fail(node)?),
-            Effect::Back(node) => machine.repair(node)?,
+            Effect::Withdrawn(node) => drop(self.dispatcher.fail(node)?),
+            Effect::Back(node) => self.dispatcher.repair(node)?,
             Effect::SwitchesLost => {
-                machine.set_switches(false);
-                for job in machine.switched_jobs() {
+                self.dispatcher.set_switches(false);
+                for job in self.dispatcher.machine().switched_jobs() {
                     self.interrupt(job)?;
                 }
             }
-            Effect::SwitchesBack => machine.set_switches(true),
+            Effect::SwitchesBack => self.dispatcher.set_switches(true),
         }
         Ok(())
     }
@@ -81,28 +80,28 @@ impl Simulation<'_, '_, '_> {
         let whole = job.service;
         let rest = faults.rest_of(job, self.now.since(start));
         self.watch.interrupted(&rest, rest.service == whole)?;
-        self.dispatcher.resubmit(rest);
-        Ok(())
+        Ok(self.dispatcher.resubmit(rest)?)
     }
 
-    pub(super) fn arrive(&mut self, job: Job) {
+    pub(super) fn arrive(&mut self, job: Job) -> Result<(), RunError> {
         self.arrived += 1;
         match self.could_ever_fit(&job) {
             Ok(()) => {
                 self.observers.tell(&Fact::Arrived(&job));
-                self.dispatcher.submit(job);
+                self.dispatcher.submit(job)?;
             }
             Err(refusal) => {
                 self.observers.tell(&Fact::Rejected(&job, refusal));
                 self.rejected.push(job.id);
             }
         }
+        Ok(())
     }
 
     /// Whether a job can ever start: the machine is empty and healthy, and its spares are out of
     /// use.
     fn could_ever_fit(&mut self, job: &Job) -> Result<(), Refusal> {
-        self.dispatcher.machine_mut().could_ever_fit(&job.request)?;
+        self.dispatcher.could_ever_fit(&job.request)?;
         let faults = self.faults.as_mut();
         if faults.is_none_or(|faults| faults.leaves_room_for(&job.request)) {
             Ok(())

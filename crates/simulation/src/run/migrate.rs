@@ -20,7 +20,7 @@ impl Simulation<'_, '_, '_> {
     fn carry_out(&mut self, step: Move) -> Result<(), RunError> {
         const RUNS: &str = "only running jobs are moved";
         let mover = self.mover.as_mut().expect("it has made the plan");
-        let placed = self.dispatcher.machine_mut().relocate(step.job, Placement::from(step.to));
+        let placed = self.dispatcher.relocate(step.job, Placement::from(step.to));
         let from = placed.expect("each move of a plan finds its nodes free");
         let price = mover.price(from.nodes());
         let job = &self.dispatcher.running().get(step.job).expect(RUNS).job;

@@ -130,7 +130,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
             let forecast = Forecast::new(network, grid, seed, replication);
             dispatcher = dispatcher.with_prediction(Box::new(forecast));
         }
-        inputs.reserved.into_iter().for_each(|reservation| dispatcher.reserve(reservation));
+        inputs.reserved.into_iter().try_for_each(|reservation| dispatcher.reserve(reservation))?;
         let mut simulation = Simulation {
             now: setup.begin,
             ending: setup.ending,
@@ -218,7 +218,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
             }
             self.fail_and_repair()?;
             while let Some(job) = self.jobs.next_if(|job| job.arrival == now) {
-                self.arrive(job);
+                self.arrive(job)?;
             }
             self.open = true;
             return Ok(true);
@@ -248,17 +248,14 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
     /// # Errors
     /// If scheduler or strategy fail.
     pub fn decide(&mut self) -> Result<Option<Start>, RunError> {
-        let Some(start) = self.dispatcher.decide(self.now, &mut self.observers)? else {
-            return Ok(None);
-        };
-        let broken = self.dispatcher.scheduler().broken_guarantees();
+        let decision = self.dispatcher.decide(self.now, &mut self.observers)?;
+        let Some(decision) = decision else { return Ok(None) };
+        let broken = decision.dispatcher().scheduler().broken_guarantees();
         if broken > self.broken {
             self.broken = broken;
-            if let Some(late) = self.dispatcher.queue().get(start.index) {
-                self.observers.tell(&Fact::GuaranteeBroken(late));
-            }
+            self.observers.tell(&Fact::GuaranteeBroken(decision.job()));
         }
-        Ok(Some(start))
+        Ok(Some(decision.named().clone()))
     }
 
     /// Whether the run gets on, now that an instant is over.

@@ -16,19 +16,15 @@ impl Simulation<'_, '_, '_> {
     /// If there is none at that place of the queue, it does not fit now, or it would end later than
     /// can be told; nothing has changed then.
     pub fn start(&mut self, start: Start) -> Result<(), RunError> {
-        let end = match self.dispatcher.queue().get(start.index) {
-            Some(job) => {
-                let length = match job.service {
-                    Service::Run(length) => length,
-                    // A job without a message holds its nodes for one cycle.
-                    Service::Messages(_) | Service::Iterations(_) => Time(1),
-                    Service::Partly { compute, communicate } => compute.saturating_add(communicate),
-                };
-                Watch::end(self.now, job, length)?
-            }
-            None => self.now,
+        let decision = self.dispatcher.choose(self.now, start)?;
+        let length = match decision.job().service {
+            Service::Run(length) => length,
+            // A job without a message holds its nodes for one cycle.
+            Service::Messages(_) | Service::Iterations(_) => Time(1),
+            Service::Partly { compute, communicate } => compute.saturating_add(communicate),
         };
-        let Started { job, placement, free } = self.dispatcher.start(self.now, start)?;
+        let end = Watch::end(self.now, decision.job(), length)?;
+        let Started { job, placement, free } = decision.start()?;
         self.observers.tell(&Fact::Started { job, placement, free });
         self.starts += 1;
         let sends =

@@ -133,7 +133,7 @@ impl Site<'_> {
             held.map_err(|error| Failure::usage(error.to_string()))?;
         }
         for node in self.busy.state.failed() {
-            let failed = dispatcher.machine_mut().fail(node);
+            let failed = dispatcher.fail(node);
             failed.map_err(|error| Failure::usage(error.to_string()))?;
         }
         Ok(())
@@ -150,11 +150,11 @@ impl Site<'_> {
         for (place, one) in waiting.iter().enumerate() {
             let said = one.estimate.map(|seconds| TimeUnit::SECOND.time(seconds));
             let (job, kind) = self.job((JobId(first + place as u64), one.request, said, one.user));
-            let fits = dispatcher.machine_mut().could_ever_fit(&one.request).is_ok();
+            let fits = dispatcher.could_ever_fit(&one.request).is_ok();
             ids.push(fits.then_some(job.id));
             if fits {
                 self.forecaster.found(job.id, kind);
-                dispatcher.submit(job);
+                dispatcher.submit(job).map_err(|error| Failure::usage(error.to_string()))?;
             }
         }
         let told = self.forecaster.forecast_queue(&mut dispatcher, self.clock.origin);

@@ -342,7 +342,7 @@ impl Deciding<'_> {
     fn lease(&mut self, asked: LeaseRequest) -> Result<Reply, Stop> {
         let (board, tenant) = self.enter(&asked)?;
         let request = self.state.boards[board].request(asked.ask).with_freedom(asked.freedom);
-        let fits = self.state.boards[board].machine_mut().could_ever_fit(&request);
+        let fits = self.state.boards[board].could_ever_fit(&request);
         fits.map_err(|refusal| self.refused(board, request, refusal))?;
         let machine = self.state.boards[board].machine();
         // One that waits counts for the most that it may be granted later.

@@ -1,0 +1,148 @@
+//! Which job starts next, and its start.
+
+use pavior_allocation::Placement;
+use pavior_kernel::Time;
+use pavior_mesh::Occupancy;
+use pavior_workload::Job;
+
+use super::{Change, DispatchError, Dispatcher, StartError, allocate};
+use crate::{AttemptObserver, Start};
+
+/// A waiting job that is to start now. Its only use is [`Decision::start`].
+///
+/// It borrows the dispatcher, so that it can be started on no other one, and nothing can change
+/// before its start:
+///
+/// ```compile_fail,E0499
+/// # use pavior_kernel::Time;
+/// # use pavior_mesh::JobId;
+/// # fn changes(dispatcher: &mut pavior_scheduling::Dispatcher) {
+/// let decision = dispatcher.decide(Time(0), &mut ()).unwrap().unwrap();
+/// dispatcher.end(JobId(1));
+/// decision.start().unwrap();
+/// # }
+/// ```
+///
+/// A decision that is dropped changes nothing.
+#[must_use = "the job has not started yet"]
+pub struct Decision<'d> {
+    dispatcher: &'d mut Dispatcher,
+    now: Time,
+    start: Start,
+}
+
+/// A job that has just started.
+#[derive(Clone, Copy, Debug)]
+pub struct Started<'a> {
+    /// The job.
+    pub job: &'a Job,
+    /// The nodes that it holds.
+    pub placement: &'a Placement,
+    /// The nodes that are left free.
+    pub free: &'a Occupancy,
+}
+
+impl<'d> Decision<'d> {
+    /// Returns the job.
+    #[expect(clippy::missing_panics_doc, reason = "the place was looked up for the decision")]
+    pub fn job(&self) -> &Job {
+        self.dispatcher.queue.get(self.start.index).expect("nothing has changed since")
+    }
+
+    /// Returns the job's place in the queue, and where it is to be put.
+    pub fn named(&self) -> &Start {
+        &self.start
+    }
+
+    /// Returns the dispatcher, to look at.
+    pub fn dispatcher(&self) -> &Dispatcher {
+        self.dispatcher
+    }
+
+    /// Starts the job. The strategy is asked beside what is reserved ahead, unless the decision
+    /// says where the job is put. Costs what [`Machine::allocate`](pavior_allocation::Machine)
+    /// does.
+    ///
+    /// # Errors
+    /// If the job does not fit now, is put on fewer nodes than it asks for, or would reach into a
+    /// reservation of them. Nothing has changed then.
+    #[expect(clippy::missing_panics_doc, reason = "the machine has just granted the job its nodes")]
+    pub fn start(self) -> Result<Started<'d>, StartError> {
+        let Decision { dispatcher, now, start: Start { index, placement } } = self;
+        let Dispatcher { machine, queue, calendar, beside, .. } = dispatcher;
+        let job = queue.get(index).expect("nothing has changed since the decision");
+        calendar.pass(now);
+        if let Some(placement) = placement {
+            let (asked, given) = (job.request.nodes, placement.nodes());
+            if given < asked {
+                return Err(StartError::TooFewNodes { job: job.id, asked, given });
+            }
+            if let Some(met) = calendar.in_the_way(now, job.estimate, &placement) {
+                return Err(StartError::Reserved { job: job.id, reservation: met.number() });
+            }
+            let granted = machine.allocate_at(job.id, placement);
+            granted.map_err(|error| StartError::BadPlacement { job: job.id, error })?;
+        } else {
+            let granted = allocate((machine, &*calendar, beside), job, now);
+            granted.map_err(|_| StartError::DoesNotFit(job.id))?;
+        }
+        dispatcher.plan.note(Change::Start);
+        let job = dispatcher.queue.take(index).expect("it was just there");
+        dispatcher.waiting.remove(&job.id);
+        let job = &dispatcher.running.start(job, now).job;
+        let placement = dispatcher.machine.placement(job.id).expect("it was just granted");
+        Ok(Started { job, placement, free: dispatcher.machine.free() })
+    }
+}
+
+impl Dispatcher {
+    /// Asks the scheduler which job starts next, if any. It has not started yet: the caller starts
+    /// it before the scheduler is asked again.
+    ///
+    /// # Errors
+    /// If strategy or scheduler fail, or the scheduler names a place that the queue does not have.
+    pub fn decide(
+        &mut self,
+        now: Time,
+        observer: &mut dyn AttemptObserver,
+    ) -> Result<Option<Decision<'_>>, DispatchError> {
+        if self.queue.is_empty() {
+            return Ok(None);
+        }
+        let (scheduler, mut view, queue, running) = self.parts(now, observer);
+        let named = scheduler.next(now, queue, running, &mut view);
+        self.check()?;
+        let Some(start) = named else {
+            self.plan.is_settled = true;
+            return Ok(None);
+        };
+        Ok(Some(self.choose(now, start)?))
+    }
+
+    /// Chooses a waiting job in the scheduler's place.
+    ///
+    /// # Errors
+    /// If the queue has no such place.
+    pub fn choose(&mut self, now: Time, start: Start) -> Result<Decision<'_>, StartError> {
+        let (index, waiting) = (start.index, self.queue.len());
+        if index >= waiting {
+            return Err(StartError::NotWaiting { index, waiting });
+        }
+        Ok(Decision { dispatcher: self, now, start })
+    }
+
+    /// Starts the job that the scheduler names next; `None` if it names none.
+    ///
+    /// # Errors
+    /// If strategy or scheduler fail, or the scheduler names a job that cannot start.
+    pub fn start_next(
+        &mut self,
+        now: Time,
+        observer: &mut dyn AttemptObserver,
+    ) -> Result<Option<Started<'_>>, DispatchError> {
+        match self.decide(now, observer)? {
+            Some(decision) => Ok(Some(decision.start()?)),
+            None => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! A machine with its queue: jobs wait, start as the scheduler says, run and end.
+//!
+//! Invariant: each job waits once, or runs, or neither, and exactly the running jobs hold nodes of
+//! the machine. Only `changes.rs` and `decision.rs` change the tables; `questions.rs` asks.
+//! `plan_status.rs` says which changes void the scheduler's plan.
+
+mod changes;
+mod decision;
+mod errors;
+mod plan_status;
+mod questions;
+
+use pavior_allocation::{AllocateError, Machine, Placement, PlacementError};
+use pavior_kernel::{CallerError, Time};
+use pavior_mesh::{JobId, Request};
+use pavior_workload::{Job, Service};
+use rustc_hash::FxHashSet;
+
+pub use decision::{Decision, Started};
+pub use errors::{DispatchError, GrantError, RepeatedJob, StartError};
+use plan_status::{Change, PlanStatus};
+
+use crate::beside_calendar::BesideCalendar;
+use crate::{Calendar, Prediction, Queue, Reach, Running, RunningJob, Scheduler};
+
+/// A machine, the jobs that wait for it and run on it, and the scheduler that chooses among them.
+///
+/// The simulation, the service and the daemons for Slurm and Kubernetes are built on this type. It
+/// keeps three tables in agreement, whatever its callers do. A job is in the queue, or among the
+/// running jobs and on the machine, or in none of them.
+///
+/// The caller brings the time, which does not run backwards, and the events. After each event it
+/// starts jobs until the scheduler names no more:
+///
+/// ```
+/// use pavior_allocation::Machine;
+/// use pavior_kernel::Time;
+/// use pavior_mesh::{JobId, Request};
+/// use pavior_scheduling::{Dispatcher, Selection};
+/// use pavior_workload::{Job, Service};
+///
+/// let scheduler = "easy".parse::<Selection>()?.build(())?;
+/// let mut dispatcher = Dispatcher::new(Machine::new("mesh:4x4".parse()?, "tff")?, scheduler);
+/// for (number, sides) in [(1, [4, 3, 1]), (2, [4, 4, 1]), (3, [2, 1, 1])] {
+///     dispatcher.submit(Job {
+///         id: JobId(number), number, arrival: Time(0), request: Request::shape(sides),
+///         service: Service::Run(Time(60)), estimate: Time(60),
+///     })?;
+/// }
+/// let mut started = Vec::new();
+/// while let Some(start) = dispatcher.start_next(Time(0), &mut ())? {
+///     started.push((start.job.id, start.placement.nodes()));
+/// }
+/// // Job 2 needs the whole machine. Job 3 ends before job 2 can start.
+/// assert_eq!(started, [(JobId(1), 12), (JobId(3), 2)]);
+///
+/// dispatcher.end(JobId(1));
+/// dispatcher.end(JobId(3));
+/// let next = dispatcher.start_next(Time(60), &mut ())?;
+/// assert_eq!(next.map(|start| start.job.id), Some(JobId(2)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// A caller that does more between the choice and the start calls [`Dispatcher::decide`], whose
+/// [`Decision`] can only be started; one that chooses itself calls [`Dispatcher::choose`]. Jobs that
+/// run without having waited are noted by [`Dispatcher::hold`] where their nodes are given, and by
+/// [`Dispatcher::grant`] where the strategy chooses them. The machine is only to look at: nodes
+/// fail, jobs move and nodes are reserved by methods of the dispatcher. No scheduler can start a job
+/// on reserved nodes that is estimated to run into the reservation ([`Calendar`]).
+/// A dispatcher is made again from records by `hold` and [`Dispatcher::submit`] alone: no scheduler
+/// is asked.
+pub struct Dispatcher {
+    machine: Machine,
+    scheduler: Box<dyn Scheduler>,
+    prediction: Option<Box<dyn Prediction + Send>>,
+    queue: Queue,
+    /// The jobs of the queue.
+    waiting: FxHashSet<JobId>,
+    running: Running,
+    calendar: Calendar,
+    beside: BesideCalendar,
+    plan: PlanStatus,
+}
+
+impl Dispatcher {
+    /// Makes a dispatcher with an empty queue. Jobs that hold nodes of the machine run since time
+    /// 0, and are never estimated to end. O(j log j) for j of them.
+    pub fn new(machine: Machine, scheduler: Box<dyn Scheduler>) -> Dispatcher {
+        let mut running = Running::new();
+        for (id, placement) in machine.held() {
+            let (request, estimate) = (Request::nodes(placement.nodes()), Time::MAX);
+            let (arrival, service) = (Time::ZERO, Service::Run(estimate));
+            let job = Job { id, number: id.0, arrival, request, service, estimate };
+            running.start(job, Time::ZERO);
+        }
+        Dispatcher::with(machine, scheduler, running)
+    }
+
+    /// With the jobs that hold nodes of the machine.
+    fn with(machine: Machine, scheduler: Box<dyn Scheduler>, running: Running) -> Dispatcher {
+        Dispatcher {
+            machine,
+            scheduler,
+            prediction: None,
+            queue: Queue::new(),
+            waiting: FxHashSet::default(),
+            running,
+            calendar: Calendar::default(),
+            beside: BesideCalendar::default(),
+            plan: PlanStatus::default(),
+        }
+    }
+
+    /// A machine with jobs and reservations that a caller has. Of the running ones those count that
+    /// hold nodes.
+    pub(crate) fn of(
+        machine: Machine,
+        (queue, running): (&Queue, &Running),
+        calendar: Calendar,
+        scheduler: Box<dyn Scheduler>,
+    ) -> Result<Dispatcher, RepeatedJob> {
+        let mut dispatcher = Dispatcher { calendar, ..Dispatcher::new(machine, scheduler) };
+        for RunningJob { job, start } in running.by_estimated_end() {
+            if dispatcher.running.end(job.id).is_some() {
+                dispatcher.running.start(job.clone(), *start);
+            }
+        }
+        queue.iter().try_for_each(|job| dispatcher.submit(job.clone()))?;
+        Ok(dispatcher)
+    }
+
+    /// Adds a prediction of how long jobs take on given nodes.
+    #[must_use]
+    pub fn with_prediction(self, prediction: Box<dyn Prediction + Send>) -> Dispatcher {
+        Dispatcher { prediction: Some(prediction), ..self }
+    }
+
+    /// Makes a copy in which time can run on without this one. Its scheduler is one of the same
+    /// kind that has decided nothing yet, and `estimate` says how long each job is estimated to run
+    /// there. What is predicted of run times is not copied. O(N/64) for N nodes, the strategy's
+    /// index, the jobs and what is reserved ahead.
+    pub fn fork(
+        &self,
+        scheduler: Box<dyn Scheduler>,
+        mut estimate: impl FnMut(&Job) -> Time,
+    ) -> Dispatcher {
+        let told = |job: &Job| Job { estimate: estimate(job), ..job.clone() };
+        let mut fork = self.copy(scheduler, told, |start| start);
+        fork.calendar = self.calendar.clone();
+        fork
+    }
+
+    /// Makes a copy in a finer unit of time: each time is multiplied by `ticks`. What is reserved
+    /// ahead is not copied.
+    pub fn fork_in(&self, scheduler: Box<dyn Scheduler>, ticks: u64) -> Dispatcher {
+        let finer = |time: Time| Time(time.0.saturating_mul(ticks));
+        let told = |job: &Job| Job {
+            arrival: finer(job.arrival),
+            estimate: finer(job.estimate),
+            ..job.clone()
+        };
+        self.copy(scheduler, told, finer)
+    }
+
+    fn copy(
+        &self,
+        scheduler: Box<dyn Scheduler>,
+        mut told: impl FnMut(&Job) -> Job,
+        started: impl Fn(Time) -> Time,
+    ) -> Dispatcher {
+        let (mut queue, mut running) = (Queue::new(), Running::new());
+        for RunningJob { job, start } in self.running.by_estimated_end() {
+            running.start(told(job), started(*start));
+        }
+        self.queue.iter().for_each(|job| queue.push(told(job)));
+        let copy = Dispatcher::with(self.machine.clone(), scheduler, running);
+        Dispatcher { queue, waiting: self.waiting.clone(), ..copy }
+    }
+
+    /// Returns the machine, to look at.
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// Returns the jobs that wait.
+    pub fn queue(&self) -> &Queue {
+        &self.queue
+    }
+
+    /// Returns the jobs that run.
+    pub fn running(&self) -> &Running {
+        &self.running
+    }
+
+    /// Returns the scheduler.
+    pub fn scheduler(&self) -> &dyn Scheduler {
+        &*self.scheduler
+    }
+
+    /// Returns what is reserved ahead.
+    pub fn calendar(&self) -> &Calendar {
+        &self.calendar
+    }
+}
+
+/// Grants a new job the nodes that the strategy gives it now beside what is reserved ahead.
+fn allocate<'a>(
+    (machine, calendar, beside): (&'a mut Machine, &Calendar, &mut BesideCalendar),
+    job: &Job,
+    now: Time,
+) -> Result<&'a Placement, AllocateError> {
+    let reach = calendar.reach(now, job.estimate);
+    if reach == Reach::NONE {
+        return machine.allocate(job.id, &job.request);
+    }
+    let (placed, _) = beside.place(machine, calendar, (now, reach), job);
+    let failed = |error: PlacementError| AllocateError::Failed(CallerError::new(error));
+    match (placed, machine.error()) {
+        (_, Some(error)) => Err(AllocateError::Failed(error)),
+        (Err(refusal), None) => Err(AllocateError::Refused(refusal)),
+        (Ok(placement), None) => machine.allocate_at(job.id, placement).map_err(failed),
+    }
+}

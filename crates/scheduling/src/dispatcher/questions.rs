@@ -1,0 +1,80 @@
+//! Questions to a dispatcher, which change no later answer. Those that take `&mut self` remember
+//! answers, count work, and forget reservations that are over.
+
+use pavior_allocation::{Placement, Refusal};
+use pavior_kernel::{CallerError, Time};
+use pavior_mesh::Request;
+use pavior_workload::Job;
+
+use super::Dispatcher;
+use crate::machine_view::Ahead;
+use crate::{AttemptObserver, MachineView, Queue, Running, Scheduler, Standing};
+
+impl Dispatcher {
+    /// Returns what a scheduler sees of the machine now. Every question there is an attempt.
+    pub fn view<'a>(
+        &'a mut self,
+        now: Time,
+        observer: &'a mut dyn AttemptObserver,
+    ) -> MachineView<'a> {
+        self.parts(now, observer).1
+    }
+
+    /// The scheduler, what it sees of the machine now, and the jobs.
+    pub(super) fn parts<'a>(
+        &'a mut self,
+        now: Time,
+        observer: &'a mut dyn AttemptObserver,
+    ) -> (&'a mut dyn Scheduler, MachineView<'a>, &'a Queue, &'a Running) {
+        self.calendar.pass(now);
+        let mut view = MachineView::new(&mut self.machine, observer).after(self.plan.voided);
+        if let Some(prediction) = &mut self.prediction {
+            view = view.with_prediction(&mut **prediction);
+        }
+        if self.calendar.state() > 0 {
+            let (calendar, beside) = (&self.calendar, &mut self.beside);
+            view = view.beside(Ahead { now, calendar, beside });
+        }
+        (&mut *self.scheduler, view, &self.queue, &self.running)
+    }
+
+    /// Checks whether strategy and scheduler work.
+    ///
+    /// # Errors
+    /// What has gone wrong in one of them.
+    pub fn check(&self) -> Result<(), CallerError> {
+        self.machine.error().or_else(|| self.scheduler.error()).map_or(Ok(()), Err)
+    }
+
+    /// Returns where a job would be put that is granted nodes now ([`Dispatcher::grant`]).
+    ///
+    /// # Errors
+    /// If nowhere, with the reason.
+    pub fn probe(&mut self, job: &Job, now: Time) -> Result<Placement, Refusal> {
+        self.view(now, &mut ()).place(job)
+    }
+
+    /// Returns where the strategy would place a request now if nothing were reserved ahead. Costs
+    /// as [`Machine::probe`](pavior_allocation::Machine::probe).
+    ///
+    /// # Errors
+    /// If nowhere, with the reason.
+    pub fn probe_unreserved(&mut self, request: &Request) -> Result<Placement, Refusal> {
+        self.machine.probe(request)
+    }
+
+    /// Checks whether a request could be granted if the machine were empty and healthy.
+    ///
+    /// # Errors
+    /// If not, with the reason, which is permanent.
+    pub fn could_ever_fit(&mut self, request: &Request) -> Result<(), Refusal> {
+        self.machine.could_ever_fit(request)
+    }
+
+    /// Returns what the scheduler has planned for the waiting jobs. `None` if something has changed
+    /// since it named no job, or it does not say. O(q) for q waiting jobs.
+    pub fn standing(&self, now: Time) -> Option<Standing> {
+        let asked = self.plan.is_settled && !self.queue.is_empty();
+        if asked { self.scheduler.standing(now, &self.queue, &self.machine) } else { None }
+    }
+}
