@@ -304,7 +304,6 @@ impl Learning {
             }
             Event::Node { machine, .. } => self.change(machine, None),
             Event::Reserved { reservation } => self.change(&reservation.machine, None),
-            Event::Moved { lease, .. } => self.change(&lease.machine, None),
             Event::Unreserved { id, .. } => {
                 let machine = self.state.reservations.get(id).map(|one| one.machine.clone());
                 if let Some(machine) = machine {
@@ -322,7 +321,7 @@ impl Learning {
             let length = Time(at_ms.saturating_sub(start_ms) * 1000);
             self.with(&machine, |forecaster| match why {
                 Why::Ended | Why::Expired => forecaster.ended(JobId(id), length),
-                Why::Cancelled | Why::Requeued => forecaster.withdrawn(JobId(id)),
+                Why::Cancelled => forecaster.withdrawn(JobId(id)),
             });
             self.change(&machine, None);
         } else if let Some(machine) = waiting {

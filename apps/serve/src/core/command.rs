@@ -107,34 +107,6 @@ pub struct ReservationRequest {
     pub name: Option<String>,
 }
 
-/// A plan to be carried out.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PlanRequest {
-    /// The machine's name; `None` is the first.
-    pub machine: Option<String>,
-    /// The boxes that are to be free.
-    pub room: Vec<Cuboid>,
-    /// When, in milliseconds since 1970.
-    pub by_ms: u64,
-    /// How long they are kept free from then on.
-    pub for_ms: u64,
-    /// The leases that move, in an order in which they can.
-    pub moves: Vec<PlannedStep>,
-    /// The leases that end, with their requests back in the queue.
-    pub requeued: Vec<u64>,
-}
-
-/// A move of a lease.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PlannedStep {
-    /// The lease.
-    pub lease: u64,
-    /// Where the planner found it, if that was said.
-    pub from: Option<Vec<Cuboid>>,
-    /// Where it goes to.
-    pub to: Vec<Cuboid>,
-}
-
 /// What callers ask of the service; each is decided at once and as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
@@ -178,20 +150,6 @@ pub enum Command {
     Unreserve {
         /// The reservation.
         id: u64,
-    },
-    /// Has a plan carried out.
-    Plan(PlanRequest),
-    /// Gives up a plan.
-    CancelPlan {
-        /// The plan.
-        id: u64,
-    },
-    /// Does what a plan asks of a lease.
-    Move {
-        /// The lease.
-        id: u64,
-        /// Its fencing token.
-        epoch: Option<u64>,
     },
     /// Carries out commands in order, each on its own, at one instant. Ends that stand together
     /// free their nodes together: what waits is offered the nodes of all of them at once.

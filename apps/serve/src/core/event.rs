@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{KeptBody, Lease, MachineSpec, Outcome, Plan, Reservation, WaitingRequest};
+use super::{KeptBody, Lease, MachineSpec, Reservation, WaitingRequest};
 
 /// An entry of the journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,8 +47,6 @@ pub enum Why {
     Expired,
     /// It waited, and was taken out of the queue; or a reservation was given up.
     Cancelled,
-    /// A plan asked its holder to stop, and its request waits again.
-    Requeued,
 }
 
 /// The state of a node, apart from who holds it.
@@ -124,27 +122,6 @@ pub enum Event {
         id: u64,
         /// Why.
         why: Why,
-    },
-    /// A plan is to be carried out.
-    Planned {
-        /// The plan.
-        #[serde(with = "shared")]
-        plan: Arc<Plan>,
-    },
-    /// A lease goes to other nodes, under another epoch.
-    Moved {
-        /// The plan that asked for it.
-        plan: u64,
-        /// The lease as it is now.
-        #[serde(with = "shared")]
-        lease: Arc<Lease>,
-    },
-    /// A plan has reached its end, or was given up.
-    PlanOver {
-        /// The plan.
-        id: u64,
-        /// How it ended.
-        outcome: Outcome,
     },
     /// What the time is; noted now and then, so that a start knows how long the service was down.
     Clock {

@@ -67,9 +67,6 @@ impl ServiceState {
             }
             Event::Reserved { reservation } => self.reserve(reservation)?,
             Event::Unreserved { id, .. } => self.unreserve(*id)?,
-            Event::Planned { plan } => self.begin_plan(plan)?,
-            Event::Moved { lease, .. } => self.relocate(lease)?,
-            Event::PlanOver { id, outcome } => self.end_plan(*id, outcome)?,
             Event::Clock { doubted: false } => self.doubted = None,
             Event::Clock { doubted: true } => {
                 self.doubted.get_or_insert_default();
@@ -218,30 +215,12 @@ impl ServiceState {
         Ok(())
     }
 
-    /// A lease goes to other nodes.
-    fn relocate(&mut self, lease: &Arc<Lease>) -> Result<(), String> {
-        let old = self.leases.get(&lease.id);
-        let old = old.ok_or_else(|| format!("lease {} is not held", lease.id))?;
-        if (old.nodes(), &old.tenant) != (lease.nodes(), &lease.tenant) {
-            return Err(format!("lease {} is another after its move", lease.id));
-        }
-        self.reach(lease.epoch)?;
-        let board = self.board_of(&lease.machine)?;
-        self.boards[board].relocate(lease)?;
-        self.leases.insert(board, lease.clone());
-        self.tick_off(lease.id);
-        Ok(())
-    }
-
     fn end(&mut self, id: u64, why: Why) -> Result<(), String> {
         if why == Why::Cancelled {
             let waiting = self.waiting.remove(&id).ok_or_else(|| format!("{id} does not wait"))?;
             self.leave(&waiting)?;
             self.ended.add(id, waiting.tenant.clone());
             return Ok(());
-        }
-        if why == Why::Requeued {
-            self.tick_off(id);
         }
         let lease = self.leases.remove(id).ok_or_else(|| format!("lease {id} is not held"))?;
         let board = self.board_of(&lease.machine)?;

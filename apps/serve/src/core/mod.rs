@@ -13,7 +13,6 @@ mod kept;
 mod keys;
 mod lease;
 mod leases;
-mod plan;
 pub(crate) mod problem;
 pub mod reply;
 mod reservation;
@@ -26,17 +25,13 @@ mod view;
 
 pub use pavior_workload::Ask;
 
-pub use command::{
-    Caller, Command, IdempotencyKey, LeaseRequest, NodeChange, PlanRequest, PlannedStep,
-    ReservationRequest,
-};
+pub use command::{Caller, Command, IdempotencyKey, LeaseRequest, NodeChange, ReservationRequest};
 pub use decide::{ClockRule, Decision, Refused};
 pub use event::{Event, KeptReply, NodeState, ServiceRecord, Why};
 pub use fold::FoldError;
 pub use kept::KeptBody;
 pub use lease::{Box3, JobName, Lease, WaitingRequest};
 pub use leases::Leases;
-pub use plan::{Outcome, Plan, Step};
 pub use problem::{Problem, Reason};
 pub use reply::{Instant, Reply, Written};
 pub(crate) use reply::{parts, point};

@@ -23,12 +23,6 @@ pub enum Reason {
     UnknownLease,
     /// No such reservation.
     UnknownReservation,
-    /// No such plan under way.
-    UnknownPlan,
-    /// The state is another than the caller takes it for.
-    Changed,
-    /// No plan asks this lease to go elsewhere.
-    NotAsked,
     /// No such machine.
     UnknownMachine,
     /// No such node on this machine.
@@ -67,9 +61,6 @@ impl Reason {
         match self {
             Reason::Refused(refusal) => (refusal.word(), refusal.meaning()),
             Reason::Reserved => ("reserved", "the nodes are reserved ahead"),
-            Reason::UnknownPlan => ("unknown-plan", "there is no such plan under way"),
-            Reason::Changed => ("changed", "the state is another than the plan says"),
-            Reason::NotAsked => ("not-asked", "no plan asks the lease to go elsewhere"),
             Reason::UnknownReservation => ("unknown-reservation", "there is no such reservation"),
             Reason::OverQuota => ("over-quota", "the tenant's quota is used up"),
             Reason::NotFree => ("not-free", "some of the nodes are not free"),

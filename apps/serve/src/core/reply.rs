@@ -8,7 +8,7 @@ use pavior_kernel::Date;
 use pavior_mesh::{Coordinates, Cuboid, Freedom, Grid};
 use serde::{Serialize, Serializer};
 
-use super::{Caller, JobName, NodeState, Problem, lease, plan, reservation};
+use super::{JobName, NodeState, Problem, lease, reservation};
 
 /// The answer to a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,12 +27,6 @@ pub enum Reply {
     Reserved(Reservation),
     /// A reservation is given up.
     Unreserved(Reservation),
-    /// A plan is under way.
-    Planned(Plan),
-    /// A plan is given up.
-    PlanOver(Plan),
-    /// The lease is on other nodes.
-    Moved(Lease),
     /// The clock is confirmed.
     Clock(Clock),
     /// The answers to the commands of a batch, in their order.
@@ -340,72 +334,6 @@ impl Reservation {
             to: Instant(one.to_ms),
             name: one.name.clone(),
             leases: one.in_the_way(grid, leases),
-        }
-    }
-}
-
-/// A plan that makes room by a time.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(as = CarriedPlan))]
-pub struct Plan {
-    pub(crate) id: u64,
-    pub(crate) machine: String,
-    /// `under-way`, `free` (the room is) or `given-up`.
-    pub(crate) state: &'static str,
-    /// Why it was given up; of the operator's reading alone.
-    pub(crate) reason: Option<String>,
-    /// The boxes that are to be free.
-    pub(crate) room: Vec<Part>,
-    /// When they are to be free.
-    #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
-    pub(crate) by: Instant,
-    /// The reservation that keeps them free from then on.
-    pub(crate) reservation: u64,
-    /// What is asked of the leases that the caller may see, in an order in which it can be done.
-    pub(crate) steps: Vec<Step>,
-}
-
-/// What a plan asks of the holder of a lease.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(as = CarriedStep))]
-pub struct Step {
-    pub(crate) lease: u64,
-    /// The boxes that it goes to; empty if it ends, and its request waits again.
-    pub(crate) to: Vec<Part>,
-    pub(crate) done: bool,
-}
-
-impl Plan {
-    /// A plan on a machine of this grid, as a caller may see it.
-    pub(crate) fn of<'a>(
-        grid: &Grid,
-        one: &plan::Plan,
-        caller: &Caller,
-        tenant_of: impl Fn(u64) -> Option<&'a str>,
-    ) -> Plan {
-        let seen = |lease| match &caller.tenant {
-            None => true,
-            Some(_) => tenant_of(lease).is_some_and(|tenant| caller.may_touch(tenant)),
-        };
-        let steps = one.steps.iter().filter(|step| seen(step.lease)).map(|step| Step {
-            lease: step.lease,
-            to: parts(grid, &step.cuboids()),
-            done: step.done,
-        });
-        let (state, reason) = match &one.outcome {
-            None => ("under-way", None),
-            Some(plan::Outcome::Free) => ("free", None),
-            Some(plan::Outcome::GivenUp(reason)) => ("given-up", Some(reason.clone())),
-        };
-        Plan {
-            id: one.id,
-            machine: one.machine.clone(),
-            state,
-            reason: reason.filter(|_| caller.tenant.is_none()),
-            room: parts(grid, &one.cuboids()),
-            by: Instant(one.by_ms),
-            reservation: one.reservation,
-            steps: steps.collect(),
         }
     }
 }

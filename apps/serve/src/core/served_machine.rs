@@ -147,13 +147,6 @@ impl ServedMachine {
         held.map_err(|error| self.check(&parts).err().unwrap_or_else(|| error.to_string()))
     }
 
-    /// Puts a lease on other nodes; its own old ones count as free for it. Nothing changes if they
-    /// are not free.
-    pub(crate) fn relocate(&mut self, lease: &Lease) -> Result<(), String> {
-        let moved = self.dispatcher.relocate(JobId(lease.id), lease.cuboids().into());
-        moved.map(drop).map_err(|error| error.to_string())
-    }
-
     /// Whether boxes lie on the machine, apart, and on free nodes.
     pub(crate) fn check(&self, parts: &[Cuboid]) -> Result<(), String> {
         if parts.is_empty() {

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::served_machine::ServedMachine;
 use super::{
-    KeptReply, Lease, MachineSpec, NodeState, Plan, Reservation, ServiceLimits, ServiceState,
+    KeptReply, Lease, MachineSpec, NodeState, Reservation, ServiceLimits, ServiceState,
     WaitingRequest,
 };
 
@@ -34,13 +35,20 @@ pub struct StateSnapshot {
     /// What is reserved ahead, by number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reservations: Vec<Reservation>,
-    /// Plans under way, and the last ones that are over, by number.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub plans: Vec<Plan>,
+    /// Plans that a former version carried out. None is ever written.
+    #[serde(default, skip_serializing)]
+    pub plans: Vec<Value>,
     /// The kept replies, with their times.
     pub kept: Vec<(u64, KeptReply)>,
     /// The leases that ended last, with their tenants.
     pub ended: Vec<(u64, String)>,
+}
+
+impl StateSnapshot {
+    /// The number of a plan that is under way: the state cannot be restored without it.
+    pub fn plan_under_way(&self) -> Option<&Value> {
+        self.plans.iter().find(|plan| plan["outcome"].is_null()).map(|plan| &plan["id"])
+    }
 }
 
 /// A machine in a snapshot. Its specification stands flat; serde's `flatten` would let unknown
@@ -90,7 +98,7 @@ impl ServiceState {
             leases: leases.collect(),
             waiting: waiting.map(|id| WaitingRequest::clone(&self.waiting[&id])).collect(),
             reservations: self.reservations.values().map(|one| (**one).clone()).collect(),
-            plans: self.plans.values().map(|plan| (**plan).clone()).collect(),
+            plans: Vec::new(),
             kept: self.keys.iter().collect(),
             ended: self.ended.iter().map(|(id, tenant)| (id, tenant.to_string())).collect(),
         }
@@ -127,10 +135,6 @@ impl ServiceState {
         for reservation in &snapshot.reservations {
             let reserved = state.reserve(&Arc::new(reservation.clone()));
             reserved.map_err(|reason| format!("reservation {}: {reason}", reservation.id))?;
-        }
-        for plan in &snapshot.plans {
-            let begun = state.begin_plan(&Arc::new(plan.clone()));
-            begun.map_err(|reason| format!("plan {}: {reason}", plan.id))?;
         }
         for (at, kept) in &snapshot.kept {
             state.keys.keep(*at, kept, &state.limits);

@@ -12,7 +12,7 @@ use super::ended::Ended;
 use super::epoch;
 use super::keys::Keys;
 use super::served_machine::{ServedMachine, estimate};
-use super::{Ask, JobName, Lease, Leases, Plan, Reservation, WaitingRequest};
+use super::{Ask, JobName, Lease, Leases, Reservation, WaitingRequest};
 
 /// A machine of the service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,8 +94,6 @@ pub struct ServiceState {
     /// What is reserved ahead, by number, and (time, number) of when it is over.
     pub(crate) reservations: BTreeMap<u64, Arc<Reservation>>,
     pub(crate) over: BTreeSet<(u64, u64)>,
-    /// Plans under way, and the last ones that are over.
-    pub(crate) plans: BTreeMap<u64, Arc<Plan>>,
     /// Nodes held and waited for, by tenant.
     pub(crate) usage: HashMap<String, u64>,
     /// Live leases and waiting requests by the names of their jobs, tenant by tenant.
@@ -127,7 +125,6 @@ impl ServiceState {
             expiries: BTreeSet::new(),
             reservations: BTreeMap::new(),
             over: BTreeSet::new(),
-            plans: BTreeMap::new(),
             moving: BTreeSet::new(),
             usage: HashMap::new(),
             jobs: HashMap::new(),
@@ -155,13 +152,11 @@ impl ServiceState {
         self.doubted.is_some()
     }
 
-    /// When the next lease, reservation or plan ends by time, in milliseconds since 1970; none
-    /// while the clock is in doubt.
+    /// When the next lease or reservation ends by time, in milliseconds since 1970; none while the
+    /// clock is in doubt.
     pub fn next_expiry_ms(&self) -> Option<u64> {
         let next = [self.expiries.first(), self.over.first()].into_iter().flatten();
-        let plans = self.under_way().map(|plan| plan.by_ms);
-        let next = next.map(|&(at, _)| at).chain(plans).min();
-        next.filter(|_| self.doubted.is_none())
+        next.map(|&(at, _)| at).min().filter(|_| self.doubted.is_none())
     }
 
     /// Lets epochs go on from the wall clock. A server does so whenever it begins to decide;

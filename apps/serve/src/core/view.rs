@@ -7,7 +7,7 @@ use pavior_scheduling::Standing;
 use serde::Serialize;
 
 use super::served_machine::ServedMachine;
-use super::{Lease, Leases, MachineSpec, Plan, Reservation, ServiceState, WaitingRequest};
+use super::{Lease, Leases, MachineSpec, Reservation, ServiceState, WaitingRequest};
 
 /// A state as it was at one record.
 #[derive(Clone, Debug)]
@@ -24,8 +24,6 @@ pub struct StateView {
     pub waiting: Vec<Arc<WaitingRequest>>,
     /// What is reserved ahead, by number.
     pub reservations: Vec<Arc<Reservation>>,
-    /// Plans under way, and the last ones that are over, by number.
-    pub plans: Vec<Arc<Plan>>,
 }
 
 /// A machine as it was at one record.
@@ -87,7 +85,6 @@ impl ServiceState {
             leases: self.leases.clone(),
             waiting: waiting.map(|id| self.waiting[&id].clone()).collect(),
             reservations: self.reservations.values().cloned().collect(),
-            plans: self.plans.values().cloned().collect(),
         }
     }
 }
@@ -105,12 +102,6 @@ impl StateView {
     pub fn leases_on<'a>(&'a self, board: &BoardView) -> Vec<&'a Lease> {
         let leases = self.leases.by_grant(Some(&board.spec.name));
         leases.into_iter().map(|lease| &**lease).collect()
-    }
-
-    /// Whose a lease or a waiting request is.
-    pub fn tenant_of(&self, id: u64) -> Option<&str> {
-        let held = self.leases.get(&id).map(|lease| &*lease.tenant);
-        held.or_else(|| self.waiting.iter().find(|one| one.id == id).map(|one| &*one.tenant))
     }
 
     /// What is reserved ahead on a machine, by number.

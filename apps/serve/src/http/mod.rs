@@ -20,7 +20,6 @@ mod metrics;
 mod openapi;
 mod page;
 mod places;
-mod plans;
 mod problem;
 mod rates;
 mod reads;
@@ -182,9 +181,6 @@ fn described() -> [OpenApiRouter<Arc<App>>; 2] {
         .routes(routes!(changes::confirm))
         .routes(routes!(reservations::reservations, reservations::reserve))
         .routes(routes!(reservations::give_up))
-        .routes(routes!(plans::plans, plans::carry_out))
-        .routes(routes!(plans::cancel))
-        .routes(routes!(plans::take_step))
         .routes(routes!(machines::machine))
         .routes(routes!(machines::machines))
         .routes(routes!(reads::queue))

@@ -60,14 +60,11 @@ fn status(reason: Reason) -> u16 {
         Reason::NoScheduler | Reason::BadValue => 400,
         Reason::OperatorOnly | Reason::OtherTenant => 403,
         Reason::UnknownLease
-        | Reason::UnknownPlan
         | Reason::UnknownReservation
         | Reason::UnknownMachine
         | Reason::UnknownNode
         | Reason::UnknownStrategy => 404,
         Reason::Refused(_)
-        | Reason::Changed
-        | Reason::NotAsked
         | Reason::Reserved
         | Reason::OverQuota
         | Reason::NotFree
@@ -102,14 +99,11 @@ struct Body<'a>(&'a Reply);
 impl Serialize for Body<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
-            Reply::Granted(lease) | Reply::Renewed(lease) | Reply::Moved(lease) => {
-                lease.serialize(serializer)
-            }
+            Reply::Granted(lease) | Reply::Renewed(lease) => lease.serialize(serializer),
             Reply::Waiting(waiting) => waiting.serialize(serializer),
             Reply::Ended(ended) => ended.serialize(serializer),
             Reply::Node(node) => node.serialize(serializer),
             Reply::Reserved(one) | Reply::Unreserved(one) => one.serialize(serializer),
-            Reply::Planned(plan) | Reply::PlanOver(plan) => plan.serialize(serializer),
             Reply::Clock(clock) => clock.serialize(serializer),
             Reply::Batch(replies) => {
                 let answer = |reply| Answer { status: status_of(reply), body: Body(reply) };
@@ -126,7 +120,7 @@ impl Serialize for Body<'_> {
 
 fn status_of(reply: &Reply) -> u16 {
     match reply {
-        Reply::Granted(_) | Reply::Reserved(_) | Reply::Planned(_) => 201,
+        Reply::Granted(_) | Reply::Reserved(_) => 201,
         Reply::Waiting(_) => 202,
         Reply::Problem(problem) => status(problem.reason),
         Reply::Kept(written) => written.status,

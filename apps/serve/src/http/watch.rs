@@ -71,10 +71,9 @@ struct Watcher {
 /// Watches the service: an event for each record, in order, without gaps.
 ///
 /// The id of an event is the number of its record; `event` is its kind: `granted`, `queued`,
-/// `renewed`, `moved`, `ended`, `node`, `reserved`, `unreserved`, `planned`, `plan-over` or
-/// `configured`. A tenant sees its own leases, all nodes, what is reserved ahead, and that there is
-/// a plan. A watcher that asks for records that are no longer kept gets 410 and begins anew from
-/// `GET /v1/state`.
+/// `renewed`, `ended`, `node`, `reserved`, `unreserved` or `configured`. A tenant sees its own
+/// leases, all nodes, and what is reserved ahead. A watcher that asks for records that are no
+/// longer kept gets 410 and begins anew from `GET /v1/state`.
 #[utoipa::path(
     get, path = "/v1/watch", tag = "leases",
     params(WatchQuery, ("Last-Event-ID" = Option<u64>, Header, description = "as `after`")),
@@ -263,15 +262,13 @@ impl Watcher {
 
     fn may_see(&self, record: &ServiceRecord) -> bool {
         let tenant = match &record.event {
-            Event::Granted { lease } | Event::Moved { lease, .. } => &lease.tenant,
+            Event::Granted { lease } => &lease.tenant,
             Event::Queued { waiting } => &waiting.tenant,
             Event::Renewed { tenant, .. } | Event::Ended { tenant, .. } => tenant,
             Event::Configured { .. }
             | Event::Node { .. }
             | Event::Reserved { .. }
             | Event::Unreserved { .. }
-            | Event::Planned { .. }
-            | Event::PlanOver { .. }
             | Event::Clock { .. }
             | Event::Kept => return true,
         };
@@ -309,7 +306,6 @@ fn told(app: &App, record: &ServiceRecord) -> Option<(&'static str, Value)> {
                 Why::Ended => "ended",
                 Why::Expired => "expired",
                 Why::Cancelled => "cancelled",
-                Why::Requeued => "requeued",
             };
             ("ended", json!({ "id": id, "why": why }))
         }
@@ -323,12 +319,6 @@ fn told(app: &App, record: &ServiceRecord) -> Option<(&'static str, Value)> {
             ("reserved", json!({ "reservation": shown }))
         }
         Event::Unreserved { id, why } => ("unreserved", json!({ "id": id, "why": why })),
-        Event::Planned { plan } => ("planned", json!({ "id": plan.id })),
-        Event::PlanOver { id, .. } => ("plan-over", json!({ "id": id })),
-        Event::Moved { plan, lease } => {
-            let grid = app.grid(Some(&lease.machine));
-            ("moved", json!({ "lease": reply::Lease::of(grid, lease), "plan": plan }))
-        }
         Event::Clock { .. } | Event::Kept => return None,
     };
     Some(told)

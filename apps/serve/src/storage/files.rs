@@ -7,7 +7,7 @@ use super::disk::{Disk, DiskFile};
 use super::frame;
 use super::mark::Mark;
 use super::segment::Segment;
-use super::{Each, History, StoreError, unread};
+use super::{Each, History, StoreError, read};
 use crate::core::{ServiceRecord, StateSnapshot};
 
 /// What stands between the name of a file and the place where its end was cut off.
@@ -59,12 +59,14 @@ impl Files {
         Ok((file, name, format.len() as u64))
     }
 
-    /// Reads a file that others follow; returns the number of the next record.
+    /// Checks a file that others follow, and hands its records to `each`, if it is given. Returns
+    /// the number of the next record.
     pub(super) fn check(
         &self,
         start: u64,
         next: u64,
         mark: Option<Mark>,
+        each: Option<Each<'_>>,
     ) -> Result<u64, StoreError> {
         let name = journal_name(start);
         if start != next {
@@ -73,7 +75,7 @@ impl Files {
         let bytes = self.disk.read(&name).map_err(failed)?;
         let mut next = next;
         let segment = Segment { name: &name, bytes: &bytes, last: false, mark };
-        segment.frames(&mut next, None)?;
+        segment.frames(&mut next, each)?;
         Ok(next)
     }
 
@@ -94,7 +96,8 @@ impl Files {
         Ok(beside)
     }
 
-    fn load(&self, seq: u64) -> Result<StateSnapshot, StoreError> {
+    /// Reads a snapshot.
+    pub(super) fn load(&self, seq: u64) -> Result<StateSnapshot, StoreError> {
         let file = snapshot_name(seq);
         let bytes = self.disk.read(&file).map_err(failed)?;
         let damaged = |reason: &str| StoreError::Damaged {
@@ -107,9 +110,7 @@ impl Files {
         if stored != format!("{:016x}\n", frame::sum(body)).as_bytes() {
             return Err(damaged("its sum is wrong"));
         }
-        let snapshot: StateSnapshot =
-            serde_json::from_slice(body).map_err(|error| unread(&file, 0, &error))?;
-        if snapshot.seq == seq { Ok(snapshot) } else { Err(damaged("it is another snapshot")) }
+        read::snapshot(&file, 0, seq, body)
     }
 }
 

@@ -13,9 +13,9 @@ use std::sync::Arc;
 use super::disk::{Disk, DiskFile};
 use super::files::{Files, failed, is_full, journal_name, misplaced, snapshot_name};
 use super::frame::{self, Frame};
-use super::mark::{MARK, Mark, Marks};
+use super::mark::{self, MARK, Mark, Marks};
 use super::segment::{End, Segment};
-use super::{History, RecordStore, StoreError};
+use super::{Each, History, RecordStore, StoreError};
 use crate::core::ServiceRecord;
 
 /// The journal's writer.
@@ -47,23 +47,31 @@ pub struct Opened {
 }
 
 impl JournalStore {
-    /// Opens the journal of a folder, or begins one. All frames are looked at.
+    /// Opens the journal of a folder, or begins one. All frames, the kinds of all records, the last
+    /// snapshot and the records after it are read before anything is written.
     ///
     /// # Errors
-    /// If it is damaged, or cannot be read or written.
+    /// If it is damaged, was written by another version, or cannot be read or written.
     pub fn open(disk: Arc<dyn Disk>) -> Result<(JournalStore, Opened), StoreError> {
         let files = Files { disk };
         let starts = files.starts()?;
         let snapshots = files.snapshots()?;
-        let marks = Marks::open(&*files.disk).map_err(failed)?;
-        expect(&starts, &snapshots, marks.last())?;
+        let mark = mark::last(&*files.disk).map_err(failed)?;
+        expect(&starts, &snapshots, mark)?;
         let Some((&last, before)) = starts.split_last() else {
-            return Ok((JournalStore::fresh(files, marks)?, Opened::default()));
+            return Ok((JournalStore::fresh(files)?, Opened::default()));
         };
-        let mark_of = |start| marks.last().filter(|mark| mark.file == start);
+        // The state is read from here on.
+        let base = snapshots.last().copied().unwrap_or(0);
+        if base > 0 {
+            files.load(base)?;
+        }
+        let mut all = |_: ServiceRecord| Ok(true);
+        let mark_of = |start| mark.filter(|mark| mark.file == start);
         let mut next = starts[0];
         for &start in before {
-            next = files.check(start, next, mark_of(start))?;
+            let each: Option<Each<'_>> = if start > base { Some(&mut all) } else { None };
+            next = files.check(start, next, mark_of(start), each)?;
         }
         if last != next {
             return Err(misplaced(last, next));
@@ -71,12 +79,13 @@ impl JournalStore {
         let name = journal_name(last);
         let bytes = files.disk.read(&name).map_err(failed)?;
         let segment = Segment { name: &name, bytes: &bytes, last: true, mark: mark_of(last) };
-        let end = segment.frames(&mut next, None)?;
-        if marks.last().is_none() {
+        let end = segment.frames(&mut next, Some(&mut all))?;
+        if mark.is_none() {
             let reason = "it is missing or spoilt, and says how far the journal reaches: an older \
                           one, of a backup, serves";
             return Err(damaged(MARK, reason.to_string()));
         }
+        let marks = Marks::open(&*files.disk).map_err(failed)?;
         let (file, opened) = cut(&files, &name, &bytes, &end, next - 1)?;
         let length = end.length as u64;
         let files = Arc::new(files);
@@ -87,7 +96,8 @@ impl JournalStore {
     }
 
     /// Begins a journal. The mark comes first: a file without one is refused.
-    fn fresh(files: Files, mut marks: Marks) -> Result<JournalStore, StoreError> {
+    fn fresh(files: Files) -> Result<JournalStore, StoreError> {
+        let mut marks = Marks::open(&*files.disk).map_err(failed)?;
         marks.set(Mark { file: 1, length: 0, next: 1 }).map_err(failed)?;
         let (file, name, length) = files.begin(1)?;
         let files = Arc::new(files);

@@ -34,13 +34,9 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// Opens the file, and makes it if there is none.
+    /// Opens the file for writing, and makes it if there is none.
     pub(super) fn open(disk: &dyn Disk) -> io::Result<Marks> {
-        let bytes = match disk.read(MARK) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            Err(error) => return Err(error),
-        };
+        let bytes = bytes(disk)?;
         let mut file = disk.open(MARK)?;
         if bytes.len() < 2 * SLOT {
             // Its whole length at once: later marks change no length.
@@ -48,11 +44,7 @@ impl Marks {
             file.sync()?;
             disk.sync_names()?;
         }
-        let last = [0, SLOT].into_iter().filter_map(|offset| read(&bytes, offset)).max_by_key(
-            // The turns of two slots differ.
-            |(turn, _)| *turn,
-        );
-        Ok(Marks { file, last })
+        Ok(Marks { file, last: last_of(&bytes) })
     }
 
     /// The last mark, if there is one.
@@ -74,6 +66,25 @@ impl Marks {
         self.last = Some((turn, mark));
         Ok(())
     }
+}
+
+/// Reads the last mark of a folder, if there is one. Nothing is written.
+pub(super) fn last(disk: &dyn Disk) -> io::Result<Option<Mark>> {
+    Ok(last_of(&bytes(disk)?).map(|(_, mark)| mark))
+}
+
+/// The bytes of the file; none without a file.
+fn bytes(disk: &dyn Disk) -> io::Result<Vec<u8>> {
+    match disk.read(MARK) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        read => read,
+    }
+}
+
+/// The last mark and its turn. The turns of two slots differ.
+fn last_of(bytes: &[u8]) -> Option<(u64, Mark)> {
+    let marks = [0, SLOT].into_iter().filter_map(|offset| read(bytes, offset));
+    marks.max_by_key(|(turn, _)| *turn)
 }
 
 /// The mark of a slot, and its turn.

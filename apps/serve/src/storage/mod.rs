@@ -16,6 +16,7 @@ mod mark;
 pub mod password;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+mod read;
 mod segment;
 
 use std::sync::Arc;
@@ -52,14 +53,27 @@ pub enum StoreError {
         /// What is wrong.
         reason: String,
     },
-    /// It was written by a program that knows more than this one.
-    #[error("{file}: at offset {offset} {what}. A newer program wrote it: start that one")]
-    Newer {
+    /// Another version of this program wrote it, and this version cannot read it.
+    #[error("{file}: at offset {offset} there is {what}. Another version wrote it: start that one")]
+    OtherVersion {
         /// The file.
         file: String,
         /// Where in it.
         offset: u64,
-        /// What this program does not know.
+        /// What this version does not know.
+        what: String,
+    },
+    /// It belongs to a plan, which a former version carried out and this version cannot.
+    #[error(
+        "{file}: at offset {offset} there is {what}. The service no longer carries out plans: end \
+         them and shorten the history with the version before, as docs/upgrading.md says"
+    )]
+    Plan {
+        /// The file.
+        file: String,
+        /// Where in it.
+        offset: u64,
+        /// The record or the plan.
         what: String,
     },
     /// A build from before 0.1.0 wrote it.
@@ -157,14 +171,4 @@ pub trait History: Send + Sync {
     /// # Errors
     /// If it cannot be removed.
     fn compact(&self, seq: u64) -> Result<(), StoreError>;
-}
-
-/// What is wrong with a text that cannot be read. A member or a kind that this program does not
-/// know was written by a newer one: to go on without it would drop what that one has decided.
-fn unread(file: &str, offset: u64, error: &serde_json::Error) -> StoreError {
-    let (file, text) = (file.to_string(), error.to_string());
-    if text.contains("unknown field") || text.contains("unknown variant") {
-        return StoreError::Newer { file, offset, what: format!("there is an {text}") };
-    }
-    StoreError::Damaged { file, offset, reason: text }
 }

@@ -18,7 +18,7 @@ use postgres::{Client, Config, NoTls, Row};
 
 use super::chain::Chain;
 use super::disk::DiskFolder;
-use super::{Each, History, RecordStore, StoreError, unread};
+use super::{Each, History, RecordStore, StoreError, read};
 use crate::clock::ServiceClock;
 use crate::core::{ServiceRecord, StateSnapshot};
 
@@ -330,7 +330,7 @@ impl Rows {
         Ok((row.get::<_, i64>(0) as u64, Chain(row.get(1))))
     }
 
-    /// Holds every row and snapshot against its sum.
+    /// Holds every row and snapshot against its sum, and reads the rows and the last snapshot.
     fn verify(&self) -> Result<(), StoreError> {
         let query = "SELECT seq, body, chain, sum FROM pavior_snapshot";
         for row in self.with(|client| client.query(query, &[]))? {
@@ -339,7 +339,9 @@ impl Rows {
         loop {
             let oldest = self.oldest()?;
             let found = match self.chain_at(oldest)? {
-                Some(_) => self.rows(oldest, &mut |_, _| Ok(true)),
+                Some(_) => self.rows(oldest, &mut |seq, text| {
+                    read::record("pavior_journal", seq, text.as_bytes()).map(|_| true)
+                }),
                 None => Err(damaged(
                     "pavior_snapshot",
                     oldest,
@@ -348,7 +350,7 @@ impl Rows {
             };
             // The server that decides may have removed old rows meanwhile.
             if found.is_ok() || self.oldest()? == oldest {
-                return found;
+                return found.and_then(|()| self.snapshot(u64::MAX).map(drop));
             }
         }
     }
@@ -414,12 +416,8 @@ impl History for Rows {
         };
         let (found, body): (i64, String) = (row.get(0), row.get(1));
         whole(&row)?;
-        let snapshot: Result<StateSnapshot, _> = serde_json::from_str(&body);
-        let snapshot = snapshot.map_err(|error| unread("pavior_snapshot", found as u64, &error))?;
-        if snapshot.seq == found as u64 {
-            return Ok(Some(snapshot));
-        }
-        Err(damaged("pavior_snapshot", found as u64, "it is another snapshot".to_string()))
+        let found = found as u64;
+        read::snapshot("pavior_snapshot", found, found, body.as_bytes()).map(Some)
     }
 
     fn scan(&self, after: u64, each: Each<'_>) -> Result<(), StoreError> {
@@ -428,8 +426,7 @@ impl History for Rows {
             return Err(StoreError::Compacted(oldest));
         }
         self.rows(after, &mut |seq, text| {
-            let record: ServiceRecord = serde_json::from_str(text)
-                .map_err(|error| unread("pavior_journal", seq, &error))?;
+            let record = read::record("pavior_journal", seq, text.as_bytes())?;
             if record.seq != seq {
                 return Err(damaged("pavior_journal", seq, format!("it is record {}", record.seq)));
             }

@@ -10,8 +10,7 @@
 
 use super::frame::{self, Found, Frame, Meaning, Tail};
 use super::mark::Mark;
-use super::{Each, StoreError, unread};
-use crate::core::ServiceRecord;
+use super::{Each, StoreError, read};
 
 /// The bytes of a file of the journal.
 pub(super) struct Segment<'a> {
@@ -32,7 +31,8 @@ pub(super) struct End {
 
 impl Segment<'_> {
     /// Reads the frames, and moves `next` behind the last record. Hands the records to `each`, if
-    /// it is given, and stops when that says so. Without it only the checksums are read.
+    /// it is given, and stops when that says so. Without it, only checksums and the kinds of the
+    /// records are checked.
     pub(super) fn frames(
         &self,
         next: &mut u64,
@@ -69,9 +69,11 @@ impl Segment<'_> {
                 }
                 Meaning::Announcement(bytes) => announced = Some(bytes),
                 Meaning::Records => {
-                    if let Some(each) = &mut each
-                        && !self.records(offset, &frame, each)?
-                    {
+                    let more = match &mut each {
+                        Some(each) => self.records(offset, &frame, each)?,
+                        None => self.check_kinds(offset, &frame).map(|()| true)?,
+                    };
+                    if !more {
                         return Ok(end);
                     }
                     *next += u64::from(frame.count);
@@ -123,8 +125,7 @@ impl Segment<'_> {
     ) -> Result<bool, StoreError> {
         let mut expected = frame.first;
         for line in frame.body.split_inclusive(|&byte| byte == b'\n') {
-            let record: ServiceRecord = serde_json::from_slice(line)
-                .map_err(|error| unread(self.name, offset as u64, &error))?;
+            let record = read::record(self.name, offset as u64, line)?;
             if record.seq != expected {
                 let reason = format!("record {} is out of place", record.seq);
                 return Err(self.damaged(offset, &reason));
@@ -141,6 +142,11 @@ impl Segment<'_> {
         }
     }
 
+    fn check_kinds(&self, offset: usize, frame: &Frame<'_>) -> Result<(), StoreError> {
+        let mut lines = frame.body.split_inclusive(|&byte| byte == b'\n');
+        lines.try_for_each(|line| read::check_kind(self.name, offset as u64, line))
+    }
+
     fn damaged(&self, offset: usize, reason: &str) -> StoreError {
         StoreError::Damaged {
             file: self.name.to_string(),
@@ -150,7 +156,7 @@ impl Segment<'_> {
     }
 
     fn foreign(&self, offset: usize) -> StoreError {
-        let what = "its format is none that this program knows".to_string();
-        StoreError::Newer { file: self.name.to_string(), offset: offset as u64, what }
+        let what = "a format that this version does not know".to_string();
+        StoreError::OtherVersion { file: self.name.to_string(), offset: offset as u64, what }
     }
 }

@@ -125,15 +125,9 @@ impl Kept {
 pub(crate) fn weight(record: &ServiceRecord) -> usize {
     let kept = record.kept.as_ref().map_or(0, |kept| kept.body.len() + kept.key.len());
     let event = match &record.event {
-        Event::Granted { lease } | Event::Moved { lease, .. } => {
-            size_of_val(&**lease) + size_of_val(&lease.parts[..]) + 256
-        }
+        Event::Granted { lease } => size_of_val(&**lease) + size_of_val(&lease.parts[..]) + 256,
         Event::Reserved { reservation } => {
             size_of_val(&**reservation) + size_of_val(&reservation.parts[..])
-        }
-        Event::Planned { plan } => {
-            let boxes = plan.steps.iter().map(|step| size_of_val(step) + size_of_val(&step.to[..]));
-            size_of_val(&plan.room[..]) + boxes.sum::<usize>()
         }
         Event::Queued { waiting } => size_of_val(&**waiting) + 256,
         Event::Configured { machines } => 256 * machines.len(),
@@ -145,7 +139,7 @@ pub(crate) fn weight(record: &ServiceRecord) -> usize {
 /// About how many bytes what watchers are sent of a record takes.
 fn sent_weight(record: &ServiceRecord) -> usize {
     let parts = match &record.event {
-        Event::Granted { lease } | Event::Moved { lease, .. } => lease.parts.len(),
+        Event::Granted { lease } => lease.parts.len(),
         Event::Reserved { reservation } => reservation.parts.len(),
         _ => 0,
     };

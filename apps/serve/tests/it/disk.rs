@@ -78,6 +78,12 @@ pub(crate) fn state_of(history: &dyn History, seq: u64) -> Result<ServiceState, 
     recover(history, seq, &limits(), 1).map_err(|error| error.to_string())
 }
 
+/// Every file of a disk.
+pub(crate) fn files(disk: &Simulated) -> BTreeMap<String, Vec<u8>> {
+    let names = disk.list().unwrap().into_iter();
+    names.map(|name| (name.clone(), disk.read(&name).unwrap())).collect()
+}
+
 struct Handle {
     disk: Simulated,
     file: usize,

@@ -57,9 +57,8 @@ fn problems(method: &str, path: &str, operation: &Value) -> Vec<&'static str> {
     if text.contains("Idempotency-Key") {
         all.push("422");
     }
-    let changes_leases =
-        ["/end", "/renew", "/move", "/v1/hold"].iter().any(|end| path.ends_with(end));
-    let asks = ["/v1/leases", "/v1/plans", "/v1/forecast"].map(|path| ("POST", path));
+    let changes_leases = ["/end", "/renew", "/v1/hold"].iter().any(|end| path.ends_with(end));
+    let asks = ["/v1/leases", "/v1/forecast"].map(|path| ("POST", path));
     if changes_leases || asks.contains(&(method, path)) {
         all.push("409");
     }
@@ -68,7 +67,6 @@ fn problems(method: &str, path: &str, operation: &Value) -> Vec<&'static str> {
     }
     let names_nothing =
         ["/v1/machines", "/v1/watch", "/metrics", "/v1/clock/confirm"].contains(&path);
-    let names_nothing = names_nothing || (method, path) == ("GET", "/v1/plans");
     if !names_nothing && (path != "/v1/queue" || text.contains("machine")) {
         all.push("404");
     }

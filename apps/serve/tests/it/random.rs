@@ -2,8 +2,8 @@
 
 use pavior_mesh::{Cuboid, Freedom};
 use pavior_serve::core::{
-    Ask, Caller, Command, IdempotencyKey, Lease, LeaseRequest, NodeChange, PlanRequest,
-    PlannedStep, ReservationRequest, ServiceState,
+    Ask, Caller, Command, IdempotencyKey, LeaseRequest, NodeChange, ReservationRequest,
+    ServiceState,
 };
 use pavior_serve::service::written;
 
@@ -29,23 +29,6 @@ impl Random {
     }
 }
 
-/// A plan that empties a lease's nodes: it moves to nodes that may be free, or waits again.
-fn plan(random: &mut Random, state: &ServiceState, lease: &Lease) -> PlanRequest {
-    let parts = lease.cuboids();
-    let base = [random.below(8) as u16, random.below(8) as u16, 0];
-    let to = vec![Cuboid::new(base, parts[0].sides)];
-    let requeued = random.one_in(4);
-    let step = PlannedStep { lease: lease.id, from: Some(parts.clone()), to };
-    PlanRequest {
-        machine: None,
-        room: parts,
-        by_ms: state.now_ms() + 1 + random.below(300),
-        for_ms: 1 + random.below(300),
-        moves: if requeued { Vec::new() } else { vec![step] },
-        requeued: if requeued { vec![lease.id] } else { Vec::new() },
-    }
-}
-
 /// A side of a box.
 fn side(random: &mut Random) -> u16 {
     1 + random.below(5) as u16
@@ -66,19 +49,6 @@ fn lease(random: &mut Random) -> LeaseRequest {
     request
 }
 
-/// A plan, a step of one, or its end.
-fn about_plans(random: &mut Random, state: &ServiceState, lease: &Lease) -> Command {
-    let view = state.view();
-    match (random.below(8), view.plans.iter().find(|plan| plan.outcome.is_none())) {
-        (0, Some(under_way)) => Command::CancelPlan { id: under_way.id },
-        (1..=4, Some(under_way)) if !under_way.steps.is_empty() => {
-            let step = &under_way.steps[0];
-            Command::Move { id: step.lease, epoch: Some(step.epoch) }
-        }
-        _ => Command::Plan(plan(random, state, lease)),
-    }
-}
-
 /// A command that makes sense in a state more often than not: caller, key and command.
 pub(crate) fn command(
     random: &mut Random,
@@ -94,7 +64,7 @@ pub(crate) fn command(
     let at = random.below(view.leases.len().max(1) as u64) as usize;
     let held = view.leases.iter().nth(at);
     let point = |random: &mut Random| [random.below(8) as u16, random.below(8) as u16, 0];
-    let command = match (random.below(15), held) {
+    let command = match (random.below(13), held) {
         (0..=3, _) => Command::Lease(lease(random)),
         (4..=6, Some(lease)) => {
             let stale = u64::from(random.one_in(6));
@@ -124,7 +94,6 @@ pub(crate) fn command(
             let id = view.reservations.first().map_or(99, |one| one.id);
             Command::Unreserve { id }
         }
-        (12..=14, Some(lease)) => about_plans(random, state, lease),
         _ => {
             let waiting = view.waiting.first().map_or(99, |waiting| waiting.id);
             Command::End { id: waiting, epoch: None }

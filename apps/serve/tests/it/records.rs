@@ -19,7 +19,8 @@ pub(crate) fn file(groups: &[Vec<ServiceRecord>]) -> Vec<u8> {
     [frame::format(), frames(groups)].concat()
 }
 
-fn frames(groups: &[Vec<ServiceRecord>]) -> Vec<u8> {
+/// A frame a group.
+pub(crate) fn frames(groups: &[Vec<ServiceRecord>]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for group in groups {
         let lines = group.iter().map(|record| serde_json::to_string(record).unwrap() + "\n");
@@ -43,6 +44,15 @@ pub(crate) fn folder(bytes: &[u8]) -> Simulated {
     let disk = Simulated::default();
     disk.put(FIRST, bytes);
     disk.put("mark", &mark(1, 0, 1));
+    disk
+}
+
+/// A folder with the file of a snapshot of a record, and an empty journal after it.
+pub(crate) fn after_snapshot(seq: u64, bytes: &[u8]) -> Simulated {
+    let disk = Simulated::default();
+    disk.put(&format!("snapshot-{seq:020}.json"), bytes);
+    disk.put(&format!("journal-{:020}.log", seq + 1), &frame::format());
+    disk.put("mark", &mark(seq + 1, frame::format().len(), seq + 1));
     disk
 }
 

@@ -39,7 +39,7 @@ const NOTHING: Record<List, string> = {
   jobs: "No job holds nodes.",
   waiting: "No request waits.",
   refused: "No request was refused since the service was started.",
-  ahead: "No nodes are reserved ahead, and no plan makes room.",
+  ahead: "No nodes are reserved ahead.",
 };
 
 export class Lists {
@@ -71,7 +71,7 @@ export class Lists {
         label: "Refused requests", columns: refused, key, sorted, pick: (one) => acts.refused(one),
       }),
       new Table<Ahead>(find("ahead"), {
-        label: "Reservations and plans", columns: ahead, key, sorted,
+        label: "Reservations", columns: ahead, key, sorted,
         pick: (one) => acts.ahead(one),
       }),
     ];
@@ -124,10 +124,7 @@ export class Lists {
       const isShown = list === this.list, tab = find(`tab-${list}`);
       attributes(tab, { "aria-selected": String(isShown), tabindex: isShown ? "0" : "-1" });
       find(`panel-${list}`).hidden = !isShown;
-      // Of what is ahead neither steps nor what is over counts.
-      const counted = (row: any) => !row.isStep && !row.isOver;
-      const count = (this.rows[index] as any[]).filter(counted).length;
-      write(`${list}-total`, count.toLocaleString("en"));
+      write(`${list}-total`, this.rows[index].length.toLocaleString("en"));
     });
     const index = LISTS.indexOf(this.list);
     const columns = this.columns[index] as Column<any>[];

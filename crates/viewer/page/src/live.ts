@@ -51,8 +51,8 @@ export interface Listener {
 /** The most refusals that are kept: as many as the service keeps. */
 const REFUSALS = 1024;
 const TOKEN = "pavior-token";
-/** The events after which reservations and plans are others. */
-const AHEAD = ["reserved", "unreserved", "planned", "moved", "plan-over"];
+/** The events that change reservations. */
+const AHEAD = ["reserved", "unreserved"];
 
 export class Live {
   /** The machine that is looked at; null is the first. */
@@ -61,7 +61,7 @@ export class Live {
   token: string | null = sessionStorage.getItem(TOKEN);
   refusals: Refusal[] = [];
   private lastRefusal = 0;
-  /** Whether reservations and plans may be others than when they were read. */
+  /** True if reservations may have changed since they were read. */
   isAheadOld = true;
   /** Which of several watches is the last. */
   private turn = 0;
@@ -211,14 +211,11 @@ export class Live {
       [one.id, { wait: waitOf(one.waits_for), forecast: forecastOf(one.forecast) }]));
   }
 
-  /** What is reserved ahead on the machine, and the plans for it, by number. */
-  async whatIsAhead(): Promise<{ reservations: Raw[]; plans: Raw[] }> {
+  /** The reservations of the machine, by number. */
+  async reservations(): Promise<Raw[]> {
     const { turn, name } = this;
-    const [{ reservations }, { plans }] = await Promise.all(
-      [this.ask(`/v1/reservations${this.query()}`), this.ask("/v1/plans")]);
-    const here = (one: Raw) => one.machine === name;
-    if (turn !== this.turn) return { reservations: [], plans: [] };
-    return { reservations: reservations.filter(here), plans: plans.filter(here) };
+    const { reservations } = await this.ask(`/v1/reservations${this.query()}`);
+    return turn === this.turn ? reservations.filter((one: Raw) => one.machine === name) : [];
   }
 
   /** The machine at an instant, in milliseconds. */

@@ -51,9 +51,9 @@ const page = {
   moves: [] as Move[],
   /** Boxes that are counted. */
   slots: null as address.Slots | null,
-  /** Reservations and plans as they are now, what of them is drawn, and the row that is chosen. */
+  /** Reservations, those of their boxes that are drawn, and the row that is chosen. */
   ahead: [] as Ahead[],
-  drawn: { marks: [] as Mark[], moves: [] as Move[] },
+  drawn: [] as Mark[],
   chosen: null as string | null,
   /** Whose ledger is shown, where another program keeps it and no past is kept. */
   observer: "",
@@ -124,8 +124,7 @@ function show(machine: Machine): void {
   const shown = look(machine);
   // What is ahead is drawn beside its list, where no answer is.
   const isAhead = isLive && lists.list === "ahead" && !page.marks.length && !page.moves.length;
-  const { marks, moves } = isAhead ? page.drawn : page;
-  stage.show(machine, shown, marks, moves);
+  stage.show(machine, shown, isAhead ? page.drawn : page.marks, page.moves);
   timeline.show({
     series: page.series, nodes: machine.grid.nodes, refused: refusals().map(({ at }) => at),
     at: isLive ? null : page.at, dark: shown.dark, clock,
@@ -154,8 +153,8 @@ function tell(): void {
   if (!machine) return;
   const leases = [...machine.leases.values()], waiting = [...machine.waiting.values()];
   lists.show(leases, waiting, refusals(), page.ahead, machine.keyOf(page.job), page.chosen);
-  const isDrawn = page.live && page.drawn.marks.length > 0;
-  const ahead = isDrawn ? "What is kept free is violet; arrows are moves still to be made." : "";
+  const isDrawn = page.live && page.drawn.length > 0;
+  const ahead = isDrawn ? "Nodes that are kept free are violet." : "";
   const notes: Partial<Record<address.List, string>> = { waiting: promises(page.waits), ahead };
   write("note", notes[lists.list] ?? "");
   tiles(machine, valueAt(page.series.largest, machine.now));
@@ -365,7 +364,7 @@ function turnTo(name: string, to: address.Address): void {
   wanted = null;
   Object.assign(page, {
     machine: null, marks: [], moves: [], slots: null, waits: new Map(), ahead: [], chosen: null,
-    drawn: { marks: [], moves: [] }, series: { busy: [], largest: [] },
+    drawn: [], series: { busy: [], largest: [] },
     job: null, live: true, at: null,
   });
   next = { ...to, machine: null };
@@ -434,16 +433,16 @@ function watch(): void {
 }
 
 /**
- * Reservations and plans, where they may be others: an event says so. A tenant is not told of every
- * event, and what is in the way of a reservation changes without one.
+ * Reads the reservations anew if an event says that they have changed, and while they are listed:
+ * which jobs are in the way of a reservation changes without an event.
  */
 async function readAhead(): Promise<void> {
   if (!source || page.observer || !(source.isAheadOld || lists.list === "ahead")) return;
   const { name } = source;
   source.isAheadOld = false;
-  const { reservations, plans } = await source.whatIsAhead();
+  const reservations = await source.reservations();
   if (name !== source.name || !source.machine) return;
-  page.ahead = rowsOf(source.machine, reservations, plans);
+  page.ahead = rowsOf(source.machine, reservations);
   const one = page.ahead.find(({ key }) => key === page.chosen) ?? null;
   if (!one) page.chosen = null;
   page.drawn = drawn(page.ahead, one);

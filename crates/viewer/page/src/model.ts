@@ -162,10 +162,6 @@ export class Machine {
     this.seq = event.seq;
     this.now = Math.max(this.now, millis(event.at) ?? 0);
     if (kind === "granted" && event.lease.machine === name) this.hold(event.lease);
-    if (kind === "moved" && event.lease.machine === name) {
-      this.release(event.lease.id);
-      this.hold(event.lease);
-    }
     if (kind === "queued" && event.waiting.machine === name) this.wait(event.waiting);
     if (kind === "ended") this.release(event.id);
     if (kind === "renewed") {

@@ -61,7 +61,7 @@ impl Deciding<'_> {
     }
 
     /// The lease of a number, if the caller holds it under this epoch.
-    pub(super) fn held(&self, id: u64, epoch: Option<u64>) -> Result<&Lease, Problem> {
+    fn held(&self, id: u64, epoch: Option<u64>) -> Result<&Lease, Problem> {
         let own = |tenant: &str| self.caller.may_touch(tenant);
         if let Some(lease) = self.state.leases.get(&id).filter(|lease| own(&lease.tenant)) {
             let detail = match epoch {

@@ -7,7 +7,6 @@ use pavior_planning::Asked;
 mod batch;
 mod changes;
 mod clock;
-mod plans;
 mod reserve;
 
 pub use clock::ClockRule;
@@ -124,7 +123,6 @@ impl ServiceState {
             let kept = KeptReply { tenant: whose, key, digest, status, body };
             deciding.keep(first, kept);
         }
-        deciding.judge_plans();
         decision
     }
 
@@ -137,7 +135,6 @@ impl ServiceState {
         let mut deciding = Deciding { state: self, now_ms, caller, records, more: false };
         deciding.expire();
         boards.for_each(|board| deciding.schedule(board));
-        deciding.judge_plans();
     }
 }
 
@@ -151,9 +148,6 @@ impl Deciding<'_> {
             Command::Node { machine, node, change } => self.node(machine.as_deref(), node, change),
             Command::Reserve(request) => self.reserve(request),
             Command::Unreserve { id } => self.unreserve(id),
-            Command::Plan(request) => self.begin_plan(&request),
-            Command::CancelPlan { id } => self.cancel_plan(id),
-            Command::Move { id, epoch } => self.take_step(id, epoch),
             Command::Batch(all) => Ok(self.batch(all)),
             Command::Keep(written) => Ok(Reply::Kept(written)),
             Command::ConfirmClock => self.confirm_clock(),
@@ -218,7 +212,6 @@ impl Deciding<'_> {
         for board in moved {
             self.schedule(board);
         }
-        self.judge_plans();
     }
 
     /// Lets the queue of a machine move.

@@ -20,7 +20,10 @@ impl Deciding<'_> {
             let detail = format!("it would be over: the time is {}", Instant(self.now_ms));
             return Err(Problem::new(Reason::BadValue, detail).into());
         }
-        self.room_for_reservations(1)?;
+        if self.state.reservations.len() >= MOST {
+            let detail = format!("there are at most {MOST} reservations ahead");
+            return Err(Problem::new(Reason::TooLarge, detail).into());
+        }
         let reservation = Reservation {
             id: self.state.next_id,
             machine: self.state.boards[board].spec.name.clone(),
@@ -37,15 +40,6 @@ impl Deciding<'_> {
         // What was planned before is void.
         self.schedule(board);
         Ok(Reply::Reserved(reply))
-    }
-
-    /// Whether so many more reservations may be made.
-    pub(super) fn room_for_reservations(&self, more: usize) -> Result<(), Problem> {
-        if self.state.reservations.len() + more > MOST {
-            let detail = format!("there are at most {MOST} reservations ahead");
-            return Err(Problem::new(Reason::TooLarge, detail));
-        }
-        Ok(())
     }
 
     pub(super) fn unreserve(&mut self, id: u64) -> Result<Reply, Stop> {

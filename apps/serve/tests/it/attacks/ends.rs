@@ -8,9 +8,9 @@ use pavior_serve::storage::frame::{self, Frame};
 use pavior_serve::storage::journal::JournalStore;
 use pavior_serve::storage::{RecordStore, StoreError};
 
-use crate::disk::{Simulated, opened, state_of};
+use crate::disk::{Simulated, files, opened, state_of};
 use crate::random::Random;
-use crate::records::{self, folder, mark};
+use crate::records::{self, folder};
 
 /// A folder with several files and a snapshot, left by a service that was stopped.
 fn stopped(seed: u64) -> (Simulated, StateSnapshot) {
@@ -130,12 +130,12 @@ fn another_format_and_noise_are_no_tail() {
         let whole = records::file(&groups);
         let mut random = Random(seed);
         let noise: Vec<u8> = (0..20 << 10).map(|_| random.below(256) as u8).collect();
-        let mut judge = |disk: Simulated, newer: bool| {
+        let mut judge = |disk: Simulated, other: bool| {
             let before = disk.read(records::FIRST).unwrap();
             let opened = JournalStore::open(Arc::new(disk.clone())).map(drop);
             let right = match opened {
-                Err(StoreError::Newer { file, .. }) => newer && file == records::FIRST,
-                Err(StoreError::Damaged { file, .. }) => !newer && file == records::FIRST,
+                Err(StoreError::OtherVersion { file, .. }) => other && file == records::FIRST,
+                Err(StoreError::Damaged { file, .. }) => !other && file == records::FIRST,
                 _ => false,
             };
             let kept = disk.read(records::FIRST).unwrap() == before;
@@ -221,37 +221,53 @@ fn with_members(text: &str) -> Vec<String> {
     places.filter(|&at| inside(at)).map(with).collect()
 }
 
+/// A folder with a snapshot of a record, and an empty journal after it.
+fn after_snapshot(seq: u64, text: &str) -> Simulated {
+    let bytes = format!("{text}{:016x}\n", frame::sum(text.as_bytes()));
+    records::after_snapshot(seq, bytes.as_bytes())
+}
+
 #[test]
-fn members_and_kinds_that_are_not_known_are_refused() {
+fn members_and_kinds_that_are_not_known_are_refused_before_anything_is_written() {
     let (groups, state) = records::groups(11, pavior_trials::size(60, 600));
     let records: Vec<ServiceRecord> = groups.into_iter().flatten().collect();
     let (mut tried, mut failed) = (0, 0);
-    let mut judge = |disk: &Simulated| {
+    // The end of the last file was cut short: it stays until all is read.
+    let mut judge = |disk: &Simulated, file: &str, named: &str| {
+        let last = journals(disk).pop().unwrap();
+        disk.change(&last, |bytes| Some([&bytes[..], &[9; 50]].concat()));
+        let before = files(disk);
         let error = open(disk).err().unwrap_or_default();
+        let place = error.starts_with(file) && error.contains(named);
+        let kept = files(disk) == before;
         tried += 1;
-        failed += usize::from(!error.contains("newer program"));
+        failed += usize::from(!place || !kept || !error.contains("Another version wrote it"));
     };
+    let snapshot = serde_json::to_string(&state).unwrap();
     for record in &records {
         let text = serde_json::to_string(record).unwrap();
         let mut others = with_members(&text);
-        others.push(text.replacen("\"event\":{\"", "\"event\":{\"novel-", 1));
+        let novel = text.replacen("\"event\":{\"", "\"event\":{\"novel-", 1);
+        others.push(novel.clone());
+        let (before, after) = records.split_at(record.seq as usize - 1);
+        let before = if before.is_empty() { Vec::new() } else { vec![before.to_vec()] };
         for other in others.iter().filter(|other| **other != text) {
-            let before: Vec<_> = records[..record.seq as usize - 1].to_vec();
-            let groups = if before.is_empty() { Vec::new() } else { vec![before] };
-            let mut bytes = records::file(&groups);
+            let mut bytes = records::file(&before);
             let body = format!("{other}\n");
             bytes.extend(Frame { first: record.seq, count: 1, body: body.as_bytes() }.bytes());
-            judge(&folder(&bytes));
+            let named = format!("there is record {} of kind \"", record.seq);
+            judge(&folder(&bytes), records::FIRST, &named);
+            if *other == novel && after.len() > 1 {
+                // Before the snapshot of the last record, whose state can be read.
+                bytes.extend(records::frames(&[after[1..].to_vec()]));
+                let disk = after_snapshot(state.seq, &snapshot);
+                disk.put(records::FIRST, &bytes);
+                judge(&disk, records::FIRST, &(named + "novel-"));
+            }
         }
     }
-    for other in with_members(&serde_json::to_string(&state).unwrap()) {
-        let disk = Simulated::default();
-        let sum = frame::sum(other.as_bytes());
-        let seq = state.seq;
-        disk.put(&format!("snapshot-{seq:020}.json"), format!("{other}{sum:016x}\n").as_bytes());
-        disk.put(&format!("journal-{:020}.log", seq + 1), &frame::format());
-        disk.put("mark", &mark(seq + 1, frame::format().len(), seq + 1));
-        judge(&disk);
+    for other in with_members(&snapshot) {
+        judge(&after_snapshot(state.seq, &other), "snapshot-", "there is a snapshot (");
     }
     pavior_trials::attacked("data", "unknown members and kinds of records", tried, failed);
 }

@@ -1,4 +1,4 @@
-//! When requests start, what is reserved ahead, and plans that are carried out, on the page.
+//! When requests start, reservations, and slots after moves, on the page.
 
 use pavior_trials::Browser;
 use serde_json::{Value, json};
@@ -12,33 +12,22 @@ fn lease(shape: [u16; 3], job: &str) -> Value {
     json!({ "shape": shape, "job": job, "estimate_s": 9000, "wait": true })
 }
 
-/// A torus on which a job is to move, nodes are reserved, and two requests wait.
-fn planned() -> (Server, Client, Value) {
+/// A torus with two jobs, reserved nodes, and two requests that wait.
+fn planned() -> (Server, Client) {
     let (server, _) = fresh(|setup| {
         setup.machine = "torus:4x4x2".into();
         setup.scheduler = Some("easy".into());
     });
     let mut client = server.client();
     client.lease(lease([4, 2, 2], "wide"));
-    let moves = client.lease(lease([2, 1, 2], "moves"));
+    client.lease(lease([2, 1, 2], "moves"));
     client.lease(lease([4, 4, 2], "all"));
     client.lease(lease([4, 4, 1], "half"));
     let parts = json!([{ "base": [0, 0, 0], "sides": [4, 1, 2] }]);
     let cooling =
         json!({ "parts": parts, "from": at(20_000), "to": at(30_000), "name": "cooling" });
     assert_eq!(client.post("/v1/reservations", cooling).status, 201);
-    (server, client, moves)
-}
-
-/// A plan that frees the nodes of a lease, which goes to some others.
-fn plan(client: &mut Client, lease: &Value, to: [u16; 3]) -> Value {
-    let base = lease["parts"][0]["base"].clone();
-    let to = json!([{ "base": to, "sides": [2, 1, 2] }]);
-    let moves = json!([{ "lease": lease["id"], "to": to }]);
-    let body = json!({ "drain": [base], "by": at(3000), "for_s": 600, "moves": moves });
-    let reply = client.post("/v1/plans", body);
-    assert_eq!(reply.status, 201, "{}", reply.text);
-    reply.json()
+    (server, client)
 }
 
 /// Looks at the page wide and narrow, in light and dark: nothing keeps people out of it.
@@ -59,7 +48,7 @@ fn look(browser: &mut Browser, name: &str) {
 #[test]
 fn who_waits_has_a_bar_from_the_earliest_to_the_latest_start() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
-    let (server, mut client, _) = planned();
+    let (server, mut client) = planned();
     browser.open(&format!("{}/#list=waiting", server.address));
     browser.until("document.querySelectorAll('#waiting .track:not([hidden])').length === 2");
     browser.shows("note", "No promise has been held against what came");
@@ -85,53 +74,38 @@ fn who_waits_has_a_bar_from_the_earliest_to_the_latest_start() {
 }
 
 #[test]
-fn a_plan_is_followed_step_by_step() {
+fn reservations_are_listed_and_drawn_until_they_are_given_up() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
-    let (server, mut client, lease) = planned();
-    let one = plan(&mut client, &lease, [2, 3, 0]);
+    let (server, mut client) = planned();
+    let parts = json!([{ "base": [0, 3, 0], "sides": [2, 1, 2] }]);
+    let later = json!({ "parts": parts, "from": at(40_000), "to": at(50_000), "name": "later" });
+    let later = client.post("/v1/reservations", later).json();
     browser.open(&format!("{}/#list=ahead&view=2d", server.address));
-    browser.shows("ahead", "0 of 1 steps done");
-    browser.shows("ahead", "1. job moves");
     browser.shows("ahead", "cooling");
+    browser.shows("ahead", "later");
     browser.until("document.getElementById('ahead-total').textContent === '2'");
-    browser.shows("note", "What is kept free is violet");
-    // The room, the nodes where the job goes, and the reservation; one arrow.
-    browser.until("window.pavior.page.drawn.marks.length === 3");
-    assert_eq!(browser.value("window.pavior.page.drawn.moves.length"), 1);
+    browser.shows("note", "Nodes that are kept free are violet.");
+    browser.until("window.pavior.page.drawn.length === 2");
     look(&mut browser, "ahead");
     browser.press("3");
     browser.picture("ahead-3d");
+    // One row is chosen: its box alone is drawn, and its words stand above.
     browser.value("document.querySelectorAll('#ahead .name')[1].click()");
-    browser.shows("answer", "Step 1 of plan");
-    browser.shows("answer", "goes to 2×1×2 at 2,3,0. Its holder is asked to.");
-    assert_eq!(browser.value("window.pavior.page.drawn.marks.length"), 1);
-    // Its holder does what is asked.
-    let path = format!("/v1/leases/{}/move", lease["id"]);
-    let moved = client.post(&path, json!({ "epoch": lease["epoch"] }));
-    assert_eq!(moved.status, 200, "{}", moved.text);
-    browser.shows("ahead", "the room is free");
-    browser.shows("ahead", "done");
-    // Another one is given up: the page says why.
-    let path = format!("/v1/reservations/{}/cancel", one["reservation"]);
+    browser.shows("answer", "later: 2×1×2 at 0,3,0 kept free from ");
+    assert_eq!(browser.value("window.pavior.page.drawn.length"), 1);
+    browser.press("Escape");
+    browser.until("window.pavior.page.drawn.length === 2");
+    let path = format!("/v1/reservations/{}/cancel", later["id"]);
     assert_eq!(client.post(&path, "").status, 200);
-    let lease = moved.json();
-    plan(&mut client, &lease, [0, 2, 0]);
-    browser.shows("ahead", "0 of 1 steps done");
-    client.end(&lease);
-    browser.shows("ahead", "given up: lease");
-    browser.value(
-        "[...document.querySelectorAll('#ahead tr')].find((one) =>
-           one.textContent.includes('given up')).querySelector('button').click()",
-    );
-    browser.shows("answer", "It was given up: lease 2 has ended.");
-    look(&mut browser, "given-up");
+    browser.until("document.getElementById('ahead-total').textContent === '1'");
+    browser.until("window.pavior.page.drawn.length === 1");
 }
 
 /// Slots after moves are asked for on the page, and stand in its address.
 #[test]
 fn slots_after_moves_can_be_sent_to_a_colleague() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
-    let (server, mut client, _) = planned();
+    let (server, mut client) = planned();
     browser.open(&server.address);
     browser.shows("counts", "20 busy");
     browser.value("document.getElementById('shape').value = '3x2x2'");
@@ -161,9 +135,8 @@ fn slots_after_moves_can_be_sent_to_a_colleague() {
     browser.until("!location.hash.includes('slots')");
 }
 
-/// A tenant sees what is reserved, and of a plan the steps of its own jobs alone.
 #[test]
-fn a_tenant_is_shown_its_own_steps() {
+fn a_tenant_sees_reservations_its_own_jobs_in_the_way_and_no_moves() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
     let (server, _) = fresh(|setup| {
         setup.machine = "mesh:8x8".into();
@@ -171,20 +144,20 @@ fn a_tenant_is_shown_its_own_steps() {
         setup.give_tokens(&["a", "b"]);
     });
     let mut root = server.of("root-secret");
-    let lease = json!({ "shape": [2, 2], "estimate_s": 9000, "tenant": "a", "job": "theirs" });
-    let lease = root.lease(lease);
-    let to = json!([{ "base": [4, 4], "sides": [2, 2] }]);
-    let moves = json!([{ "lease": lease["id"], "to": to }]);
-    let body = json!({ "drain": [[0, 0]], "by": at(3000), "for_s": 60, "moves": moves });
-    assert_eq!(root.post("/v1/plans", body).status, 201);
+    root.lease(json!({ "shape": [2, 2], "estimate_s": 9000, "tenant": "a", "job": "theirs" }));
+    let parts = json!([{ "base": [0, 0], "sides": [1, 1] }]);
+    let body = json!({ "parts": parts, "from": at(3000), "to": at(3060), "name": "cooling" });
+    assert_eq!(root.post("/v1/reservations", body).status, 201);
     for (tenant, own) in [("a", true), ("b", false)] {
         browser.open(&format!("{}/#list=ahead", server.address));
         browser.until("document.getElementById('login')?.open");
         browser.value(&format!("document.getElementById('token').value = '{tenant}-secret'"));
         browser.value("document.querySelector('#login button').click()");
-        browser.shows("ahead", "plan ");
-        let steps = "document.getElementById('ahead').textContent.includes('job theirs')";
-        assert_eq!(browser.value(steps), own, "tenant {tenant}");
+        browser.shows("ahead", "cooling");
+        browser.value("document.querySelector('#ahead .name').click()");
+        browser.shows("answer", "cooling: ");
+        let job = "document.getElementById('answer').textContent.includes('job theirs')";
+        assert_eq!(browser.value(job), own, "tenant {tenant}");
         // Moves of others are not told.
         browser.value("document.getElementById('shape').value = '4x4'");
         browser.value("document.getElementById('moves').value = '1'");

@@ -1,0 +1,96 @@
+//! Reading of records and snapshots: what this version does not know is refused with its kind and
+//! its place.
+
+use serde_json::Value;
+
+use super::StoreError;
+use crate::core::{ServiceRecord, StateSnapshot};
+
+/// The kinds of records that [`check_kind`] accepts at a glance.
+const KINDS: [&[u8]; 10] = [
+    b"configured",
+    b"granted",
+    b"queued",
+    b"renewed",
+    b"ended",
+    b"node",
+    b"reserved",
+    b"unreserved",
+    b"clock",
+    b"kept",
+];
+/// The kinds of records about plans, which former versions carried out.
+const KINDS_OF_PLANS: [&str; 3] = ["planned", "moved", "plan-over"];
+/// The number of bytes at the start of a record among which the name of its event is looked for.
+const HEAD: usize = 64;
+
+/// Reads the record at an offset of a file, or in a row of a table.
+///
+/// # Errors
+/// If it is about a plan, was written by another version, or is not JSON.
+pub(super) fn record(file: &str, offset: u64, text: &[u8]) -> Result<ServiceRecord, StoreError> {
+    serde_json::from_slice(text).map_err(|error| {
+        let found: Value = serde_json::from_slice(text).unwrap_or_default();
+        let event = &found["event"];
+        let named = event.as_object().and_then(|event| event.keys().next()).map(String::as_str);
+        let kind = event.as_str().or(named).unwrap_or("?");
+        let what = format!("record {} of kind {kind:?}", found["seq"]);
+        if KINDS_OF_PLANS.contains(&kind) || event["ended"]["why"] == "requeued" {
+            return StoreError::Plan { file: file.to_string(), offset, what };
+        }
+        unread(file, offset, &what, &error)
+    })
+}
+
+/// Checks the kind of a record. A kind that is not known at a glance is read in full.
+///
+/// # Errors
+/// The same as for [`record`].
+pub(super) fn check_kind(file: &str, offset: u64, text: &[u8]) -> Result<(), StoreError> {
+    let name = b"\"event\":";
+    let at = text.windows(name.len()).take(HEAD).position(|bytes| bytes == name);
+    let event = at.map(|at| &text[at + name.len()..]);
+    let quoted =
+        event.and_then(|event| event.strip_prefix(b"{").unwrap_or(event).strip_prefix(b"\""));
+    let kind = quoted.and_then(|quoted| quoted.split(|&byte| byte == b'"').next());
+    if kind.is_some_and(|kind| KINDS.contains(&kind)) {
+        return Ok(());
+    }
+    record(file, offset, text).map(drop)
+}
+
+/// Reads the snapshot of record `seq`, which is located at an offset of a file, or in a row of a
+/// table. Plans that are over are dropped.
+///
+/// # Errors
+/// If a plan is under way in it, another version wrote it, it is not JSON, or is another snapshot.
+pub(super) fn snapshot(
+    file: &str,
+    offset: u64,
+    seq: u64,
+    text: &[u8],
+) -> Result<StateSnapshot, StoreError> {
+    let read: Result<StateSnapshot, _> = serde_json::from_slice(text);
+    let snapshot = read.map_err(|error| unread(file, offset, "a snapshot", &error))?;
+    let file = file.to_string();
+    if snapshot.seq != seq {
+        return Err(StoreError::Damaged { file, offset, reason: "it is another snapshot".into() });
+    }
+    match snapshot.plan_under_way() {
+        None => Ok(snapshot),
+        Some(plan) => {
+            let what = format!("plan {plan}, which is under way");
+            Err(StoreError::Plan { file, offset, what })
+        }
+    }
+}
+
+/// Returns the error for a text that cannot be read: JSON of another form was written by another
+/// version, since its checksum is right.
+fn unread(file: &str, offset: u64, what: &str, error: &serde_json::Error) -> StoreError {
+    let file = file.to_string();
+    if error.is_data() {
+        return StoreError::OtherVersion { file, offset, what: format!("{what} ({error})") };
+    }
+    StoreError::Damaged { file, offset, reason: error.to_string() }
+}
