@@ -5,10 +5,10 @@ use std::collections::BinaryHeap;
 
 use crate::Time;
 
-/// Events in the order (time, class, sequence).
+/// A queue of events in the order (time, class, sequence).
 ///
-/// Two events at the same time are taken by class, smaller first, and events of the same class in
-/// the order in which they were scheduled. A run therefore never depends on the shape of the heap.
+/// Events at the same time are taken by class, smaller first, and events of the same class in the
+/// order in which they were scheduled. A run therefore never depends on the shape of the heap.
 /// `schedule` and `pop` cost O(log n) for n pending events.
 ///
 /// ```
@@ -66,39 +66,39 @@ impl<E> Default for Agenda<E> {
 }
 
 impl<E> Agenda<E> {
-    /// An empty agenda.
+    /// Creates an empty agenda.
     pub fn new() -> Self {
         Agenda { heap: BinaryHeap::new(), sequence: 0 }
     }
 
-    /// Adds an event; `class` orders the events of one instant, smaller first.
+    /// Adds an event. `class` orders the events of one instant, smaller first.
     pub fn schedule(&mut self, at: Time, class: u8, event: E) {
         let sequence = self.sequence;
         self.sequence += 1;
         self.heap.push(Reverse(Entry { at, class, sequence, event }));
     }
 
-    /// The time of the next event.
+    /// Returns the time of the next event.
     pub fn next_time(&self) -> Option<Time> {
         self.heap.peek().map(|Reverse(entry)| entry.at)
     }
 
-    /// Time and class of the next event.
+    /// Returns the time and the class of the next event.
     pub fn next_key(&self) -> Option<(Time, u8)> {
         self.heap.peek().map(|Reverse(entry)| (entry.at, entry.class))
     }
 
-    /// Takes the next event.
+    /// Removes the next event and returns it with its time.
     pub fn pop(&mut self) -> Option<(Time, E)> {
         self.heap.pop().map(|Reverse(entry)| (entry.at, entry.event))
     }
 
-    /// The number of pending events.
+    /// Returns the number of pending events.
     pub fn len(&self) -> usize {
         self.heap.len()
     }
 
-    /// Whether nothing is pending.
+    /// Returns true if no events are pending.
     pub fn is_empty(&self) -> bool {
         self.heap.is_empty()
     }

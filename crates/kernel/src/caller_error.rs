@@ -1,12 +1,12 @@
-//! An error of code that the caller added.
+//! Errors from code that the caller added to a registry.
 
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-/// What went wrong in a strategy, a scheduler or another entry that the caller added to a registry:
-/// an exception of a script, say, or a service that does not answer. Clones share it; two are equal
-/// if they are clones of each other.
+/// An error from a strategy, a scheduler or another entry that the caller added to a registry: for
+/// example, an exception in a script, or a service that does not answer. Clones share the error,
+/// and two values are equal if one is a clone of the other.
 ///
 /// ```
 /// use pavior_kernel::CallerError;
@@ -18,12 +18,12 @@ use std::sync::Arc;
 pub struct CallerError(Arc<dyn Error + Send + Sync>);
 
 impl CallerError {
-    /// Wraps an error, or a text.
+    /// Wraps an error or a message.
     pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> CallerError {
         CallerError(Arc::from(error.into()))
     }
 
-    /// The error as it was given, to be downcast.
+    /// Returns the original error, for downcasting.
     pub fn get(&self) -> &(dyn Error + Send + Sync + 'static) {
         &*self.0
     }

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// CRC-64/XZ. It finds every change of up to eight bytes in a row and nearly every other, and is
-/// no defence against malice. Displayed as 16 hexadecimal digits.
+/// A CRC-64/XZ checksum, displayed as 16 hexadecimal digits. It detects every change of up to eight
+/// bytes in a row and almost every other change, but does not protect against tampering.
 ///
 /// ```
 /// let mut sum = pavior_kernel::Checksum::default();
@@ -15,19 +15,19 @@ use std::fmt;
 pub struct Checksum(crc64fast::Digest);
 
 impl Checksum {
-    /// The checksum of these bytes.
+    /// Computes the checksum of a slice of bytes.
     pub fn of(bytes: &[u8]) -> Checksum {
         let mut sum = Checksum::default();
         sum.add(bytes);
         sum
     }
 
-    /// Adds bytes.
+    /// Adds bytes to the checksum.
     pub fn add(&mut self, bytes: &[u8]) {
         self.0.write(bytes);
     }
 
-    /// The checksum as a number.
+    /// Returns the checksum as a number.
     pub fn value(&self) -> u64 {
         self.0.sum64()
     }

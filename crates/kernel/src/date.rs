@@ -1,11 +1,11 @@
-//! Dates, as every output writes them.
+//! Dates in the form that every output uses.
 
 use std::fmt;
 use std::str::FromStr;
 use std::time::{Duration, UNIX_EPOCH};
 
-/// A date by the time since 1970, shown in UTC as RFC 3339 has it: to the second, or to the
-/// millisecond under `{:.3}`. What is later than the year 9999 is shown as its end.
+/// A date, as the time since 1970. It is shown in UTC as in RFC 3339: to the second, or to the
+/// millisecond with `{:.3}`. Dates after the year 9999 are shown as the end of that year.
 ///
 /// ```
 /// use std::time::Duration;
@@ -21,7 +21,7 @@ use std::time::{Duration, UNIX_EPOCH};
 pub struct Date(pub Duration);
 
 impl Date {
-    /// A date without a zone, `2026-01-02T03:04:05`, as if it were in UTC.
+    /// Parses a date without a time zone, `2026-01-02T03:04:05`, as UTC; `None` for other text.
     ///
     /// ```
     /// use pavior_kernel::Date;
@@ -52,7 +52,7 @@ impl fmt::Display for Date {
     }
 }
 
-/// A text that is no date.
+/// The error for a text that is not a date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadDate;
 

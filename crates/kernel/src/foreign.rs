@@ -1,28 +1,28 @@
-//! Foreign text, as messages and terminals show it.
+//! Untrusted text in messages and on terminals.
 //!
-//! Names, lines and values from a user or a file can hold anything. Examples are escape sequences
-//! that a terminal obeys, marks that reverse the order of characters, and a megabyte without a
-//! space. Every message that quotes such text passes it through this file, which writes out what is
-//! invisible and cuts what is long. Writing text into XML is the business of the crate that draws.
+//! Names, lines and values from a user or a file can contain anything: for example, escape
+//! sequences that a terminal obeys, marks that reverse the order of characters, or a megabyte
+//! without a space. Every message that quotes such text passes it through this module, which
+//! escapes invisible characters and cuts long text. The crate that draws escapes text in XML.
 
 use std::fmt::{self, Write};
 use std::ops::Range;
 
-/// The greatest number of characters of one foreign text in a message.
+/// The maximum number of characters of one untrusted text in a message.
 pub const LONGEST_QUOTE: usize = 160;
 
-/// The greatest number of characters of a message, whatever it quotes.
+/// The maximum number of characters of a message, including all that it quotes.
 pub const LONGEST_MESSAGE: usize = 600;
 
-/// The greatest number of characters of a line that is shown around a fault.
+/// The usual length of an excerpt in bytes, and the most characters of each of its three pieces.
 const EXCERPT: usize = 120;
 
-/// Foreign text that displays as at most [`LONGEST_QUOTE`] harmless characters.
+/// Untrusted text that displays as at most [`LONGEST_QUOTE`] harmless characters, then `…` if cut.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'t>(&'t str);
 
-/// Foreign text for a message: invisible characters written out, the rest behind
-/// [`LONGEST_QUOTE`] characters left out. Linear in what is shown.
+/// Prepares untrusted text for a message: invisible characters are escaped, and only the first
+/// [`LONGEST_QUOTE`] characters are shown. Linear in the length shown.
 ///
 /// ```
 /// assert_eq!(pavior_kernel::shown("job \u{1b}[31m7").to_string(), r"job \u{1b}[31m7");
@@ -38,15 +38,15 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
-/// Foreign bytes for a message, as [`shown`]; bytes that are no UTF-8 are replaced.
+/// Formats untrusted bytes for a message like [`shown`]. Bytes that are not UTF-8 are replaced.
 pub fn shown_bytes(bytes: &[u8]) -> String {
     // A character has at most four bytes.
     let enough = &bytes[..bytes.len().min(4 * (LONGEST_QUOTE + 1))];
     shown(&String::from_utf8_lossy(enough)).to_string()
 }
 
-/// A whole message, made harmless whatever it quotes and however: at most [`LONGEST_MESSAGE`]
-/// characters, of which none but line ends is invisible.
+/// Makes a whole message harmless, regardless of the text that it quotes: at most
+/// [`LONGEST_MESSAGE`] characters, with no invisible characters except line ends.
 pub fn message(text: &str) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail.
@@ -54,14 +54,14 @@ pub fn message(text: &str) -> String {
     out
 }
 
-/// A cell of a printed table, made harmless; it is not cut, as tables know their own width.
+/// Makes the text of a table cell harmless. It is not cut, as tables know their own width.
 pub fn cell(text: &str) -> String {
     let mut out = String::new();
     let _ = write_bounded(&mut out, text, usize::MAX, false);
     out
 }
 
-/// The part of a line around a fault, harmless to show, and the bytes of that part at fault.
+/// Returns the part of a line around a fault, harmless to show, and the faulty bytes of that part.
 ///
 /// ```
 /// let (text, span) = pavior_kernel::excerpt(b"a\x00b 1x", 4..6);
@@ -70,7 +70,7 @@ pub fn cell(text: &str) -> String {
 pub fn excerpt(line: &[u8], at: Range<usize>) -> (String, Range<usize>) {
     let start = at.start.min(line.len());
     let end = at.end.clamp(start, line.len());
-    // As much before the fault as behind its beginning, in bytes that begin characters.
+    // Cuts fall between characters. A fault far into the line has as much text before it as after.
     let boundary = |mut at: usize| {
         while at > 0 && at < line.len() && line[at] & 0xc0 == 0x80 {
             at -= 1;
@@ -95,7 +95,7 @@ pub fn excerpt(line: &[u8], at: Range<usize>) -> (String, Range<usize>) {
     (text, fault)
 }
 
-/// Writes at most `longest` characters, and `…` where that is not all.
+/// Writes at most `longest` characters, followed by `…` if the text is longer.
 fn write_bounded(out: &mut impl Write, text: &str, longest: usize, line_ends: bool) -> fmt::Result {
     let mut room = longest;
     for c in text.chars() {
@@ -114,14 +114,14 @@ fn write_bounded(out: &mut impl Write, text: &str, longest: usize, line_ends: bo
     Ok(())
 }
 
-/// `\n`, `\0`, `\u{1b}`.
+/// Escapes a character: `\n`, `\0`, `\u{1b}`.
 fn escape(c: char) -> impl Iterator<Item = char> + Clone {
     let (nul, other) = if c == '\0' { (Some("\\0"), None) } else { (None, Some(c)) };
     let other = other.into_iter().flat_map(char::escape_default);
     nul.into_iter().flat_map(str::chars).chain(other)
 }
 
-/// Whether a character moves the cursor, changes the order of others, or cannot be seen.
+/// Returns true if a character is invisible, moves the cursor, or changes the order of others.
 fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(

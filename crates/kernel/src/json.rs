@@ -1,7 +1,7 @@
-//! JSON that others write: a member that stands twice in an object is an error.
+//! Reading of JSON from other programs, in which a repeated member of an object is an error.
 //!
-//! RFC 8259 leaves open what such a text means, and most readers take the last of the two. Another
-//! program that reads the same text may take the first one.
+//! RFC 8259 does not define the meaning of such a text. Most readers take the last of the two
+//! values, but another program that reads the same text may take the first one.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -14,7 +14,7 @@ use serde_json::{Error, Map, Value};
 
 use crate::{Date, shown};
 
-/// Reads a value of JSON. Linear in the text.
+/// Parses a JSON value. Linear in the length of the text.
 ///
 /// ```
 /// use pavior_kernel::json;
@@ -26,15 +26,15 @@ use crate::{Date, shown};
 /// ```
 ///
 /// # Errors
-/// If the text is no JSON, a member stands twice in an object at any depth, or the value is no `T`.
+/// Returns an error if the text is not JSON or not a `T`, or repeats a member in an object.
 pub fn read<'t, T: Deserialize<'t>>(text: &'t [u8]) -> Result<T, Error> {
     check(text)?;
     serde_json::from_slice(text)
 }
 
-/// Writes a line of a daemon's log to standard error: an object of the time, the level, what has
-/// happened, and the members of `more`. The time is in seconds since 1970. A line that cannot be
-/// written is left out.
+/// Writes a line of a daemon's log to standard error: a JSON object with the time, the level, the
+/// event, and the members of `more`. The time `now` is in seconds since 1970. A line that cannot be
+/// written is dropped.
 pub fn log(now: u64, level: &str, event: &str, more: Value) {
     let time = Date(Duration::from_secs(now)).to_string();
     let head = [("time", time), ("level", level.to_string()), ("event", event.to_string())];
@@ -46,21 +46,21 @@ pub fn log(now: u64, level: &str, event: &str, more: Value) {
     let _ = writeln!(std::io::stderr().lock(), "{}", Value::Object(line));
 }
 
-/// Whether a text is JSON whose objects have each member once. Linear in the text.
+/// Checks that a text is JSON without repeated members in an object. Linear in the text.
 ///
 /// # Errors
-/// If it is not.
+/// Returns an error if the text is not JSON or repeats a member in an object at any depth.
 pub fn check(text: &[u8]) -> Result<(), Error> {
     serde_json::from_slice::<Distinct>(text).map(|Distinct| ())
 }
 
-/// What is wrong with a text, without the place, which [`Error`] writes at its end.
+/// Returns the reason of an error without the position that [`Error`] writes at its end.
 pub fn reason(error: &Error) -> String {
     let text = error.to_string();
     text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason).to_string()
 }
 
-/// A value whose objects have each member once.
+/// A value whose objects have no repeated members.
 struct Distinct;
 
 impl<'de> Deserialize<'de> for Distinct {

@@ -1,11 +1,11 @@
-//! What a deterministic simulation stands on: integer [`Time`], an [`Agenda`] of events whose ties
-//! are broken by rule and not by chance, and named random [`Stream`]s.
+//! The basis of deterministic simulation: integer [`Time`], an [`Agenda`] of events whose ties are
+//! broken by rule and not by chance, and named random [`Stream`]s.
 //!
-//! It also holds what all registries share, names with [`Options`], and the one way to show
-//! foreign text, and values over time in bounded memory ([`Stretches`]). With the feature `json` it
-//! has the one reader of JSON that others write.
+//! The crate also contains the common parts of all registries (names with [`Options`]), the only
+//! code that shows untrusted text, and values over time in bounded memory ([`Stretches`]). With the
+//! feature `json` it contains the only reader of JSON from other programs.
 //!
-//! Nothing here knows about machines or jobs, and nothing here reads a clock.
+//! No code in this crate knows about machines or jobs, or reads a clock.
 
 mod agenda;
 mod caller_error;

@@ -1,28 +1,28 @@
 //! Names with options: `paging:1:snake`, `tff:scan=yzx`, `compact:slack=0.1`.
 //!
-//! A name is followed by options, each after a colon, as `key=value` or as a bare value. The one
-//! parser in this file reads the names of all registries (strategies, schedulers, patterns, shape
-//! rules, ...), so that the notation means the same everywhere.
+//! A name is followed by options, each after a colon, as `key=value` or as a bare value. The parser
+//! in this module reads the names of all registries (strategies, schedulers, patterns, shape rules,
+//! ...), so the notation means the same everywhere.
 //!
-//! A bare value goes to the first option, in the order of declaration, that is not set yet and
-//! takes such a value. A bare number goes to the first one that takes numbers, and is at fault if
-//! it is out of range there.
+//! A bare value sets the first option, in the order of declaration, that is not yet set and takes
+//! such a value. A bare number sets the first option that takes numbers, and is an error if it is
+//! out of range there.
 
 use std::fmt;
 use std::ops::Range;
 
-/// One option of a named thing.
+/// An option of a registry entry.
 #[derive(Clone, Copy, Debug)]
 pub struct OptionSpec {
-    /// The key, kebab-case.
+    /// The key, in kebab case.
     pub key: &'static str,
-    /// The values that it takes.
+    /// The values that the option takes.
     pub values: Values,
-    /// The value where none is given.
+    /// The default value.
     pub default: &'static str,
-    /// What it does, in a clause.
+    /// A description of the option, in a clause.
     pub meaning: &'static str,
-    /// Whether the canonical name has the bare value (`paging:1`) or the key too (`tff:scan=yzx`).
+    /// True if the canonical name has the bare value (`paging:1`), false for `tff:scan=yzx`.
     pub bare: bool,
 }
 
@@ -31,16 +31,16 @@ pub struct OptionSpec {
 pub enum Values {
     /// One of these words.
     OneOf(&'static [&'static str]),
-    /// A whole number in this closed range.
+    /// An integer in this closed range.
     Integer(u64, u64),
     /// A decimal number in this closed range.
     Number(f64, f64),
-    /// Text of a form (named for error messages) that a function accepts.
+    /// Text that a function accepts. The first field names its form in error messages.
     Text(&'static str, fn(&str) -> bool),
 }
 
 impl Values {
-    /// Whether a written value is one of them.
+    /// Returns true if a written value is one of these values.
     pub fn accept(&self, value: &str) -> bool {
         match self {
             Values::OneOf(words) => words.contains(&value),
@@ -54,8 +54,8 @@ impl Values {
         }
     }
 
-    /// Whether a value was meant for an option of this kind: it is one of its values, or a number
-    /// out of their range.
+    /// Returns true if a value was meant for an option of this kind: it is one of its values, or a
+    /// number out of range.
     fn is_meant(&self, value: &str) -> bool {
         let out_of_range = match self {
             Values::Integer(..) => value.parse::<i128>().is_ok(),
@@ -79,12 +79,12 @@ impl fmt::Display for Values {
     }
 }
 
-/// Something that a user wrote and that cannot be read, with the place of the fault.
+/// The error for a name or option that cannot be read, with the position of the fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadName {
-    /// What is wrong, and what would be right.
+    /// The reason, and the values that would be valid.
     pub reason: String,
-    /// The bytes of the text that are at fault.
+    /// The range of bytes of the text that is at fault.
     pub span: Range<usize>,
 }
 
@@ -96,7 +96,7 @@ impl fmt::Display for BadName {
 
 impl std::error::Error for BadName {}
 
-/// The value of every option of a named thing.
+/// The values of all options of a registry entry.
 ///
 /// ```
 /// use pavior_kernel::{OptionSpec, Options, Values};
@@ -119,15 +119,15 @@ pub struct Options {
 }
 
 impl Options {
-    /// Every option at its default.
+    /// Sets every option to its default.
     pub fn defaults(specs: &'static [OptionSpec]) -> Options {
         Options { specs, values: specs.iter().map(|spec| spec.default.to_string()).collect() }
     }
 
-    /// Reads the options behind `name` in `text` (`name`, or `name:option:option`).
+    /// Parses the options after `name` in `text` (`name`, or `name:option:option`).
     ///
     /// # Errors
-    /// If a value is unknown, out of range or given twice; the span is in bytes of `text`.
+    /// Returns an error, with its bytes in `text`, if a value is unknown, not in range or repeated.
     pub fn parse(name: &str, text: &str, specs: &'static [OptionSpec]) -> Result<Options, BadName> {
         let mut options = Options::defaults(specs);
         let mut given = vec![false; specs.len()];
@@ -143,7 +143,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Which option a written part sets, and to what.
+    /// Finds the option that a written part sets, and returns its index and its value.
     fn place<'t>(
         name: &str,
         part: &'t str,
@@ -185,33 +185,33 @@ impl Options {
         Ok((index, value))
     }
 
-    /// The value of an option.
+    /// Returns the value of an option.
     ///
     /// # Panics
-    /// If no option has the key: the entry that asks declares its options.
+    /// Panics if no option has the key. An entry may ask only for options that it declares.
     pub fn get(&self, key: &str) -> &str {
         let index = self.specs.iter().position(|spec| spec.key == key);
         &self.values[index.expect("only declared options are asked for")]
     }
 
-    /// The value of an option that takes whole numbers.
+    /// Returns the value of an option that takes integers.
     ///
     /// # Panics
-    /// If no option has the key, or it takes other values than [`Values::Integer`].
+    /// Panics if no option has the key, or if its values are not [`Values::Integer`].
     pub fn integer(&self, key: &str) -> u64 {
         self.get(key).parse().expect("checked when it was read")
     }
 
-    /// The value of an option that takes numbers.
+    /// Returns the value of an option that takes numbers.
     ///
     /// # Panics
-    /// If no option has the key, or it takes values that are no numbers.
+    /// Panics if no option has the key, or if its values are not numbers.
     pub fn number(&self, key: &str) -> f64 {
         self.get(key).parse().expect("checked when it was read")
     }
 
-    /// The canonical name: `name` with the options that are not at their default. Bare options that
-    /// stand before one that is not at its default are written too.
+    /// Returns the canonical name: `name` followed by the options that are not at their default.
+    /// Bare options before a bare option that is not at its default are written too.
     pub fn name(&self, name: &str) -> String {
         let changed = |index: usize| self.values[index] != self.specs[index].default;
         let last_bare = (0..self.specs.len()).rfind(|&i| self.specs[i].bare && changed(i));
@@ -232,12 +232,12 @@ fn describe(specs: &[OptionSpec]) -> String {
     specs.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// The name before the first colon.
+/// Returns the name before the first colon.
 pub fn bare_name(text: &str) -> &str {
     text.split(':').next().unwrap_or(text)
 }
 
-/// The error for a name that no registry entry has, with the closest ones.
+/// Creates the error for a name that no registry entry has, with the closest known names.
 ///
 /// ```
 /// let error = pavior_kernel::unknown_name("strategy", "tlb", &["tbl", "tff", "mbs"]);
@@ -329,7 +329,7 @@ mod tests {
             ("mfa:slack=2", 10..11),
             ("mfa:slack=nan", 10..13),
             ("mfa:reach=inf", 10..13),
-            // It is meant for `slack`, and does not go to `reach`.
+            // The number is meant for `slack`, and is not passed on to `reach`.
             ("mfa:2", 4..5),
             ("mfa:-1", 4..6),
         ] {

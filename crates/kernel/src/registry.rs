@@ -1,9 +1,9 @@
-//! Choice by name: the one registry of strategies, schedulers, shape rules, patterns and the rest.
+//! Selection by name: the registry of strategies, schedulers, shape rules, patterns and so on.
 //!
-//! A [`Family`] is a set of things of one kind; an [`Entry`] is one of them as data: its name, what
-//! can be set behind it, and what it does. A [`Selection`] is an entry with its options, as in
-//! `paging:1:snake`. A [`Registry`] holds the built-in entries and those that its owner adds; there
-//! is no global list that a program could change. Help, tables and tests derive from the entries.
+//! A [`Family`] is a set of entries of one kind. An [`Entry`] describes one of them as data: its
+//! name, options and behavior. A [`Selection`] is an entry with its options, as in
+//! `paging:1:snake`. A [`Registry`] contains the built-in entries and those that its owner adds.
+//! There is no global list that can change. Help, tables and tests are derived from the entries.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -13,78 +13,78 @@ use std::sync::Arc;
 
 use crate::options::{BadName, OptionSpec, Options, bare_name, unknown_name};
 
-/// A set of things that are chosen by name; the implementing type says what an entry does.
+/// A set of entries that are selected by name. The implementing type is the behavior of an entry.
 pub trait Family: Sized + Send + Sync + 'static {
-    /// The word for one of them in messages: `strategy`.
+    /// The word for an entry in messages: `strategy`.
     const NOUN: &'static str;
 
-    /// Every built-in entry, in the order in which tables show them.
+    /// Returns every built-in entry, in the order of tables.
     fn builtin() -> &'static [&'static Entry<Self>];
 
-    /// Other names, each with the name and options that it stands for.
+    /// Returns the aliases, each with the name and options that it means.
     fn aliases() -> &'static [(&'static str, &'static str)] {
         &[]
     }
 }
 
 /// A family whose entries build something. [`Selection::supports`] and [`Selection::build`] call
-/// these, so that who uses a selection imports no trait.
+/// its functions, so that code that uses a selection imports no trait.
 pub trait Buildable: Family {
-    /// What an entry may not work on, such as a grid of nodes.
+    /// Something that an entry may not support, such as a grid of nodes.
     type Place;
-    /// What one is built for.
+    /// The purpose of a build, passed to [`Buildable::build`].
     type For<'a>;
-    /// What is built.
+    /// The result of a build.
     type Built;
-    /// Why it cannot be built.
+    /// The error of a build that is not possible.
     type Fault;
 
-    /// Whether the selected entry works on a place; every place will do unless it says otherwise.
+    /// Checks that the selected entry supports a place. By default, every place is supported.
     ///
     /// # Errors
-    /// If not, with the reason.
+    /// Returns the reason if it does not.
     fn supports(_: &Selection<Self>, _: &Self::Place) -> Result<(), Self::Fault> {
         Ok(())
     }
 
-    /// Builds what is selected.
+    /// Builds the selected entry.
     ///
     /// # Errors
-    /// If it cannot be built for this, or its closure fails.
+    /// Returns an error if the entry cannot be built for this purpose, or if its closure fails.
     fn build(
         selection: &Selection<Self>,
         purpose: Self::For<'_>,
     ) -> Result<Self::Built, Self::Fault>;
 }
 
-/// A named thing as data.
+/// A named entry of a registry, as data.
 ///
 /// A name that is known only at run time can be given with [`String::leak`].
 pub struct Entry<F> {
-    /// Kebab-case, as the field names it.
+    /// The name in kebab case, as used in the literature.
     pub name: &'static str,
-    /// Its title, in words.
+    /// The title in words.
     pub title: &'static str,
-    /// Authors and year, where there are any.
+    /// Authors and year, if any.
     pub source: &'static str,
-    /// What can be set behind its name.
+    /// The options that may follow the name.
     pub options: &'static [OptionSpec],
-    /// The option texts (what stands behind the name and its colon; empty for the defaults) that
-    /// tests and benches run.
+    /// Option texts (the part after the name and its colon, empty for the defaults) that tests and
+    /// benches run.
     pub variants: &'static [&'static str],
-    /// What it does.
+    /// The behavior.
     pub does: F,
 }
 
 impl<F> Entry<F> {
-    /// Something without options, whose title is its name. Fields that differ are set in a struct
+    /// Creates an entry without options, whose title is its name. Other fields are set in a struct
     /// update: `Entry { source: "Zhu 1992", ..Entry::new(name, does) }`.
     pub const fn new(name: &'static str, does: F) -> Entry<F> {
         Entry { name, title: name, source: "", options: &[], variants: &[""], does }
     }
 }
 
-/// A shared, cheaply copied reference to an entry, built in or added.
+/// A shared reference to an entry, built in or added, that is cheap to clone.
 pub struct EntryHandle<F: 'static>(Source<F>);
 
 enum Source<F: 'static> {
@@ -104,7 +104,7 @@ impl<F> Deref for EntryHandle<F> {
     }
 }
 
-// Not derived: that would ask for `F: Clone`, though only a reference is copied.
+// Not derived: that would require `F: Clone`, although only a reference is copied.
 impl<F> Clone for EntryHandle<F> {
     fn clone(&self) -> Self {
         EntryHandle(match &self.0 {
@@ -126,7 +126,7 @@ impl<F> From<&'static Entry<F>> for EntryHandle<F> {
     }
 }
 
-/// For loops over [`Family::builtin`].
+/// Conversion for loops over [`Family::builtin`].
 impl<F> From<&&'static Entry<F>> for EntryHandle<F> {
     fn from(entry: &&'static Entry<F>) -> Self {
         EntryHandle::from(*entry)
@@ -139,12 +139,12 @@ impl<F> From<&EntryHandle<F>> for EntryHandle<F> {
     }
 }
 
-/// Why an entry cannot be added to a registry.
+/// The reason why an entry cannot be added to a registry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadEntry {
     /// The entry's name.
     pub name: String,
-    /// What is wrong, a clause that follows the name.
+    /// The reason, a clause that follows the name.
     pub reason: String,
 }
 
@@ -200,7 +200,7 @@ impl<F: Family> fmt::Debug for Registry<F> {
 }
 
 impl<F: Family> Registry<F> {
-    /// The built-in entries alone.
+    /// Creates a registry of the built-in entries alone.
     pub fn new() -> Registry<F> {
         Registry { added: Vec::new() }
     }
@@ -208,9 +208,9 @@ impl<F: Family> Registry<F> {
     /// Adds an entry.
     ///
     /// # Errors
-    /// If its name is taken or is none (lower-case letters, digits and single hyphens), an option
-    /// is declared twice or does not take its own default, or a variant cannot be read. Nothing is
-    /// added then.
+    /// Returns an error if the name is taken or not valid (lower-case letters, digits and single
+    /// hyphens), if an option is declared twice or does not accept its own default, or if a variant
+    /// cannot be read. The registry is then unchanged.
     pub fn add(&mut self, entry: Entry<F>) -> Result<EntryHandle<F>, BadEntry> {
         let fail = |reason: String| Err(BadEntry { name: entry.name.to_string(), reason });
         if !is_name(entry.name) {
@@ -237,40 +237,40 @@ impl<F: Family> Registry<F> {
         Ok(EntryHandle(Source::Added(entry)))
     }
 
-    /// Every entry: the built-in ones, then those added, in order.
+    /// Returns every entry: the built-in ones, then the added ones, in order.
     pub fn entries(&self) -> impl Iterator<Item = EntryHandle<F>> + use<F> {
         let builtin = F::builtin().iter().map(EntryHandle::from);
         let added = self.added.clone().into_iter().map(|entry| EntryHandle(Source::Added(entry)));
         builtin.chain(added)
     }
 
-    /// Other names, each with the name and options that it stands for.
+    /// Returns the aliases, each with the name and options that it means.
     pub fn aliases(&self) -> &'static [(&'static str, &'static str)] {
         F::aliases()
     }
 
-    /// All names, other names of entries last.
+    /// Returns all names, with aliases last.
     fn names(&self) -> impl Iterator<Item = &'static str> {
         let entries = F::builtin().iter().map(|entry| entry.name);
         let added = self.added.iter().map(|entry| entry.name);
         entries.chain(added).chain(F::aliases().iter().map(|(alias, _)| *alias))
     }
 
-    /// The entry of this name, aliases apart.
+    /// Returns the entry of this name. Aliases are not considered.
     pub fn get(&self, name: &str) -> Option<EntryHandle<F>> {
         self.entries().find(|entry| entry.name == name)
     }
 
-    /// Reads a name with options. Capitals and underscores may stand in a name for small letters
-    /// and hyphens.
+    /// Parses a name with options. Capitals and underscores may replace lower-case letters and
+    /// hyphens.
     ///
     /// # Errors
-    /// If no entry has the name, or it does not take the options; the span is in bytes of `text`.
+    /// Returns an error, with its bytes in `text`, if no entry has the name or the options.
     pub fn select(&self, text: &str) -> Result<Selection<F>, BadName> {
         let name = bare_name(text);
         if let Some((_, target)) = F::aliases().iter().find(|(alias, _)| *alias == name) {
-            // What stands behind an alias goes behind its target; a fault is shown where it was
-            // typed.
+            // The options after an alias are appended to its target. The span of a fault refers to
+            // the text as it was typed.
             let whole = format!("{target}{}", &text[name.len()..]);
             return self.select(&whole).map_err(|bad| {
                 let at = |at: usize| (at + name.len()).saturating_sub(target.len());
@@ -281,7 +281,7 @@ impl<F: Family> Registry<F> {
             let options = Options::parse(name, text, entry.options)?;
             return Ok(Selection { entry, options });
         }
-        // `TFF` and `easy_freedom` are names written otherwise.
+        // `TFF` and `easy_freedom` are other spellings of names.
         let plain = name.to_ascii_lowercase().replace('_', "-");
         if plain != name && self.names().any(|known| known == plain) {
             return self.select(&format!("{plain}{}", &text[name.len()..]));
@@ -289,7 +289,7 @@ impl<F: Family> Registry<F> {
         Err(self.unknown(name))
     }
 
-    /// The error for a name that no entry has; a title is known as well.
+    /// Creates the error for a name that no entry has. The title of an entry is recognized.
     fn unknown(&self, name: &str) -> BadName {
         let letters = |text: &str| -> String {
             text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
@@ -305,7 +305,7 @@ impl<F: Family> Registry<F> {
     }
 }
 
-/// Whether text can be told from options, lists and other names.
+/// Returns true if the text cannot be confused with options, lists and other names.
 fn is_name(text: &str) -> bool {
     let word = |word: &str| {
         !word.is_empty()
@@ -314,7 +314,7 @@ fn is_name(text: &str) -> bool {
     text.split('-').all(word)
 }
 
-/// A name with an option text behind it.
+/// Appends an option text to a name.
 fn behind(name: &str, options: &str) -> String {
     match options {
         "" => name.to_string(),
@@ -322,30 +322,30 @@ fn behind(name: &str, options: &str) -> String {
     }
 }
 
-/// An entry with its options: what `paging:1:snake` means.
+/// An entry with its options: the meaning of `paging:1:snake`.
 ///
-/// [`FromStr`] reads the names of built-in entries, [`Registry::select`] those of added ones too;
-/// [`Display`](fmt::Display) writes the canonical name.
+/// [`FromStr`] parses the names of built-in entries, and [`Registry::select`] also those of added
+/// ones. [`Display`](fmt::Display) writes the canonical name.
 pub struct Selection<F: 'static> {
     /// The entry.
     pub entry: EntryHandle<F>,
-    /// Its options.
+    /// The options of the entry.
     pub options: Options,
 }
 
 impl<F> Selection<F> {
-    /// An entry with all options at their defaults.
+    /// Selects an entry with all options at their defaults.
     pub fn defaults(entry: impl Into<EntryHandle<F>>) -> Selection<F> {
         let entry = entry.into();
         let options = Options::defaults(entry.options);
         Selection { entry, options }
     }
 
-    /// The selections that tests and benches run.
+    /// Returns the selections that tests and benches run.
     ///
     /// # Panics
-    /// If a variant of a built-in entry cannot be read, which a test of each registry rules out;
-    /// [`Registry::add`] has read those of others.
+    /// Panics if a variant of a built-in entry cannot be read. A test of each registry rules this
+    /// out, and [`Registry::add`] checks the variants of other entries.
     pub fn variants(entry: impl Into<EntryHandle<F>>) -> impl Iterator<Item = Selection<F>> {
         let entry = entry.into();
         let variants = entry.variants;
@@ -358,25 +358,25 @@ impl<F> Selection<F> {
 }
 
 impl<F: Buildable> Selection<F> {
-    /// Whether it works on a place, such as a grid of nodes.
+    /// Checks that the entry supports a place, such as a grid of nodes.
     ///
     /// # Errors
-    /// If not, with the reason.
+    /// Returns the reason if it does not.
     pub fn supports(&self, place: &F::Place) -> Result<(), F::Fault> {
         F::supports(self, place)
     }
 
-    /// Builds it: a strategy for an empty machine of a grid, a scheduler for nothing in particular
-    /// (`build(())`), a pattern for a job's ranks and a stream to draw from.
+    /// Builds the entry: a strategy for an empty machine of a grid, a scheduler without a purpose
+    /// (`build(())`), or a pattern for the ranks of a job and a random stream.
     ///
     /// # Errors
-    /// If it does not work there, or its closure fails.
+    /// Returns an error if the entry does not support the purpose, or if its closure fails.
     pub fn build(&self, purpose: F::For<'_>) -> Result<F::Built, F::Fault> {
         F::build(self, purpose)
     }
 }
 
-// Not derived: that would ask for `F: Clone`, though only a reference is copied.
+// Not derived: that would require `F: Clone`, although only a reference is copied.
 impl<F> Clone for Selection<F> {
     fn clone(&self) -> Self {
         Selection { entry: self.entry.clone(), options: self.options.clone() }
@@ -411,7 +411,7 @@ impl<F: Family> TryFrom<&str> for Selection<F> {
     }
 }
 
-/// An entry with all options at their defaults.
+/// Selects an entry with all options at their defaults.
 impl<F> From<EntryHandle<F>> for Selection<F> {
     fn from(entry: EntryHandle<F>) -> Selection<F> {
         Selection::defaults(entry)

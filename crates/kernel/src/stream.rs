@@ -3,15 +3,15 @@
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Dxsm;
 
-/// A random-number generator that belongs to one purpose.
+/// A random-number generator with one purpose.
 ///
-/// Its numbers depend on (seed, replication, purpose) alone. Two strategies that are simulated with
-/// the same seed therefore see the same jobs, and a new consumer of random numbers cannot move
-/// any other's (common random numbers).
+/// Its numbers depend only on (seed, replication, purpose). Two strategies that are simulated with
+/// the same seed therefore see the same jobs, and a new consumer of random numbers does not change
+/// the numbers of any other (common random numbers).
 ///
-/// The generator is PCG-64 DXSM (O'Neill 2014), by name, because a library's "standard" generator
-/// may change. Distributions are drawn by inversion with `libm`, one draw a value, so that the same
-/// seed gives the same bytes on every processor.
+/// The generator is PCG-64 DXSM (O'Neill 2014). It is fixed by name because the "standard"
+/// generator of a library may change. Distributions are drawn by inversion with `libm`, with one
+/// draw per value, so the same seed gives the same bytes on every processor.
 ///
 /// ```
 /// use pavior_kernel::Stream;
@@ -28,7 +28,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// The stream of `purpose` in a replication.
+    /// Creates the stream for `purpose` in a replication.
     pub fn new(seed: u64, replication: u64, purpose: &str) -> Self {
         let mut state = mix(seed ^ 0x7061_7669_6f72_0001);
         state = mix(state ^ replication);
@@ -43,32 +43,32 @@ impl Stream {
         Stream { generator: Pcg64Dxsm::from_seed(key) }
     }
 
-    /// 64 random bits.
+    /// Returns 64 random bits.
     pub fn next_u64(&mut self) -> u64 {
         self.generator.next_u64()
     }
 
-    /// Uniform in [0, 1), with 53 random bits.
+    /// Returns a uniform number in [0, 1) with 53 random bits.
     pub fn unit(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// A uniform integer in `0..bound`, by multiplication (Lemire 2019) without rejection: the bias
-    /// is below `bound / 2^64`, and every value costs exactly one draw.
+    /// Returns a uniform integer in `0..bound`, by multiplication (Lemire 2019) without rejection:
+    /// the bias is below `bound / 2^64`, and every value costs exactly one draw.
     ///
-    /// 0 if the bound is 0.
+    /// Returns 0 if the bound is 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// A uniform integer in `low..=high`; `low` if `high` is below it.
+    /// Returns a uniform integer in `low..=high`, or `low` if `high` is less than `low`.
     pub fn between(&mut self, low: u64, high: u64) -> u64 {
         low + self.below(high.saturating_sub(low).saturating_add(1))
     }
 
-    /// Draws `count` items without replacement, or all if there are fewer, by exchanges
-    /// (Durstenfeld 1964): they come to stand at the front, in random order, and are returned. One
-    /// draw an item.
+    /// Draws `count` items without replacement, or all items if there are fewer, by exchanges
+    /// (Durstenfeld 1964). The drawn items are moved to the front, in random order, and returned.
+    /// One draw per item.
     ///
     /// ```
     /// use pavior_kernel::Stream;
@@ -86,14 +86,14 @@ impl Stream {
         &mut items[..count]
     }
 
-    /// Exponentially distributed with the given mean.
+    /// Returns an exponentially distributed number with the given mean.
     pub fn exponential(&mut self, mean: f64) -> f64 {
-        // 1 - unit() lies in (0, 1], so that the logarithm is finite.
+        // 1 - unit() is in (0, 1], so the logarithm is finite.
         -mean * libm::log(1.0 - self.unit())
     }
 }
 
-/// The finaliser of SplitMix64 (Steele, Lea & Flood 2014) after its additive step.
+/// Computes a step of SplitMix64 (Steele, Lea & Flood 2014): the addition and the finalizer.
 fn mix(state: u64) -> u64 {
     let mut z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn the_numbers_are_pinned() {
-        // A change here changes every published result: it must be deliberate.
+        // A change here changes every published result, so it must be deliberate.
         let mut stream = Stream::new(1, 0, "arrivals");
         let first: Vec<u64> = (0..3).map(|_| stream.next_u64()).collect();
         assert_eq!(first, PINNED);
@@ -136,7 +136,7 @@ mod tests {
             items.sort_unstable();
             assert_eq!(items, [0, 1, 2, 3]);
         }
-        // Twelve orders of two of four; 33 is the standard deviation.
+        // There are twelve ordered pairs of four items. The standard deviation is about 30.
         assert_eq!(counts.len(), 12);
         assert!(counts.values().all(|count| (count - 1_000).abs() < 130), "{counts:?}");
         assert_eq!(stream.sample(&mut [5], 3), [5]);

@@ -1,23 +1,23 @@
-//! Values over time in a bounded number of stretches of time.
+//! Values over time in a bounded number of intervals.
 
-/// The least, the greatest and the last value of a stretch of time.
+/// The least, the greatest and the last value in an interval of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range<V> {
-    /// The least.
+    /// The least value.
     pub least: V,
-    /// The greatest.
+    /// The greatest value.
     pub most: V,
-    /// The last.
+    /// The last value.
     pub last: V,
 }
 
 impl<V: Copy + Ord> Range<V> {
-    /// One value. O(1)
+    /// Creates the range of a single value. O(1).
     pub fn of(value: V) -> Range<V> {
         Range { least: value, most: value, last: value }
     }
 
-    /// With the values that came after. O(1)
+    /// Combines this range with that of the values that came after it. O(1).
     #[must_use]
     pub fn then(self, next: Range<V>) -> Range<V> {
         let (least, most) = (self.least.min(next.least), self.most.max(next.most));
@@ -25,19 +25,19 @@ impl<V: Copy + Ord> Range<V> {
     }
 }
 
-/// What was seen in a stretch of time.
+/// Observations in an interval of time.
 pub trait Stretch {
-    /// When it begins, in any unit.
+    /// Returns the beginning of the interval, in any unit.
     fn at(&self) -> u64;
 
-    /// It and the one that came after it, as one that begins where it does.
+    /// Merges this interval with the next one. The result begins when this interval begins.
     #[must_use]
     fn then(&self, next: &Self) -> Self;
 }
 
-/// Stretches of time, the oldest first, which grow longer as there are more of them: each is joined
-/// with the next as long as both begin between two multiples of [`Stretches::gap`]. Nothing is
-/// lost that [`Stretch::then`] keeps.
+/// Intervals of time, oldest first, that grow longer as their number grows. An interval is merged
+/// with the next one if both begin between the same two multiples of [`Stretches::gap`]. Everything
+/// that [`Stretch::then`] preserves is preserved.
 #[derive(Clone, Debug)]
 pub struct Stretches<S> {
     all: Vec<S>,
@@ -51,10 +51,10 @@ impl<S> Default for Stretches<S> {
 }
 
 impl<S: Stretch> Stretches<S> {
-    /// The most stretches.
+    /// The maximum number of intervals.
     pub const MOST: usize = 2048;
 
-    /// Adds what was seen last. O(1) amortized over as many calls as there are stretches.
+    /// Adds the most recent observation. O(1) amortized over as many calls as there are intervals.
     pub fn add(&mut self, seen: S) {
         join(&mut self.all, seen, self.gap);
         while self.all.len() > Self::MOST {
@@ -65,18 +65,18 @@ impl<S: Stretch> Stretches<S> {
         }
     }
 
-    /// All of them, the oldest first.
+    /// Returns all intervals, oldest first.
     pub fn all(&self) -> &[S] {
         &self.all
     }
 
-    /// How long a stretch lasts at most, in the unit of [`Stretch::at`].
+    /// Returns the maximum length of an interval, in the unit of [`Stretch::at`].
     pub fn gap(&self) -> u64 {
         self.gap
     }
 }
 
-/// Adds a stretch, joined with the last one if both lie in one gap.
+/// Adds an interval, merged with the last one if both begin between the same multiples of `gap`.
 fn join<S: Stretch>(all: &mut Vec<S>, new: S, gap: u64) {
     match all.last_mut() {
         Some(last) if last.at() / gap == new.at() / gap => *last = last.then(&new),
@@ -109,7 +109,7 @@ mod tests {
         One { at, until: at, value: Range::of(value) }
     }
 
-    /// A generator of numbers that look random (xorshift).
+    /// Returns the next number of a pseudo-random generator (xorshift).
     fn next(state: &mut u64) -> u64 {
         *state ^= *state << 13;
         *state ^= *state >> 7;
@@ -117,8 +117,8 @@ mod tests {
         *state
     }
 
-    /// Ten times as many events as there are stretches: each stretch has the true least, greatest
-    /// and last value, and nothing lies between stretches.
+    /// Adds ten times as many events as there are intervals. Each interval has the true least,
+    /// greatest and last value, and no event is outside the intervals.
     #[test]
     fn stretches_have_the_true_least_and_greatest() {
         const MOST: usize = Stretches::<One>::MOST;
@@ -151,7 +151,7 @@ mod tests {
         }
     }
 
-    /// Few events are all there, at their times.
+    /// Adds few enough events that each keeps its own interval.
     #[test]
     fn few_events_are_kept_as_they_are() {
         let mut stretches = Stretches::default();
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(stretches.all(), all);
     }
 
-    /// What was seen last is there, however young the one before it is: it may hold for a day.
+    /// Keeps the last value even if the one before it is recent, since it may hold for a day.
     #[test]
     fn the_last_value_is_not_lost() {
         let mut stretches = Stretches::default();

@@ -3,11 +3,11 @@
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
-/// An instant, or a length, in integer ticks since the start of a run.
+/// An instant or a length of time, in integer ticks since the start of a run.
 ///
-/// A tick is what the program that runs a simulation makes it: a microsecond of a log, a
-/// millionth of the papers' time unit, or a network cycle. Integers make equal times equal, so that
-/// "at the same instant" has one meaning on every processor.
+/// The program that runs a simulation defines the tick: a microsecond of a log, a millionth of the
+/// papers' time unit, or a network cycle. Equal times are exactly equal because they are integers,
+/// so "at the same instant" means the same on every processor.
 ///
 /// ```
 /// use pavior_kernel::Time;
@@ -20,33 +20,33 @@ pub struct Time(pub u64);
 impl Time {
     /// The start of a run.
     pub const ZERO: Time = Time(0);
-    /// Later than every event.
+    /// A time later than every event.
     pub const MAX: Time = Time(u64::MAX);
 
-    /// The latest instant that a simulation reaches: 146,000 years of microseconds. What would
-    /// happen later is an error that names the job, and the room above keeps sums of two times from
-    /// overflowing.
+    /// The latest instant that a simulation reaches: 146,000 years in microseconds. An event that
+    /// would happen later is an error that names the job. The range above it keeps the sum of two
+    /// times from overflowing.
     pub const LATEST: Time = Time(1 << 62);
 
-    /// The sum of an instant and a length; none if it is later than [`Time::LATEST`].
+    /// Adds a length to an instant. Returns `None` if the sum is later than [`Time::LATEST`].
     #[inline]
     pub fn checked_add(self, length: Time) -> Option<Time> {
         self.0.checked_add(length.0).map(Time).filter(|&sum| sum <= Time::LATEST)
     }
 
-    /// The length from `earlier` to `self`, or zero if `earlier` is later.
+    /// Returns the length from `earlier` to `self`, or zero if `earlier` is later.
     #[inline]
     pub fn since(self, earlier: Time) -> Time {
         Time(self.0.saturating_sub(earlier.0))
     }
 
-    /// The sum, or [`Time::MAX`] where it would overflow.
+    /// Adds a length to an instant. Returns [`Time::MAX`] if the sum would overflow.
     #[inline]
     pub fn saturating_add(self, length: Time) -> Time {
         Time(self.0.saturating_add(length.0))
     }
 
-    /// The count of ticks as a float, for metrics.
+    /// Returns the number of ticks as a float, for metrics.
     #[inline]
     pub fn ticks(self) -> f64 {
         self.0 as f64
@@ -57,7 +57,7 @@ impl Add for Time {
     type Output = Time;
     #[inline]
     fn add(self, length: Time) -> Time {
-        // Checked in release builds, too: a sum that wraps is an instant in the past.
+        // Checked in release builds, too: a sum that wraps around would be an instant in the past.
         Time(self.0.checked_add(length.0).expect("times are at most Time::LATEST"))
     }
 }

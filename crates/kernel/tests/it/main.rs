@@ -1,3 +1,3 @@
-//! The behaviour of the kernel crate, seen from outside.
+//! Tests of the public behavior of the kernel crate.
 
 mod registry;

@@ -1,4 +1,4 @@
-//! What may be added to a registry, and how it is selected.
+//! Tests of adding entries to a registry and of selecting them.
 
 use pavior_kernel::{Entry, Family, OptionSpec, Registry, Selection, Values};
 
