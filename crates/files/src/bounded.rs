@@ -1,4 +1,4 @@
-//! A reader that ends with an error instead of filling memory.
+//! A reader that fails instead of filling memory.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -6,27 +6,27 @@ use memchr::{memchr_iter, memrchr};
 
 use crate::Limits;
 
-/// A buffered reader that gives at most [`Limits::total`] bytes and no line longer than
-/// [`Limits::line`]. What goes beyond is an error of kind `InvalidData` that names the line; what
-/// stands before it is still read.
+/// A buffered reader that returns at most [`Limits::total`] bytes and no line longer than
+/// [`Limits::line`]. Longer input is an error of kind `InvalidData` that names the limit, and the
+/// number of a line that is too long. All bytes before the excess are still returned.
 pub struct Bounded {
     inner: BufReader<Box<dyn Read>>,
     limits: Limits,
-    /// Bytes given so far, in all and of the current line.
+    /// The bytes read so far, in total and of the current line.
     given: u64,
     in_line: u64,
-    /// Ends of lines given so far.
+    /// The number of line ends read so far.
     ends: u64,
 }
 
 impl Bounded {
-    /// Bounds a reader.
+    /// Wraps a reader.
     pub fn new(reader: Box<dyn Read>, limits: Limits) -> Bounded {
         let inner = BufReader::with_capacity(1 << 16, reader);
         Bounded { inner, limits, given: 0, in_line: 0, ends: 0 }
     }
 
-    /// The number of the line that is being read, from 1.
+    /// Returns the number of the current line, from 1.
     pub fn line(&self) -> u64 {
         self.ends + 1
     }
@@ -83,7 +83,7 @@ impl Read for Bounded {
     }
 }
 
-/// A number of bytes as limits are told: `512 MiB`.
+/// Formats a number of bytes as limits are written: `512 MiB`.
 fn size(bytes: u64) -> String {
     match bytes {
         bytes if bytes >= 1 << 20 && bytes % (1 << 20) == 0 => format!("{} MiB", bytes >> 20),

@@ -1,59 +1,59 @@
-//! Why a file is not read or written.
+//! Errors of reading and writing files.
 
 use std::io;
 use std::path::Path;
 
 use thiserror::Error;
 
-/// Why a file is not read or written. Names and texts of others are shown harmlessly.
+/// The reason why a file is not read or written. Untrusted names and texts are shown harmlessly.
 #[derive(Debug, Error)]
 pub enum FileError {
-    /// It cannot be read, or holds what it must not.
+    /// The file cannot be read, or has invalid content.
     #[error("cannot read {path}: {reason}")]
     Read {
-        /// Its name, to be shown.
+        /// The file's name, for display.
         path: String,
-        /// Why: the system's own error, or words.
+        /// The system's own error, or a description.
         reason: io::Error,
     },
-    /// Its place cannot be written: a directory that is not there, or is not the user's.
+    /// The destination cannot be written: its directory is missing, or belongs to another user.
     #[error("cannot write {path}: {reason}")]
     Place {
-        /// Its name, to be shown.
+        /// The file's name, for display.
         path: String,
-        /// Why: the system's own error, or words.
+        /// The system's own error, or a description.
         reason: io::Error,
     },
-    /// Writing failed on the way, as on a full disk.
+    /// Writing failed after it began, for example because the disk is full.
     #[error("cannot write {path}: {source}")]
     Write {
-        /// Its name, to be shown.
+        /// The file's name, for display.
         path: String,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// An output is an input, or another output.
+    /// An output is the same file as an input or another output.
     #[error("{output} would overwrite {input}: they are the same file")]
     Overwrites {
         /// The output: its option and name.
         output: String,
-        /// What it would overwrite.
+        /// The file that it would overwrite.
         input: String,
     },
 }
 
 impl FileError {
-    /// Whether the user can do otherwise (bad usage or bad input), or the system failed.
+    /// Returns true for bad usage or bad input, which the user can fix; false for a system failure.
     pub fn is_usage(&self) -> bool {
         !matches!(self, FileError::Write { .. })
     }
 
-    /// A file that cannot be read.
+    /// Creates the error for a file that cannot be read.
     pub fn read(path: &Path, reason: io::Error) -> FileError {
         FileError::Read { path: shown(path), reason }
     }
 
-    /// A file that holds what it must not.
+    /// Creates the error for a file with invalid content.
     pub fn content(path: &Path, reason: impl Into<String>) -> FileError {
         FileError::read(path, io::Error::new(io::ErrorKind::InvalidData, reason.into()))
     }
@@ -67,7 +67,7 @@ impl FileError {
     }
 }
 
-/// A path, as messages show it: a file may have any name.
+/// Formats a path for messages, since a file may have any name.
 pub fn shown(path: &Path) -> String {
     pavior_kernel::shown(&path.to_string_lossy()).to_string()
 }

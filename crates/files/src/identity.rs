@@ -1,4 +1,4 @@
-//! Which paths are the same file.
+//! Detection of paths that name the same file.
 
 use std::ffi::OsString;
 use std::fs;
@@ -6,12 +6,12 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::{FileError, shown};
 
-/// The files that a command is going to read and to write. An output that is also an input, or
-/// another output, is refused before anything is read.
+/// The files that a command is going to read and to write. An output that is also an input or
+/// another output is rejected before anything is read.
 ///
-/// Files are the same if device and inode are, whatever links lead to them. A file that does not
-/// exist yet is the same as another if it would lie at the same place. Devices and pipes are no
-/// files.
+/// Files are the same if they have the same device and inode, regardless of the links to them.
+/// Files that do not exist yet are the same if they would be created in the same place. Devices and
+/// pipes are ignored.
 ///
 /// ```
 /// let plan = pavior_files::FileUses::new();
@@ -30,23 +30,23 @@ struct Place {
     path: PathBuf,
 }
 
-/// A file that is there, or a place that may become one.
+/// An existing file, or a place where one may be created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Identity {
     /// Device and inode.
     #[cfg(unix)]
     File(u64, u64),
-    /// The canonical path of the nearest folder that is there, and the names below it.
+    /// The canonical path of the nearest existing folder, and the names below it.
     Below(Box<PathBuf>, Vec<OsString>),
 }
 
 impl FileUses {
-    /// Nothing read, nothing written.
+    /// Creates an empty list of files.
     pub fn new() -> FileUses {
         FileUses::default()
     }
 
-    /// Adds a file that is read; `-` is standard input, which may be a file as well.
+    /// Adds an input. `-` is standard input, which may also be a file.
     #[must_use]
     pub fn reads(mut self, option: &str, path: impl AsRef<Path>) -> FileUses {
         let path = if path.as_ref() == Path::new("-") {
@@ -58,7 +58,7 @@ impl FileUses {
         self
     }
 
-    /// Adds a file that is written.
+    /// Adds an output.
     #[must_use]
     pub fn writes(mut self, option: &str, path: impl AsRef<Path>) -> FileUses {
         let path = path.as_ref().to_path_buf();
@@ -66,10 +66,10 @@ impl FileUses {
         self
     }
 
-    /// Refuses an output that is an input, or another output.
+    /// Rejects an output that is an input or another output.
     ///
     /// # Errors
-    /// The first such output, and what it would overwrite.
+    /// Returns the first such output, and the file that it would overwrite.
     pub fn check(&self) -> Result<(), FileError> {
         let mut taken: Vec<(&Place, Identity)> = Vec::new();
         for input in &self.inputs {
@@ -93,7 +93,7 @@ impl Place {
     }
 }
 
-/// None for what is no file: devices and pipes.
+/// Identifies a file; `None` for a device or a pipe.
 fn identity(path: &Path) -> Option<Identity> {
     match fs::metadata(path) {
         Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => None,
@@ -113,7 +113,7 @@ fn of_file(path: &Path, _: &fs::Metadata) -> Identity {
     Identity::Below(Box::new(fs::canonicalize(path).unwrap_or_default()), Vec::new())
 }
 
-/// Follows a path name by name: as far as it is there, links and all; below that, by its letters.
+/// Resolves a path name by name: existing parts with their links, missing parts literally.
 fn of_place(path: &Path) -> Identity {
     let mut here = fs::canonicalize(".").unwrap_or_default();
     let mut missing: Vec<OsString> = Vec::new();
@@ -146,13 +146,13 @@ fn of_place(path: &Path) -> Identity {
         }
     }
     match fs::metadata(&here) {
-        // `new/../log` is `log`, though it cannot be opened as long as there is no `new`.
+        // `new/../log` is `log`, although it cannot be opened while `new` does not exist.
         Ok(metadata) if missing.is_empty() => of_file(&here, &metadata),
         _ => Identity::Below(Box::new(here), missing),
     }
 }
 
-/// The names of a path, those that mean "here" and the root left out.
+/// Returns the names in a path, without the root and names that mean the current folder.
 fn names(path: &Path) -> Vec<OsString> {
     let name = |component: Component<'_>| match component {
         Component::Normal(name) => Some(name.to_os_string()),

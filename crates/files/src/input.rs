@@ -9,10 +9,10 @@ use memchr::memchr_iter;
 
 use crate::{Bounded, FileError, Limits};
 
-/// Opens a file for reading; a name that ends in `.gz` is decompressed.
+/// Opens a file for reading, and decompresses it if its name ends in `.gz`.
 ///
 /// # Errors
-/// If there is no such file, if it is a directory, or if it may not be read.
+/// Returns an error if the file does not exist, is a directory, or may not be read.
 pub fn open(path: &Path, limits: Limits) -> Result<Bounded, FileError> {
     let file = File::open(path).map_err(|error| FileError::read(path, error))?;
     let metadata = file.metadata().map_err(|error| FileError::read(path, error))?;
@@ -26,15 +26,15 @@ pub fn open(path: &Path, limits: Limits) -> Result<Bounded, FileError> {
     Ok(Bounded::new(reader, limits))
 }
 
-/// Standard input, bounded like a file.
+/// Opens standard input with limits, like a file.
 pub fn stdin(limits: Limits) -> Bounded {
     Bounded::new(Box::new(io::stdin().lock()), limits)
 }
 
-/// Reads a file as a whole; none where there is no file. Bytes that are no text are replaced.
+/// Reads a whole file; `None` if it does not exist. Bytes that are not text are replaced.
 ///
 /// # Errors
-/// As [`open`]; if it is longer than the limit.
+/// Returns the errors of [`open`], and an error if the file exceeds the limits.
 pub fn read_if_there(path: &Path, limits: Limits) -> Result<Option<String>, FileError> {
     if !path.exists() {
         return Ok(None);
@@ -45,10 +45,11 @@ pub fn read_if_there(path: &Path, limits: Limits) -> Result<Option<String>, File
     Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-/// Reads a text as a whole.
+/// Reads a whole text file.
 ///
 /// # Errors
-/// As [`open`]; if it is longer than the limit, or is not UTF-8: the error names line and column.
+/// Returns the errors of [`open`], an error beyond the limits, and one that names line and column
+/// if the file is not UTF-8.
 pub fn read_text(path: &Path, limits: Limits) -> Result<String, FileError> {
     let mut bytes = Vec::new();
     let mut reader = open(path, limits)?;

@@ -1,15 +1,15 @@
-//! The one place where files are read and written.
+//! Reading and writing of files.
 //!
 //! Every program of the project (the command line, the Python package, the service) opens its files
-//! here, so that the same things hold for all of them.
+//! with this crate, so that all of them have the same properties.
 //!
-//! - Reading is bounded: the length of a line, and the length of what is read after decompression.
+//! - Reading is bounded: the length of a line, and the length of the input after decompression.
 //!   Both are [`Limits`], which a caller may raise.
-//! - Writing is whole or not at all: a temporary file with a name that cannot be foreseen, made
-//!   exclusively, written, synchronized and renamed. The mode of a file that is replaced stays.
-//! - An output that is also an input is refused before anything is read ([`FileUses`]).
+//! - Writing is atomic: a temporary file with a random name is created exclusively, written,
+//!   synchronized and renamed. A file that is replaced keeps its mode.
+//! - An output that is also an input is rejected before anything is read ([`FileUses`]).
 //! - A folder that is changed step by step is locked by one process ([`Lock`]).
-//! - Text from outside is shown by `pavior_kernel::shown` alone, also in the errors of this crate.
+//! - Untrusted text is shown only by `pavior_kernel::shown`, also in the errors of this crate.
 
 mod bounded;
 mod error;

@@ -1,34 +1,34 @@
-//! How much is read.
+//! Limits on the length of inputs.
 
-/// The longest line, in bytes, of an input that is read line by line.
+/// The maximum length of a line, in bytes, of an input that is read line by line.
 pub const LONGEST_LINE: u64 = 1 << 20;
 
-/// The longest input, in bytes after decompression: more than twice the largest log of the Parallel
-/// Workloads Archive that Pavior was tried on.
+/// The maximum length of an input, in bytes after decompression: more than twice the largest log of
+/// the Parallel Workloads Archive that Pavior was tried on.
 pub const LONGEST_INPUT: u64 = 512 << 20;
 
-/// The longest document, in bytes, that is read as a whole: an experiment, a state, a list of
-/// names.
+/// The maximum length, in bytes, of a document that is read as a whole: an experiment, a state, or
+/// a list of names.
 pub const LONGEST_DOCUMENT: u64 = 16 << 20;
 
-/// How much of an input is read before reading fails.
+/// The maximum lengths of an input and of its lines. Reading more fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The longest line, in bytes, its end included.
+    /// The maximum length of a line, in bytes without its end.
     pub line: u64,
-    /// All that is read, in bytes after decompression.
+    /// The maximum length of the input, in bytes after decompression.
     pub total: u64,
 }
 
 impl Limits {
-    /// For input that is read line by line.
+    /// Limits for an input that is read line by line.
     pub const LINES: Limits = Limits { line: LONGEST_LINE, total: LONGEST_INPUT };
 
-    /// For a document that is read as a whole; its lines may be as long as it is.
+    /// Limits for a document that is read as a whole. A line may be as long as the document.
     pub const DOCUMENT: Limits = Limits { line: LONGEST_DOCUMENT, total: LONGEST_DOCUMENT };
 
-    /// The same with another total, where one is given; lines that may be as long as the input stay
-    /// so.
+    /// Replaces the total if one is given. If a line may be as long as the whole input, that
+    /// remains so.
     #[must_use]
     pub fn with_total(self, total: Option<u64>) -> Limits {
         let Some(total) = total else { return self };
@@ -36,7 +36,7 @@ impl Limits {
         Limits { line, total }
     }
 
-    /// The same without a limit of lines, for formats that are one long line.
+    /// Removes the limit on lines, for formats that are one long line.
     #[must_use]
     pub fn without_lines(self) -> Limits {
         Limits { line: self.total, ..self }

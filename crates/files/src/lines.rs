@@ -1,23 +1,23 @@
-//! Lines of an input that goes on behind a line that is too long.
+//! A reader of lines that continues after a line that is too long.
 
 use std::io::{self, BufRead};
 
 use memchr::memchr;
 
-/// What reading a line came to.
+/// The outcome of reading a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextLine {
-    /// There is none.
+    /// The input has ended.
     End,
-    /// A line was read, its end included.
+    /// A line was read, including its end.
     Whole,
-    /// The line is longer than allowed: its beginning was read, and the rest is passed over when
-    /// the next line is read.
+    /// The line is too long. At most its beginning was read; the rest is skipped when the next line
+    /// is read.
     TooLong,
 }
 
-/// The lines of a protocol: a line that is too long is an answer, not the end. Memory is bounded by
-/// the longest line.
+/// A reader of the lines of a protocol. A line that is too long is reported, and reading continues
+/// after it. Memory is bounded by the longest line allowed.
 pub struct Lines<R> {
     reader: R,
     longest: usize,
@@ -26,21 +26,21 @@ pub struct Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
-    /// The lines of a reader, each of at most so many bytes, its end included.
+    /// Wraps a reader whose lines may have at most `longest` bytes, including the end of the line.
     pub fn new(reader: R, longest: u64) -> Lines<R> {
         let longest = usize::try_from(longest).unwrap_or(usize::MAX);
         Lines { reader, longest, number: 0, rest: false }
     }
 
-    /// The number of the line that was read last, from 1.
+    /// Returns the number of the last line that was read, from 1.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// Reads a line into `line`, whose content is replaced.
+    /// Reads a line into `line`, replacing its content.
     ///
     /// # Errors
-    /// If the reader fails.
+    /// Returns an error if the reader fails.
     pub fn next_line(&mut self, line: &mut Vec<u8>) -> io::Result<NextLine> {
         line.clear();
         if self.rest && !self.pass_over()? {
@@ -72,7 +72,7 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// Passes over the rest of a line; false at the end of the input.
+    /// Skips the rest of a line. Returns false at the end of the input.
     fn pass_over(&mut self) -> io::Result<bool> {
         loop {
             let available = match self.reader.fill_buf() {

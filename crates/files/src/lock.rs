@@ -1,4 +1,4 @@
-//! Folders that one process alone may change.
+//! Locks on folders that only one process may change.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -8,16 +8,16 @@ use crate::FileError;
 
 const NAME: &str = ".lock";
 
-/// The lock of a folder. It is the kernel's: it ends with the process, however that ends.
+/// A lock on a folder. The operating system releases it when the process ends, even by a crash.
 pub struct Lock {
     _file: File,
 }
 
 impl Lock {
-    /// Makes a folder where there is none, and locks it; none if another process has locked it.
+    /// Locks a folder, creating it if necessary. Returns `None` if another process has locked it.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// Returns an error if the folder cannot be written.
     pub fn take(folder: &Path) -> Result<Option<Lock>, FileError> {
         let cannot = |error: io::Error| FileError::place(folder, error);
         fs::create_dir_all(folder).map_err(cannot)?;
@@ -30,7 +30,7 @@ impl Lock {
     }
 }
 
-/// The lock's file; a link that lies in its place is not followed.
+/// Opens the lock file without following a symbolic link in its place.
 fn open(path: &Path) -> io::Result<File> {
     match OpenOptions::new().create_new(true).write(true).open(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -44,10 +44,10 @@ fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Whether nothing is in a folder, or nothing but what is hidden; true where there is none.
+/// Returns true if a folder does not exist, is empty, or contains only hidden entries.
 ///
 /// # Errors
-/// If it cannot be read.
+/// Returns an error if the folder cannot be read.
 pub fn is_empty(folder: &Path) -> Result<bool, FileError> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),

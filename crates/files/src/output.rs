@@ -1,4 +1,4 @@
-//! Writing a file whole or not at all.
+//! Atomic writing of files.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -8,26 +8,26 @@ use tempfile::NamedTempFile;
 
 use crate::{FileError, partial};
 
-/// A file that is being written beside its place, and put there by [`Output::finish`]. Dropped
-/// before, it leaves the place as it was.
+/// A file that is written under a temporary name in the same folder, and renamed by
+/// [`Output::finish`]. If it is dropped before, the destination is unchanged.
 pub struct Output {
     to: To,
     path: PathBuf,
 }
 
 enum To {
-    /// Renamed to the target when it is whole.
+    /// A temporary file that is renamed to the target when it is complete.
     Whole { file: BufWriter<NamedTempFile>, target: PathBuf },
-    /// What is not a regular file (a pipe, a terminal, `/dev/stdout`) is written as it is.
+    /// Direct writing to a pipe, a terminal, `/dev/stdout`, or anything but a regular file.
     Stream(BufWriter<File>),
 }
 
 impl Output {
-    /// Begins to write a file. A link is followed to the file that it names; the mode of a file
-    /// that is there stays.
+    /// Begins to write a file. A link is followed to the file that it names. An existing file keeps
+    /// its mode.
     ///
     /// # Errors
-    /// If the place cannot be written.
+    /// Returns an error if the destination cannot be written.
     pub fn create(path: &Path) -> Result<Output, FileError> {
         let cannot = |reason: io::Error| FileError::place(path, reason);
         let to = if is_stream(path) {
@@ -44,10 +44,10 @@ impl Output {
         Ok(Output { to, path: path.to_path_buf() })
     }
 
-    /// Puts the file in its place: when this returns, it outlives a loss of power.
+    /// Moves the file to its destination. A regular file then survives a power failure.
     ///
     /// # Errors
-    /// If writing fails; the place is then as it was.
+    /// Returns an error if writing fails. A regular file is then unchanged.
     pub fn finish(self) -> Result<(), FileError> {
         let Output { to, path } = self;
         let failed = |error: io::Error| FileError::write(&path, error);
@@ -80,10 +80,10 @@ impl Write for Output {
     }
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file atomically.
 ///
 /// # Errors
-/// If the place cannot be written, or writing fails; the place is then as it was.
+/// Returns an error if writing fails. A regular file is then unchanged.
 pub fn write_whole(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -93,10 +93,10 @@ pub fn write_whole(
     output.finish()
 }
 
-/// Opens a file that is there, to write behind its end.
+/// Opens an existing file for appending.
 ///
 /// # Errors
-/// If it cannot be written.
+/// Returns an error if the file cannot be written.
 pub fn append(path: &Path) -> Result<Box<dyn Write + Send>, FileError> {
     match OpenOptions::new().append(true).open(path) {
         Ok(file) => Ok(Box::new(file)),
@@ -104,10 +104,10 @@ pub fn append(path: &Path) -> Result<Box<dyn Write + Send>, FileError> {
     }
 }
 
-/// Removes a file, if it is there.
+/// Removes a file if it exists.
 ///
 /// # Errors
-/// If it cannot be removed.
+/// Returns an error if the file cannot be removed.
 pub fn remove(path: &Path) -> Result<(), FileError> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(FileError::write(path, error)),
@@ -115,18 +115,18 @@ pub fn remove(path: &Path) -> Result<(), FileError> {
     }
 }
 
-/// Removes the files in a folder that were being written by processes which are no more.
+/// Removes the temporary files in a folder that were left by processes that no longer run.
 ///
 /// # Errors
-/// If the folder cannot be read, or such a file not be removed.
+/// Returns an error if the folder cannot be read or such a file cannot be removed.
 pub fn remove_unfinished(folder: &Path) -> Result<(), FileError> {
     partial::remove_stale(folder).map_err(|error| FileError::place(folder, error))
 }
 
-/// Fails early if a file could not be written later. Nothing is left behind.
+/// Checks early that a file can be written later, and leaves no file behind. Streams always pass.
 ///
 /// # Errors
-/// If the place cannot be written.
+/// Returns an error if the destination cannot be written.
 pub fn check_writable(path: &Path) -> Result<(), FileError> {
     if is_stream(path) {
         return Ok(());
@@ -135,7 +135,7 @@ pub fn check_writable(path: &Path) -> Result<(), FileError> {
     beside(&target).map(drop).map_err(|error| FileError::place(path, error))
 }
 
-/// Where a file really goes: links are followed, as the user named the link.
+/// Returns the file that is really written: the target of a link that the user named.
 fn target(path: &Path) -> Result<PathBuf, FileError> {
     if path.is_dir() {
         let reason = io::Error::new(io::ErrorKind::IsADirectory, "it is a directory");
@@ -157,24 +157,24 @@ fn target(path: &Path) -> Result<PathBuf, FileError> {
     }
 }
 
-/// A new file in the folder of another.
+/// Creates a temporary file in the folder of another file.
 fn beside(target: &Path) -> io::Result<NamedTempFile> {
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
     partial::create(folder.unwrap_or(Path::new(".")))
 }
 
-/// Whether a path is written as it is, not beside and renamed.
+/// Returns true if a path is written directly, without a temporary file.
 fn is_stream(path: &Path) -> bool {
     let by_name = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"];
     by_name.iter().any(|name| path.starts_with(name))
         || fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
-/// Makes a rename outlive a loss of power, where the system can.
+/// Makes a rename survive a power failure, if the system supports it.
 fn synchronize_folder(target: &Path) {
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) {
-        // Some file systems know no such thing; the file itself is safe.
+        // Some file systems cannot synchronize a folder. The file itself is safe.
         let _ = folder.sync_all();
     }
 }

@@ -1,8 +1,8 @@
-//! Files that are being written, and what is left of those whose process was killed.
+//! Temporary files, and removal of those whose process was killed.
 //!
-//! A file is written beside its place and locked for as long as it is written. The lock is the
-//! kernel's: it ends with the process, however that ends. So a file of such a name that can be
-//! locked is one that no process will ever finish.
+//! A file is written next to its destination and locked until it is complete. The operating system
+//! releases the lock when the process ends, even by a crash. A file with such a name that can be
+//! locked is therefore one that no process will ever finish.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -10,36 +10,36 @@ use std::path::Path;
 
 use tempfile::{Builder, NamedTempFile};
 
-/// The name of such a file: `.pavior-`, then characters drawn by the system, then this.
+/// The prefix and the suffix of such a name. Random characters are between them.
 const NAME: (&str, &str) = (".pavior-", ".partial");
-/// How many characters are drawn.
+/// The number of random characters.
 const DRAWN: usize = 16;
 
-/// A new file in a folder, made exclusively: a link that lies there is never followed. What killed
-/// processes left in the folder is removed.
+/// Creates a new file in a folder, exclusively, so that an existing link is never followed. Files
+/// that killed processes left in the folder are removed.
 pub(crate) fn create(folder: &Path) -> io::Result<NamedTempFile> {
-    // A folder that cannot be listed may still take a file.
+    // A folder that cannot be listed may still accept a new file.
     let _ = remove_stale(folder);
     let mut builder = Builder::new();
     builder.prefix(NAME.0).suffix(NAME.1).rand_bytes(DRAWN);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // What the user's mask leaves of it, as for any new file.
+        // The user's umask applies, as for any new file.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     loop {
         let file = builder.tempfile_in(folder)?;
-        // Some file systems know no locks: there, nothing is removed either.
+        // Some file systems do not support locks. No file is removed there either.
         let locked = file.as_file().lock().is_ok();
-        // Between the two, another process may have taken it for one that was left.
+        // Before it was locked, another process may have removed it as a file that was left.
         if !locked || file.path().symlink_metadata().is_ok() {
             return Ok(file);
         }
     }
 }
 
-/// Removes the files in a folder that were being written by processes which are no more.
+/// Removes the temporary files in a folder that were left by processes that no longer run.
 pub(crate) fn remove_stale(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -66,7 +66,7 @@ fn remove_if_stale(path: &Path) -> io::Result<()> {
         Err(error) => return gone(error),
     };
     match file.try_lock() {
-        // It is removed while it is locked: a process that has just made it sees that it is gone.
+        // It is removed while locked, so that a process that has just created it notices.
         Ok(()) => fs::remove_file(path).or_else(gone),
         Err(TryLockError::WouldBlock) => Ok(()),
         Err(TryLockError::Error(error)) => Err(error),

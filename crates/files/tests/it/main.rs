@@ -1,4 +1,4 @@
-//! Files from outside: what is refused, what is kept, what is left behind.
+//! Tests of rejected inputs, preserved files, and files left behind.
 
 mod input;
 mod output;
