@@ -1,9 +1,9 @@
-//! The set of bases at which a shape is free, by shifts and ANDs over whole words.
+//! The set of bases at which a shape is free, computed by shifts and ANDs over whole words.
 //!
-//! With one bit a node, `free & free >> 1` has a bit wherever a run of two along x begins, and
+//! With one bit per node, `free & free >> 1` has a bit wherever a run of two along x begins, and
 //! `that & that >> 2` wherever a run of four begins. A run of any length takes about log2(length)
-//! passes. The same along y with rows in place of bits, and along z with planes, gives every base
-//! of the shape.
+//! passes. The same passes along y with rows instead of bits, and along z with planes, give every
+//! base of the shape.
 //!
 //! ```text
 //!   free     1 1 0 1 1 1 1 0        runs of 3 along x:
@@ -13,12 +13,12 @@
 //!
 //! On an axis that wraps, a shift is a rotation within the axis.
 //!
-//! The set also tells what its bases touch. A face of a placement is free exactly if the next base
-//! on that side is in the set. So [`BaseSet::edges`] finds for all bases at once which faces touch
-//! something.
+//! The set also shows the neighbors of its placements. A face of a placement is free exactly if the
+//! next base on that side is in the set, so [`BaseSet::edges`] finds the faces that touch something
+//! for all bases at once.
 //!
-//! Invariant: the set holds canonical bases alone. What a shift brings in from beyond the end of an
-//! axis is never free.
+//! Invariant: the set contains only canonical bases. Bits that a shift brings in from beyond the
+//! end of an axis are never free.
 //!
 //! Cost: O((log a + log b + log c) * rows * W / 64) word operations for a shape a x b x c.
 
@@ -27,7 +27,7 @@ use crate::occupancy::Ones;
 use crate::search::vectors::{FEW_WORDS, Kernel, Vectors};
 use crate::{Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
 
-/// A search for the bases of a shape, with its scratch memory: no allocation once warm.
+/// A search for the bases of a shape. Its scratch memory is reused: no allocation once warm.
 ///
 /// ```
 /// use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Scan};
@@ -43,18 +43,18 @@ pub struct BaseSet {
     grid: Grid,
     layout: Layout,
     shape: Sides,
-    /// The free nodes, as the layout has them; empty before any are loaded.
+    /// The free nodes in this layout. Empty until nodes are loaded.
     nodes: Vec<u64>,
-    /// Whether they are those of a machine of this grid.
+    /// True if the free nodes are those of a machine of this grid.
     fits: bool,
     words: Vec<u64>,
-    /// Empty before it is needed.
+    /// Empty until needed.
     spare: Vec<u64>,
     touched: u64,
 }
 
 impl BaseSet {
-    /// A search on machines of this grid.
+    /// Creates a search on machines of this grid.
     pub fn new(grid: Grid) -> BaseSet {
         let layout = Layout::new(grid);
         let words = vec![0; layout.words()];
@@ -62,9 +62,9 @@ impl BaseSet {
         BaseSet { grid, layout, shape: [1; 3], nodes, fits: true, words, spare, touched: 0 }
     }
 
-    /// A search in a box as on a machine of its own: an axis wraps that wraps there and that the
-    /// box closes, and the first base is the box's. Its free nodes are loaded: O(rows of the box).
-    /// In a box that does not lie on the grid nothing is found.
+    /// Creates a search in a box as if the box were a machine. An axis wraps if it wraps on the
+    /// grid and the box spans it. Coordinates are relative to the base of the box. The free nodes
+    /// of the box are loaded: O(rows of the box). No base is found in a box outside the grid.
     ///
     /// ```
     /// use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy};
@@ -85,19 +85,19 @@ impl BaseSet {
         bases
     }
 
-    /// The grid of the machines.
+    /// Returns the grid of the machines.
     #[inline]
     pub fn grid(&self) -> &Grid {
         &self.grid
     }
 
-    /// The first base in row-major order of a shape, unturned, on the free nodes of the last
+    /// Finds the first base, in row-major order, of an unturned shape on the free nodes of the last
     /// [`BaseSet::load`].
     pub fn find_loaded(&mut self, shape: Sides) -> Option<Coordinates> {
         if self.compute_loaded(shape) { self.first() } else { None }
     }
 
-    /// The first base, in scan order, at which the shape is free, unturned.
+    /// Finds the first base, in scan order, at which the unturned shape is free.
     pub fn find(&mut self, free: &Occupancy, shape: Sides, scan: Scan) -> Option<Coordinates> {
         if !self.compute(free, shape) {
             return None;
@@ -112,23 +112,23 @@ impl BaseSet {
         found
     }
 
-    /// The words that searches have gone over so far: one for each word of each pass, and one for
-    /// each look at the result.
+    /// Returns the number of words that searches have read so far: one for each word of each pass,
+    /// and one for each look at the result.
     #[inline]
     pub fn words_touched(&self) -> u64 {
         self.touched
     }
 
-    /// Computes the bases of a shape, to be asked with [`BaseSet::contains`] and
-    /// [`BaseSet::row_major`]. Returns false, and leaves nothing to ask, if the shape does not fit
-    /// the empty grid unturned, or the occupancy is of another grid.
+    /// Computes the bases of a shape, to be read with [`BaseSet::contains`] and
+    /// [`BaseSet::row_major`]. Returns false, with an empty set, if the unturned shape does not fit
+    /// the empty grid or if the occupancy is of another grid.
     pub fn compute(&mut self, free: &Occupancy, shape: Sides) -> bool {
         self.load(free);
         self.compute_loaded(shape)
     }
 
-    /// Takes note of the free nodes, for [`BaseSet::compute_loaded`] and [`BaseSet::busy_in`].
-    /// O(words). Of an occupancy of another grid no node is taken to be free.
+    /// Loads the free nodes for [`BaseSet::compute_loaded`] and [`BaseSet::busy_in`]. O(words). If
+    /// the occupancy is of another grid, no node counts as free.
     pub fn load(&mut self, free: &Occupancy) {
         self.touched += self.words.len() as u64;
         self.nodes.resize(self.words.len(), 0);
@@ -140,8 +140,8 @@ impl BaseSet {
         }
     }
 
-    /// As [`BaseSet::compute`], for the free nodes of the last [`BaseSet::load`] or
-    /// [`BaseSet::compute`].
+    /// Computes the bases of a shape as [`BaseSet::compute`] does, for the free nodes of the last
+    /// [`BaseSet::load`] or [`BaseSet::compute`].
     pub fn compute_loaded(&mut self, shape: Sides) -> bool {
         self.shape = shape;
         if !self.grid.fits(shape) || !self.fits {
@@ -167,7 +167,7 @@ impl BaseSet {
         true
     }
 
-    /// Leaves the bases whose neighbour `step` further along an axis is one, too.
+    /// Keeps the bases whose neighbor `step` further along an axis is also a base.
     fn and_ahead(&mut self, axis: usize, step: u16) {
         self.touched += self.words.len() as u64;
         let ring = self.grid.wraps(axis) && self.shape[axis] < self.grid.side(axis);
@@ -183,15 +183,15 @@ impl BaseSet {
         }
     }
 
-    /// Adds one to a side of the shape last computed. Returns whether a base is left.
+    /// Adds one to a side of the shape last computed. Returns true if a base is left.
     pub fn grow(&mut self, axis: usize) -> bool {
         self.shape[axis] = self.shape[axis].saturating_add(1);
         if !self.grid.fits(self.shape) {
             self.words.fill(0);
             return false;
         }
-        // A run that is one longer begins where one begins here, and one at the next node. A side
-        // that closes the ring does not go round: all of its runs of one less begin at 0 and at 1.
+        // A run that is one node longer begins where one run begins here and one at the next node.
+        // If the side closes the ring, runs that are one shorter must begin at 0 and 1.
         self.and_ahead(axis, 1);
         if self.grid.wraps(axis) && self.shape[axis] == self.grid.side(axis) {
             let mut beyond = Cuboid::whole(&self.grid);
@@ -201,19 +201,19 @@ impl BaseSet {
         self.any()
     }
 
-    /// Whether there is a base.
+    /// Returns true if the set is not empty.
     #[inline]
     pub fn any(&self) -> bool {
         self.words.iter().any(|&word| word != 0)
     }
 
-    /// The number of bases. O(words).
+    /// Returns the number of bases. O(words).
     pub fn count(&self) -> u32 {
         self.words.iter().map(|word| word.count_ones()).sum()
     }
 
-    /// Whether there is a base in a box. None is in one that passes the end of an axis. O(rows of
-    /// the box).
+    /// Returns true if a base is in the box. The result is false for a box that passes the end of
+    /// an axis. O(rows of the box).
     pub fn any_in(&self, cuboid: &Cuboid) -> bool {
         let ends = |axis: usize| u32::from(cuboid.base[axis]) + u32::from(cuboid.sides[axis]);
         let within = |axis| ends(axis) <= u32::from(self.grid.side(axis));
@@ -222,19 +222,19 @@ impl BaseSet {
             && self.layout.any(&self.words, cuboid)
     }
 
-    /// The columns of the machine in which there are bases: bit x % 64 of word x / 64.
+    /// Computes the columns of the machine that contain bases: bit x % 64 of word x / 64.
     pub fn columns_into(&self, columns: &mut Vec<u64>) {
         self.layout.columns_into(&self.words, columns);
     }
 
-    /// The shape last computed.
+    /// Returns the shape last computed.
     #[inline]
     pub fn shape(&self) -> Sides {
         self.shape
     }
 
-    /// Takes over the bases of another set of the same grid, without allocating memory. What
-    /// [`BaseSet::load`] noted stays its own. Of a set of another grid there are none.
+    /// Copies the bases of another set of the same grid without allocating memory. Nodes loaded by
+    /// [`BaseSet::load`] are unchanged. The set becomes empty if the grids differ.
     pub fn take(&mut self, other: &BaseSet) {
         self.shape = other.shape;
         if self.grid == other.grid {
@@ -244,8 +244,8 @@ impl BaseSet {
         }
     }
 
-    /// Takes out the bases whose placement would meet a box; one that does not lie on the grid
-    /// meets none. O(rows of these).
+    /// Removes the bases whose placement would overlap a box. A box outside the grid overlaps none.
+    /// O(rows of the removed bases).
     pub fn cover(&mut self, busy: &Cuboid) {
         if !busy.lies_on(&self.grid) || !self.grid.fits(self.shape) {
             return;
@@ -268,7 +268,7 @@ impl BaseSet {
         self.layout.clear(&mut self.words, &covered);
     }
 
-    /// Whether the shape last computed is free at a canonical base.
+    /// Returns true if the shape last computed is free at a canonical base.
     #[inline]
     pub fn contains(&self, base: Coordinates) -> bool {
         if !self.grid.contains(base) {
@@ -278,10 +278,10 @@ impl BaseSet {
         self.words[word] >> bit & 1 == 1
     }
 
-    /// The first base in row-major order of a shape of two parts, on a mesh: `self` and `other`
-    /// have computed one part each, which lie at these offsets from the base of the shape's
-    /// bounding box. `None`, too, where a part leaves the bounding box, the grids differ or an axis
-    /// wraps.
+    /// Finds the first base, in row-major order, of a shape of two parts on a mesh. `self` and
+    /// `other` have computed one part each, and `offsets` are relative to the base of the bounding
+    /// box of the shape. Returns `None` also if a part leaves the bounding box, the grids differ,
+    /// or an axis wraps.
     pub fn first_with(
         &mut self,
         other: &BaseSet,
@@ -317,40 +317,40 @@ impl BaseSet {
         None
     }
 
-    /// The bases of the shape last computed, in row-major order. O(words + bases found).
+    /// Returns the bases of the shape last computed, in row-major order. O(words + bases found).
     pub fn row_major(&self) -> impl Iterator<Item = Coordinates> + '_ {
         let words = self.words.iter().enumerate();
         words.flat_map(move |(index, &word)| Ones(word).map(move |bit| self.point(index, bit)))
     }
 
-    /// The words of the set, in row-major order: [`BaseSet::point`] tells what a bit stands for.
+    /// Returns the words of the set, in row-major order. [`BaseSet::point`] maps a bit to its base.
     #[inline]
     pub fn words(&self) -> &[u64] {
         &self.words
     }
 
-    /// The base of a bit of a word.
+    /// Returns the base of a bit of a word.
     #[inline]
     pub fn point(&self, word: usize, bit: u32) -> Coordinates {
         self.layout.point(word, bit)
     }
 
-    /// The first base in row-major order.
+    /// Returns the first base in row-major order.
     pub fn first(&mut self) -> Option<Coordinates> {
         let found = self.words.iter().position(|&word| word != 0);
         self.touched += found.map_or(self.words.len(), |word| word + 1) as u64;
         found.map(|word| self.point(word, self.words[word].trailing_zeros()))
     }
 
-    /// Whether a placement has an outside on an axis at all: not where the axis is one node, or a
-    /// ring that the placement closes.
+    /// Returns true if a placement has faces on an axis, which it does not on an axis of one node
+    /// or on a ring that it closes.
     pub fn has_faces(&self, axis: usize) -> bool {
         let n = self.grid.side(axis);
         n > 1 && !(self.grid.wraps(axis) && self.shape[axis] == n)
     }
 
-    /// The bases whose placement touches a busy node, or the border, on the low side of an axis and
-    /// on its high side. All empty on an axis on which it has no faces.
+    /// Computes the bases whose placement touches a busy node or the border, on the low side and on
+    /// the high side of an axis. Both sets are empty if a placement has no faces on the axis.
     pub fn edges(&self, axis: usize, [low, high]: [&mut Vec<u64>; 2]) {
         for edge in [&mut *low, &mut *high] {
             edge.clear();
@@ -363,8 +363,8 @@ impl BaseSet {
         }
     }
 
-    /// The number of nodes of a box that were not free when the nodes were last loaded: all, if it
-    /// does not lie on the grid. O(rows of the box).
+    /// Returns the number of nodes of a box that were not free when nodes were last loaded, or all
+    /// of them if the box is outside the grid. O(rows of the box).
     pub fn busy_in(&self, cuboid: &Cuboid) -> u32 {
         if !cuboid.lies_on(&self.grid) || self.nodes.is_empty() {
             return cuboid.volume();

@@ -1,13 +1,13 @@
-//! Sets of nodes as bits, laid out so that shifts move them along the axes.
+//! Sets of nodes as bits, in a layout in which shifts move them along the axes.
 //!
 //! A row along x begins at a multiple of its pitch. The pitch is the next power of two up to 64, so
-//! that short rows share a word; longer rows take whole words. A plane begins with a new word.
+//! short rows share a word; longer rows take whole words. Each plane begins with a new word.
 //!
 //! ```text
 //!   rows of 5, pitch 8:   . . . 44444 . . . 33333 . . . 22222 . . . 11111
 //! ```
 //!
-//! Invariant: the bits between rows and behind planes are zeros.
+//! Invariant: the bits between rows and after planes are zeros.
 //!
 //! Cost: O(words touched) for every operation.
 
@@ -19,19 +19,19 @@ use crate::{Coordinates, Cuboid, Grid, NodeId, Occupancy};
 pub(crate) use axis::Axis;
 use axis::ahead;
 
-/// Where the nodes of a grid are.
+/// The positions of the nodes of a grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     grid: Grid,
-    /// Bits from the beginning of a row to that of the next one.
+    /// The number of bits from the beginning of a row to that of the next one.
     pitch: usize,
-    /// Words of a plane.
+    /// The number of words of a plane.
     plane: usize,
     /// A bit at the beginning of every row of a word.
     rows: u64,
 }
 
-/// The lowest bits, at most 64.
+/// Returns a mask of the `count` lowest bits, at most 64.
 #[inline]
 fn low(count: usize) -> u64 {
     if count == 0 { 0 } else { u64::MAX >> (64 - count) }
@@ -45,17 +45,17 @@ impl Layout {
         Layout { grid, pitch, plane, rows: repeated(pitch.min(64)) }
     }
 
-    /// The words of a set.
+    /// Returns the number of words of a set.
     pub(crate) fn words(&self) -> usize {
         self.plane * usize::from(self.grid.side(2))
     }
 
-    /// The words of a row; rows shorter than half a word share one.
+    /// Returns the number of words of a row. Rows of at most half a word share one.
     pub(crate) fn row_words(&self) -> usize {
         self.pitch.div_ceil(64)
     }
 
-    /// The node of a bit.
+    /// Returns the node of a bit.
     #[inline]
     pub(crate) fn point(&self, word: usize, bit: u32) -> Coordinates {
         let (z, word) =
@@ -69,14 +69,14 @@ impl Layout {
         [x as u16, y as u16, z as u16]
     }
 
-    /// The word and the bit in it of a node of the grid.
+    /// Returns the word of a node of the grid, and the bit in that word.
     #[inline]
     pub(crate) fn bit(&self, [x, y, z]: Coordinates) -> (usize, usize) {
         let at = self.pitch * usize::from(y) + usize::from(x);
         (self.plane * usize::from(z) + at / 64, at % 64)
     }
 
-    /// Word `index` of a row moved `step` towards its beginning.
+    /// Returns word `index` of a row moved by `step` towards its beginning.
     #[inline]
     pub(crate) fn row_ahead(
         &self,
@@ -108,8 +108,8 @@ impl Layout {
         self.load_piece(free, &Cuboid::whole(&self.grid), [0; 3], words);
     }
 
-    /// Lays out the free nodes of a box of another grid, of which this is the grid, from its base
-    /// on.
+    /// Lays out the free nodes of a box of another grid, beginning at its base. `self` is the
+    /// layout of the box.
     pub(crate) fn load_box(&self, free: &Occupancy, cuboid: &Cuboid, words: &mut [u64]) {
         words.fill(0);
         let grid = free.grid();
@@ -129,7 +129,7 @@ impl Layout {
         }
     }
 
-    /// Lays out the free nodes of a box from the point `to` on. The box passes the end of no axis.
+    /// Lays out the free nodes of a box, beginning at the point `to`. The box must not wrap.
     fn load_piece(&self, free: &Occupancy, piece: &Cuboid, to: [usize; 3], words: &mut [u64]) {
         let ([x, y, z], [w, d, h]) = (piece.base.map(usize::from), piece.sides.map(usize::from));
         let [width, depth, _] = free.grid().sides().map(usize::from);
@@ -142,7 +142,7 @@ impl Layout {
                 for _ in 0..d {
                     let bits = free.bits(NodeId(from as u32), length);
                     words[at / 64] |= bits << (at % 64);
-                    // The piece behind the end of a ring may begin inside a word.
+                    // A piece after the end of a ring may begin inside a word.
                     if at % 64 + length > 64 {
                         words[at / 64 + 1] |= bits >> (64 - at % 64);
                     }
@@ -152,13 +152,13 @@ impl Layout {
         }
     }
 
-    /// Calls `see` with every word that a box touches, and the box's bits in it, until `see`
-    /// returns true. Returns whether it did. The box passes the end of no axis.
+    /// Calls `see` with every word that a box touches, and the bits of the box in that word, until
+    /// `see` returns true. Returns true if it did. The box must not wrap.
     #[inline]
     fn until(&self, piece: &Cuboid, mut see: impl FnMut(usize, u64) -> bool) -> bool {
         let ([x, y, z], [a, b, c]) = (piece.base.map(usize::from), piece.sides.map(usize::from));
         if self.pitch < 64 {
-            // From the first bit of its first row to that behind its last one.
+            // The bits from the first bit of the first row to the end of the last row.
             let (from, end) = (self.pitch * y, self.pitch * (y + b));
             let rows = self.rows * (low(a) << x);
             return (from / 64..=(end - 1) / 64).any(|word| {
@@ -178,7 +178,7 @@ impl Layout {
         })
     }
 
-    /// The nodes of a box that are in a set.
+    /// Counts the nodes of a box that are in a set.
     #[inline]
     pub(crate) fn count(&self, words: &[u64], cuboid: &Cuboid) -> u32 {
         let mut count = 0;
@@ -199,12 +199,12 @@ impl Layout {
         count
     }
 
-    /// Whether any node of a box, which passes the end of no axis, is in a set.
+    /// Returns true if any node of a box, which must not wrap, is in a set.
     pub(crate) fn any(&self, words: &[u64], cuboid: &Cuboid) -> bool {
         self.until(cuboid, |word, mask| words[word] & mask != 0)
     }
 
-    /// Takes the nodes of a box out of a set.
+    /// Removes the nodes of a box from a set.
     pub(crate) fn clear(&self, words: &mut [u64], cuboid: &Cuboid) {
         for piece in cuboid.unwrapped(&self.grid) {
             self.until(&piece, |word, mask| {
@@ -214,7 +214,7 @@ impl Layout {
         }
     }
 
-    /// The columns of the machine in which there are nodes of a set: bit x % 64 of word x / 64.
+    /// Computes the columns of the machine that contain nodes of a set: bit x % 64 of word x / 64.
     pub(crate) fn columns_into(&self, words: &[u64], columns: &mut Vec<u64>) {
         columns.clear();
         columns.resize(self.row_words(), 0);
@@ -231,7 +231,7 @@ impl Layout {
         }
     }
 
-    /// How an axis lies in the words.
+    /// Returns the layout of an axis in the words.
     pub(crate) fn axis(&self, axis: usize) -> Axis {
         let n = usize::from(self.grid.side(axis));
         match axis {
@@ -245,15 +245,15 @@ impl Layout {
     }
 }
 
-/// Lays out rows of `length` nodes, at most 64, with a word each.
+/// Lays out rows of `length` nodes, at most 64, in one word each.
 fn load_rows(free: &Occupancy, length: usize, words: &mut [u64]) {
     let (nodes, mask) = (free.words(), low(length));
-    // The last rows may have no word behind theirs.
+    // The last rows may have no word after theirs.
     let inner = ((64 * nodes.len()).saturating_sub(128) / length).min(words.len());
     let mut from = 0;
     for word in &mut words[..inner] {
         let (index, shift) = (from / 64, from % 64);
-        // Shifted by 64 in two steps where the row begins with a word.
+        // The shift is by 64, in two steps, if the row begins with a word.
         *word = (nodes[index] >> shift | nodes[index + 1] << 1 << (63 - shift)) & mask;
         from += length;
     }

@@ -1,9 +1,9 @@
-//! Pods: machines that are made of cubes of 4x4x4 nodes.
+//! Pods: machines that consist of cubes of 4x4x4 nodes.
 
 use crate::{Cuboid, Grid, NodeId};
 
 /// The cubes of a machine with three axes whose sides are multiples of 4: aligned boxes of 4x4x4
-/// nodes, numbered row-major.
+/// nodes, in row-major order.
 ///
 /// ```
 /// use pavior_mesh::{Cubes, Grid, NodeId};
@@ -18,12 +18,12 @@ pub struct Cubes {
 }
 
 impl Cubes {
-    /// Nodes along an edge of a cube.
+    /// The number of nodes along an edge of a cube.
     pub const EDGE: u16 = 4;
-    /// Nodes of a cube.
+    /// The number of nodes of a cube.
     pub const VOLUME: u32 = 64;
 
-    /// The cubes of a machine; none if it is not made of cubes.
+    /// Returns the cubes of a machine, or `None` if it does not consist of cubes.
     #[expect(clippy::missing_panics_doc, reason = "there are fewer cubes than nodes")]
     pub fn of(machine: &Grid) -> Option<Cubes> {
         let sides = machine.sides();
@@ -35,22 +35,22 @@ impl Cubes {
         Some(Cubes { machine: *machine, grid: grid.expect("fewer cubes than nodes") })
     }
 
-    /// The grid whose nodes are the cubes.
+    /// Returns the grid whose nodes are the cubes.
     pub fn grid(&self) -> &Grid {
         &self.grid
     }
 
-    /// The nodes of a cube.
+    /// Returns the nodes of a cube.
     pub fn nodes(&self, cube: NodeId) -> Cuboid {
         Cubes::scaled(Cuboid::node(self.grid.point(cube)))
     }
 
-    /// The cube that a node lies in.
+    /// Returns the cube that contains a node.
     pub fn holding(&self, node: NodeId) -> NodeId {
         self.grid.id(self.machine.point(node).map(|c| c / Self::EDGE))
     }
 
-    /// The nodes of a box of cubes.
+    /// Returns the nodes of a box of cubes.
     pub fn scaled(cubes: Cuboid) -> Cuboid {
         let by_edge = |all: [u16; 3]| all.map(|number| number * Self::EDGE);
         Cuboid::new(by_edge(cubes.base), by_edge(cubes.sides))

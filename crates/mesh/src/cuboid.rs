@@ -2,9 +2,9 @@
 
 use crate::{Coordinates, Grid, NodeId, PerAxis, Sides, volume};
 
-/// A box of nodes: a base, which is its corner with the smallest coordinates, and sides.
+/// A box of nodes: a base, which is the corner with the smallest coordinates, and sides.
 ///
-/// On an axis that wraps, `base + side` may pass the end of the axis; the box then continues at 0.
+/// On an axis that wraps, `base + side` may pass the end of the axis. The box then continues at 0.
 ///
 /// ```
 /// use pavior_mesh::{Cuboid, Grid};
@@ -19,38 +19,38 @@ use crate::{Coordinates, Grid, NodeId, PerAxis, Sides, volume};
 pub struct Cuboid {
     /// The corner with the smallest coordinates (before wrapping).
     pub base: Coordinates,
-    /// The extents, at least 1 each.
+    /// The extents, each at least 1.
     pub sides: Sides,
 }
 
 impl Cuboid {
-    /// A box from its base and sides, an entry an axis. Whether it lies on a grid is asked with
-    /// [`Cuboid::lies_on`].
+    /// Creates a box from its base and sides, one entry per axis. [`Cuboid::lies_on`] checks that
+    /// it lies on a grid.
     #[inline]
     pub fn new(base: impl PerAxis, sides: impl PerAxis) -> Cuboid {
         Cuboid { base: base.padded(0), sides: sides.padded(1) }
     }
 
-    /// The box of one node.
+    /// Creates a box of one node.
     #[inline]
     pub fn node(point: Coordinates) -> Cuboid {
         Cuboid::new(point, [1; 3])
     }
 
-    /// The whole of a grid.
+    /// Creates a box of the whole grid.
     #[inline]
     pub fn whole(grid: &Grid) -> Cuboid {
         Cuboid::new([0; 3], grid.sides())
     }
 
-    /// The number of nodes, at most `u32::MAX`.
+    /// Returns the number of nodes, saturating at `u32::MAX`.
     #[inline]
     pub fn volume(&self) -> u32 {
         volume(self.sides).min(u64::from(u32::MAX)) as u32
     }
 
-    /// Whether the box lies on the grid: the base on it, no side longer than its axis, and no end
-    /// beyond an axis that does not wrap.
+    /// Returns true if the box lies on the grid: its base is on the grid, no side is longer than
+    /// its axis, and it does not pass the end of an axis that does not wrap.
     #[inline]
     pub fn lies_on(&self, grid: &Grid) -> bool {
         grid.contains(self.base)
@@ -62,7 +62,7 @@ impl Cuboid {
             })
     }
 
-    /// The same nodes with the base that results carry: 0 on an axis that the box closes.
+    /// Returns the same nodes with the base used in results: 0 on an axis that the box spans.
     #[inline]
     pub fn canonical(mut self, grid: &Grid) -> Cuboid {
         for axis in 0..3 {
@@ -73,14 +73,14 @@ impl Cuboid {
         self
     }
 
-    /// Whether a node belongs to the box.
+    /// Returns true if the box contains a node.
     #[inline]
     pub fn contains(&self, grid: &Grid, point: Coordinates) -> bool {
         (0..3).all(|axis| self.offset(grid, axis, point[axis]) < self.sides[axis])
     }
 
-    /// How far a coordinate lies behind the base, the way round on a wrapping axis; at least the
-    /// side if the coordinate is outside.
+    /// Returns the distance of a coordinate from the base, around the end of an axis that wraps. It
+    /// is at least the side if the coordinate is outside.
     #[inline]
     fn offset(&self, grid: &Grid, axis: usize, coordinate: u16) -> u16 {
         if coordinate >= self.base[axis] {
@@ -92,7 +92,7 @@ impl Cuboid {
         }
     }
 
-    /// Whether two boxes share a node.
+    /// Returns true if two boxes share a node.
     #[inline]
     pub fn intersects(&self, grid: &Grid, other: &Cuboid) -> bool {
         (0..3).all(|axis| {
@@ -106,8 +106,8 @@ impl Cuboid {
         })
     }
 
-    /// The nodes that two boxes share, which must lie on the grid, as disjoint boxes that do not
-    /// wrap: at most 64, and at most one where neither wraps.
+    /// Returns the nodes that two boxes share, as disjoint boxes that do not wrap: at most 64, and
+    /// at most one if neither wraps. Both boxes must lie on the grid.
     ///
     /// ```
     /// use pavior_mesh::{Cuboid, Grid};
@@ -138,9 +138,9 @@ impl Cuboid {
         found
     }
 
-    /// The least box that holds every box of these sides, which must fit the grid, that shares a
-    /// node with this one, which must lie on it; with its canonical base. Where it does not close a
-    /// ring, every box of these sides in it shares a node.
+    /// Returns the smallest box that contains every box of these sides that shares a node with this
+    /// one, with its canonical base. Unless it closes a ring, every box of these sides in it shares
+    /// a node. This box must lie on the grid, and the sides must fit it.
     ///
     /// ```
     /// use pavior_mesh::{Cuboid, Grid};
@@ -168,8 +168,8 @@ impl Cuboid {
         around
     }
 
-    /// The nodes, x fastest, each axis from the base through the wrap. The box must lie on the
-    /// grid.
+    /// Returns the nodes, x fastest, on each axis from the base through the wrap. The box must lie
+    /// on the grid.
     #[inline]
     pub fn nodes(&self, grid: &Grid) -> impl Iterator<Item = NodeId> + use<> {
         let (grid, own) = (*grid, *self);
@@ -181,7 +181,7 @@ impl Cuboid {
         })
     }
 
-    /// The coordinate at an offset from the base.
+    /// Returns the coordinate at an offset from the base.
     #[inline]
     pub fn coordinate(&self, grid: &Grid, axis: usize, offset: u16) -> u16 {
         let n = u32::from(grid.side(axis));
@@ -189,8 +189,8 @@ impl Cuboid {
         (if at >= n { at - n } else { at }) as u16
     }
 
-    /// The runs `(first, length)` of coordinates on an axis, in the order of the offset from the
-    /// base. The second is empty unless the box passes the end of the axis.
+    /// Returns the runs `(first, length)` of coordinates on an axis, in order of the offset from
+    /// the base. The second run is empty unless the box passes the end of the axis.
     #[inline]
     pub fn runs(&self, grid: &Grid, axis: usize) -> [(u16, u16); 2] {
         let (base, side, n) = (self.base[axis], self.sides[axis], grid.side(axis));
@@ -198,7 +198,7 @@ impl Cuboid {
         [(base, first), (0, side - first)]
     }
 
-    /// The box cut at the ends of wrapping axes: one to eight boxes that do not wrap.
+    /// Cuts the box at the ends of axes that wrap, into one to eight boxes that do not wrap.
     #[inline]
     pub fn unwrapped(&self, grid: &Grid) -> impl Iterator<Item = Cuboid> + use<> {
         let runs: [_; 3] = std::array::from_fn(|axis| self.runs(grid, axis));

@@ -1,19 +1,19 @@
-//! Grids: meshes, tori, and anything between.
+//! Grids: meshes, tori, and grids on which only some axes wrap.
 
 use thiserror::Error;
 
-/// A coordinate triple; axes that the grid lacks are 0.
+/// A coordinate triple, 0 on axes that the grid lacks.
 pub type Coordinates = [u16; 3];
-/// Extents on the three axes; axes that the grid lacks are 1.
+/// Extents on the three axes, 1 on axes that the grid lacks.
 pub type Sides = [u16; 3];
 
 mod sealed {
     pub trait Sealed {}
 }
 
-/// One to three numbers, an axis each: what coordinates and sides are made from.
+/// One to three numbers, one per axis, from which coordinates and sides are created.
 pub trait PerAxis: sealed::Sealed {
-    /// The three numbers, with `missing` on the axes that are not given.
+    /// Returns the three numbers, with `missing` on the axes that are not given.
     fn padded(self, missing: u16) -> [u16; 3];
 }
 
@@ -42,7 +42,7 @@ impl PerAxis for [u16; 3] {
     }
 }
 
-/// The number of nodes in a box of these sides.
+/// Returns the number of nodes in a box of these sides.
 ///
 /// ```
 /// assert_eq!(pavior_mesh::volume([2, 3, 4]), 24);
@@ -52,8 +52,8 @@ pub fn volume(sides: Sides) -> u64 {
     sides.iter().map(|&side| u64::from(side)).product()
 }
 
-/// Sides as they are typed: `4x4x2`, `4x4` or `4`. Axes that are left out have a side of 1. `None`
-/// if that is not what stands there, or a side is 0.
+/// Parses sides as users type them: `4x4x2`, `4x4` or `4`. Axes that are left out have a side of 1.
+/// Returns `None` for other text, or if a side is 0.
 ///
 /// ```
 /// assert_eq!(pavior_mesh::read_sides("4x2"), Some([4, 2, 1]));
@@ -69,13 +69,13 @@ pub fn read_sides(text: &str) -> Option<Sides> {
     Some(sides)
 }
 
-/// A node's row-major number, x fastest: `x + W * (y + D * z)`.
+/// The row-major number of a node, x fastest: `x + W * (y + D * z)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct NodeId(pub u32);
 
 impl NodeId {
-    /// The number as an index.
+    /// Returns the number as an index.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -101,10 +101,10 @@ pub struct Grid {
     axes: u8,
 }
 
-/// Why a grid cannot be made.
+/// The reason why a grid is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GridError {
-    /// Not one wrap flag an axis.
+    /// The number of wrap flags differs from the number of axes.
     #[error("{axes} axes have {wraps} wrap flags")]
     WrapFlags {
         /// The number of sides given.
@@ -121,20 +121,20 @@ pub enum GridError {
         /// `x`, `y` or `z`.
         axis: char,
     },
-    /// More nodes than supported.
+    /// More nodes than are supported.
     #[error("{0} nodes are more than the {max} that are supported", max = Grid::MAX_NODES)]
     TooManyNodes(u64),
 }
 
 impl Grid {
-    /// The largest number of nodes: 2^24.
+    /// The maximum number of nodes: 2^24.
     pub const MAX_NODES: u64 = 1 << 24;
 
-    /// A grid with the given sides and, per axis, whether it wraps.
+    /// Creates a grid from its sides and one wrap flag per axis.
     ///
     /// # Errors
-    /// If there are not one to three axes with a flag each, a side is 0, or there are more than
-    /// 2^24 nodes.
+    /// Returns an error unless there are one to three axes with a flag each, every side is at least
+    /// 1, and there are at most 2^24 nodes.
     pub fn new(sides: &[u16], wraps: &[bool]) -> Result<Grid, GridError> {
         if sides.len() != wraps.len() {
             return Err(GridError::WrapFlags { axes: sides.len(), wraps: wraps.len() });
@@ -152,72 +152,72 @@ impl Grid {
         if nodes > Self::MAX_NODES { Err(GridError::TooManyNodes(nodes)) } else { Ok(grid) }
     }
 
-    /// A grid on which no axis wraps.
+    /// Creates a grid on which no axis wraps.
     ///
     /// # Errors
-    /// As [`Grid::new`].
+    /// Returns the errors of [`Grid::new`].
     pub fn mesh(sides: &[u16]) -> Result<Grid, GridError> {
         Grid::new(sides, &vec![false; sides.len()])
     }
 
-    /// A grid on which every axis wraps.
+    /// Creates a grid on which every axis wraps.
     ///
     /// # Errors
-    /// As [`Grid::new`].
+    /// Returns the errors of [`Grid::new`].
     pub fn torus(sides: &[u16]) -> Result<Grid, GridError> {
         Grid::new(sides, &vec![true; sides.len()])
     }
 
-    /// The grid of the nodes of a box, which must lie on this one: an axis wraps that wraps here
-    /// and that the box closes.
+    /// Returns the grid of the nodes of a box, which must lie on this grid. An axis wraps if it
+    /// wraps here and the box spans it.
     pub(crate) fn of_box(&self, cuboid: &crate::Cuboid) -> Grid {
         let closed = |axis| self.wraps[axis] && cuboid.sides[axis] == self.sides[axis];
         Grid { sides: cuboid.sides, wraps: [0, 1, 2].map(closed), axes: self.axes }
     }
 
-    /// The number of axes, 1 to 3.
+    /// Returns the number of axes, 1 to 3.
     #[inline]
     pub fn axes(&self) -> usize {
         usize::from(self.axes)
     }
 
-    /// The sides; 1 on axes that the grid lacks.
+    /// Returns the sides, 1 on axes that the grid lacks.
     #[inline]
     pub fn sides(&self) -> Sides {
         self.sides
     }
 
-    /// The side of one axis.
+    /// Returns the side of one axis.
     ///
     /// # Panics
-    /// If the axis is not 0, 1 or 2.
+    /// Panics if the axis is not 0, 1 or 2.
     #[inline]
     pub fn side(&self, axis: usize) -> u16 {
         self.sides[axis]
     }
 
-    /// Whether an axis wraps.
+    /// Returns true if an axis wraps.
     ///
     /// # Panics
-    /// If the axis is not 0, 1 or 2.
+    /// Panics if the axis is not 0, 1 or 2.
     #[inline]
     pub fn wraps(&self, axis: usize) -> bool {
         self.wraps[axis]
     }
 
-    /// Whether any axis longer than 1 wraps.
+    /// Returns true if any axis longer than 1 wraps.
     #[inline]
     pub fn has_wrap(&self) -> bool {
         (0..3).any(|axis| self.wraps[axis] && self.sides[axis] > 1)
     }
 
-    /// The number of nodes.
+    /// Returns the number of nodes.
     #[inline]
     pub fn nodes(&self) -> u32 {
         volume(self.sides) as u32
     }
 
-    /// The number of a node. Of a point outside ([`Grid::contains`]) it is no number of that point.
+    /// Returns the number of a node. It is meaningless for a point outside ([`Grid::contains`]).
     #[inline]
     pub fn id(&self, point: Coordinates) -> NodeId {
         let [x, y, z] = point;
@@ -226,7 +226,7 @@ impl Grid {
         NodeId(u32::from(x).wrapping_add(w.wrapping_mul(row)))
     }
 
-    /// The coordinates of a node. Of a number that no node has they lie outside.
+    /// Returns the coordinates of a node. For a number that no node has, they are outside the grid.
     #[inline]
     pub fn point(&self, node: NodeId) -> Coordinates {
         let [w, d, _] = self.sides.map(u32::from);
@@ -235,21 +235,21 @@ impl Grid {
         [(node.0 - row * w) as u16, (row - plane * d) as u16, plane as u16]
     }
 
-    /// Whether a coordinate triple lies on the grid.
+    /// Returns true if a coordinate triple lies on the grid.
     #[inline]
     pub fn contains(&self, point: Coordinates) -> bool {
         (0..3).all(|axis| point[axis] < self.sides[axis])
     }
 
-    /// Whether a box of these sides fits the empty grid, unturned.
+    /// Returns true if an unturned box of these sides fits the empty grid.
     #[inline]
     pub fn fits(&self, sides: Sides) -> bool {
         (0..3).all(|axis| (1..=self.sides[axis]).contains(&sides[axis]))
     }
 
-    /// The number of canonical bases on an axis for a side: `n - s + 1` where the axis does not
-    /// wrap; on a ring 1 if the side closes it and `n` otherwise; 0 if the side is longer than the
-    /// axis. Canonical bases are `0..starts` and stand for distinct sets of nodes.
+    /// Returns the number of canonical bases on an axis for a side. It is `n - s + 1` if the axis
+    /// does not wrap, 1 on a ring that the side closes, `n` on any other ring, and 0 if the side is
+    /// longer than the axis. Canonical bases are `0..starts` and denote distinct sets of nodes.
     #[inline]
     pub fn starts(&self, axis: usize, side: u16) -> u16 {
         let n = self.sides[axis];
@@ -262,8 +262,8 @@ impl Grid {
         }
     }
 
-    /// The nodes that a link joins to a node, each once: on every axis the one below and the one
-    /// above, around rings of more than two nodes. Of a number that no node has: none.
+    /// Returns the nodes that a link joins to a node, each once: on every axis the one below and
+    /// the one above, around rings of more than two nodes. A number without a node has none.
     ///
     /// ```
     /// use pavior_mesh::{Grid, NodeId};
@@ -287,13 +287,13 @@ impl Grid {
         })
     }
 
-    /// The number of hops between two nodes, the shorter way round on axes that wrap.
+    /// Returns the number of hops between two nodes, by the shorter way on axes that wrap.
     #[inline]
     pub fn distance(&self, a: Coordinates, b: Coordinates) -> u32 {
         (0..3)
             .map(|axis| {
                 let direct = u32::from(a[axis].abs_diff(b[axis]));
-                // Without a ring, the way around it is longer than any.
+                // An axis that does not wrap gets a distance around that is longer than any other.
                 let ring = if self.wraps[axis] { self.sides[axis].into() } else { u32::MAX };
                 direct.min(ring.abs_diff(direct))
             })

@@ -1,9 +1,9 @@
 //! The largest free box of an occupancy.
 //!
-//! For every pair (first plane, number of planes) the planes are ANDed together. The greatest
-//! rectangle of the result is found row by row, as the greatest rectangle under a histogram: a
-//! stack keeps the columns of growing heights. Planes lie across the shortest axis, so that the
-//! pairs are few.
+//! For every pair (first plane, number of planes) the planes are ANDed together. The largest
+//! rectangle of the result is found row by row, as the largest rectangle under a histogram: a stack
+//! contains the columns of increasing height. Planes are perpendicular to the shortest axis, so
+//! there are few pairs.
 //!
 //! ```text
 //!   row y:     . # . . . #        a column's height is the number of free nodes from row y up:
@@ -11,19 +11,20 @@
 //!   row y + 1: . # # . . #        the run of 0 goes on, so it is left to a later row
 //! ```
 //!
-//! Words of 64 nodes say which runs of free nodes of a row need a look. A run below which all nodes
-//! are free goes on: what it holds is found from a later row, and greater. A run that is too short
-//! for the greatest height of its row, or for its own, cannot beat the best so far.
+//! Bit operations on words of 64 nodes select the runs of free nodes that are searched in a row. If
+//! all nodes below a run are free, the run continues, and a later row finds a larger box. A run
+//! that is too short for the greatest height of its row, or for its own, cannot beat the best so
+//! far.
 //!
-//! Invariant: `best` is the best box of the pairs and rows that are done. A pair, row or run is
-//! left as soon as nothing in it can beat `best`.
+//! Invariant: `best` is the best box of the pairs and rows that are done. The search leaves a pair,
+//! row or run as soon as nothing in it can beat `best`.
 //!
-//! Cost: O(N H / 16) steps of vectors for N nodes and a shortest side of H, and a step a node of
-//! the runs that are looked at: O(N H) in the worst case. Up to four times as many on rings, which
-//! are walked twice.
+//! Cost: O(N H / 16) vector operations for N nodes and a shortest side of H, and a step per node of
+//! the runs that are searched: O(N H) in the worst case. Rings, which are walked twice, cost up to
+//! four times as much.
 //!
-//! Source: the rectangle under a histogram is in the textbooks; one for every pair of planes, and
-//! what is left out, is ours.
+//! Source: textbooks for the rectangle under a histogram. Its use for every pair of planes, and the
+//! pruning, are ours.
 
 mod line;
 
@@ -35,8 +36,8 @@ use crate::search::vectors::{Kernel, Vectors};
 use crate::{Cuboid, Grid, NodeId, Occupancy, Sides, volume};
 
 impl Occupancy {
-    /// The free box of the greatest volume; among those, of the lexicographically greatest sides;
-    /// among those, at the first base in row-major order. `None` if no node is free.
+    /// Finds the free box of the largest volume; among those, of the lexicographically greatest
+    /// sides; among those, at the first base in row-major order. Returns `None` if no node is free.
     ///
     /// ```
     /// use pavior_mesh::{Cuboid, Grid, Occupancy};
@@ -49,13 +50,13 @@ impl Occupancy {
         self.largest_free_above(0)
     }
 
-    /// The same among the boxes of more than `least` nodes: faster where there are none.
+    /// Finds the same among the boxes of more than `least` nodes. It is faster if there are none.
     pub fn largest_free_above(&self, least: u32) -> Option<Cuboid> {
         Search::new(self, least, self.grid().sides()).run()
     }
 
-    /// The same among the boxes whose sides do not exceed the given ones, each on its own axis; the
-    /// base is one at which it is free, not always the first.
+    /// Finds the same among the boxes whose sides do not exceed the given ones, axis by axis. The
+    /// base is one at which the box is free, not always the first.
     ///
     /// ```
     /// use pavior_mesh::{Cuboid, Grid, Occupancy};
@@ -70,33 +71,32 @@ impl Occupancy {
     }
 }
 
-/// The search, with the axes in an order of its own: rows along a long axis, planes across the
-/// shortest.
+/// A search that orders the axes: rows along a long axis, planes perpendicular to the shortest.
 struct Search {
     /// The axes of the machine in the order of the search: along a row, across rows, across planes.
     axes: [usize; 3],
     grid: Grid,
-    /// The longest sides that are looked for, in the order of the search, as all that follows.
+    /// The longest sides allowed. Like `sides` and `wraps`, in the order of the search.
     within: Sides,
     sides: Sides,
     wraps: [bool; 3],
-    /// All rows, each in words of its own, plane by plane.
+    /// All rows, plane by plane, each in separate words.
     rows: Vec<u64>,
-    /// Words a row.
+    /// The number of words of a row.
     width: usize,
-    /// Boxes of so many nodes do not count.
+    /// Boxes of at most this many nodes are ignored.
     least: u64,
     best: Option<Cuboid>,
-    /// The free nodes above each node of a row, itself included: 64 for each word of it. On a ring
-    /// the row comes twice, without the bits that no node has.
+    /// The number of free nodes above each node of a row, including itself: 64 entries for each
+    /// word. On a ring the row appears twice, without the bits that have no node.
     heights: Vec<u16>,
     line: Line,
-    /// Columns of growing heights that end at the present node: where each begins, and its height.
+    /// Columns of increasing height that end at the present node: beginning and height of each.
     stack: Vec<(usize, u16)>,
 }
 
-/// Boxes of `planes` planes from plane `first` on that end with row `y`, the highest of so many
-/// nodes.
+/// Boxes of `planes` planes, beginning at plane `first`, that end with row `y`. The highest has
+/// `highest` rows.
 #[derive(Clone, Copy)]
 struct Place {
     first: u16,
@@ -110,7 +110,7 @@ impl Search {
         let grid = *free.grid();
         let mut axes = [0, 1, 2];
         axes.sort_by_key(|&axis| std::cmp::Reverse(grid.side(axis)));
-        // Along x, nodes lie together in words.
+        // Nodes along x are adjacent in the words.
         if axes[1] == 0 && grid.side(0) >= 64 {
             axes.swap(0, 1);
         }
@@ -159,12 +159,12 @@ impl Search {
         self.best
     }
 
-    /// The least volume that would at least equal the best so far.
+    /// Returns the smallest volume that would at least equal the best so far.
     fn wanted(&self) -> u64 {
         self.best.map_or(1, |best| volume(best.sides)).max(self.least + 1)
     }
 
-    /// Looks for boxes of `c` planes from plane `z` on, given the nodes that those have in common.
+    /// Searches boxes of `c` planes from plane `z` on, given the free nodes common to these planes.
     fn search_planes(&mut self, z: u16, c: u16, planes: &[u64]) {
         let (d, width) = (usize::from(self.sides[1]), self.width);
         let row = |y: usize| &planes[y % d * width..][..width];
@@ -180,14 +180,14 @@ impl Search {
         }
     }
 
-    /// The heights of the next row, given its free nodes; returns the greatest.
+    /// Computes the heights of the next row from its free nodes, and returns the greatest.
     fn grow(&mut self, bits: &[u64]) -> u16 {
         let heights = &mut self.heights[..64 * self.width];
         let grow = Grow { heights, bits, cap: self.within[1] };
         if self.width < FEW_WORDS { grow.run() } else { Vectors::widest().run(grow) }
     }
 
-    /// Looks for boxes that end with a row, given its free nodes and those of the row below.
+    /// Searches boxes that end with a row, given its free nodes and those of the row below.
     fn search_row(&mut self, place: Place, bits: &[u64], next: Option<&[u64]>) {
         let w = usize::from(self.sides[0]);
         let ring = if self.wraps[0] { w } else { 0 };
@@ -214,8 +214,8 @@ impl Search {
         }
     }
 
-    /// Whether a box within these sides may be better than the best so far. One of as many nodes
-    /// has these very sides.
+    /// Returns true if a box within these sides may be better than the best so far. A box with the
+    /// same number of nodes has exactly these sides.
     fn may_be_better(&self, sides: Sides) -> bool {
         let (most, wanted) = (volume(sides), self.wanted());
         let Some(best) = self.best.filter(|best| most == wanted && most == volume(best.sides))
@@ -224,13 +224,13 @@ impl Search {
         };
         match self.own(sides).cmp(&best.sides) {
             Ordering::Less => false,
-            // In the order of the grid, a base that comes later is a later one.
+            // If the search follows the order of the grid, a base found later is a later one.
             Ordering::Equal => self.axes != [0, 1, 2] || self.grid.has_wrap(),
             Ordering::Greater => true,
         }
     }
 
-    /// Numbers in the order of the search in that of the grid.
+    /// Converts numbers from the order of the search to that of the grid.
     fn own(&self, numbers: [u16; 3]) -> [u16; 3] {
         let mut own = [0; 3];
         for (number, axis) in numbers.into_iter().zip(self.axes) {
@@ -239,7 +239,7 @@ impl Search {
         own
     }
 
-    /// Looks for boxes that end with a row, in a run of its free nodes.
+    /// Searches boxes that end with a row, in a run of its free nodes.
     fn search_run(&mut self, Place { first, planes, y, .. }: Place, begin: usize, end: usize) {
         let [w, d, _] = self.sides.map(usize::from);
         let widest = usize::from(self.within[0]);
@@ -262,7 +262,7 @@ impl Search {
         }
     }
 
-    /// Takes a box, in the order of the search, if it is better than the best so far.
+    /// Replaces the best box by this one, given in the order of the search, if it is better.
     fn offer(&mut self, base: [u16; 3], sides: Sides) {
         let cuboid = Cuboid::new(self.own(base), self.own(sides)).canonical(&self.grid);
         let rank = |c: &Cuboid| {
@@ -274,7 +274,7 @@ impl Search {
     }
 }
 
-/// The free nodes in rows along the first of the axes, each row in words of its own.
+/// Returns the free nodes in rows along the first of the axes, each row in separate words.
 fn rows(free: &Occupancy, axes: [usize; 3], width: usize) -> Vec<u64> {
     let grid = free.grid();
     let [w, d, h] = axes.map(|axis| usize::from(grid.side(axis)));
@@ -298,13 +298,13 @@ fn rows(free: &Occupancy, axes: [usize; 3], width: usize) -> Vec<u64> {
     rows
 }
 
-/// Up to this many words a row, a loop is quicker than the question which instructions there are.
+/// With fewer words per row, a loop is faster than detecting the processor's instructions.
 const FEW_WORDS: usize = 4;
 
-/// The heights of a row made those of the next one: over its free nodes one more, up to a cap, and
-/// none over the others.
+/// A step from the heights of a row to those of the next one: one more over its free nodes, up to a
+/// cap, and zero over the others.
 struct Grow<'a> {
-    /// 64 for each word.
+    /// The heights, 64 for each word.
     heights: &'a mut [u16],
     bits: &'a [u64],
     cap: u16,

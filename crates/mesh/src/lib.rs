@@ -1,14 +1,14 @@
 //! The geometry of the machine. A [`Grid`] has one to three axes, each of which may wrap. A
-//! [`Cuboid`] is a box of its nodes, and [`orientations`] turns a shape. [`order`] puts nodes into
-//! orders. [`Occupancy`] says which nodes are free, one bit a node.
+//! [`Cuboid`] is a box of its nodes, and [`orientations`] turns a shape. [`order`] contains orders
+//! of nodes. [`Occupancy`] is the set of free nodes, with one bit per node.
 //!
-//! Axes are x, y, z, numbered 0, 1, 2. A grid with fewer axes has sides of 1 on the others, so that
+//! Axes are x, y, z, numbered 0, 1, 2. A grid with fewer axes has sides of 1 on the others, so
 //! every algorithm is written once, for three axes. Nodes are numbered row-major, x fastest.
 //!
-//! This crate knows nothing of strategies, jobs' lives or time.
+//! This crate knows nothing of strategies, the lives of jobs, or time.
 //!
-//! What a caller hands over is checked: a box outside the grid is not free, taking it is an
-//! [`OccupancyError`], and nothing has changed then.
+//! Arguments are checked: a box outside the grid is not free, and taking it is an
+//! [`OccupancyError`] that changes nothing.
 
 mod bases;
 mod bits;

@@ -1,4 +1,4 @@
-//! Which nodes are free: one bit a node.
+//! The free nodes, as one bit per node.
 //!
 //! Invariant: `count` is the number of bits that are set, and bits past the last node are zeros.
 
@@ -8,11 +8,11 @@ use thiserror::Error;
 
 use crate::{Cuboid, Grid, NodeId};
 
-/// The free nodes of a grid. This is the only place that knows how the bits lie in memory.
+/// The free nodes of a grid. Only this type knows the layout of the bits in memory.
 ///
 /// Bit `i % 64` of word `i / 64` is set while the node with row-major number `i` is free; bits past
-/// the last node are zero. Rows are not padded: an 8x8x8 machine is eight words, one cache line.
-/// A failed node counts as not free here; the machine knows of failures.
+/// the last node are zero. Rows are not padded: an 8x8x8 machine is eight words, one cache line. A
+/// failed node counts as not free here. Failures are known to the machine.
 ///
 /// ```
 /// use pavior_mesh::{Cuboid, Grid, Occupancy};
@@ -32,25 +32,25 @@ pub struct Occupancy {
     count: u32,
 }
 
-/// Why nodes cannot be marked.
+/// The reason why nodes cannot be marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum OccupancyError {
     /// The box does not lie on the grid.
     #[error("{0:?} does not lie on the machine")]
     Outside(Cuboid),
-    /// The box holds a node that is not free.
+    /// The box contains a node that is not free.
     #[error("{0:?} is not free")]
     NotFree(Cuboid),
-    /// The box holds a node that is free.
+    /// The box contains a node that is free.
     #[error("{0:?} is not taken")]
     NotTaken(Cuboid),
-    /// Two occupancies are of different grids.
+    /// The occupancies are of different grids.
     #[error("the occupancies are of different machines")]
     OtherGrid,
 }
 
 impl Occupancy {
-    /// Every node free.
+    /// Creates an occupancy in which every node is free.
     pub fn all_free(grid: Grid) -> Occupancy {
         let nodes = grid.nodes() as usize;
         let mut words = vec![u64::MAX; nodes.div_ceil(64)].into_boxed_slice();
@@ -60,13 +60,13 @@ impl Occupancy {
         Occupancy { grid, words, count: grid.nodes() }
     }
 
-    /// No node free.
+    /// Creates an occupancy in which no node is free.
     pub fn all_busy(grid: Grid) -> Occupancy {
         let words = vec![0; (grid.nodes() as usize).div_ceil(64)].into_boxed_slice();
         Occupancy { grid, words, count: 0 }
     }
 
-    /// Becomes a copy of another occupancy; of one of the same grid without allocating memory.
+    /// Copies another occupancy. No memory is allocated if it is of the same grid.
     pub fn copy_from(&mut self, other: &Occupancy) {
         if self.words.len() == other.words.len() {
             self.words.copy_from_slice(&other.words);
@@ -76,27 +76,27 @@ impl Occupancy {
         (self.grid, self.count) = (other.grid, other.count);
     }
 
-    /// The grid.
+    /// Returns the grid.
     #[inline]
     pub fn grid(&self) -> &Grid {
         &self.grid
     }
 
-    /// The number of free nodes.
+    /// Returns the number of free nodes.
     #[inline]
     pub fn count(&self) -> u32 {
         self.count
     }
 
-    /// Whether a node is free; one that the grid does not have is not.
+    /// Returns true if a node is free. A node outside the grid is not.
     #[inline]
     pub fn is_node_free(&self, node: NodeId) -> bool {
         let word = self.words.get(node.index() / 64);
         word.is_some_and(|word| word >> (node.index() % 64) & 1 == 1)
     }
 
-    /// Whether every node of a box is free; a box that does not lie on the grid is not. O(rows of
-    /// the box), a few words each.
+    /// Returns true if every node of a box is free. A box outside the grid is not. O(rows of the
+    /// box), with a few words each.
     pub fn is_free(&self, cuboid: &Cuboid) -> bool {
         self.rows(cuboid).all(|(from, length)| {
             pieces(from, length)
@@ -104,13 +104,13 @@ impl Occupancy {
         }) && cuboid.lies_on(&self.grid)
     }
 
-    /// Whether a box lies on the grid and none of its nodes is free. O(rows of the box).
+    /// Returns true if a box lies on the grid and none of its nodes is free. O(rows of the box).
     pub fn is_taken(&self, cuboid: &Cuboid) -> bool {
         cuboid.lies_on(&self.grid)
             && !any_word(&self.grid, cuboid, |word, mask| self.words[word] & mask != 0)
     }
 
-    /// The number of free nodes of a box; none of one that does not lie on the grid. O(rows of the
+    /// Returns the number of free nodes of a box, or 0 if it is outside the grid. O(rows of the
     /// box).
     pub fn free_in(&self, cuboid: &Cuboid) -> u32 {
         if !cuboid.lies_on(&self.grid) {
@@ -127,12 +127,12 @@ impl Occupancy {
     /// Marks every node of a box as not free. O(rows of the box).
     ///
     /// # Errors
-    /// If the box does not lie on the grid or holds a node that is not free; nothing has changed.
+    /// Returns an error, and changes nothing, if the box is outside the grid or a node is not free.
     pub fn take(&mut self, cuboid: &Cuboid) -> Result<(), OccupancyError> {
         if !cuboid.lies_on(&self.grid) {
             return Err(OccupancyError::Outside(*cuboid));
         }
-        // One pass looks at the bits and flips them. A second one would undo the first.
+        // One pass checks the bits and flips them. After a clash, a second pass undoes the first.
         let mut clash = 0;
         self.change(cuboid, |word, mask| {
             clash |= !*word & mask;
@@ -149,8 +149,8 @@ impl Occupancy {
     /// Marks every node of a box as free. O(rows of the box).
     ///
     /// # Errors
-    /// If the box does not lie on the grid or holds a node that is free already; nothing has
-    /// changed.
+    /// Returns an error, and changes nothing, if the box is outside the grid or a node is already
+    /// free.
     pub fn give(&mut self, cuboid: &Cuboid) -> Result<(), OccupancyError> {
         if !cuboid.lies_on(&self.grid) {
             return Err(OccupancyError::Outside(*cuboid));
@@ -171,8 +171,8 @@ impl Occupancy {
     /// Takes several boxes, all or none.
     ///
     /// # Errors
-    /// As [`Occupancy::take`], for the first box that cannot be taken after those before it;
-    /// nothing has changed.
+    /// Returns the error of [`Occupancy::take`] for the first box that cannot be taken after those
+    /// before it. Nothing is changed then.
     pub fn take_all(&mut self, boxes: &[Cuboid]) -> Result<(), OccupancyError> {
         for (index, part) in boxes.iter().enumerate() {
             if let Err(error) = self.take(part) {
@@ -186,11 +186,11 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Gives several boxes, all or none.
+    /// Gives several boxes back, all or none.
     ///
     /// # Errors
-    /// As [`Occupancy::give`], for the first box that cannot be given after those before it;
-    /// nothing has changed.
+    /// Returns the error of [`Occupancy::give`] for the first box that cannot be given after those
+    /// before it. Nothing is changed then.
     pub fn give_all(&mut self, boxes: &[Cuboid]) -> Result<(), OccupancyError> {
         for (index, part) in boxes.iter().enumerate() {
             if let Err(error) = self.give(part) {
@@ -204,7 +204,7 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Calls `change` with every word that a box touches, and the box's bits in it.
+    /// Calls `change` with every word that a box touches, and the bits of the box in that word.
     #[inline]
     fn change(&mut self, cuboid: &Cuboid, mut change: impl FnMut(&mut u64, u64)) {
         any_word(&self.grid, cuboid, |word, mask| {
@@ -213,7 +213,7 @@ impl Occupancy {
         });
     }
 
-    /// Marks one node as not free. Returns whether it was free; a node outside the grid was not.
+    /// Marks one node as not free. Returns true if it was free. A node outside the grid was not.
     pub fn take_node(&mut self, node: NodeId) -> bool {
         let mask = 1 << (node.index() % 64);
         let Some(word) = self.words.get_mut(node.index() / 64) else { return false };
@@ -223,7 +223,7 @@ impl Occupancy {
         was_free
     }
 
-    /// The free nodes in row-major order.
+    /// Returns the free nodes in row-major order.
     pub fn iter(&self) -> impl Iterator<Item = NodeId> + '_ {
         self.words
             .iter()
@@ -231,8 +231,8 @@ impl Occupancy {
             .flat_map(|(index, &word)| Ones(word).map(move |bit| NodeId(index as u32 * 64 + bit)))
     }
 
-    /// The `length` nodes from one on, at most 64, in row-major order: a bit each, from the lowest
-    /// on, set if the node is free. Nodes outside the grid are not.
+    /// Returns a bit for each of `length` nodes in row-major order, at most 64, beginning at a
+    /// node: from the lowest bit on, set if the node is free. Nodes outside the grid are not free.
     pub fn window(&self, from: NodeId, length: u16) -> u64 {
         let beyond = self.grid.nodes().saturating_sub(from.0);
         match u32::from(length).min(beyond).min(64) {
@@ -241,7 +241,7 @@ impl Occupancy {
         }
     }
 
-    /// The `length` (at most 64) bits from a node on, in the low bits of a word.
+    /// Returns `length` bits, at most 64, that begin with a node, in the low bits of a word.
     pub(crate) fn bits(&self, from: NodeId, length: usize) -> u64 {
         let (word, shift) = (from.index() / 64, from.index() % 64);
         let low = self.words[word] >> shift;
@@ -252,12 +252,12 @@ impl Occupancy {
         (low | high) & (u64::MAX >> (64 - length))
     }
 
-    /// The words, 64 nodes each, for the searches of this crate.
+    /// Returns the words, 64 nodes each, for the searches of this crate.
     pub(crate) fn words(&self) -> &[u64] {
         &self.words
     }
 
-    /// The maximal runs `(first node, length)` along x of a box, cut at the wrap.
+    /// Returns the maximal runs `(first node, length)` along x of a box, cut at the wrap.
     fn rows(&self, cuboid: &Cuboid) -> impl Iterator<Item = (usize, usize)> + use<> {
         let (grid, cuboid) = (self.grid, *cuboid);
         let [w, d, _] = grid.sides().map(usize::from);
@@ -273,8 +273,8 @@ impl Occupancy {
     }
 }
 
-/// Calls `see` with the index of every word that a box touches, and the box's bits in it, until
-/// `see` returns true. Returns whether it did. The box must lie on the grid.
+/// Calls `see` with the index of every word that a box touches, and the bits of the box in that
+/// word, until `see` returns true. Returns true if it did. The box must lie on the grid.
 #[inline]
 fn any_word(grid: &Grid, cuboid: &Cuboid, mut see: impl FnMut(usize, u64) -> bool) -> bool {
     debug_assert!(cuboid.lies_on(grid), "{cuboid:?} does not lie on {grid}");
@@ -286,7 +286,7 @@ fn any_word(grid: &Grid, cuboid: &Cuboid, mut see: impl FnMut(usize, u64) -> boo
         (z..z + c).any(|plane| {
             let from = w * (y + d * plane);
             if is_short {
-                // Rows lie alike in all words.
+                // Rows have the same position in every word.
                 let rows = repeated(w) * (row << x);
                 return pieces(from, w * b).any(|(word, mask)| see(word, rows & mask));
             }
@@ -303,7 +303,7 @@ fn any_word(grid: &Grid, cuboid: &Cuboid, mut see: impl FnMut(usize, u64) -> boo
     })
 }
 
-/// A bit at the beginning of every stretch of so many bits, a power of two up to 64.
+/// Returns a word with one bit set in each `length` bits, a power of two up to 64.
 #[inline]
 pub(crate) fn repeated(length: usize) -> u64 {
     const REPEATED: [u64; 7] = [
@@ -318,7 +318,7 @@ pub(crate) fn repeated(length: usize) -> u64 {
     REPEATED[length.trailing_zeros() as usize]
 }
 
-/// The words that a run of bits touches, each with the mask of the run's bits in it.
+/// Returns the words that a run of bits touches, each with the mask of the run in that word.
 fn pieces(from: usize, length: usize) -> impl Iterator<Item = (usize, u64)> {
     let end = from + length;
     (from / 64..end.div_ceil(64)).map(move |word| {
@@ -328,7 +328,7 @@ fn pieces(from: usize, length: usize) -> impl Iterator<Item = (usize, u64)> {
     })
 }
 
-/// The positions of the one bits of a word, ascending.
+/// The positions of the set bits of a word, ascending.
 pub(crate) struct Ones(pub(crate) u64);
 
 impl Iterator for Ones {

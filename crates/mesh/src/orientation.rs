@@ -1,12 +1,12 @@
-//! The ways to turn a shape.
+//! Orientations of a shape.
 
 use crate::Sides;
 
-/// The distinct permutations of a shape, in the order of the TBL paper: (a,b,c), (a,c,b), (b,a,c),
-/// (b,c,a), (c,a,b), (c,b,a), equal triples left out after the first.
+/// Returns the distinct permutations of a shape, in the order of the TBL paper: (a,b,c), (a,c,b),
+/// (b,a,c), (b,c,a), (c,a,b), (c,b,a), without repetitions of equal triples.
 ///
-/// Whether a permutation fits the machine is the caller's question; with a third side of 1 those
-/// that fit a plane are (a,b) and (b,a), in this order.
+/// The caller checks that a permutation fits the machine. With a third side of 1, those that fit a
+/// plane are (a,b) and (b,a), in this order.
 ///
 /// ```
 /// use pavior_mesh::orientations;
@@ -27,7 +27,7 @@ pub fn orientations([a, b, c]: Sides) -> impl Iterator<Item = Sides> {
     turned.into_iter().take(count)
 }
 
-/// The sides in ascending order, which are the same for all orientations.
+/// Returns the sides in ascending order, which are the same for all orientations.
 ///
 /// ```
 /// assert_eq!(pavior_mesh::ascending([5, 2, 4]), [2, 4, 5]);

@@ -1,7 +1,7 @@
-//! Drawings of an occupancy in text: `.` free, `#` busy.
+//! Text drawings of an occupancy: `.` is free, `#` is busy.
 //!
-//! As in the field's figures the origin is at the lower left: the first line is the highest y, x
-//! grows to the right. Planes follow each other from z = 0 on, with an empty line between.
+//! As in the figures of the literature, the origin is at the lower left: the first line is the
+//! highest y, and x grows to the right. An empty line separates planes, which begin with z = 0.
 
 use crate::{Grid, NodeId, Occupancy};
 
@@ -32,10 +32,10 @@ pub fn draw(free: &Occupancy) -> String {
     text
 }
 
-/// Reads a drawing back.
+/// Parses a drawing.
 ///
 /// # Errors
-/// If its lines do not match the grid, or a character is neither `.` nor `#`.
+/// Returns an error if the lines do not match the grid, or if a character is neither `.` nor `#`.
 pub fn parse(grid: Grid, text: &str) -> Result<Occupancy, String> {
     let [w, d, h] = grid.sides().map(usize::from);
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();

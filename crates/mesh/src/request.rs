@@ -1,4 +1,4 @@
-//! What a job asks of the machine.
+//! Requests of jobs to the machine.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,13 +7,13 @@ use thiserror::Error;
 
 use crate::{PerAxis, Sides, volume};
 
-/// The number of a job. A program that gives jobs other names keeps a table of them.
+/// The number of a job. A program that uses other names for jobs needs a table of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct JobId(pub u64);
 
-/// How free a job is to be placed, from the least to the greatest freedom: each level allows all
-/// that the one before allows.
+/// The freedom in placing a job, from the least to the greatest. Each level allows everything that
+/// the one before it allows.
 ///
 /// ```
 /// use pavior_mesh::Freedom;
@@ -24,19 +24,19 @@ pub struct JobId(pub u64);
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Freedom {
-    /// The box as it is asked for.
+    /// The box exactly as requested.
     Box,
-    /// The box, turned as may be.
+    /// The box in any orientation.
     Turned,
-    /// Any box of as many nodes as the job uses, or as the box asked for has.
+    /// Any box with as many nodes as the job uses, or as the requested box has.
     AnyBox,
-    /// Any nodes that the machine's own links connect.
+    /// Any nodes that are connected by the machine's own links.
     Connected,
     /// Any nodes.
     Any,
 }
 
-/// A word that is none of [`Freedom::ALL`].
+/// The error for a word that is not in [`Freedom::ALL`].
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{0}` is no freedom; there are box, turned, any-box, connected and any")]
 pub struct UnknownFreedom(pub String);
@@ -46,7 +46,7 @@ impl Freedom {
     pub const ALL: [Freedom; 5] =
         [Freedom::Box, Freedom::Turned, Freedom::AnyBox, Freedom::Connected, Freedom::Any];
 
-    /// The word for it.
+    /// Returns the word for this level.
     pub fn word(self) -> &'static str {
         match self {
             Freedom::Box => "box",
@@ -73,15 +73,15 @@ impl FromStr for Freedom {
     }
 }
 
-/// The number of a set of nodes that a machine knows: those that some requests are confined to.
-/// Machines number their pools as they are told of them.
+/// The number of a set of nodes to which a machine confines some requests. A machine numbers its
+/// pools in the order in which they are registered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pool(pub u32);
 
-/// A request for nodes: how many, and in which shape.
+/// A request for a number of nodes, and their shape.
 ///
 /// Contiguous strategies place the shape, whose volume may exceed the count (the rest is internal
-/// fragmentation). Non-contiguous ones grant by count, with the shape as a hint.
+/// fragmentation). Non-contiguous strategies grant by count and use the shape as a hint.
 ///
 /// ```
 /// use pavior_mesh::Request;
@@ -94,47 +94,47 @@ pub struct Pool(pub u32);
 pub struct Request {
     /// The number of nodes that the job uses, at least 1.
     pub nodes: u32,
-    /// The box to place, at least 1 on each axis; `None` if no shape rule found one that fits the
+    /// The box to place, at least 1 on each axis. `None` if no shape rule found one that fits the
     /// machine.
     pub shape: Option<Sides>,
-    /// How free it is to be placed; `None` leaves that to the strategy.
+    /// The freedom in placing it. `None` leaves the choice to the strategy.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub freedom: Option<Freedom>,
-    /// The nodes that it is confined to; `None` allows all. It is never written or read: it has a
-    /// meaning for one machine alone.
+    /// The nodes to which the request is confined. `None` allows all. It is never written or read,
+    /// because it has a meaning only for one machine.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub pool: Option<Pool>,
 }
 
 impl Request {
-    /// Exactly a box of one to three sides; the count is its volume (saturating at `u32::MAX`).
+    /// Requests exactly a box of one to three sides, with its volume (at most `u32::MAX`) as count.
     pub fn shape(sides: impl PerAxis) -> Request {
         let sides = sides.padded(1);
         let nodes = volume(sides).min(u64::from(u32::MAX)) as u32;
         Request::hinted(nodes, sides)
     }
 
-    /// A count, without a shape.
+    /// Requests a number of nodes, without a shape.
     pub fn nodes(nodes: u32) -> Request {
         Request { nodes, shape: None, freedom: None, pool: None }
     }
 
-    /// A count, and the box in which a contiguous strategy is to place it.
+    /// Requests a number of nodes, and the box in which a contiguous strategy is to place them.
     pub fn hinted(nodes: u32, sides: impl PerAxis) -> Request {
         Request { shape: Some(sides.padded(1)), ..Request::nodes(nodes) }
     }
 
-    /// The same, as free to be placed as is said.
+    /// Sets the freedom in placing the request.
     pub fn with_freedom(self, freedom: impl Into<Option<Freedom>>) -> Request {
         Request { freedom: freedom.into(), ..self }
     }
 
-    /// The same, confined to some nodes.
+    /// Confines the request to some nodes.
     pub fn within(self, pool: impl Into<Option<Pool>>) -> Request {
         Request { pool: pool.into(), ..self }
     }
 
-    /// Whether it asks for nothing: no node, or a box with a side of 0. No machine grants that.
+    /// Returns true if it requests no node, or a box with a side of 0. No machine grants that.
     pub fn is_empty(&self) -> bool {
         self.nodes == 0 || self.shape.is_some_and(|sides| sides.contains(&0))
     }

@@ -7,12 +7,12 @@ use thiserror::Error;
 
 use crate::{Coordinates, Grid, Sides};
 
-/// A scan order: which axis runs fastest, and in which direction each is walked.
+/// A scan order: the order of the axes from the fastest to the slowest, and the direction on each.
 ///
 /// The default is row-major, `xyz`: x fastest, each axis ascending, so that the first base is the
-/// lowest-leftmost. It is written as the axes from the fastest to the slowest, a descending one
-/// with a minus before it: `x-yz` goes left to right and top to bottom. Axes that are left out
-/// follow in alphabetical order.
+/// lowest-leftmost. A scan order is written as the axes from the fastest to the slowest, with a
+/// minus before a descending one: `x-yz` goes left to right and top to bottom. Axes that are left
+/// out follow in alphabetical order.
 ///
 /// ```
 /// use pavior_mesh::{Grid, Scan};
@@ -26,11 +26,11 @@ use crate::{Coordinates, Grid, Sides};
 pub struct Scan {
     /// Axis numbers, fastest first.
     axes: [u8; 3],
-    /// By axis number.
+    /// True for descending axes, by axis number.
     descending: [bool; 3],
 }
 
-/// A scan order that cannot be read.
+/// The error for a scan order that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "`{0}` is no scan order; write axes from the fastest to the slowest, such as xyz, yzx or x-yz"
@@ -44,12 +44,12 @@ impl Default for Scan {
 }
 
 impl Scan {
-    /// Whether this is the default order, x fastest and all ascending.
+    /// Returns true if this is the default order, x fastest and all ascending.
     pub fn is_row_major(&self) -> bool {
         *self == Scan::default()
     }
 
-    /// The canonical bases of a shape, in this order; none if the shape does not fit unturned.
+    /// Returns the canonical bases of an unturned shape, in this order: none if it does not fit.
     pub fn bases(self, grid: Grid, shape: Sides) -> impl Iterator<Item = Coordinates> {
         let starts: Sides = std::array::from_fn(|axis| grid.starts(axis, shape[axis]));
         let [fast, middle, slow] = self.axes.map(usize::from);
@@ -68,7 +68,7 @@ impl Scan {
         })
     }
 
-    /// The place of a base in this order: smaller keys come first.
+    /// Returns the sort key of a base in this order: smaller keys come first.
     pub fn key(&self, base: Coordinates) -> [i32; 3] {
         let [fast, middle, slow] = self.axes.map(usize::from);
         [slow, middle, fast].map(|axis| {

@@ -1,10 +1,9 @@
-//! Any set of nodes as boxes.
+//! Partition of any set of nodes into boxes.
 
 use crate::{Cuboid, Grid, NodeId};
 
-/// The wanted nodes of a box as disjoint boxes: maximal runs along x, joined along y where the run
-/// of the next row is the same. Boxes do not pass the end of an axis that wraps. A box that does
-/// not lie on the grid has none.
+/// Partitions the wanted nodes of a box into disjoint boxes: maximal runs along x, joined along y
+/// if the next row has the same run. The boxes do not wrap. A box outside the grid gives none.
 ///
 /// ```
 /// use pavior_mesh::{Cuboid, Grid, tile};
@@ -24,10 +23,10 @@ pub fn tile(grid: &Grid, within: &Cuboid, wanted: impl Fn(NodeId) -> bool) -> Ve
     })
 }
 
-/// As [`tile`], with the wanted nodes given 64 at a time. `wanted` is called with a node and a
-/// length of at most 64. It answers with a low bit for each node along x from there on, set if that
-/// node is wanted. [`Occupancy::window`](crate::Occupancy::window) gives free nodes so. O(rows of
-/// the box, and boxes).
+/// Partitions nodes as [`tile`] does, with the wanted nodes given 64 at a time. `wanted` is called
+/// with a node and a length of at most 64, and returns a low bit for each node along x from there
+/// on, set if that node is wanted. [`Occupancy::window`](crate::Occupancy::window) gives free nodes
+/// in this form. O(rows of the box + boxes).
 pub fn tile_rows(grid: &Grid, within: &Cuboid, wanted: impl Fn(NodeId, u16) -> u64) -> Vec<Cuboid> {
     let mut boxes: Vec<Cuboid> = Vec::new();
     if !within.lies_on(grid) {
@@ -37,7 +36,7 @@ pub fn tile_rows(grid: &Grid, within: &Cuboid, wanted: impl Fn(NodeId, u16) -> u
         let [x, y, z] = piece.base;
         let [w, d, h] = piece.sides;
         for z in z..z + h {
-            // The boxes that end with the row before, and so may grow.
+            // The boxes that end with the previous row, and may therefore grow.
             let mut open = boxes.len()..boxes.len();
             for y in y..y + d {
                 let before = open.clone();
@@ -72,7 +71,7 @@ struct Row {
 }
 
 impl Row {
-    /// The first run of wanted nodes from a column on: where it begins, and how many they are.
+    /// Finds the first run of wanted nodes from a column on. Returns its first column and length.
     fn run(&self, mut at: u16, wanted: &impl Fn(NodeId, u16) -> u64) -> Option<(u16, u16)> {
         let window = |at: u16| wanted(NodeId(self.from.0 + u32::from(at)), (self.end - at).min(64));
         while at < self.end {

@@ -1,23 +1,23 @@
-//! Shifts of a set of nodes along an axis, whole words at a time.
+//! Shifts of a set of nodes along an axis, over whole words.
 //!
-//! The coordinates of an axis lie in the words in one of three ways: some bits apart inside a word,
+//! The coordinates of an axis are laid out in one of three ways: some bits apart inside a word,
 //! some bits apart in rows of several words, or some words apart.
 //!
-//! Invariant: nothing is shifted in from beyond the end of an axis, unless the axis wraps.
+//! Invariant: no bit is shifted in from beyond the end of an axis, unless the axis wraps.
 //!
-//! Cost: O(words) a shift, with no branch inside the loops.
+//! Cost: O(words) per shift, with no branch inside the loops.
 
 use super::low;
 
-/// Leaves in each word the bits that are also set `distance` words further on. The last `distance`
-/// words stay as they are.
+/// Keeps in each word the bits that are also set `distance` words further on. The last `distance`
+/// words are unchanged.
 #[inline(always)]
 fn and_further(words: &mut [u64], distance: usize) {
     const TOGETHER: usize = 8;
     let kept = words.len() - distance;
     let mut index = 0;
-    // Several are read before any of them is written: ascending order allows it, and no compiler
-    // may do it by itself.
+    // Several words are read before any of them is written. Ascending order makes this correct, but
+    // a compiler may not do so by itself.
     while index + TOGETHER <= kept {
         let mut further = [0; TOGETHER];
         further.copy_from_slice(&words[index + distance..][..TOGETHER]);
@@ -30,7 +30,7 @@ fn and_further(words: &mut [u64], distance: usize) {
     }
 }
 
-/// Word `index` of a row moved `step` towards its beginning.
+/// Returns word `index` of a row moved by `step` towards its beginning.
 #[inline]
 pub(super) fn ahead(row: &[u64], index: usize, step: usize) -> u64 {
     let (skip, bits) = (step / 64, step % 64);
@@ -42,7 +42,7 @@ pub(super) fn ahead(row: &[u64], index: usize, step: usize) -> u64 {
     }
 }
 
-/// Word `index` of a row moved `step` towards its end.
+/// Returns word `index` of a row moved by `step` towards its end.
 #[inline]
 fn back(row: &[u64], index: usize, step: usize) -> u64 {
     let (skip, bits) = (step / 64, step % 64);
@@ -50,26 +50,26 @@ fn back(row: &[u64], index: usize, step: usize) -> u64 {
     if bits == 0 { at(skip) } else { at(skip) << bits | at(skip + 1) >> (64 - bits) }
 }
 
-/// How the `n` coordinates of an axis lie in the words. The pattern repeats.
+/// The layout of the `n` coordinates of an axis in the words. The pattern repeats.
 #[derive(Clone, Copy)]
 pub(crate) enum Axis {
-    /// `step` bits apart, in lanes of a word: each lane holds the whole axis, and begins at a bit
-    /// of `lanes`.
+    /// `step` bits apart, in lanes of a word. Each lane contains the whole axis, and begins at a
+    /// bit of `lanes`.
     Lanes { n: usize, step: usize, lanes: u64 },
-    /// `step` bits apart, in rows of so many `words`, each of which holds the whole axis.
+    /// `step` bits apart, in rows of `words` words, each of which contains the whole axis.
     Rows { n: usize, step: usize, words: usize },
     /// `step` words apart, in blocks of `n * step` words.
     Words { n: usize, step: usize },
 }
 
 impl Axis {
-    /// Whether it lies in rows of several words.
+    /// Returns true if the axis is in rows of several words.
     pub(crate) fn is_in_rows(&self) -> bool {
         matches!(self, Axis::Rows { .. })
     }
 
-    /// Leaves the bits that are also set `distance` coordinates further along the axis; on a ring,
-    /// around its end. On rings and in rows of several words, `spare` has as many words.
+    /// Keeps the bits that are also set `distance` coordinates further along the axis, around the
+    /// end of a ring. On rings and in rows of several words, `spare` must be as long as `words`.
     #[expect(clippy::inline_always, reason = "compiled for each instruction set")]
     #[inline(always)]
     pub(crate) fn and_ahead(
@@ -82,7 +82,7 @@ impl Axis {
         match self {
             Axis::Lanes { n, step, lanes } => {
                 let (by, around) = (step * distance, step * (n - distance));
-                // The bits of which the further one lies in the same lane.
+                // The bits whose counterpart is in the same lane.
                 let kept = lanes * low(around);
                 if ring {
                     for word in words.iter_mut() {
@@ -112,7 +112,7 @@ impl Axis {
                 }
             }
             Axis::Words { n, step } => {
-                // The words of a block, and those of which the further one lies in the same block.
+                // The words of a block, and those whose counterpart is in the same block.
                 let (whole, kept) = (n * step, (n - distance) * step);
                 for block in words.chunks_exact_mut(whole) {
                     if ring {
@@ -130,13 +130,13 @@ impl Axis {
         }
     }
 
-    /// The bits whose next neighbour along the axis, on the high or the low side, is not set or
-    /// lies beyond the end.
+    /// Computes the bits whose next neighbor along the axis, on the high or the low side, is not
+    /// set or is beyond the end.
     pub(crate) fn without_neighbour(self, words: &[u64], out: &mut [u64], ring: bool, high: bool) {
         match self {
             Axis::Lanes { n, step, lanes } => {
                 let around = step * (n - 1);
-                // The bits with a neighbour on that side, and those at the end of the axis.
+                // The bits with a neighbor on that side, and those at the end of the axis.
                 let (inner, end) = if high {
                     (lanes * low(around), lanes * (low(step) << around))
                 } else {
@@ -182,14 +182,14 @@ impl Axis {
     }
 }
 
-/// Leaves the bits that are not set `beside`.
+/// Computes the bits of `words` that are not set in `beside`.
 fn without(out: &mut [u64], words: &[u64], beside: &[u64]) {
     for ((out, word), beside) in out.iter_mut().zip(words).zip(beside) {
         *out = word & !beside;
     }
 }
 
-/// At an end of the axis: on a ring the neighbours are `around` it, else there are none.
+/// Computes the bits at an end of the axis. On a ring their neighbors are `around`, else absent.
 fn without_at_end(out: &mut [u64], words: &[u64], around: &[u64], ring: bool) {
     if ring {
         without(out, words, around);

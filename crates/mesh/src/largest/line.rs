@@ -1,23 +1,23 @@
-//! The free nodes of a row in words: which runs of them need a look.
+//! The free nodes of a row as words, and the runs of them that are worth searching.
 //!
-//! Invariant: `ends` and `long` are among `free`, and bits behind the last node are zeros.
+//! Invariant: `ends` and `long` are subsets of `free`, and bits after the last node are zeros.
 //!
 //! Cost: O(words) to load, O(words log length) to seek runs of a length.
 
-/// The nodes of a row, in words; twice over on a ring.
+/// The nodes of a row, in words; twice in succession on a ring.
 #[derive(Default)]
 pub(super) struct Line {
-    /// The free ones.
+    /// The free nodes.
     free: Vec<u64>,
-    /// Those of them below which a node is not free.
+    /// The free nodes whose neighbor in the row below is not free.
     ends: Vec<u64>,
-    /// Those of them at which a run begins that is long enough.
+    /// The free nodes at which a run begins that is long enough.
     long: Vec<u64>,
 }
 
 impl Line {
-    /// Takes over the free nodes of a row, and those of the row below if there is one. On a ring of
-    /// `ring` nodes the row comes twice. Returns whether a node ends.
+    /// Loads the free nodes of a row, and those of the row below if there is one. On a ring of
+    /// `ring` nodes the row is repeated. Returns true if the node below any free node is not free.
     pub(super) fn load(&mut self, bits: &[u64], next: Option<&[u64]>, ring: usize) -> bool {
         self.free.clear();
         self.free.extend_from_slice(bits);
@@ -34,7 +34,7 @@ impl Line {
         any
     }
 
-    /// Marks where runs of at least `length` nodes begin. Returns whether one does.
+    /// Marks the beginnings of runs of at least `length` nodes. Returns true if there is one.
     pub(super) fn seek(&mut self, length: usize) -> bool {
         self.long.clone_from(&self.free);
         let mut known = 1;
@@ -46,25 +46,25 @@ impl Line {
         self.long.iter().any(|&word| word != 0)
     }
 
-    /// The next run that is long enough, and begins at a node or behind it: its first node, and
-    /// that behind its last.
+    /// Finds the next run that is long enough and begins at `from` or later. Returns its first node
+    /// and the node after its last one.
     pub(super) fn next_run(&self, from: usize) -> Option<(usize, usize)> {
         let start = next_one(&self.long, from)?;
         Some((start, next_zero(&self.free, start)))
     }
 
-    /// Whether a node from one on and before another ends.
+    /// Returns true if a free node in `from..end` has no free node below it.
     pub(super) fn ends_in(&self, from: usize, end: usize) -> bool {
         next_one(&self.ends[..end.div_ceil(64)], from).is_some_and(|found| found < end)
     }
 }
 
-/// The bits of a row of `side` bits, and the same once more behind them.
+/// Appends a copy of the first `side` bits of a row.
 fn twice(words: &mut Vec<u64>, side: usize) {
     let own = words.len();
     words.resize((2 * side).div_ceil(64), 0);
     let (skip, shift) = (side / 64, side % 64);
-    // From the last word on: none is read that was written.
+    // Descending order reads no word that was already written.
     for index in (0..own).rev() {
         let bits = words[index];
         words[index + skip] |= bits << shift;
@@ -74,7 +74,7 @@ fn twice(words: &mut Vec<u64>, side: usize) {
     }
 }
 
-/// Leaves the bits whose neighbour `step` bits further is set, too.
+/// Keeps the bits whose neighbor `step` bits further on is also set.
 fn and_ahead(words: &mut [u64], step: usize) {
     let (skip, shift) = (step / 64, step % 64);
     for index in 0..words.len() {
@@ -85,7 +85,7 @@ fn and_ahead(words: &mut [u64], step: usize) {
     }
 }
 
-/// The first bit from one on that is set.
+/// Finds the first bit at `from` or later that is set.
 fn next_one(words: &[u64], from: usize) -> Option<usize> {
     let mut index = from / 64;
     let mut word = words.get(index)? & (u64::MAX << (from % 64));
@@ -96,7 +96,7 @@ fn next_one(words: &[u64], from: usize) -> Option<usize> {
     Some(64 * index + word.trailing_zeros() as usize)
 }
 
-/// The first bit from one on that is not set; none is behind the last word.
+/// Finds the first bit at `from` or later that is not set. Bits after the last word are not set.
 fn next_zero(words: &[u64], from: usize) -> usize {
     let mut index = from / 64;
     let mut word = !words[index] & (u64::MAX << (from % 64));
@@ -112,7 +112,7 @@ fn next_zero(words: &[u64], from: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// The runs as the line tells them, each with whether a node in it ends.
+    /// Returns the runs of a line, each with the result of `ends_in`.
     fn told(line: &Line) -> Vec<(usize, usize, bool)> {
         let mut runs = Vec::new();
         let mut from = 0;

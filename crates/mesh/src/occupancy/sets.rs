@@ -1,6 +1,6 @@
-//! Occupancies as sets of free nodes: what two have in common, and whole sets taken and given.
+//! Occupancies as sets of free nodes: intersections, and taking and giving whole sets.
 //!
-//! Invariant: an operation that fails has changed nothing.
+//! Invariant: an operation that fails changes nothing.
 //!
 //! Cost: O(N/64) each.
 
@@ -9,10 +9,10 @@ use crate::search::vectors::{FEW_WORDS, Kernel, Vectors};
 use crate::{Cuboid, NodeId};
 
 impl Occupancy {
-    /// Leaves free only the nodes that are free in another occupancy of the same grid too.
+    /// Keeps free only the nodes that are also free in another occupancy of the same grid.
     ///
     /// # Errors
-    /// If the other is of another grid; nothing has changed.
+    /// Returns an error, and changes nothing, if the other is of another grid.
     pub fn keep(&mut self, other: &Occupancy) -> Result<(), OccupancyError> {
         if self.grid != other.grid {
             return Err(OccupancyError::OtherGrid);
@@ -22,10 +22,10 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Leaves free the nodes that are free in two other occupancies of the same grid.
+    /// Sets the free nodes to those that are free in two other occupancies of the same grid.
     ///
     /// # Errors
-    /// If one of them is of another grid; nothing has changed.
+    /// Returns an error, and changes nothing, if one of them is of another grid.
     pub fn set_common(&mut self, a: &Occupancy, b: &Occupancy) -> Result<(), OccupancyError> {
         if self.grid != a.grid || self.grid != b.grid {
             return Err(OccupancyError::OtherGrid);
@@ -35,19 +35,19 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Whether every node that is free in another occupancy of the same grid is free here. False
-    /// for one of another grid. O(words).
+    /// Returns true if every node that is free in another occupancy of the same grid is free here,
+    /// and false for another grid. O(words).
     pub fn includes(&self, other: &Occupancy) -> bool {
         let mut pairs = self.words.iter().zip(&other.words);
         self.grid == other.grid && pairs.all(|(own, other)| other & !own == 0)
     }
 
-    /// Takes the nodes that are free in another occupancy of the same grid, all of which are free
-    /// here. O(words).
+    /// Takes the nodes that are free in another occupancy of the same grid. All of them must be
+    /// free here. O(words).
     ///
     /// # Errors
-    /// If the other is of another grid, or the first of its nodes that is not free here; nothing
-    /// has changed.
+    /// Returns an error, and changes nothing, if the other is of another grid, or for the first of
+    /// its nodes that is not free here.
     pub fn take_set(&mut self, nodes: &Occupancy) -> Result<(), OccupancyError> {
         self.check_set(nodes, |own, other| other & !own, OccupancyError::NotFree)?;
         self.words.iter_mut().zip(&nodes.words).for_each(|(word, nodes)| *word &= !nodes);
@@ -55,12 +55,12 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Gives back the nodes that are free in another occupancy of the same grid, none of which is
-    /// free here. O(words).
+    /// Gives back the nodes that are free in another occupancy of the same grid. None of them may
+    /// be free here. O(words).
     ///
     /// # Errors
-    /// If the other is of another grid, or the first of its nodes that is free here; nothing has
-    /// changed.
+    /// Returns an error, and changes nothing, if the other is of another grid, or for the first of
+    /// its nodes that is free here.
     pub fn give_set(&mut self, nodes: &Occupancy) -> Result<(), OccupancyError> {
         self.check_set(nodes, |own, other| other & own, OccupancyError::NotTaken)?;
         self.words.iter_mut().zip(&nodes.words).for_each(|(word, nodes)| *word |= nodes);
@@ -68,8 +68,8 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Whether nodes of another set are as they should be here; `wrong` leaves the bits that are
-    /// not.
+    /// Checks the nodes of another set against this one. `wrong` computes the bits that are in
+    /// error.
     fn check_set(
         &self,
         nodes: &Occupancy,
@@ -94,7 +94,7 @@ fn widest<K: Kernel<Output = u32>>(pass: K, words: usize) -> u32 {
     if words < FEW_WORDS { pass.run() } else { Vectors::widest().run(pass) }
 }
 
-/// Clears the bits that others lack, and counts what is left.
+/// A pass that clears the bits that are not set in another set, and counts the rest.
 struct Keep<'a> {
     words: &'a mut [u64],
     other: &'a [u64],
@@ -115,7 +115,7 @@ impl Kernel for Keep<'_> {
     }
 }
 
-/// Sets the bits that two have in common, and counts them.
+/// A pass that sets the bits that two sets have in common, and counts them.
 struct Common<'a> {
     words: &'a mut [u64],
     a: &'a [u64],

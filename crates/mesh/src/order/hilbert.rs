@@ -9,16 +9,16 @@
 //!
 //! Nodes are sorted by their position on the curve of the enclosing power-of-two square or cube.
 //! The position is computed from the coordinates alone (Skilling, "Programming the Hilbert curve",
-//! AIP Conference Proceedings 707, 2004). Positions that the grid lacks are never visited. So a
-//! 65535x2 grid costs O(N log N) like any other, not a square of side 65536. On a power-of-two
-//! square or cube every step leads to a neighbour; elsewhere the curve jumps where it left the
-//! grid.
+//! AIP Conference Proceedings 707, 2004). Positions that the grid lacks are never visited, so a
+//! 65535x2 grid costs O(N log N) like any other, not the cost of a square of side 65536. On a
+//! power-of-two square or cube every step leads to a neighbor; on other grids the curve jumps where
+//! it leaves the grid.
 
 use super::{interleave, row_major, sort_by_key};
 use crate::{Grid, NodeId};
 
-/// The nodes along a Hilbert curve, which starts at node 0. A grid of which only one axis is longer
-/// than 1 is walked along this axis.
+/// Returns the nodes along a Hilbert curve, which starts at node 0. If only one axis of the grid is
+/// longer than 1, the nodes follow this axis.
 ///
 /// ```
 /// use pavior_mesh::{Grid, order};
@@ -32,7 +32,7 @@ pub fn hilbert(grid: &Grid) -> Vec<NodeId> {
     nodes
 }
 
-/// Puts some nodes of a grid in the order of [`hilbert`], without a look at the others. O(n log n)
+/// Sorts some nodes of a grid into the order of [`hilbert`] without visiting the others. O(n log n)
 /// for n nodes.
 ///
 /// ```
@@ -58,10 +58,10 @@ pub fn sort_hilbert(grid: &Grid, nodes: &mut [NodeId]) {
     });
 }
 
-/// Skilling's transposed index: the index's bits, dealt out to the axes, the highest to axis 0.
+/// Computes Skilling's transposed index: the bits of the index, dealt to the axes from axis 0.
 fn transpose(axes: &mut [u32], bits: u32) {
     for bit in (1..bits).rev() {
-        // Undo the turn and the reflection of the quarter that the higher bits name.
+        // Undo the turn and the reflection of the quarter that the higher bits select.
         let (mask, low) = (1 << bit, (1 << bit) - 1);
         for axis in 0..axes.len() {
             if axes[axis] & mask != 0 {
@@ -120,7 +120,7 @@ mod tests {
         let long = Grid::mesh(&[65535, 2]).unwrap();
         let order = hilbert(&long);
         assert!(is_permutation(&long, &order));
-        // Of each 2x2 square the whole curve stays inside it before it leaves.
+        // The curve visits all of a 2x2 square before it leaves it.
         let squares = order.chunks(4).take(100);
         assert!(squares.into_iter().all(|four| {
             four.iter().all(|&node| long.point(node)[0] / 2 == long.point(four[0])[0] / 2)

@@ -1,7 +1,7 @@
 //! Orders of the nodes: row-major, snake, Hilbert, and the shuffled orders of Paging.
 //!
-//! An order is the list of all nodes of a grid; the position of a node in it is its rank. No order
-//! looks at wraps.
+//! An order is a list of all nodes of a grid. The position of a node in the list is its rank.
+//! Orders ignore wraps.
 
 mod hilbert;
 mod shuffled;
@@ -11,13 +11,13 @@ use crate::{Coordinates, Grid, NodeId};
 pub use hilbert::{hilbert, sort_hilbert};
 pub use shuffled::{quadrant_snake, shuffled_row_major, shuffled_snake};
 
-/// Row-major: x fastest, then y, then z.
+/// Returns the nodes in row-major order: x fastest, then y, then z.
 pub fn row_major(grid: &Grid) -> Vec<NodeId> {
     (0..grid.nodes()).map(NodeId).collect()
 }
 
-/// Snake-like (boustrophedon): consecutive nodes are always adjacent, because every second row runs
-/// backwards, and every second plane runs through its rows backwards.
+/// Returns the nodes in snake-like (boustrophedon) order. Consecutive nodes are always adjacent,
+/// because every second row runs backwards, and every second plane has its rows backwards.
 ///
 /// ```
 /// use pavior_mesh::{Grid, order};
@@ -42,28 +42,28 @@ pub fn snake(grid: &Grid) -> Vec<NodeId> {
     nodes
 }
 
-/// The nodes by ascending key, which [`sort_by_key`] explains.
+/// Returns the nodes by ascending key, as in [`sort_by_key`].
 fn by_key(grid: &Grid, key: impl Fn(Coordinates, u32) -> u64) -> Vec<NodeId> {
     let mut nodes = row_major(grid);
     sort_by_key(grid, &mut nodes, key);
     nodes
 }
 
-/// Sorts nodes by ascending key, a node's key being a function of its coordinates and of the number
-/// of bits of the enclosing power of two. Sorting closes the gaps that absent nodes leave.
+/// Sorts nodes by ascending key. A key is a function of the coordinates and of the number of bits
+/// of the enclosing power of two. Sorting closes the gaps of absent nodes.
 fn sort_by_key(grid: &Grid, nodes: &mut [NodeId], key: impl Fn(Coordinates, u32) -> u64) {
     let bits = enclosing_bits(grid);
     nodes.sort_by_cached_key(|&node| (key(grid.point(node), bits), node));
 }
 
-/// The number of bits of a coordinate on the smallest power-of-two square or cube that holds the
-/// grid: at most 16.
+/// Returns the number of bits of a coordinate on the smallest power-of-two square or cube that
+/// contains the grid: at most 16.
 fn enclosing_bits(grid: &Grid) -> u32 {
     let longest = *grid.sides().iter().max().expect("three sides");
     u32::from(longest).next_power_of_two().ilog2()
 }
 
-/// The bits of the coordinates, interleaved: in each group of three the last axis is the highest.
+/// Interleaves the bits of the coordinates. In each group of three the last axis is highest.
 fn interleave(point: [u32; 3], bits: u32) -> u64 {
     let group = |bit: u32| point.iter().rev().fold(0, |digit, c| digit << 1 | (c >> bit & 1));
     (0..bits).rev().fold(0, |key, bit| key << 3 | u64::from(group(bit)))
@@ -73,7 +73,7 @@ fn interleave(point: [u32; 3], bits: u32) -> u64 {
 mod tests {
     use super::*;
 
-    /// The index matrix of an order, the first line being y = 0, as the literature prints them.
+    /// Returns the index matrix of an order as the literature prints it: the first line is y = 0.
     pub(super) fn matrix(grid: &Grid, order: &[NodeId]) -> Vec<Vec<usize>> {
         let mut rows = vec![vec![0; usize::from(grid.side(0))]; usize::from(grid.side(1))];
         for (rank, &node) in order.iter().enumerate() {
@@ -89,7 +89,7 @@ mod tests {
         sorted == row_major(grid)
     }
 
-    /// The number of steps of an order that do not lead to a neighbour.
+    /// Counts the steps of an order that do not lead to a neighbor.
     pub(super) fn jumps(grid: &Grid, order: &[NodeId]) -> usize {
         let far = |pair: &&[NodeId]| grid.distance(grid.point(pair[0]), grid.point(pair[1])) != 1;
         order.windows(2).filter(far).count()

@@ -1,4 +1,4 @@
-//! The shuffled orders of Paging (Lo et al. 1997): the bits of the coordinates, interleaved.
+//! The shuffled orders of Paging (Lo et al. 1997): interleaved bits of the coordinates.
 //!
 //! ```text
 //!   shuffled row-major   shuffled snake      quadrant snake        (y = 0 is the first line)
@@ -8,15 +8,15 @@
 //!   10 11 14 15          15 14 11 10         15 14 11 10
 //! ```
 //!
-//! The literature draws the first (Z-order). It names a "shuffled snake-like" order that we found
-//! defined nowhere; the other two, and [`hilbert`](fn@super::hilbert), are candidates for it. On
-//! grids that are no power of two the index is that of the enclosing power-of-two square or cube,
-//! with the gaps closed.
+//! The literature draws the first one (Z-order). It also names a "shuffled snake-like" order, for
+//! which we found no definition; the other two, and [`hilbert`](fn@super::hilbert), are candidates
+//! for it. On grids whose sides are not equal powers of two, the index is that of the enclosing
+//! power-of-two square or cube, with the gaps closed.
 
 use super::{by_key, interleave};
 use crate::{Grid, NodeId};
 
-/// Z-order: sorted by the interleaved bits of z, y and x.
+/// Returns the nodes in Z-order: sorted by the interleaved bits of z, y and x.
 ///
 /// ```
 /// use pavior_mesh::{Grid, order};
@@ -29,19 +29,19 @@ pub fn shuffled_row_major(grid: &Grid) -> Vec<NodeId> {
     by_key(grid, |point, bits| interleave(point.map(u32::from), bits))
 }
 
-/// The snake's index with its bits shuffled as row-major's are for Z-order.
+/// Returns the nodes by the index of the snake, shuffled as the row-major index is in Z-order.
 pub fn shuffled_snake(grid: &Grid) -> Vec<NodeId> {
     by_key(grid, |point, bits| {
         let last = (1u32 << bits) - 1;
         let [x, y, z] = point.map(u32::from);
-        // The snake turns y back on odd planes, and x on odd rows of the way it then walks.
+        // The snake reverses y on odd planes, and x on odd rows of its resulting path.
         let y = if z % 2 == 1 { last - y } else { y };
         let x = if y % 2 == 1 { last - x } else { x };
         interleave([x, y, z], bits)
     })
 }
 
-/// A snake through the two halves of every axis, at every level of the quadtree (octree).
+/// Returns the nodes along a snake through the halves of every axis, at each level of the tree.
 pub fn quadrant_snake(grid: &Grid) -> Vec<NodeId> {
     by_key(grid, |point, bits| {
         let [x, y, z] = point.map(u32::from);

@@ -1,18 +1,17 @@
-//! The choice among the searches of a machine of more than 8x8x8 nodes.
+//! The choice of the search on a machine of more than 8x8x8 nodes.
 //!
 //! ```text
 //!   busy boxes:   0         up to 15, on rings     up to a bound      more
 //!   search:       none      corners                leaps              rows
 //! ```
 //!
-//! The bound is the length of the list at which leaps cost as much as shifts over the rows, which
-//! depends on whether the shape has a long side. A
-//! search by leaps that takes too many steps is given up. The rows are then searched from the plane
-//! that it has reached.
+//! The bound is the length of the list at which leaps cost as much as shifts over the rows. It
+//! depends on whether the shape has a long side. A search by leaps that takes too many steps gives
+//! up, and the rows are then searched from the plane that it reached.
 //!
 //! Invariant: the list of busy boxes and the rows show the same nodes as busy.
 //!
-//! Cost: O(1) to take or give a box while the list is short, else O(rows of the box).
+//! Cost: O(1) to take or give a box while the list is short, otherwise O(rows of the box).
 
 use super::busy_boxes::BusyBoxes;
 use super::corners::Corners;
@@ -24,23 +23,23 @@ use super::vectors::Vectors;
 use super::{SearchMethods, SearchWork};
 use crate::{Coordinates, Cuboid, Grid, Occupancy, Sides};
 
-/// The list of busy boxes and the free nodes as rows.
+/// The list of busy boxes and the rows of free nodes.
 #[derive(Clone, Debug)]
 pub(super) struct BoxIndex {
     grid: Grid,
     busy: BusyBoxes,
     free_rows: FreeRows,
-    /// Whether an axis wraps.
+    /// True if an axis wraps.
     rings: bool,
     /// The longest list that is searched, for shapes with short sides and with a long one. If the
     /// list is longer, the rows are searched.
     longest_list: [usize; 2],
-    /// The longest list that is searched by corners; 0 where no axis wraps.
+    /// The longest list that is searched by corners, 0 if no axis wraps.
     corner_search_limit: usize,
-    /// By number of groups, less one: how many leaps cost as much as a search of the rows, for the
-    /// same two kinds of shapes.
+    /// The number of leaps that cost as much as a search of the rows, for the same two kinds of
+    /// shapes, by the number of groups minus one.
     budgets: [[u32; BusyBoxes::GROUPS]; 2],
-    /// The instructions of the processor.
+    /// The vector instructions of the processor.
     vectors: Vectors,
     pub(super) work: SearchWork,
 }
@@ -50,30 +49,30 @@ const LEAP_SEARCH_LIMIT: usize = BusyBoxes::LANES * BusyBoxes::GROUPS;
 /// The longest list that is searched by corners.
 const CORNER_SEARCH_LIMIT: usize = 15;
 
-/// A side from which on a search of the rows takes many passes.
+/// The side from which on a search of the rows takes many passes.
 const LONG_SIDE: u16 = 9;
 
-/// Whether shapes, which are turns of one, have a long side.
+/// Returns true if the shapes, which are orientations of one shape, have a long side.
 fn is_long(shapes: &[Sides]) -> bool {
     shapes.first().is_some_and(|shape| shape.iter().any(|&side| side >= LONG_SIDE))
 }
 
 impl BoxIndex {
-    /// All nodes free.
+    /// Creates an index in which all nodes are free.
     pub(super) fn new(grid: Grid, methods: SearchMethods, vectors: Vectors) -> BoxIndex {
         let free_rows = FreeRows::new(grid, methods);
         let rows_cost = [false, true].map(|is_long| {
             if methods.rows { free_rows.search_cost(&grid, is_long) } else { u32::MAX }
         });
-        // The instructions of a leap, measured. A search takes about as many leaps as there are
-        // boxes.
+        // The measured number of instructions of a leap. A search takes about as many leaps as
+        // there are boxes.
         let leap_cost = |groups: u32| 60 + 20 * groups;
         let leaps_pay = |count: u32, rows_cost: u32| {
             count * leap_cost(count.div_ceil(BusyBoxes::LANES as u32)) <= rows_cost
         };
         let rings = grid.has_wrap();
         let sides_fit = grid.sides().iter().all(|&n| n <= leaps::LONGEST);
-        // A limit of 0 turns a search off.
+        // A limit of 0 disables a search.
         let limit = |is_on: bool, most: usize| if is_on && sides_fit { most } else { 0 };
         let corner_search_limit = limit(methods.corners && rings, CORNER_SEARCH_LIMIT);
         let longest_list = rows_cost.map(|cost| {
@@ -95,14 +94,14 @@ impl BoxIndex {
         }
     }
 
-    /// A box is busy now.
+    /// Marks a box as busy.
     pub(super) fn take(&mut self, cuboid: &Cuboid) {
         self.busy.add(cuboid);
         self.flip(cuboid);
     }
 
-    /// All of a box is busy now and stays so. Of it, these parts were free. The list holds the box
-    /// in place of its parts.
+    /// Marks a box as busy permanently. The given parts of it were free. The list contains the box
+    /// instead of its parts.
     pub(super) fn cover(&mut self, cuboid: &Cuboid, free: &[Cuboid]) {
         let is_listed = self.busy.add_cover(cuboid);
         for part in free {
@@ -114,7 +113,7 @@ impl BoxIndex {
         }
     }
 
-    /// A box is busy now. Of it, these parts were free; the others are covered.
+    /// Marks a box as busy. The given parts of it were free, and the others are covered.
     pub(super) fn take_over(&mut self, cuboid: &Cuboid, free: &[Cuboid]) {
         self.busy.add(cuboid);
         for part in free {
@@ -122,24 +121,24 @@ impl BoxIndex {
         }
     }
 
-    /// A box that was taken is free again.
+    /// Marks a box that was taken as free again.
     pub(super) fn give(&mut self, cuboid: &Cuboid) {
         self.busy.remove(cuboid);
         self.flip(cuboid);
     }
 
-    /// Whether the list is so short that a search near one box is no cheaper than a search of the
-    /// whole machine.
+    /// Returns true if the list is so short that a search near one box is no cheaper than a search
+    /// of the whole machine.
     pub(super) fn is_short(&self) -> bool {
         self.busy.count() <= self.longest_list[0].min(2 * BusyBoxes::LANES)
     }
 
-    /// While the list is short, no search looks at the rows.
+    /// Flips a box in the rows, later if the list is short, since no search then reads the rows.
     fn flip(&mut self, cuboid: &Cuboid) {
         self.free_rows.flip(cuboid, self.busy.count() <= self.longest_list[1]);
     }
 
-    /// The nodes that no listed box holds.
+    /// Returns the nodes that are in no box of the list.
     pub(super) fn listed(&self) -> Occupancy {
         let mut free = Occupancy::all_free(self.grid);
         for node in self.busy.iter().flat_map(|cuboid| cuboid.nodes(&self.grid)) {
@@ -149,12 +148,12 @@ impl BoxIndex {
         free
     }
 
-    /// Whether the rows show a node as free; `None` if there are no rows.
+    /// Returns true if a node is free in the rows, or `None` if there are no rows.
     pub(super) fn is_free(&self, point: Coordinates) -> Option<bool> {
         self.free_rows.is_free(&self.grid, point)
     }
 
-    /// The first free box of the first of these shapes that has one. Bases are in row-major order.
+    /// Finds the first free box, in row-major order of bases, of the first shape that has one.
     ///
     /// The search by leaps is compiled for lists of at most 1, 2, 4 and 8 groups of eight boxes,
     /// with and without rings.
@@ -184,8 +183,8 @@ impl BoxIndex {
         }
     }
 
-    /// Searches by corners, among at most [`CORNER_SEARCH_LIMIT`] boxes. The search is compiled
-    /// for each of these numbers of groups, vectors and candidates: see [`Corners`].
+    /// Searches by corners, among at most [`CORNER_SEARCH_LIMIT`] boxes. The search is compiled for
+    /// each of these numbers of groups, vectors and candidates: see [`Corners`].
     fn first_by_corners(&mut self, shapes: &[Sides]) -> Option<Cuboid> {
         fn among<const G: usize, const R: usize, const C: usize>(
             boxes: &BoxIndex,
@@ -210,7 +209,7 @@ impl BoxIndex {
         }
     }
 
-    /// Searches by leaps, among at most N groups of boxes. After too many leaps the rows are
+    /// Searches by leaps, among at most N groups of boxes. After too many leaps, the rows are
     /// searched.
     fn first_by_leaps<const N: usize, const RINGS: bool>(
         &mut self,
@@ -254,7 +253,7 @@ impl BoxIndex {
         })
     }
 
-    /// The first free base of a shape in a region, by the rows.
+    /// Finds the first free base of a shape in a region, using the rows.
     fn search_rows(
         &mut self,
         free: &Occupancy,

@@ -1,16 +1,16 @@
-//! The list of busy boxes, eight to a group, with a vector for each coordinate of a group.
+//! The list of busy boxes, in groups of eight, with a vector for each coordinate of a group.
 //!
 //! ```text
 //!   group 0:   base x   [x0 x1 x2 .. x7]     sides x   [a0 a1 .. a7]      and so for y and z
 //! ```
 //!
-//! Boxes stand in no order. The last group is padded with boxes of no nodes, so that a search reads
-//! whole groups.
+//! Boxes are in no particular order. The last group is padded with empty boxes, so that a search
+//! reads whole groups.
 //!
 //! Invariant: `keys[i]` is the base of the i-th box, and no two boxes have the same base. A cover,
-//! which may overlap boxes and hold their bases, has a key of its own.
+//! which may overlap boxes and contain their bases, has a separate key.
 //!
-//! Cost: O(1) to add or remove a box. A short list is walked to find the box. A long one, as of
+//! Cost: O(1) to add or remove a box. To find a box, a short list is scanned, and a long one, as of
 //! thousands of jobs, has an index.
 
 use super::key_index::KeyIndex;
@@ -20,17 +20,17 @@ use crate::{Coordinates, Cuboid};
 /// The busy boxes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BusyBoxes {
-    /// Padded with boxes of no nodes.
+    /// The groups, padded with empty boxes.
     groups: Vec<Group>,
-    /// The bases, a word each.
+    /// The bases, each in a word.
     keys: Vec<u64>,
-    /// Where each base stands in the list; unused while the list is short.
+    /// The position of each base in the list. Unused while the list is short.
     index_of_keys: KeyIndex,
 }
 
 /// A longer list gets an index.
 const LONG: usize = 128;
-/// An index is dropped when the list has shrunk to this length.
+/// The index is dropped when the list has shrunk to this length.
 const SHORT: usize = 64;
 
 /// Eight boxes: by axis, their bases and their sides.
@@ -45,23 +45,23 @@ fn key(base: Coordinates) -> u64 {
 const COVER: u64 = 1 << 63;
 
 impl BusyBoxes {
-    /// The boxes of a group.
+    /// The number of boxes in a group.
     pub(super) const LANES: usize = 8;
-    /// The list grows by this many groups, so that a search may read up to as many.
+    /// The number of groups by which the list grows, so that a search may read up to as many.
     pub(super) const GROUPS: usize = 8;
 
-    /// The number of boxes.
+    /// Returns the number of boxes.
     #[inline]
     pub(super) fn count(&self) -> usize {
         self.keys.len()
     }
 
-    /// The boxes.
+    /// Returns the boxes.
     pub(super) fn iter(&self) -> impl Iterator<Item = Cuboid> + '_ {
         (0..self.count()).map(|index| self.get(index))
     }
 
-    /// The first N groups of a list that is not empty.
+    /// Returns the first N groups of a list that is not empty.
     #[inline(always)]
     pub(super) fn groups<const N: usize>(&self) -> &[Group; N] {
         self.groups.first_chunk().expect("padded")
@@ -72,9 +72,9 @@ impl BusyBoxes {
         self.add_by(key(cuboid.base), cuboid);
     }
 
-    /// Adds a box that is never removed, and all of whose nodes stay busy. It may overlap others.
-    /// Returns whether it stands in the list now: not if there is another cover of this base. O(m)
-    /// for m boxes.
+    /// Adds a box that is never removed and whose nodes all stay busy. It may overlap others.
+    /// Returns false, without adding it, if the list has another cover with this base. O(m) for m
+    /// boxes.
     pub(super) fn add_cover(&mut self, cuboid: &Cuboid) -> bool {
         let key = key(cuboid.base) | COVER;
         if let Some(index) = self.keys.iter().position(|&other| other == key) {
@@ -84,7 +84,7 @@ impl BusyBoxes {
         true
     }
 
-    /// Whether any box may overlap others.
+    /// Returns true if any box may overlap others.
     pub(super) fn has_covers(&self) -> bool {
         self.keys.iter().any(|key| key & COVER != 0)
     }
@@ -111,7 +111,7 @@ impl BusyBoxes {
         self.set(last, [0; 3], [0; 3]);
     }
 
-    /// Removes a key, and returns its place. The last key has this place now.
+    /// Removes a key and returns its position, to which the last key is moved.
     fn unlist(&mut self, key: u64) -> Option<usize> {
         if !self.index_of_keys.is_used() {
             let index = self.keys.iter().position(|&other| other == key)?;
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn the_list_holds_what_was_added_and_not_removed() {
         let (mut busy, mut truth) = (BusyBoxes::default(), Vec::new());
-        // Up and down past both ends of where there is an index, removing from all over the list.
+        // The list grows and shrinks past both limits of the index, with removals at all positions.
         for (up, down) in [(LONG + 90, SHORT), (LONG, LONG + 20), (2 * LONG, 2)] {
             for _ in 0..up {
                 let number = truth.last().map_or(0, |last: &Cuboid| last.base[0] + 1);

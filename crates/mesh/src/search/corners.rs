@@ -1,9 +1,9 @@
-//! The first free base among few busy boxes, by a test of every place where it can be.
+//! The first free base among few busy boxes, found by a test of every place where it can be.
 //!
-//! On each axis the first free base stands at 0 or right behind a busy box: else the base before it
-//! on that axis would be free, and earlier. So m boxes leave m + 1 candidates an axis, the same for
-//! all shapes. A box forbids a candidate to side a if the gap from the candidate to the box is less
-//! than a:
+//! On each axis the first free base is at 0 or directly after a busy box: otherwise the base before
+//! it on that axis would also be free, and earlier. So m boxes give m + 1 candidates per axis, the
+//! same for all shapes. A box forbids a candidate to a side a if the gap from the candidate to the
+//! box is less than a:
 //!
 //! ```text
 //!   0       4         9            The candidate behind A is 4. B is 5 ahead of it, and forbids it
@@ -11,42 +11,43 @@
 //!           |<-- 5 -->|            nothing. On a ring of 12, A is 9 ahead.
 //! ```
 //!
-//! The gap is 0 inside a box. Boxes come in groups of eight, a bit of a byte each: for each
-//! candidate and group, a byte says which boxes forbid it. A base is free if the bytes of its three
-//! coordinates have no bit in common. Vectors test many bases at once, without a branch.
+//! The gap is 0 inside a box. Boxes are in groups of eight, with one bit of a byte for each: for
+//! each candidate and group, a byte contains the boxes that forbid it. A base is free if the bytes
+//! of its three coordinates have no bit in common. Vectors test many bases at once, without a
+//! branch.
 //!
-//! Invariant: the candidates of an axis hold the coordinate of every first free base. So the answer
-//! is exact, on lines and rings alike.
+//! Invariant: the candidates of an axis include the coordinate of every first free base. The answer
+//! is therefore exact, on lines and on rings.
 //!
-//! Cost: O(m^3 / 16) vector operations a shape.
+//! Cost: O(m^3 / 16) vector operations per shape.
 
 use super::busy_boxes::{BusyBoxes, Group};
 use super::lanes::{I16x8, U8x16};
 use crate::{Coordinates, Cuboid, Grid, Sides};
 
-/// The gap to a box that lies behind: greater than every side.
+/// The gap to a box that is behind: greater than every side.
 const NEVER: i16 = i16::MAX;
 
-/// By group of boxes and batch of eight candidates: a byte a candidate that says which boxes of the
-/// group forbid it.
+/// By group of boxes and batch of eight candidates: a byte per candidate, with a bit for each box
+/// of the group that forbids it.
 type ForbiddenBy<const G: usize> = [[u64; G]; G];
 
-/// The mark of a word that is not computed yet. A word of this value is computed again.
+/// The mark of a word that is not computed yet. A word with this value is computed again.
 const NOT_KNOWN: u64 = u64::MAX;
 
-/// The candidates on an axis: up to G batches of eight, as the boxes are G groups of eight.
+/// The candidates on an axis: up to G batches of eight, just as the boxes are G groups of eight.
 #[derive(Clone, Copy, Debug)]
 struct Axis<const G: usize> {
-    /// Where they are: behind each box, and at 0 in the lanes that have none.
+    /// The coordinates: after each box, and 0 in lanes without a box.
     at: [I16x8; G],
-    /// From each candidate to each box: by batch, candidate of the batch and group of boxes.
+    /// The gaps from candidates to boxes: by batch, candidate of the batch and group of boxes.
     gaps: [[[I16x8; G]; BusyBoxes::LANES]; G],
-    /// From each candidate to the end of the line; more than any side on a ring.
+    /// The distance from each candidate to the end of the line, or more than any side on a ring.
     room: [I16x8; G],
 }
 
 impl<const G: usize> Axis<G> {
-    /// The first C candidates, which are all there are and perhaps the one at 0 again.
+    /// Computes the first C candidates: all candidates, and possibly the one at 0 again.
     #[inline(always)]
     fn new<const C: usize>(grid: &Grid, axis: usize, groups: &[Group; G]) -> Axis<G> {
         let n = splat(grid.side(axis));
@@ -57,7 +58,7 @@ impl<const G: usize> Axis<G> {
                 at[g] = end - (n & !end.simd_lt(n));
             }
             let gaps = Axis::gaps::<C>(groups, axis, &at, |ahead, sides| {
-                // Around the ring. More than n - sides ahead, the box covers the candidate.
+                // The distance around the ring. Beyond n - sides, the box covers the candidate.
                 let ahead = ahead + (n & ahead.simd_lt(I16x8::ZERO));
                 (ahead & !ahead.simd_gt(n - sides)) | never(sides)
             });
@@ -74,7 +75,7 @@ impl<const G: usize> Axis<G> {
         Axis { at, gaps, room }
     }
 
-    /// The gaps, from how far ahead the boxes are, which may be less than nothing, and their sides.
+    /// Computes the gaps from the distances to the boxes, which may be negative, and their sides.
     #[inline(always)]
     fn gaps<const C: usize>(
         groups: &[Group; G],
@@ -94,15 +95,15 @@ impl<const G: usize> Axis<G> {
         gaps
     }
 
-    /// Which boxes forbid each of the first C candidates to a side. A candidate too near to the end
-    /// of a line is replaced by the one at 0, which has the number `count`.
+    /// Computes the boxes that forbid each of the first C candidates to a side. A candidate too
+    /// near to the end of a line is replaced by the one at 0, which has the number `count`.
     #[inline(always)]
     fn forbidden<const C: usize>(&self, side: u16, count: usize) -> ForbiddenBy<G> {
         let side = splat(side);
         let mut bytes = [[0; G]; G];
         for g in 0..G {
             for batch in 0..G {
-                // All boxes forbid the candidates behind the first C.
+                // All boxes forbid the candidates after the first C.
                 let lanes = C.saturating_sub(batch * BusyBoxes::LANES).min(BusyBoxes::LANES);
                 let mut word = u64::MAX.checked_shl(8 * lanes as u32).unwrap_or(0);
                 for pair in 0..lanes / 2 {
@@ -123,7 +124,7 @@ impl<const G: usize> Axis<G> {
     }
 }
 
-/// [`NEVER`] in the lanes of boxes that have no nodes ahead.
+/// Returns [`NEVER`] in the lanes of boxes that have no nodes ahead.
 #[inline(always)]
 fn never(nodes: I16x8) -> I16x8 {
     I16x8::splat(NEVER) & !nodes.simd_gt(I16x8::ZERO)
@@ -134,7 +135,7 @@ fn splat(value: u16) -> I16x8 {
     I16x8::splat(value as i16)
 }
 
-/// A byte, eight times.
+/// Returns a word that repeats one byte of `bytes` eight times.
 #[inline(always)]
 fn spread<const G: usize>(bytes: &[u64; G], index: usize) -> u64 {
     (bytes[index / 8] >> (8 * (index % 8)) & 0xff) * 0x0101_0101_0101_0101
@@ -143,8 +144,8 @@ fn spread<const G: usize>(bytes: &[u64; G], index: usize) -> u64 {
 /// A search among boxes in G groups, 1 or 2, on a grid whose sides are at most
 /// [`leaps::LONGEST`](super::leaps::LONGEST).
 ///
-/// It looks at C candidates on the axes x and y, and at Z along z: C, or 1 on a flat grid. C is
-/// even and more than there are boxes. The candidates of a plane fill R = C G / 2 vectors.
+/// It tests C candidates on the axes x and y, and Z along z: C, or 1 on a flat grid. C is even and
+/// greater than the number of boxes. The candidates of a plane fill R = C G / 2 vectors.
 pub(super) struct Corners<const G: usize, const R: usize, const C: usize, const Z: usize> {
     grid: Grid,
     axes: [Axis<G>; 3],
@@ -152,20 +153,20 @@ pub(super) struct Corners<const G: usize, const R: usize, const C: usize, const 
 }
 
 impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, R, C, Z> {
-    /// Rows to a vector.
+    /// The number of rows in a vector.
     const ROWS: usize = 2 / G;
 
-    /// The candidates among the first `count` boxes.
+    /// Computes the candidates of the first `count` boxes.
     #[inline(always)]
     pub(super) fn new(grid: Grid, groups: &[Group; G], count: usize) -> Corners<G, R, C, Z> {
         let axis = |axis: usize| Axis::new::<C>(&grid, axis, groups);
         Corners { grid, axes: [axis(0), axis(1), axis(2)], count }
     }
 
-    /// The first free base of the first of the shapes that has one.
+    /// Finds the first free base of the first of the shapes that has one.
     #[inline(always)]
     pub(super) fn first(&self, shapes: &[Sides]) -> Option<Cuboid> {
-        // The orientations of a shape have three sides among them, each on each axis.
+        // The orientations of a shape share three sides, each on each axis.
         let sides = shapes.first().copied().unwrap_or_default();
         let mut known = [[[[NOT_KNOWN; G]; G]; 3]; 3];
         shapes.iter().find_map(|&shape| {
@@ -191,11 +192,11 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
         })
     }
 
-    /// The first free base of a shape, given by axis which boxes forbid which candidates.
+    /// Finds the first free base of a shape from the boxes that forbid the candidates of each axis.
     #[inline(always)]
     fn base(&self, shape: Sides, [x, y, z]: [ForbiddenBy<G>; 3]) -> Option<Cuboid> {
-        // By pair of candidates along x and y, and group of boxes: which boxes forbid both. The
-        // pairs of one candidate along y are a row; one row fills a vector, or two do.
+        // By pair of candidates along x and y, and group of boxes: the boxes that forbid both. The
+        // pairs with one candidate along y are a row. One row, or two, fill a vector.
         let mut rows = [[U8x16::ZERO; G]; R];
         for row in 0..R {
             let [first, last] = [row * Self::ROWS, row * Self::ROWS + Self::ROWS - 1];
@@ -217,7 +218,7 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
         Some(Cuboid::new(self.first_of(&rows, &z), shape))
     }
 
-    /// The boxes that forbid a candidate along z, in all lanes.
+    /// Returns the boxes that forbid a candidate along z, in all lanes.
     #[inline(always)]
     fn boxes_in_plane(&self, z: &ForbiddenBy<G>, plane: usize) -> [U8x16; G] {
         let plane = if Z == 1 { self.count } else { plane };
@@ -228,8 +229,8 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
         in_plane
     }
 
-    /// The first of the bases, of which there is at least one: the first plane that has one, the
-    /// first row in it, the first base in that.
+    /// Returns the first of the free bases, of which there is at least one: in the first plane that
+    /// has one, the first row, and the first base in that row.
     #[inline(always)]
     fn first_of(&self, rows: &[[U8x16; G]; R], z: &ForbiddenBy<G>) -> Coordinates {
         let mut planes_with_bases = 0;
@@ -243,7 +244,7 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
         }
         let (plane, base_z) = if Z == 1 { (0, 0) } else { self.least(2, planes_with_bases) };
         let in_plane = self.boxes_in_plane(z, plane);
-        // The free candidates along x, a bit each, by candidate along y.
+        // The free candidates along x, one bit each, by candidate along y.
         let mut bases = [0; 16];
         let mut rows_with_bases = 0;
         for row in 0..C {
@@ -257,8 +258,8 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
         [x, y, base_z]
     }
 
-    /// The number and coordinate of the first of some candidates, a bit each, at least one. One too
-    /// near to the end of a line is never the first: the one at 0 is among them then.
+    /// Returns the number and the coordinate of the first of some candidates, given as bits. One
+    /// too near to the end of a line is never the first: the one at 0 is then among them.
     #[inline(always)]
     fn least(&self, axis: usize, mut candidates: u32) -> (usize, u16) {
         let mut least = (0, u16::MAX);
@@ -275,7 +276,7 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
     }
 }
 
-/// The candidates of a vector that no box forbids which crosses their plane.
+/// Returns the candidates of a vector that no box crossing their plane forbids.
 #[inline(always)]
 fn free<const G: usize>(row: &[U8x16; G], in_plane: &[U8x16; G]) -> U8x16 {
     let mut taken = row[0] & in_plane[0];

@@ -8,14 +8,14 @@
 //!   runs along y:  the same, with shifts of eight times as many bits
 //! ```
 //!
-//! All sides take three shifts, so that no branch depends on the shape: a shift by 0 changes
-//! nothing. A shift along x carries bits over the end of a row, into columns that are no bases. On
-//! a ring they are replaced by bits from the other end of the row. At the end a mask clears all
-//! bits but bases.
+//! Every side takes three shifts, so that no branch depends on the shape: a shift by 0 changes
+//! nothing. A shift along x carries bits over the end of a row, into columns that contain no bases.
+//! On a ring they are replaced by bits from the other end of the row. A final mask clears all bits
+//! except bases.
 //!
-//! Invariant: if z wraps, the planes are repeated behind the last one. If not, zeros follow it.
+//! Invariant: if z wraps, the planes are repeated after the last one. Otherwise, zeros follow it.
 //!
-//! Cost: some forty vector operations a shape, with no branch that depends on the state.
+//! Cost: about forty vector operations per shape, with no branch that depends on the state.
 
 use super::SearchWork;
 use super::lanes::U64x2;
@@ -29,26 +29,26 @@ const SIDE: usize = 8;
 #[derive(Clone, Debug)]
 pub(super) struct Cube {
     grid: Grid,
-    /// The planes, and behind the last one the same again if z wraps.
+    /// The planes. If z wraps, they are repeated after the last one.
     planes: [u64; 2 * SIDE],
     tables: Tables,
     vectors: Vectors,
     pub(super) work: SearchWork,
 }
 
-/// Shifts and masks, by sides less one.
+/// Shifts and masks, indexed by side minus one.
 #[derive(Clone, Copy, Debug)]
 struct Tables {
     /// The shifts that leave the bases of runs along x.
     along_x: [[Shift; 3]; SIDE],
     /// The same along y.
     along_y: [[Shift; 3]; SIDE],
-    /// The places on a plane where a shape of two sides may stand.
+    /// The positions in a plane that are bases of a shape with two given sides.
     bases: [[u64; SIDE]; SIDE],
 }
 
 /// A shift of a word along an axis: `word >> ahead & ahead_mask | word << back & back_mask`. On a
-/// mesh nothing comes round from the other end, and only `ahead` is used.
+/// mesh no bit comes from the other end, and only `ahead` is used.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shift {
     ahead: u32,
@@ -57,16 +57,16 @@ struct Shift {
     back_mask: u64,
 }
 
-/// A mask of the first columns of the first rows.
+/// Returns a mask of the first columns of the first rows.
 fn corner(columns: u16, rows: u16) -> u64 {
     let row = (1u64 << columns) - 1;
     (0..rows).fold(0, |mask, y| mask | row << (8 * y))
 }
 
 impl Shift {
-    /// The shift by `step` coordinates of an axis.
+    /// Creates the shift by `step` coordinates of an axis.
     fn by(step: u16, grid: &Grid, axis: usize) -> Shift {
-        // Bits of neighbours along the axis are `scale` apart.
+        // Bits of neighbors along the axis are `scale` apart.
         let (n, scale) = (grid.side(axis), if axis == 0 { 1 } else { 8 });
         let ahead = u32::from(step) * scale;
         if step == 0 || !grid.wraps(axis) {
@@ -82,8 +82,8 @@ impl Shift {
         }
     }
 
-    /// The shifts that leave the bases of runs of a side. Each doubles the length of the runs, as
-    /// far as the side is not reached.
+    /// Returns the shifts that leave the bases of runs of a side. Each doubles the length of the
+    /// runs until the side is reached.
     fn runs(side: u16, grid: &Grid, axis: usize) -> [Shift; 3] {
         let mut reached = 1;
         [(); 3].map(|()| {
@@ -95,7 +95,7 @@ impl Shift {
 }
 
 impl Cube {
-    /// All nodes free, if the grid is small enough.
+    /// Creates a machine with all nodes free. Returns `None` if the grid is too large.
     pub(super) fn new(grid: Grid, vectors: Vectors) -> Option<Cube> {
         let [w, d, h] = grid.sides();
         if [w, d, h].iter().any(|&side| usize::from(side) > SIDE) {
@@ -103,7 +103,7 @@ impl Cube {
         }
         let runs = |axis: usize| {
             std::array::from_fn(|index| {
-                // A side that does not fit has no bases, whatever the shifts.
+                // A side that does not fit has no bases, regardless of the shifts.
                 Shift::runs((index as u16 + 1).min(grid.side(axis)), &grid, axis)
             })
         };
@@ -137,20 +137,20 @@ impl Cube {
         }
     }
 
-    /// The first free box of the first of these shapes that has one. Bases are in row-major order.
+    /// Finds the first free box, in row-major order of bases, of the first shape that has one.
     pub(super) fn first(&mut self, shapes: &[Sides]) -> Option<Cuboid> {
         let (found, tried) = self.vectors.run(InCube { cube: self, shapes });
         self.work.words += tried * SIDE as u64;
         found
     }
 
-    /// Whether a node is free.
+    /// Returns true if a node is free.
     pub(super) fn is_free(&self, [x, y, z]: Coordinates) -> bool {
         self.planes[usize::from(z)] >> (x + 8 * y) & 1 == 1
     }
 }
 
-/// A search for the first of some shapes.
+/// A search for the first of several shapes.
 struct InCube<'c> {
     cube: &'c Cube,
     shapes: &'c [Sides],
@@ -187,13 +187,13 @@ impl Kernel for InCube<'_> {
 /// Eight words.
 type Words = [U64x2; SIDE / 2];
 
-/// What a function makes of each two words.
+/// Applies a function to each pair of words.
 #[inline(always)]
 fn each([a, b, c, d]: Words, of: impl Fn(U64x2) -> U64x2) -> Words {
     [of(a), of(b), of(c), of(d)]
 }
 
-/// The bases of runs along z, by length less one.
+/// Computes the bases of runs along z, indexed by length minus one.
 #[inline(always)]
 fn runs_along_z(planes: &[u64; 2 * SIDE]) -> [Words; SIDE] {
     let two = |from: usize| U64x2::new([planes[from], planes[from + 1]]);
@@ -206,7 +206,7 @@ fn runs_along_z(planes: &[u64; 2 * SIDE]) -> [Words; SIDE] {
     runs
 }
 
-/// The bases of runs along x and y, where neither wraps.
+/// Computes the bases of runs along x and y if neither axis wraps.
 #[inline(always)]
 fn meshes(mut set: Words, along_x: &[Shift; 3], along_y: &[Shift; 3]) -> Words {
     for shifts in [along_x, along_y] {
@@ -217,7 +217,7 @@ fn meshes(mut set: Words, along_x: &[Shift; 3], along_y: &[Shift; 3]) -> Words {
     set
 }
 
-/// The bases of runs along x and y, where one of them or both wrap.
+/// Computes the bases of runs along x and y if one or both axes wrap.
 #[inline(always)]
 fn rings(mut set: Words, along_x: &[Shift; 3], along_y: &[Shift; 3]) -> Words {
     for shifts in [along_x, along_y] {
@@ -233,7 +233,7 @@ fn rings(mut set: Words, along_x: &[Shift; 3], along_y: &[Shift; 3]) -> Words {
     set
 }
 
-/// The first bit under a mask, in the first `planes` planes.
+/// Finds the first bit under a mask, in the first `planes` planes.
 #[inline(always)]
 fn first(set: Words, mask: u64, planes: usize) -> Option<Coordinates> {
     let [even, odd] = (set[0] | set[1] | set[2] | set[3]).to_array();

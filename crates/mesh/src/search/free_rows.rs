@@ -1,17 +1,18 @@
-//! The free nodes as rows, brought up to date when they are searched.
+//! The free nodes as rows, updated when they are searched.
 //!
-//! While the list of busy boxes is short, no search looks at the rows, and to flip the nodes of a
-//! large box costs more than a search. So boxes may wait to be flipped:
+//! While the list of busy boxes is short, no search reads the rows, and flipping the nodes of a
+//! large box costs more than a search. Boxes may therefore wait to be flipped:
 //!
 //! ```text
-//!   taken, a short list:  the box waits          given back while it waits:  nothing is to be done
-//!   searched:             all that wait are flipped first
+//!   taken while the list is short:  the box waits
+//!   given back while it waits:      the box is dropped
+//!   before a search of the rows:    all waiting boxes are flipped
 //! ```
 //!
 //! Invariant: the rows, with the nodes of each waiting box flipped, show the free nodes. No box
-//! waits twice: to flip it twice changes nothing.
+//! waits twice, since flipping it twice changes nothing.
 //!
-//! Cost: O(1) a box that waits, for the few that do; O(rows of the box) to flip one.
+//! Cost: O(1) for each of the few boxes that wait; O(rows of the box) to flip one.
 
 use super::SearchMethods;
 use super::region::Region;
@@ -20,15 +21,15 @@ use super::rows::Rows;
 use super::vectors::Vectors;
 use crate::{BaseSet, Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
 
-/// The free nodes as rows, but for the boxes that wait to be flipped.
+/// The free nodes as rows, except for the boxes that wait to be flipped.
 #[derive(Clone, Debug)]
 pub(super) struct FreeRows {
     rows: Lanes,
     waiting: Vec<Cuboid>,
 }
 
-/// Rows in lanes as narrow as they allow. Where rows have more than 64 nodes there are none: a set
-/// of bases is made of the occupancy for each search.
+/// Rows in the narrowest possible lanes. There are none if rows have more than 64 nodes or are
+/// turned off: each search then computes a set of bases from the occupancy.
 #[derive(Clone, Debug)]
 enum Lanes {
     Narrow(Rows<u16, 16>),
@@ -38,7 +39,7 @@ enum Lanes {
 }
 
 impl FreeRows {
-    /// All nodes free.
+    /// Creates rows in which all nodes are free.
     pub(super) fn new(grid: Grid, methods: SearchMethods) -> FreeRows {
         let rows = match grid.side(0) {
             _ if !methods.rows => Lanes::Whole(BaseSet::new(grid)),
@@ -62,7 +63,7 @@ impl FreeRows {
         }
     }
 
-    /// Whether a node is free; `None` if there are no rows.
+    /// Returns true if a node is free, or `None` if there are no rows.
     pub(super) fn is_free(&self, grid: &Grid, point: Coordinates) -> Option<bool> {
         let shown = match &self.rows {
             Lanes::Narrow(rows) => rows.is_free(point),
@@ -74,8 +75,8 @@ impl FreeRows {
         Some(shown ^ (flips % 2 == 1))
     }
 
-    /// About how many instructions a search takes, for shapes with short sides or with a long one.
-    /// The constants are measured. Along a long side there are more passes over the rows.
+    /// Estimates the number of instructions of a search, for shapes with short sides or with a long
+    /// one. The constants are measured. A long side takes more passes over the rows.
     pub(super) fn search_cost(&self, grid: &Grid, is_long: bool) -> u32 {
         let rows = u32::from(grid.side(2)) * (u32::from(grid.side(1)) + 1);
         let vectors = match self.rows {
@@ -88,8 +89,8 @@ impl FreeRows {
         if grid.has_wrap() { 1500 + 50 * passes * vectors } else { 600 + 20 * passes * vectors }
     }
 
-    /// The first free base of a shape in a region, outside of which there is none; and the number
-    /// of words computed.
+    /// Finds the first free base of a shape in a region that contains all of them. Also returns the
+    /// number of words computed.
     pub(super) fn first(
         &mut self,
         free: &Occupancy,

@@ -1,24 +1,24 @@
-//! An index of a list of keys: it says where in the list a key stands.
+//! An index from the keys of a list to their positions.
 //!
-//! A hash table with open addressing and linear probing. Its slots hold places in the list, not
-//! keys, so that it is one array and quick to copy.
+//! It is a hash table with open addressing and linear probing. Its slots contain positions in the
+//! list instead of keys, so that it is one array and quick to copy.
 //!
-//! Invariant: every key of the list has one slot, and at most half of the slots are taken.
+//! Invariant: every key of the list has one slot, and at most half of the slots are in use.
 //!
-//! Cost: O(1) an operation, expected.
+//! Cost: O(1) per operation, expected.
 
-/// A slot that holds no place.
+/// An empty slot.
 const NONE: u32 = u32::MAX;
 
-/// The places of the keys of a list, none of which are equal.
+/// The positions of the keys of a list, which are distinct.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KeyIndex {
-    /// A power of two, or none where there is no index.
+    /// A power of two of slots, or none if there is no index.
     slots: Vec<u32>,
 }
 
 impl KeyIndex {
-    /// An index of a list.
+    /// Creates the index of a list.
     pub(super) fn of(keys: &[u64]) -> KeyIndex {
         let mut places = KeyIndex { slots: vec![NONE; (4 * keys.len()).next_power_of_two()] };
         for (place, &key) in keys.iter().enumerate() {
@@ -27,12 +27,12 @@ impl KeyIndex {
         places
     }
 
-    /// Whether there is an index.
+    /// Returns true if there is an index.
     pub(super) fn is_used(&self) -> bool {
         !self.slots.is_empty()
     }
 
-    /// The last key is new in the list.
+    /// Adds the last key of a list, which is new.
     pub(super) fn pushed(&mut self, keys: &[u64]) {
         if keys.len() * 2 > self.slots.len() {
             *self = KeyIndex::of(keys);
@@ -41,7 +41,7 @@ impl KeyIndex {
         }
     }
 
-    /// Removes a key from the list; the last one takes its place, which is returned.
+    /// Removes a key from the list, moves the last key to its position, and returns that position.
     pub(super) fn swap_remove(&mut self, keys: &mut Vec<u64>, key: u64) -> Option<usize> {
         let hole = self.find(keys, key)?;
         let place = self.slots[hole];
@@ -61,7 +61,7 @@ impl KeyIndex {
         (slot + 1) & (self.slots.len() - 1)
     }
 
-    /// The slot of a key.
+    /// Finds the slot of a key.
     fn find(&self, keys: &[u64], key: u64) -> Option<usize> {
         let mut slot = self.home(key);
         while self.slots[slot] != NONE {
@@ -81,7 +81,7 @@ impl KeyIndex {
         self.slots[slot] = place as u32;
     }
 
-    /// Empties a slot, and moves those behind it that would be cut off from their homes.
+    /// Empties a slot, and moves later entries that could no longer be found.
     fn empty(&mut self, keys: &[u64], mut hole: usize) {
         let mask = self.slots.len() - 1;
         let mut slot = self.after(hole);

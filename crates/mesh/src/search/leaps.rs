@@ -1,7 +1,7 @@
-//! The first free base among few busy boxes, by leaps from the end of one box to the next.
+//! The first free base among few busy boxes, found by leaps from the end of one box to the next.
 //!
-//! A busy box of w nodes on an axis forbids `w + a - 1` bases to a shape with side a. The search
-//! stands at a base. While a box forbids it, the search leaps to the end of that box along x.
+//! A busy box of w nodes on an axis forbids `w + a - 1` bases to a shape with side a. While a box
+//! forbids the current base, the search leaps to the end of that box along x.
 //!
 //! ```text
 //!   2x2 in 8x4:  A A A . . B B .      A forbids x = 0..2, B forbids x = 4..6, both in rows 0..1.
@@ -10,14 +10,15 @@
 //!                . . . . C C C C
 //! ```
 //!
-//! A row that is forbidden to its end stays so until the first of the boxes that forbid it ends
-//! along y. A plane stays forbidden until the first of its boxes ends along z. Such rows and planes
-//! are leapt over as a whole.
+//! A row that is forbidden to its end remains so until the first of the boxes that forbid it ends
+//! along y. A plane remains forbidden until the first of its boxes ends along z. The search leaps
+//! over such rows and planes as a whole.
 //!
-//! Invariant: no base before the current one, in row-major order, is free. So the answer is exact.
+//! Invariant: no base before the current one, in row-major order, is free. The answer is exact.
 //!
-//! Cost: O(m / 8) vector operations a leap, for m busy boxes; at most O(m^3) leaps. In states of
-//! real schedules there are about m leaps. The search gives up when a budget of leaps is spent.
+//! Cost: O(m / 8) vector operations per leap, for m busy boxes, and at most O(m^3) leaps. In states
+//! of real schedules there are about m leaps. The search gives up when it exceeds a budget of
+//! leaps.
 
 use std::ops::ControlFlow;
 
@@ -31,34 +32,33 @@ use crate::{Coordinates, Grid, Sides};
 pub(super) enum Found {
     /// The first free base.
     Base(Coordinates),
-    /// There is none.
+    /// No base is free.
     Nothing,
-    /// The budget is spent; no base before this plane is free.
+    /// The search gave up. No base before this plane is free.
     Unknown(u16),
 }
 
-/// A search in a list of at most N vectors of boxes, on a grid whose sides are at most
-/// [`LONGEST`].
+/// A search in a list of at most N vectors of boxes, on a grid whose sides are at most [`LONGEST`].
 pub(super) struct Leaps<'b, const N: usize, const RINGS: bool> {
     pub(super) grid: Grid,
     pub(super) busy: &'b BusyBoxes,
     pub(super) shape: Sides,
     pub(super) region: Region,
-    /// The number of leaps after which the search gives up. It is checked once a row.
+    /// The number of leaps after which the search gives up. It is checked once per row.
     pub(super) budget: u32,
 }
 
 /// The longest axis on which sums of two coordinates fit into a lane.
 pub(super) const LONGEST: u16 = 16_383;
 
-/// The forbidden bases on one axis, box by box.
+/// The forbidden bases on one axis, by box.
 #[derive(Clone, Copy)]
 struct Forbidden<const N: usize> {
-    /// The first one.
+    /// The first forbidden base.
     from: [I16x8; N],
-    /// How many.
+    /// The number of forbidden bases.
     count: [I16x8; N],
-    /// The axis's length if it wraps, else 0.
+    /// The length of the axis if it wraps, otherwise 0.
     around: I16x8,
 }
 
@@ -77,7 +77,7 @@ impl<const N: usize> Forbidden<N> {
                 let [bases, sides] = groups[i][axis];
                 let before = bases - reach;
                 from[i] = before + (n & before.simd_lt(I16x8::ZERO));
-                // What pads the list forbids nothing.
+                // Boxes that pad the list forbid nothing.
                 count[i] = (sides + reach).min(n) & sides.simd_gt(I16x8::ZERO);
             }
             return Forbidden { from, count, around: n };
@@ -90,7 +90,7 @@ impl<const N: usize> Forbidden<N> {
         Forbidden { from, count, around: I16x8::ZERO }
     }
 
-    /// By box: how many bases from `at` on it forbids; 0 if it does not forbid `at`.
+    /// Returns how many bases from `at` on each box forbids, or 0 if it does not forbid `at`.
     #[inline(always)]
     fn left<const RINGS: bool>(&self, at: u16) -> [I16x8; N] {
         let mut left = [I16x8::ZERO; N];
@@ -99,14 +99,14 @@ impl<const N: usize> Forbidden<N> {
             if RINGS {
                 past += self.around & past.simd_lt(I16x8::ZERO);
             }
-            // As an unsigned number, a base before the first forbidden one is far past all.
+            // As an unsigned number, a base before the first forbidden one is far past all of them.
             left[i] = self.count[i].saturating_sub_unsigned(past);
         }
         left
     }
 }
 
-/// The longest leap, and the box that it leaps over; 0 if no box forbids the base.
+/// Returns the longest leap and the box that it passes. The leap is 0 if no box forbids the base.
 #[inline(always)]
 fn longest<const N: usize>(left: &[I16x8; N]) -> (u16, usize) {
     let mut most = left[0];
@@ -125,13 +125,13 @@ fn longest<const N: usize>(left: &[I16x8; N]) -> (u16, usize) {
     (leap as u16, (N - 1) * BusyBoxes::LANES + lanes.trailing_zeros() as usize)
 }
 
-/// Which boxes forbid more than so many bases.
+/// Returns a mask of the boxes that forbid more than this number of bases.
 #[inline(always)]
 fn forbid_more_than<const N: usize>(left: &[I16x8; N], bases: u16) -> [I16x8; N] {
     left.map(|left| left.simd_gt(splat(bases)))
 }
 
-/// The values where the mask is set, 0 elsewhere.
+/// Returns the values where the mask is set, and 0 elsewhere.
 #[inline(always)]
 fn masked<const N: usize>(values: &[I16x8; N], mask: &[I16x8; N]) -> [I16x8; N] {
     let mut masked = *values;
@@ -141,7 +141,7 @@ fn masked<const N: usize>(values: &[I16x8; N], mask: &[I16x8; N]) -> [I16x8; N] 
     masked
 }
 
-/// The value of one box.
+/// Returns the value of one box.
 #[inline(always)]
 fn value_of<const N: usize>(values: &[I16x8; N], index: usize) -> u16 {
     values[index / BusyBoxes::LANES].as_array()[index % BusyBoxes::LANES] as u16
@@ -153,7 +153,7 @@ fn splat(value: u16) -> I16x8 {
 }
 
 impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
-    /// The answer, and the number of leaps.
+    /// Runs the search. Returns the answer and the number of leaps.
     #[inline(always)]
     pub(super) fn run(&self) -> (Found, u32) {
         let Leaps { grid, busy, shape, region: Region { first, last, .. }, .. } = self;
@@ -183,7 +183,7 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
         }
     }
 
-    /// Searches a plane. If all of it is forbidden: after how many planes it may no longer be.
+    /// Searches a plane. If all of it is forbidden, returns the planes until that may change.
     #[inline(always)]
     fn plane(
         &self,
@@ -194,7 +194,7 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
         steps: &mut u32,
     ) -> ControlFlow<Found, u16> {
         let Region { first, last, .. } = self.region;
-        // After how many planes the first of the boxes ends that forbid the rows seen so far.
+        // The number of planes until the first box ends that forbids any of the rows seen so far.
         let (mut plane_lasts, mut y) = (u16::MAX, first[1]);
         loop {
             let left_y = along[1].left::<RINGS>(y);
@@ -238,8 +238,8 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
     }
 }
 
-/// The longest leap over boxes that forbid a whole row or plane, and the box; 0 if none does. On a
-/// mesh there often is one. On a ring there hardly ever is, and it does not pay to look for one.
+/// Returns the longest leap over boxes that forbid a whole row or plane, and the box; 0 if none
+/// does. On a mesh there often is one. On a ring there rarely is, and none is sought.
 #[inline(always)]
 fn forbidden_whole<const N: usize, const RINGS: bool>(
     left: &[I16x8; N],

@@ -1,7 +1,7 @@
 //! The exact search for the first free box of a shape, in row-major order of the bases.
 //!
-//! [`BoxSearch`] keeps an index of what is busy. It is told of every box that is taken or given
-//! back. For each question it runs the cheapest of its searches:
+//! [`BoxSearch`] maintains an index of the busy nodes, which the caller updates for every box that
+//! is taken or given back. For each question it runs the cheapest of its searches:
 //!
 //! ```text
 //!              take, give                         first(shapes)
@@ -17,13 +17,13 @@
 //!
 //! A machine of at most 8x8x8 nodes has no list of boxes: `cube` searches its eight words at once.
 //!
-//! Invariant: every search gives the same answer. Which one runs depends on the state alone, never
-//! on the clock.
+//! Invariant: every search gives the same answer. The choice depends only on the state, never on
+//! the clock.
 //!
-//! Cost: each file states its own; docs/search.md has the measurements behind the choice.
+//! Cost: stated in each file. docs/search.md has the measurements on which the choice is based.
 
-// A search is compiled for each instruction set, so that all of it must be inlined. The compiler
-// makes vectors of loops over several arrays only if they are walked by index.
+// A search is compiled for each instruction set, so all of it must be inlined. The compiler
+// vectorizes loops over several arrays only if they are indexed.
 #![allow(clippy::inline_always, clippy::needless_range_loop)]
 
 mod box_index;
@@ -49,7 +49,7 @@ use vectors::Vectors;
 
 /// The exact search, in row-major order.
 ///
-/// It must be told of every box that is taken and given, each given as it was taken.
+/// The caller must report every box that is taken or given back, each given as it was taken.
 ///
 /// ```
 /// use pavior_mesh::{RefusalKey, BoxSearch, Cuboid, Grid, Occupancy};
@@ -70,7 +70,7 @@ pub struct BoxSearch {
     memory: bool,
 }
 
-/// What is searched.
+/// The index that is searched.
 #[derive(Clone, Debug)]
 enum Index {
     /// The whole machine in registers.
@@ -78,25 +78,25 @@ enum Index {
     Boxes(Box<BoxIndex>),
 }
 
-/// The methods that a search may choose from. All are on unless a test or a measurement turns some
-/// off.
+/// The methods that a search may use. All are on, except `wide`, unless a test or a measurement
+/// turns some off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools)] // Each method is on or off, in any combination.
 pub struct SearchMethods {
     /// Words in registers, on machines of at most 8x8x8.
     pub cube: bool,
-    /// Candidates behind busy boxes, all at once, where these are few and axes wrap.
+    /// Candidates after busy boxes, tested all at once, if there are few boxes and an axis wraps.
     pub corners: bool,
     /// Leaps over the list of busy boxes.
     pub leaps: bool,
-    /// Shifts over the rows. With none of the three, and on grids wider than 64, shifts over the
-    /// whole machine ([`BaseSet`](crate::BaseSet)).
+    /// Shifts over the rows. If off, and on grids wider than 64, shifts over the whole machine
+    /// ([`BaseSet`](crate::BaseSet)) are used instead.
     pub rows: bool,
     /// The memory of refusals.
     pub memory: bool,
     /// Instructions that not every processor has.
     pub vectors: bool,
-    /// Rows in the widest lanes, whatever the grid's width.
+    /// Rows in the widest lanes, regardless of the width of the grid.
     pub wide: bool,
 }
 
@@ -114,22 +114,22 @@ impl Default for SearchMethods {
     }
 }
 
-/// How much searches have looked at.
+/// The amount of work done by searches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SearchWork {
-    /// Busy boxes tested: for each leap all of the list, and one where there is none.
+    /// Busy boxes tested: the list for each leap or shape searched by corners; one if it is empty.
     pub boxes: u64,
     /// Rows computed, or words of the whole machine.
     pub words: u64,
 }
 
 impl BoxSearch {
-    /// A search of a grid with all nodes free.
+    /// Creates a search of a grid with all nodes free.
     pub fn new(grid: Grid) -> BoxSearch {
         BoxSearch::with(grid, SearchMethods::default())
     }
 
-    /// A search with some methods only.
+    /// Creates a search that uses only some methods.
     pub fn with(grid: Grid, methods: SearchMethods) -> BoxSearch {
         let vectors = if methods.vectors { Vectors::widest() } else { Vectors::Baseline };
         let index = match Cube::new(grid, vectors).filter(|_| methods.cube) {
@@ -139,12 +139,12 @@ impl BoxSearch {
         BoxSearch { grid, index, refusals: Refusals::default(), memory: methods.memory }
     }
 
-    /// The grid that it searches.
+    /// Returns the grid that is searched.
     pub fn grid(&self) -> &Grid {
         &self.grid
     }
 
-    /// A box is busy now.
+    /// Marks a box as busy.
     pub fn take(&mut self, cuboid: &Cuboid) {
         match &mut self.index {
             Index::Cube(cube) => cube.flip(cuboid),
@@ -152,8 +152,9 @@ impl BoxSearch {
         }
     }
 
-    /// All of a box is busy now and stays so: of it, these disjoint parts were free. Costs less
-    /// than to take each of many parts. A box that overlaps it and is given back is covered again.
+    /// Marks a box as busy permanently. The given disjoint parts of it were free. This costs less
+    /// than taking many parts. After a box that overlaps it is given back, the caller must cover it
+    /// again.
     ///
     /// ```
     /// use pavior_mesh::{BoxSearch, Cuboid, Grid, Occupancy, RefusalKey};
@@ -176,8 +177,8 @@ impl BoxSearch {
         }
     }
 
-    /// A box is busy now that overlaps one that is covered: of it, these disjoint parts were free.
-    /// When it is given back, the other box is covered again.
+    /// Marks a box that overlaps a covered one as busy. The given disjoint parts of it were free.
+    /// After it is given back, the caller must cover the other box again.
     pub fn take_over(&mut self, cuboid: &Cuboid, free: &[Cuboid]) {
         match &mut self.index {
             Index::Cube(cube) => free.iter().for_each(|part| cube.flip(part)),
@@ -185,7 +186,7 @@ impl BoxSearch {
         }
     }
 
-    /// A box that was taken is free again.
+    /// Marks a box that was taken as free again.
     pub fn give(&mut self, cuboid: &Cuboid) {
         self.untake(cuboid);
         match &self.index {
@@ -194,8 +195,8 @@ impl BoxSearch {
         }
     }
 
-    /// Undoes a take, after which nothing but [`RefusalKey::Once`] was asked. Former refusals stay:
-    /// nothing is free that was not free when they were noted.
+    /// Undoes a take after which only [`RefusalKey::Once`] was asked. Earlier refusals remain
+    /// valid, since no node is free that was not free when they were noted.
     pub fn untake(&mut self, cuboid: &Cuboid) {
         match &mut self.index {
             Index::Cube(cube) => cube.flip(cuboid),
@@ -203,10 +204,10 @@ impl BoxSearch {
         }
     }
 
-    /// Compares the list and the rows with the occupancy. For tests.
+    /// Compares the list and the rows with the occupancy, for tests.
     ///
     /// # Panics
-    /// Where they disagree.
+    /// Panics if they disagree.
     pub fn validate(&self, free: &Occupancy) {
         if let Index::Boxes(boxes) = &self.index {
             assert_eq!(boxes.listed(), *free, "the list disagrees with the occupancy");
@@ -222,7 +223,7 @@ impl BoxSearch {
         }
     }
 
-    /// How much it has looked at so far.
+    /// Returns the work done so far.
     pub fn work(&self) -> SearchWork {
         match &self.index {
             Index::Cube(cube) => cube.work,
@@ -230,9 +231,9 @@ impl BoxSearch {
         }
     }
 
-    /// The first free box, in row-major order of the bases, of the first of these shapes that has
-    /// one. `asked` names the question for the memory of refusals. `free` holds the nodes that are
-    /// free after all boxes taken and given.
+    /// Finds the first free box, in row-major order of the bases, of the first of these shapes that
+    /// has one. `asked` names the question for the memory of refusals. `free` contains the nodes
+    /// that are free after all boxes taken and given.
     pub fn first(
         &mut self,
         free: &Occupancy,

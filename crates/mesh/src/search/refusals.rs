@@ -1,69 +1,69 @@
-//! The refusals of former questions, and what was given back since.
+//! The refusals of earlier questions, and the boxes that were given back since.
 //!
-//! A shape that was refused stays refused while nothing is given back, and so does every larger
-//! one. Boxes that are taken change nothing. After a box was given back, the shape can fit only
-//! where it meets that box: the search looks there and nowhere else.
+//! A shape that was refused stays refused while no box is given back, and so does every larger
+//! shape. Taking boxes changes nothing. After a box was given back, the shape can fit only where it
+//! overlaps that box, so the search is limited to that region.
 //!
 //! ```text
 //!   refused 3x2      taken: no change       given back B: only bases of 3x2 that meet B
 //! ```
 //!
-//! Invariant: a kept refusal holds for every base that does not meet its `released` box.
+//! Invariant: a stored refusal is valid for every base that does not meet its `released` box.
 //!
-//! Cost: O(32) a question, for the 32 refusals that are kept.
+//! Cost: O(32) per question, for the 32 stored refusals.
 
 use super::region::Region;
 use crate::{Cuboid, Grid, Sides};
 
-/// The name of a question, by which its refusal is remembered. The same name always comes with the
-/// same shapes, in whatever order.
+/// The name under which the refusal of a question is stored. The same name always comes with the
+/// same shapes, in any order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusalKey {
-    /// A question that is not remembered.
+    /// A question that is not stored.
     Once,
-    /// A question whose refusal tells nothing of others.
+    /// A question whose refusal has no consequences for others.
     Alone([u16; 3]),
-    /// A question whose refusal refuses every name that is as large on each axis: each of the
-    /// larger one's shapes holds one of the smaller one's.
+    /// A question whose refusal also refuses every name that is at least as large on each axis,
+    /// because each shape of the larger one contains a shape of the smaller one.
     Ordered([u16; 3]),
 }
 
-/// The last refusals.
+/// The most recent refusals.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Refusals {
     /// In the order of notes, until the list is full. None covers one that was noted before it.
     kept: Vec<Refusal>,
-    /// Where the list is full: the place that was overwritten last.
+    /// The position that was overwritten last, if the list is full.
     next: usize,
-    /// A box around what was released since the last question. It is added to the refusals when one
-    /// is asked, since a job may consist of thousands of boxes.
+    /// A box around everything that was released since the last question. It is added to the
+    /// refusals at the next question, since a job may consist of thousands of boxes.
     pending: Option<Cuboid>,
 }
 
-/// How many are kept: enough for the smallest shapes of a long queue. The smallest matter most,
-/// since a refused shape refuses all larger ones.
+/// The number of stored refusals: enough for the smallest shapes of a long queue. The smallest
+/// matter most, since a refused shape refuses all larger ones.
 const KEPT: usize = 32;
 
 #[derive(Clone, Copy, Debug)]
 struct Refusal {
     asked: RefusalKey,
-    /// A box around all that was released since; on a ring it may pass the end.
+    /// A box around everything that was released since. On a ring it may pass the end.
     released: Option<Cuboid>,
 }
 
-/// What is known of a request.
+/// The knowledge about a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
-    /// Nothing.
+    /// Nothing is known.
     Nothing,
-    /// It fits nowhere.
+    /// The request fits nowhere.
     Refused,
-    /// It fits nowhere but where it meets this box.
+    /// The request fits only where it meets this box.
     Except(Cuboid),
 }
 
 impl Known {
-    /// What is known if the request also fits only where it meets `released`. The smaller box
+    /// Adds the knowledge that the request fits only where it meets `released`. The smaller box
     /// leaves less to search.
     fn narrowed_to(self, released: Cuboid) -> Known {
         match self {
@@ -73,7 +73,7 @@ impl Known {
         }
     }
 
-    /// The region in which a shape's first base lies, if it has one; `None` if it has none.
+    /// Returns the region of a shape's first base if it has one, or `None` if it has none.
     #[inline(always)]
     pub(super) fn region(&self, grid: &Grid, shape: Sides) -> Option<Region> {
         match self {
@@ -85,7 +85,7 @@ impl Known {
 }
 
 impl Refusals {
-    /// What is known of a question.
+    /// Returns the knowledge about a question.
     #[inline(always)]
     pub(super) fn of(&mut self, grid: &Grid, asked: RefusalKey) -> Known {
         if self.kept.is_empty() || asked == RefusalKey::Once {
@@ -111,7 +111,7 @@ impl Refusals {
         known
     }
 
-    /// The question was answered with a refusal now.
+    /// Notes that the question was refused.
     pub(super) fn note(&mut self, asked: RefusalKey) {
         if asked == RefusalKey::Once {
             return;
@@ -127,14 +127,14 @@ impl Refusals {
         }
     }
 
-    /// Something is free again, and where does not matter.
+    /// Forgets all refusals after a release, wherever it was.
     #[inline]
     pub(super) fn forget(&mut self) {
         self.kept.clear();
         self.pending = None;
     }
 
-    /// A box is free again.
+    /// Notes that a box is free again.
     #[inline]
     pub(super) fn released(&mut self, grid: &Grid, cuboid: &Cuboid) {
         if !self.kept.is_empty() {
@@ -143,9 +143,9 @@ impl Refusals {
         }
     }
 
-    /// Notes with every refusal that a box is free again, or several with a box around them.
+    /// Adds a box that is free again, or a box around several, to every refusal.
     fn add_released(&mut self, grid: &Grid, cuboid: &Cuboid) {
-        // A search of half the machine is no better than one of all of it.
+        // A search of half of the machine is no better than one of all of it.
         let is_large =
             |released: &Cuboid| u64::from(released.volume()) * 2 > u64::from(grid.nodes());
         self.kept.retain_mut(|refusal| {
@@ -158,7 +158,7 @@ impl Refusals {
 }
 
 impl Refusal {
-    /// Whether a question is refused because this one was.
+    /// Returns true if the refusal of this question implies that of `asked`.
     fn refuses(&self, asked: RefusalKey) -> bool {
         match (self.asked, asked) {
             (RefusalKey::Ordered(refused), RefusalKey::Ordered(asked)) => {
@@ -169,13 +169,13 @@ impl Refusal {
     }
 }
 
-/// A box around two, the smaller of two such boxes on each ring.
+/// Returns a box around two boxes. On a ring, the smaller of the two possible boxes is used.
 fn around(grid: &Grid, a: &Cuboid, b: &Cuboid) -> Cuboid {
     let mut both = *a;
     for axis in 0..3 {
         let n = grid.side(axis);
         let [one, other] = [a, b].map(|cuboid| (cuboid.base[axis], cuboid.sides[axis]));
-        // From the base of one until both have ended, going round if need be.
+        // From the base of one until both have ended, around the ring if necessary.
         let from = |first: (u16, u16), second: (u16, u16)| {
             let ahead =
                 if second.0 >= first.0 { second.0 - first.0 } else { second.0 + (n - first.0) };

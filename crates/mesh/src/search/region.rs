@@ -1,4 +1,4 @@
-//! The box of bases in which a search looks.
+//! The box of bases that is searched.
 //!
 //! ```text
 //!   z:  0 . . . g g g g . . . n-1     A region that passes the end of a ring along z begins again
@@ -11,18 +11,18 @@
 
 use crate::{Coordinates, Cuboid, Grid, Sides};
 
-/// The bases from one to another, both included, axis by axis.
+/// The bases from `first` to `last`, both included, on each axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Region {
     pub(super) first: Coordinates,
     pub(super) last: Coordinates,
     /// The planes between `first` and `last` that do not belong to the region: the first of them,
-    /// and the one behind the last.
+    /// and the one after the last.
     pub(super) gap: [u16; 2],
 }
 
 impl Region {
-    /// Every canonical base of a shape; none if it does not fit the grid.
+    /// Returns the region of all canonical bases of a shape; `None` if it does not fit the grid.
     #[inline]
     pub(super) fn whole(grid: &Grid, shape: Sides) -> Option<Region> {
         let mut last = [0; 3];
@@ -34,8 +34,8 @@ impl Region {
         Some(Region { first: [0; 3], last, gap: [0; 2] })
     }
 
-    /// A region with all bases at which a shape meets a box. Where they pass the end of a ring
-    /// along x or y, it has every base of that axis. None if the shape does not fit.
+    /// Returns a region of all bases at which a shape meets a box. If they pass the end of a ring
+    /// along x or y, it contains every base of that axis. `None` if the shape does not fit.
     pub(super) fn meeting(grid: &Grid, shape: Sides, cuboid: &Cuboid) -> Option<Region> {
         let mut region = Region::whole(grid, shape)?;
         for axis in 0..3 {
@@ -55,8 +55,8 @@ impl Region {
         Some(region)
     }
 
-    /// The first plane of the region from `from` on, and how many follow before the gap or the end,
-    /// itself included. None behind the last.
+    /// Returns the first plane of the region at `from` or later, and the number of planes from it
+    /// to the gap or the end. Returns `None` after the last plane.
     #[inline(always)]
     pub(super) fn planes(&self, from: u16) -> Option<(u16, u16)> {
         let [end, again] = self.gap;

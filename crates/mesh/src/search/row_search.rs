@@ -6,10 +6,10 @@
 //!   runs of b along y:  row & row + 1, & row + 2, ..                loads at whole rows
 //! ```
 //!
-//! The bits that are left are the free bases. Planes are taken in scan order, a few kilobytes at a
-//! time. The search ends with the first such group that has a base.
+//! The remaining bits are the free bases. Planes are searched in scan order, in groups of a few
+//! kilobytes. The search ends with the first group that contains a base.
 //!
-//! Invariant: after each pass, the rows that are still read hold the bases of the runs so far.
+//! Invariant: after each pass, the rows that are still read contain the bases of the runs so far.
 //!
 //! Cost: O(planes * D * (log a + log b + log c) / lanes), for the planes up to the first base. An
 //! axis that wraps costs more: rotations along x, and copies of rows or planes beyond the end.
@@ -19,31 +19,31 @@ use super::rows::{Row, Rows};
 use super::vectors::Kernel;
 use crate::{Coordinates, Grid, Sides};
 
-/// About this many bytes of rows are searched at a time.
+/// The approximate number of bytes of rows that are searched at a time.
 const GROUP: usize = 1536;
-/// Runs along z of up to this length are taken from the planes directly.
+/// Runs along z of up to this length are computed from the planes directly.
 const DIRECT: u16 = 8;
-/// Planes of more rows are searched in part if at most half of them lie in the region.
+/// Planes with more rows are searched in part if at most half of their rows are in the region.
 const LARGE: usize = 32;
-/// Shifts enough for a run of any length within 64 bits.
+/// The number of shifts for a run of any length within 64 bits.
 const SHIFTS: usize = 6;
 
-/// The rows that a search goes over.
+/// The rows that are searched.
 #[derive(Clone, Copy)]
 struct Searched<'r, R> {
     list: &'r [R],
-    /// The rows of a plane, with its row of zeros.
+    /// The number of rows of a plane, including its row of zeros.
     plane_rows: usize,
     plane_count: usize,
-    /// The region, as it lies in these rows.
+    /// The region, relative to these rows.
     region: Region,
-    /// Where the first of the rows lies on the machine: its y and z.
+    /// The y and z coordinates on the machine of the first row.
     origin: [u16; 2],
 }
 
 impl<R: Row> Searched<'_, R> {
-    /// Copies the rows of the region, each plane followed by a row of zeros. `None` if they are not
-    /// few of many, or if a run along y may pass the end of a ring. A run along z may.
+    /// Copies the rows of the region, each plane followed by a row of zeros. Returns `None` unless
+    /// they are few of many, or if a run along y may pass the end of a ring. A run along z may.
     #[inline(always)]
     fn part<'p, const L: usize>(
         &self,
@@ -73,7 +73,7 @@ impl<R: Row> Searched<'_, R> {
         Some(Searched { list: part, plane_rows, plane_count, region, origin })
     }
 
-    /// Leaves in the first scratch list the bases of runs along z and x, for some planes from z on.
+    /// Computes the bases of runs along z and x in the first scratch list, for planes from z on.
     #[inline(always)]
     fn runs_along_z_and_x<const L: usize>(
         &self,
@@ -113,7 +113,7 @@ impl<R: Row, const L: usize> Kernel for InRows<'_, R, L> {
         let InRows { rows, shape: [a, b, c], region } = self;
         let plane_rows = rows.stride();
         let Rows { grid, list, scratch, part } = rows;
-        // On a ring a run along y may go on at the first rows: they are laid out again behind the
+        // On a ring a run along y may continue at the first rows, so these are repeated after the
         // last, before the row of zeros.
         let is_ring = grid.wraps(1) && b > 1 && b < grid.side(1);
         let runs = RunsAlongX::new(*grid, a, &region);
@@ -121,7 +121,7 @@ impl<R: Row, const L: usize> Kernel for InRows<'_, R, L> {
         let whole = Searched { list, plane_rows, plane_count, region, origin: [0; 2] };
         let searched = whole.part::<L>(part, [b, c], *grid).unwrap_or(whole);
         let Searched { plane_rows, region, origin, .. } = searched;
-        // The rows of a plane, with those that are laid out again.
+        // The number of rows of a plane, including the repeated ones.
         let stride = if is_ring { plane_rows + usize::from(b) - 1 } else { plane_rows };
         let most_planes = planes_at_a_time::<R>(stride, c);
         let (mut computed, mut z) = (0, region.first[2]);
@@ -129,7 +129,7 @@ impl<R: Row, const L: usize> Kernel for InRows<'_, R, L> {
             z = from;
             let planes = planes.min(most_planes);
             let count = usize::from(planes) * stride;
-            // Runs along z read c - 1 planes more. Passes read beyond the rows that they write, and
+            // Runs along z read c - 1 more planes. Passes read beyond the rows that they write, and
             // whole vectors.
             let needed = (usize::from(planes) + usize::from(c) - 1) * stride;
             let room = needed + usize::from(b).max(usize::from(c) * stride) + L;
@@ -158,15 +158,15 @@ impl<R: Row, const L: usize> Kernel for InRows<'_, R, L> {
     }
 }
 
-/// The number of planes to search at a time: more where runs along z are long, since neighbouring
-/// groups share `c - 1` planes.
+/// Returns the number of planes to search at a time. It is larger for long runs along z, since
+/// neighboring groups share `c - 1` planes.
 #[inline(always)]
 fn planes_at_a_time<R: Row>(stride: usize, c: u16) -> u16 {
     let planes = (GROUP / size_of::<R>() / stride).max(1) as u16;
     if c <= DIRECT { planes } else { planes.max(c) }
 }
 
-/// The vectors that hold the first `count` rows.
+/// Returns the vectors that contain the first `count` rows.
 #[inline(always)]
 fn vectors<R: Row, const L: usize>(rows: &[R], count: usize) -> &[[R; L]] {
     rows[..count.next_multiple_of(L)].as_chunks().0
@@ -182,12 +182,12 @@ fn and<R: Row, const L: usize>(a: [R; L], b: [R; L]) -> [R; L] {
     std::array::from_fn(|lane| a[lane] & b[lane])
 }
 
-/// The shifts that leave of a row the bases of runs of a side.
+/// The shifts that reduce a row to the bases of runs of a side.
 #[derive(Clone, Copy)]
 struct RunsAlongX<R> {
-    /// 0 where fewer are needed.
+    /// The shifts, 0 if fewer are needed.
     shifts: [u32; SHIFTS],
-    /// On a ring the number of columns, else 0.
+    /// The number of columns on a ring, otherwise 0.
     around: u32,
     /// The columns of the region.
     mask: R,
@@ -228,7 +228,7 @@ impl<R: Row> RunsAlongX<R> {
         std::array::from_fn(|lane| runs[lane] & self.mask)
     }
 
-    /// Leaves the bases in place.
+    /// Computes the bases in place.
     #[inline(always)]
     fn within<const L: usize>(self, set: &mut [R], count: usize) {
         for rows in vectors_mut::<R, L>(set, count) {
@@ -237,8 +237,8 @@ impl<R: Row> RunsAlongX<R> {
     }
 }
 
-/// Runs along z and x of `count` rows: `rows[i] & rows[i + plane_rows] & ..` over c planes, and
-/// of that the runs along x. One pass, compiled for each c.
+/// Computes runs along z and x of `count` rows: `rows[i] & rows[i + plane_rows] & ..` over c
+/// planes, and the runs of that along x. One pass, compiled for each c.
 #[inline(always)]
 fn runs_over_planes<R: Row, const L: usize>(
     set: &mut [R],
@@ -259,7 +259,7 @@ fn runs_over_planes<R: Row, const L: usize>(
     }
 }
 
-/// As [`runs_over_planes`], over C planes.
+/// Computes the same as [`runs_over_planes`] over C planes.
 #[inline(always)]
 fn runs_over<R: Row, const L: usize, const C: usize>(
     set: &mut [R],
@@ -279,8 +279,8 @@ fn runs_over<R: Row, const L: usize, const C: usize>(
     }
 }
 
-/// Copies planes from z on, and after the last one from the first. Copies at most two pieces, since
-/// planes may be small.
+/// Copies planes from z on, and continues with the first after the last one. It copies at most two
+/// pieces, since planes may be small.
 #[inline(always)]
 fn gather<R: Row>(list: &[R], set: &mut [R], [planes, plane_rows]: [usize; 2], z: u16) {
     let from = usize::from(z) * plane_rows;
@@ -289,8 +289,8 @@ fn gather<R: Row>(list: &[R], set: &mut [R], [planes, plane_rows]: [usize; 2], z
     around.copy_from_slice(&list[..around.len()]);
 }
 
-/// Copies planes whose y axis wraps. The first rows of each plane follow again behind its last, as
-/// many as the stride has room for; then a row of zeros.
+/// Copies planes whose y axis wraps. The first rows of each plane are repeated after its last, as
+/// many as the stride leaves space for, and followed by a row of zeros.
 #[inline(always)]
 fn lay_around<R: Row>(planes: &[R], set: &mut [R], [plane_rows, stride]: [usize; 2]) {
     let (around, d) = (stride - plane_rows, plane_rows - 1);
@@ -301,9 +301,9 @@ fn lay_around<R: Row>(planes: &[R], set: &mut [R], [plane_rows, stride]: [usize;
     }
 }
 
-/// Runs of `length` at multiples of `stride`: `set[i] & set[i + stride] & ..`, for `count` rows.
-/// Returns whether any is left. The rows of the last `length - 1` strides have no meaning
-/// afterwards. Along y they have: their last row is zeros, and no run goes beyond it.
+/// Computes runs of `length` at multiples of `stride`: `set[i] & set[i + stride] & ..`, for `count`
+/// rows. Returns true if any is left. The rows of the last `length - 1` strides are meaningless
+/// afterwards, but not along y: their last row is zeros, which ends every run.
 #[inline(always)]
 fn runs_by_doubling<R: Row, const L: usize>(
     [set, other]: &mut [Vec<R>; 2],

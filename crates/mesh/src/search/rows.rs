@@ -1,6 +1,7 @@
-//! The free nodes as rows: one integer a row along x, in which bit x is set while the node is free.
+//! The free nodes as rows: an integer for each row along x, in which bit x is set while the node is
+//! free.
 //!
-//! Each plane is followed by a row of zeros, so that no run of rows goes on into the next plane:
+//! Each plane is followed by a row of zeros, so that no run of rows continues into the next plane:
 //!
 //! ```text
 //!   plane 0: row y = 0, y = 1, .. D - 1, zeros;   plane 1: row y = 0, ..
@@ -8,7 +9,7 @@
 //!
 //! Invariant: bits beyond the last column, and the rows of zeros, are never set.
 //!
-//! Cost: O(rows of the box) to flip one. [`row_search`](super::row_search) has the search.
+//! Cost: O(rows of the box) to flip one. The search is in [`row_search`](super::row_search).
 
 use crate::{Coordinates, Cuboid, Grid};
 
@@ -23,9 +24,9 @@ pub(super) trait Row:
     + std::ops::Shl<u32, Output = Self>
     + std::ops::Shr<u32, Output = Self>
 {
-    /// Ones from a bit on, at least one.
+    /// Returns `count` ones, at least one, that begin with a bit.
     fn ones(from: u16, count: u16) -> Self;
-    /// The position of the lowest one.
+    /// Returns the position of the lowest one.
     fn lowest(self) -> u16;
 }
 
@@ -49,17 +50,17 @@ row!(u16, u32, u64);
 #[derive(Clone, Debug)]
 pub(super) struct Rows<R, const L: usize> {
     pub(super) grid: Grid,
-    /// The rows, plane by plane, each with its row of zeros. L more follow, so that whole vectors
-    /// can be read.
+    /// The rows, plane by plane, each plane with its row of zeros. L more rows follow, so that
+    /// whole vectors can be read.
     pub(super) list: Vec<R>,
-    /// Scratch: what the next pass reads, and where it writes.
+    /// Scratch memory: the rows that the next pass reads, and those that it writes.
     pub(super) scratch: [Vec<R>; 2],
-    /// Scratch: the rows of a small region, searched in place of all.
+    /// Scratch memory: the rows of a small region, searched instead of all rows.
     pub(super) part: Vec<R>,
 }
 
 impl<R: Row, const L: usize> Rows<R, L> {
-    /// All nodes free, on a grid of at most as many columns as R has bits.
+    /// Creates rows with all nodes free, on a grid with at most as many columns as R has bits.
     pub(super) fn new(grid: Grid) -> Rows<R, L> {
         let [w, d, h] = grid.sides();
         let mut plane = vec![R::ones(0, w); usize::from(d)];
@@ -69,7 +70,7 @@ impl<R: Row, const L: usize> Rows<R, L> {
         Rows { grid, list, scratch: [Vec::new(), Vec::new()], part: Vec::new() }
     }
 
-    /// The rows of a plane, with its row of zeros.
+    /// Returns the number of rows of a plane, including its row of zeros.
     pub(super) fn stride(&self) -> usize {
         usize::from(self.grid.side(1)) + 1
     }
@@ -90,7 +91,7 @@ impl<R: Row, const L: usize> Rows<R, L> {
         }
     }
 
-    /// Whether a node is free.
+    /// Returns true if a node is free.
     pub(super) fn is_free(&self, [x, y, z]: Coordinates) -> bool {
         let row = self.list[usize::from(z) * self.stride() + usize::from(y)];
         row & R::ones(x, 1) != R::default()

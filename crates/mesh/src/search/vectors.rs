@@ -1,42 +1,42 @@
-//! The widest vector instructions of the processor, chosen at run time.
+//! The widest vector instructions of the processor, selected at run time.
 //!
 //! The searches are plain loops over arrays, which the compiler turns into vector instructions.
-//! Every x86-64 processor has vectors of 16 bytes; with AVX2 they have 32. So each search is
-//! compiled twice.
+//! Every x86-64 processor has vectors of 16 bytes, and with AVX2 they have 32. Each search is
+//! therefore compiled twice.
 //!
-//! Invariant: no other file asks for the processor. AVX2 code runs only where `Seen` proves that
-//! the processor has it.
+//! Invariant: no other file detects the processor. AVX2 code runs only where `Seen` proves that the
+//! processor supports it.
 
-/// Up to this many words, a loop is quicker than the question which instructions there are.
+/// With fewer words, a loop is faster than detecting the processor's instructions.
 pub(crate) const FEW_WORDS: usize = 64;
 
-/// A search that is compiled for each instruction set. It and all that it calls must be
-/// `#[inline(always)]`: what is not inlined is compiled once, for the baseline.
+/// A search that is compiled for each instruction set. It and all functions that it calls must be
+/// `#[inline(always)]`, since a function that is not inlined is compiled once, for the baseline.
 pub(crate) trait Kernel {
-    /// What it finds.
+    /// The result of the search.
     type Output;
-    /// Runs.
+    /// Runs the search.
     fn run(self) -> Self::Output;
 }
 
-/// Which instructions to use.
+/// The instructions to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Vectors {
-    /// Those that every processor of the architecture has.
+    /// The instructions of every processor of the architecture.
     Baseline,
-    /// AVX2 and the bit instructions that came with it. Made by [`Vectors::widest`] only, which has
-    /// seen that the processor has them.
+    /// AVX2 and the bit instructions that came with it. Created only by [`Vectors::widest`], after
+    /// a check that the processor has them.
     #[cfg(target_arch = "x86_64")]
     Avx2(Seen),
 }
 
-/// A proof that the processor was asked.
+/// A proof that the processor was checked.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seen(());
 
 impl Vectors {
-    /// The widest that this processor has.
+    /// Returns the widest instructions of this processor.
     pub(crate) fn widest() -> Vectors {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2")
@@ -57,7 +57,7 @@ impl Vectors {
         match self {
             Vectors::Baseline => baseline(kernel),
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: a `Seen` is made only where the processor was seen to have these features.
+            // SAFETY: a `Seen` is created only after a check that the processor has these features.
             Vectors::Avx2(Seen(())) => unsafe { avx2(kernel) },
         }
     }
@@ -79,7 +79,7 @@ fn avx2<K: Kernel>(kernel: K) -> K::Output {
 mod tests {
     use super::*;
 
-    /// Sums what it borrows: the call must hand over all of it.
+    /// A sum over borrowed words: the call must pass all of them.
     struct Sum<'a>(&'a [u64]);
 
     impl Kernel for Sum<'_> {
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn every_instruction_set_gives_the_same_answer() {
-        // Miri is told that the processor has all of them: it is the call that is tried.
+        // Miri is told that the processor has all of them, so that the call itself is tested.
         #[cfg(all(miri, target_arch = "x86_64"))]
         assert_ne!(Vectors::widest(), Vectors::Baseline);
         let words: Vec<u64> = (0..37).map(|n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();

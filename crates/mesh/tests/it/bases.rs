@@ -1,4 +1,4 @@
-//! The word-parallel base set against the definition.
+//! Tests of the word-parallel base set against the definition.
 
 use pavior_mesh::{BaseSet, Cuboid, Scan};
 use proptest::prelude::*;
@@ -18,7 +18,7 @@ proptest! {
         let scan: Scan = scan.parse().unwrap();
         let mut search = BaseSet::new(grid);
         for draw in draws {
-            // Small shapes mostly, and now and then the whole axis or one too many.
+            // Mostly small shapes, sometimes the whole axis or one node too many.
             let shape = std::array::from_fn(|axis| {
                 let n = grid.side(axis);
                 match draw[axis] % 8 {

@@ -1,4 +1,4 @@
-//! Boxes, nodes and grids that a caller gets wrong: an error or a plain answer, never a panic.
+//! Tests of invalid boxes, nodes and grids: an error or a plain answer, never a panic.
 
 use pavior_mesh::{
     BaseSet, Cuboid, Grid, GridError, NodeId, Occupancy, OccupancyError, Scan, tile,

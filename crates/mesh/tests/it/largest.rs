@@ -1,4 +1,4 @@
-//! The largest free box against trying every box.
+//! Tests of the largest free box against a trial of every box.
 
 use pavior_mesh::{Cuboid, Occupancy, Scan, Sides};
 use proptest::prelude::*;
@@ -52,7 +52,7 @@ proptest! {
     }
 }
 
-/// An occupancy in which nodes drawn by a congruence are taken.
+/// Creates an occupancy in which nodes drawn by a congruential generator are taken.
 fn with_holes(machine: &str, holes: u64) -> Occupancy {
     let grid: pavior_mesh::Grid = machine.parse().unwrap();
     let mut free = Occupancy::all_free(grid);
@@ -84,7 +84,7 @@ fn rows_of_several_words_are_searched_along_any_axis() {
     }
 }
 
-/// The same by the longest run of every set of rows: quick enough for machines of several words.
+/// Finds the same by the longest run of every set of rows, fast enough for rows of several words.
 fn by_rows(free: &Occupancy, most: Sides) -> Option<Cuboid> {
     let grid = *free.grid();
     let [w, d, h] = grid.sides();
@@ -118,7 +118,7 @@ fn by_rows(free: &Occupancy, most: Sides) -> Option<Cuboid> {
     best
 }
 
-/// An occupancy in which boxes drawn by a congruence are taken, where they are free.
+/// Creates an occupancy in which boxes drawn by a congruential generator are taken, where free.
 fn with_boxes(machine: &str, boxes: u64, side: u16) -> Occupancy {
     let grid: pavior_mesh::Grid = machine.parse().unwrap();
     let mut free = Occupancy::all_free(grid);
@@ -174,8 +174,8 @@ fn machines_of_several_words_a_row_are_searched_as_row_by_row() {
     }
 }
 
-/// Each of these once took a quarter of a minute or more, while the live allocator answered
-/// nothing.
+/// Searches machines that each once took at least 15 seconds, while the live allocator did not
+/// answer.
 #[test]
 fn large_machines_with_failed_nodes_are_searched_at_once() {
     for (machine, holes) in

@@ -1,4 +1,4 @@
-//! The behaviour of the mesh crate, seen from outside.
+//! Tests of the public behavior of the mesh crate.
 
 mod bases;
 mod edge;

@@ -1,9 +1,9 @@
-//! Slow and obvious versions, to compare with.
+//! Slow and obvious versions for comparison.
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, NodeId, Occupancy, Scan, Sides};
 use proptest::prelude::*;
 
-/// Whether every node of a box is free, node by node.
+/// Returns true if every node of a box is free, node by node.
 pub(crate) fn is_free(free: &Occupancy, cuboid: &Cuboid) -> bool {
     let grid = *free.grid();
     (0..grid.nodes())
@@ -11,14 +11,14 @@ pub(crate) fn is_free(free: &Occupancy, cuboid: &Cuboid) -> bool {
         .all(|node| !cuboid.contains(&grid, grid.point(node)) || free.is_node_free(node))
 }
 
-/// All bases at which a shape is free, in scan order.
+/// Returns all bases at which a shape is free, in scan order.
 pub(crate) fn bases(free: &Occupancy, shape: Sides, scan: Scan) -> Vec<Coordinates> {
     scan.bases(*free.grid(), shape)
         .filter(|&base| is_free(free, &Cuboid::new(base, shape)))
         .collect()
 }
 
-/// Grids of every kind, up to a few hundred nodes.
+/// Generates grids of every kind, of up to 1,800 nodes.
 pub(crate) fn grids() -> impl Strategy<Value = Grid> {
     let side = prop_oneof![4 => 1u16..7, 1 => Just(8u16)];
     let long = prop_oneof![Just(63u16), Just(64), Just(65), Just(130), Just(300)];
@@ -29,7 +29,7 @@ pub(crate) fn grids() -> impl Strategy<Value = Grid> {
     (sides, any::<[bool; 3]>()).prop_map(|(sides, wraps)| Grid::new(&sides, &wraps).unwrap())
 }
 
-/// An occupancy of a grid in which about `busy` of 8 nodes are taken.
+/// Generates occupancies in which about 0 to 7 of 8 nodes are taken.
 pub(crate) fn occupancies() -> impl Strategy<Value = Occupancy> {
     (grids(), 0u8..8)
         .prop_flat_map(|(grid, busy)| {

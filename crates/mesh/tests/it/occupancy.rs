@@ -1,4 +1,4 @@
-//! Taking and giving boxes, against sets of nodes.
+//! Tests of taking and giving boxes against sets of nodes.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ fn free_set(free: &Occupancy) -> BTreeSet<NodeId> {
     free.iter().collect()
 }
 
-/// A box on the grid from arbitrary numbers.
+/// Creates a box on the grid from arbitrary numbers.
 fn cuboid(grid: &Grid, draw: [u16; 6]) -> Cuboid {
     let base: [u16; 3] = std::array::from_fn(|axis| draw[axis] % grid.side(axis));
     let sides: [u16; 3] = std::array::from_fn(|axis| {

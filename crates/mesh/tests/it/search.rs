@@ -1,10 +1,10 @@
-//! The exact search, every way of it, in lock-step with the definition.
+//! Tests of the exact search, with every combination of methods, in lock-step with the definition.
 
 use pavior_mesh::{
     BoxSearch, Cuboid, Grid, Occupancy, RefusalKey, Scan, SearchMethods, Sides, orientations,
 };
 
-/// A small generator, so that a step is the same on every machine.
+/// A small random generator, so that a step is the same on every machine.
 struct Dice(u64);
 
 impl Dice {
@@ -14,7 +14,7 @@ impl Dice {
     }
 }
 
-/// Each way alone, and all together.
+/// Returns each method alone, some combinations, and all together.
 fn methods() -> Vec<SearchMethods> {
     let all = SearchMethods::default();
     let plain = SearchMethods {
@@ -42,13 +42,13 @@ fn methods() -> Vec<SearchMethods> {
     methods
 }
 
-/// The first free base, base by base.
+/// Finds the first free base, base by base.
 fn first(free: &Occupancy, shape: Sides) -> Option<Cuboid> {
     let bases = Scan::default().bases(*free.grid(), shape);
     bases.map(|base| Cuboid::new(base, shape)).find(|cuboid| free.is_free(cuboid))
 }
 
-/// Random requests, grants and releases; every search must give the definition's answer each time.
+/// Runs random requests, grants and releases. Every search must give the definition's answer.
 fn lock_step(grid: Grid, longest: u16, most: usize, steps: u64, seed: u64) {
     let mut dice = Dice(seed);
     let mut free = Occupancy::all_free(grid);
@@ -57,7 +57,7 @@ fn lock_step(grid: Grid, longest: u16, most: usize, steps: u64, seed: u64) {
     let mut busy: Vec<Cuboid> = Vec::new();
     let mut request = [1; 3];
     for step in 0..steps {
-        // The same request again, now and then, as the head of a queue asks.
+        // Sometimes the same request again, as from the head of a queue.
         if dice.below(3) > 0 {
             request = std::array::from_fn(|axis| {
                 let n = grid.side(axis).min(longest);
@@ -96,7 +96,7 @@ fn lock_step(grid: Grid, longest: u16, most: usize, steps: u64, seed: u64) {
     }
 }
 
-/// Sides, wraps, the longest side asked for, the most busy boxes.
+/// Sides, wraps, the longest side requested, and the maximum number of busy boxes.
 type Case = ([u16; 3], [bool; 3], u16, usize);
 
 const CASES: &[Case] = &[
@@ -119,7 +119,7 @@ const CASES: &[Case] = &[
     ([9, 12, 8], [true, false, true], 9, 16),
     ([20, 20, 1], [true, true, false], 20, 16),
     ([16, 12, 6], [false; 3], 4, 200),
-    // Regions of few of many rows.
+    // Regions with a small part of many rows.
     ([12, 40, 6], [false; 3], 6, 90),
     ([20, 36, 5], [true, false, true], 5, 80),
 ];
@@ -159,7 +159,7 @@ fn what_is_released_past_the_end_of_a_ring_is_found() {
 
 #[test]
 fn a_box_longer_than_half_of_the_longest_ring_is_found() {
-    // The planes that such a search reads are more than the axis has, or a coordinate can count.
+    // Such a search reads more planes than the axis has, and more than a coordinate can count.
     let length = u16::MAX;
     let grid = Grid::new(&[1, 1, length], &[false, false, true]).unwrap();
     let mut free = Occupancy::all_free(grid);

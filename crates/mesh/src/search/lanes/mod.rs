@@ -1,11 +1,10 @@
-//! Vectors of 16 bytes: eight numbers, sixteen bytes or two words, of which one instruction
-//! computes all.
+//! Vectors of 16 bytes: eight numbers, sixteen bytes or two words, processed by one instruction.
 //!
-//! Only what the searches use. An operation is an instruction that every x86-64 processor has, or
-//! two; what it is called in is compiled with the wider ones, too. Elsewhere it is a loop over an
-//! array. Tests compare both.
+//! The module contains only the operations that the searches use. An operation is one or two
+//! instructions of every x86-64 processor; code that calls it is also compiled for wider ones. On
+//! other architectures, an operation is a loop over an array. Tests compare both.
 //!
-//! A mask has lanes of all ones, which stand for yes, and of all zeros.
+//! A lane of a mask is all ones for true, and all zeros for false.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, BitAnd, BitAndAssign, BitOr, BitOrAssign, Not, Sub};
@@ -34,7 +33,7 @@ pub(super) struct U8x16(Vector);
 #[derive(Clone, Copy)]
 pub(super) struct U64x2(Vector);
 
-/// An operator of a type of vectors, and the function that it is.
+/// Implements an operator of a vector type by a function of `instructions`.
 macro_rules! operator {
     ($vector:ident, $operator:ident, $method:ident, $function:ident) => {
         impl $operator for $vector {
@@ -93,7 +92,7 @@ impl fmt::Debug for I16x8 {
 impl I16x8 {
     pub(super) const ZERO: I16x8 = I16x8(instructions::ZERO);
 
-    /// A number, eight times.
+    /// Repeats a number eight times.
     #[inline(always)]
     pub(super) fn splat(value: i16) -> I16x8 {
         I16x8(bytemuck::cast([value; 8]))
@@ -109,19 +108,19 @@ impl I16x8 {
         bytemuck::cast_mut(&mut self.0)
     }
 
-    /// A mask of the lanes that are less.
+    /// Returns a mask of the lanes that are less.
     #[inline(always)]
     pub(super) fn simd_lt(self, other: I16x8) -> I16x8 {
         other.simd_gt(self)
     }
 
-    /// A mask of the lanes that are greater.
+    /// Returns a mask of the lanes that are greater.
     #[inline(always)]
     pub(super) fn simd_gt(self, other: I16x8) -> I16x8 {
         I16x8(instructions::greater(self.0, other.0))
     }
 
-    /// A mask of the lanes that are equal.
+    /// Returns a mask of the lanes that are equal.
     #[inline(always)]
     pub(super) fn simd_eq(self, other: I16x8) -> I16x8 {
         I16x8(instructions::equal(self.0, other.0))
@@ -137,26 +136,26 @@ impl I16x8 {
         I16x8(instructions::max(self.0, other.0))
     }
 
-    /// The difference of the lanes as unsigned numbers; 0 where it would be less.
+    /// Subtracts the lanes as unsigned numbers, saturating at 0.
     #[inline(always)]
     pub(super) fn saturating_sub_unsigned(self, other: I16x8) -> I16x8 {
         I16x8(instructions::saturating_sub_unsigned(self.0, other.0))
     }
 
-    /// The greatest lane.
+    /// Returns the greatest lane.
     #[inline(always)]
     pub(super) fn reduce_max(self) -> i16 {
         instructions::greatest(self.0)
     }
 
-    /// A bit for each lane of a mask.
+    /// Returns a bit for each lane of a mask.
     #[inline(always)]
     pub(super) fn to_bitmask(self) -> u32 {
-        // A vector of zeros as the other half would take a register in every loop.
+        // Using a vector of zeros as the other half would take a register in every loop.
         self.narrow(self).to_bitmask() & 0xff
     }
 
-    /// Two masks of eight lanes as one of sixteen.
+    /// Combines two masks of eight lanes into one of sixteen.
     #[inline(always)]
     pub(super) fn narrow(self, high: I16x8) -> U8x16 {
         U8x16(instructions::narrow(self.0, high.0))
@@ -166,25 +165,25 @@ impl I16x8 {
 impl U8x16 {
     pub(super) const ZERO: U8x16 = U8x16(instructions::ZERO);
 
-    /// Eight bytes to a word.
+    /// Creates a vector from two words of eight bytes.
     #[inline(always)]
     pub(super) fn from_words(words: [u64; 2]) -> U8x16 {
         U8x16(bytemuck::cast(words))
     }
 
-    /// Eight bytes to a word.
+    /// Returns two words of eight bytes.
     #[inline(always)]
     pub(super) fn to_words(self) -> [u64; 2] {
         bytemuck::cast(self.0)
     }
 
-    /// A mask of the lanes that are 0.
+    /// Returns a mask of the lanes that are 0.
     #[inline(always)]
     pub(super) fn is_zero(self) -> U8x16 {
         U8x16(instructions::equal_bytes(self.0, U8x16::ZERO.0))
     }
 
-    /// A bit for each lane of a mask.
+    /// Returns a bit for each lane of a mask.
     #[inline(always)]
     pub(super) fn to_bitmask(self) -> u32 {
         instructions::first_bits(self.0)
@@ -192,7 +191,7 @@ impl U8x16 {
 }
 
 impl U64x2 {
-    /// A word, twice.
+    /// Repeats a word twice.
     #[inline(always)]
     pub(super) fn splat(word: u64) -> U64x2 {
         U64x2::new([word; 2])
@@ -208,13 +207,13 @@ impl U64x2 {
         bytemuck::cast(self.0)
     }
 
-    /// Both words shifted by less than 64 bits.
+    /// Shifts both words by less than 64 bits.
     #[inline(always)]
     pub(super) fn shifted_left(self, bits: u32) -> U64x2 {
         U64x2(instructions::shift_left(self.0, bits))
     }
 
-    /// Both words shifted by less than 64 bits.
+    /// Shifts both words by less than 64 bits.
     #[inline(always)]
     pub(super) fn shifted_right(self, bits: u32) -> U64x2 {
         U64x2(instructions::shift_right(self.0, bits))

@@ -1,4 +1,4 @@
-//! The same as the instructions, in plain Rust: for other architectures, and to test against.
+//! The same operations in plain Rust, for other architectures and for tests.
 
 use bytemuck::{Pod, cast};
 
@@ -7,7 +7,7 @@ pub(super) type Vector = [u64; 2];
 
 pub(super) const ZERO: Vector = [0; 2];
 
-/// What a function makes of each two lanes.
+/// Applies a function to each pair of lanes.
 #[inline(always)]
 fn by_lane<T: Pod, const N: usize>(a: Vector, b: Vector, of: impl Fn(T, T) -> T) -> Vector
 where
@@ -17,7 +17,7 @@ where
     cast::<[T; N], Vector>(std::array::from_fn(|lane| of(a[lane], b[lane])))
 }
 
-/// A function of two vectors, from one of two lanes.
+/// Defines functions of two vectors from functions of two lanes.
 macro_rules! functions {
     ($($name:ident: $lane:ty, $lanes:literal, $of:expr;)*) => {
         $(
@@ -43,7 +43,7 @@ functions! {
     xor: u64, 2, |a, b| a ^ b;
 }
 
-/// Sixteen numbers, as bytes: the nearest that there is.
+/// Converts sixteen numbers to bytes, saturating.
 #[inline(always)]
 pub(super) fn narrow(low: Vector, high: Vector) -> Vector {
     let numbers: [i16; 16] = cast([low, high]);
@@ -55,7 +55,7 @@ pub(super) fn greatest(v: Vector) -> i16 {
     cast::<Vector, [i16; 8]>(v).into_iter().fold(i16::MIN, i16::max)
 }
 
-/// The first bit of each byte.
+/// Returns the highest bit of each byte.
 #[inline(always)]
 pub(super) fn first_bits(v: Vector) -> u32 {
     let bytes: [u8; 16] = cast(v);

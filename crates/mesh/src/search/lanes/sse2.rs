@@ -1,4 +1,4 @@
-//! Instructions that every x86-64 processor has.
+//! Instructions of every x86-64 processor.
 
 pub(super) use safe_arch::{
     add_i16_m128i as add, bitand_m128i as and, bitor_m128i as or, bitxor_m128i as xor,
@@ -14,7 +14,7 @@ use safe_arch::{
 
 pub(super) const ZERO: Vector = bytemuck::zeroed();
 
-/// The greatest of eight numbers: of the greater of halves, of quarters and of neighbours.
+/// Returns the greatest of eight numbers, by comparing halves, quarters and neighbors.
 #[inline(always)]
 pub(super) fn greatest(v: Vector) -> i16 {
     let halves = max(v, shuffle_ai_f32_all_m128i::<0b01_00_11_10>(v));
@@ -23,19 +23,19 @@ pub(super) fn greatest(v: Vector) -> i16 {
     extract_i16_as_i32_m128i::<0>(eighths) as i16
 }
 
-/// The first bit of each byte.
+/// Returns the highest bit of each byte.
 #[inline(always)]
 pub(super) fn first_bits(v: Vector) -> u32 {
     move_mask_i8_m128i(v) as u32
 }
 
-/// Both words shifted.
+/// Shifts both words.
 #[inline(always)]
 pub(super) fn shift_left(v: Vector, bits: u32) -> Vector {
     shl_all_u64_m128i(v, bytemuck::cast([u64::from(bits), 0]))
 }
 
-/// Both words shifted.
+/// Shifts both words.
 #[inline(always)]
 pub(super) fn shift_right(v: Vector, bits: u32) -> Vector {
     shr_all_u64_m128i(v, bytemuck::cast([u64::from(bits), 0]))

@@ -1,11 +1,11 @@
-//! The instructions against plain Rust.
+//! Tests of the instructions against plain Rust.
 
 use bytemuck::cast;
 use proptest::prelude::*;
 
 use super::{plain, sse2};
 
-/// Two vectors as words: of any numbers, and of numbers that are often equal or at an end.
+/// Generates two vectors as words: arbitrary numbers, and numbers that are often equal or extreme.
 fn vectors() -> impl Strategy<Value = [[u64; 2]; 2]> {
     let lane = prop_oneof![
         any::<i16>(),
