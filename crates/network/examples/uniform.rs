@@ -1,15 +1,15 @@
-//! Uniform traffic through one engine: `uniform [MACHINE [ENGINE [LOAD [CYCLES]]]]`, by default
-//! `mesh:16x16 worm 0.05 20000`; `ENGINE` is `worm`, `flit`, or `none` for the cost of the traffic
-//! alone. Prints messages, header hops and the mean latency.
+//! Runs uniform traffic through one engine: `uniform [MACHINE [ENGINE [LOAD [CYCLES]]]]`, by
+//! default `mesh:16x16 worm 0.05 20000`. `ENGINE` is `worm`, `flit`, or `none` for the cost of the
+//! traffic alone. Prints messages, header hops and the mean latency.
 //!
-//! For instructions per header hop, which do not depend on the machine's mood:
+//! To get instructions per header hop, which do not depend on the load of the machine:
 //!
 //! ```text
 //! cargo build --release -p pavior-network --example uniform
 //! valgrind --tool=callgrind target/release/examples/uniform mesh:16x16 worm 0.05 20000
 //! ```
 //!
-//! and divide the instructions, less those of `none`, by the hops.
+//! Subtract the instructions of `none`, and divide by the hops.
 
 use std::error::Error;
 
@@ -53,7 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Messages of 8 flits between uniform nodes, at a load in flits per node and cycle.
+/// Creates messages of 8 flits between uniform nodes, at a load in flits per node and cycle.
 fn traffic(grid: &Grid, load: f64, cycles: u64) -> impl Iterator<Item = Message> + use<> {
     let mut draw = Stream::new(1, 0, "uniform");
     let nodes = u64::from(grid.nodes());

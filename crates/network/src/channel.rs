@@ -1,4 +1,4 @@
-//! The channels of a network, and their numbers: injection, ejection, and the virtual channels of
+//! The channels of a network and their numbers: injection, ejection, and the virtual channels of
 //! links.
 
 use pavior_mesh::{Grid, NodeId};
@@ -6,15 +6,15 @@ use pavior_mesh::{Grid, NodeId};
 use crate::message::show;
 use crate::path::Segment;
 
-/// How many virtual channels a link of a wrapping axis has, and how they are used.
+/// The number of virtual channels of a link on a wrapping axis, and their use.
 ///
-/// Dimension-order routing on a ring can deadlock when every link is one channel. With two virtual
+/// Dimension-order routing on a ring can deadlock if every link is one channel. With two virtual
 /// channels a message starts on virtual channel 0, and changes to virtual channel 1 at the wrap
-/// link. So no cycle of waiting messages can close (Dally & Seitz 1987). Links of axes that do not
+/// link, so no cycle of waiting messages can close (Dally & Seitz 1987). Links of axes that do not
 /// wrap, and of rings of two nodes, which are meshes, have one virtual channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum VirtualChannels {
-    /// One virtual channel: exists to show the deadlock.
+    /// One virtual channel, to demonstrate the deadlock.
     One,
     /// Two virtual channels, each with the full bandwidth of a link.
     #[default]
@@ -23,18 +23,18 @@ pub enum VirtualChannels {
     Shared,
 }
 
-/// The number of a channel; the numbers of a network are `0..Channels::count`, some unused.
+/// The number of a channel. The numbers of a network are `0..Channels::count`, some of them unused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChannelId(pub u32);
 
 impl ChannelId {
-    /// The number as an index.
+    /// Returns the number as an index.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// What a channel is.
+/// The kind of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChannelKind {
     /// From a node's processing element to its router.
@@ -45,28 +45,28 @@ pub enum ChannelKind {
     Link {
         /// 0, 1, 2 for x, y, z.
         axis: usize,
-        /// Whether it goes towards greater coordinates (or through the wrap to 0).
+        /// True if it goes towards greater coordinates (or through the wrap to 0).
         positive: bool,
         /// The virtual channel: 0, or 1 on axes with two virtual channels.
         virtual_channel: u8,
     },
 }
 
-/// A channel: what it is and the node at which it starts.
+/// A channel: its kind, and the node at which it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Channel {
-    /// What it is.
+    /// The kind.
     pub kind: ChannelKind,
-    /// Where it starts (an ejection channel starts and ends at its node).
+    /// The node at which it starts (an ejection channel starts and ends at its node).
     pub node: NodeId,
 }
 
 /// The numbering of the channels of a grid.
 ///
-/// Every node owns the same row of numbers: injection, ejection, then per axis that is longer than
-/// 1 the positive and the negative link, each with its virtual channels. So the number of the
-/// channel one node further along an axis is a constant away. A header steps through a whole
-/// segment of its path by one addition a channel.
+/// Every node has the same row of numbers: injection, ejection, and for each axis longer than 1 the
+/// positive and the negative link, each with its virtual channels. The numbers of the same channel
+/// at neighboring nodes of an axis therefore differ by a constant. A header steps through a whole
+/// segment of its path with one addition per channel.
 ///
 /// ```text
 ///   node n:  n*slots + | 0 inj | 1 ej | 2 x+ | 3 x- | 4 y+ | 5 y- |       (a mesh with two axes)
@@ -94,7 +94,7 @@ pub struct Channels {
 }
 
 impl Channels {
-    /// The channels of a grid.
+    /// Numbers the channels of a grid.
     pub fn new(grid: Grid, virtual_channels: VirtualChannels) -> Channels {
         let mut slots = 2;
         let mut channels = Channels {
@@ -121,48 +121,48 @@ impl Channels {
         channels
     }
 
-    /// Whether links go round on an axis: it wraps and is longer than 2.
+    /// Returns true if the links of an axis form rings: it wraps and is longer than 2.
     fn rings(grid: &Grid, axis: usize) -> bool {
         grid.wraps(axis) && grid.side(axis) > 2
     }
 
-    /// Whether links go round on an axis.
+    /// Returns true if the links of an axis form rings.
     pub(crate) fn is_ring(&self, axis: usize) -> bool {
         self.rings[axis]
     }
 
-    /// The grid.
+    /// Returns the grid.
     pub fn grid(&self) -> &Grid {
         &self.grid
     }
 
-    /// One more than the greatest number of a channel.
+    /// Returns one more than the greatest channel number.
     pub fn count(&self) -> usize {
         self.slots as usize * self.grid.nodes() as usize
     }
 
-    /// The virtual channels of the links of an axis; 0 if the axis has no links.
+    /// Returns the number of virtual channels of the links of an axis, or 0 if it has no links.
     pub fn virtual_channels(&self, axis: usize) -> u32 {
         self.per_link[axis]
     }
 
-    /// The difference of node numbers from node to node along an axis.
+    /// Returns the difference of node numbers from node to node along an axis.
     pub(crate) fn apart(&self, axis: usize) -> u32 {
         self.strides[axis]
     }
 
-    /// The injection channel of a node.
+    /// Returns the injection channel of a node.
     pub fn injection(&self, node: NodeId) -> ChannelId {
         ChannelId(node.0 * self.slots)
     }
 
-    /// The ejection channel of a node.
+    /// Returns the ejection channel of a node.
     pub fn ejection(&self, node: NodeId) -> ChannelId {
         ChannelId(node.0 * self.slots + 1)
     }
 
-    /// The link that leaves a node along an axis. The axis must be longer than 1; at the border of
-    /// an axis without a wrap the number is unused.
+    /// Returns the link that leaves a node along an axis. The axis must be longer than 1. At the
+    /// border of an axis that does not wrap, the number is unused.
     pub fn link(
         &self,
         node: NodeId,
@@ -176,8 +176,8 @@ impl Channels {
         ChannelId(node.0 * self.slots + slot)
     }
 
-    /// So many links of an axis one behind the other, from a node on. None of them but the last
-    /// may be a wrap link.
+    /// Returns `count` successive links of an axis, beginning at a node. Only the last one may be a
+    /// wrap link.
     #[inline]
     pub(crate) fn run(
         &self,
@@ -192,7 +192,7 @@ impl Channels {
         Segment { first, step: if positive { step } else { -step }, count }
     }
 
-    /// What a number stands for; `None` if it is unused.
+    /// Returns the channel with a number, or `None` if the number is unused.
     pub fn describe(&self, channel: ChannelId) -> Option<Channel> {
         let node = NodeId(channel.0 / self.slots);
         let slot = channel.0 % self.slots;
@@ -222,7 +222,7 @@ impl Channels {
         Some(Channel { kind, node })
     }
 
-    /// The node at which a channel ends.
+    /// Returns the node at which a channel ends.
     pub fn end(&self, channel: Channel) -> NodeId {
         let ChannelKind::Link { axis, positive, .. } = channel.kind else {
             return channel.node;
@@ -238,7 +238,7 @@ impl Channels {
         self.grid.id(point)
     }
 
-    /// The channels that exist, in the order of their numbers.
+    /// Returns the channels that exist, in the order of their numbers.
     pub fn all(&self) -> impl Iterator<Item = (ChannelId, Channel)> + '_ {
         (0..self.count() as u32)
             .map(ChannelId)
@@ -247,7 +247,7 @@ impl Channels {
 }
 
 impl Channel {
-    /// The channel's name, with coordinates: `link x+ lane 0 from [3,0]`.
+    /// Formats the channel's name with coordinates: `link x+ lane 0 from [3,0]`.
     pub fn name(&self, grid: &Grid) -> String {
         let node = show(grid.point(self.node), grid);
         match self.kind {

@@ -1,4 +1,4 @@
-//! Deadlock: the messages that wait for each other in a ring, as it is reported.
+//! Reports of deadlocks: messages that wait for each other in a cycle.
 
 use std::fmt;
 
@@ -7,18 +7,18 @@ use pavior_mesh::Grid;
 
 use crate::channel::{Channel, ChannelId, Channels};
 
-/// Messages that wait for one another for ever.
+/// Messages that wait for one another forever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
     /// The machine.
     pub grid: Grid,
-    /// The cycle at which the engine found that no event is left. Engines may differ in it: flits
-    /// close up behind a header for which nothing can happen any more.
+    /// The cycle at which the engine found that no event is left. Engines may differ in it, because
+    /// flits still close up behind a header that can never move again.
     pub at: Time,
     /// The number of messages that will never arrive.
     pub undelivered: usize,
     /// The cycle of waiting messages: each waits for a channel that the next one holds, and the
-    /// last for one that the first holds. It starts with the smallest id.
+    /// last for a channel that the first holds. It starts with the smallest id.
     pub waiting: Vec<Waiting>,
 }
 
@@ -32,9 +32,9 @@ pub struct Waiting {
 }
 
 impl Deadlock {
-    /// The cycle that is reached from the undelivered message with the smallest id, by following
-    /// `waits`. It says for which channel a message waits, and who holds it; messages are named by
-    /// the engine's index.
+    /// Finds the cycle that is reached from the undelivered message with the smallest id by
+    /// following `waits`, which returns the channel that a message waits for and the message that
+    /// holds it. Messages are identified by the engine's index.
     pub(crate) fn find(
         at: Time,
         undelivered: &[u32],

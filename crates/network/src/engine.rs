@@ -1,6 +1,6 @@
-//! The interface of the network engines, their settings, and the choice between them.
+//! The interface of the network engines, their settings, and their selection.
 //!
-//! Invariant: an engine stands in an open cycle; time never goes back.
+//! Invariant: an engine is always in an open cycle, and time never goes back.
 
 use pavior_kernel::Time;
 use pavior_mesh::Grid;
@@ -11,32 +11,32 @@ use crate::deadlock::Deadlock;
 use crate::message::{Delivery, Message, NetworkEvents};
 use crate::wormhole::{Flit, Worm};
 
-/// When a channel can be granted to the next message.
+/// The time at which a channel can be granted to the next message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Release {
-    /// When the tail has left the channel's buffer.
+    /// The cycle in which the tail leaves the channel's buffer.
     #[default]
     Drained,
-    /// From the cycle after the tail has crossed the channel; the buffer may then hold flits of
-    /// several messages. Only the flit engine has it.
+    /// The cycle after the tail has crossed the channel. The buffer may then hold flits of several
+    /// messages. Only the flit engine supports it.
     Passed,
 }
 
 /// The parameters of the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Settings {
-    /// Cycles that a header takes to be routed through a node (t_s).
+    /// The number of cycles that routing a header through a node takes (t_s).
     pub routing_delay: u32,
-    /// Flits that the input buffer behind a channel holds (B), at least 1.
+    /// The number of flits in the input buffer after a channel (B), at least 1.
     pub buffer: u32,
     /// The virtual channels of wrapping links.
     pub virtual_channels: VirtualChannels,
-    /// When a channel becomes free.
+    /// The time at which a channel becomes free.
     pub release: Release,
 }
 
 impl Default for Settings {
-    /// The papers' settings: t_s = 3, B = 1.
+    /// Returns the settings of the papers: t_s = 3, B = 1.
     fn default() -> Settings {
         Settings {
             routing_delay: 3,
@@ -47,28 +47,28 @@ impl Default for Settings {
     }
 }
 
-/// The papers' message length in flits.
+/// The message length of the papers, in flits.
 pub const DEFAULT_FLITS: u32 = 8;
 
-/// Settings that an engine does not model.
+/// The error for settings that an engine does not model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum BadSettings {
-    /// A buffer without a place.
+    /// Buffers of 0 flits.
     #[error("a buffer holds at least 1 flit")]
     NoBuffer,
-    /// Shared virtual channels with one place: a flit would cross every other cycle at most.
+    /// Shared virtual channels with buffers of 1 flit: a flit could cross only every other cycle.
     #[error("shared virtual channels need buffers of at least 2 flits")]
     SharedNeedsTwo,
-    /// Something that the closed form of the worm engine does not contain.
+    /// A setting that the closed form of the worm engine does not cover.
     #[error("{0} needs the flit engine (--engine flit)")]
     FlitOnly(&'static str),
 }
 
 impl Settings {
-    /// Checks what holds for every engine.
+    /// Checks the conditions that apply to every engine.
     ///
     /// # Errors
-    /// If buffers have no place, or one place under shared virtual channels.
+    /// Returns an error if buffers hold no flit, or only one with shared virtual channels.
     pub fn check(&self) -> Result<(), BadSettings> {
         match (self.buffer, self.virtual_channels) {
             (0, _) => Err(BadSettings::NoBuffer),
@@ -79,11 +79,11 @@ impl Settings {
 }
 
 impl EngineKind {
-    /// Checks whether this engine models the settings.
+    /// Checks that this engine models the settings.
     ///
     /// # Errors
-    /// As [`Settings::check`], and if the settings ask for what only the flit engine models:
-    /// channels released when passed, and virtual channels that share a link.
+    /// Returns the errors of [`Settings::check`], and an error for settings that only the flit
+    /// engine models: channels released when passed, and virtual channels that share a link.
     pub fn check(self, settings: &Settings) -> Result<(), BadSettings> {
         settings.check()?;
         match self {
@@ -98,13 +98,13 @@ impl EngineKind {
     }
 }
 
-/// A network that runs along with the code that creates messages.
+/// A network that runs alongside the code that creates messages.
 ///
-/// An engine always stands in an *open* cycle, [`now`](Engine::now): its deliveries have been
-/// reported, its requests and grants have not happened yet. Messages may be created for it (and for
-/// later cycles). [`advance`](Engine::advance) closes the cycle and goes on to the first one with
-/// events, at most to `until`. So neither side polls the other: the caller names the
-/// time of its own next event, and gets control at that time or at the first delivery before it.
+/// An engine is always in an *open* cycle, [`now`](Engine::now): its deliveries have been reported,
+/// and its requests and grants have not happened yet. Messages may be created for it (and for later
+/// cycles). [`advance`](Engine::advance) closes the cycle and moves to the first one with events,
+/// but not past `until`. Neither side polls the other: the caller gives the time of its own next
+/// event, and gets control at that time or at the first delivery before it.
 ///
 /// ```
 /// use pavior_kernel::Time;
@@ -120,58 +120,58 @@ impl EngineKind {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Engine {
-    /// The open cycle.
+    /// Returns the open cycle.
     fn now(&self) -> Time;
 
-    /// Takes a message over. It requests its injection channel at `created`, or in the open cycle
-    /// if that is past (its place in the channel's queue is that of `created` all the same).
+    /// Accepts a message. It requests its injection channel at `created`, or in the open cycle if
+    /// that has passed (its position in the channel's queue is still that of `created`).
     ///
-    /// The nodes must lie on the grid and the message must have a flit: [`Message::between`] checks
-    /// what comes from outside.
+    /// The nodes must lie on the grid, and the message must have a flit. [`Message::between`]
+    /// checks external input.
     fn create(&mut self, message: Message);
 
-    /// Goes to the first cycle after the open one in which anything happens, at most to `until`.
-    /// `events` is replaced. With `until` at or before the open cycle, or an idle network and
-    /// [`Time::MAX`], nothing happens and there are no events.
+    /// Moves to the first cycle after the open one in which anything happens, but not past `until`.
+    /// `events` is replaced. If `until` is not after the open cycle, or if the network is idle and
+    /// `until` is [`Time::MAX`], the cycle stays open and there are no events.
     ///
     /// Returns the cycle that is now open.
     ///
     /// # Errors
-    /// If messages are undelivered and nothing is pending: they can never move again. The engine
-    /// stays in its cycle, and goes on if more messages are created.
+    /// Returns an error if messages are undelivered and nothing is pending, so that they can never
+    /// move again. The engine stays in its cycle, and continues if more messages are created.
     fn advance(&mut self, until: Time, events: &mut NetworkEvents) -> Result<Time, Deadlock>;
 
-    /// The next cycle, at or after the open one, in which anything can happen; `None` if nothing
-    /// is pending.
+    /// Returns the next cycle, at or after the open one, in which anything can happen, or `None` if
+    /// nothing is pending.
     fn next_event(&self) -> Option<Time>;
 
-    /// The number of messages taken over and not delivered.
+    /// Returns the number of messages accepted and not delivered.
     fn undelivered(&self) -> usize;
 }
 
 /// The name of an engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum EngineKind {
-    /// Header events only; the default.
+    /// The engine with header events only; the default.
     #[default]
     Worm,
-    /// Cycle by cycle, flit by flit: the specification.
+    /// The engine that moves flit by flit, cycle by cycle: the specification.
     Flit,
 }
 
-/// An engine chosen at run time.
+/// An engine selected at run time.
 pub enum Network {
-    /// See [`Worm`].
+    /// The engine [`Worm`].
     Worm(Worm),
-    /// See [`Flit`].
+    /// The engine [`Flit`].
     Flit(Flit),
 }
 
 impl Network {
-    /// An empty network.
+    /// Creates an empty network.
     ///
     /// # Errors
-    /// If the engine does not model the settings.
+    /// Returns an error if the engine does not model the settings.
     pub fn new(grid: Grid, settings: Settings, kind: EngineKind) -> Result<Network, BadSettings> {
         Ok(match kind {
             EngineKind::Worm => Network::Worm(Worm::new(grid, settings)?),
@@ -179,7 +179,7 @@ impl Network {
         })
     }
 
-    /// The numbering of the channels.
+    /// Returns the numbering of the channels.
     pub fn channels(&self) -> &Channels {
         match self {
             Network::Worm(engine) => engine.channels(),
@@ -225,12 +225,12 @@ impl Engine for Network {
     }
 }
 
-/// Sends a list of messages, in order of `created` and then id, through an idle engine and hands
-/// every delivery to `sink`, in order of time and then id. Memory is that of the messages in
-/// flight.
+/// Sends a list of messages, in order of `created` and then id, through an idle engine, and passes
+/// every delivery to `sink`, in order of time and then id. Memory is proportional to the messages
+/// in flight.
 ///
 /// # Errors
-/// If the network deadlocks; what could be delivered has been.
+/// Returns an error if the network deadlocks. All messages that could be delivered have been.
 pub fn run_list<E: Engine>(
     engine: &mut E,
     messages: impl IntoIterator<Item = Message>,
@@ -240,8 +240,8 @@ pub fn run_list<E: Engine>(
     for message in messages {
         let mut announced = false;
         while engine.now() < message.created {
-            // A deadlock is final only when nothing is left to come: what is not in its way still
-            // arrives. An engine to which something has been announced does not report it.
+            // A deadlock is final only when no more messages are to come, since messages that do
+            // not meet it still arrive. An engine with announced messages does not report it.
             if engine.advance(message.created, &mut events).is_ok() {
                 events.deliveries.iter().for_each(&mut sink);
             } else {

@@ -1,15 +1,16 @@
-//! The footprint of a job: the links that messages among its nodes can use, and how the nodes lie.
+//! The footprint of a job: the links that its messages can use, and how its nodes are arranged.
 
 use pavior_mesh::{Coordinates, Grid, NodeId};
 
-/// The links that dimension-order messages among a set of nodes can use, and how the nodes lie.
+/// The links that dimension-order messages among a set of nodes can use, and the relative positions
+/// of the nodes.
 ///
-/// Jobs whose footprints share no link never meet on the network, whatever they send. And two jobs
-/// whose nodes lie in the same [`relative_layout`](Footprint::relative_layout), alone on the
-/// network, see the same thing happen at the same distance from their start.
+/// Jobs whose footprints share no link never meet on the network, whatever they send. Two jobs
+/// whose nodes have the same [`relative_layout`](Footprint::relative_layout), each alone on the
+/// network, see the same events at the same time after their start.
 ///
-/// Every phase of a route is a straight run. So the places at which messages enter and leave a line
-/// of the grid, the least and the greatest, say which of its links are used:
+/// Every phase of a route is a straight run. The least and the greatest places at which messages
+/// enter and leave a line of the grid therefore determine the links of the line that are used:
 ///
 /// ```text
 ///   nodes o      x: from each row to all columns    y: from each plane to the nodes of each column
@@ -41,16 +42,16 @@ pub struct Footprint {
 }
 
 impl Footprint {
-    /// The links that leave a node: two an axis.
+    /// The number of links that leave a node: two per axis.
     const LINKS: u32 = 6;
 
-    /// One more than the greatest number of a link on a grid.
+    /// Returns one more than the greatest number of a link on a grid.
     pub fn bound(grid: &Grid) -> usize {
         grid.nodes() as usize * Self::LINKS as usize
     }
 
-    /// The footprint of messages among `nodes`, in the order of ranks. `None` if the least box
-    /// around them has more than `most` nodes.
+    /// Computes the footprint of messages among `nodes`, in the order of ranks. Returns `None` if
+    /// the smallest box around them has more than `most` nodes.
     ///
     /// Cost: O(nodes + nodes of that box + longest side).
     pub fn of(grid: &Grid, nodes: &[NodeId], most: u64) -> Option<Footprint> {
@@ -68,8 +69,8 @@ impl Footprint {
         Some(Footprint { links: Links::of(grid, &arcs, &places), relative_layout })
     }
 
-    /// The [`relative_layout`](Footprint::relative_layout) of a footprint of any width, without its
-    /// links.
+    /// Computes the [`relative_layout`](Footprint::relative_layout) of a footprint of any width,
+    /// without its links.
     ///
     /// Cost: O(nodes + longest side).
     pub fn relative_layout_of(grid: &Grid, nodes: &[NodeId]) -> Vec<u32> {
@@ -81,30 +82,30 @@ impl Footprint {
         relative_layout(arcs, &points)
     }
 
-    /// The numbers of the links, each once, in no order: 6 numbers a node. The virtual channels of
-    /// a link are one.
+    /// Returns the numbers of the links, each once, in no particular order: 6 numbers per node. The
+    /// virtual channels of a link have one number.
     pub fn links(&self) -> &[u32] {
         &self.links
     }
 
-    /// As [`links`](Footprint::links), to keep.
+    /// Returns the same as [`links`](Footprint::links), by value.
     pub fn into_links(self) -> Vec<u32> {
         self.links
     }
 
-    /// How the nodes lie, in the order of ranks, up to what changes no message's time: moving them
-    /// along an axis, unless they then cross the wrap of a ring elsewhere.
+    /// Returns the relative positions of the nodes, in the order of ranks. They do not change if
+    /// the nodes move along an axis, unless the nodes then cross the wrap of a ring elsewhere.
     pub fn relative_layout(&self) -> &[u32] {
         &self.relative_layout
     }
 }
 
-/// The places of a point on the arcs.
+/// Returns the place of a point on the arcs.
 fn place(arcs: &[Arc; 3], point: Coordinates) -> Coordinates {
     [0, 1, 2].map(|axis| arcs[axis].place(point[axis]))
 }
 
-/// How nodes at some places on the arcs lie.
+/// Computes the relative layout of nodes at some places on the arcs.
 fn relative_layout(arcs: [Arc; 3], places: &[Coordinates]) -> Vec<u32> {
     let [width, height, _] = arcs.each_ref().map(|arc| u32::from(arc.length));
     let numbers = places.iter().map(|place| {
@@ -114,18 +115,18 @@ fn relative_layout(arcs: [Arc; 3], places: &[Coordinates]) -> Vec<u32> {
     arcs.into_iter().flat_map(Arc::relative_layout).chain(numbers).collect()
 }
 
-/// Where nodes lie on an axis: a part of a line or ring from `start` on.
+/// The part of a line or ring, from `start` on, that contains the nodes on an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Arc {
     side: u16,
     start: u16,
     length: u16,
-    /// Whether messages may go round: the arc is then the whole ring, from 0 on.
+    /// True if messages may go around. The arc is then the whole ring, from 0 on.
     whole: bool,
 }
 
 impl Arc {
-    /// The shortest arc around the nodes.
+    /// Finds the shortest arc around the nodes.
     pub(crate) fn around(grid: &Grid, axis: usize, points: &[Coordinates]) -> Arc {
         let side = grid.side(axis);
         let mut used = vec![false; usize::from(side)];
@@ -138,14 +139,14 @@ impl Arc {
         if !(grid.wraps(axis) && side > 2) {
             return Arc { side, start, length, whole: false };
         }
-        // The longest gap between neighbours on the ring is what the arc leaves out.
+        // The arc leaves out the longest gap between neighbors on the ring.
         for pair in places.windows(2) {
             let rest = side - (pair[1] - pair[0]) + 1;
             if rest < length {
                 (start, length) = (pair[1], rest);
             }
         }
-        // Half-way round, a message goes towards greater coordinates, out of the arc if need be.
+        // A message half-way around goes towards greater coordinates, and may leave the arc.
         let whole = 2 * u32::from(length - 1) >= u32::from(side);
         if whole {
             Arc { side, start: 0, length: side, whole }
@@ -154,19 +155,19 @@ impl Arc {
         }
     }
 
-    /// The place of a coordinate on the arc.
+    /// Returns the place of a coordinate on the arc.
     pub(crate) fn place(self, at: u16) -> u16 {
         if at >= self.start { at - self.start } else { at + (self.side - self.start) }
     }
 
-    /// The coordinate of a place on the arc.
+    /// Returns the coordinate of a place on the arc.
     fn coordinate(self, place: u16) -> u16 {
         let to_the_end = self.side - self.start;
         if place < to_the_end { self.start + place } else { place - to_the_end }
     }
 
-    /// What of it can change the time of a message: its length, and where in it the wrap lies,
-    /// which is where messages change virtual channels.
+    /// Returns the properties that can change the time of a message: its length, and the position
+    /// in it of the wrap, where messages change virtual channels.
     fn relative_layout(self) -> [u32; 2] {
         let before_wrap = self.side - self.start;
         let wrap = if before_wrap < self.length { before_wrap } else { 0 };
@@ -194,10 +195,10 @@ impl PlaceRange {
     }
 }
 
-/// Writes down links.
+/// The collection of links.
 struct Links<'a> {
     arcs: &'a [Arc; 3],
-    /// By axis and place: what it contributes to the number of a node.
+    /// The contribution of each place on each axis to the number of a node.
     shares: [Vec<u32>; 3],
     list: Vec<u32>,
 }
@@ -205,7 +206,7 @@ struct Links<'a> {
 impl Links<'_> {
     fn of(grid: &Grid, arcs: &[Arc; 3], places: &[Coordinates]) -> Vec<u32> {
         let [x, y, z] = arcs.each_ref().map(|arc| usize::from(arc.length));
-        // Where rows, planes and columns have nodes.
+        // The ranges of places with nodes in rows, planes and columns.
         let mut rows = vec![PlaceRange::NOWHERE; y * z];
         let mut planes = vec![PlaceRange::NOWHERE; z];
         let mut slices = vec![PlaceRange::NOWHERE; x];
@@ -241,8 +242,8 @@ impl Links<'_> {
         links.list
     }
 
-    /// The links of a line along an axis, through a place, that messages use which enter it within
-    /// `from` and leave it within `to`.
+    /// Adds the links of a line along an axis, through a place, that are used by messages that
+    /// enter it within `from` and leave it within `to`.
     fn line(&mut self, axis: usize, through: [usize; 3], from: PlaceRange, to: PlaceRange) {
         if from.is_nowhere() || to.is_nowhere() {
             return;

@@ -1,18 +1,19 @@
-//! The interconnection network of the machine, exact to the cycle: wormhole switching on meshes
-//! and tori, and the messages of jobs.
+//! The interconnection network of the machine, exact to the cycle: wormhole switching on meshes and
+//! tori, and the messages of jobs.
 //!
 //! ```text
 //!   job --Layout--> ranks --Pattern--> JobTraffic --Message--> Engine --Delivery--> job, metrics
 //! ```
 //!
-//! - [`Channels`] numbers the channels of a grid, [`Path`] is the dimension-order path of a
+//! - [`Channels`] numbers the channels of a grid. [`Path`] is the dimension-order path of a
 //!   message.
-//! - [`Engine`] is what an engine is. [`Worm`] follows headers only and is the default; [`Flit`]
-//!   moves every flit, is the specification, and models what the other does not. They are written
+//! - [`Engine`] is the interface of an engine. [`Worm`] follows headers only and is the default.
+//!   [`Flit`] moves every flit, is the specification, and models more settings. They are written
 //!   independently and agree message by message.
-//! - [`patterns`] say who sends to whom, [`JobTraffic`] when.
-//! - [`Footprint`] says which links a job's messages can use: who shares none never meet.
-//! - [`MessageTotals`], [`ChannelLoad`] and [`Energy`] measure, from deliveries alone.
+//! - [`patterns`] define senders and receivers, and [`JobTraffic`] the times of messages.
+//! - [`Footprint`] is the set of links that a job's messages can use. Jobs that share none never
+//!   meet.
+//! - [`MessageTotals`], [`ChannelLoad`] and [`Energy`] are metrics, computed from deliveries alone.
 //!
 //! This crate knows nothing of strategies, queues or occupancy.
 

@@ -1,59 +1,59 @@
-//! Messages, and what an engine reports about them.
+//! Messages, and the reports of an engine about them.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Coordinates, Grid, NodeId};
 use thiserror::Error;
 
-/// Whose message it is. Engines carry it and never look at it.
+/// The owner of a message. Engines carry it and never read it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tag {
-    /// The owner, for instance the slot of a job.
+    /// The owner, for example the slot of a job.
     pub owner: u32,
     /// The sending rank.
     pub rank: u32,
-    /// Which of the rank's messages.
+    /// The sequence number of the message at its rank.
     pub sequence: u64,
 }
 
-/// A message, as it is handed to an engine.
+/// A message, as it is passed to an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Message {
-    /// Breaks ties between headers that request a channel in the same cycle; unique.
+    /// A unique number that breaks ties between headers that request a channel in the same cycle.
     pub id: u64,
     /// The source.
     pub from: NodeId,
-    /// The destination; the source itself is allowed.
+    /// The destination. The source itself is allowed.
     pub to: NodeId,
-    /// Its length in flits, header included, at least 1.
+    /// The length in flits, header included, at least 1.
     pub flits: u32,
     /// The cycle at which it requests its injection channel.
     ///
-    /// It may lie in the past for a message that has been waiting behind another one of the same
-    /// source all along and is only now written down (see `followed`).
+    /// It may be in the past for a message that has been waiting behind another one of the same
+    /// source and is passed to the engine only now (see `followed`).
     pub created: Time,
-    /// Whether the engine is to report the cycle in which the header takes its injection channel,
-    /// because the next message of the source then has to be handed over.
+    /// True if the engine must report the cycle in which the header takes its injection channel,
+    /// because the next message of the source must then be passed to the engine.
     ///
-    /// This is how a thousand messages that are created at once need memory for one: the one
-    /// behind cannot move before the channel is released, which is later than it is taken.
+    /// With this, a thousand messages that are created at once need memory for one: the next one
+    /// cannot move before the channel is released, which is later than it is taken.
     pub followed: bool,
-    /// Whose it is.
+    /// The owner.
     pub tag: Tag,
 }
 
 impl Message {
-    /// The latest time of creation, 2^62: later sums cannot overflow.
+    /// The latest time of creation, 2^62. Sums of such times cannot overflow.
     pub const LATEST: Time = Time::LATEST;
 
-    /// A message without owner or followers.
+    /// Creates a message without owner or followers.
     pub fn new(id: u64, from: NodeId, to: NodeId, flits: u32, created: Time) -> Message {
         Message { id, from, to, flits, created, followed: false, tag: Tag::default() }
     }
 
-    /// A message between two nodes given by coordinates, checked.
+    /// Creates a message between two nodes given by coordinates, with checks.
     ///
     /// # Errors
-    /// If a node lies outside the machine, there are no flits, or the time is absurd.
+    /// Returns an error if a node is off the machine, there are no flits, or the time is too late.
     pub fn between(
         grid: &Grid,
         id: u64,
@@ -76,7 +76,7 @@ impl Message {
     }
 }
 
-/// Why a message cannot be sent.
+/// The reason why a message cannot be sent.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadMessage {
     /// A node that the machine does not have.
@@ -87,48 +87,48 @@ pub enum BadMessage {
         /// The machine.
         grid: Grid,
     },
-    /// A message of no flits.
+    /// A message without flits.
     #[error("a message has at least 1 flit, its header")]
     NoFlits,
-    /// A time that leaves no room for later ones.
+    /// A time that is later than the latest supported one.
     #[error("cycle {0} is later than 2^62, the latest that is supported")]
     TooLate(Time),
 }
 
-/// Coordinates, as many as the machine has axes.
+/// Formats coordinates, as many as the machine has axes.
 pub(crate) fn show(point: Coordinates, grid: &Grid) -> String {
     let parts: Vec<String> = point[..grid.axes()].iter().map(u16::to_string).collect();
     format!("[{}]", parts.join(","))
 }
 
-/// A message that has arrived whole.
+/// A message that has arrived completely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
     /// The message's id.
     pub id: u64,
-    /// Its source.
+    /// The source.
     pub from: NodeId,
-    /// Its destination.
+    /// The destination.
     pub to: NodeId,
-    /// Its length in flits.
+    /// The length in flits.
     pub flits: u32,
-    /// The links that it crossed.
+    /// The number of links that it crossed.
     pub hops: u32,
-    /// When it was created.
+    /// The cycle of its creation.
     pub created: Time,
     /// The cycle at which its tail was consumed.
     pub delivered: Time,
-    /// Whose it is.
+    /// The owner.
     pub tag: Tag,
 }
 
 impl Delivery {
-    /// Cycles from creation to delivery.
+    /// Returns the number of cycles from creation to delivery.
     pub fn latency(&self) -> u64 {
         self.delivered.0 - self.created.0
     }
 
-    /// Cycles lost to other messages: the latency over that of an empty network.
+    /// Returns the cycles lost to other messages: the latency above that of an empty network.
     pub fn blocked(&self, routing_delay: u32) -> u64 {
         self.latency() - crate::zero_load_latency(self.hops, self.flits, routing_delay)
     }
@@ -139,11 +139,11 @@ impl Delivery {
 pub struct Entered {
     /// The message's id.
     pub id: u64,
-    /// Whose it is.
+    /// The owner.
     pub tag: Tag,
 }
 
-/// What happened up to and including the deliveries of the open cycle; each list in order of id.
+/// The events up to and including the deliveries of the open cycle. Each list is in order of id.
 #[derive(Clone, Debug, Default)]
 pub struct NetworkEvents {
     /// Messages delivered in the open cycle.
@@ -153,12 +153,12 @@ pub struct NetworkEvents {
 }
 
 impl NetworkEvents {
-    /// Whether nothing happened.
+    /// Returns true if there are no events.
     pub fn is_empty(&self) -> bool {
         self.deliveries.is_empty() && self.entered.is_empty()
     }
 
-    /// Forgets everything, keeping the memory.
+    /// Removes all events, keeping the memory.
     pub fn clear(&mut self) {
         self.deliveries.clear();
         self.entered.clear();

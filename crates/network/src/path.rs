@@ -1,30 +1,30 @@
-//! Dimension-order paths: along x, then y, then z, each the shorter way round a ring.
+//! Dimension-order paths: along x, then y, then z, each the shorter way around a ring.
 
 use pavior_mesh::NodeId;
 
 use crate::channel::{ChannelId, Channels};
 
-/// A run of channels whose numbers are a constant apart.
+/// A run of channels whose numbers differ by a constant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
-    /// The first channel's number.
+    /// The number of the first channel.
     pub first: u32,
-    /// From one channel's number to the next.
+    /// The difference from one channel's number to the next.
     pub step: i32,
     /// The number of channels.
     pub count: u32,
 }
 
-/// Most segments that a path can have: three an axis, and the ejection channel.
+/// The maximum number of segments of a path: three per axis, and the ejection channel.
 const MOST_SEGMENTS: usize = 10;
 
 /// The path of a message: the injection channel of its source, the links along x, then y, then z,
-/// the ejection channel of its destination.
+/// and the ejection channel of its destination.
 ///
-/// On a ring the shorter way is taken, ties towards greater coordinates. With two virtual channels
-/// a message enters every axis on virtual channel 0, and changes to virtual channel 1 at the wrap
-/// link. The path is held as straight runs of links, so that making one costs the same for every
-/// distance. An axis has at most three runs: before the wrap link, the wrap link, and behind it.
+/// On a ring the shorter way is taken, with ties towards greater coordinates. With two virtual
+/// channels a message enters every axis on virtual channel 0, and changes to virtual channel 1 at
+/// the wrap link. The path is stored as straight runs of links, so that its cost does not depend on
+/// the distance. An axis has at most three runs: before the wrap link, the wrap link, and after it.
 ///
 /// ```
 /// use pavior_mesh::{Grid, NodeId};
@@ -51,7 +51,7 @@ pub struct Path {
 }
 
 impl Path {
-    /// The path between two nodes.
+    /// Computes the path between two nodes.
     pub fn new(channels: &Channels, from: NodeId, to: NodeId) -> Path {
         let mut path = Path {
             injection: channels.injection(from),
@@ -66,7 +66,7 @@ impl Path {
         path
     }
 
-    /// A bound on the number of segments behind the injection channel, for a grid.
+    /// Returns a bound on the number of segments after the injection channel, for a grid.
     pub fn segments_bound(channels: &Channels) -> usize {
         1 + (0..3)
             .map(|axis| match (channels.virtual_channels(axis), channels.is_ring(axis)) {
@@ -77,22 +77,22 @@ impl Path {
             .sum::<usize>()
     }
 
-    /// The links between the source and the destination.
+    /// Returns the number of links between the source and the destination.
     pub fn hops(&self) -> u32 {
         self.hops
     }
 
-    /// The injection channel.
+    /// Returns the injection channel.
     pub fn injection(&self) -> ChannelId {
         self.injection
     }
 
-    /// The straight runs behind the injection channel; the last is the ejection channel.
+    /// Returns the straight runs after the injection channel. The last is the ejection channel.
     pub fn segments(&self) -> &[Segment] {
         &self.segments[..usize::from(self.length)]
     }
 
-    /// Every channel in order; there are `hops + 2`.
+    /// Returns every channel in order: `hops + 2` channels.
     pub fn channels(&self) -> impl Iterator<Item = ChannelId> + '_ {
         let runs = self.segments().iter().flat_map(|run| {
             (0..run.count).map(|k| ChannelId((run.first as i32 + run.step * k as i32) as u32))
@@ -101,8 +101,8 @@ impl Path {
     }
 }
 
-/// Writes down the straight runs between two nodes, the ejection channel last; returns the number
-/// of links.
+/// Passes the straight runs between two nodes to `write`, the ejection channel last. Returns the
+/// number of links.
 #[inline]
 pub(crate) fn write_segments(
     channels: &Channels,
@@ -124,8 +124,8 @@ pub(crate) fn write_segments(
     hops
 }
 
-/// Writes down the links along one axis, and adds their number to `hops`. Returns the node at which
-/// they end.
+/// Passes the links along one axis to `write`, and adds their number to `hops`. Returns the node at
+/// which they end.
 #[expect(clippy::inline_always, reason = "a call takes longer than the axis")]
 #[inline(always)]
 fn write_axis(
@@ -156,8 +156,8 @@ fn write_axis(
     NodeId(node.0.wrapping_add_signed(moved))
 }
 
-/// The links along an axis that wraps: those before the wrap link, the wrap link, and those behind
-/// it.
+/// Returns the links along an axis that wraps: those before the wrap link, the wrap link, and those
+/// after it.
 #[inline(never)]
 fn ring_runs(
     channels: &Channels,
@@ -187,7 +187,7 @@ fn ring_runs(
     runs
 }
 
-/// The latency of a message that meets no other: `(t_s + 1)(hops + 1) + L` cycles.
+/// Returns the latency of a message that meets no other: `(t_s + 1)(hops + 1) + L` cycles.
 ///
 /// ```
 /// assert_eq!(pavior_network::zero_load_latency(5, 8, 3), 32);

@@ -1,5 +1,5 @@
-//! How long the messages of an iteration hold the links that they cross, if nothing is in their
-//! way.
+//! The time for which the messages of an iteration hold the links that they cross, without
+//! contention.
 
 use pavior_kernel::Stream;
 use pavior_mesh::Grid;
@@ -10,28 +10,28 @@ use crate::engine::Settings;
 use crate::patterns::iteration;
 use crate::traffic::{Layout, TrafficPlan};
 
-/// The messages of an iteration that cross a link, and how long they hold it if nothing is in their
-/// way.
+/// The number of messages of an iteration that cross a link, and the time for which they hold it
+/// without contention.
 ///
-/// A link is held from the grant of the header until the tail has left the buffer behind it. With
-/// t_s the routing delay, L flits, buffers of B flits and a channels behind the link on the
-/// message's path (the ejection channel included), that takes the greatest of (t_s + 1)(1 + b) + L
-/// - 1 - bB cycles for b from 0 to (L - 1) / B, at most to a - 1.
+/// A link is held from the grant of the header until the tail has left the buffer after it. With
+/// t_s the routing delay, L flits, buffers of B flits, and a channels after the link on the
+/// message's path (the ejection channel included), this takes `(t_s+1)(1+b)+L-1-bB` cycles, for the
+/// b from 0 to the lesser of (L-1)/B and a-1 that gives the most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkHolds {
     /// The link, or the virtual channel of a link.
     pub link: ChannelId,
-    /// The messages.
+    /// The number of messages.
     pub messages: u64,
-    /// Cycles, summed over messages.
+    /// The number of cycles, summed over messages.
     pub cycles: u64,
-    /// Squares of cycles, summed over messages.
+    /// The squares of the numbers of cycles, summed over messages.
     pub squares: u64,
 }
 
 impl LinkHolds {
-    /// Those of a job in a layout, each link once, by number; none if its pattern has no iteration
-    /// or it sends nothing. The pattern draws what it draws from a copy of `draw`.
+    /// Computes the holds of a job in a layout, with each link once, by number. The result is empty
+    /// if the pattern has no iteration or sends nothing. The pattern draws from a copy of `draw`.
     ///
     /// Cost: O(links crossed, summed over messages), with as many words of memory.
     pub fn of(
@@ -60,12 +60,12 @@ impl LinkHolds {
     }
 }
 
-/// How long a message holds a link with so many channels behind it.
+/// Returns the number of cycles for which a message holds a link with `behind` channels after it.
 fn hold(settings: &Settings, flits: u32, behind: u32) -> u64 {
     let (step, buffer) = (u64::from(settings.routing_delay) + 1, u64::from(settings.buffer));
     let tail = u64::from(flits) - 1;
     let most = (tail / buffer).min(u64::from(behind) - 1);
-    // Linear in b, so that the greatest is at an end.
+    // The expression is linear in b, so its maximum is at an end.
     let held = |b: u64| step * (1 + b) + tail - b * buffer;
     held(0).max(held(most))
 }

@@ -1,4 +1,4 @@
-//! How many cycles each channel was busy, and the energy that it took.
+//! The number of busy cycles of each channel, and the energy used.
 
 use std::cmp::Reverse;
 use std::fmt;
@@ -9,24 +9,24 @@ use crate::channel::{Channel, ChannelId, ChannelKind, Channels};
 use crate::message::Delivery;
 use crate::path::Path;
 
-/// Energy per flit, in units of the caller's choice.
+/// Energy per flit, in units chosen by the caller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Energy {
-    /// For every link that a flit crosses.
+    /// The energy for each link that a flit crosses.
     pub per_link: f64,
-    /// For every router that a flit traverses: one more than its links.
+    /// The energy for each router that a flit traverses, one more than its links.
     pub per_router: f64,
 }
 
 impl Default for Energy {
-    /// One unit each.
+    /// Returns one unit for each.
     fn default() -> Energy {
         Energy { per_link: 1.0, per_router: 1.0 }
     }
 }
 
 impl Energy {
-    /// What one message takes.
+    /// Returns the energy of one message.
     ///
     /// ```
     /// let energy = pavior_network::Energy { per_link: 2.0, per_router: 0.5 };
@@ -37,7 +37,7 @@ impl Energy {
         self.sum(u128::from(flits * hops), u128::from(flits * (hops + 1)))
     }
 
-    /// What so many traversals of links and of routers take, by single flits.
+    /// Returns the energy of a number of traversals of links and of routers by single flits.
     pub(super) fn sum(&self, links: u128, routers: u128) -> f64 {
         links as f64 * self.per_link + routers as f64 * self.per_router
     }
@@ -46,21 +46,21 @@ impl Energy {
 /// A channel and its load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChannelUse {
-    /// Its number.
+    /// The number of the channel.
     pub id: ChannelId,
-    /// What and where it is.
+    /// The channel.
     pub channel: Channel,
-    /// Cycles in which a flit crossed it.
+    /// The number of cycles in which a flit crossed it.
     pub busy_cycles: u64,
-    /// Busy cycles over all cycles, 0 to 1.
+    /// Busy cycles divided by all cycles, 0 to 1.
     pub utilization: f64,
 }
 
 /// The flits that have crossed every channel, counted from deliveries.
 ///
 /// A message adds its flits to every channel of its path. Only the two ends of each straight run
-/// are written down, and summed up along the lines of the grid when they are asked for: O(axes) per
-/// message, whatever the distance.
+/// are recorded, and they are summed along the lines of the grid on request: O(axes) per message,
+/// regardless of the distance.
 ///
 /// ```
 /// use pavior_mesh::{Grid, NodeId};
@@ -76,16 +76,16 @@ pub struct ChannelUse {
 #[derive(Clone, Debug)]
 pub struct ChannelLoad {
     channels: Channels,
-    /// What channels have for themselves.
+    /// The flits recorded for single channels.
     own: Vec<u64>,
-    /// What each link has more than the one before it in its direction.
+    /// The increase of each link over the one before it in its direction.
     rise: Vec<i64>,
     flit_hops: u128,
     router_traversals: u128,
 }
 
 impl ChannelLoad {
-    /// No load.
+    /// Creates an empty load.
     pub fn new(channels: Channels) -> ChannelLoad {
         let count = channels.count();
         let (own, rise) = (vec![0; count], vec![0; count]);
@@ -97,7 +97,7 @@ impl ChannelLoad {
         self.add(delivery.from, delivery.to, delivery.flits);
     }
 
-    /// Counts a message from its ends and its length in flits.
+    /// Counts a message by its ends and its length in flits.
     pub fn add(&mut self, from: NodeId, to: NodeId, flits: u32) {
         let path = Path::new(&self.channels, from, to);
         self.own[path.injection().index()] += u64::from(flits);
@@ -105,7 +105,7 @@ impl ChannelLoad {
             if segment.count == 1 {
                 self.own[segment.first as usize] += u64::from(flits);
             } else {
-                // The link behind the last is on the same line: a run never ends with a wrap link.
+                // The link after the last is on the same line: a run never ends with a wrap link.
                 let behind =
                     i64::from(segment.first) + i64::from(segment.step) * i64::from(segment.count);
                 self.rise[segment.first as usize] += i64::from(flits);
@@ -116,27 +116,27 @@ impl ChannelLoad {
         self.router_traversals += u128::from(u64::from(flits) * (u64::from(path.hops()) + 1));
     }
 
-    /// Links crossed, summed over flits.
+    /// Returns the number of links crossed, summed over flits.
     pub fn flit_hops(&self) -> u128 {
         self.flit_hops
     }
 
-    /// Routers traversed, summed over flits.
+    /// Returns the number of routers traversed, summed over flits.
     pub fn router_traversals(&self) -> u128 {
         self.router_traversals
     }
 
-    /// The energy of everything counted.
+    /// Returns the energy of everything counted.
     pub fn energy(&self, energy: Energy) -> f64 {
         energy.sum(self.flit_hops, self.router_traversals)
     }
 
-    /// The channels.
+    /// Returns the channels.
     pub fn channels(&self) -> &Channels {
         &self.channels
     }
 
-    /// Busy cycles by channel number.
+    /// Computes the busy cycles by channel number.
     pub fn busy_cycles(&self) -> Vec<u64> {
         let grid = *self.channels.grid();
         let mut busy = self.own.clone();
@@ -171,7 +171,7 @@ impl ChannelLoad {
         }
     }
 
-    /// Every channel that exists, in the order of numbers, over a run of so many cycles.
+    /// Lists every channel that exists, in the order of numbers, for a run of `cycles` cycles.
     pub fn table(&self, cycles: u64) -> Vec<ChannelUse> {
         let busy = self.busy_cycles();
         let row = |(id, channel): (ChannelId, Channel)| {
@@ -182,7 +182,7 @@ impl ChannelLoad {
         self.channels.all().map(row).collect()
     }
 
-    /// The `count` busiest channels, busiest first, ties by number.
+    /// Returns the `count` busiest channels, busiest first, with ties by number.
     pub fn hottest(&self, cycles: u64, count: usize) -> Vec<ChannelUse> {
         let mut table = self.table(cycles);
         table.sort_by_key(|row| (Reverse(row.busy_cycles), row.id));
@@ -191,10 +191,10 @@ impl ChannelLoad {
     }
 
     /// Writes the table as CSV: `kind,x,y,z,axis,direction,lane,busy_cycles,utilization`, with as
-    /// many coordinates as the machine has axes, of the node at which the channel starts.
+    /// many coordinates of the node at which the channel starts as the machine has axes.
     ///
     /// # Errors
-    /// If `out` fails.
+    /// Returns an error if `out` fails.
     pub fn write_csv(&self, out: &mut impl fmt::Write, cycles: u64) -> fmt::Result {
         let grid = self.channels.grid();
         let axes = &["x", "y", "z"][..grid.axes()];

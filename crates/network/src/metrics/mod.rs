@@ -1,4 +1,4 @@
-//! What to measure: load of the channels, the routes of jobs, and energy.
+//! Metrics: load of the channels, routes of jobs, and energy.
 
 mod holds;
 mod load;

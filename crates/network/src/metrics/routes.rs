@@ -8,22 +8,22 @@ use crate::path::Path;
 use crate::patterns::{Pattern, PatternSelection, each_message, iteration};
 use crate::traffic::Layout;
 
-/// The messages of one iteration of a job's pattern, and the links that they cross.
+/// The number of messages of one iteration of a job's pattern, and of the links that they cross.
 ///
-/// It depends on where the ranks are and on nothing that happens on the network.
+/// It depends on the positions of the ranks, and not on events on the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IterationRoutes {
-    /// The messages.
+    /// The number of messages.
     pub messages: u64,
-    /// Links crossed, summed over messages.
+    /// The number of links crossed, summed over messages.
     pub hops: u64,
-    /// The messages that cross the link which most of them cross.
+    /// The number of messages that cross the most-used link.
     pub link_load: u64,
 }
 
 impl IterationRoutes {
-    /// Those of a job in a layout. None if its pattern has no iteration or it sends nothing. The
-    /// pattern draws what it draws from a copy of `draw`.
+    /// Computes the routes of a job in a layout. Returns `None` if its pattern has no iteration or
+    /// it sends nothing. The pattern draws from a copy of `draw`.
     ///
     /// Cost: O(links crossed, summed over messages), with as many words of memory.
     pub fn of(
@@ -33,7 +33,7 @@ impl IterationRoutes {
         draw: &Stream,
     ) -> Option<IterationRoutes> {
         let pattern = iteration(pattern, &layout.shape, &mut draw.clone())?;
-        // Virtual channels of a link are one here.
+        // The virtual channels of a link count as one here.
         let channels = Channels::new(*grid, VirtualChannels::One);
         let mut crossed = Vec::new();
         let messages = each_crossing(&channels, layout, &*pattern, |link, _| crossed.push(link));
@@ -43,14 +43,14 @@ impl IterationRoutes {
         (messages > 0).then_some(IterationRoutes { messages, hops, link_load: link_load as u64 })
     }
 
-    /// Links crossed, mean over messages.
+    /// Returns the number of links crossed, as a mean over messages.
     pub fn mean_hops(&self) -> f64 {
         self.hops as f64 / self.messages as f64
     }
 }
 
-/// Shows every link that a message of an iteration crosses, with the number of channels behind it
-/// on the message's path, the ejection channel included. Returns the number of messages.
+/// Calls `see` with every link that a message of an iteration crosses, and the number of channels
+/// after it on the message's path, including the ejection channel. Returns the number of messages.
 pub(super) fn each_crossing(
     channels: &Channels,
     layout: &Layout,
@@ -61,7 +61,7 @@ pub(super) fn each_crossing(
     each_message(pattern, |from, to| {
         let [from, to] = [from, to].map(|rank| layout.nodes[rank as usize]);
         let path = Path::new(channels, from, to);
-        // Behind the injection channel, and without the ejection channel.
+        // The path without the injection and the ejection channel.
         let links = path.channels().skip(1).take(path.hops() as usize);
         for (link, behind) in links.zip((1..=path.hops()).rev()) {
             see(link, behind);

@@ -3,11 +3,11 @@
 use super::Energy;
 use crate::message::Delivery;
 
-/// What some messages were, added up. All sums are whole numbers, so that neither the order of the
-/// messages nor the way in which they were grouped changes a mean.
+/// Sums over a number of messages. All sums are integers, so that neither the order of the messages
+/// nor their grouping changes a mean.
 ///
 /// A message has fewer than 2^32 flits, 2^18 links and 2^63 cycles, so that sums over fewer than
-/// 2^32 messages fit 64 bits, or 128 where that is what they have.
+/// 2^32 messages fit into 64 bits, or into 128 for the fields that have as many.
 ///
 /// ```
 /// use pavior_kernel::Time;
@@ -31,15 +31,15 @@ use crate::message::Delivery;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MessageTotals {
-    /// The messages.
+    /// The number of messages.
     pub messages: u64,
-    /// Cycles from creation to delivery.
+    /// The number of cycles from creation to delivery.
     pub latency: u128,
-    /// Links crossed.
+    /// The number of links crossed.
     pub hops: u64,
-    /// Flits.
+    /// The number of flits.
     pub flits: u64,
-    /// Flits times the links that each crossed.
+    /// The number of flits times the number of links that each crossed.
     pub flit_hops: u128,
 }
 
@@ -54,7 +54,7 @@ impl MessageTotals {
         self.flit_hops += u128::from(flits * hops);
     }
 
-    /// Adds other totals. Sums that 64 bits cannot hold stay at the greatest that they can.
+    /// Adds other totals. Sums that do not fit into 64 bits saturate.
     pub fn add(&mut self, other: &MessageTotals) {
         self.messages = self.messages.saturating_add(other.messages);
         self.latency += other.latency;
@@ -63,7 +63,7 @@ impl MessageTotals {
         self.flit_hops += other.flit_hops;
     }
 
-    /// These, so many times.
+    /// Multiplies all sums by `count`.
     #[must_use]
     pub fn times(&self, count: u64) -> MessageTotals {
         MessageTotals {
@@ -75,24 +75,24 @@ impl MessageTotals {
         }
     }
 
-    /// Cycles from creation to delivery, mean over messages; none without messages.
+    /// Returns the mean number of cycles from creation to delivery, or `None` without messages.
     pub fn mean_latency(&self) -> Option<f64> {
         self.mean(self.latency as f64)
     }
 
-    /// The latency less that of an empty network, mean over messages.
+    /// Returns the mean latency above that of an empty network.
     pub fn mean_blocking(&self, routing_delay: u32) -> Option<f64> {
         let headers = u128::from(self.hops + self.messages);
         let zero_load = (u128::from(routing_delay) + 1) * headers + u128::from(self.flits);
         self.mean((self.latency - zero_load) as f64)
     }
 
-    /// Links crossed, mean over messages.
+    /// Returns the mean number of links crossed.
     pub fn mean_hops(&self) -> Option<f64> {
         self.mean(self.hops as f64)
     }
 
-    /// The energy of a message, on average.
+    /// Returns the mean energy of a message.
     pub fn mean_energy(&self, energy: Energy) -> Option<f64> {
         self.mean(energy.sum(self.flit_hops, self.flit_hops + u128::from(self.flits)))
     }

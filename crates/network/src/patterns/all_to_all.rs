@@ -1,19 +1,19 @@
 //! All to all: every rank s sends to every other, in the order s+1, s+2, … mod k, or with
-//! `from-zero` 0, 1, 2, … without s. k (k - 1) messages an iteration.
+//! `from-zero` 0, 1, 2, … without s. There are k (k - 1) messages per iteration.
 //!
-//! With a number of messages, and more than one in flight, it goes in rounds. In round r every rank
-//! sends to the r-th of its list. A round starts when the one before has been delivered. The job
-//! ends with the round in which the number is reached.
+//! With a number of messages, and more than one in flight, the pattern runs in rounds. In round r
+//! every rank sends to the r-th rank of its list. A round starts when the one before has been
+//! delivered. The job ends with the round in which the number is reached.
 //!
 //! ```text
 //!   round 1:  0>1 1>2 2>3 3>0      round 2:  0>2 1>3 2>0 3>1      round 3:  0>3 1>0 2>1 3>2
 //! ```
 //!
-//! With `senders=in-turn` rank 0 sends its whole list, then rank 1, and so on: one message a round.
-//! With `quota=rank` a number of messages is that of every rank, not that of the job.
+//! With `senders=in-turn` rank 0 sends its whole list, then rank 1, and so on: one message per
+//! round. With `quota=rank` a number of messages is counted for each rank, not for the job.
 //!
-//! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie 2007, which leaves the order and whose
-//! messages are counted open.
+//! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie 2007, who do not specify the order, or
+//! if a number of messages is that of the job or of each rank.
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::Grid;
@@ -56,7 +56,7 @@ pub(super) static ENTRY: Entry = Entry {
     },
 };
 
-/// In turn there are k (k - 1) rounds, which must have a number.
+/// Rejects machines on which the k (k - 1) rounds of senders in turn do not fit into 32 bits.
 fn objection(grid: &Grid, options: &Options) -> Option<String> {
     let too_many = options.get("senders") == "in-turn" && grid.nodes() > 1 << 16;
     too_many.then(|| format!("needs a machine of at most 65536 nodes, which {grid} is not"))
@@ -80,7 +80,7 @@ fn build(shape: &RankGrid, options: &Options, _: &mut Stream) -> Box<dyn Pattern
 }
 
 impl AllToAll {
-    /// The first round in which a rank sends; it sends in k - 1 rounds in a row.
+    /// Returns the first of the k - 1 consecutive rounds in which a rank sends.
     fn first_round(&self, rank: u32) -> u32 {
         if self.in_turn { rank * (self.ranks - 1) } else { 0 }
     }

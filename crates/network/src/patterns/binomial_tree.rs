@@ -1,6 +1,6 @@
-//! Binomial tree (divide and conquer): in round r rank i < 2^r sends to i + 2^r, if there is such a
-//! rank. Then the same happens in reverse. 2 (k - 1) messages an iteration. `--rounds barrier` lets
-//! a round wait for the one before; without it only the sending discipline holds a rank back.
+//! Binomial tree (divide and conquer): in round r rank i < 2^r sends to i + 2^r, if that rank
+//! exists. Then the same happens in reverse. 2 (k - 1) messages per iteration. With `--rounds
+//! barrier` a round waits for the one before; otherwise only the sending discipline delays a rank.
 //!
 //! ```text
 //!   0 > 1         round 0            and back:   4>0 5>1 6>2 7>3
@@ -31,7 +31,7 @@ pub(super) static ENTRY: Entry = Entry {
 #[derive(Debug)]
 struct BinomialTree {
     ranks: u32,
-    /// The levels of the tree: ceil(log2 k).
+    /// The number of levels of the tree: ceil(log2 k).
     levels: u32,
 }
 
@@ -41,7 +41,7 @@ fn build(shape: &RankGrid, _: &Options, _: &mut Stream) -> Box<dyn Pattern> {
 }
 
 impl BinomialTree {
-    /// The rank at the other end from the parent of level `level`.
+    /// Returns the child of a parent rank at a level.
     fn child(&self, rank: u32, level: u32) -> Option<u32> {
         let child = rank + (1 << level);
         (rank < 1 << level && child < self.ranks).then_some(child)
@@ -51,7 +51,7 @@ impl BinomialTree {
         (1 << level..2 << level).contains(&rank).then(|| rank - (1 << level))
     }
 
-    /// The level of a round, and whether it goes down the tree.
+    /// Returns the level of a round, and true if the round goes down the tree.
     fn level(&self, round: u32) -> (u32, bool) {
         if round < self.levels { (round, true) } else { (2 * self.levels - 1 - round, false) }
     }

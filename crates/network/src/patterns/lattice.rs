@@ -1,4 +1,4 @@
-//! The logical grid of a job's ranks: neighbours on it, and ranks by displacement.
+//! The logical grid of a job's ranks: neighbors, and ranks by displacement.
 //!
 //! ```text
 //!   5 ranks on 3x2:    0 1 2      row-major, the first places occupied. The neighbours of 4 are 3
@@ -12,7 +12,7 @@ use pavior_mesh::Sides;
 
 use super::RankGrid;
 
-/// The option with which the logical grid wraps.
+/// The option that makes the logical grid wrap.
 pub(super) const WRAP: OptionSpec = OptionSpec {
     key: "wrap",
     values: Values::OneOf(&["no", "yes"]),
@@ -21,7 +21,7 @@ pub(super) const WRAP: OptionSpec = OptionSpec {
     bare: false,
 };
 
-/// The logical grid of a job: ranks row-major, x fastest, the first `ranks` places occupied.
+/// The logical grid of a job: ranks in row-major order, x fastest, on the first `ranks` places.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lattice {
     pub(super) ranks: u32,
@@ -34,13 +34,13 @@ impl Lattice {
         Lattice { ranks: shape.ranks, sides: shape.sides, wrap }
     }
 
-    /// The place of a rank.
+    /// Returns the place of a rank.
     pub(super) fn place(&self, rank: u32) -> [u32; 3] {
         let [w, d, _] = self.sides.map(u32::from);
         [rank % w, rank / w % d, rank / (w * d)]
     }
 
-    /// The rank at a displacement from another; none where the grid has none, or has the same one.
+    /// Returns the rank at a displacement from another; `None` if it does not exist or is the same.
     pub(super) fn displaced(&self, rank: u32, displacement: [i32; 3]) -> Option<u32> {
         let place = self.place(rank);
         let [w, d, _] = self.sides.map(u32::from);
@@ -50,7 +50,7 @@ impl Lattice {
             let at = place[axis] as i32 + displacement[axis];
             there[axis] = match at {
                 at if (0..side).contains(&at) => at as u32,
-                // On two places both ways lead to the same neighbour, as on a mesh.
+                // With two places both ways lead to the same neighbor, as on a mesh.
                 at if self.wrap && side > 2 => at.rem_euclid(side) as u32,
                 _ => return None,
             };
@@ -59,8 +59,8 @@ impl Lattice {
         (other < self.ranks && there != place).then_some(other)
     }
 
-    /// The neighbours at a distance, in the order east, west, north, south, up, down (+x, -x, +y,
-    /// -y, +z, -z), those that exist.
+    /// Returns the existing neighbors at a distance, in the order east, west, north, south, up,
+    /// down (+x, -x, +y, -y, +z, -z).
     pub(super) fn neighbours(&self, rank: u32, distance: u32) -> impl Iterator<Item = u32> {
         let own = *self;
         let (place, [w, d, _]) = (own.place(rank), own.sides.map(u32::from));
@@ -75,13 +75,13 @@ impl Lattice {
                 0 => (at + distance) % side,
                 _ => (at + side - distance % side) % side,
             };
-            // Only its place on this axis is another.
+            // Only the place on this axis differs.
             let other = rank - at * strides[axis] + to * strides[axis];
             (other < own.ranks && to != at).then_some(other)
         })
     }
 
-    /// A bound on the number of neighbours: two an axis longer than 1.
+    /// Returns a bound on the number of neighbors: two for each axis longer than 1.
     pub(super) fn most_neighbours(&self) -> u32 {
         2 * self.sides.iter().filter(|&&side| side > 1).count() as u32
     }

@@ -1,7 +1,7 @@
-//! What jobs say to each other: communication patterns, one file each, and their registry.
+//! Communication patterns of jobs, one file each, and their registry.
 //!
-//! A pattern is a rule and never a list. Which rank a rank sends to in a round is computed when it
-//! is asked for. So the 65,280 messages of an all-to-all of 256 processors are never all in memory.
+//! A pattern is a rule, never a list. The destination of a rank in a round is computed on request,
+//! so that the 65,280 messages of an all-to-all of 256 processors are never in memory together.
 
 mod all_reduce;
 mod all_to_all;
@@ -27,7 +27,7 @@ use pavior_mesh::{Grid, Sides};
 pub(crate) use selection::iteration;
 pub use selection::{PatternRegistry, PatternSelection, UnsupportedPattern, supports_iterations};
 
-/// Every pattern, in the order in which tables show them.
+/// Every pattern, in the order of tables.
 const ALL: &[&Entry] = &[
     &one_to_all::ENTRY,
     &all_to_all::ENTRY,
@@ -43,32 +43,32 @@ const ALL: &[&Entry] = &[
     &axis_all_to_all::ENTRY,
 ];
 
-/// A pattern as data: its name, options and what it does.
+/// A pattern as data: its name, options and behavior.
 pub type Entry = pavior_kernel::Entry<PatternKind>;
 
-/// What a pattern does, as data.
+/// The behavior of a pattern, as data.
 #[derive(Clone, Debug)]
 pub struct PatternKind {
     /// One iteration, in a sentence.
     pub meaning: &'static str,
-    /// Whether it has no iteration, only a number of messages.
+    /// True if it has no iteration, only a number of messages.
     pub quota_only: bool,
-    /// Why it makes no sense on a machine with these axes, if so.
+    /// The reason why it makes no sense on a machine with these axes, if there is one.
     pub objection: fn(&Grid, &Options) -> Option<String>,
-    /// Makes one for a job of at least two ranks; draws what is drawn once a job.
+    /// The constructor for a job of at least two ranks, which draws what is drawn once per job.
     pub build: BuildPattern,
 }
 
-/// Makes a pattern for a job.
+/// A constructor of a pattern for a job.
 #[derive(Clone)]
 pub enum BuildPattern {
-    /// By a function.
+    /// A function.
     Function(fn(&RankGrid, &Options, &mut Stream) -> Box<dyn Pattern>),
-    /// By a closure that has captured something.
+    /// A closure with captured state.
     Closure(Arc<PatternClosure>),
 }
 
-/// A closure that makes a pattern.
+/// A closure that constructs a pattern.
 pub type PatternClosure =
     dyn Fn(&RankGrid, &Options, &mut Stream) -> Box<dyn Pattern> + Send + Sync;
 
@@ -89,24 +89,24 @@ impl Family for PatternKind {
     }
 }
 
-/// For patterns that work on every machine.
+/// Returns no objection, for patterns that work on every machine.
 fn any_grid(_: &Grid, _: &Options) -> Option<String> {
     None
 }
 
-/// What a pattern knows of a job: its ranks, and the logical grid on which they lie row-major.
+/// A job as patterns see it: its ranks, and the logical grid on which they lie in row-major order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RankGrid {
-    /// The number of ranks, at least 2 for a pattern to be made.
+    /// The number of ranks, at least 2 for a pattern to be built.
     pub ranks: u32,
     /// The sides of the logical grid. It may have more places than there are ranks.
     pub sides: Sides,
 }
 
-/// What a rank waits for before it sends the message of a round.
+/// The condition for a rank to send the message of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
-    /// Nothing but its own earlier messages.
+    /// Only the rank's own earlier messages.
     Nothing,
     /// The messages that it receives in earlier rounds.
     Received,
@@ -117,71 +117,71 @@ pub enum Needs {
 /// One iteration of a job's communication: rounds, in each of which a rank sends at most one
 /// message.
 ///
-/// Ranks with a plain list of destinations have its j-th entry in round j. The order of all
-/// messages is that of (round, rank).
+/// Ranks with a plain list of destinations have its j-th entry in round j. All messages are in the
+/// order (round, rank).
 pub trait Pattern: Debug + Send {
-    /// The number of rounds of an iteration.
+    /// Returns the number of rounds of an iteration.
     fn rounds(&self) -> u32;
 
-    /// The rank to which `rank` sends in `round`.
+    /// Returns the rank to which `rank` sends in `round`.
     fn destination(&self, rank: u32, round: u32) -> Option<u32>;
 
-    /// The number of ranks.
+    /// Returns the number of ranks.
     fn ranks(&self) -> u32;
 
-    /// What a rank waits for.
+    /// Returns the condition for a rank to send.
     fn needs(&self) -> Needs {
         Needs::Nothing
     }
 
-    /// The rank from which `rank` receives in `round`; asked only of patterns that need
-    /// [`Needs::Received`], in which it is one at most.
+    /// Returns the rank from which `rank` receives in `round`. It is used only for patterns with
+    /// [`Needs::Received`], which have at most one.
     fn source(&self, _rank: u32, _round: u32) -> Option<u32> {
         None
     }
 
-    /// The first round of the next stage.
+    /// Returns the first round of the next stage.
     fn stage_end(&self, round: u32) -> u32 {
         round + 1
     }
 
-    /// Whether a number of messages is rounded up to whole rounds, unless one is sent at a time.
+    /// Returns true if non-sequential sending rounds a number of messages up to whole rounds.
     fn whole_rounds(&self) -> bool {
         false
     }
 
-    /// The messages that a job sends for a number of messages.
+    /// Returns the number of messages that a job sends for a given number of messages.
     fn quota(&self, count: u64) -> u64 {
         count
     }
 
-    /// The first round in `from..until` in which `rank` sends, and to whom.
+    /// Finds the first round in `from..until` in which `rank` sends, and its destination.
     fn next_send(&self, rank: u32, from: u32, until: u32) -> Option<(u32, u32)> {
         (from..until).find_map(|round| self.destination(rank, round).map(|to| (round, to)))
     }
 
-    /// The first rank from `from` on that sends in `round`, and to whom.
+    /// Finds the first rank from `from` on that sends in `round`, and its destination.
     fn next_sender(&self, round: u32, from: u32) -> Option<(u32, u32)> {
         (from..self.ranks()).find_map(|rank| self.destination(rank, round).map(|to| (rank, to)))
     }
 
-    /// The number of ranks that send in a round.
+    /// Returns the number of ranks that send in a round.
     fn senders(&self, round: u32) -> u32 {
         (0..self.ranks()).filter(|&rank| self.destination(rank, round).is_some()).count() as u32
     }
 
-    /// The number of messages that `rank` sends before `round`.
+    /// Returns the number of messages that `rank` sends before `round`.
     fn sends_before(&self, rank: u32, round: u32) -> u64 {
         (0..round).filter(|&round| self.destination(rank, round).is_some()).count() as u64
     }
 
-    /// The number of messages of an iteration.
+    /// Returns the number of messages of an iteration.
     fn messages(&self) -> u64 {
         (0..self.rounds()).map(|round| u64::from(self.senders(round))).sum()
     }
 }
 
-/// Every message of an iteration, from and to which rank, in the order of (round, rank).
+/// Calls `see` with sender and receiver of every message of an iteration, in order (round, rank).
 pub(crate) fn each_message(pattern: &dyn Pattern, mut see: impl FnMut(u32, u32)) {
     for round in 0..pattern.rounds() {
         let mut from = 0;

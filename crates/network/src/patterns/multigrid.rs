@@ -1,6 +1,6 @@
-//! Multigrid: a V-cycle through levels 0..m..0 (m once), m = floor(log2(longest side - 1)), none if
+//! Multigrid: a V-cycle through levels 0..m..0 (m once), m = floor(log2(longest side - 1)), or 0 if
 //! that side is 1. At level l the ranks whose coordinates are all multiples of 2^l send to the
-//! ranks ±2^l away on each axis; a barrier lies between levels.
+//! ranks ±2^l away on each axis. There is a barrier between levels.
 //!
 //! ```text
 //!   level 0   o-o-o-o-o        level 1   o---o---o        level 2   o-------o
@@ -36,13 +36,13 @@ struct Multigrid {
 
 fn build(shape: &RankGrid, _: &Options, _: &mut Stream) -> Box<dyn Pattern> {
     let longest = shape.sides.into_iter().max().map_or(1, u32::from);
-    // More than one rank lie on a grid with a side longer than 1.
+    // A grid of more than one rank has a side longer than 1.
     let coarsest = (longest - 1).checked_ilog2().unwrap_or(0);
     Box::new(Multigrid { lattice: Lattice::new(shape, false), coarsest })
 }
 
 impl Multigrid {
-    /// The most messages that a rank sends at a level.
+    /// Returns the maximum number of messages that a rank sends at a level.
     fn width(&self) -> u32 {
         self.lattice.most_neighbours()
     }

@@ -1,12 +1,12 @@
 //! One to all: a random root, drawn once per job, sends to every other rank. The order is root+1,
-//! root+2, … mod k, or with `from-zero` 0, 1, 2, … without the root. k - 1 messages an iteration.
+//! root+2, … mod k, or with `from-zero` 0, 1, 2, … without the root. k - 1 messages per iteration.
 //!
 //! ```text
 //!   root r:  r+1   r+2   ...   k-1   0   ...   r-1
 //! ```
 //!
-//! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie 2007 (the GABL paper), which leaves the
-//! order of destinations open.
+//! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie 2007 (the GABL paper), which does not
+//! specify the order of destinations.
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 

@@ -1,7 +1,7 @@
 //! Recursive doubling, the butterfly of a fast Fourier transform, in log2 p rounds. In round r rank
-//! s exchanges with s xor 2^r. p is k rounded down to a power of two; the other ranks are silent.
-//! `--rounds barrier` lets a round wait for the one before; without it only the sending discipline
-//! holds a rank back.
+//! s exchanges messages with s xor 2^r. p is k rounded down to a power of two; other ranks are
+//! silent. With `--rounds barrier` a round waits for the one before; otherwise only the sending
+//! discipline delays a rank.
 //!
 //! ```text
 //!   0 x 1   2 x 3     round 0

@@ -1,4 +1,4 @@
-//! Ring: rank i sends to i + 1 mod k. k messages an iteration.
+//! Ring: rank i sends to i + 1 mod k. There are k messages per iteration.
 //!
 //! ```text
 //!   0 > 1 > 2 > ... > k-1 > 0

@@ -1,4 +1,4 @@
-//! A selected pattern: its entry in the registry, its options, and the pattern that they make.
+//! A selected pattern: its entry in the registry, its options, and the resulting pattern.
 
 use pavior_kernel::{Buildable, Registry, Selection, Stream};
 use pavior_mesh::Grid;
@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::{BuildPattern, Pattern, PatternKind, RankGrid};
 
-/// A pattern with its options: what `one-to-all:from-zero` means.
+/// A pattern with its options: the meaning of `one-to-all:from-zero`.
 ///
 /// ```
 /// use pavior_network::PatternSelection;
@@ -20,7 +20,7 @@ pub type PatternSelection = Selection<PatternKind>;
 /// The built-in patterns and those that are added.
 pub type PatternRegistry = Registry<PatternKind>;
 
-/// Why a pattern cannot be run.
+/// The reason why a pattern cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("pattern {pattern} {reason}")]
 pub struct UnsupportedPattern {
@@ -32,12 +32,12 @@ pub struct UnsupportedPattern {
 
 impl Buildable for PatternKind {
     type Place = Grid;
-    /// The ranks of a job, and a stream for what is drawn once a job.
+    /// The ranks of a job, and a stream for the values that are drawn once per job.
     type For<'a> = (&'a RankGrid, &'a mut Stream);
     type Built = Box<dyn Pattern>;
     type Fault = UnsupportedPattern;
 
-    /// A machine of one node has no messages, and some patterns need an axis.
+    /// Rejects machines of one node, which have no messages, and machines without a required axis.
     fn supports(selection: &PatternSelection, grid: &Grid) -> Result<(), UnsupportedPattern> {
         if grid.nodes() == 1 {
             let reason = format!("has no messages on {grid}, a machine of one node");
@@ -47,7 +47,7 @@ impl Buildable for PatternKind {
         objection.map_or(Ok(()), |reason| Err(unsupported(selection, reason)))
     }
 
-    /// Fewer than two ranks send nothing.
+    /// Rejects jobs of fewer than two ranks, which send nothing.
     fn build(
         selection: &PatternSelection,
         (ranks, draw): (&RankGrid, &mut Stream),
@@ -67,10 +67,10 @@ fn unsupported(selection: &PatternSelection, reason: String) -> UnsupportedPatte
     UnsupportedPattern { pattern: selection.to_string(), reason }
 }
 
-/// Whether jobs can be measured in iterations of a pattern.
+/// Checks that jobs can be measured in iterations of a pattern.
 ///
 /// # Errors
-/// If it has no iteration, only a number of messages.
+/// Returns an error if the pattern has no iteration, only a number of messages.
 pub fn supports_iterations(selection: &PatternSelection) -> Result<(), UnsupportedPattern> {
     if !selection.entry.does.quota_only {
         return Ok(());
@@ -80,7 +80,7 @@ pub fn supports_iterations(selection: &PatternSelection) -> Result<(), Unsupport
     Err(unsupported(selection, reason.to_string()))
 }
 
-/// An iteration of a job's pattern; none if it has none.
+/// Builds an iteration of a job's pattern, or returns `None` if it has none.
 pub(crate) fn iteration(
     selection: &PatternSelection,
     ranks: &RankGrid,

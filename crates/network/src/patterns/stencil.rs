@@ -1,6 +1,6 @@
 //! Stencil: every rank sends to all ranks around it on the logical grid, also across edges and
 //! corners: up to 26 in 3D, 8 in 2D. With `faces` it sends to the up to 6 across its faces. The
-//! order is row-major by displacement. The halo exchange of grid codes on 3D machines.
+//! order is row-major by displacement. It is the halo exchange of grid codes on 3D machines.
 //!
 //! ```text
 //!      6 7 8

@@ -1,9 +1,9 @@
-//! The messages of one job, handed out as the network delivers them.
+//! The messages of one job, created as the network delivers earlier ones.
 //!
 //! Invariant: `undelivered` counts the messages that are not delivered, created or not. Messages
 //! are created in the order of (rank, round) within an instant.
 //!
-//! Cost: O(1) a message, and the pattern's own rule; O(ranks) a barrier.
+//! Cost: O(1) per message, and the pattern's own rule; O(ranks) per barrier.
 
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::NodeId;
@@ -17,15 +17,15 @@ use super::{Communication, Rounds, Sending};
 use crate::message::{Entered, Message, Tag};
 use crate::patterns::{Needs, Pattern, PatternSelection};
 
-/// How jobs communicate.
+/// The communication of jobs.
 #[derive(Clone, Debug)]
 pub struct TrafficPlan {
     /// The pattern.
     pub pattern: PatternSelection,
-    /// How many messages are in flight at once; `None` for the default of the service.
+    /// The number of messages in flight at once. `None` is the default of the service.
     pub sending: Option<Sending>,
-    /// What lies between rounds; `None` for what the pattern says itself, and barriers for an
-    /// all-to-all of a number of messages.
+    /// The separation of rounds. `None` is that of the pattern, and barriers for an all-to-all of a
+    /// number of messages unless they are sent one at a time.
     pub rounds: Option<Rounds>,
     /// The length of a message in flits, at least 1.
     pub flits: u32,
@@ -33,10 +33,10 @@ pub struct TrafficPlan {
 
 /// The messages of a job: a state machine between the job and the network.
 ///
-/// Within an instant, tell every job what was [`delivered`](JobTraffic::delivered); then, in the
-/// order of job ids, let every job that was told something, or that starts, [`create`] its
-/// messages. Whenever the network reports that a message has *entered*, hand over the
-/// [`follower`] in the same instant. No message is kept: memory is O(ranks).
+/// Within an instant, first report to every job its [`delivered`](JobTraffic::delivered) messages.
+/// Then, in the order of job ids, let every job with a report, and every job that starts,
+/// [`create`] its messages. Whenever the network reports that a message has *entered*, create the
+/// [`follower`] in the same instant. No message is stored: memory is O(ranks).
 ///
 /// [`create`]: JobTraffic::create
 /// [`follower`]: JobTraffic::follower
@@ -83,7 +83,7 @@ pub struct JobTraffic {
 
 #[derive(Debug)]
 enum Senders {
-    /// The next message is the first at or behind (round, rank).
+    /// The next message is the first at or after (round, rank).
     Sequential {
         next: (u64, u32),
         in_flight: bool,
@@ -93,8 +93,8 @@ enum Senders {
 }
 
 impl JobTraffic {
-    /// The traffic of a job that runs on the nodes of a layout. `owner` comes back in the tags of
-    /// its messages; `draw` is used for what the pattern draws once a job.
+    /// Creates the traffic of a job that runs on the nodes of a layout. The tags of its messages
+    /// contain `owner`. The pattern uses `draw` for the values that are drawn once per job.
     pub fn new(
         owner: u32,
         layout: Layout,
@@ -116,25 +116,25 @@ impl JobTraffic {
         }
     }
 
-    /// The node of every rank.
+    /// Returns the node of every rank.
     pub fn nodes(&self) -> &[NodeId] {
         &self.nodes
     }
 
-    /// Messages that are not delivered yet, those not created included.
+    /// Returns the number of undelivered messages, including those that are not created yet.
     pub fn undelivered(&self) -> u64 {
         self.undelivered
     }
 
-    /// Whether everything has been delivered. True from the start for one processor and for a job
-    /// without a message: such a job holds its processors for one cycle, which is the caller's
-    /// business.
+    /// Returns true if everything has been delivered. It is true from the start for one processor
+    /// and for a job without messages. The caller lets such a job hold its processors for one
+    /// cycle.
     pub fn is_finished(&self) -> bool {
         self.undelivered == 0
     }
 
-    /// Notes the delivery of the message with this tag; [`create`](JobTraffic::create) may have
-    /// something to send then.
+    /// Records the delivery of the message with this tag. [`create`](JobTraffic::create) may then
+    /// have something to send.
     pub fn delivered(&mut self, Tag { rank, sequence, .. }: Tag) {
         self.undelivered -= 1;
         match &mut self.senders {
@@ -149,9 +149,9 @@ impl JobTraffic {
         }
     }
 
-    /// Creates what the job can send at `now`, in the order of rank and sequence, with the ids from
-    /// `first_id` on. Returns the id behind the last that it has used or set aside. The first call
-    /// starts the job.
+    /// Creates the messages that the job can send at `now`, in the order of rank and sequence, with
+    /// ids from `first_id` on. Returns the id after the last one that is used or reserved. The
+    /// first call starts the job.
     pub fn create(&mut self, now: Time, first_id: u64, mut send: impl FnMut(Message)) -> u64 {
         let Some((schedule, senders)) = &mut self.senders else { return first_id };
         let post = Post { owner: self.owner, flits: self.flits, nodes: &self.nodes };
@@ -180,7 +180,7 @@ impl JobTraffic {
         }
     }
 
-    /// The message behind one of this job's that has entered the network.
+    /// Creates the message that follows one of this job's that has entered the network.
     pub fn follower(&mut self, entered: &Entered) -> Message {
         let post = Post { owner: self.owner, flits: self.flits, nodes: &self.nodes };
         match &mut self.senders {
@@ -192,7 +192,7 @@ impl JobTraffic {
     }
 }
 
-/// What all messages of a job have in common.
+/// The properties that all messages of a job have in common.
 struct Post<'a> {
     owner: u32,
     flits: u32,

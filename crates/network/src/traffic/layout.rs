@@ -1,15 +1,15 @@
-//! The layout of a job: which rank runs on which node, and the logical grid of the ranks.
+//! The layout of a job: the node of each rank, and the logical grid of the ranks.
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Sides, orientations, volume};
 
 use super::RankOrder;
 use crate::patterns::RankGrid;
 
-/// Which rank runs on which node, and the logical grid on which the ranks lie.
+/// The node of each rank, and the logical grid on which the ranks lie.
 ///
 /// One box ranks its nodes by the offset from its base, x fastest, through the wrap. Several parts
-/// are ranked by [`RankOrder`]. Only as many nodes as were requested take part: in an over-sized
-/// box the box of the requested sides at its base, turned if it only fits so, otherwise the first
+/// are ranked by [`RankOrder`]. Only as many nodes as were requested are used: in an over-sized box
+/// the box of the requested sides at its base, turned if it fits only so, otherwise the first
 /// ranks. The logical grid has the sides of the box, or of the request if there are several parts.
 ///
 /// ```
@@ -32,10 +32,10 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout of a job that was granted `parts` and had requested `nodes` nodes, in the box
-    /// `sides` if it had a shape. The parts must lie on the grid, be disjoint and have at least
-    /// `nodes` nodes together. [`RankOrder::Pattern`] is `Coordinates` here: it needs a pattern
-    /// ([`PatternLayouts`](super::PatternLayouts)).
+    /// Computes the layout of a job that was granted `parts` and had requested `nodes` nodes, in
+    /// the box `sides` if it had a shape. The parts must lie on the grid, be disjoint, and have at
+    /// least `nodes` nodes together. [`RankOrder::Pattern`] is treated as `Coordinates`, because it
+    /// needs a pattern ([`PatternLayouts`](super::PatternLayouts)).
     pub fn new(
         grid: &Grid,
         parts: &[Cuboid],
@@ -57,7 +57,7 @@ impl Layout {
     }
 }
 
-/// The sides of the part of a granted box in which ranks run.
+/// Returns the sides of the part of a granted box in which ranks run.
 pub(super) fn used_sides(granted: Sides, nodes: u32, requested: Option<Sides>) -> Sides {
     let fits = |sides: &Sides| (0..3).all(|axis| sides[axis] <= granted[axis]);
     if volume(granted) == u64::from(nodes) {

@@ -1,9 +1,9 @@
 //! From jobs to messages.
 //!
-//! - [`Layout`]: which rank runs on which node.
-//! - [`Communication`]: which messages a job sends in all.
-//! - [`Sending`]: how many of them are in flight at once.
-//! - [`JobTraffic`]: hands them out as the network delivers them.
+//! - [`Layout`]: the node of each rank.
+//! - [`Communication`]: the messages that a job sends in total.
+//! - [`Sending`]: the number of messages in flight at once.
+//! - [`JobTraffic`]: the creation of messages as the network delivers earlier ones.
 //!
 //! ```text
 //!   pattern --> Schedule --> OpenRounds --> sequential, Ranked or Streams --> engine
@@ -11,7 +11,7 @@
 //!               messages     go now                  ^------ deliveries --------+
 //! ```
 //!
-//! Invariant: no list of messages is ever kept; memory is O(ranks) a job.
+//! Invariant: no list of messages is ever stored. Memory is O(ranks) per job.
 
 mod job;
 mod layout;
@@ -28,30 +28,30 @@ pub use layout::Layout;
 pub use pattern_layouts::PatternLayouts;
 pub use rank_order::RankOrder;
 
-/// How much a job communicates.
+/// The amount of a job's communication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Communication {
-    /// So many iterations of its pattern.
+    /// A number of iterations of its pattern.
     Iterations(u64),
-    /// So many messages; the pattern repeats if it is shorter, and is cut off if it is longer.
+    /// A number of messages. The pattern repeats if it is shorter, and is cut off if it is longer.
     Messages(u64),
 }
 
-/// How many messages are in flight at once.
+/// The number of messages in flight at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sending {
-    /// One of the job: the messages go in the order of (round, rank), each when the one before is
-    /// delivered.
+    /// One per job. The messages are sent in the order of (round, rank), each when the one before
+    /// is delivered.
     Sequential,
-    /// One of every rank.
+    /// One per rank.
     Blocking,
-    /// As many as may be sent: all of a rank's messages are created at once, and queue at its
+    /// As many as may be sent. All messages of a rank are created at once, and queue at its
     /// injection channel.
     Pipelined,
 }
 
 impl Sending {
-    /// Sequential for a number of messages, blocking for iterations.
+    /// Returns sequential sending for a number of messages, and blocking for iterations.
     pub fn default_for(service: Communication) -> Sending {
         match service {
             Communication::Iterations(_) => Sending::Blocking,
@@ -60,11 +60,11 @@ impl Sending {
     }
 }
 
-/// What lies between two rounds.
+/// The separation of two rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rounds {
-    /// A round (of a multigrid: a level) starts when everything before it has been delivered.
+    /// A round (a level in multigrid) starts when everything before it has been delivered.
     Barrier,
-    /// Nothing: ranks send on without waiting for what they receive.
+    /// No separation: ranks continue to send without waiting for messages that they receive.
     Free,
 }

@@ -1,4 +1,4 @@
-//! Which rounds a rank may send in: what it needs to have received, and barriers.
+//! The rounds in which a rank may send, limited by messages it must receive and by barriers.
 //!
 //! ```text
 //!   received:   rank r may send up to the first round whose message it has not received
@@ -6,14 +6,14 @@
 //!               messages of this one are delivered
 //! ```
 //!
-//! Cost: O(log early) a delivery; O(rounds of the stage) where a stage opens.
+//! Cost: O(log early) per delivery; O(rounds of the stage) when a stage opens.
 
 use std::collections::BTreeSet;
 
 use super::schedule::Schedule;
 use crate::patterns::Needs;
 
-/// Which ranks, besides the sender, a delivery may have unblocked.
+/// The ranks, apart from the sender, that a delivery may have unblocked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unblocked {
     NoRank,
@@ -21,24 +21,24 @@ pub(super) enum Unblocked {
     AllRanks,
 }
 
-/// Says which rounds are open to a rank.
+/// The rounds that are open to a rank.
 #[derive(Debug)]
 pub(super) enum OpenRounds {
-    /// All.
+    /// All rounds.
     Open,
-    /// Those up to the first round whose message the rank has not received.
+    /// The rounds up to the first one whose message the rank has not received.
     Received {
-        /// That round, per rank.
+        /// That round, by rank.
         waits_for: Vec<u64>,
-        /// Messages (rank, round) that came before an earlier one.
+        /// Messages (rank, round) that arrived before an earlier one.
         early: BTreeSet<(u32, u64)>,
     },
-    /// Those of the present stage.
+    /// The rounds of the current stage.
     Stages {
         /// The first round of the stage, and of the next.
         start: u64,
         end: u64,
-        /// Messages of the stage that are not delivered.
+        /// The number of messages of the stage that are not delivered.
         left: u64,
     },
 }
@@ -59,7 +59,7 @@ impl OpenRounds {
         }
     }
 
-    /// Whether a rank may send the message of a round.
+    /// Returns true if a rank may send the message of a round.
     pub(super) fn allows(&self, rank: u32, round: u64) -> bool {
         match self {
             OpenRounds::Open => true,
@@ -68,7 +68,7 @@ impl OpenRounds {
         }
     }
 
-    /// The rounds that are open to every rank.
+    /// Returns the rounds that are open to every rank.
     pub(super) fn rounds(&self) -> (u64, u64) {
         match self {
             OpenRounds::Stages { start, end, .. } => (*start, *end),
@@ -76,7 +76,7 @@ impl OpenRounds {
         }
     }
 
-    /// Notes that the message of a round has reached a rank.
+    /// Records that the message of a round has reached a rank.
     pub(super) fn delivered(&mut self, schedule: &Schedule, to: u32, round: u64) -> Unblocked {
         match self {
             OpenRounds::Open => Unblocked::NoRank,
@@ -105,7 +105,7 @@ impl OpenRounds {
     }
 }
 
-/// The first stage from a round on that has messages: its rounds, and their number.
+/// Finds the first stage from a round on that has messages. Returns its rounds and message count.
 fn stage(schedule: &Schedule, from: u64) -> (u64, u64, u64) {
     let rounds = u64::from(schedule.pattern().rounds()).max(1);
     let mut start = from;

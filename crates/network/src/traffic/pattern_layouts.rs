@@ -1,8 +1,8 @@
-//! Layouts of jobs that all send in one pattern, with a memory of what depends on the logical grid
-//! alone.
+//! Layouts of jobs that all send in one pattern, with a cache of the data that depends only on the
+//! logical grid.
 //!
-//! Invariant: a remembered map is the one that would be made anew. A pattern that draws something
-//! for each job is never remembered.
+//! Invariant: a cached map is the same as a new one. A pattern that draws values for each job is
+//! never cached.
 
 use std::sync::Arc;
 
@@ -15,9 +15,9 @@ use super::pattern_map::PatternMap;
 use super::{Layout, RankOrder};
 use crate::patterns::{PatternSelection, RankGrid, iteration};
 
-/// Lays out jobs that send in a pattern, as [`RankOrder::Pattern`] says. The logical grid that was
-/// asked for is laid on the job's nodes so that the messages of an iteration cross few links. What
-/// depends on the logical grid alone is kept for the next job.
+/// Computes layouts of jobs that send in a pattern, for [`RankOrder::Pattern`]. The requested
+/// logical grid is mapped to the job's nodes so that the messages of an iteration cross few links.
+/// Data that depends only on the logical grid is cached for the next job.
 ///
 /// ```
 /// use pavior_kernel::Stream;
@@ -37,17 +37,17 @@ use crate::patterns::{PatternSelection, RankGrid, iteration};
 #[derive(Debug)]
 pub struct PatternLayouts {
     pattern: PatternSelection,
-    /// By logical grid, where the pattern draws nothing for a job; none if no map helps.
+    /// The maps by logical grid, if the pattern draws nothing for a job; `None` if no map helps.
     known: FxHashMap<RankGrid, Option<Arc<PatternMap>>>,
-    /// The ranks of all that is known.
+    /// The number of ranks of all cached grids.
     ranks: usize,
-    /// The layouts in boxes that jobs asked for, at the first node; only of what is known, too.
+    /// The layouts in requested boxes, at the first node. Only boxes of cached grids are included.
     boxes: FxHashMap<AskedBox, Layout>,
-    /// The ranks of all these.
+    /// The number of ranks of all these layouts.
     box_ranks: usize,
 }
 
-/// A job in a box that it asked for, wherever that lies: all that its layout depends on.
+/// A job in a box that it requested, at any position: everything that its layout depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct AskedBox {
     grid: Grid,
@@ -57,24 +57,24 @@ struct AskedBox {
 }
 
 impl PatternLayouts {
-    /// Most ranks of the logical grids that are kept: some 40 MB.
+    /// The maximum number of ranks of the cached logical grids: about 40 MB.
     const MOST_RANKS: usize = 1 << 18;
 
-    /// Most ranks of the layouts that are kept: 16 MB.
+    /// The maximum number of ranks of the cached layouts: 16 MB.
     const MOST_BOX_RANKS: usize = 1 << 22;
 
-    /// For jobs that send in a pattern.
+    /// Creates an empty cache for jobs that send in a pattern.
     pub fn new(pattern: PatternSelection) -> PatternLayouts {
         let (known, boxes) = (FxHashMap::default(), FxHashMap::default());
         PatternLayouts { pattern, known, ranks: 0, boxes, box_ranks: 0 }
     }
 
-    /// The layout of a job, whose arguments are those of [`Layout::new`]. No map of another order
-    /// that `Layout::new` makes on the same grid has fewer hops, but for one that takes long
-    /// ([`RankOrder::Greedy`] with more than 1,024 nodes).
+    /// Computes the layout of a job, with the arguments of [`Layout::new`]. No other order that
+    /// `Layout::new` computes on the same grid has fewer hops, except one that takes long to
+    /// compute ([`RankOrder::Greedy`] with more than 1,024 nodes).
     ///
-    /// The pattern draws what it draws from a copy of `draw`. Where it has no iteration, sends the
-    /// same between all ranks, or has more than 2^20 ranks times rounds, the map is that of
+    /// The pattern draws from a copy of `draw`. If it has no iteration, sends the same between all
+    /// ranks, or has more than 2^20 ranks times rounds, the map is that of
     /// [`RankOrder::Coordinates`].
     pub fn layout(
         &mut self,
@@ -86,8 +86,8 @@ impl PatternLayouts {
     ) -> Layout {
         let [granted] = parts else { return self.lay(grid, parts, nodes, sides, draw) };
         let own = used_sides(granted.sides, nodes, sides);
-        // Times are measured for the box that a job asks for, wherever it lies. So its map must not
-        // depend on the place, as curves through the machine do: it is laid as at the first node.
+        // Times are measured for the box that a job requests, at any position. Its map must not
+        // depend on the position, as curves through the machine do: it is that at the first node.
         if !sides.is_some_and(|sides| orientations(sides).any(|one| one == own)) {
             return self.lay(grid, &[Cuboid::new(granted.base, own)], nodes, sides, draw);
         }
@@ -100,7 +100,7 @@ impl PatternLayouts {
         layout
     }
 
-    /// The layout in a box that a job asked for, at the first node.
+    /// Returns the layout in a box that a job requested, at the first node.
     fn in_asked_box(&mut self, asked: AskedBox, draw: &Stream) -> Layout {
         if let Some(layout) = self.boxes.get(&asked) {
             return layout.clone();
@@ -118,7 +118,7 @@ impl PatternLayouts {
         layout
     }
 
-    /// The layout of a job on the nodes of some parts.
+    /// Computes the layout of a job on the nodes of some parts.
     fn lay(
         &mut self,
         grid: &Grid,
@@ -142,7 +142,7 @@ impl PatternLayouts {
         layout
     }
 
-    /// What is known of the pattern on a logical grid; none if no map helps.
+    /// Returns the map of the pattern on a logical grid, or `None` if no map helps.
     fn map(&mut self, shape: &RankGrid, draw: &Stream) -> Option<Arc<PatternMap>> {
         if let Some(known) = self.known.get(shape) {
             return known.clone();
@@ -162,7 +162,7 @@ impl PatternLayouts {
     }
 }
 
-/// The node as far from `base` as `node` is from the first, around rings.
+/// Returns the node as far from `base` as `node` is from the first, around rings.
 fn moved(grid: &Grid, node: NodeId, base: Coordinates) -> NodeId {
     let (at, sides) = (grid.point(node), grid.sides());
     let along =

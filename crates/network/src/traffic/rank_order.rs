@@ -1,24 +1,24 @@
-//! How the nodes of a job are numbered.
+//! The numbering of a job's nodes.
 //!
-//! One box is ranked by the offset from its base, except with `pattern`. On a box every map but
-//! `snake` and `hilbert` would be the same, and patterns find their neighbours on its grid. A job
-//! in several parts has no such grid. Each map keeps other ranks together:
+//! The nodes of one box are ranked by the offset from its base, except with `pattern`. On a box
+//! every map except `snake` and `hilbert` would be the same, and patterns find their neighbors on
+//! its grid. A job in several parts has no such grid. Each map keeps different ranks together:
 //!
-//! - `coordinates`: row-major over the whole allocation, as the papers that say anything say.
-//!   Neighbours along x are neighbours. A row with gaps, or one that starts elsewhere than the row
-//!   below, moves the ranks of the logical grid apart.
-//! - `parts`: part by part, in the order of grant. Ranks of one part are close to one another.
-//!   Which parts follow each other depends on the strategy's lists.
-//! - `snake`: row by row, every second row of the job backwards. Consecutive ranks are as close as
-//!   rows allow, which serves rings and lines.
+//! - `coordinates`: row-major over the whole allocation, as in the papers that specify an order.
+//!   Neighbors along x are neighbors. A row with gaps, or one that starts elsewhere than the row
+//!   below, separates ranks of the logical grid.
+//! - `parts`: part by part, in the order of grant. Ranks of one part are close to one another. The
+//!   order of the parts depends on the strategy's lists.
+//! - `snake`: row by row, with every second row of the job reversed. Consecutive ranks are as close
+//!   as rows allow, which suits rings and lines.
 //! - `hilbert`: along the Hilbert curve through the machine. Ranks that are close in number are
-//!   close on both axes, wherever the parts lie.
-//! - `greedy`: a free neighbour of the rank before, if the job has one left, else the nearest node.
-//!   Steps are of one hop as long as possible, with long ones at the end.
-//! - `pattern`: the ranks of the job's own grid, laid so that the messages of its pattern cross few
-//!   links ([`PatternLayouts`](super::PatternLayouts)). That helps on a box, too: another pattern
-//!   than that of neighbours may want another map, and a turned box, or one of other sides, the
-//!   grid that was asked for.
+//!   close on both axes, wherever the parts are.
+//! - `greedy`: a free neighbor of the previous rank, if the job has one left, otherwise the nearest
+//!   node. Steps are one hop as long as possible, with long ones at the end.
+//! - `pattern`: the ranks of the job's own grid, mapped so that the messages of its pattern cross
+//!   few links ([`PatternLayouts`](super::PatternLayouts)). This helps on a box, too: a pattern
+//!   other than that of neighbors may need another map, and a turned box, or one of other sides,
+//!   the requested grid.
 //!
 //! Invariant: a map numbers exactly the job's nodes.
 
@@ -26,7 +26,7 @@ use pavior_mesh::{Cuboid, Grid, NodeId, order};
 
 use super::pattern_map::{Hops, Point};
 
-/// How the ranks of a job that was granted several parts are numbered; with `Pattern`, of any job.
+/// The numbering of the ranks of a job that was granted several parts; with `Pattern`, of any job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum RankOrder {
     /// Row-major by coordinates over the whole allocation.
@@ -34,13 +34,13 @@ pub enum RankOrder {
     Coordinates,
     /// Part by part, in the order of grant.
     Parts,
-    /// Row by row, every second of the job's rows backwards.
+    /// Row by row, with every second of the job's rows reversed.
     Snake,
     /// Along the Hilbert curve through the machine.
     Hilbert,
-    /// From neighbour to neighbour.
+    /// From neighbor to neighbor.
     Greedy,
-    /// As the messages of its pattern have the least hops
+    /// With few hops for the messages of the job's pattern
     /// ([`PatternLayouts`](super::PatternLayouts)).
     Pattern,
 }
@@ -56,8 +56,8 @@ impl RankOrder {
         ("pattern", RankOrder::Pattern),
     ];
 
-    /// The orders that no pattern is needed for, without those that take long: `Greedy` up to 1,024
-    /// nodes.
+    /// Returns the orders that need no pattern, except those that take long: `Greedy` only up to
+    /// 1,024 nodes.
     pub(super) fn quick(nodes: u32) -> impl Iterator<Item = RankOrder> {
         RankOrder::NAMED.into_iter().map(|(_, order)| order).filter(move |order| match order {
             RankOrder::Greedy => nodes <= 1 << 10,
@@ -66,8 +66,8 @@ impl RankOrder {
         })
     }
 
-    /// The nodes of the parts, in the order of their ranks. O(n log n) for n nodes, but for
-    /// `Greedy`, which takes up to O(n^2).
+    /// Returns the nodes of the parts in the order of their ranks. O(n log n) for n nodes, except
+    /// for `Greedy`, which takes up to O(n^2).
     pub(super) fn nodes(self, grid: &Grid, parts: &[Cuboid]) -> Vec<NodeId> {
         let mut nodes: Vec<NodeId> = parts.iter().flat_map(|part| part.nodes(grid)).collect();
         match self {
@@ -81,7 +81,7 @@ impl RankOrder {
     }
 }
 
-/// Turns every second row of the nodes around, and the rows of every second plane.
+/// Reverses every second row of the nodes, and the rows of every second plane.
 fn snake(grid: &Grid, nodes: &mut Vec<NodeId>) {
     nodes.sort_unstable();
     let at = |node: &NodeId| grid.point(*node);
@@ -104,14 +104,14 @@ fn snake(grid: &Grid, nodes: &mut Vec<NodeId>) {
     *nodes = rows;
 }
 
-/// From the lowest node on: the neighbour with the lowest number, or else the nearest node.
+/// Sorts the nodes from the lowest on: next the lowest neighbor, otherwise the nearest node.
 fn greedy(grid: &Grid, nodes: &mut [NodeId]) {
     nodes.sort_unstable();
     let mut points: Vec<Point> = nodes.iter().map(|&node| Hops::point(grid.point(node))).collect();
     let hops = Hops::of(grid);
     for rank in 1..nodes.len() {
         let last = points[rank - 1];
-        // The rest stays in order, so that ties go to the lowest number whatever came before.
+        // The rest remains sorted, so that ties always go to the lowest number.
         let (mut nearest, mut least) = (rank, u32::MAX);
         for (index, point) in (rank..).zip(&points[rank..]) {
             let hops = hops.between(&last, point);
@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(ranks(RankOrder::Parts), [3, 7, 11, 8, 9, 12, 13]);
         assert_eq!(ranks(RankOrder::Snake), [3, 7, 8, 9, 11, 13, 12]);
         assert_eq!(ranks(RankOrder::Greedy), [3, 7, 11, 9, 8, 12, 13]);
-        // Consecutive ranks are neighbours but for one leap from part to part.
+        // Consecutive ranks are neighbors except for one jump between the parts.
         let hilbert = ranks(RankOrder::Hilbert);
         let mut own = hilbert.clone();
         own.sort_unstable();

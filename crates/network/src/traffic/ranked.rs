@@ -1,23 +1,22 @@
-//! Senders that go rank by rank: each rank sends one message after the other, at its own pace.
+//! Senders that advance rank by rank: each rank sends one message after the other, at its own pace.
 //!
-//! Invariant: a rank stands in `turns` if it may have a message to send that it could not send
-//! before.
+//! Invariant: a rank is in `turns` if it may have a message to send that it could not send before.
 //!
-//! Cost: O(1) a message; O(ranks) where a barrier opens.
+//! Cost: O(1) per message; O(ranks) when a barrier opens.
 
 use super::open_rounds::{OpenRounds, Unblocked};
 use super::schedule::Schedule;
 
-/// Blocking senders (one message of each rank in flight), and pipelined ones that wait for what
-/// they receive.
+/// Blocking senders (one message of each rank in flight), and pipelined senders that wait for
+/// messages that they receive.
 #[derive(Debug)]
 pub(super) struct Ranked {
     open: OpenRounds,
-    /// The round from which on each rank has not sent.
+    /// The first round in which each rank has not sent yet.
     next: Vec<u64>,
-    /// Ranks with a message in flight; not kept for pipelined senders.
+    /// True for ranks with a message in flight. Meaningful only for blocking senders.
     in_flight: Vec<bool>,
-    /// Ranks whose turn may have come.
+    /// Ranks that may be able to send.
     turns: Vec<u32>,
     blocking: bool,
 }
@@ -29,7 +28,7 @@ impl Ranked {
         Ranked { open, next: vec![0; count], in_flight: vec![false; count], turns, blocking }
     }
 
-    /// Sends what can be sent, by rank and round.
+    /// Sends all messages that can be sent, by rank and round.
     pub(super) fn create(&mut self, schedule: &Schedule, mut send: impl FnMut(u32, u64, u32)) {
         self.turns.sort_unstable();
         self.turns.dedup();

@@ -1,7 +1,7 @@
-//! All messages of a job, as a rule and not a list.
+//! All messages of a job, as a rule instead of a list.
 //!
-//! The rounds of all iterations stand in one row, numbered through. It is cut off behind the job's
-//! last message:
+//! The rounds of all iterations are numbered consecutively, and cut off after the job's last
+//! message:
 //!
 //! ```text
 //!   iteration:   0 0 0 1 1 1 2 2 2        rounds 0..8
@@ -10,7 +10,7 @@
 //!
 //! Invariant: a message exists if and only if its (round, rank) is less than `limit`.
 //!
-//! Cost: that of the pattern's rule, at most for two iterations, a question.
+//! Cost: that of the pattern's rule per question, for at most two iterations.
 
 use super::Communication;
 use crate::patterns::Pattern;
@@ -20,13 +20,13 @@ use crate::patterns::Pattern;
 pub(super) struct Schedule {
     pattern: Box<dyn Pattern>,
     rounds: u64,
-    /// The messages are those whose (round, rank) is less than this.
+    /// The messages are those whose (round, rank) is less than this limit.
     limit: (u64, u32),
     total: u64,
 }
 
 impl Schedule {
-    /// The messages of `service`; `whole` rounds them up to whole rounds.
+    /// Creates the schedule of `service`; `whole` rounds the messages up to whole rounds.
     pub(super) fn new(pattern: Box<dyn Pattern>, service: Communication, whole: bool) -> Schedule {
         let rounds = u64::from(pattern.rounds());
         let all = pattern.messages();
@@ -47,7 +47,7 @@ impl Schedule {
         schedule
     }
 
-    /// Sets the limit behind the `count`-th message.
+    /// Sets the limit after the `count`-th message.
     fn cut(&mut self, count: u64, all: u64, whole: bool) {
         let (mut round, mut rest) = (count / all * self.rounds, count % all);
         self.total = count;
@@ -75,33 +75,33 @@ impl Schedule {
         self.pattern.as_ref()
     }
 
-    /// The number of messages.
+    /// Returns the number of messages.
     pub(super) fn total(&self) -> u64 {
         self.total
     }
 
-    /// One more than the last round.
+    /// Returns one more than the last round.
     pub(super) fn end(&self) -> u64 {
         self.limit.0 + u64::from(self.limit.1 > 0)
     }
 
-    /// One more than the last round in which a rank may send.
+    /// Returns one more than the last round in which a rank may send.
     fn end_of(&self, rank: u32) -> u64 {
         self.limit.0 + u64::from(rank < self.limit.1)
     }
 
-    /// To whom a rank sends in a round that it does send in.
+    /// Returns the destination of a rank in a round in which it sends.
     pub(super) fn destination(&self, rank: u32, round: u64) -> u32 {
         let to = self.pattern.destination(rank, (round % self.rounds) as u32);
         to.expect("only messages that exist are delivered")
     }
 
-    /// The first round from `from` on in which a rank sends, and to whom.
+    /// Finds the first round from `from` on in which a rank sends, and its destination.
     pub(super) fn next_send(&self, rank: u32, from: u64) -> Option<(u64, u32)> {
         let end = self.end_of(rank);
         let mut from = from;
-        // The rest of this iteration, then a whole one. A rank that sends nothing in a whole one
-        // never sends again.
+        // Searches the rest of this iteration, then a whole one. A rank that sends nothing in a
+        // whole iteration never sends again.
         for _ in 0..2 {
             if from >= end {
                 return None;
@@ -116,7 +116,7 @@ impl Schedule {
         None
     }
 
-    /// The first sender at or behind (round, rank): round, rank, and to whom.
+    /// Finds the first sender at or after (round, rank). Returns round, rank and destination.
     pub(super) fn next_sender(&self, round: u64, rank: u32) -> Option<(u64, u32, u32)> {
         let (mut round, mut from) = (round, rank);
         while round < self.end() {
@@ -129,7 +129,7 @@ impl Schedule {
         None
     }
 
-    /// The number of messages of a round.
+    /// Returns the number of messages of a round.
     pub(super) fn senders(&self, round: u64) -> u64 {
         let local = (round % self.rounds) as u32;
         if round < self.limit.0 {
@@ -139,7 +139,7 @@ impl Schedule {
         (0..self.limit.1).filter(sends).count() as u64
     }
 
-    /// The number of messages that a rank sends in the rounds `from..until`.
+    /// Returns the number of messages that a rank sends in the rounds `from..until`.
     pub(super) fn count(&self, rank: u32, from: u64, until: u64) -> u64 {
         let before = |round: u64| {
             let round = round.min(self.end_of(rank));
@@ -152,7 +152,7 @@ impl Schedule {
         before(until) - before(from)
     }
 
-    /// The first round from `from` on in which a rank receives a message that is sent.
+    /// Finds the first round from `from` on in which a rank receives a message that is sent.
     pub(super) fn next_receive(&self, rank: u32, from: u64) -> Option<u64> {
         let receives = |round: u64| {
             let source = self.pattern.source(rank, (round % self.rounds) as u32);

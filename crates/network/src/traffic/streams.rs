@@ -1,12 +1,12 @@
 //! Pipelined senders that wait for nothing: all their messages exist at once.
 //!
-//! They are not all created at once. Each rank's messages queue at its injection channel, in order,
-//! so that one is needed only when the one before has taken the channel.
+//! They are not all created at once. The messages of each rank queue at its injection channel in
+//! order, so that one is needed only when the one before has taken the channel.
 //!
-//! Invariant: the ids of a stage are set aside when it begins, by rank, then by round. So they do
-//! not depend on when a message is created.
+//! Invariant: the ids of a stage are reserved when it begins, by rank, then by round. They
+//! therefore do not depend on the time at which a message is created.
 //!
-//! Cost: O(1) a message; O(ranks) a stage.
+//! Cost: O(1) per message; O(ranks) per stage.
 
 use pavior_kernel::Time;
 
@@ -23,16 +23,16 @@ pub(super) struct Head {
     pub(super) followed: bool,
 }
 
-/// What each rank still has to send.
+/// The messages that each rank still has to send.
 #[derive(Debug)]
 pub(super) struct Streams {
     open: OpenRounds,
-    /// Per rank: the round from which on it has not sent, the next id, and how many are left.
+    /// By rank: the first round in which it has not sent, the next id, and the messages left.
     next: Vec<u64>,
     ids: Vec<u64>,
     left: Vec<u64>,
     created: Time,
-    /// Whether a stage is to start.
+    /// True if a stage is about to start.
     due: bool,
 }
 
@@ -43,8 +43,8 @@ impl Streams {
         Streams { open, next, ids, left, created: Time::ZERO, due: true }
     }
 
-    /// Creates the messages of the stage that has begun, if one has; sends the first of every rank.
-    /// Returns the first id that is not set aside.
+    /// Creates the messages of the stage that has begun, if any, and sends the first of every rank.
+    /// Returns the first id that is not reserved.
     pub(super) fn create(
         &mut self,
         schedule: &Schedule,
@@ -71,7 +71,7 @@ impl Streams {
         id
     }
 
-    /// The next message of a rank that has one.
+    /// Returns the next message of a rank that has one.
     pub(super) fn next(&mut self, schedule: &Schedule, rank: u32) -> Head {
         let index = rank as usize;
         let next = schedule.next_send(rank, self.next[index]);

@@ -1,5 +1,5 @@
-//! The two engines. Neither uses the other's code; they share paths and the definition of an
-//! engine, and must agree message by message.
+//! The two engines. Neither uses the other's code. They share paths and the interface of an engine,
+//! and must agree message by message.
 
 mod flit;
 mod worm;

@@ -1,4 +1,4 @@
-//! The engines agree, message by message.
+//! Tests that the engines agree, message by message.
 
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::{Grid, NodeId};
@@ -18,7 +18,7 @@ struct Case {
     messages: Vec<Message>,
 }
 
-/// What a run ends with: every delivery, or the end of it in a deadlock.
+/// Runs the messages. Returns every delivery, and the deadlock if the run ends in one.
 fn outcome<E: Engine>(mut engine: E, messages: &[Message]) -> (Vec<Delivery>, Option<Deadlock>) {
     let mut order: Vec<Message> = messages.to_vec();
     order.sort_by_key(|message| (message.created, message.id));
@@ -37,18 +37,18 @@ fn grids() -> impl Strategy<Value = Grid> {
     )
 }
 
-/// How the messages of a case are drawn.
+/// The parameters from which the messages of a case are drawn.
 #[derive(Clone, Copy, Debug)]
 struct Traffic {
     seed: u64,
     count: u32,
     flits: u32,
-    /// Whether every message has `flits`, or 1 to that.
+    /// True if every message has `flits` flits, false for 1 to `flits`.
     fixed: bool,
     /// Messages are created within this many cycles, on multiples of `burst`.
     span: u64,
     burst: u64,
-    /// One message in so many goes to the hot spot; 0 for none.
+    /// One message in this number goes to the hot spot; 0 for none.
     hot: u64,
 }
 
@@ -175,7 +175,7 @@ fn conversation<E: Engine>(mut engine: E, grid: &Grid, seed: u64, budget: u64) -
     let mut send = |engine: &mut E, from: NodeId, next: &mut u64| {
         let to = NodeId(draw.below(nodes) as u32);
         let flits = draw.between(1, 12) as u32;
-        // Every fifth is announced for a later cycle.
+        // Every fifth message is announced for a later cycle.
         let at = engine.now() + Time(if *next % 5 == 4 { draw.below(200) } else { 0 });
         engine.create(Message::new(*next, from, to, flits, at));
         *next += 1;

@@ -1,4 +1,4 @@
-//! Which links a job's messages can use, and what follows for jobs that share none.
+//! Tests of the links that a job's messages can use, and of jobs that share none.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use pavior_network::{
 };
 use proptest::prelude::*;
 
-/// The links of the paths between all pairs, numbered as a footprint numbers them.
+/// Returns the links of the paths between all pairs, numbered as in a footprint.
 fn links_of_all_pairs(channels: &Channels, nodes: &[NodeId]) -> BTreeSet<u32> {
     let mut links = BTreeSet::new();
     for &from in nodes {
@@ -40,8 +40,8 @@ fn machines() -> impl Strategy<Value = Grid> {
     .prop_map(|name| name.parse().expect("a machine"))
 }
 
-/// `count` different nodes within `spread` places of each other, through the wraps, in a drawn
-/// order.
+/// Draws `count` different nodes within `spread` places of each other, through the wraps, in a
+/// drawn order.
 fn nodes(grid: &Grid, seed: u64, count: usize, spread: u16) -> Vec<NodeId> {
     let mut draw = Stream::new(seed, 0, "footprint");
     let base = grid.point(NodeId(draw.below(grid.nodes().into()) as u32));
@@ -60,7 +60,7 @@ fn nodes(grid: &Grid, seed: u64, count: usize, spread: u16) -> Vec<NodeId> {
     nodes
 }
 
-/// All-to-all messages among nodes, from `first_id` and `start` on; drawn bursts.
+/// Creates all-to-all messages among nodes, from `first_id` and `start` on, at drawn times.
 fn messages(nodes: &[NodeId], start: u64, first_id: u64, seed: u64) -> Vec<Message> {
     let mut draw = Stream::new(seed, 1, "footprint");
     let pairs = nodes.iter().flat_map(|&from| nodes.iter().map(move |&to| (from, to)));
@@ -80,7 +80,7 @@ fn deliveries(grid: Grid, messages: &[Message]) -> Vec<Delivery> {
     deliveries
 }
 
-/// Whether messages among the nodes may go round a ring.
+/// Returns true if messages among the nodes may go around a ring.
 fn goes_round(grid: &Grid, nodes: &[NodeId]) -> bool {
     let far = |axis: usize| {
         let side = grid.side(axis);
@@ -88,7 +88,7 @@ fn goes_round(grid: &Grid, nodes: &[NodeId]) -> bool {
         let at = |node: NodeId| grid.point(node)[axis];
         let pairs = nodes.iter().flat_map(|&a| nodes.iter().map(move |&b| (a, b)));
         let widest = pairs.map(|(a, b)| apart(at(a), at(b))).max().unwrap_or(0);
-        // Three nodes a third of the ring apart go round it as well.
+        // Three nodes a third of the ring apart also go around it.
         grid.wraps(axis) && side > 2 && 3 * widest >= side - 1
     };
     (0..3).any(far)

@@ -1,4 +1,4 @@
-//! The behaviour of the network crate, one file each.
+//! Tests of the behavior of the network crate, one topic per file.
 
 mod agreement;
 mod footprint;

@@ -1,4 +1,4 @@
-//! Maps of ranks to nodes that are made for a pattern.
+//! Tests of maps of ranks to nodes that are computed for a pattern.
 
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, NodeId};
@@ -7,7 +7,7 @@ use pavior_network::{
     TrafficPlan,
 };
 
-/// A set of nodes as boxes of one node each.
+/// Returns a set of nodes as boxes of one node each.
 fn parts(grid: &Grid, nodes: &[u32]) -> Vec<Cuboid> {
     nodes.iter().map(|&node| Cuboid::node(grid.point(NodeId(node)))).collect()
 }
@@ -23,7 +23,7 @@ fn mapped(grid: &Grid, parts: &[Cuboid], sides: [u16; 3], pattern: &str) -> Layo
     PatternLayouts::new(pattern.parse().unwrap()).layout(grid, parts, nodes, Some(sides), &draw)
 }
 
-/// The least hops of all maps.
+/// Returns the fewest hops of all maps.
 fn least(grid: &Grid, layout: &Layout, pattern: &str) -> u64 {
     fn permute(layout: &mut Layout, from: usize, see: &mut impl FnMut(&Layout)) {
         if from == layout.nodes.len() {
@@ -44,12 +44,11 @@ fn least(grid: &Grid, layout: &Layout, pattern: &str) -> u64 {
 #[test]
 fn a_turned_box_and_a_box_of_other_sides_keep_the_grid_that_was_asked_for() {
     let grid: Grid = "mesh:12x12".parse().unwrap();
-    // Four by three, granted as three by four: every neighbour is one hop away.
+    // Four by three, granted as three by four: every neighbor is one hop away.
     let turned = mapped(&grid, &[Cuboid::new([2, 1, 0], [3, 4, 1])], [4, 3, 1], "near-neighbour");
     assert_eq!(turned.shape.sides, [4, 3, 1]);
     assert_eq!(hops(&grid, &turned, "near-neighbour"), 34);
-    // In a row: column by column, 9 pairs of neighbours are 3 hops apart and 8 are next to each
-    // other.
+    // In a row: column by column, 9 pairs of neighbors are 3 hops apart and 8 are adjacent.
     let row = mapped(&grid, &[Cuboid::new([0, 5, 0], [12, 1, 1])], [4, 3, 1], "near-neighbour");
     assert!(hops(&grid, &row, "near-neighbour") <= 2 * (9 * 3 + 8));
     assert_eq!(row.shape.sides, [4, 3, 1]);
@@ -122,8 +121,8 @@ fn links_are_counted_once_in_each_direction() {
     let routes = IterationRoutes::of(&grid, &layout, &one_to_all, &draw).unwrap();
     assert_eq!(routes.messages, 2);
 
-    // A message over two hops: the first link is held (3 + 1)(1 + 1) + 7 - 1 cycles, the second,
-    // with the ejection channel alone behind it, 3 + 1 + 7.
+    // A message over two hops: the first link is held (3 + 1)(1 + 1) + 7 - 1 cycles. The second,
+    // with only the ejection channel after it, is held 3 + 1 + 7.
     let plan = TrafficPlan { pattern, sending: None, rounds: None, flits: 8 };
     let holds = LinkHolds::of(&grid, &layout, &plan, &Settings::default(), &draw);
     let cycles: Vec<u64> = holds.iter().map(|hold| hold.cycles).collect();
@@ -159,8 +158,8 @@ fn the_box_asked_for_is_laid_alike_wherever_it_lies() {
 
 #[test]
 fn a_remembered_layout_is_the_one_that_is_made_anew() {
-    // With boxes that are granted again and again, also elsewhere, turned, in other machines and by
-    // a pattern that draws its root.
+    // Boxes are granted repeatedly, also elsewhere, turned, on other machines, and with a pattern
+    // that draws its root.
     let mut draw = Stream::new(3, 0, "boxes");
     for name in ["near-neighbour", "ring", "one-to-all"] {
         let pattern: PatternSelection = name.parse().unwrap();

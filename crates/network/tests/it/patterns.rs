@@ -1,4 +1,4 @@
-//! The patterns: what they say, and that their shortcuts say the same.
+//! Tests of the messages of patterns, and of shortcuts that must give the same messages.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,7 +13,7 @@ fn pattern(name: &str, ranks: u32, sides: [u16; 3]) -> Box<dyn Pattern> {
     selection.build((&RankGrid { ranks, sides }, &mut Stream::new(4, 0, "root"))).unwrap()
 }
 
-/// Rounds of an iteration, each the messages as (from, to).
+/// Returns the rounds of an iteration, each as a list of messages (from, to).
 fn rounds(pattern: &dyn Pattern) -> Vec<Vec<(u32, u32)>> {
     (0..pattern.rounds())
         .map(|round| {
@@ -23,7 +23,7 @@ fn rounds(pattern: &dyn Pattern) -> Vec<Vec<(u32, u32)>> {
         .collect()
 }
 
-/// Names with options, and shapes that try them.
+/// Returns names with options, and shapes to test them with.
 fn all() -> impl Iterator<Item = (String, u32, [u16; 3])> {
     let shapes = [
         (2, [2, 1, 1]),
@@ -170,7 +170,7 @@ fn worked_rounds() {
     let near = pattern("near-neighbour", 9, [3, 3, 1]);
     let list = |rank| (0..4).filter_map(|round| near.destination(rank, round)).collect::<Vec<_>>();
     assert_eq!((list(4), list(0)), (vec![5, 3, 7, 1], vec![1, 3]));
-    // A neighbour whose rank is not used is none.
+    // A place without a rank is not a neighbor.
     let near = pattern("near-neighbour", 8, [3, 3, 1]);
     let east = (0..4).filter_map(|round| near.destination(7, round)).collect::<Vec<_>>();
     assert_eq!(east, [6, 4]);

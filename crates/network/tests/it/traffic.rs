@@ -1,4 +1,4 @@
-//! Jobs and the network together.
+//! Tests of jobs and the network together.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ fn layout(grid: &Grid, sides: [u16; 3], ranks: u32) -> Layout {
     Layout::new(grid, &[Cuboid::new([0; 3], sides)], ranks, Some(sides), RankOrder::Coordinates)
 }
 
-/// What a run looked like.
+/// The events of a run.
 #[derive(Default)]
 struct Log {
     created: Vec<(Message, Time)>,
@@ -75,7 +75,7 @@ fn services(name: &str) -> Vec<Communication> {
     if name == "random" { counts.to_vec() } else { [&counts[..], &whole].concat() }
 }
 
-/// The messages of a run as (sequence, rank, to), sorted.
+/// Returns the messages of a run as (sequence, rank, to), sorted.
 fn messages(log: &Log) -> Vec<(u64, u32, u32)> {
     let mut list: Vec<_> =
         log.deliveries.iter().map(|d| (d.tag.sequence, d.tag.rank, d.to.0)).collect();
@@ -133,7 +133,7 @@ fn senders_in_turn_send_their_lists_one_after_the_other() {
     let grid: Grid = "mesh:4x4".parse().unwrap();
     let layout = layout(&grid, [2, 2, 1], 4);
     let plan = plan("all-to-all:from-zero:senders=in-turn", Sending::Sequential);
-    // Twelve are an iteration; the thirteenth begins it anew.
+    // Twelve messages are an iteration; the thirteenth begins the next one.
     let job = JobTraffic::new(0, layout, &plan, Communication::Messages(13), &mut draw());
     let log = run(Worm::new(grid, Settings::default()).unwrap(), job);
     let ranks: Vec<u32> = log.deliveries.iter().map(|one| one.tag.rank).collect();
@@ -230,8 +230,8 @@ fn rounds_of_an_all_to_all_are_kept_apart_by_barriers() {
     }
 }
 
-/// The followers of pipelined senders, handed over one by one, are as good as all of them created
-/// at once, in the order of rank and round; and the network never holds many.
+/// Compares followers of pipelined senders, passed on one by one, with all of them created at once,
+/// in the order of rank and round. The network never contains many messages.
 #[test]
 fn an_all_to_all_of_256_is_never_in_memory() {
     let grid: Grid = "mesh:16x16".parse().unwrap();
@@ -265,7 +265,7 @@ fn one_processor_has_no_traffic() {
         assert!(job.is_finished());
         assert_eq!(job.create(Time(9), 4, |_| panic!("nothing to send")), 4);
     }
-    // Ranks without a neighbour along the axis.
+    // Ranks without a neighbor along the axis.
     let line = layout(&grid, [1, 4, 1], 4);
     let plan = plan("axis-all-to-all", Sending::Blocking);
     let job = JobTraffic::new(0, line, &plan, Communication::Messages(5), &mut draw());

@@ -1,15 +1,15 @@
 //! Geometric bisection: the logical grid is cut in the middle of its longest axis, and the nodes
-//! into as many, until every part has one rank.
+//! into sets of the same sizes, until every part has one rank.
 //!
 //! ```text
 //!   grid 4x2:   0 1 | 2 3      the nodes in order of x:   n n n n | n n n n
 //!               4 5 | 6 7
 //! ```
 //!
-//! Nodes are ordered along the machine's axis that stands for the axis of the cut. Coordinates on a
-//! ring are counted from behind its longest stretch without a node of the job.
+//! Nodes are ordered along the machine axis that corresponds to the axis of the cut. Coordinates on
+//! a ring are counted from the end of its longest stretch without a node of the job.
 //!
-//! Cost: O(n log n) for each of the six ways in which axes can stand for axes.
+//! Cost: O(n log n) for each of the six correspondences of axes.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -19,10 +19,10 @@ use pavior_mesh::{Coordinates, Grid, NodeId};
 use super::AXIS_ORDERS;
 use crate::footprint::Arc;
 
-/// How a logical grid is cut, which no node has a say in.
+/// The cuts of a logical grid, which are independent of the nodes.
 #[derive(Debug)]
 pub(super) struct Cuts {
-    /// The ranks in the order in which the cuts part them.
+    /// The ranks in the order in which the cuts separate them.
     ranks: Vec<u32>,
     /// Each cut before those of its two parts, the lower part's first.
     cuts: Vec<Cut>,
@@ -32,20 +32,20 @@ pub(super) struct Cuts {
 #[derive(Clone, Copy, Debug)]
 struct Cut {
     axis: usize,
-    /// The ranks below it.
+    /// The number of ranks below it.
     below: usize,
 }
 
 impl Cuts {
-    /// Those of a grid with these ranks at these places.
+    /// Computes the cuts of a grid with these ranks at these places.
     pub(super) fn of(mut places: Vec<(Coordinates, u32)>) -> Cuts {
         let mut cuts = Vec::with_capacity(places.len());
         cut(&mut places, &mut cuts);
         Cuts { ranks: places.into_iter().map(|(_, rank)| rank).collect(), cuts }
     }
 
-    /// The maps, one for each of the six ways in which the axes of the logical grid can stand for
-    /// those of the machine. O(n log n) each.
+    /// Computes the maps, one for each of the six correspondences between the axes of the logical
+    /// grid and those of the machine. O(n log n) each.
     pub(super) fn bisections(
         &self,
         grid: &Grid,
@@ -71,12 +71,12 @@ impl Cuts {
     }
 }
 
-/// A node's place along the axes of the machine that stand for those of the logical grid.
+/// A node's place along the axes of the machine that correspond to those of the logical grid.
 #[derive(Clone, Copy)]
 struct Placed {
-    /// 16 bits an axis, the first one in the highest.
+    /// The coordinates, 16 bits per axis, with the first axis in the highest bits.
     place: u64,
-    /// Which node it is.
+    /// The index of the node.
     index: u32,
 }
 
@@ -86,14 +86,14 @@ impl Placed {
         Placed { place, index }
     }
 
-    /// The place with one axis first, then those behind it, around: no two nodes have the same.
+    /// Returns the place with one axis first, followed by the next ones cyclically. It is unique.
     fn from(self, axis: usize) -> u64 {
         let bits = 16 * axis as u32;
         (self.place << bits | self.place >> (48 - bits)) & ((1 << 48) - 1)
     }
 }
 
-/// Puts the ranks in the order of the cuts, which it writes down.
+/// Sorts the ranks into the order of the cuts, and records the cuts.
 fn cut(ranks: &mut [(Coordinates, u32)], cuts: &mut Vec<Cut>) {
     if ranks.len() < 2 {
         return;
@@ -102,7 +102,7 @@ fn cut(ranks: &mut [(Coordinates, u32)], cuts: &mut Vec<Cut>) {
         let along = ranks.iter().map(|(at, _)| at[axis]);
         (along.clone().min().unwrap_or(0), along.max().unwrap_or(0))
     };
-    // The longest axis; of equal ones the first.
+    // The longest axis, or the first of several.
     let longest = (0..3).rev().max_by_key(|&axis| range(axis).1 - range(axis).0);
     let axis = longest.expect("there are three");
     let (low, high) = range(axis);
@@ -117,7 +117,7 @@ fn cut(ranks: &mut [(Coordinates, u32)], cuts: &mut Vec<Cut>) {
     cut(high, cuts);
 }
 
-/// Puts the nodes in the order in which the ranks are: as many below each cut.
+/// Sorts the nodes into the order of the ranks, with as many below each cut.
 fn bisect<'c>(nodes: &mut [Placed], cuts: &mut impl Iterator<Item = &'c Cut>) {
     if nodes.len() < 2 {
         return;
@@ -129,11 +129,11 @@ fn bisect<'c>(nodes: &mut [Placed], cuts: &mut impl Iterator<Item = &'c Cut>) {
     bisect(high, cuts);
 }
 
-/// Sets of fewer nodes are parted by comparisons alone.
+/// Smaller sets of nodes are partitioned by comparisons alone.
 const FEW: usize = 64;
 
-/// Puts the `below` nodes of the least places from an axis on before the others, each side in any
-/// order: only which nodes lie below is asked for.
+/// Moves the `below` nodes with the least places from an axis on before the others. The order
+/// within each side is arbitrary, since only the two sets matter.
 ///
 /// Cost: O(nodes + the range of their coordinates).
 fn part(nodes: &mut [Placed], below: usize, axis: usize) {
@@ -148,8 +148,8 @@ fn part(nodes: &mut [Placed], below: usize, axis: usize) {
     }
 }
 
-/// Puts nodes in the order less, equal, greater than the coordinate on an axis of the node that has
-/// so many below it. Returns where those equal to it are.
+/// Sorts nodes into those less than, equal to and greater than the coordinate on an axis of the
+/// node that has `below` nodes below it. Returns the range of those equal to it.
 fn part_by_coordinate(nodes: &mut [Placed], below: usize, axis: usize) -> Range<usize> {
     let shift = 32 - 16 * axis as u32;
     let coordinate = |placed: &Placed| usize::from((placed.place >> shift) as u16);

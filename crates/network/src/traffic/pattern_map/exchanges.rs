@@ -1,4 +1,4 @@
-//! Which ranks exchange how many messages in an iteration of a pattern.
+//! The number of messages that ranks exchange in an iteration of a pattern.
 //!
 //! Invariant: messages are counted from both ends, and the partners of a rank are ascending.
 //!
@@ -10,25 +10,25 @@ use crate::patterns::{Pattern, each_message};
 /// The messages between every two ranks, counted from both ends.
 #[derive(Debug)]
 pub(super) struct Exchanges {
-    /// Where the partners of each rank begin, and where the last one's end.
+    /// The beginning of the partners of each rank, and the end of the last one's.
     starts: Vec<usize>,
-    /// By rank, ascending: another rank and the messages both ways.
+    /// By rank, ascending: another rank and the number of messages in both directions.
     partners: Vec<(u32, u32)>,
     messages: u64,
-    /// How many messages any two partners exchange, if it is as many for all, and a rank has few
-    /// partners.
+    /// The number of messages that any two partners exchange, if it is the same for all and every
+    /// rank has few partners.
     alike: Option<u32>,
 }
 
 impl Exchanges {
-    /// Patterns with more rounds times ranks are not looked at.
+    /// The maximum of rounds times ranks. Larger patterns are not analyzed.
     const MOST: u64 = 1 << 20;
 
-    /// The hops along an axis to so many partners fit 32 bits.
+    /// The number of partners to which the hops along an axis fit into 32 bits.
     const FEW: usize = 1 << 14;
 
-    /// Those of a pattern. None if it is too large, or if all ranks exchange as many messages with
-    /// each other, so that every map has the same hops.
+    /// Counts the exchanges of a pattern. Returns `None` if it is too large, or if all ranks
+    /// exchange the same number of messages with each other, so that every map has the same hops.
     pub(super) fn of(pattern: &dyn Pattern) -> Option<Exchanges> {
         let ranks = pattern.ranks();
         if u64::from(pattern.rounds()) * u64::from(ranks) > Exchanges::MOST {
@@ -56,34 +56,34 @@ impl Exchanges {
         Some(Exchanges { starts, partners, messages: pairs.len() as u64 / 2, alike })
     }
 
-    /// The partners of a rank, ascending, and how many messages it exchanges with each.
+    /// Returns the partners of a rank, ascending, with the number of messages exchanged with each.
     pub(super) fn partners(&self, rank: u32) -> &[(u32, u32)] {
         &self.partners[self.starts[rank as usize]..self.starts[rank as usize + 1]]
     }
 
-    /// How many messages any two partners exchange, if it is as many for all, and a rank has at
-    /// most 2^14 partners.
+    /// Returns the number of messages that any two partners exchange, if it is the same for all and
+    /// every rank has at most 2^14 partners.
     pub(super) fn alike(&self) -> Option<u32> {
         self.alike
     }
 
-    /// How many messages two ranks exchange.
+    /// Returns the number of messages that two ranks exchange.
     pub(super) fn between(&self, a: u32, b: u32) -> u32 {
         let partners = self.partners(a);
         partners.binary_search_by_key(&b, |(other, _)| *other).map_or(0, |index| partners[index].1)
     }
 
-    /// The hops if every message crossed one link: no map has fewer.
+    /// Returns the hops if every message crossed one link. No map has fewer.
     pub(super) fn least(&self) -> u64 {
         self.messages
     }
 
-    /// The hops of all messages of a map, if they are fewer than `bound`. `points` are by rank.
+    /// Returns the hops of all messages of a map with these points by rank, if fewer than `bound`.
     pub(super) fn hops_below(&self, bound: u64, points: &[Point], hops: Hops) -> Option<u64> {
         let mut sum = 0;
         for (rank, own) in (0..).zip(points) {
             let partners = self.partners(rank);
-            // Each pair once.
+            // Each pair is counted once.
             let after = partners.partition_point(|(other, _)| *other < rank);
             for &(other, count) in &partners[after..] {
                 sum += u64::from(count) * u64::from(hops.between(own, &points[other as usize]));

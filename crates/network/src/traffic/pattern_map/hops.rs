@@ -2,15 +2,15 @@
 
 use pavior_mesh::{Coordinates, Grid};
 
-/// Coordinates with a fourth axis of one node, so that all axes are counted at once.
+/// Coordinates with a fourth axis of one node, so that all axes are processed at once.
 pub(in crate::traffic) type Point = [i32; 4];
 
-/// The rule by which hops are counted: [`Grid::distance`] without a branch for each axis.
+/// The calculation of hops: [`Grid::distance`] without a branch for each axis.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::traffic) struct Hops {
-    /// The nodes of an axis that wraps; of others so many that no way around is the shorter one.
+    /// The nodes of an axis that wraps; for others, so many that no way around is shorter.
     rings: Point,
-    /// Whether an axis wraps.
+    /// True if an axis wraps.
     wraps: bool,
 }
 
@@ -25,13 +25,13 @@ impl Hops {
         [x.into(), y.into(), z.into(), 0]
     }
 
-    /// The hops between two nodes of the machine.
+    /// Returns the hops between two nodes of the machine.
     #[inline]
     pub(in crate::traffic) fn between(self, a: &Point, b: &Point) -> u32 {
         self.along_axes(a, b).iter().sum::<i32>().unsigned_abs()
     }
 
-    /// The hops between two nodes along each axis.
+    /// Returns the hops between two nodes along each axis.
     #[inline]
     pub(in crate::traffic) fn along_axes(self, a: &Point, b: &Point) -> Point {
         let mut hops = [0; 4];

@@ -1,26 +1,27 @@
-//! The ranks of a job, laid on its nodes so that the messages of its pattern cross few links.
+//! The mapping of the ranks of a job to its nodes such that the messages of its pattern cross few
+//! links.
 //!
-//! The least sum of hops is a quadratic assignment problem; exact methods end at some thirty ranks.
-//! This map is the better of two local optima:
+//! The minimum sum of hops is a quadratic assignment problem, and exact methods stop at about
+//! thirty ranks. This map is the better of two local optima:
 //!
-//! 1. Where they start. One is the best of the maps of [`RankOrder`](super::RankOrder), with the
-//!    ranks numbered along the axes of their grid in each of the six orders. The other is the best
+//! 1. Start. One is the best of the maps of [`RankOrder`](super::RankOrder), with the ranks
+//!    numbered along the axes of their grid in each of the six orders. The other is the best
 //!    geometric bisection ([`bisections`]).
-//! 2. How they go on. Each rank in turn exchanges places with the rank that saves most hops, until
-//!    no exchange saves any ([`search`]). It tries the ranks at the node of one of its partners or
-//!    next to it.
+//! 2. Improvement. Each rank in turn exchanges places with the rank that saves the most hops, until
+//!    no exchange saves any ([`search`]). It tries the ranks at the node of a partner or next to
+//!    it.
 //!
 //! Invariant: the map never has more hops than any map of `RankOrder`. A start on which no message
-//! crosses more than one link is taken as it is.
+//! crosses more than one link is used unchanged.
 //!
 //! Cost: O(n log n) for the bisections of n ranks. A round of exchanges takes at most O(n d^2) with
-//! d partners a rank; there are at most [`search::MOST_ROUNDS`] rounds.
+//! d partners per rank, and there are at most [`search::MOST_ROUNDS`] rounds.
 //!
 //! Sources: bisection after Deveci, Rajamanickam, Leung, Pedretti, Olivier, Bunde, Çatalyürek &
 //! Devine, "Exploiting geometric partitioning in task mapping for parallel computers", IPDPS 2014.
-//! Exchanges after Bokhari, "On the mapping problem", IEEE Transactions on Computers 30(3), 1981.
-//! They are limited to the places next to partners. Schulz & Träff, "Better process mapping and
-//! sparse quadratic assignment", SEA 2017, limit theirs to partners.
+//! Exchanges after Bokhari, "On the mapping problem", IEEE Transactions on Computers 30(3), 1981,
+//! but only with places next to partners. Schulz & Träff, "Better process mapping and sparse
+//! quadratic assignment", SEA 2017, limit theirs to partners.
 
 mod bisections;
 mod exchanges;
@@ -35,21 +36,21 @@ use exchanges::Exchanges;
 pub(super) use hops::{Hops, Point};
 use search::Search;
 
-/// The orders in which the axes of the logical grid are gone through.
+/// The orders in which the axes of the logical grid are traversed.
 const AXIS_ORDERS: [[usize; 3]; 6] =
     [[0, 1, 2], [1, 0, 2], [0, 2, 1], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
 
-/// What is known of a pattern on its logical grid before its nodes are.
+/// The data about a pattern on its logical grid that is independent of the nodes.
 #[derive(Debug)]
 pub(super) struct PatternMap {
     exchanges: Exchanges,
-    /// The ranks, numbered along the axes of the logical grid; each order once.
+    /// The ranks, numbered along the axes of the logical grid, with each order once.
     orders: Vec<Vec<u32>>,
     cuts: Cuts,
 }
 
 impl PatternMap {
-    /// None if the pattern is too large, or if every map has the same hops.
+    /// Computes the data; `None` if the pattern is too large or all maps have equal hops.
     pub(super) fn of(pattern: &dyn Pattern, shape: &RankGrid) -> Option<PatternMap> {
         let exchanges = Exchanges::of(pattern)?;
         let ranks = rank_places(shape);
@@ -57,15 +58,15 @@ impl PatternMap {
         Some(PatternMap { exchanges, orders, cuts: Cuts::of(ranks) })
     }
 
-    /// The best map found from some lists of as many nodes as there are ranks. The first of them,
-    /// which there must be, also says which nodes the bisections use.
+    /// Returns the best map found from lists of as many nodes as there are ranks. At least one list
+    /// is required, and the bisections use the nodes of the first.
     pub(super) fn lay(
         &self,
         grid: &Grid,
         mut lists: impl Iterator<Item = Vec<NodeId>>,
     ) -> Vec<NodeId> {
         let first = lists.next().expect("there is a list");
-        // On a box, or a set of whole rows, several orders are one.
+        // On a box, or on a set of whole rows, several orders are identical.
         let others = lists.filter(|list| *list != first);
         let numbered = std::iter::once(first.clone()).chain(others).flat_map(|list| {
             let given = move |order: &Vec<u32>| {
@@ -88,8 +89,8 @@ impl PatternMap {
         if bisected.1 < numbered.1 { bisected.0 } else { numbered.0 }
     }
 
-    /// The first map of the fewest hops, and its hops. The maps behind one that cannot be beaten
-    /// are not made.
+    /// Returns the first map with the fewest hops, and its hops. It stops at a map that cannot be
+    /// beaten.
     fn best(&self, grid: &Grid, maps: impl Iterator<Item = Vec<NodeId>>) -> (Vec<NodeId>, u64) {
         let mut best = (Vec::new(), u64::MAX);
         for map in maps {
@@ -103,29 +104,29 @@ impl PatternMap {
         best
     }
 
-    /// A map after its exchanges, and its hops.
+    /// Improves a map by exchanges. Returns it and its hops.
     fn improve(&self, grid: &Grid, map: &[NodeId]) -> (Vec<NodeId>, u64) {
         let map = Search::new(grid, map, &self.exchanges).run();
         let hops = self.hops_below(u64::MAX, grid, &map);
         (map, hops.unwrap_or(u64::MAX))
     }
 
-    /// The hops of a map, if they are fewer than `bound`.
+    /// Returns the hops of a map, if they are fewer than `bound`.
     fn hops_below(&self, bound: u64, grid: &Grid, map: &[NodeId]) -> Option<u64> {
         let points: Vec<Point> = map.iter().map(|&node| Hops::point(grid.point(node))).collect();
         self.exchanges.hops_below(bound, &points, Hops::of(grid))
     }
 }
 
-/// The ranks, with their places on the logical grid.
+/// Returns the ranks with their places on the logical grid.
 fn rank_places(shape: &RankGrid) -> Vec<(Coordinates, u32)> {
     let [w, d, _] = shape.sides.map(u32::from);
     let place = |rank: u32| [rank % w, rank / w % d, rank / (w * d)].map(|at| at as u16);
     (0..shape.ranks).map(|rank| (place(rank), rank)).collect()
 }
 
-/// The ranks in the order of their places along the axes, in each order of axes that is another
-/// list.
+/// Returns the ranks in the order of their places along the axes, for each order of axes that gives
+/// a different list.
 fn numbered_along_axes(ranks: &[(Coordinates, u32)]) -> Vec<Vec<u32>> {
     let mut orders: Vec<Vec<u32>> = Vec::new();
     for turn in AXIS_ORDERS {

@@ -1,20 +1,20 @@
-//! Exchanges of places that save hops, until none does.
+//! Exchanges of places that save hops, repeated until none does.
 //!
-//! What an exchange saves depends on where the two ranks and their partners are. So a rank that
-//! found none is looked at again only when this has changed for it or for a rank it may exchange
-//! with.
+//! The hops that an exchange saves depend on the places of the two ranks and of their partners. A
+//! rank that found no exchange is therefore checked again only after these have changed for it or
+//! for a rank with which it may exchange.
 //!
-//! Invariant: `surplus` is the sum of hops above one of a rank's messages. The exchanges made are
-//! those of a search that looks at every rank in every round (a test compares them).
+//! Invariant: `surplus` is the sum of the hops above one of a rank's messages. The exchanges are
+//! those of a search that checks every rank in every round (a test compares them).
 //!
-//! Cost: O(d^2) a rank that is looked at, for d partners.
+//! Cost: O(d^2) per rank that is checked, for d partners.
 
 use pavior_mesh::{Grid, NodeId};
 
 use super::exchanges::Exchanges;
 use super::hops::{Hops, Point};
 
-/// Rounds of exchanges that are made at most; nearly all maps end before.
+/// The maximum number of rounds of exchanges. Nearly all maps end earlier.
 pub(super) const MOST_ROUNDS: usize = 64;
 
 /// A map that is improved by exchanges. Places are the job's nodes in ascending order.
@@ -22,40 +22,40 @@ pub(super) struct Search<'s> {
     hops: Hops,
     exchanges: &'s Exchanges,
     nodes: Vec<NodeId>,
-    /// Where each place's entry of `near` begins, and where the last one ends.
+    /// The beginning of each place's entry in `near`, and the end of the last one.
     near_starts: Vec<usize>,
     /// By place: itself, and the places next to it.
     near: Vec<u32>,
     ranks: Vec<Rank>,
-    /// By place: its rank.
+    /// The rank at each place.
     who: Vec<u32>,
-    /// By rank: whether its best exchange may be another than when it was looked for last.
+    /// True for ranks whose best exchange may have changed since it was last searched.
     open: Vec<bool>,
-    /// By rank: the value of `now` when its best exchange was last looked for; 0 before.
+    /// By rank: the value of `now` at the last search for its best exchange; 0 before the first.
     checked_at: Vec<u32>,
-    /// One more than the exchanges made.
+    /// One more than the number of exchanges made.
     now: u32,
-    /// By rank: the search for a best exchange, by its number, in which it was looked at last.
+    /// By rank: the number of the last search for a best exchange that considered it.
     seen_in: Vec<u64>,
     searches: u64,
 }
 
-/// Where a rank is.
+/// The position of a rank.
 #[derive(Clone, Copy)]
 struct Rank {
     point: Point,
     place: u32,
-    /// The value of `now` when it or one of its partners moved last.
+    /// The value of `now` when it or one of its partners last moved.
     moved: u32,
-    /// Its messages, both ways.
+    /// The number of its messages, in both directions.
     messages: i64,
-    /// Their hops above one each.
+    /// The hops of these messages above one each.
     surplus: i64,
 }
 
 impl Rank {
-    /// The hops that a move so far saves at most: a partner h hops away is at least that far less h
-    /// away from there.
+    /// Returns a bound on the hops that a move by `hops` saves: a partner h hops away is at least
+    /// `hops - h` hops away from the new place.
     fn saves_at_most(&self, hops: i64) -> i64 {
         self.surplus.min(2 * (self.surplus + self.messages) - self.messages * hops)
     }
@@ -130,8 +130,8 @@ impl<'s> Search<'s> {
         self.ranks[number as usize]
     }
 
-    /// The rank with which an exchange saves most hops; `None` if none saves any. If nothing has
-    /// changed for a rank since it was checked, only ranks for which something has are looked at.
+    /// Finds the rank with which an exchange saves the most hops, or `None` if none saves any. If
+    /// nothing has changed for a rank since it was checked, only ranks with changes are considered.
     fn best_exchange(&mut self, rank: u32) -> Option<u32> {
         let own = self.rank(rank);
         let checked_at = std::mem::replace(&mut self.checked_at[rank as usize], self.now);
@@ -142,7 +142,7 @@ impl<'s> Search<'s> {
             let place = self.rank(partner).place as usize;
             for next in self.near_starts[place]..self.near_starts[place + 1] {
                 let number = self.who[self.near[next] as usize];
-                // Places near two partners come twice.
+                // Places near two partners occur twice.
                 let seen_in = &mut self.seen_in[number as usize];
                 if std::mem::replace(seen_in, self.searches) == self.searches {
                     continue;
@@ -159,7 +159,7 @@ impl<'s> Search<'s> {
         best
     }
 
-    /// The hops that an exchange saves, if they are more than so many.
+    /// Returns the hops that an exchange saves, if they are more than `most`.
     fn saved(&self, numbers: [u32; 2], [a, b]: [Rank; 2], most: i64) -> Option<i64> {
         let apart = i64::from(self.hops.between(&a.point, &b.point));
         let by_b_at_most = b.saves_at_most(apart);
@@ -170,18 +170,18 @@ impl<'s> Search<'s> {
         if by_a + by_b_at_most <= most {
             return None;
         }
-        // Counted where both have their old places, each message between the two has none then.
+        // Each term has the other rank at its old place, where messages between them take no hops.
         let between = i64::from(self.exchanges.between(numbers[0], numbers[1]));
         let by_b = b.surplus - self.surplus_at(numbers[1], &a.point);
         Some(by_a + by_b - 2 * between * apart).filter(|saved| *saved > most)
     }
 
-    /// The hops above one of each message between a rank, were it at a point, and its partners
-    /// where they are.
+    /// Returns the hops above one of all messages between a rank, if it were at a point, and its
+    /// partners at their current places.
     fn surplus_at(&self, rank: u32, point: &Point) -> i64 {
         let partners = self.exchanges.partners(rank);
         if let Some(count) = self.exchanges.alike() {
-            // All axes at once, and added up at the end.
+            // All axes are summed in parallel, and added at the end.
             let mut hops = [0; 4];
             for &(other, _) in partners {
                 let there = &self.ranks[other as usize].point;
@@ -220,8 +220,8 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// A rank or one of its partners has another place: its hops are counted anew, and every rank
-    /// that may change places with it is open again.
+    /// Updates a rank after it or one of its partners has moved: its hops are recounted, and every
+    /// rank that may exchange with it is open again.
     fn moved(&mut self, rank: u32) {
         let place = self.rank(rank).place;
         if std::mem::replace(&mut self.ranks[rank as usize].moved, self.now) == self.now {
@@ -246,7 +246,7 @@ mod tests {
     use super::*;
     use crate::patterns::{PatternSelection, RankGrid, iteration};
 
-    /// The same exchanges, with every rank looked at in every round and all hops counted for each.
+    /// Makes the same exchanges by checking every rank in every round and counting all hops.
     fn plain(grid: &Grid, map: &[NodeId], exchanges: &Exchanges) -> Vec<NodeId> {
         let hops = |map: &[NodeId]| {
             let points: Vec<Point> =

@@ -1,4 +1,4 @@
-//! One cycle: which flits cross which channels.
+//! One cycle: the flits that cross channels.
 
 use std::cmp::Reverse;
 
@@ -9,7 +9,7 @@ use crate::engine::Release;
 use crate::message::Entered;
 
 impl Flit {
-    /// Requests, releases, grants and body flits of the open cycle.
+    /// Processes the requests, releases, grants and body flits of the open cycle.
     pub(super) fn close(&mut self) {
         while let Some(place) = self.fresh.pop() {
             let created = self.packets[place as usize].message.created.0;
@@ -37,7 +37,7 @@ impl Flit {
         }
     }
 
-    /// The least fixpoint: a crossing vacates a place, or frees a channel, for the same cycle.
+    /// Computes the least fixpoint: a crossing frees a place or a channel for the same cycle.
     fn settle(&mut self) {
         let mut work = std::mem::take(&mut self.active);
         while let Some(channel) = work.pop() {
@@ -52,15 +52,15 @@ impl Flit {
         self.active = work;
     }
 
-    /// Virtual channels that share a link. A link carries one flit a cycle. Which flits can cross
-    /// is judged at the start of the cycle. The virtual channels take turns: the search begins
-    /// behind the one served last.
+    /// Moves flits if virtual channels share a link, which carries one flit per cycle. Eligibility
+    /// is determined at the start of the cycle. The virtual channels take turns: the search begins
+    /// after the one served last.
     fn share(&mut self) {
         let mut able = std::mem::take(&mut self.able);
         for &channel in &self.active {
             if let Some(place) = self.eligible(channel) {
                 let (link, virtual_channel) = self.links[channel as usize];
-                // The virtual channel behind the one last served comes first.
+                // The virtual channel after the one served last comes first.
                 let served = self.served[link as usize];
                 able.push((link, (virtual_channel + 1 - served) % 2, channel, place));
             }
@@ -83,7 +83,7 @@ impl Flit {
         self.able = able;
     }
 
-    /// The message of which a flit can cross a channel now.
+    /// Returns the message of which a flit can cross a channel now.
     fn eligible(&self, channel: u32) -> Option<u32> {
         let port = &self.ports[channel as usize];
         if port.crossed_at == self.now {
@@ -109,7 +109,7 @@ impl Flit {
         (arrived && (consumed || has_place)).then_some(port.sender)
     }
 
-    /// Lets the next flit of a message cross a channel; returns the channel's index on the path.
+    /// Moves the next flit of a message across a channel. Returns the channel's index on the path.
     fn cross(&mut self, channel: u32, place: u32) -> usize {
         let now = self.now;
         let packet = &mut self.packets[place as usize];
@@ -159,8 +159,8 @@ impl Flit {
         index
     }
 
-    /// A flit leaves the buffer behind a channel of its path; behind a tail the next message comes
-    /// to the front, and its header is routed.
+    /// Removes a flit from the buffer after a channel of its path. After a tail the next message is
+    /// at the front, and its header is routed.
     fn leave(&mut self, place: u32, index: usize, tail: bool) {
         let channel = self.packets[place as usize].path[index];
         let port = &mut self.ports[channel as usize];
@@ -173,7 +173,7 @@ impl Flit {
         }
     }
 
-    /// Puts a channel on the list of the next cycle.
+    /// Adds a channel to the list of the next cycle.
     fn list(&mut self, channel: u32) {
         let port = &mut self.ports[channel as usize];
         if port.listed != self.now + 1 {

@@ -1,27 +1,26 @@
 //! The reference engine: cycle by cycle, flit by flit.
 //!
-//! Written from the definition of the model alone: flit j of a message crosses channel i at
+//! It is written from the definition of the model alone: flit j of a message crosses channel i at
 //!
 //! ```text
 //! c(i,j) = max( c(i-1,j) + 1,  c(i,j-1) + 1,  c(i+1, j-B) )
 //! ```
 //!
-//! That is when it has arrived, the channel is clear, and the buffer behind has a place. A place
-//! vacated in a cycle can be refilled in the same cycle. A header crosses when the channel is
-//! granted to it.
+//! This is the cycle in which it has arrived, the channel is clear, and the buffer after it has
+//! space. A place vacated in a cycle can be refilled in the same cycle. A header crosses when the
+//! channel is granted to it.
 //!
-//! This engine models two things that [`Worm`](crate::Worm) does not: channels that are released
+//! This engine models two settings that [`Worm`](crate::Worm) does not: channels that are released
 //! when the tail has passed ([`Release::Passed`](crate::Release)), and virtual channels that share
 //! the bandwidth of a link ([`VirtualChannels::Shared`](crate::VirtualChannels)).
 //!
-//! Under shared virtual channels everything is judged by the state at the start of the cycle: a
-//! place or a channel vacated in a cycle is free from the next one on. Only then does the choice
-//! between two virtual channels not depend on the order in which links are looked at.
+//! With shared virtual channels everything depends on the state at the start of the cycle: a place
+//! or a channel vacated in a cycle is free from the next one on. Otherwise, the choice between two
+//! virtual channels would depend on the order in which links are processed.
 //!
-//! Only channels at which something can have changed are looked at. A crossing lists the same
-//! channel and the next one for the next cycle. It tries the channel before again at once. A
-//! blocked worm costs nothing. Cost: O(1) per flit and channel; memory O(sum of path lengths in
-//! flight).
+//! Only channels whose state may have changed are processed. A crossing lists the same channel and
+//! the next one for the next cycle, and tries the previous channel again at once. A blocked worm
+//! costs nothing. Cost: O(1) per flit and channel; memory O(sum of path lengths in flight).
 
 mod cycle;
 mod packet;
@@ -38,29 +37,29 @@ use crate::message::{Delivery, Entered, Message, NetworkEvents};
 use crate::path::Path;
 use packet::{NONE, Packet, Port};
 
-/// The reference engine; see the head of the file for the rule, [`Engine`] for the use.
+/// The reference engine. See the head of the file for the rule, and [`Engine`] for the use.
 #[derive(Debug)]
 pub struct Flit {
     channels: Channels,
     settings: Settings,
-    /// Cycles from a header's crossing to its next request: t_s + 1.
+    /// The number of cycles from a header's crossing to its next request: t_s + 1.
     pace: u64,
     now: u64,
     ports: Vec<Port>,
-    /// Per channel, the number of its link's virtual channel 0, and its virtual channel.
+    /// By channel: the number of its link's virtual channel 0, and its virtual channel.
     links: Vec<(u32, u32)>,
-    /// Per link (at its virtual channel 0), the virtual channel last served.
+    /// By link (at its virtual channel 0): the virtual channel served last.
     served: Vec<u32>,
     packets: Vec<Packet>,
     unused: Vec<u32>,
     fresh: Vec<u32>,
-    /// Requests to come; all are t_s + 1 cycles away when they are made, hence in order.
+    /// Future requests. All are t_s + 1 cycles ahead when they are made, and therefore in order.
     requests: VecDeque<(u64, u32)>,
     later: BTreeMap<(Time, u64), Message>,
-    /// Channels to try in the open cycle, and in the one behind it.
+    /// Channels to try in the open cycle, and in the next one.
     active: Vec<u32>,
     coming: Vec<u32>,
-    /// Under shared virtual channels: link, turn, channel and message of what can cross.
+    /// Link, turn, channel and message of flits that can cross, for shared virtual channels.
     able: Vec<(u32, u32, u32, u32)>,
     /// Messages whose tail crossed their ejection channel in the cycle before.
     arrived: Vec<u32>,
@@ -69,10 +68,10 @@ pub struct Flit {
 }
 
 impl Flit {
-    /// An empty network.
+    /// Creates an empty network.
     ///
     /// # Errors
-    /// If buffers have no place, or one place under shared virtual channels.
+    /// Returns an error if buffers hold no flit, or only one with shared virtual channels.
     pub fn new(grid: Grid, settings: Settings) -> Result<Flit, BadSettings> {
         settings.check()?;
         let channels = Channels::new(grid, settings.virtual_channels);
@@ -85,7 +84,7 @@ impl Flit {
         };
         Ok(Flit {
             links: (0..count as u32).map(link).collect(),
-            // Virtual channel 0 comes first, as if virtual channel 1 had been served.
+            // Virtual channel 0 comes first, as if virtual channel 1 had been served last.
             served: vec![1; count],
             ports: vec![Port::new(); count],
             pace: u64::from(settings.routing_delay) + 1,
@@ -106,12 +105,12 @@ impl Flit {
         })
     }
 
-    /// The numbering of the channels.
+    /// Returns the numbering of the channels.
     pub fn channels(&self) -> &Channels {
         &self.channels
     }
 
-    /// Flits that have crossed channels so far, injection and ejection included.
+    /// Returns the number of flits that have crossed channels, including injection and ejection.
     pub fn crossings(&self) -> u64 {
         self.crossings
     }
@@ -160,7 +159,7 @@ impl Flit {
         Deadlock::find(Time(self.now), &live, &self.channels, id, |place| self.waits(place))
     }
 
-    /// The channel that a blocked message waits for, and who is in its way there.
+    /// Returns the channel that a blocked message waits for, and the message that occupies it.
     fn waits(&self, place: u32) -> (u32, u32) {
         let packet = &self.packets[place as usize];
         if packet.position > 0 {

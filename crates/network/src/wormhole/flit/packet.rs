@@ -5,7 +5,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use crate::message::Message;
 
-/// No message; never.
+/// The absence of a message, and of a cycle.
 pub(super) const NONE: u32 = u32::MAX;
 pub(super) const NEVER: u64 = u64::MAX;
 
@@ -15,7 +15,7 @@ pub(super) struct Packet {
     pub(super) message: Message,
     /// The channels of its path.
     pub(super) path: Vec<u32>,
-    /// How many of its flits have crossed each.
+    /// The number of its flits that have crossed each channel.
     pub(super) crossed: Vec<u32>,
     /// The index of the channel that its header crosses next.
     pub(super) position: usize,
@@ -27,20 +27,20 @@ impl Packet {
     }
 }
 
-/// A channel with the buffer behind it.
+/// A channel with the buffer after it.
 #[derive(Clone, Debug)]
 pub(super) struct Port {
     /// The message whose flits cross, from its header's crossing to its tail's, and the channel's
     /// index on that message's path.
     pub(super) sender: u32,
     pub(super) index: usize,
-    /// The messages with flits in the buffer, first in, first out, and the number of flits.
+    /// The messages with flits in the buffer, in FIFO order, and the number of flits.
     pub(super) inside: VecDeque<u32>,
     pub(super) occupied: u32,
-    /// The last crossing, and whose flit it was.
+    /// The cycle of the last crossing, and its message.
     pub(super) crossed_at: u64,
     pub(super) crossed_by: u32,
-    /// Headers that wait, by request time and id.
+    /// Waiting headers, by request time and id.
     pub(super) queue: BinaryHeap<Reverse<(u64, u64, u32)>>,
     /// The cycle for which the channel is on the list of channels to try.
     pub(super) listed: u64,

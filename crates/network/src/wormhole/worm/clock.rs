@@ -1,8 +1,8 @@
-//! The clock of an engine: the open cycle, and all that happens from it on.
+//! The clock of an engine: the open cycle, and all events from it on.
 //!
-//! Invariant: nothing in it lies before `now`.
+//! Invariant: no event is before `now`.
 //!
-//! Cost: O(1) an event near by, O(log k) for one of k messages that are announced for later.
+//! Cost: O(1) per near event, O(log k) for one of k messages that are announced for later.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,20 +16,20 @@ use crate::message::{Entered, Message};
 pub(super) struct Clock {
     pub(super) now: u64,
     pub(super) wheel: Wheel,
-    /// Messages that request their injection channel in the open cycle, and are not queued there:
-    /// they were not created in the order of their keys.
+    /// Messages that request their injection channel in the open cycle, and are not queued there
+    /// because they were not created in the order of their keys.
     pub(super) disordered: Vec<u32>,
     /// Messages of later cycles, by the cycle of their creation and their id.
     pub(super) later: BinaryHeap<Reverse<(Time, u64, Message)>>,
     /// Followed messages that entered in the cycle before the open one.
     pub(super) entered: Vec<Entered>,
-    /// Messages in flight that belong to another clock: those of the present, while others catch up
-    /// ([`Worm::catch_up`](super::Worm::catch_up)).
+    /// The number of messages in flight that belong to another clock: those of the present, while
+    /// others catch up ([`Worm::catch_up`](super::Worm::catch_up)).
     pub(super) foreign: usize,
 }
 
 impl Clock {
-    /// A clock that stands at `now`, with nothing to happen.
+    /// Creates a clock at `now` without events.
     pub(super) fn new(now: u64, pace: u64) -> Clock {
         Clock {
             now,
@@ -41,13 +41,13 @@ impl Clock {
         }
     }
 
-    /// Keeps a message of a later cycle.
+    /// Stores a message of a later cycle.
     #[inline(never)]
     pub(super) fn announce(&mut self, message: Message) {
         self.later.push(Reverse((message.created, message.id, message)));
     }
 
-    /// Takes over the events of a clock that stands at the same cycle.
+    /// Takes over the events of a clock at the same cycle.
     pub(super) fn join(&mut self, other: Clock) {
         assert_eq!(self.now, other.now, "who catches up arrives in the present");
         self.wheel.join(self.now, other.wheel);

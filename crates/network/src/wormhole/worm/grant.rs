@@ -1,8 +1,8 @@
 //! The inner loop: the grants and releases of one cycle.
 //!
 //! A header that is granted a channel is queued at the next one at once, t_s + 1 cycles before it
-//! requests it. So all requests of a cycle are queued when the cycle comes, and a channel is looked
-//! at once a request:
+//! requests it. All requests of a cycle are therefore queued when the cycle opens, and a channel is
+//! checked once per request:
 //!
 //! ```text
 //!   channels to check -> grant the first of the queue, if both are ready -> queue it at the next
@@ -12,18 +12,18 @@
 //! ```
 //!
 //! Invariant: a channel serves its queue in the order of (cycle of the request, id). If it has a
-//! release time, and the first of its queue is there or yet to come, a check of it is scheduled for
-//! the later of the two. A check that comes too early, or twice, does nothing.
+//! release time, and the first request of its queue is present or still to come, a check is
+//! scheduled for the later of the two. A check that comes too early, or twice, does nothing.
 //!
-//! Cost: O(1) a request that comes last in its queue, and a grant; O(A) where B > t_s + 1. These
-//! symbols, h and L are those of [`worm`](super).
+//! Cost: O(1) for a request that comes last in its queue, and for a grant; O(A) if B > t_s + 1.
+//! These symbols, h and L are those of [`worm`](super).
 
 use super::slab::{Header, NONE, Slab};
 use super::wheel::{What, Wheel};
 use super::{ChannelState, HELD, Worm};
 use crate::message::{Entered, Message};
 
-/// The open cycle while it is closed.
+/// The open cycle while it is being closed.
 struct Closing<'w> {
     now: u64,
     buffer: u64,
@@ -32,24 +32,24 @@ struct Closing<'w> {
     wheel: &'w mut Wheel,
     /// Channels that become free in this cycle while a message waits.
     freed: &'w mut Vec<u32>,
-    /// The channels of a header that is drained; else empty.
+    /// The channels of a header that is drained; otherwise empty.
     held: &'w mut Vec<u32>,
 }
 
-/// What the checks of a list leave to be done behind them: what is seldom. No order of it changes
-/// the result, but that a header is drained last.
+/// Rare work that the checks of a list defer. Its order does not affect the result, except that a
+/// header is drained last.
 #[derive(Debug, Default)]
 pub(super) struct Left {
-    /// Channels that become free at a cycle, and a message waits.
+    /// Channels that become free at a cycle while a message waits.
     free: Vec<(u32, u64)>,
     /// The places of headers that have been granted an ejection channel, and the channel.
     drain: Vec<(u32, u32)>,
-    /// The places of headers that are to be queued at a channel behind or before others.
+    /// The places of headers to insert into the queue of a channel, after or before others.
     queue: Vec<(u32, u32)>,
     special: Vec<Special>,
 }
 
-/// A special header at a place was granted a channel that it had requested then.
+/// A special header at a place, and the granted channel, which it had requested at `requested`.
 #[derive(Debug)]
 struct Special {
     place: u32,
@@ -58,7 +58,7 @@ struct Special {
 }
 
 impl Worm {
-    /// Requests, releases and grants of the open cycle.
+    /// Processes the requests, releases and grants of the open cycle.
     #[inline]
     pub(super) fn close_cycle(&mut self) {
         let now = self.clock.now;
@@ -76,7 +76,7 @@ impl Worm {
         }
     }
 
-    /// Takes in a message that requests its injection channel in the open cycle.
+    /// Admits a message that requests its injection channel in the open cycle.
     #[inline]
     pub(super) fn admit(&mut self, message: &Message) {
         let now = self.clock.now;
@@ -94,7 +94,7 @@ impl Worm {
     }
 
     /// Queues the messages that were not created in the order of their keys. They are sorted, so
-    /// that each comes last or near it.
+    /// that each is inserted at the end or near it.
     #[inline(never)]
     fn queue_disordered(&mut self) {
         let Worm { clock, slab: Slab { headers, .. }, states, .. } = self;
@@ -106,8 +106,8 @@ impl Worm {
         }
     }
 
-    /// Grants what can be granted of some channels, each of which gives way to the one that its
-    /// header requests next.
+    /// Grants as many of the listed channels as possible. Each granted channel is replaced in the
+    /// list by the one that its header requests next.
     #[inline]
     fn check_all(&mut self) {
         let Worm { clock, slab, states, checks, left, .. } = self;
@@ -146,8 +146,8 @@ impl Worm {
 }
 
 /// Grants each of some channels to the first header in its queue, if the channel is free and the
-/// header is there. The channel gives way to the one that the header requests next. What is seldom
-/// is left to be done: calls would take the registers that the loop needs.
+/// header is present. The channel is replaced by the one that the header requests next. Rare work
+/// is deferred, because calls would take the registers that the loop needs.
 #[inline(never)]
 fn grant_all(
     [now, next_request]: [u64; 2],
@@ -220,7 +220,7 @@ fn grant_all(
     checks.truncate(index);
 }
 
-/// A list without one of its channels. The last one takes its place: no order changes the result.
+/// Removes a channel from a list, and moves the last one there: the order has no effect.
 #[inline]
 fn without(list: &mut [u32], index: usize) -> &mut [u32] {
     let last = list.len() - 1;
@@ -228,7 +228,7 @@ fn without(list: &mut [u32], index: usize) -> &mut [u32] {
     &mut list[..last]
 }
 
-/// Puts a header into the queue of a channel.
+/// Inserts a header into the queue of a channel.
 #[inline]
 fn queue(states: &mut [ChannelState], headers: &mut [Header], channel: u32, place: u32) {
     let state = &mut states[channel as usize];
@@ -239,7 +239,7 @@ fn queue(states: &mut [ChannelState], headers: &mut [Header], channel: u32, plac
     }
 }
 
-/// Puts a header into a queue that is not empty, by its key. Most come last.
+/// Inserts a header into a queue that is not empty, by its key. Most go to the end.
 #[inline(never)]
 fn queue_behind(state: &mut ChannelState, headers: &mut [Header], place: u32) {
     let key = headers[place as usize].key();
@@ -268,8 +268,8 @@ fn queue_behind(state: &mut ChannelState, headers: &mut [Header], place: u32) {
 }
 
 impl Closing<'_> {
-    /// Goes on with a special header that was granted a channel. Returns whether its message enters
-    /// and is followed.
+    /// Continues with a special header that was granted a channel. Returns true if its message
+    /// enters the network and is followed.
     #[inline(never)]
     fn grant_special(&mut self, special: &Special) -> bool {
         let header = &mut self.headers[special.place as usize];
@@ -282,9 +282,9 @@ impl Closing<'_> {
         std::mem::take(&mut header.followed)
     }
 
-    /// Releases the oldest channel of a message for which grants before the last two matter as
-    /// well: at the latest of h(j) + L-1 - (j - i) * B, over the channels j from i, the one ahead
-    /// of it, to the one that was granted now.
+    /// Releases the oldest channel of a message for which grants before the last two also matter.
+    /// It is released at the latest of h(j) + L-1 - (j - i) * B, over the channels j from i, the
+    /// one after it, to the one just granted.
     fn release_long(&mut self, &Special { place, granted, requested }: &Special) {
         let header = &mut self.headers[place as usize];
         let oldest = header.oldest;
@@ -300,8 +300,8 @@ impl Closing<'_> {
         self.release(oldest, tail);
     }
 
-    /// The header has reached its processing element, by the ejection channel. So the release times
-    /// of all channels that it still holds are known.
+    /// Finishes a header that has reached its processing element by the ejection channel. The
+    /// release times of all channels that it still holds are now known.
     #[inline]
     fn drain(&mut self, place: u32, ejection: u32) {
         let header = &self.headers[place as usize];
@@ -311,7 +311,7 @@ impl Closing<'_> {
         if channel == ejection {
             return;
         }
-        // Most hold one more.
+        // Most headers hold one more.
         loop {
             let ahead = self.states[channel as usize].ahead;
             if ahead == ejection {
@@ -321,7 +321,7 @@ impl Closing<'_> {
             channel = ahead;
         }
         // Channel i is released at the latest of h(j) + L-1 - (j - i - 1) * B over j = i+1..=last.
-        // With every step back each term loses B, and one term joins.
+        // With every step back, each term decreases by B, and one term is added.
         let mut tail = self.now + body;
         let mut granted = self.states[channel as usize].time - HELD;
         self.release(channel, tail);
@@ -332,8 +332,8 @@ impl Closing<'_> {
         }
     }
 
-    /// Sets a held channel's release time, and sees to it that a message that waits gets it then.
-    /// One that is still to come has a check of its own.
+    /// Sets the release time of a held channel, and schedules a check if a message waits. A message
+    /// that is still to come has its own check.
     #[inline]
     fn release(&mut self, channel: u32, at: u64) {
         let state = &mut self.states[channel as usize];
@@ -345,7 +345,7 @@ impl Closing<'_> {
         }
     }
 
-    /// Has a channel checked at a cycle; in the open one if that has come.
+    /// Schedules a check of a channel at a cycle, or in the open cycle if that has come.
     #[inline]
     fn check_later(&mut self, channel: u32, at: u64) {
         if at <= self.now {

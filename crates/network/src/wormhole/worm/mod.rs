@@ -1,14 +1,14 @@
 //! The default engine: it simulates headers, and computes the rest of each message.
 //!
-//! A header gains at least one cycle a channel, so that the recurrence of the body flits has a
-//! closed form:
+//! A header takes at least one cycle per channel, so the recurrence of the body flits has a closed
+//! form:
 //!
 //! ```text
 //! c(i, L-1) = max over a = 0..floor((L-1)/B), i+a <= last, of h(i+a) + (L-1 - a*B)
 //! ```
 //!
 //! Here h(i) is the cycle in which the header crosses channel i, L the length in flits, B the
-//! buffer and t_s the routing delay. Channel i becomes free at `r(i) = c(i+1, L-1)`. That is known
+//! buffer and t_s the routing delay. Channel i becomes free at `r(i) = c(i+1, L-1)`. This is known
 //! as soon as the header has been granted channel `i + 1 + floor((L-1)/B)`, or the ejection
 //! channel:
 //!
@@ -19,17 +19,17 @@
 //! ```
 //!
 //! A channel whose release time is known needs no event unless a message waits. A header is queued
-//! at its next channel when it is granted one, t_s + 1 cycles before it requests it. So every
-//! request of a cycle is queued before anything is granted in it, and a hop is one event. A grant
-//! can free another channel in the same cycle, so that grants run off a list.
+//! at its next channel when it is granted one, t_s + 1 cycles before it requests it. Every request
+//! of a cycle is therefore queued before any grant in it, and a hop is one event. A grant can free
+//! another channel in the same cycle, so grants are processed from a list.
 //!
 //! Invariant: the result is the least fixpoint of the grants, and does not depend on the order of
 //! the list. It is that of the [`Flit`](crate::Flit) engine, message by message, for channels that
 //! are released when drained and for separate virtual channels.
 //!
-//! Cost: O(1 + [L > B and B > t_s + 1] * A) a header hop, whatever the length of the message.
-//! Memory is O(messages in flight + channels). All events but those of very long
-//! messages lie in a timing wheel.
+//! Cost: O(1 + [L > B and B > t_s + 1] * A) per header hop, regardless of the length of the
+//! message. Memory is O(messages in flight + channels). All events except those of very long
+//! messages are in a timing wheel.
 
 mod clock;
 mod grant;
@@ -50,37 +50,37 @@ use clock::Clock;
 use grant::Left;
 use slab::{Header, NONE, Slab};
 
-/// Added to the cycle in which a channel was granted, while its release is not known.
+/// A bit added to the cycle in which a channel was granted while its release is not known.
 const HELD: u64 = 1 << 63;
 
-/// A channel: when it is free, and who waits, in the order of service.
+/// A channel: the time at which it is free, and its queue in the order of service.
 ///
-/// Those that a message holds form a list: its header has `oldest`, and each has the one `ahead`.
+/// Channels that a message holds form a list: `oldest` of its header, then `ahead` of each.
 #[derive(Clone, Copy, Debug)]
 struct ChannelState {
-    /// When it is free; while that is not known, when it was granted, and HELD.
+    /// The cycle at which it is free; while that is not known, the cycle of its grant, plus HELD.
     time: u64,
     head: u32,
-    /// Only where two wait at least.
+    /// Valid only if at least two messages wait.
     tail: u32,
-    /// The channel behind it on the path of the message that holds it.
+    /// The channel after it on the path of the message that holds it.
     ahead: u32,
 }
 
-/// The event-driven engine; see the head of the file for the rule, [`Engine`] for the use.
+/// The event-driven engine. See the head of the file for the rule, and [`Engine`] for the use.
 #[derive(Debug)]
 pub struct Worm {
     channels: Channels,
-    /// Cycles from a grant to the next request: t_s + 1.
+    /// The number of cycles from a grant to the next request: t_s + 1.
     pace: u64,
     buffer: u32,
     states: Vec<ChannelState>,
     slab: Slab,
-    /// The open cycle, and all that is to happen from it on.
+    /// The open cycle, and all events from it on.
     clock: Clock,
-    /// Lists of [`close_cycle`](Worm::close_cycle), empty but within it: channels to check, those
-    /// that become free while a message waits, those of a header that is drained, and what checks
-    /// have left to do.
+    /// Lists of [`close_cycle`](Worm::close_cycle), empty outside of it: channels to check,
+    /// channels that become free while a message waits, channels of a header that is drained, and
+    /// deferred work.
     checks: Vec<u32>,
     freed: Vec<u32>,
     held: Vec<u32>,
@@ -88,7 +88,7 @@ pub struct Worm {
 }
 
 impl ChannelState {
-    /// Who waits last.
+    /// Returns the last message in the queue.
     #[inline]
     fn last(&self, headers: &[Header]) -> Option<u32> {
         let first = headers.get(self.head as usize)?;
@@ -97,10 +97,10 @@ impl ChannelState {
 }
 
 impl Worm {
-    /// An empty network.
+    /// Creates an empty network.
     ///
     /// # Errors
-    /// As [`EngineKind::check`].
+    /// Returns the errors of [`EngineKind::check`].
     pub fn new(grid: Grid, settings: Settings) -> Result<Worm, BadSettings> {
         EngineKind::Worm.check(&settings)?;
         let channels = Channels::new(grid, settings.virtual_channels);
@@ -122,18 +122,18 @@ impl Worm {
         })
     }
 
-    /// The numbering of the channels.
+    /// Returns the numbering of the channels.
     pub fn channels(&self) -> &Channels {
         &self.channels
     }
 
-    /// Simulates messages afterwards that were created from `since` on. They must have met none of
-    /// those in flight: no channel that they use is used by another message between `since` and
-    /// now.
+    /// Simulates messages afterwards that were created from `since` on. They must not have met any
+    /// of the messages in flight: no channel that they use is used by another message between
+    /// `since` and now.
     ///
-    /// In `run` the engine stands at `since` and holds only what is created there. `run` must bring
-    /// it back to the present cycle. Messages that are then in flight go on with the others, as if
-    /// they had been simulated all along.
+    /// In `run` the engine is at `since` and contains only messages that are created there. `run`
+    /// must bring it back to the present cycle. Messages that are then in flight continue with the
+    /// others, as if they had been simulated all along.
     ///
     /// ```
     /// use pavior_kernel::Time;
@@ -160,7 +160,7 @@ impl Worm {
         self.clock.join(past);
     }
 
-    /// Enters the cycle `now`: creations that were announced, and deliveries.
+    /// Enters the cycle `now`: announced messages are created, and deliveries reported.
     #[inline]
     fn open_cycle(&mut self, events: &mut NetworkEvents) {
         let now = self.clock.now;
@@ -179,7 +179,7 @@ impl Worm {
         }
     }
 
-    /// Takes in the announced messages of the open cycle.
+    /// Admits the announced messages of the open cycle.
     #[inline(never)]
     fn admit_announced(&mut self) {
         let now = Time(self.clock.now);
@@ -192,7 +192,7 @@ impl Worm {
     fn deadlock(&self) -> Deadlock {
         let live = self.slab.live();
         let headers = &self.slab.headers;
-        // For which channel each message waits, and which message holds each channel.
+        // The channel that each message waits for, and the message that holds each channel.
         let mut waits = vec![NONE; headers.len()];
         for (channel, state) in (0..).zip(&self.states) {
             let mut place = state.head;

@@ -1,11 +1,12 @@
 //! The messages in flight: records of fixed size in reused places.
 //!
-//! What every grant touches stands in one cache line ([`Header`]). What only creation and delivery
-//! touch stands apart.
+//! All data that a grant uses is in one cache line ([`Header`]), and separate from the data that
+//! only creation and delivery use.
 //!
-//! Invariant: nothing is allocated once the greatest number of simultaneous messages has been seen.
+//! Invariant: nothing is allocated after the maximum number of simultaneous messages has been
+//! reached.
 //!
-//! Cost: O(1) to insert and remove, and O(segments of the path).
+//! Cost: O(1) to insert and remove, plus O(segments of the path).
 
 use pavior_kernel::Time;
 use pavior_mesh::NodeId;
@@ -14,43 +15,43 @@ use crate::channel::Channels;
 use crate::message::{Delivery, Message, Tag};
 use crate::path::{Segment, write_segments};
 
-/// No message, no channel.
+/// The absence of a message or a channel.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// What every grant touches: one cache line.
+/// The data that every grant uses: one cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 pub(super) struct Header {
-    /// When the header requests the channel at which it is queued, and the id: the key of queues.
+    /// The cycle in which the header requests its queue's channel, and the id: the queue's key.
     pub(super) requested: u64,
     pub(super) id: u64,
     /// The next message in a queue.
     pub(super) next: u32,
-    /// How to step from that channel to the one behind it, and the last channel of its segment.
+    /// The step from that channel to the one after it, and the last channel of its segment.
     pub(super) step: i32,
     pub(super) corner: u32,
-    /// The segment behind the present one, and the end of the path.
+    /// The segment after the present one, and the end of the path.
     pub(super) segment: u32,
     pub(super) segments_end: u32,
-    /// The first channel of the path that has no release time, and how many grants it still takes
-    /// until it gets one; one more for `long` messages, which never come to 0.
+    /// The first channel of the path without a release time, and the number of grants until it gets
+    /// one. For `long` messages the number is one more, and never reaches 0.
     pub(super) oldest: u32,
     pub(super) unreleased: u32,
-    /// Flits behind the header.
+    /// The number of flits after the header.
     pub(super) body: u32,
-    /// Cycles from the grant of a channel, and from its request, to the crossing of the tail that
-    /// they bring about `window` channels behind; the later is right, but for `long` messages.
+    /// The cycles from the grant of a channel, and from its request, to the resulting crossing of
+    /// the tail `window` channels behind. The later one applies, except for `long` messages.
     pub(super) lag: u32,
     pub(super) early: u32,
-    /// Whether grants before the last two matter as well.
+    /// True if grants before the last two also matter.
     pub(super) long: bool,
     pub(super) followed: bool,
-    /// Whether it is long, or followed and yet to enter.
+    /// True if it is long, or followed and yet to enter.
     pub(super) special: bool,
 }
 
 impl Header {
-    /// What all headers of messages of a length have in common.
+    /// Returns the part of the header that all messages of a length have in common.
     #[cold]
     fn of_length(flits: u32, pace: u64, buffer: u32) -> Header {
         let body = flits - 1;
@@ -58,18 +59,18 @@ impl Header {
         let lag = body - window * buffer;
         let gain = if window > 0 { u64::from(buffer).saturating_sub(pace) as u32 } else { 0 };
         let long = window > 1 && gain > 0;
-        // The window of a long message is not the longest: B > 1.
+        // The window of a long message is not the maximum, since B > 1.
         let unreleased = window + 1 + u32::from(long);
         Header { next: NONE, unreleased, body, lag, early: lag + gain, long, ..Header::default() }
     }
 
-    /// The order in which a channel serves its queue.
+    /// Returns the key by which a channel orders its queue.
     #[inline]
     pub(super) fn key(&self) -> (u64, u64) {
         (self.requested, self.id)
     }
 
-    /// Goes on to the next segment, which there must be. Returns its first channel.
+    /// Moves to the next segment, which must exist. Returns its first channel.
     #[inline]
     pub(super) fn turn(&mut self, segments: &[Leg]) -> u32 {
         let Leg { first, step, last } = segments[self.segment as usize];
@@ -87,14 +88,14 @@ pub(super) struct Leg {
     last: u32,
 }
 
-/// What only creation and delivery touch.
+/// The data that only creation and delivery use.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Origin {
     pub(super) message: Message,
     hops: u32,
 }
 
-/// What stands in a place that was never used.
+/// The content of a place that was never used.
 const NO_MESSAGE: Message = Message {
     id: 0,
     from: NodeId(0),
@@ -110,31 +111,31 @@ const NO_MESSAGE: Message = Message {
 pub(super) struct Slab {
     pub(super) headers: Vec<Header>,
     pub(super) origins: Vec<Origin>,
-    /// `most_segments` a message.
+    /// The segments, `most_segments` for each message.
     pub(super) segments: Vec<Leg>,
     most_segments: usize,
     /// t_s + 1, and B.
     pace: u64,
     buffer: u32,
-    /// The length of the message that came last, 0 before the first, and what follows from it: most
-    /// are of one length.
+    /// The length of the last message, 0 before the first, and the header that follows from it.
+    /// Most messages have the same length.
     flits: u32,
     of_length: Header,
     free: Vec<u32>,
 }
 
 impl Slab {
-    /// A slab for paths of at most so many segments.
+    /// Creates a slab for paths of at most `most_segments` segments.
     pub(super) fn new(most_segments: usize, pace: u64, buffer: u32) -> Slab {
         Slab { most_segments, pace, buffer, ..Slab::default() }
     }
 
-    /// The number of messages.
+    /// Returns the number of messages.
     pub(super) fn len(&self) -> usize {
         self.headers.len() - self.free.len()
     }
 
-    /// The places that hold a message.
+    /// Returns the places that contain a message.
     pub(super) fn live(&self) -> Vec<u32> {
         let mut live = vec![true; self.headers.len()];
         self.free.iter().for_each(|&place| live[place as usize] = false);
@@ -186,7 +187,7 @@ impl Slab {
         place as u32
     }
 
-    /// Takes a delivered message out.
+    /// Removes a delivered message.
     pub(super) fn remove(&mut self, place: u32, at: u64) -> Delivery {
         self.free.push(place);
         let Origin { message, hops } = self.origins[place as usize];

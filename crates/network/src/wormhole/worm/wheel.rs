@@ -4,18 +4,18 @@
 //!   slot:   now  now+1  now+2   ..   now+mask        farther events: a heap
 //! ```
 //!
-//! A ring of slots has one for each of the next cycles, and a bit that says which slots hold
-//! anything. Farther events, of messages of thousands of flits, stand in a heap until their cycle
-//! comes.
+//! A ring of slots has one slot for each of the next cycles, and a bit for each slot that is not
+//! empty. Farther events, which belong to messages of thousands of flits, are in a heap until their
+//! cycle comes.
 //!
-//! Invariant: an event within the wheel's length stands in the slot of its cycle.
+//! Invariant: an event within the wheel's length is in the slot of its cycle.
 //!
 //! Cost: O(1) to add an event within the wheel; O(slots / 64) to find the next.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What falls on one cycle. The lists keep their memory when they are emptied.
+/// The events of one cycle. The lists keep their memory when they are emptied.
 #[derive(Debug)]
 pub(super) struct Slot {
     /// Channels that may be granted: one is requested, or becomes free while a message waits.
@@ -25,13 +25,13 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    /// Lists with room for what usually falls on a cycle.
+    /// Creates lists with capacity for the usual number of events of a cycle.
     fn new() -> Slot {
         Slot { checks: Vec::with_capacity(64), deliveries: Vec::with_capacity(16) }
     }
 }
 
-/// What an event is; their order does not matter.
+/// The kind of an event. The order of the kinds has no meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum What {
     Check,
@@ -48,10 +48,10 @@ pub(super) struct Wheel {
 }
 
 impl Wheel {
-    /// No wheel is longer: a longer one would not fit the cache.
+    /// The maximum length of a wheel. A longer one would not fit the cache.
     const LONGEST: u64 = 4096;
 
-    /// A wheel for events at most `reach` cycles ahead.
+    /// Creates a wheel for events at most `reach` cycles ahead.
     pub(super) fn new(reach: u64) -> Wheel {
         let length = (reach + 1).next_power_of_two().clamp(16, Self::LONGEST) as usize;
         Wheel {
@@ -62,7 +62,7 @@ impl Wheel {
         }
     }
 
-    /// Makes room for events `reach` cycles ahead, as far as a wheel goes.
+    /// Extends the wheel to events `reach` cycles ahead, up to its maximum length.
     #[inline]
     pub(super) fn reserve(&mut self, now: u64, reach: u64) {
         if reach > self.mask {
@@ -138,7 +138,7 @@ impl Wheel {
         }
     }
 
-    /// The first cycle from `now` on that has an event.
+    /// Returns the first cycle from `now` on that has an event.
     #[inline]
     pub(super) fn next(&self, now: u64) -> Option<u64> {
         let near = self.next_near(now);
@@ -157,7 +157,7 @@ impl Wheel {
         if rest != 0 {
             return Some(now + u64::from(rest.trailing_zeros()));
         }
-        // The words behind the first one, round to the part of the first that lies before `start`.
+        // The words after the first one, around to the part of the first before `start`.
         (1..=words).find_map(|k| {
             let word = self.busy[(first + k) % words];
             let round = if first + k < words { 0 } else { self.slots.len() };
@@ -166,7 +166,7 @@ impl Wheel {
         })
     }
 
-    /// Brings the far events of cycle `now` into its slot.
+    /// Moves the far events of cycle `now` into its slot.
     #[inline(never)]
     fn bring_far_events(&mut self, now: u64) {
         while let Some(&Reverse((at, what, subject))) = self.far.peek() {
@@ -178,7 +178,7 @@ impl Wheel {
         }
     }
 
-    /// Brings in the far events of a cycle, and shows its deliveries.
+    /// Moves the far events of a cycle into its slot, and returns its deliveries.
     #[inline]
     pub(super) fn deliveries(&mut self, now: u64) -> &mut Vec<u32> {
         if !self.far.is_empty() {
@@ -192,7 +192,7 @@ impl Wheel {
         &mut self.slots[(at & self.mask) as usize]
     }
 
-    /// Takes the checks of a cycle in exchange for an empty list, and marks it as done; its
+    /// Takes the checks of a cycle in exchange for an empty list, and marks the cycle as done. Its
     /// deliveries must have been taken.
     pub(super) fn take_checks(&mut self, at: u64, empty: &mut Vec<u32>) {
         debug_assert!(empty.is_empty(), "it takes their place");
