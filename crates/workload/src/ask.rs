@@ -1,4 +1,4 @@
-//! What a caller asks for: a shape, or a number of nodes that the shape rule turns into a box.
+//! A caller's request: a shape, or a number of nodes that the shape rule turns into a box.
 
 use std::ops::Range;
 
@@ -7,8 +7,8 @@ use thiserror::Error;
 
 use crate::Shaper;
 
-/// A shape or a number of nodes, for a machine. Every door reads it with [`Ask::read`] or
-/// [`Ask::typed`], and so refuses the same for the same reason.
+/// A shape or a number of nodes, for a machine. Every interface reads it with [`Ask::read`] or
+/// [`Ask::typed`], and therefore rejects the same input for the same reason.
 ///
 /// ```
 /// use pavior_mesh::{Grid, Request};
@@ -27,18 +27,18 @@ pub enum Ask {
     Shape(Sides),
     /// A number of nodes.
     Nodes(u32),
-    /// A box with a side beyond that of every machine: its number of nodes. A strategy that places
+    /// The number of nodes of a box with a side longer than on any machine. A strategy that places
     /// boxes refuses it.
     Beyond(u32),
 }
 
-/// Why an [`Ask`] cannot be read.
+/// The reason why an [`Ask`] cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum AskFault {
     /// Neither a shape nor a number.
     #[error("give a shape or a number of nodes")]
     Nothing,
-    /// A shape and a number.
+    /// Both a shape and a number.
     #[error("give a shape or a number of nodes, not both")]
     Both,
     /// A number of 0 nodes.
@@ -49,39 +49,39 @@ pub enum AskFault {
     Axes {
         /// The number of sides given.
         sides: usize,
-        /// The number of sides that the machine has.
+        /// The number of axes of the machine.
         axes: usize,
     },
-    /// A side that is none.
+    /// An invalid side.
     #[error("`{given}` is not a side; sides are integers of at least 1")]
     Side {
-        /// What stands for the side.
+        /// The text or number given as the side.
         given: String,
-        /// Where it stands in a typed shape, in bytes; empty in a list of numbers.
+        /// Its bytes in a typed shape; empty in a list of numbers.
         span: Range<usize>,
     },
 }
 
 impl Ask {
-    /// What two fields say: the sides, x first, or a number of nodes. One of them is given.
+    /// Reads two fields, exactly one of which is given: the sides, x first, or a number of nodes.
     ///
     /// # Errors
-    /// If not exactly one is given, a number is 0, or the sides are not as many as the machine's.
+    /// Returns an error unless exactly one is given, numbers are above 0, and no side is missing.
     pub fn read(shape: Option<&[u64]>, nodes: Option<u64>, grid: &Grid) -> Result<Ask, AskFault> {
         match (shape, nodes) {
             (Some(_), Some(_)) => Err(AskFault::Both),
             (None, None) => Err(AskFault::Nothing),
             (None, Some(0)) => Err(AskFault::NoNodes),
-            // A number beyond every machine is asked for, too, so that a random rule draws.
+            // A number larger than any machine is passed on, too, so that a random rule draws.
             (None, Some(nodes)) => Ok(Ask::Nodes(u32::try_from(nodes).unwrap_or(u32::MAX))),
             (Some(sides), None) => Ask::shape(sides, grid),
         }
     }
 
-    /// The same with a shape as it is typed: `4x4x2`.
+    /// Reads the same with a shape as it is typed: `4x4x2`.
     ///
     /// # Errors
-    /// As [`Ask::read`], and if a side is no number.
+    /// Returns the errors of [`Ask::read`], and an error if a side is not a number.
     pub fn typed(shape: Option<&str>, nodes: Option<u32>, grid: &Grid) -> Result<Ask, AskFault> {
         let sides = shape.map(|typed| typed.split('x').map(|part| side(typed, part)).collect());
         let sides: Option<Vec<u64>> = sides.transpose()?;
@@ -107,7 +107,7 @@ impl Ask {
         Ok(Ask::Shape(sides))
     }
 
-    /// The request: a number of nodes gets its box from the rule of `shaper`.
+    /// Converts it to a request. A number of nodes gets its box from the rule of `shaper`.
     pub fn request(self, shaper: &mut Shaper) -> Request {
         match self {
             Ask::Shape(sides) => Request::shape(sides),
@@ -117,7 +117,7 @@ impl Ask {
     }
 }
 
-/// A part of a typed shape: digits alone, a number of at least 1.
+/// Parses a part of a typed shape: only digits, and a number of at least 1.
 fn side(typed: &str, part: &str) -> Result<u64, AskFault> {
     let digits = part.bytes().all(|byte| byte.is_ascii_digit());
     let number = part.parse().ok().filter(|&side: &u64| digits && side > 0);

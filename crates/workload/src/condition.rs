@@ -1,4 +1,4 @@
-//! Which jobs something is said of: by size, by a column of their log, or by share.
+//! Conditions that select jobs: by size, by a column of their log, or by share.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,21 +7,21 @@ use pavior_kernel::{BadName, Stream};
 
 use crate::traces::{Filter, Tags};
 
-/// A condition on a job. `16` is for jobs of at most 16 nodes. `queue=2` is for a value in a column
-/// of the log, which may be `partition`, `status`, `user`, `group` or `app`, too. `25%` is for a
-/// share of all jobs, drawn.
+/// A condition on a job. `16` selects jobs of at most 16 nodes. `queue=2` selects a value in a
+/// column of the log, which may also be `partition`, `status`, `user`, `group` or `app`. `25%`
+/// selects a random share of all jobs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Condition {
-    /// At most so many nodes.
+    /// A maximum number of nodes.
     Nodes(u32),
     /// A value of a column.
     Column(Filter),
-    /// So many of a hundred.
+    /// A percentage of jobs.
     Share(f64),
 }
 
 impl Condition {
-    /// Whether a job of so many nodes meets it. A share draws once.
+    /// Returns true if a job of `nodes` nodes meets the condition. A share draws once.
     pub fn is_met(&self, nodes: u32, tags: &Tags, draw: &mut Stream) -> bool {
         match self {
             Condition::Nodes(most) => nodes <= *most,
@@ -30,7 +30,7 @@ impl Condition {
         }
     }
 
-    /// Whether it looks at a column, which drawn jobs do not have.
+    /// Returns true if the condition uses a column, which drawn jobs do not have.
     pub fn needs_log(&self) -> bool {
         matches!(self, Condition::Column(_))
     }
@@ -72,7 +72,7 @@ impl fmt::Display for Condition {
     }
 }
 
-/// Jobs that meet one of some conditions, separated by commas.
+/// A rule for jobs that meet at least one of several conditions, separated by commas.
 ///
 /// ```
 /// use pavior_kernel::Stream;
@@ -91,12 +91,12 @@ pub struct JobRule {
 }
 
 impl JobRule {
-    /// Whether a job of so many nodes meets a condition. Every share that is looked at draws once.
+    /// Returns true if a job of `nodes` nodes meets a condition. Each share evaluated draws once.
     pub fn holds(&self, nodes: u32, tags: &Tags, draw: &mut Stream) -> bool {
         self.conditions.iter().any(|condition| condition.is_met(nodes, tags, draw))
     }
 
-    /// The first condition that drawn jobs, which have no columns, cannot meet.
+    /// Returns the first condition that drawn jobs, which have no columns, cannot meet.
     pub fn needs_log(&self) -> Option<&Condition> {
         self.conditions.iter().find(|condition| condition.needs_log())
     }

@@ -1,4 +1,4 @@
-//! Which jobs are how free to be placed: by size, by a column of their log, by share, or all.
+//! Freedom in placing jobs: by size, by a column of their log, by share, or for all jobs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,13 +9,13 @@ use pavior_mesh::Freedom;
 use crate::Condition;
 use crate::traces::Tags;
 
-/// Clauses in order; the first that a job meets says how free it is, and a job that meets none is
-/// placed as the strategy does by itself.
+/// Clauses in order. The first clause that a job meets determines its freedom. A job that meets
+/// none keeps the freedom from its log, or else the strategy's default.
 ///
 /// A clause is a level (`box`, `turned`, `any-box`, `connected`, `any`), or a level with a
-/// condition behind a colon: `box:16` is for jobs of at most 16 nodes. `box:queue=2` is for those
-/// of a queue of the log; `partition`, `status`, `user`, `group` and `app` work alike. `any:25%` is
-/// for a share of the jobs, drawn job by job.
+/// condition after a colon. `box:16` applies to jobs of at most 16 nodes, and `box:queue=2` to
+/// those of a queue of the log; `partition`, `status`, `user`, `group` and `app` are also possible.
+/// `any:25%` applies to a share of the jobs, drawn job by job.
 ///
 /// ```
 /// use pavior_kernel::Stream;
@@ -30,12 +30,12 @@ use crate::traces::Tags;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct FreedomRule {
-    /// Levels, each with a condition; none for all jobs.
+    /// Levels, each with a condition, or with `None` for all jobs.
     clauses: Vec<(Freedom, Option<Condition>)>,
 }
 
 impl FreedomRule {
-    /// How free a job of so many nodes is. Every share that is met draws once.
+    /// Returns the freedom of a job of `nodes` nodes, if any. Each share evaluated draws once.
     pub fn of(&self, nodes: u32, tags: &Tags, draw: &mut Stream) -> Option<Freedom> {
         let found = self.clauses.iter().find(|(_, condition)| {
             condition.as_ref().is_none_or(|condition| condition.is_met(nodes, tags, draw))
@@ -43,17 +43,17 @@ impl FreedomRule {
         found.map(|(level, _)| *level)
     }
 
-    /// The first condition that drawn jobs, which have no columns, cannot meet.
+    /// Returns the first condition that drawn jobs, which have no columns, cannot meet.
     pub fn needs_log(&self) -> Option<&Condition> {
         let mut conditions = self.clauses.iter().filter_map(|(_, condition)| condition.as_ref());
         conditions.find(|condition| condition.needs_log())
     }
 }
 
-/// The freedom with this word.
+/// Parses the word for a freedom.
 ///
 /// # Errors
-/// If there is none; a word that is nearly one is told.
+/// Returns an error if there is no such freedom, with a suggestion for a similar word.
 pub fn freedom_named(word: &str) -> Result<Freedom, BadName> {
     word.parse().map_err(|_| unknown_name("freedom", word, &Freedom::ALL.map(Freedom::word)))
 }

@@ -1,4 +1,4 @@
-//! What a log holds, as data: counts, span, load, sizes, run times, and when jobs arrive.
+//! Summaries of logs as data: counts, span, load, sizes, run times, and times of arrivals.
 
 use pavior_kernel::Time;
 use serde::Serialize;
@@ -6,54 +6,54 @@ use serde::Serialize;
 use crate::TimeUnit;
 use crate::traces::{Header, LineCount, Record, Skip, Trace};
 
-/// A log in numbers. Times are in seconds; keys are those of the results in JSON.
+/// A log in numbers. Times are in seconds. The field names are the keys of the results in JSON.
 #[derive(Clone, Debug, Serialize)]
 pub struct LogSummary {
-    /// LineNumbers, comments and blank ones included.
+    /// The number of lines, including comments and blank lines.
     pub lines: u64,
-    /// Job lines.
+    /// The number of job lines.
     pub job_lines: u64,
-    /// Jobs that can be replayed; everything below is about them.
+    /// The number of jobs that can be replayed. The statistics below are about them.
     pub kept: u64,
-    /// Jobs that the filter kept out.
+    /// The number of jobs that the filter removed.
     pub filtered: u64,
     /// Jobs that cannot be replayed, by reason.
     pub skipped: Vec<Skipped>,
-    /// Jobs that run for no time at all.
+    /// The number of jobs with a run time of zero.
     pub zero_length: u64,
     /// Jobs submitted before the one before them in the log, and their lines.
     pub submits_back: LineNumbers,
-    /// Jobs with a user's estimate.
+    /// The number of jobs with a user's estimate.
     pub with_estimate: u64,
-    /// Jobs that ran for longer than that.
+    /// The number of jobs that ran longer than the estimate.
     pub over_estimate: u64,
-    /// Nodes of the machine, if known.
+    /// The number of nodes of the machine, if known.
     pub machine_size: Option<u64>,
-    /// Jobs larger than the machine.
+    /// The number of jobs larger than the machine.
     pub larger_than_machine: u64,
     /// The first submission.
     pub first_submit: f64,
     /// The last submission.
     pub last_submit: f64,
-    /// From the first submission to the last.
+    /// The time from the first submission to the last.
     pub span: f64,
-    /// The span over the number of gaps between submissions.
+    /// The span divided by the number of gaps between submissions.
     pub mean_interarrival: Option<f64>,
-    /// Work (run time times size) over what the machine could do in the span.
+    /// Work (run time times size) divided by the capacity of the machine in the span.
     pub load: Option<f64>,
     /// Sizes, in nodes.
     pub sizes: Spread,
     /// The share of sizes that are powers of two.
     pub power_of_two: f64,
-    /// The same among jobs of more than one node.
+    /// The same share among jobs of more than one node.
     pub power_of_two_parallel: Option<f64>,
     /// Run times.
     pub runs: Spread,
-    /// How many jobs have a size in each range.
+    /// The number of jobs with a size in each range.
     pub size_histogram: Vec<Bin>,
-    /// How many jobs have a run time in each range.
+    /// The number of jobs with a run time in each range.
     pub run_histogram: Vec<Bin>,
-    /// When jobs arrive.
+    /// Arrivals by hour and by day.
     pub arrivals: Arrivals,
 }
 
@@ -62,17 +62,17 @@ pub struct LogSummary {
 pub struct Skipped {
     /// The key of the reason.
     pub reason: &'static str,
-    /// How many, and where.
+    /// The lines and their number.
     #[serde(flatten)]
     pub found: LineNumbers,
 }
 
-/// How many lines, and which.
+/// The number of some lines, and their line numbers.
 #[derive(Clone, Debug, Serialize)]
 pub struct LineNumbers {
-    /// How many.
+    /// The number of lines.
     pub count: u64,
-    /// Their numbers, from 1.
+    /// The line numbers, from 1.
     pub lines: Vec<u64>,
 }
 
@@ -87,24 +87,24 @@ impl LineNumbers {
 pub struct Spread {
     /// The mean.
     pub mean: f64,
-    /// The least.
+    /// The minimum.
     pub min: f64,
-    /// A quarter is at most this.
+    /// The 25 % quantile.
     pub p25: f64,
     /// The median.
     pub p50: f64,
-    /// Three quarters are at most this.
+    /// The 75 % quantile.
     pub p75: f64,
-    /// 90 % are at most this.
+    /// The 90 % quantile.
     pub p90: f64,
-    /// 99 % are at most this.
+    /// The 99 % quantile.
     pub p99: f64,
-    /// The greatest.
+    /// The maximum.
     pub max: f64,
 }
 
 impl Spread {
-    /// Of values in any order; all 0 if there are none.
+    /// Computes them for values in any order. All are 0 without values.
     fn of(mut values: Vec<f64>) -> Spread {
         values.sort_by(f64::total_cmp);
         let count = values.len();
@@ -125,42 +125,42 @@ impl Spread {
     }
 }
 
-/// A range of a histogram: `from` included, `to` not; the last may be open.
+/// A range of a histogram, with `from` included and `to` excluded. The last one may be open.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Bin {
-    /// Where it begins.
+    /// The beginning of the range.
     pub from: f64,
-    /// Where it ends.
+    /// The end of the range.
     pub to: Option<f64>,
-    /// How many values lie in it.
+    /// The number of values in the range.
     pub count: u64,
 }
 
 /// Arrivals by hour of the day and by day of the week.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Arrivals {
-    /// What the hours are counted from.
+    /// The clock by which hours are counted.
     pub clock: Clock,
-    /// For each hour of the day.
+    /// The number of arrivals in each hour of the day.
     pub by_hour: [u64; 24],
-    /// For each day of the week, from Monday; none where the log does not say when it begins.
+    /// The number on each weekday, from Monday; `None` if the log does not say when it begins.
     pub by_weekday: Option<[u64; 7]>,
 }
 
-/// What hours of the day mean.
+/// The meaning of hours of the day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Clock {
-    /// The machine's own time, by `UnixStartTime` and `TimeZone` of the header.
+    /// The machine's local time, by `UnixStartTime` and `TimeZone` of the header.
     Local,
     /// Universal time: the header has no `TimeZone`.
     Utc,
-    /// Since the log began: the header has no `UnixStartTime`.
+    /// Time since the log began: the header has no `UnixStartTime`.
     Log,
 }
 
 impl LogSummary {
-    /// Of a log, for a machine of a size; where none is given the header's counts.
+    /// Summarizes a log for a machine of a size. Without a size, that of the header is used.
     ///
     /// ```
     /// use pavior_workload::inspect::LogSummary;
@@ -229,7 +229,7 @@ fn skipped(trace: &Trace) -> Vec<Skipped> {
 const RUN_EDGES: &[f64] =
     &[0.0, 1.0, 10.0, 60.0, 600.0, 3600.0, 21_600.0, 86_400.0, 604_800.0, f64::INFINITY];
 
-/// 1, 2, 3 to 4, 5 to 8, ...: each power of two closes its range.
+/// Returns the edges of the ranges 1, 2, 3 to 4, 5 to 8, ...: each power of two ends its range.
 fn size_edges(sizes: &[f64]) -> Vec<f64> {
     let most = sizes.iter().copied().fold(0.0, f64::max);
     let mut edges = vec![1.0, 2.0];
@@ -239,7 +239,7 @@ fn size_edges(sizes: &[f64]) -> Vec<f64> {
     edges
 }
 
-/// Counts between consecutive edges, ascending, the first edge below all values.
+/// Counts values between consecutive edges, which ascend from one not above any value.
 fn histogram(edges: &[f64], values: &[f64]) -> Vec<Bin> {
     let mut counts = vec![0; edges.len() - 1];
     for value in values {

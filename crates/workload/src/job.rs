@@ -1,47 +1,47 @@
-//! What arrives at the machine.
+//! Jobs that arrive at the machine.
 
 use pavior_kernel::Time;
 use pavior_mesh::{JobId, Request};
 
-/// A job: when it arrives, what it asks for, and how long it will hold it.
+/// A job: its arrival, its request, and its service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
     /// Its number in the order of arrival, from 0.
     pub id: JobId,
-    /// The number that its log gives it, for output; its own number where there is no log.
+    /// The number in its log, for output, or its own number if there is no log.
     pub number: u64,
-    /// When it arrives, in ticks of the workload's [`TimeUnit`].
+    /// The time of arrival, in ticks of the workload's [`TimeUnit`].
     pub arrival: Time,
-    /// What it asks for.
+    /// The nodes that it requests.
     pub request: Request,
-    /// What it does with it.
+    /// The work that it does with them.
     pub service: Service,
-    /// How long it is said to run, as schedulers may know it: the user's estimate from a log, else
-    /// the run time; for messages, the quota or the number of iterations.
+    /// The run time that schedulers may know: the user's estimate from a log, otherwise the run
+    /// time. For messages, it is their number or the number of iterations.
     pub estimate: Time,
 }
 
-/// What a job does while it holds its nodes.
+/// The work of a job while it holds its nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Service {
-    /// It runs for this long.
+    /// A run of this length.
     Run(Time),
-    /// It sends this many messages.
+    /// A number of messages.
     Messages(u64),
-    /// It goes through its communication pattern this many times.
+    /// A number of iterations of its communication pattern.
     Iterations(u64),
-    /// It computes, and goes through its communication pattern in between. Both times together are
-    /// its run time in the box that it asks for, alone on the machine.
+    /// Computation, and its communication pattern in between. The sum of both times is its run time
+    /// in the requested box, alone on the machine.
     Partly {
-        /// The time that it computes.
+        /// The time of its computation.
         compute: Time,
-        /// The time that its communication takes there.
+        /// The time of its communication there.
         communicate: Time,
     },
 }
 
 impl Service {
-    /// A run of which a share is communication, 0 to 1.
+    /// Creates the service of a run of which a share, 0 to 1, is communication.
     ///
     /// ```
     /// use pavior_kernel::Time;
@@ -58,12 +58,12 @@ impl Service {
     }
 }
 
-/// What a tick of a workload stands for.
+/// The meaning of a tick of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeUnit {
     /// The word in results: `s`, `time_unit` or `cycle`.
     pub name: &'static str,
-    /// Ticks of one unit.
+    /// The number of ticks in one unit.
     pub ticks: u64,
 }
 
@@ -75,7 +75,7 @@ impl TimeUnit {
     /// Network cycles.
     pub const CYCLE: TimeUnit = TimeUnit { name: "cycle", ticks: 1 };
 
-    /// A length in ticks, rounded to the nearest.
+    /// Converts units to ticks, rounded to the nearest.
     ///
     /// ```
     /// use pavior_kernel::Time;
@@ -86,7 +86,7 @@ impl TimeUnit {
         Time((units * self.ticks as f64).round().max(0.0) as u64)
     }
 
-    /// A length in units.
+    /// Converts ticks to units.
     pub fn units(self, time: Time) -> f64 {
         time.ticks() / self.ticks as f64
     }

@@ -2,11 +2,11 @@
 //!
 //! [`SyntheticJobs`] draws jobs without end. [`traces`] reads logs, and [`traces::TraceJobs`]
 //! replays their records, with a shape from a [`Shaper`]. [`Generator`]s write logs, and
-//! [`inspect`] says what a log holds. [`Failures`] say what fails and is repaired meanwhile.
-//! [`Ask`] reads what a caller asks for. Whatever has a name on the command line is a [`Selection`]
-//! from the list of its [`Family`].
+//! [`inspect`] summarizes a log. [`Failures`] are failures and repairs of components. [`Ask`] reads
+//! a caller's request. Every name on the command line is a [`Selection`] from the list of its
+//! [`Family`].
 //!
-//! Nothing here opens files or prints, and nothing here knows strategies or schedulers.
+//! No code in this crate opens files or prints, or knows strategies or schedulers.
 
 mod ask;
 mod condition;

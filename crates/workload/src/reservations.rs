@@ -14,9 +14,9 @@ use crate::traces::{LineError, Lines, ReadError};
 pub struct ReservedNodes {
     /// The boxes, at least one, which may overlap.
     pub boxes: Vec<Cuboid>,
-    /// When they are to be free.
+    /// The time at which they must be free.
     pub from: Time,
-    /// When jobs may run on them again; later than `from`.
+    /// The time at which jobs may use them again, later than `from`.
     pub to: Time,
 }
 
@@ -38,13 +38,13 @@ struct Part {
     sides: Vec<u16>,
 }
 
-/// Reads a list of reservations, a JSON object a line, with boxes or nodes and the times in units:
-/// `{"boxes":[{"base":[0,0],"sides":[4,2]}],"from":3600,"to":7200}` or
-/// `{"nodes":[[1,1],[2,1]],"from":3600,"to":7200}`. Blank lines do not matter.
+/// Reads a list of reservations, one JSON object per line, with boxes or nodes and the times in
+/// units: `{"boxes":[{"base":[0,0],"sides":[4,2]}],"from":3600,"to":7200}` or
+/// `{"nodes":[[1,1],[2,1]],"from":3600,"to":7200}`. Blank lines are ignored.
 ///
 /// # Errors
-/// If the reader fails, or a line is no such object, names what the machine does not have, or ends
-/// before it begins.
+/// Returns an error if the reader fails, or if a line is not such an object, names nodes that the
+/// machine does not have, or does not end after it begins.
 pub fn read_reservations(
     reader: impl BufRead,
     grid: &Grid,

@@ -1,4 +1,4 @@
-//! Classes of failures: what fails, how often, and how long it is missing.
+//! Classes of failures: the failing components, and their times to failure and to repair.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -8,7 +8,7 @@ use pavior_kernel::{BadName, OptionSpec, Options, Values, unknown_name};
 
 use super::ComponentKind;
 
-/// The means that can be drawn: the range keeps times well inside 64 bits of ticks.
+/// The range of means that can be drawn. It keeps times well within 64 bits of ticks.
 pub(super) const MEANS: RangeInclusive<f64> = 1e-3..=1e12;
 
 const fn mean(key: &'static str, meaning: &'static str) -> OptionSpec {
@@ -21,11 +21,11 @@ const OPTIONS: &[OptionSpec] = &[
     mean("mttr", "the mean time to its repair, exponential"),
 ];
 
-/// Components that fail alike: each after an exponential time with one mean, to be repaired after
-/// one with another, whatever becomes of the others.
+/// Components with the same distributions: each fails after an exponential time with one mean, and
+/// is repaired after one with another, independently of the others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FailureClass {
-    /// What fails.
+    /// The kind of component.
     pub kind: ComponentKind,
     /// The mean time to failure, in units.
     pub mttf: f64,
@@ -33,10 +33,10 @@ pub struct FailureClass {
     pub mttr: f64,
 }
 
-/// Classes of failures, at most one a kind of component.
+/// Classes of failures, at most one for each kind of component.
 ///
-/// Written `node:mttf=1000:mttr=10,cube:mttf=5000:mttr=24`: a class is `node` (or `chip`), `cube`
-/// or `switch`, with both means.
+/// They are written as `node:mttf=1000:mttr=10,cube:mttf=5000:mttr=24`: a class is `node` (or
+/// `chip`), `cube` or `switch`, with both means.
 ///
 /// ```
 /// use pavior_workload::FailureClasses;
@@ -49,12 +49,12 @@ pub struct FailureClass {
 pub struct FailureClasses(Vec<FailureClass>);
 
 impl FailureClasses {
-    /// Nodes alone.
+    /// Creates a class of nodes alone.
     pub fn nodes(mttf: f64, mttr: f64) -> FailureClasses {
         FailureClasses(vec![FailureClass { kind: ComponentKind::Node, mttf, mttr }])
     }
 
-    /// The classes, in the order given.
+    /// Returns the classes, in the order given.
     pub fn iter(&self) -> impl Iterator<Item = &FailureClass> {
         self.0.iter()
     }

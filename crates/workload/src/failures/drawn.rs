@@ -11,7 +11,7 @@ use super::classes::MEANS;
 use super::{Change, ComponentKind, FailureClass, FailureClasses, FailureEvent};
 use crate::TimeUnit;
 
-/// Why failures cannot be drawn.
+/// The reason why failures cannot be drawn.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadFailures {
     /// A mean is out of range.
@@ -25,7 +25,7 @@ pub enum BadFailures {
     /// The machine has no such components.
     #[error("{machine} has no {}: it is not made of cubes of 4x4x4 nodes", kind.word())]
     Missing {
-        /// What is missing.
+        /// The kind that is missing.
         kind: ComponentKind,
         /// The machine.
         machine: Grid,
@@ -37,17 +37,17 @@ pub enum BadFailures {
 /// Every healthy component of a class fails after an exponential time with one mean. It is repaired
 /// after an exponential time with another mean. Components do not depend on each other.
 ///
-/// Events are drawn when they are asked for. The failures of all N components of a class are one
-/// Poisson process of rate N/MTTF. A failure that meets a failed component is left out. This gives
-/// the same distribution, because exponential times have no memory.
+/// Events are drawn on request. The failures of all N components of a class are one Poisson process
+/// of rate N/MTTF, and a failure of a component that has already failed is dropped. This gives the
+/// same distribution, because exponential times have no memory.
 ///
-/// Cost: O(N / healthy) draws and O(log F) steps an event, and memory for the F components that
-/// have failed. Nothing is done per component. Where fewer than one component in 64 is healthy, the
-/// healthy ones are listed, and the next failure is drawn among them. An event then costs one draw,
-/// however long repairs take.
+/// Cost: O(N / healthy) draws and O(log F) steps per event, and memory for the F components that
+/// have failed. If fewer than one component in 64 is healthy, the healthy ones are listed, and the
+/// next failure is drawn among them. An event then costs a fixed number of draws, however long
+/// repairs take. Only listing takes time proportional to N.
 ///
-/// Draws from the streams "failures" and "repairs" for nodes, and from two of their own for each
-/// other class, so that a class that is added changes nothing of the others.
+/// Nodes use the streams "failures" and "repairs", and each other class uses two separate streams,
+/// so that adding a class does not change the others.
 ///
 /// ```
 /// use pavior_mesh::Grid;
@@ -63,10 +63,10 @@ pub struct Failures {
 }
 
 impl Failures {
-    /// The events of a replication.
+    /// Creates the events of a replication.
     ///
     /// # Errors
-    /// If a mean is out of range, or the machine has no components of a class.
+    /// Returns an error if a mean is out of range, or the machine has no components of a class.
     pub fn new(
         machine: &Grid,
         classes: &FailureClasses,
@@ -85,8 +85,8 @@ impl Failures {
 impl Iterator for Failures {
     type Item = FailureEvent;
 
-    /// The first of the next events of all classes; at one instant repairs, then in the order of
-    /// classes.
+    /// Returns the first of the next events of all classes. At one instant repairs come first, and
+    /// then the order is that of the classes.
     fn next(&mut self) -> Option<FailureEvent> {
         let next = self.classes.iter_mut().enumerate().filter_map(|(index, class)| {
             let event = class.peek()?;
@@ -102,23 +102,23 @@ struct Drawn {
     kind: ComponentKind,
     count: u64,
     unit: TimeUnit,
-    /// The mean time between failures, were all components healthy, and the mean time to repair;
-    /// units.
+    /// The mean time between failures if all components were healthy, and the mean time to repair,
+    /// in units.
     between: f64,
     repair: f64,
     fail_draws: Stream,
     repair_draws: Stream,
     failed: BTreeSet<u32>,
-    /// Repairs: the number of a component, and the time in units.
+    /// Pending repairs: the number of a component, and the time in units.
     pending: Agenda<(u32, f64)>,
     /// The healthy components, while there are few of them.
     few: Option<Vec<u32>>,
-    /// The next failure that was drawn, in units and not yet judged; a healthy component's own
-    /// where they are listed.
+    /// The time of the next failure drawn, in units, whose component is not yet drawn. If healthy
+    /// components are listed, it is that of a healthy one.
     next: f64,
 }
 
-/// Healthy components are listed where there are more than so many components to one of them.
+/// Healthy components are listed if there are more than this many components for each of them.
 const LISTED: u64 = 64;
 
 impl Drawn {
@@ -173,8 +173,8 @@ impl Drawn {
         }
     }
 
-    /// Draws the next failure from an instant on, where healthy components are listed: exponential
-    /// times have no memory, so that what was drawn before may be dropped at any instant.
+    /// Draws the next failure from an instant on if healthy components are listed. Exponential
+    /// times have no memory, so the earlier draw may be dropped at any instant.
     fn draw_from(&mut self, now: f64) {
         let Some(few) = &self.few else { return };
         let healthy = few.len() as f64;
@@ -215,7 +215,7 @@ impl Iterator for Drawn {
                 Some(few) => few.swap_remove(self.fail_draws.below(few.len() as u64) as usize),
             };
             if self.failed.insert(number) {
-                // A repair takes at least a tick, so that nothing comes back before it fails.
+                // A repair takes at least a tick, so that no component returns before it fails.
                 let back = now + self.repair_draws.exponential(self.repair);
                 let tick = at.saturating_add(Time(1));
                 self.pending.schedule(self.unit.time(back).max(tick), 0, (number, back));

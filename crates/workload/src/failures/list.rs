@@ -27,14 +27,14 @@ enum Op {
     Repair,
 }
 
-/// Reads a list of events, a JSON object a line as the live allocator has them, with the time in
-/// units: `{"op":"fail","node":[1,1,0],"at":3600}`. On a machine that is made of cubes a line may
-/// name a `cube` or a `switch` instead of a node. A cube is named by its place among the cubes, a
-/// switch by a number from 0 to 47. Blank lines do not matter. The events are returned in the order
+/// Reads a list of events, one JSON object per line as in the live allocator, with the time in
+/// units: `{"op":"fail","node":[1,1,0],"at":3600}`. On a machine that consists of cubes a line may
+/// name a `cube` or a `switch` instead of a node. A cube is given by its place among the cubes, and
+/// a switch by a number from 0 to 47. Blank lines are ignored. The events are returned in the order
 /// of time. At one instant repairs come first; otherwise the order is that of the list.
 ///
 /// # Errors
-/// If the reader fails, or a line is no such object or names what the machine does not have.
+/// Returns an error if the reader fails, or a line is no such object or has an unknown component.
 pub fn read_failures(
     reader: impl BufRead,
     grid: &Grid,
@@ -67,7 +67,7 @@ pub fn read_failures(
 }
 
 impl Line {
-    /// What the line is about.
+    /// Returns the component that the line names.
     fn component(&self, grid: &Grid) -> Result<Component, String> {
         let cubes = || Cubes::of(grid).ok_or_else(|| format!("{grid} is not made of cubes"));
         match (&self.node, &self.cube, self.switch) {
@@ -89,7 +89,7 @@ impl Line {
     }
 }
 
-/// The number of a node, or of a cube in the grid of cubes.
+/// Returns the number of a node, or of a cube in the grid of cubes.
 fn place(given: &[u16], among: &Grid, what: &str, machine: &Grid) -> Result<NodeId, String> {
     if given.len() != among.axes() {
         return Err(format!("a {what} of {machine} has {} coordinates", among.axes()));

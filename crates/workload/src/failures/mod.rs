@@ -1,4 +1,4 @@
-//! What fails and is repaired, and when: drawn from classes of components, or read from a list.
+//! Failures and repairs of components, drawn from classes or read from a list.
 
 mod classes;
 mod drawn;
@@ -13,7 +13,7 @@ pub use classes::{FailureClass, FailureClasses};
 pub use drawn::{BadFailures, Failures};
 pub use list::read_failures;
 
-/// What fails as a whole.
+/// A component that fails as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Component {
     /// A node.
@@ -24,8 +24,8 @@ pub enum Component {
     Switch(u32),
 }
 
-/// The optical switches of a pod: 16 for each of 3 axes. Each carries one of the 16 fibres that
-/// leave a face of every cube (Jouppi et al. 2023).
+/// The number of optical switches of a pod: 16 for each of 3 axes. Each carries one of the 16
+/// fibers that leave a face of every cube (Jouppi et al. 2023).
 pub const SWITCHES: u32 = 48;
 
 /// The kinds of components.
@@ -44,7 +44,7 @@ impl ComponentKind {
     pub const ALL: [ComponentKind; 3] =
         [ComponentKind::Node, ComponentKind::Cube, ComponentKind::Switch];
 
-    /// `node`, `cube` or `switch`.
+    /// Returns `node`, `cube` or `switch`.
     pub fn word(self) -> &'static str {
         match self {
             ComponentKind::Node => "node",
@@ -53,7 +53,7 @@ impl ComponentKind {
         }
     }
 
-    /// How many a machine has; none if it is not made of cubes, where those are what it asks for.
+    /// Returns the number of them, or `None` for cubes and switches of a machine without cubes.
     pub fn count(self, machine: &Grid) -> Option<u32> {
         match self {
             ComponentKind::Node => Some(machine.nodes()),
@@ -62,7 +62,7 @@ impl ComponentKind {
         }
     }
 
-    /// The component of this kind with a number.
+    /// Returns the component of this kind with a number.
     fn numbered(self, number: u32) -> Component {
         match self {
             ComponentKind::Node => Component::Node(NodeId(number)),
@@ -73,7 +73,7 @@ impl ComponentKind {
 }
 
 impl Component {
-    /// Its kind, and its number among those of its kind.
+    /// Returns its kind, and its number among those of its kind.
     pub fn parts(self) -> (ComponentKind, u32) {
         match self {
             Component::Node(NodeId(number)) => (ComponentKind::Node, number),
@@ -90,22 +90,22 @@ impl fmt::Display for Component {
     }
 }
 
-/// A component fails or is repaired.
+/// The failure or the repair of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FailureEvent {
-    /// When.
+    /// The time.
     pub at: Time,
-    /// Which component.
+    /// The component.
     pub component: Component,
-    /// What happens to it.
+    /// The kind of change.
     pub change: Change,
 }
 
-/// What happens to a component. At one instant repairs come first.
+/// A change to a component. At one instant repairs come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Change {
-    /// It is whole again.
+    /// The component is repaired.
     Repair,
-    /// It fails.
+    /// The component fails.
     Fail,
 }

@@ -1,12 +1,12 @@
-//! The gamma distribution, which the Lublin-Feitelson model is made of.
+//! The gamma distribution, on which the Lublin-Feitelson model is based.
 
 use pavior_kernel::Stream;
 
-/// A value with shape `alpha` and scale `beta` (mean alpha·beta), both above 0.
+/// Draws a value with shape `alpha` and scale `beta` (mean alpha·beta), both above 0.
 ///
-/// For alpha from 1 on, a function of a normal value is rejected or accepted, in about 1.05 tries
-/// (Marsaglia & Tsang 2000). Below 1, a value of shape alpha + 1 is multiplied with a power of a
-/// uniform one. The number of draws varies, so that it needs a stream of its own.
+/// For alpha of at least 1, a function of a normal value is accepted or rejected, in about 1.05
+/// tries (Marsaglia & Tsang 2000). Below 1, a value of shape alpha + 1 is multiplied by a power of
+/// a uniform one. The number of draws varies, so it needs a separate stream.
 pub(super) fn sample(alpha: f64, beta: f64, draw: &mut Stream) -> f64 {
     if alpha < 1.0 {
         let power = libm::pow(1.0 - draw.unit(), 1.0 / alpha);
@@ -24,15 +24,15 @@ pub(super) fn sample(alpha: f64, beta: f64, draw: &mut Stream) -> f64 {
     }
 }
 
-/// A standard normal value (Box & Muller 1958, the first of the pair); two draws.
+/// Draws a standard normal value (Box & Muller 1958, the first of the pair), with two draws.
 fn normal(draw: &mut Stream) -> f64 {
     let radius = libm::sqrt(-2.0 * libm::log(1.0 - draw.unit()));
     radius * libm::cos(std::f64::consts::TAU * draw.unit())
 }
 
-/// The probability of a value of at most `x`, for shape `alpha` and scale `beta`. It is the
-/// regularised lower incomplete gamma function. Below the mean its series is used, above it its
-/// continued fraction in Lentz's form.
+/// Returns the probability of a value of at most `x`, for shape `alpha` and scale `beta`. It is the
+/// regularized lower incomplete gamma function, computed below the mean by its series, and above it
+/// by its continued fraction in Lentz's form.
 pub(super) fn cdf(x: f64, alpha: f64, beta: f64) -> f64 {
     let x = x / beta;
     if x <= 0.0 {
@@ -81,7 +81,7 @@ mod tests {
                 (spread / (alpha * beta * beta) - 1.0).abs() < 0.05,
                 "{alpha} {beta}: {spread}"
             );
-            // The sample and the distribution function agree, too.
+            // The sample and the distribution function also agree.
             for quantile in [0.5, 1.0, 1.5] {
                 let x = quantile * alpha * beta;
                 let below = all.iter().filter(|&&value| value <= x).count() as f64;

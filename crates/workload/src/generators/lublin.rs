@@ -1,17 +1,17 @@
 //! The Lublin-Feitelson model of rigid jobs on a parallel machine.
 //!
 //! **Sizes.** A job is serial with probability `serial`. Otherwise the logarithm (base 2) of its
-//! size is two-stage uniform: with probability `uprob` uniform on [ulow, umed], else on [umed,
+//! size is two-stage uniform: with probability `uprob` uniform on [ulow, umed], otherwise on [umed,
 //! uhi]. With probability `pow2` (of all jobs) it is rounded, so that the size is a power of two.
 //!
 //! **Run times.** The natural logarithm of the seconds is hyper-gamma: from gamma(a1, b1) with
-//! probability p = pa·size + pb (kept within [0, 1]), else from gamma(a2, b2). Large jobs run
+//! probability p = pa·size + pb (kept within [0, 1]), otherwise from gamma(a2, b2). Large jobs run
 //! longer. Values above 12 (45 hours) are drawn again.
 //!
-//! **Arrivals.** Each half hour of the day has a weight: the mass that gamma(anum, bnum) has around
-//! it, the day being taken from 05:30 on, divided by the mean weight. A gap is exp(g) seconds. g is
-//! drawn from gamma(aarr·arar, barr), and drawn again above 13. The gap passes at the weight of
-//! each half hour, so that the same gap takes longer at night. The log begins at midnight.
+//! **Arrivals.** Each half hour of the day has a weight: the mass of gamma(anum, bnum) around it,
+//! with the day starting at 05:30, divided by the mean weight. A gap is exp(g) seconds. g is drawn
+//! from gamma(aarr·arar, barr), and drawn again above 13. The gap passes at the weight of each half
+//! hour, so that the same gap takes longer at night. By default the log begins at midnight.
 //!
 //! ```text
 //!   weight  ▁▁▁▁▁▁▁▁▁▁▁▁▂▃▄▅▆▇██████▇▇▆▆▅▅▄▄▃▃▃▂▂▂▂▁▁▁▁
@@ -20,17 +20,17 @@
 //!
 //! **Classes.** The model has one set of parameters for all jobs together and one each for batch
 //! and interactive jobs, which arrive independently of each other. As in the published program, the
-//! queue (field 15) is 0 for interactive jobs and for those of no class, 1 for batch jobs.
+//! queue (field 15) is 0 for interactive jobs and for those without a class, and 1 for batch jobs.
 //!
 //! Source: Lublin & Feitelson, "The workload on parallel supercomputers: modeling the
 //! characteristics of rigid jobs", JPDC 63(11), 2003, and the parameters of the program published
 //! with it.
 //!
-//! Departures: the program's uhi is that of a 128-node machine, and its user sets umed within uhi -
-//! 3.5..uhi - 1.5. Here both follow from the logarithm of the number of nodes, at the distances
-//! that they have at 128 nodes. A size that rounds up beyond the machine is halved. Arrival times
-//! are kept as they are and rounded down to seconds once, not at each job. Gamma values come from
-//! another sampler. Costs O(1) a job.
+//! Departures: the program's uhi is that of a 128-node machine, and its user sets umed between
+//! uhi-3.5 and uhi-1.5. Here both follow from the logarithm of the number of nodes, at the same
+//! distances as at 128 nodes. A size that rounds up beyond the machine is halved. Arrival times are
+//! not rounded at each job, but once, down to seconds. Gamma values come from another sampler.
+//! Cost: O(1) per job.
 
 use std::iter::Peekable;
 
@@ -87,12 +87,12 @@ fn generate(
     }
 }
 
-/// Jobs numbered from 1, as logs have them.
+/// Numbers jobs from 1, as in logs.
 fn numbered(jobs: impl Iterator<Item = Record>) -> impl Iterator<Item = Record> {
     jobs.zip(1..).map(|(record, number)| Record { number, line: number, ..record })
 }
 
-/// Two endless streams, the earlier submit first.
+/// Two endless streams merged by submission.
 struct Merged {
     batch: Peekable<LublinJobs>,
     interactive: Peekable<LublinJobs>,
@@ -107,7 +107,7 @@ impl Iterator for Merged {
     }
 }
 
-/// Which jobs a set of parameters describes.
+/// The jobs that a set of parameters describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// All jobs of a machine.
@@ -118,10 +118,10 @@ pub enum Class {
     Interactive,
 }
 
-/// The parameters of the model, named as its authors do.
+/// The parameters of the model, with the names that its authors use.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lublin {
-    /// Which jobs these are.
+    /// The class of jobs.
     pub class: Class,
     /// The size of the machine.
     pub nodes: u32,
@@ -131,7 +131,7 @@ pub struct Lublin {
     pub pow2: f64,
     /// The least logarithm of a parallel size.
     pub ulow: f64,
-    /// Where the first of the two uniform stages ends.
+    /// The end of the first of the two uniform stages.
     pub umed: f64,
     /// The greatest logarithm of a size.
     pub uhi: f64,
@@ -152,11 +152,11 @@ pub struct Lublin {
 }
 
 impl Lublin {
-    /// The published parameters, for a machine of at least 2 nodes. On a single node all is drawn
-    /// as for 2, and every job is of one node.
+    /// Returns the published parameters, for a machine of at least 2 nodes. On a single node the
+    /// draws are those for 2, and every job has one node.
     pub fn new(class: Class, nodes: u32) -> Lublin {
         let log = libm::log2(f64::from(nodes.max(2)));
-        // On small machines the second stage would begin below the first: it keeps half the range.
+        // On small machines the second stage would begin below the first: it gets half the range.
         let umed = |uhi: f64, ulow: f64, below: f64| (uhi - below).max(f64::midpoint(ulow, uhi));
         match class {
             Class::All => Lublin {
@@ -213,7 +213,7 @@ impl Lublin {
         }
     }
 
-    /// The weight of each half hour of the day; their mean is 1.
+    /// Returns the weight of each half hour of the day. Their mean is 1.
     pub fn weights(&self) -> [f64; BUCKETS] {
         let (shape, scale) = self.day;
         let mut weights = [0.0; BUCKETS];
@@ -226,7 +226,7 @@ impl Lublin {
     }
 }
 
-/// Half hours in a day.
+/// The number of half hours in a day.
 const BUCKETS: usize = 48;
 /// The half hour at which the day of the model begins: 05:30.
 const DAY_START: usize = 11;
@@ -245,8 +245,8 @@ const LONGEST_GAP: f64 = 13.0;
 pub struct LublinJobs {
     model: Lublin,
     weights: [f64; BUCKETS],
-    /// The half hour of the log in which the last job came, and how much of its weight was worked
-    /// off by then.
+    /// The half hour of the log in which the last job arrived, and the part of its weight used up
+    /// by then.
     bucket: u64,
     used: f64,
     arrivals: Stream,
@@ -255,9 +255,9 @@ pub struct LublinJobs {
 }
 
 impl LublinJobs {
-    /// The jobs of a replication.
+    /// Creates the jobs of a replication.
     pub fn new(model: Lublin, seed: u64, replication: u64) -> LublinJobs {
-        // Each class draws on its own, so that both together are the two side by side.
+        // Each class has separate streams, so that `both` is exactly the two classes merged.
         let stream = |part: &str| {
             Stream::new(seed, replication, &format!("lublin {:?} {part}", model.class))
         };
@@ -266,7 +266,7 @@ impl LublinJobs {
         LublinJobs { model, weights, bucket: 0, used: 0.0, arrivals, sizes, runs }
     }
 
-    /// The seconds from the beginning of the log to the next submission.
+    /// Returns the seconds from the beginning of the log to the next submission.
     fn submit(&mut self) -> u64 {
         let (shape, scale) = self.model.gap;
         let gap = below(LONGEST_GAP, || gamma::sample(shape, scale, &mut self.arrivals));
@@ -283,7 +283,7 @@ impl LublinJobs {
     fn size(&mut self) -> u32 {
         let Lublin { serial, pow2, ulow, umed, uhi, uprob, nodes, .. } = self.model;
         let draw = &mut self.sizes;
-        // Three draws a job, whatever it becomes.
+        // Always three draws per job.
         let (kind, stage, at) = (draw.unit(), draw.unit(), draw.unit());
         if kind < serial {
             return 1;
@@ -297,7 +297,7 @@ impl LublinJobs {
         if size > nodes { size / 2 } else { size }
     }
 
-    /// The run time of a job of a size, in whole seconds.
+    /// Returns the run time of a job of a size, in whole seconds.
     fn run(&mut self, size: u32) -> u64 {
         let Lublin { short, long, short_share: (slope, at_zero), .. } = self.model;
         let share = slope * f64::from(size) + at_zero;
@@ -310,7 +310,7 @@ impl LublinJobs {
     }
 }
 
-/// Draws until a value is at most a limit.
+/// Draws until a value is at most `limit`.
 fn below(limit: f64, mut draw: impl FnMut() -> f64) -> f64 {
     loop {
         let value = draw();

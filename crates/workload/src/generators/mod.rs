@@ -1,4 +1,4 @@
-//! Models of whole workloads, which write logs: one model a file, and the list of them.
+//! Models of whole workloads that write logs: one model per file, and their list.
 
 mod gamma;
 mod lublin;
@@ -9,10 +9,10 @@ use crate::traces::Record;
 
 pub use lublin::{Class, Lublin, LublinJobs};
 
-/// What a model of a workload does.
+/// The behavior of a workload model.
 pub struct Generator {
-    /// Its jobs in the order of submission, without end, for a number of nodes, a seed and a
-    /// replication.
+    /// A function that returns its jobs in the order of submission, without end, for a number of
+    /// nodes, a seed and a replication.
     pub generate: fn(&Options, u32, u64, u64) -> Box<dyn Iterator<Item = Record> + Send>,
 }
 

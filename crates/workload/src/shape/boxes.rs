@@ -1,11 +1,11 @@
-//! The boxes that a machine has room for, whatever their orientation.
+//! The boxes that fit a machine in any orientation.
 
 use pavior_mesh::{Grid, Sides, volume};
 
-/// The sides of a machine in descending order, and where each belongs.
+/// The sides of a machine in descending order, and the axis of each.
 ///
 /// A box fits in some orientation exactly if its sides in descending order fit the machine's in
-/// descending order. Boxes are therefore written in descending order here, and turned only at the
+/// descending order. Boxes are therefore stored in descending order here, and turned only at the
 /// end, by [`Boxes::placed`].
 #[derive(Clone, Debug)]
 pub(crate) struct Boxes {
@@ -16,17 +16,17 @@ pub(crate) struct Boxes {
 impl Boxes {
     pub(crate) fn new(grid: &Grid) -> Boxes {
         let mut axes = [0, 1, 2];
-        // Stable: axes of equal length stay in the order x, y, z.
+        // The sort is stable: axes of equal length stay in the order x, y, z.
         axes.sort_by_key(|&axis| std::cmp::Reverse(grid.side(axis)));
         Boxes { most: axes.map(|axis| grid.side(axis)), axes }
     }
 
-    /// The greatest sides, in descending order.
+    /// Returns the greatest sides, in descending order.
     pub(crate) fn most(&self) -> Sides {
         self.most
     }
 
-    /// Descending sides given to the axes in descending order of the machine's sides.
+    /// Assigns descending sides to the axes in descending order of the machine's sides.
     pub(crate) fn placed(&self, descending: Sides) -> Sides {
         let mut sides = [1; 3];
         for (side, axis) in descending.into_iter().zip(self.axes) {
@@ -35,22 +35,22 @@ impl Boxes {
         sides
     }
 
-    /// Half the number of faces that look along axes longer than 1: on a machine with three axes
-    /// half the surface of the box, on one with two axes half its perimeter.
+    /// Returns half the number of faces perpendicular to axes longer than 1: half the surface of
+    /// the box on a machine with three axes, half its perimeter on one with two.
     pub(crate) fn surface(&self, descending: Sides) -> u64 {
         let volume = volume(descending);
         (0..3).filter(|&i| self.most[i] > 1).map(|i| volume / u64::from(descending[i])).sum()
     }
 
-    /// Calls `visit` with boxes of at least `nodes` nodes: for each choice of the two lesser sides
-    /// the one with the least longest side. No other box has both a lesser volume and a lesser
+    /// Calls `visit` with boxes of at least `nodes` nodes: for each choice of the two smaller
+    /// sides, the one with the smallest longest side. No other box has both less volume and less
     /// surface than all of these.
     ///
-    /// Costs at most C·B visits for a machine of sides A >= B >= C, and far fewer for small counts.
+    /// Cost: at most C·B visits for a machine of sides A >= B >= C, and far fewer for small counts.
     pub(crate) fn tight(&self, nodes: u32, mut visit: impl FnMut(Sides)) {
         let [most_a, most_b, most_c] = self.most.map(u64::from);
         let nodes = u64::from(nodes);
-        // Lesser ones would need a greater longest side than there is.
+        // Smaller values would need a longest side beyond the maximum.
         for c in nodes.div_ceil(most_a * most_b).max(1)..=most_c {
             for b in nodes.div_ceil(most_a * c).max(c)..=most_b {
                 let a = nodes.div_ceil(b * c).max(b);
@@ -66,8 +66,8 @@ impl Boxes {
         }
     }
 
-    /// Every box of exactly `nodes` nodes, in ascending order of the least side, then the middle
-    /// one.
+    /// Returns every box of exactly `nodes` nodes, in ascending order of the smallest side, then
+    /// the middle one.
     pub(crate) fn exact(&self, nodes: u32) -> Vec<Sides> {
         let [most_a, most_b, most_c] = self.most.map(u32::from);
         let mut boxes = Vec::new();

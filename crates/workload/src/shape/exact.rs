@@ -1,6 +1,6 @@
-//! Only boxes of exactly n nodes; of these the one of least surface, as `compact` decides.
+//! Only boxes of exactly n nodes: the one of least surface, with ties as in `compact`.
 //!
-//! A prime count longer than the machine's longest side has no such box. Costs the divisors of n.
+//! A prime count longer than the machine's longest side has no such box. Cost: the divisors of n.
 
 use super::{Boxes, BuildRule, Choose, ShapeRule, Stream};
 use pavior_kernel::Entry;

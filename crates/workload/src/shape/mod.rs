@@ -1,13 +1,13 @@
 //! Shape rules: the box in which a contiguous strategy is to place a number of nodes.
 //!
-//! Logs count processors and know no shapes. A rule chooses a box that the machine has room for.
-//! The longest side of the box lies along the longest side of the machine, the next one along the
-//! next (equal ones in the order x, y, z). So every shape fits unturned.
+//! Logs count processors and have no shapes. A rule chooses a box that fits the machine. The
+//! longest side of the box is along the longest side of the machine, the next one along the next
+//! (equal ones in the order x, y, z), so every shape fits unturned.
 //!
-//! Nodes of the box beyond the count are internal fragmentation. Where a rule finds no box, the
+//! Nodes of the box beyond the count are internal fragmentation. If a rule finds no box, the
 //! request has no shape, and contiguous strategies refuse it.
 //!
-//! "Surface" means the faces that look along axes longer than 1: on a machine with two axes it is
+//! "Surface" means the faces perpendicular to axes longer than 1. On a machine with two axes it is
 //! the perimeter of the box.
 
 pub(crate) mod boxes;
@@ -24,18 +24,18 @@ use pavior_mesh::{Grid, Request, Sides, volume};
 use boxes::Boxes;
 use rustc_hash::FxHashMap;
 
-/// What a shape rule does.
+/// The behavior of a shape rule.
 pub struct ShapeRule {
-    /// Whether it draws random numbers, so that replications differ.
+    /// True if it draws random numbers, so that replications differ.
     pub draws: bool,
     pub(crate) build: BuildRule,
 }
 
-/// Makes a rule for a machine.
+/// A constructor of a rule for a machine.
 pub(crate) enum BuildRule {
-    /// One that is built in.
+    /// A built-in rule.
     Function(fn(&Options) -> Box<dyn Choose>),
-    /// One that the caller adds.
+    /// A rule that the caller adds.
     Closure(Arc<ShapeClosure>),
 }
 
@@ -43,12 +43,11 @@ pub(crate) enum BuildRule {
 type ShapeClosure = dyn Fn(&Grid, u32, &Options, &mut Stream) -> Option<Sides> + Send + Sync;
 
 impl ShapeRule {
-    /// A rule to be added to a [registry](pavior_kernel::Registry).
+    /// Creates a rule that can be added to a [registry](pavior_kernel::Registry).
     ///
-    /// The closure gives the sides, axis by axis, of the box for a number of nodes on a machine. It
-    /// gives `None` where it finds no box. Sides that the machine has no room for, or that have
-    /// fewer nodes, count as `None`. A rule that does not draw must give the same box for the same
-    /// count.
+    /// The closure returns the sides, axis by axis, of the box for a number of nodes on a machine,
+    /// or `None` if it finds no box. Sides that do not fit the machine, or that have fewer nodes,
+    /// count as `None`. A rule that does not draw must return the same box for the same count.
     ///
     /// ```
     /// use pavior_kernel::{Entry, Registry};
@@ -71,8 +70,8 @@ impl ShapeRule {
     }
 }
 
-/// A built-in rule. It gives the sides in descending order, or `None` where it finds no box. A rule
-/// that does not draw must give the same box for the same count.
+/// A built-in rule. It returns the sides in descending order, or `None` if it finds no box. A rule
+/// that does not draw must return the same box for the same count.
 pub(crate) trait Choose: Send {
     fn choose(&mut self, boxes: &Boxes, nodes: u32, draw: &mut Stream) -> Option<Sides>;
 }
@@ -85,7 +84,7 @@ impl Family for ShapeRule {
     }
 }
 
-/// A shape rule at work on a machine. Choices are remembered by count.
+/// A shape rule applied to a machine. Choices are cached by count.
 ///
 /// ```
 /// use pavior_mesh::Grid;
@@ -99,11 +98,11 @@ impl Family for ShapeRule {
 pub struct Shaper {
     rule: Rule,
     draw: Stream,
-    /// Choices made so far; `None` for a rule that draws, which may choose otherwise next time.
+    /// Choices made so far. `None` for a rule that draws, which may choose differently next time.
     known: Option<FxHashMap<u32, Option<Sides>>>,
 }
 
-/// A rule made for a machine.
+/// A rule built for a machine.
 enum Rule {
     Builtin { boxes: Boxes, choose: Box<dyn Choose> },
     Added { closure: Arc<ShapeClosure>, grid: Grid, options: Options },
@@ -125,7 +124,7 @@ impl Rule {
 }
 
 impl Shaper {
-    /// A rule for a machine, in a replication.
+    /// Creates a rule for a machine, in a replication.
     pub fn new(rule: &Selection<ShapeRule>, grid: &Grid, seed: u64, replication: u64) -> Shaper {
         let does = &rule.entry.does;
         let options = &rule.options;
@@ -144,7 +143,7 @@ impl Shaper {
         }
     }
 
-    /// The box for a count; `None` if the rule finds none, or the count is 0.
+    /// Returns the box for a count, or `None` if the rule finds none or the count is 0.
     pub fn shape(&mut self, nodes: u32) -> Option<Sides> {
         if nodes == 0 {
             return None;
@@ -156,7 +155,7 @@ impl Shaper {
         }
     }
 
-    /// The request of a job that wants so many nodes.
+    /// Returns the request of a job for a number of nodes.
     pub fn request(&mut self, nodes: u32) -> Request {
         Request { shape: self.shape(nodes), ..Request::nodes(nodes) }
     }

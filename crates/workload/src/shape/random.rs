@@ -1,8 +1,8 @@
-//! A box of exactly n nodes at random: each of those that fit (as sets of sides) has the same
-//! chance.
+//! A random box of exactly n nodes. Each box that fits (as a set of sides) has the same
+//! probability.
 //!
-//! One draw a job, also where there is one box or none, so that one job's boxes do not move the
-//! next job's choice. The boxes of a count are listed once.
+//! There is one draw per job, even if there is one box or none, so that one job's boxes do not
+//! change the next job's choice. The boxes of a count are listed once.
 
 use super::{Boxes, BuildRule, Choose, ShapeRule, Stream};
 use pavior_kernel::Entry;

@@ -1,9 +1,9 @@
-//! Synthetic workloads: an endless stream of jobs, each drawn when it is asked for.
+//! Synthetic workloads: an endless stream of jobs, each drawn on request.
 //!
-//! A workload has three parts, each a registry: [`ArrivalProcess`] says when jobs come,
-//! [`SideDistribution`] what they ask for, [`ServiceDistribution`] what they do. Each part draws
-//! from a stream of its own ("arrivals", "sides", "service"), so that changing one leaves the
-//! others' numbers alone, and every strategy meets the same jobs.
+//! A workload has three parts, each with a registry: [`ArrivalProcess`] for the times of arrivals,
+//! [`SideDistribution`] for requests, and [`ServiceDistribution`] for the work of jobs. Each part
+//! draws from a separate stream ("arrivals", "sides", "service"), so that changing one does not
+//! change the numbers of the others, and every strategy gets the same jobs.
 
 mod arrivals;
 mod service;
@@ -19,23 +19,23 @@ pub use arrivals::{ArrivalProcess, Gaps};
 pub use service::{DrawService, ServiceDistribution};
 pub use sides::{DrawSides, SideDistribution};
 
-/// What a synthetic workload is made of.
+/// The parts of a synthetic workload.
 #[derive(Clone, Debug)]
 pub struct Synthetic {
     /// Arrivals per unit of time: the reciprocal of the mean gap.
     pub load: f64,
-    /// When jobs come.
+    /// The arrivals of jobs.
     pub arrivals: Selection<ArrivalProcess>,
-    /// What they ask for.
+    /// The sides that they request.
     pub sides: Selection<SideDistribution>,
-    /// What they do.
+    /// The work that they do.
     pub service: Selection<ServiceDistribution>,
 }
 
-/// Why a synthetic workload cannot be made.
+/// The reason why a synthetic workload cannot be created.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SyntheticError {
-    /// The load is no positive number in range.
+    /// The load is not a positive number in range.
     #[error("a load is a number of jobs per unit of time from 1e-6 to 1e6, not {0}")]
     Load(String),
     /// The sides are not defined on the machine.
@@ -45,13 +45,13 @@ pub enum SyntheticError {
         sides: String,
         /// The machine.
         machine: Grid,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
 }
 
 impl Synthetic {
-    /// The first entry of every registry (the TBL paper's workload with uniform sides) at a load.
+    /// Selects the first entry of each registry (the TBL paper's, with uniform sides) at a load.
     pub fn at_load(load: f64) -> Synthetic {
         Synthetic {
             load,
@@ -61,17 +61,17 @@ impl Synthetic {
         }
     }
 
-    /// What its times are measured in: cycles if messages run.
+    /// Returns the unit of its times: cycles if messages are simulated.
     pub fn unit(&self) -> TimeUnit {
         self.service.entry.does.unit
     }
 
-    /// Whether it can be made for a machine.
+    /// Checks that the workload can be created for a machine.
     ///
     /// # Errors
-    /// If the load is out of range or the sides are not defined on the machine.
+    /// Returns an error if the load is out of range or the sides are not defined on the machine.
     pub fn check(&self, grid: &Grid) -> Result<(), SyntheticError> {
-        // The range keeps arrival times well inside 64 bits of ticks.
+        // The range keeps arrival times well within 64 bits of ticks.
         if !(1e-6..=1e6).contains(&self.load) {
             return Err(SyntheticError::Load(self.load.to_string()));
         }
@@ -83,8 +83,8 @@ impl Synthetic {
 
 /// The jobs of a synthetic workload, in the order of arrival, without end.
 ///
-/// The same (seed, replication) gives the same jobs; at another load the same jobs come at
-/// proportionally other times.
+/// The same (seed, replication) gives the same jobs. At another load the same jobs arrive at
+/// proportionally different times.
 ///
 /// ```
 /// use pavior_mesh::Grid;
@@ -102,7 +102,7 @@ pub struct SyntheticJobs {
     sides: Box<dyn DrawSides>,
     service: Box<dyn DrawService>,
     draws: Draws,
-    /// The last arrival, in units: kept unrounded, so that rounding does not add up.
+    /// The last arrival in units, not rounded, so that rounding errors do not add up.
     clock: f64,
     next: u64,
 }
@@ -114,10 +114,10 @@ struct Draws {
 }
 
 impl SyntheticJobs {
-    /// The jobs for a machine in a replication.
+    /// Creates the jobs for a machine in a replication.
     ///
     /// # Errors
-    /// As [`Synthetic::check`].
+    /// Returns the errors of [`Synthetic::check`].
     pub fn new(
         workload: &Synthetic,
         grid: &Grid,

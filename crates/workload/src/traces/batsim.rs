@@ -7,16 +7,16 @@
 //!  "profiles": {"d60": {"type": "delay", "delay": 60}}}
 //! ```
 //!
-//! A job runs for the `delay` of its profile; profiles without one (computation, communication,
-//! traces) need a platform model, which Pavior does not have, and are faults where a job uses them.
+//! A job runs for the `delay` of its profile. Profiles without one (computation, communication,
+//! traces) need a platform model, which Pavior does not have, and are errors if a job uses them.
 //! The estimate is the `walltime` if above 0. The shape is `shape` in `extra_data`, which is an
-//! object or, as version 5 has it, text that holds one; one to three sides. `freedom` there is a
+//! object or, in version 5, text that contains one; it has one to three sides. `freedom` there is a
 //! word of [`Freedom`].
 //!
-//! Versions differ in the names of the types of profiles (`delay`, in version 5 `DelayProfile`);
-//! the name is not looked at, since only delays have a `delay`.
+//! Versions differ in the names of the types of profiles (`delay`, in version 5 `DelayProfile`).
+//! The name is ignored, since only delays have a `delay`.
 //!
-//! Source: the Batsim documentation, "Workload". Costs the text in memory, and one pass.
+//! Source: the Batsim documentation, "Workload". Cost: the text in memory, and one pass.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, Write};
@@ -35,10 +35,10 @@ use crate::TimeUnit;
 #[derive(Deserialize)]
 struct Workload<'t> {
     nb_res: Option<u64>,
-    // Raw, so that a fault in one job has its place in the file and can be forgiven.
+    // Raw, so that an error in one job has its position in the file and can be skipped.
     #[serde(borrow)]
     jobs: Vec<&'t RawValue>,
-    // Raw, so that a profile that stands twice is found.
+    // Raw, so that a repeated profile is found.
     #[serde(borrow)]
     profiles: &'t RawValue,
 }
@@ -50,8 +50,8 @@ struct Profile {
     delay: Option<f64>,
 }
 
-/// Names and extra data may be of any length, and are read where they are: as values they would
-/// take many times their text.
+/// Names and extra data may have any length, and are read in place: as values they would need many
+/// times the memory of their text.
 #[derive(Deserialize)]
 struct Entry<'t> {
     #[serde(borrow)]
@@ -65,7 +65,7 @@ struct Entry<'t> {
     extra_data: Option<&'t RawValue>,
 }
 
-/// What is read of a job's extra data.
+/// The parts of a job's extra data that are read.
 #[derive(Default, Deserialize)]
 struct Extra {
     shape: Option<Box<RawValue>>,
@@ -75,8 +75,8 @@ struct Extra {
 /// Reads a workload.
 ///
 /// # Errors
-/// If the reader fails; if the text is not JSON of this form; if a job lacks what it needs (unless
-/// lenient); if there are no jobs.
+/// Returns an error if the reader fails, if the text is not JSON of this form, if a job is invalid
+/// (unless lenient), or if there are no jobs.
 pub fn read(mut reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadError> {
     let mut text = Vec::new();
     reader.read_to_end(&mut text).map_err(|source| ReadError::Io { line: 0, source })?;
@@ -111,10 +111,10 @@ pub fn read(mut reader: impl BufRead, options: &ReadOptions) -> Result<Trace, Re
     jobs.finish(header, place.line)
 }
 
-/// A fault before it has a line and a column: bytes of the text, and what is wrong.
+/// An error before its line and column are known: bytes of the text, and the reason.
 type Misfit = (Range<usize>, String);
 
-/// A place in the text, which only moves on.
+/// A position in the text, which only moves forward.
 struct Place<'t> {
     text: &'t [u8],
     offset: usize,
@@ -127,7 +127,7 @@ impl Place<'_> {
         self.offset = to;
     }
 
-    /// What the JSON reader found in the text from here on.
+    /// Locates an error that the JSON reader found in the text from here on.
     fn json_fault(&self, error: &serde_json::Error) -> Misfit {
         let rest = &self.text[self.offset..];
         let before = rest.split_inclusive(|&byte| byte == b'\n').take(error.line().max(1) - 1);
@@ -136,7 +136,7 @@ impl Place<'_> {
         (at..at + 1, json::reason(error))
     }
 
-    /// The fault at bytes of the text from here on; one that spans lines is shown on its first.
+    /// Creates the error for bytes of the text from here on. It shows the first line of several.
     fn fault(&self, at: Range<usize>, reason: String) -> LineError {
         let newline = |&byte: &u8| byte == b'\n';
         let start = self.text[..at.start].iter().rposition(newline).map_or(0, |found| found + 1);
@@ -152,7 +152,7 @@ fn newlines(text: &[u8]) -> u64 {
     text.split(|&byte| byte == b'\n').count() as u64 - 1
 }
 
-/// The profiles by name; they are a part of the text.
+/// Reads the profiles by name. They are a part of the text.
 fn profiles(text: &[u8], raw: &RawValue) -> Result<BTreeMap<String, Profile>, LineError> {
     let offset = raw.get().as_ptr() as usize - text.as_ptr() as usize;
     let place = Place { text, offset, line: 1 + newlines(&text[..offset]) };
@@ -190,7 +190,7 @@ fn job(
         return Err(fault(reason));
     }
     Ok(Draft {
-        // Told apart from the others' once all are known.
+        // Set when the numbers of all jobs are known.
         number: -1.0,
         line: place.line,
         submit: entry.subtime,
@@ -203,8 +203,8 @@ fn job(
     })
 }
 
-/// The number that an id is, or ends with: `w0!17` is job 17 of workload w0. Numbers that leave no
-/// room for others above them are none.
+/// Returns the number that an id is, or ends with: `w0!17` is job 17 of workload w0. Numbers of
+/// 2^63 or more do not count, since they leave no space for others above them.
 fn number(job: &RawValue) -> Option<u64> {
     #[derive(Deserialize)]
     struct Named<'t> {
@@ -216,14 +216,14 @@ fn number(job: &RawValue) -> Option<u64> {
     number.filter(|&number: &u64| number < 1 << 63)
 }
 
-/// A number for every job, all different: that of its id; its place where the id has none, or the
-/// next number that no id has where another job has that. By place throughout if two ids have the
-/// same number.
+/// Distinct numbers for all jobs. The number of a job is that of its id. If the id has none, it is
+/// the position of the job, or the next number that no id has if another job has that. If two ids
+/// have the same number, all jobs are numbered by position.
 ///
-/// Numbers are found job by job, in order, so that a document of millions of things that are no
-/// jobs is at fault at the first of them.
+/// Numbers are found job by job, in order, so that a document of millions of invalid entries fails
+/// at the first of them.
 struct Numbers {
-    /// Those that are in use; none if jobs are numbered by place.
+    /// The numbers in use, or `None` if jobs are numbered by position.
     taken: Option<BTreeSet<u64>>,
     next: u64,
 }
@@ -237,7 +237,7 @@ impl Numbers {
         Numbers { taken: all_differ.then_some(taken), next }
     }
 
-    /// The number of the job at a place.
+    /// Returns the number of the job at a position.
     fn number(&mut self, place: u64, job: &RawValue) -> u64 {
         let Some(taken) = &mut self.taken else { return place };
         if let Some(own) = number(job) {
@@ -251,16 +251,16 @@ impl Numbers {
     }
 }
 
-/// A name that may be written as text or as a number.
+/// Returns a name that may be written as text or as a number.
 fn word(value: &RawValue) -> String {
     serde_json::from_str(value.get()).unwrap_or_else(|_| value.get().to_string())
 }
 
-/// What is read of a job's extra data, an object or text that holds one. Other data says nothing.
+/// Reads a job's extra data, an object or text that contains one. Other data is ignored.
 fn extra(given: Option<&RawValue>) -> Result<Extra, String> {
     let Some(given) = given else { return Ok(Extra::default()) };
     let object = |text: &str| {
-        // A list of two would be taken for an object.
+        // Otherwise, a list of two values would be read as an object.
         let is_object = text.trim_start().starts_with('{');
         is_object.then(|| serde_json::from_str(text).ok()).flatten().unwrap_or_default()
     };
@@ -268,13 +268,13 @@ fn extra(given: Option<&RawValue>) -> Result<Extra, String> {
         return Ok(object(given.get()));
     };
     match json::check(text.as_bytes()) {
-        // It holds an object that says two things.
+        // It contains an object with a repeated member.
         Err(error) if error.is_data() => Err(format!("extra_data: {}", json::reason(&error))),
         _ => Ok(object(&text)),
     }
 }
 
-/// The freedom in a job's extra data, if there is one.
+/// Reads the freedom in a job's extra data, if any.
 fn freedom(extra: &Extra) -> Result<Option<Freedom>, String> {
     let Some(given) = extra.freedom.as_deref() else { return Ok(None) };
     word(given).parse().map(Some).map_err(|unknown: UnknownFreedom| {
@@ -282,10 +282,10 @@ fn freedom(extra: &Extra) -> Result<Option<Freedom>, String> {
     })
 }
 
-/// The shape in a job's extra data, if there is one.
+/// Reads the shape in a job's extra data, if any.
 fn shape(extra: &Extra) -> Result<Option<Sides>, String> {
     let Some(given) = extra.shape.as_deref() else { return Ok(None) };
-    // Three sides have few letters: what is longer is none, and is not read into memory.
+    // Three sides have few characters. Longer text is invalid, and is not read into memory.
     let is_short = given.get().len() < 1000;
     let sides: Option<Vec<u16>> =
         is_short.then(|| serde_json::from_str(given.get()).ok()).flatten();
@@ -294,7 +294,7 @@ fn shape(extra: &Extra) -> Result<Option<Sides>, String> {
         Some(&[x, y]) => Ok(Some([x, y, 1])),
         Some(&[x, y, z]) => Ok(Some([x, y, z])),
         _ => {
-            // As it is written without white space.
+            // The text without white space.
             let given = if is_short {
                 serde_json::from_str(given.get()).map(|value: Value| value.to_string())
             } else {
@@ -319,7 +319,7 @@ pub enum Version {
 /// Writes a workload for a number of resources. Run times become profiles named after them.
 ///
 /// # Errors
-/// If the writer fails.
+/// Returns an error if the writer fails.
 pub fn write(
     mut to: impl Write,
     records: &[Record],
@@ -327,7 +327,7 @@ pub fn write(
     version: Version,
 ) -> io::Result<()> {
     let distinct: BTreeSet<u64> = records.iter().map(|record| record.number).collect();
-    // Batsim refuses a workload in which an id stands twice.
+    // Batsim rejects a workload with repeated ids.
     let by_number = distinct.len() == records.len();
     let jobs: Vec<Value> = records
         .iter()

@@ -1,4 +1,4 @@
-//! What can be wrong with a log, and where.
+//! Errors in a log, with their position.
 
 use std::io;
 use std::ops::Range;
@@ -6,37 +6,37 @@ use std::ops::Range;
 use pavior_kernel::{excerpt, message, shown_bytes};
 use thiserror::Error;
 
-/// Why a log cannot be read.
+/// The reason why a log cannot be read.
 #[derive(Debug, Error)]
 pub enum ReadError {
     /// The reader failed: a file that is cut short, a directory, a broken archive.
     #[error("{}{source}", if *line > 0 { format!("after line {line}: ") } else { String::new() })]
     Io {
-        /// The number of lines read before; 0 if that is not known.
+        /// The number of lines read before, or 0 if it is not known.
         line: u64,
-        /// What the reader said.
+        /// The error of the reader.
         source: io::Error,
     },
     /// A line breaks the format.
     #[error(transparent)]
     Line(Box<LineError>),
-    /// Nothing to read: an empty log, or one of comments only.
+    /// There are no jobs: an empty log, or only comments.
     #[error("no job lines in {lines} lines")]
     NoJobs {
         /// The number of lines.
         lines: u64,
     },
-    /// No job line keeps to the format, though faults are forgiven.
+    /// All job lines are malformed, in lenient reading.
     #[error("none of {count} job lines can be read; the first: {first}")]
     AllMalformed {
         /// The number of job lines.
         count: u64,
-        /// What is wrong with the first.
+        /// The error of the first.
         first: Box<LineError>,
     },
 }
 
-/// A fault in a text, with its place.
+/// An error in a text, with its position.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}, column {column}: {reason}")]
 pub struct LineError {
@@ -44,16 +44,16 @@ pub struct LineError {
     pub line: u64,
     /// The character in the line, from 1.
     pub column: u64,
-    /// The line, or the part of a long line around the fault; invisible characters are written out.
+    /// The line, or the part of a long line around the error. Invisible characters are escaped.
     pub text: String,
     /// The bytes of `text` that are at fault.
     pub span: Range<usize>,
-    /// What is wrong, and what would be right.
+    /// The reason, and the values that would be valid.
     pub reason: String,
 }
 
 impl LineError {
-    /// A fault at these bytes of a line.
+    /// Creates the error for these bytes of a line.
     pub(crate) fn new(
         line: u64,
         bytes: &[u8],
@@ -67,7 +67,7 @@ impl LineError {
     }
 }
 
-/// A token as a message quotes it: text that a terminal can show, and not too much of it.
+/// Quotes a token for a message: harmless to a terminal, and cut if long.
 pub(crate) fn quoted(token: &[u8]) -> String {
     const LONGEST: usize = 24;
     let text = shown_bytes(&token[..token.len().min(LONGEST)]);

@@ -1,12 +1,12 @@
-//! What schedulers are told of a run time: the log's estimate, the truth, or a multiple of it.
+//! Run times given to schedulers: the log's estimate, the true run time, or a multiple of it.
 
 use pavior_kernel::{Entry, Family, OptionSpec, Options, Time};
 
 use crate::values::POSITIVE;
 
-/// What a rule for estimates does.
+/// The behavior of a rule for estimates.
 pub struct Estimates {
-    /// The estimate, from the run time and the user's estimate in the log.
+    /// A function that returns the estimate from the run time and the user's estimate in the log.
     pub estimate: fn(&Options, Time, Option<Time>) -> Time,
 }
 

@@ -1,4 +1,4 @@
-//! Which jobs of a log to keep: `partition=2,queue=1`.
+//! Filters that select jobs of a log: `partition=2,queue=1`.
 
 use pavior_kernel::{BadName, unknown_name};
 use std::fmt;
@@ -8,7 +8,7 @@ use super::Tags;
 
 type Field = (&'static str, fn(&Tags) -> i64);
 
-/// What can be asked for.
+/// The fields that a filter can use.
 const FIELDS: [Field; 6] = [
     ("partition", |tags| tags.partition),
     ("queue", |tags| tags.queue),
@@ -19,7 +19,7 @@ const FIELDS: [Field; 6] = [
 ];
 
 /// Conditions on a job's tags. Several values of one field mean any of them; conditions on several
-/// fields must all hold. The empty filter passes everything.
+/// fields must all be met. The empty filter passes everything.
 ///
 /// ```
 /// use pavior_workload::traces::{Filter, Tags};
@@ -31,12 +31,12 @@ const FIELDS: [Field; 6] = [
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// For each condition the index of its field, and a value.
+    /// The index of a field and a value, for each condition.
     allowed: Vec<(usize, i64)>,
 }
 
 impl Filter {
-    /// Whether a job is kept.
+    /// Returns true if a job passes the filter.
     pub fn passes(&self, tags: &Tags) -> bool {
         self.allowed.iter().all(|&(field, value)| {
             let actual = FIELDS[field].1(tags);
@@ -44,12 +44,12 @@ impl Filter {
         })
     }
 
-    /// Whether it passes everything.
+    /// Returns true if the filter passes everything.
     pub fn is_empty(&self) -> bool {
         self.allowed.is_empty()
     }
 
-    /// Both: the conditions of this filter and of another one.
+    /// Combines the conditions of this filter and of another one.
     pub fn and(mut self, other: &Filter) -> Filter {
         self.allowed.extend(&other.allowed);
         self
@@ -57,10 +57,10 @@ impl Filter {
 }
 
 impl Filter {
-    /// The filter of a list of status values: `1,5` is `status=1,status=5`.
+    /// Parses a list of status values: `1,5` is `status=1,status=5`.
     ///
     /// # Errors
-    /// If a value is no whole number; the span is in bytes of `text`.
+    /// Returns an error if a value is not an integer. The span is in bytes of `text`.
     pub fn of_status(text: &str) -> Result<Filter, BadName> {
         let mut filter = Filter::default();
         let mut at = 0;

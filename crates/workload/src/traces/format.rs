@@ -9,11 +9,11 @@ use super::{ReadError, ReadOptions, Trace, batsim, sacct, sim, swf};
 pub enum Format {
     /// The Standard Workload Format.
     Swf,
-    /// One job a line, few columns.
+    /// One job per line, with few columns.
     Sim,
     /// Batsim's JSON.
     Batsim,
-    /// What `sacct --parsable2` prints; it is read and not written.
+    /// The output of `sacct --parsable2`, which is only read.
     Sacct,
 }
 
@@ -21,7 +21,7 @@ impl Format {
     /// Every format.
     pub const ALL: [Format; 4] = [Format::Swf, Format::Sim, Format::Batsim, Format::Sacct];
 
-    /// How files of this format end, behind the last point; `.gz` may follow.
+    /// Returns the file extension of this format, without the dot. `.gz` may follow.
     pub fn extension(self) -> &'static str {
         match self {
             Format::Swf => "swf",
@@ -31,7 +31,7 @@ impl Format {
         }
     }
 
-    /// The format in words.
+    /// Returns the format in words.
     pub fn title(self) -> &'static str {
         match self {
             Format::Swf => "Standard Workload Format",
@@ -41,7 +41,7 @@ impl Format {
         }
     }
 
-    /// The format of a file, by the end of its name; none if no format has it.
+    /// Returns the format of a file by its extension, or `None` if no format has it.
     ///
     /// ```
     /// use pavior_workload::traces::Format;
@@ -54,7 +54,7 @@ impl Format {
         Format::ALL.into_iter().find(|format| format.extension() == end)
     }
 
-    /// The format of a log by its first line, which may be cut; none if no format begins so.
+    /// Returns the format of a log by its first line, which may be cut, or `None` if it is unknown.
     ///
     /// ```
     /// use pavior_workload::traces::Format;
@@ -68,7 +68,7 @@ impl Format {
     /// Reads a log of this format.
     ///
     /// # Errors
-    /// As the format's own `read`.
+    /// Returns the errors of the format's own `read`.
     pub fn read(self, reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadError> {
         match self {
             Format::Swf => swf::read(reader, options),

@@ -1,26 +1,26 @@
-//! The comments that open a log: `; Key: value`.
+//! The comments at the beginning of a log: `; Key: value`.
 //!
-//! Real headers are untidy. Values carry text after the number (`MaxNodes: 400 (48 interactive`).
+//! Real headers are untidy. Values have text after the number (`MaxNodes: 400 (48 interactive`).
 //! Keys are missing, or repeated with different values. The space after the semicolon may be
-//! missing, and many comments are no key at all. Everything is kept as it stands; nothing here is
-//! an error.
+//! missing, and many comments are not keys. Keys and values are kept unchanged, and other comments
+//! are ignored. Only a header that is too long is an error.
 
-/// The keys of a log's header in the order of the log, repeated ones included.
+/// The keys of a log's header in the order of the log, including repeated ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     entries: Vec<(String, String)>,
-    /// The bytes of all keys and values.
+    /// The number of bytes of all keys and values, and of their memory.
     length: usize,
 }
 
-/// The longest header, in bytes of its keys and values: hundreds of times the longest of real logs.
+/// The maximum length of a header, in bytes: hundreds of times the longest of real logs.
 const LONGEST_HEADER: usize = 1 << 20;
 
 impl Header {
-    /// Takes a comment line, without its semicolon. What does not read `Key: value` is passed over.
+    /// Reads a comment line, without its semicolon. Comments other than `Key: value` are ignored.
     ///
     /// # Errors
-    /// If the header becomes longer than that of any log, in words.
+    /// Returns the reason if the header becomes longer than that of any log.
     pub(crate) fn take(&mut self, comment: &[u8]) -> Result<(), String> {
         let text = String::from_utf8_lossy(comment);
         let Some((key, value)) = text.split_once(':') else { return Ok(()) };
@@ -40,21 +40,21 @@ impl Header {
     /// Adds a key, for writing.
     pub fn push(&mut self, key: &str, value: &str) {
         self.entries.push((key.to_string(), value.to_string()));
-        // What a short key and value take besides their bytes counts as well.
+        // The memory that a short key and value need in addition to their bytes is also counted.
         self.length += key.len() + value.len() + 2 * size_of::<String>();
     }
 
-    /// Every key with its value.
+    /// Returns every key with its value.
     pub fn entries(&self) -> impl Iterator<Item = (&str, &str)> {
         self.entries.iter().map(|(key, value)| (key.as_str(), value.as_str()))
     }
 
-    /// The first value of a key; letters count the same in either case.
+    /// Returns the first value of a key, ignoring case.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.entries().find(|(k, _)| k.eq_ignore_ascii_case(key)).map(|(_, value)| value)
     }
 
-    /// The whole number at the beginning of a key's first value that has one.
+    /// Returns the integer at the beginning of a key's first value that has one.
     pub fn integer(&self, key: &str) -> Option<i64> {
         self.entries().filter(|(k, _)| k.eq_ignore_ascii_case(key)).find_map(|(_, value)| {
             let sign = usize::from(value.starts_with('-'));
@@ -63,13 +63,13 @@ impl Header {
         })
     }
 
-    /// The number of processors: `MaxProcs`, or where that is missing `MaxNodes`.
+    /// Returns the number of processors: `MaxProcs`, or `MaxNodes` if that is missing.
     pub fn machine_size(&self) -> Option<u64> {
         let size = self.integer("MaxProcs").or_else(|| self.integer("MaxNodes"))?;
         u64::try_from(size).ok().filter(|&size| size > 0)
     }
 
-    /// The second of the Unix epoch at which the log's clock is 0.
+    /// Returns the second of the Unix epoch at which the log's clock is 0.
     pub fn start(&self) -> Option<i64> {
         self.integer("UnixStartTime").filter(|&start| start > 0)
     }

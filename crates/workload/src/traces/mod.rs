@@ -1,7 +1,7 @@
-//! Logs of jobs that ran: readers and writers of their formats, one a file, and their replay.
+//! Logs of jobs that ran: readers and writers of their formats, one per file, and their replay.
 //!
-//! Readers take any [`BufRead`](std::io::BufRead): files, archives and names are the caller's
-//! business. All formats share the rules in `record.rs`, so that a log means the same in each.
+//! Readers take any [`BufRead`](std::io::BufRead). The caller handles files, archives and names.
+//! All formats share the rules in `record.rs`, so that a log means the same in each.
 
 pub mod batsim;
 mod error;
@@ -29,7 +29,7 @@ pub use record::{ReadOptions, Record, Tags, Trace};
 pub use replay::{Replay, TraceJobs};
 pub use report::{LineCount, Report, Skip};
 
-/// Ticks of a log in seconds, with as many decimals as they have: `90`, `1.5`.
+/// Formats the ticks of a log in seconds, with as many decimals as needed: `90`, `1.5`.
 fn seconds(time: Time) -> String {
     let (whole, micros) = (time.0 / 1_000_000, time.0 % 1_000_000);
     let text = format!("{whole}.{micros:06}");

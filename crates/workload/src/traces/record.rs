@@ -1,4 +1,4 @@
-//! What is known of a job in a log, and how logs become jobs' records whatever their format.
+//! The records of jobs in a log, and their creation from any format.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Freedom, Sides};
@@ -6,34 +6,33 @@ use pavior_mesh::{Freedom, Sides};
 use super::{Filter, Header, LineError, ReadError, Report, Skip};
 use crate::{Job, Service, TimeUnit};
 
-/// A job of a log that can be replayed. Times are in ticks of [`TimeUnit::SECOND`], as the log has
-/// them.
+/// A job of a log that can be replayed. Times are in ticks of [`TimeUnit::SECOND`], as in the log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    /// Its number in the log; the count of job lines before it where the log gives none.
+    /// Its number in the log, or the number of job lines before it if the log has none.
     pub number: u64,
     /// The line on which it begins, from 1.
     pub line: u64,
-    /// When it was submitted.
+    /// The time of submission.
     pub submit: Time,
-    /// How long it ran; 0 departs at once.
+    /// The run time. A job with 0 departs at once.
     pub run: Time,
-    /// How long its user said that it would run, if so.
+    /// The user's estimate of the run time, if any.
     pub estimate: Option<Time>,
     /// Its size, at least 1.
     pub nodes: u32,
-    /// Its shape, in logs that know shapes; always three sides.
+    /// Its shape, always three sides, in logs with shapes.
     pub shape: Option<Sides>,
-    /// How free it is to be placed, in logs that know freedoms.
+    /// The freedom in placing it, in logs with freedoms.
     pub freedom: Option<Freedom>,
-    /// Who it belongs to and where it ran.
+    /// Its user, group, queue and so on.
     pub tags: Tags,
 }
 
-/// The numbers by which a log classes its jobs; -1 is unknown.
+/// The numbers by which a log classifies its jobs. -1 is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tags {
-    /// Field 11: 1 completed, 0 failed, 5 cancelled; logs have others, too.
+    /// Field 11: 1 completed, 0 failed, 5 cancelled. Logs also have others.
     pub status: i64,
     /// Field 12.
     pub user: i64,
@@ -48,14 +47,14 @@ pub struct Tags {
 }
 
 impl Tags {
-    /// Nothing known.
+    /// Tags without any known value.
     pub const UNKNOWN: Tags =
         Tags { status: -1, user: -1, group: -1, application: -1, queue: -1, partition: -1 };
 }
 
 impl Record {
-    /// A synthetic job as a log would have it, its time units read as seconds; none for a job that
-    /// sends messages, whose run time is only known once it has run.
+    /// Converts a synthetic job to a record, with its time units as seconds. Returns `None` for a
+    /// job that sends messages, whose run time is known only after it has run.
     pub fn of_job(job: &Job) -> Option<Record> {
         let Service::Run(run) = job.service else { return None };
         Some(Record {
@@ -72,32 +71,32 @@ impl Record {
     }
 }
 
-/// A log as it was read.
+/// A log after reading.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
-    /// The keys of its header; empty in formats without.
+    /// The keys of its header, or none in formats without a header.
     pub header: Header,
     /// The jobs that can be replayed, in the order of submission (equal ones as in the log).
     pub records: Vec<Record>,
-    /// What was read, skipped and noticed.
+    /// The counts of lines read and skipped, and of oddities.
     pub report: Report,
 }
 
-/// How to read a log.
+/// Options for reading a log.
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
-    /// Skip and count lines that break the format, instead of stopping at the first.
+    /// True to skip and count lines that break the format, false to stop at the first.
     pub lenient: bool,
-    /// Stop after this many job lines, skipped ones included.
+    /// The maximum number of job lines to read, including skipped ones.
     pub first: Option<u64>,
-    /// Which jobs to keep.
+    /// The jobs to keep.
     pub filter: Filter,
 }
 
-/// The longest time in a log, in seconds: far more than any, and safe in 64 bits of ticks.
+/// The longest time in a log, in seconds: far longer than any, and safe in 64 bits of ticks.
 pub(crate) const LONGEST: f64 = 1e12;
 
-/// A job line as a format reads it, before the rules that all formats share. Negative is unknown.
+/// A job line as read by a format, before the rules that all formats share. Negative is unknown.
 pub(crate) struct Draft {
     pub(crate) number: f64,
     pub(crate) line: u64,
@@ -110,7 +109,7 @@ pub(crate) struct Draft {
     pub(crate) tags: Tags,
 }
 
-/// Applies the rules that all formats share and counts.
+/// A collector that applies the rules that all formats share, and counts.
 pub(crate) struct Collector<'o> {
     options: &'o ReadOptions,
     records: Vec<Record>,
@@ -123,13 +122,13 @@ impl<'o> Collector<'o> {
         Collector { options, records: Vec::new(), report: Report::default(), first_fault: None }
     }
 
-    /// Whether another job line is wanted.
+    /// Returns true if another job line is wanted.
     pub(crate) fn wants_more(&self) -> bool {
         self.options.first.is_none_or(|first| self.report.job_lines < first)
     }
 
-    /// A job line that breaks the format. The fault is only described if it is wanted: on a file
-    /// that is one long line, finding its column is not cheap.
+    /// Records a job line that breaks the format. The error is only created if it is needed: in a
+    /// file that is one long line, finding its column is expensive.
     pub(crate) fn malformed(
         &mut self,
         line: u64,
@@ -144,13 +143,13 @@ impl<'o> Collector<'o> {
         Ok(())
     }
 
-    /// A job line that its format passes over.
+    /// Records a job line that its format skips.
     pub(crate) fn skip(&mut self, reason: Skip, line: u64) {
         self.report.job_lines += 1;
         self.report.skip(reason, line);
     }
 
-    /// A job line that keeps to the format.
+    /// Records a job line that follows the format.
     pub(crate) fn offer(&mut self, draft: &Draft) {
         let report = &mut self.report;
         let ordinal = report.job_lines;
@@ -178,7 +177,7 @@ impl<'o> Collector<'o> {
             submit: TimeUnit::SECOND.time(draft.submit),
             run: TimeUnit::SECOND.time(draft.run),
             estimate: (draft.estimate > 0.0).then(|| TimeUnit::SECOND.time(draft.estimate)),
-            // Machines have fewer nodes than a count can say: what is cut off never fits anyway.
+            // Larger numbers than a count can hold are cut, since no machine has as many nodes.
             nodes: draft.nodes as u32,
             shape: draft.shape,
             freedom: draft.freedom,
@@ -189,7 +188,7 @@ impl<'o> Collector<'o> {
         self.records.push(record);
     }
 
-    /// The trace, once every line has been offered.
+    /// Returns the trace after every line has been offered.
     pub(crate) fn finish(mut self, header: Header, lines: u64) -> Result<Trace, ReadError> {
         let count = self.report.job_lines;
         if count == 0 {

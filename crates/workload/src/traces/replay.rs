@@ -1,4 +1,4 @@
-//! From the records of a log to jobs.
+//! Conversion of the records of a log to jobs.
 
 use pavior_kernel::{Family, Selection, Time};
 use pavior_mesh::{JobId, Request};
@@ -6,19 +6,19 @@ use pavior_mesh::{JobId, Request};
 use super::{Estimates, Record};
 use crate::{Job, Service, Shaper};
 
-/// How to replay a log.
+/// Options for replaying a log.
 #[derive(Clone, Debug)]
 pub struct Replay {
-    /// Multiplies the times between arrivals; the first arrival stays.
+    /// The factor for the times between arrivals. The first arrival is unchanged.
     pub arrival_scale: f64,
-    /// Cut runs that are longer than the log's estimate.
+    /// True to cut runs that are longer than the log's estimate.
     pub kill: bool,
-    /// What schedulers are told.
+    /// The run times given to schedulers.
     pub estimates: Selection<Estimates>,
 }
 
 impl Default for Replay {
-    /// As the log has it.
+    /// Returns the options that replay the log unchanged.
     fn default() -> Self {
         let estimates = Selection::defaults(Estimates::builtin()[0]);
         Replay { arrival_scale: 1.0, kill: false, estimates }
@@ -28,7 +28,7 @@ impl Default for Replay {
 /// The jobs of a log, in the order of arrival, in ticks of
 /// [`TimeUnit::SECOND`](crate::TimeUnit::SECOND).
 ///
-/// A record's own shape counts if it has one; otherwise the shape rule chooses.
+/// A record's own shape is used if it has one. Otherwise the shape rule chooses one.
 ///
 /// ```
 /// use pavior_mesh::Grid;
@@ -50,7 +50,7 @@ pub struct TraceJobs<'t> {
 }
 
 impl<'t> TraceJobs<'t> {
-    /// The jobs of records in the order of submission.
+    /// Creates the jobs of records, which must be in the order of submission.
     pub fn new(records: &'t [Record], shaper: Shaper, replay: Replay) -> TraceJobs<'t> {
         TraceJobs { records, shaper, replay, next: 0 }
     }
@@ -58,7 +58,7 @@ impl<'t> TraceJobs<'t> {
     fn arrival(&self, record: &Record) -> Time {
         let first = self.records[0].submit;
         let gap = record.submit.since(first);
-        // Exact where nothing is scaled, whatever the length of the log.
+        // Exact without scaling, regardless of the length of the log.
         let scaled = match self.replay.arrival_scale {
             1.0 => gap,
             factor => Time((gap.ticks() * factor).round() as u64),

@@ -1,11 +1,11 @@
-//! What reading a log met: counts, with the lines.
+//! Reports on reading a log: counts, with the lines.
 
 use super::Record;
 
-/// Why a job line is not replayed. The first that applies.
+/// The reason why a job line is not replayed: the first that applies, with `Requeued` before all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Skip {
-    /// It breaks the format, and faults are forgiven.
+    /// It breaks the format, in lenient reading.
     Malformed,
     /// Its submit time is negative: unknown.
     NegativeSubmit,
@@ -13,16 +13,16 @@ pub enum Skip {
     NoSize,
     /// Its run time is negative: unknown.
     NoRunTime,
-    /// A later run of the same job stands in the log.
+    /// A later run of the same job is in the log.
     Requeued,
 }
 
 impl Skip {
-    /// Every reason, in the order in which they are judged.
+    /// Every reason.
     pub const ALL: [Skip; 5] =
         [Skip::Malformed, Skip::NegativeSubmit, Skip::NoSize, Skip::NoRunTime, Skip::Requeued];
 
-    /// The key in results, snake_case.
+    /// Returns the key in results, in snake case.
     pub fn name(self) -> &'static str {
         match self {
             Skip::Malformed => "malformed",
@@ -34,7 +34,7 @@ impl Skip {
     }
 }
 
-/// The lines on which something was met, in the order of the log.
+/// The lines of one kind, in the order of the log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LineCount {
     lines: Vec<u64>,
@@ -45,40 +45,40 @@ impl LineCount {
         self.lines.push(line);
     }
 
-    /// How many there are.
+    /// Returns the number of lines.
     pub fn count(&self) -> u64 {
         self.lines.len() as u64
     }
 
-    /// Their numbers, from 1.
+    /// Returns the line numbers, from 1.
     pub fn lines(&self) -> &[u64] {
         &self.lines
     }
 }
 
-/// Counts of what was read, skipped and noticed. `job_lines` is the sum of `kept`, `filtered` and
-/// what was skipped; the notices are about lines that were kept.
+/// Counts of lines read and skipped, and of oddities. `job_lines` is the sum of `kept`, `filtered`
+/// and the skipped lines. The oddities are in lines that were kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Lines read, comments and blank ones included.
+    /// The number of lines read, including comments and blank lines.
     pub lines: u64,
-    /// Job lines read.
+    /// The number of job lines read.
     pub job_lines: u64,
-    /// Jobs that can be replayed.
+    /// The number of jobs that can be replayed.
     pub kept: u64,
-    /// Jobs that the filter kept out.
+    /// The number of jobs that the filter removed.
     pub filtered: u64,
-    /// Jobs that ran for no time at all: they depart at once.
+    /// Jobs with a run time of zero, which depart at once.
     pub zero_length: LineCount,
-    /// Jobs submitted before the one kept before them: they are sorted.
+    /// Jobs submitted before the one kept before them. They are sorted.
     pub submits_back: LineCount,
-    /// Jobs that ran for longer than their estimate.
+    /// Jobs that ran longer than their estimate.
     pub over_estimate: LineCount,
     skipped: [LineCount; Skip::ALL.len()],
 }
 
 impl Report {
-    /// The lines skipped for a reason.
+    /// Returns the lines skipped for a reason.
     pub fn skipped(&self, reason: Skip) -> &LineCount {
         &self.skipped[reason as usize]
     }
@@ -87,7 +87,7 @@ impl Report {
         self.skipped[reason as usize].add(line);
     }
 
-    /// Notes what is odd about a kept record; `before` is the one kept before it.
+    /// Records the oddities of a kept record; `before` is the one kept before it.
     pub(crate) fn notice(&mut self, record: &Record, before: Option<&Record>) {
         if record.run.0 == 0 {
             self.zero_length.add(record.line);

@@ -1,4 +1,4 @@
-//! The `.sim` format of schedulers' simulators: one job a line, few columns.
+//! The `.sim` format of scheduler simulators: one job per line, with few columns.
 //!
 //! ```text
 //!   arrival processors run [estimate]                  3 or 4 columns
@@ -6,13 +6,13 @@
 //!   arrival x y z run [estimate]                       5 or 6: so it is here
 //! ```
 //!
-//! The number of columns says which of the forms a line has. Times are seconds and may be decimals.
-//! A triple always has three sides; on a machine with fewer axes the trailing ones are 1. Where
-//! `mesh` gives a box of more nodes than processors, the rest is internal fragmentation; one of
-//! fewer is a fault. Lines that open with `#`, `;` or `%` are comments. Jobs are numbered from 0.
+//! The number of columns determines the form of a line. Times are in seconds and may have decimals.
+//! A triple always has three sides; on a machine with fewer axes the trailing ones are 1. If `mesh`
+//! gives a box of more nodes than processors, the rest is internal fragmentation; a box of fewer is
+//! an error. Lines that begin with `#`, `;` or `%` are comments. Jobs are numbered from 0.
 //!
-//! The format is that of the Structural Simulation Toolkit's scheduler (Rodrigues et al. 2011),
-//! whose rules for unknown values are taken from the Standard Workload Format here.
+//! The format is that of the scheduler of the Structural Simulation Toolkit (Rodrigues et al.
+//! 2011). Unknown values follow the rules of the Standard Workload Format.
 
 use std::io::{self, BufRead, Write};
 use std::ops::Range;
@@ -24,14 +24,14 @@ use super::record::{Collector, Draft, LONGEST};
 use super::text::{Lines, columns, number};
 use super::{Header, LineError, ReadError, ReadOptions, Record, Tags, Trace, seconds};
 
-/// One more than any form has, to notice that there are too many.
+/// One more column than any form has, to detect that there are too many.
 const ROOM: usize = 9;
 
 /// Reads a log.
 ///
 /// # Errors
-/// If the reader fails; if a line has none of the forms (unless lenient); if there are no job
-/// lines.
+/// Returns an error if the reader fails, if a line has none of the forms (unless lenient), or if
+/// there are no job lines.
 ///
 /// ```
 /// use pavior_workload::traces::{ReadOptions, sim};
@@ -108,7 +108,7 @@ impl Line<'_> {
         })
     }
 
-    /// The box behind the word `mesh`.
+    /// Parses the box after the word `mesh`.
     fn mesh(&self, places: &[Range<usize>], nodes: f64) -> Result<Sides, LineError> {
         let word = &self.bytes[places[0].clone()];
         if word != b"mesh" {
@@ -164,7 +164,7 @@ impl Line<'_> {
 /// Writes a log: `arrival processors run [estimate] [mesh x y z]`.
 ///
 /// # Errors
-/// If the writer fails.
+/// Returns an error if the writer fails.
 pub fn write(mut to: impl Write, records: &[Record]) -> io::Result<()> {
     for record in records {
         write!(to, "{} {} {}", seconds(record.submit), record.nodes, seconds(record.run))?;

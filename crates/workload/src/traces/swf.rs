@@ -1,20 +1,20 @@
-//! The Standard Workload Format, version 2.2: one job a line, 18 numbers.
+//! The Standard Workload Format, version 2.2: one job per line, 18 numbers.
 //!
-//! Columns beyond the 18th are passed over; every one of the 18 must be a number, of which Pavior
-//! uses these. -1 is "unknown" anywhere.
+//! Columns beyond the 18th are ignored. Each of the 18 must be a number, and Pavior uses those
+//! below. -1 means "unknown" in all of them.
 //!
 //! ```text
 //!   1 number   2 submit   4 run time   5 processors allocated   8 requested   9 time requested
 //!   11 status  12 user    13 group     14 application           15 queue      16 partition
 //! ```
 //!
-//! The size is field 5 if above 0, else field 8 if above 0, else the line is skipped, as it is for
-//! a negative submit or run time. The estimate is field 9 if above 0. Lines that open with `;` are
-//! comments, in the middle of a log too.
+//! The size is field 5 if above 0, otherwise field 8 if above 0. A line without a size is skipped,
+//! and so is a line with a negative submit or run time. The estimate is field 9 if above 0. Lines
+//! that begin with `;` are comments, also in the middle of a log.
 //!
 //! Source: Chapin, Cirne, Feitelson, Jones, Leutenegger, Schwiegelshohn, Smith & Talby (1999).
 //! Departure: decimals are read in every field (real logs have them in field 6), and times keep
-//! them, in microseconds. Costs one pass over the bytes.
+//! them, in microseconds. Cost: one pass over the bytes.
 
 use std::io::{self, BufRead, Write};
 use std::ops::Range;
@@ -50,8 +50,8 @@ const FIELDS: [&str; 18] = [
 /// Reads a log.
 ///
 /// # Errors
-/// If the reader fails; if a line has fewer than 18 columns or a column that is not a number
-/// (unless lenient); if there are no job lines.
+/// Returns an error if the reader fails, if a line has fewer than 18 columns or a column that is
+/// not a number (unless lenient), or if there are no job lines.
 ///
 /// ```
 /// use pavior_workload::traces::{ReadOptions, swf};
@@ -134,11 +134,11 @@ fn name(field: usize) -> String {
     format!("field {} ({})", field + 1, FIELDS[field])
 }
 
-/// Writes a log: the keys of the header, then a line a job. Fields that Pavior does not read are
-/// -1.
+/// Writes a log: the keys of the header, then one line per job. Fields that Pavior does not read
+/// are -1.
 ///
 /// # Errors
-/// If the writer fails.
+/// Returns an error if the writer fails.
 pub fn write(mut to: impl Write, header: &Header, records: &[Record]) -> io::Result<()> {
     write_header(&mut to, header)?;
     for record in records {
@@ -151,18 +151,18 @@ pub fn write(mut to: impl Write, header: &Header, records: &[Record]) -> io::Res
 /// A job, and its times in a schedule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scheduled {
-    /// The job, with the time that it really ran.
+    /// The job, with its actual run time.
     pub record: Record,
-    /// How long it waited and how many nodes it was granted; none if it never started, whatever the
-    /// record says of its run.
+    /// The waiting time and the number of granted nodes, or `None` if it never started, regardless
+    /// of the run time in the record.
     pub held: Option<(Time, u32)>,
 }
 
-/// Writes a schedule: [`write()`], with the waits in field 3 and the granted nodes in field 5. Of a
-/// job that never started both are -1, and so is its run time.
+/// Writes a schedule: [`write()`], with the waits in field 3 and the granted nodes in field 5. For
+/// a job that never started, both and the run time are -1.
 ///
 /// # Errors
-/// If the writer fails.
+/// Returns an error if the writer fails.
 ///
 /// ```
 /// use pavior_kernel::Time;

@@ -1,14 +1,14 @@
 //! Lines of bytes, their columns, and numbers in them.
 //!
-//! Logs have hundreds of thousands of lines: one buffer is reused for all, and nothing is turned
-//! into text unless it is at fault.
+//! Logs have hundreds of thousands of lines. One buffer is reused for all, and only lines with
+//! errors are converted to text.
 
 use std::io::{BufRead, Read};
 use std::ops::Range;
 
 use super::error::{LineError, ReadError};
 
-/// A line longer than this is not from a job log; the limit keeps a binary file out of memory.
+/// The maximum length of a line in a job log. The limit keeps a binary file out of memory.
 const LONGEST_LINE: usize = 1 << 16;
 
 /// The lines of a reader.
@@ -24,7 +24,7 @@ impl<R: BufRead> Lines<R> {
         Lines { reader, number: 0, buffer: Vec::with_capacity(256) }
     }
 
-    /// Reads the next line; false at the end.
+    /// Reads the next line. Returns false at the end.
     pub(crate) fn advance(&mut self) -> Result<bool, ReadError> {
         self.buffer.clear();
         let read = (&mut self.reader)
@@ -46,7 +46,7 @@ impl<R: BufRead> Lines<R> {
         Ok(true)
     }
 
-    /// The current line without its end, and without the mark that may open a Unicode text.
+    /// Returns the current line without its end, and without the byte-order mark of a Unicode text.
     pub(crate) fn line(&self) -> &[u8] {
         let line = self.buffer.strip_suffix(b"\n").unwrap_or(&self.buffer);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -54,8 +54,7 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// Finds the columns of a line, up to as many as there is room for; returns how many there are in
-/// that room.
+/// Finds the columns of a line, at most `places.len()`, and returns their number.
 pub(crate) fn columns(line: &[u8], places: &mut [Range<usize>]) -> usize {
     let (mut at, mut found) = (0, 0);
     while found < places.len() {
@@ -75,14 +74,14 @@ pub(crate) fn columns(line: &[u8], places: &mut [Range<usize>]) -> usize {
     found
 }
 
-/// Reads a decimal number: an optional sign, digits, perhaps a point or an exponent. Words for
-/// infinity and for what is no number are none.
+/// Parses a decimal number: an optional sign, digits, and an optional point and exponent. Words for
+/// infinity and for not-a-number are rejected.
 pub(crate) fn number(token: &[u8]) -> Option<f64> {
     let (negative, digits) = match token {
         [b'-', rest @ ..] => (true, rest),
         _ => (false, token),
     };
-    // Whole numbers of up to 15 digits are exact in a float, and nearly all there are.
+    // Integers of up to 15 digits, which nearly all numbers are, are exact in a float.
     if (1..=15).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit) {
         let whole = digits.iter().fold(0i64, |n, digit| n * 10 + i64::from(digit - b'0'));
         return Some(if negative { -whole } else { whole } as f64);

@@ -1,4 +1,4 @@
-//! Failures and repairs: drawn ones against their means, listed ones against their rules.
+//! Tests of failures and repairs: drawn ones against their means, listed ones against their rules.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ fn nodes_fail_and_come_back_in_turn() {
         let mean = lengths.iter().sum::<f64>() / lengths.len() as f64;
         let spread = lengths.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / lengths.len() as f64;
         assert!((mean / expected - 1.0).abs() < 0.04, "{mean}");
-        // Exponential: the spread is the mean.
+        // Exponential: the standard deviation is the mean.
         assert!((spread.sqrt() / mean - 1.0).abs() < 0.05, "{spread}");
     }
 }
@@ -104,9 +104,9 @@ fn faults_in_lists_name_the_place() {
     }
 }
 
-/// Repairs that take 10^12 times as long as nodes work: nearly all candidates would meet a node
-/// that is missing, and one in 10^12 draws would be an event. (The longest repairs lie behind the
-/// greatest time that can be told.)
+/// Draws repairs that take up to 10^12 times as long as nodes work: nearly all candidates would be
+/// nodes that have failed, and one in 10^12 draws would be an event. (The longest repairs end after
+/// the latest time that can be represented.)
 #[test]
 fn events_cost_few_draws_however_long_repairs_take() {
     for (mttf, mttr) in [(1e-3, 1e9), (1.0, 1e9), (1e-3, 1e3)] {
@@ -125,12 +125,12 @@ fn events_cost_few_draws_however_long_repairs_take() {
     }
 }
 
-/// With listed healthy nodes, failures follow the same law: of N nodes, N MTTF / (MTTF + MTTR) are
+/// Checks the distribution with listed healthy nodes: of N nodes, N MTTF / (MTTF + MTTR) are
 /// healthy on average, all alike.
 #[test]
 fn where_few_are_healthy_the_law_is_the_same() {
     let grid = Grid::mesh(&[32, 32]).unwrap();
-    // Some 5 of 1024 healthy: listed throughout; and some 16, at the edge of being listed.
+    // About 5 of 1024 healthy: always listed; and about 16, at the threshold of listing.
     for (mttf, mttr) in [(1.0, 200.0), (1.0, 63.0)] {
         let classes = FailureClasses::nodes(mttf, mttr);
         let events = Failures::new(&grid, &classes, TimeUnit::TIME_UNIT, 1, 0).unwrap();
@@ -156,7 +156,7 @@ fn where_few_are_healthy_the_law_is_the_same() {
         let expected = 1024.0 * mttf / (mttf + mttr);
         let found = sum / (at - from);
         assert!((found / expected - 1.0).abs() < 0.03, "{found}, not {expected}");
-        // 97 failures of each on average.
+        // On average, 97 failures of each.
         assert!(failures.iter().all(|&count| (50..160).contains(&count)), "{failures:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! `.sim` and Batsim logs: their forms, their faults, and that what is written reads the same.
+//! Tests of `.sim` and Batsim logs: their forms, their errors, and reading of written logs.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Freedom, Sides};
@@ -21,7 +21,7 @@ fn fault(format: Format, text: &str) -> LineError {
 
 type Seen = (u64, u64, u64, Option<u64>, u32, Option<Sides>);
 
-/// Number, submit, run, estimate (in milliseconds), size and shape of each job.
+/// Returns number, submit, run, estimate (in milliseconds), size and shape of each job.
 fn seen(trace: &Trace) -> Vec<Seen> {
     let millis = |time: Time| time.0 / 1000;
     let one = |record: &Record| {
@@ -213,7 +213,7 @@ fn what_is_written_reads_the_same() {
         let text = String::from_utf8(text).unwrap();
         assert_eq!(text.contains("DelayProfile"), version == batsim::Version::V5);
     }
-    // Batsim wants different ids.
+    // Batsim requires distinct ids.
     let twice = vec![records()[0].clone(), records()[0].clone()];
     let mut text = Vec::new();
     batsim::write(&mut text, &twice, 16, batsim::Version::V4).unwrap();
@@ -247,12 +247,12 @@ fn batsim_jobs_are_told_apart_by_number() {
         trace.records.iter().map(|record| record.number).collect::<Vec<u64>>()
     };
     assert_eq!(read(["7", "\"w0!9\"", "\"x\""]), [7, 9, 2]);
-    // The first job's place is another's number.
+    // The first job's position is another's number.
     assert_eq!(read(["\"a\"", "0", "\"w0!x\""]), [3, 0, 2]);
     assert_eq!(read(["5", "5", "6"]), [0, 1, 2]);
 }
 
-/// One job of two nodes with extra data.
+/// Reads one job of two nodes with extra data.
 fn with_extra(extra: &str) -> Result<Trace, ReadError> {
     let job = r#"{"id": "1", "subtime": 0, "res": 2, "profile": "d", "extra_data": EXTRA}"#;
     let text = format!(r#"{{"jobs": [{job}], "profiles": {{"d": {{"delay": 1}}}}}}"#);

@@ -1,4 +1,4 @@
-//! Summaries of logs.
+//! Tests of summaries of logs.
 
 use pavior_workload::inspect::{Bin, Clock, LogSummary};
 use pavior_workload::traces::{ReadOptions, Trace, sim, swf};

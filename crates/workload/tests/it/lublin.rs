@@ -1,4 +1,4 @@
-//! The Lublin-Feitelson model: its published proportions, its day, and the archive's own log of it.
+//! Tests of the Lublin-Feitelson model: its published proportions, its day, and the archive's log.
 
 use pavior_workload::traces::Record;
 use pavior_workload::{Class, Generator, Lublin, LublinJobs, Selection};
@@ -59,13 +59,13 @@ fn run_times_are_hyper_gamma() {
         let serial: Vec<f64> = all
             .iter()
             .filter(|job| job.nodes == 1)
-            // Seconds are rounded down: the middle of the second stands for it.
+            // Seconds are rounded down, so the middle of the second is used.
             .map(|job| (job.run.ticks() / 1e6 + 0.5).ln())
             .collect();
         let mean = serial.iter().sum::<f64>() / serial.len() as f64;
         let p = model.short_share.0 + model.short_share.1;
         let expected = p * model.short.0 * model.short.1 + (1.0 - p) * model.long.0 * model.long.1;
-        // Values above 12 are drawn again, which takes a little from the mean.
+        // Values above 12 are drawn again, which slightly lowers the mean.
         close(mean, expected, 0.1, "mean logarithm of the run time");
         assert!(all.iter().all(|job| job.run.ticks() / 1e6 <= 12f64.exp()));
     }
@@ -109,7 +109,7 @@ const LOG_SIZES: [(u32, f64); 8] = [
 fn it_looks_like_the_archives_log_of_it() {
     // lublin_256 of the archive: quartiles of the gaps 41 116 366 s, run times mean 4862.8 s and
     // median 137 s, 86.1 % powers of two. Its mean gap of 770.7 s is low by chance: the model's is
-    // 911, with a spread of 6343.
+    // 911, with a standard deviation of 6343.
     let all = jobs(Class::All, 256, 50_000);
     let last = all.last().unwrap().submit.ticks() / 1e6;
     close(last / 50_000.0, 911.0, 3.0 * 6343.0 / 50_000f64.sqrt(), "mean gap");
@@ -144,7 +144,7 @@ fn generators_number_their_jobs() {
         assert_eq!(all, generate(text, 1));
         assert_ne!(all, generate(text, 2));
     }
-    // Both is the two side by side.
+    // `both` is the two classes merged.
     let strip = |all: Vec<Record>| {
         all.into_iter().map(|job| (job.submit, job.nodes, job.run)).collect::<Vec<_>>()
     };

@@ -1,4 +1,4 @@
-//! The behaviour of the workload crate, seen from outside.
+//! Tests of the public behavior of the workload crate.
 
 mod failures;
 mod formats;

@@ -1,4 +1,4 @@
-//! The real logs, where they are (`pavior_trials::log`). They are too large to ship.
+//! Tests of the real logs, if present (`pavior_trials::log`). They are too large to distribute.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -7,10 +7,10 @@ use flate2::bufread::MultiGzDecoder;
 use pavior_workload::inspect::{LogSummary, Spread};
 use pavior_workload::traces::{ReadOptions, Skip, Trace, swf};
 
-/// What a log holds: job lines, kept, zero-length, no run time, no size, over the estimate.
+/// The counts of a log: job lines, kept, zero-length, no run time, no size, over the estimate.
 type Expected = (&'static str, [u64; 6], u64);
 
-/// The counts follow from the archive's files; the last column is the machine in the header.
+/// The counts follow from the archive's files. The last column is the machine in the header.
 const LOGS: [Expected; 11] = [
     ("SDSC-Par-1996-3.1-cln", [32_135, 32_135, 7, 0, 0, 0], 400),
     ("NASA-iPSC-1993-3.1-cln", [18_239, 18_239, 173, 0, 0, 0], 128),
@@ -25,9 +25,8 @@ const LOGS: [Expected; 11] = [
     ("lublin_256", [10_000, 10_000, 0, 0, 0, 0], 256),
 ];
 
-/// What the archive's files say of their jobs: span in days, mean gap, mean and median run time,
-/// quantiles of the sizes (0 25 50 75 90 99 100 %), powers of two among all and among parallel
-/// jobs, load.
+/// Statistics of the archive's files: span in days, mean gap, mean and median run time, quantiles
+/// of the sizes (0 25 50 75 90 99 100 %), powers of two among all and among parallel jobs, load.
 type Shape = (&'static str, [f64; 4], [f64; 7], [f64; 3]);
 
 const SHAPES: [Shape; 11] = [
@@ -138,7 +137,7 @@ fn real_logs_have_the_right_shape() {
         close(summary.span / 86_400.0, span, 0.051);
         close(summary.load.unwrap(), load, 0.001);
         if summary.job_lines - summary.kept > 20 {
-            // The published numbers below count jobs without a run time, too.
+            // The published numbers below also count jobs without a run time.
             continue;
         }
         close(summary.mean_interarrival.unwrap(), gap, 0.11);

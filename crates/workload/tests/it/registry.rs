@@ -1,4 +1,4 @@
-//! The registries agree with the folders, and their entries are well formed.
+//! Tests that the registries agree with the folders, and that their entries are well formed.
 
 use std::collections::BTreeSet;
 

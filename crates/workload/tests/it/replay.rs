@@ -1,4 +1,4 @@
-//! From records to jobs: arrivals, runs, estimates and shapes.
+//! Tests of the conversion of records to jobs: arrivals, runs, estimates and shapes.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Grid, Request};

@@ -1,4 +1,4 @@
-//! Lists of what is reserved ahead.
+//! Tests of lists of reservations.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid};

@@ -1,4 +1,4 @@
-//! The rules of the Standard Workload Format, on small logs with every oddity of real ones.
+//! Tests of the rules of the Standard Workload Format, on small logs with oddities of real ones.
 
 use std::io::{self, BufReader, Read};
 
@@ -161,7 +161,7 @@ fn fields_out_of_bounds_are_faults() {
         let error = read(&line(field, value)).unwrap_err().to_string();
         assert!(error.contains(&format!("field {field} ")), "{error}");
     }
-    // What only looks odd is read: decimals, a size beyond any machine, an estimate without end.
+    // Values that only look odd are accepted: decimals, a size beyond any machine, a huge estimate.
     let record = |text: &str| read(text).unwrap().records[0].clone();
     assert_eq!(record(&line(2, "0.25")).submit, Time(250_000));
     assert_eq!(record(&line(4, "1.5")).run, Time(1_500_000));
@@ -210,7 +210,7 @@ fn what_is_written_reads_the_same() {
 
 const JOB: &str = "1 0 -1 60 4 -1 -1 -1 90 -1 1 7 -1 -1 -1 -1 -1 -1";
 
-/// What a fault in a log says.
+/// Returns the message of an error in a log.
 fn said(log: &str) -> String {
     swf::read(log.as_bytes(), &ReadOptions::default()).unwrap_err().to_string()
 }

@@ -1,4 +1,4 @@
-//! Synthetic streams: their distributions, and that their draws are independent of each other.
+//! Tests of synthetic streams: their distributions, and the independence of their draws.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Grid, Sides, volume};
@@ -27,7 +27,7 @@ fn sides_of(distribution: &str, grid: &Grid, count: usize) -> Vec<Sides> {
     jobs.iter().map(|job| job.request.shape.unwrap()).collect()
 }
 
-/// The frequency of each side on an axis.
+/// Returns the frequency of each side on an axis.
 fn frequencies(distribution: &str, grid: &Grid, axis: usize) -> Vec<f64> {
     let all = sides_of(distribution, grid, 40_000);
     let count = |side| all.iter().filter(|sides| sides[axis] == side).count();
@@ -135,7 +135,7 @@ fn services() {
     let average = mean(all.iter().map(|job| quota(job) as f64));
     assert!((average - expected).abs() < 0.08, "{average} {expected}");
     assert!(all.iter().all(|job| quota(job) >= 1 && job.estimate.0 == quota(job)));
-    // The same draws, rounded otherwise: down and up are one apart but below 1, where both are 1.
+    // The same draws, rounded differently: down and up differ by one, but below 1 both are 1.
     let rounded = |how: &str| jobs(&workload(1.0, "uniform", how), &grid, 40_000);
     let (up, nearest) = (rounded("messages:5:rounding=up"), rounded("messages:rounding=nearest"));
     for ((down, up), nearest) in all.iter().map(quota).zip(up.iter().map(quota)).zip(&nearest) {
@@ -174,7 +174,7 @@ fn cycles_are_rounded_up() {
         (workload(0.02, "uniform", "constant"), workload(0.02, "uniform", "messages:5"));
     assert_eq!((time.unit().name, cycle.unit().name), ("time_unit", "cycle"));
     for (a, b) in jobs(&time, &grid, 1000).iter().zip(jobs(&cycle, &grid, 1000)) {
-        // Rounding to a millionth may move a value across a whole number; not in this stream.
+        // Rounding to a millionth may move a value across an integer, but not in this stream.
         assert_eq!(a.arrival.0.div_ceil(1_000_000), b.arrival.0);
     }
 }
@@ -217,7 +217,7 @@ fn jobs_become_records_of_a_log() {
 
 #[test]
 fn the_jobs_are_pinned() {
-    // A change here changes every published result: it must be deliberate.
+    // A change here changes every published result, so it must be deliberate.
     let grid = Grid::mesh(&[8, 8, 8]).unwrap();
     let seen: Vec<_> = jobs(&Synthetic::at_load(4.6), &grid, 3)
         .iter()

@@ -1,16 +1,16 @@
 //! Jobs in bursts, as scripts and parameter studies submit them.
 //!
-//! After each job a burst goes on with probability 1 - 1/`size`, so that bursts have a geometric
+//! After each job a burst continues with probability 1 - 1/`size`, so that bursts have a geometric
 //! number of jobs with that mean. Gaps within a burst are exponential with mean `within` times the
-//! mean gap; gaps between bursts are exponential with the mean that makes the long-run load the
-//! asked one. This is a hyperexponential renewal process: its gaps have a squared coefficient of
+//! mean gap. Gaps between bursts are exponential with the mean that gives the requested long-run
+//! load. This is a hyperexponential renewal process: its gaps have a squared coefficient of
 //! variation above 1, and it becomes `exponential` for `size=1` or `within=1`.
 //!
 //! ```text
 //!   |||| |      ||   |||||||       ||     time →
 //! ```
 //!
-//! Two draws a job. The model is ours; it is the simplest with a burst size and no other memory.
+//! Two draws per job. The model is ours. It is the simplest with a burst size and no other memory.
 
 use pavior_kernel::{Entry, OptionSpec, Options, Stream, Values};
 

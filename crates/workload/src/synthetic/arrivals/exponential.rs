@@ -1,6 +1,6 @@
 //! Independent, exponentially distributed gaps: a Poisson process.
 //!
-//! The papers' arrivals; the load is the reciprocal of the mean gap. One draw a job.
+//! These are the papers' arrivals. The load is the reciprocal of the mean gap. One draw per job.
 
 use pavior_kernel::{Entry, Stream};
 

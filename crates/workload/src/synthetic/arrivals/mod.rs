@@ -1,19 +1,19 @@
-//! When jobs arrive: one process a file, and the list of them.
+//! Arrivals of jobs: one process per file, and their list.
 
 mod bursts;
 mod exponential;
 
 use pavior_kernel::{Entry, Family, Options, Stream};
 
-/// What an arrival process does.
+/// The behavior of an arrival process.
 pub struct ArrivalProcess {
-    /// Makes one with a mean gap between arrivals, in units of the workload's time.
+    /// The constructor, for a mean gap between arrivals in units of the workload's time.
     pub build: fn(&Options, f64) -> Box<dyn Gaps>,
 }
 
 /// Gaps between arrivals.
 pub trait Gaps: Send {
-    /// The time from one arrival to the next, in units.
+    /// Draws the time from one arrival to the next, in units.
     fn next(&mut self, draw: &mut Stream) -> f64;
 }
 

@@ -1,4 +1,4 @@
-//! The same execution time for every job; no messages, no draw.
+//! The same execution time for every job, without messages or draws.
 
 use pavior_kernel::{Entry, OptionSpec, Stream};
 

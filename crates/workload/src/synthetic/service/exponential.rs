@@ -1,4 +1,4 @@
-//! Execution times exponential with a mean, as in the TBL paper; no messages. One draw a job.
+//! Exponential execution times, as in the TBL paper, without messages. One draw per job.
 
 use pavior_kernel::{Entry, OptionSpec, Stream, Time};
 

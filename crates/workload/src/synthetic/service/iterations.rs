@@ -1,6 +1,6 @@
-//! Every job goes through its communication pattern a number of times; no draw.
+//! A number of iterations of the communication pattern for every job, without draws.
 //!
-//! The NAS paper's jobs do so exactly once.
+//! The jobs of the NAS paper have exactly one.
 
 use pavior_kernel::{Entry, OptionSpec, Values};
 

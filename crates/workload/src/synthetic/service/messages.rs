@@ -1,8 +1,8 @@
 //! A number of messages per job, exponential with a mean, rounded down, at least 1.
 //!
-//! The GABL paper's num_mes. It is the total of the job and not of each processor: only so do the
-//! paper's loads give its utilisation. The paper does not say how it is rounded: down is nearest to
-//! its numbers, the others are options. One draw a job.
+//! This is num_mes of the GABL paper. It is the total of the job and not of each processor: only
+//! then do the paper's loads give its utilization. The paper does not specify the rounding.
+//! Rounding down is closest to its numbers; the others are options. One draw per job.
 
 use pavior_kernel::{Entry, OptionSpec, Stream, Values};
 

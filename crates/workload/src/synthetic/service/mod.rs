@@ -1,4 +1,4 @@
-//! What synthetic jobs do while they hold their nodes: one distribution a file, and the list.
+//! The work of synthetic jobs while they hold nodes: one distribution per file, and their list.
 
 mod constant;
 mod exponential;
@@ -9,17 +9,17 @@ use pavior_kernel::{Entry, Family, Options, Stream};
 
 use crate::{Service, TimeUnit};
 
-/// What a distribution of service does.
+/// The behavior of a distribution of service.
 pub struct ServiceDistribution {
-    /// The time in which a workload with this service runs: cycles if messages run.
+    /// The time unit of a workload with this service: cycles if messages are simulated.
     pub unit: TimeUnit,
-    /// Makes one.
+    /// The constructor.
     pub build: fn(&Options) -> Box<dyn DrawService>,
 }
 
-/// Services at random.
+/// Random services.
 pub trait DrawService: Send {
-    /// The service of one job.
+    /// Draws the service of one job.
     fn service(&mut self, draw: &mut Stream) -> Service;
 }
 

@@ -1,8 +1,7 @@
-//! Every side exponential with mean L/2, rounded up, values above the length L of its axis set to
-//! L.
+//! Exponential sides with mean L/2, rounded up. Values above the length L of their axis become L.
 //!
-//! The TBL paper says "exponential" and no more; capping gives its utilisation, drawing again until
-//! the value fits does not. One draw a side.
+//! The TBL paper says only "exponential". Capping gives its utilization; drawing again until the
+//! value fits does not. One draw per side.
 
 use super::{ANY_GRID, SideDistribution, per_axis};
 use pavior_kernel::Entry;

@@ -1,4 +1,4 @@
-//! Which boxes synthetic jobs ask for: one distribution a file, and the list of them.
+//! Boxes that synthetic jobs request: one distribution per file, and their list.
 
 mod exponential;
 mod pods;
@@ -8,17 +8,17 @@ mod uniform_decreasing;
 use pavior_kernel::{Entry, Family, Options, Stream};
 use pavior_mesh::{Grid, Sides};
 
-/// What a distribution of sides does.
+/// The behavior of a distribution of sides.
 pub struct SideDistribution {
-    /// Whether it is defined on a machine; if not, why.
+    /// A function that returns an error, with the reason, if it is not defined on a machine.
     pub supports: fn(&Options, &Grid) -> Result<(), String>,
-    /// Makes one for a machine that it supports.
+    /// The constructor for a machine that it supports.
     pub build: fn(&Options, &Grid) -> Box<dyn DrawSides>,
 }
 
-/// Boxes at random.
+/// Random boxes.
 pub trait DrawSides: Send {
-    /// The sides of one job; 1 on axes that the machine lacks.
+    /// Draws the sides of one job, 1 on axes that the machine lacks.
     fn sides(&mut self, draw: &mut Stream) -> Sides;
 }
 
@@ -30,11 +30,11 @@ impl Family for SideDistribution {
     }
 }
 
-/// For distributions that every machine has.
+/// The check of distributions that are defined on every machine.
 const ANY_GRID: fn(&Options, &Grid) -> Result<(), String> = |_, _| Ok(());
 
 /// Sides drawn independently, axis by axis in the order x, y, z, each by `side` from the length of
-/// its axis. Axes that the machine lacks draw nothing.
+/// its axis. Axes that the machine lacks use no draws.
 struct PerAxis<F> {
     grid: Grid,
     side: F,

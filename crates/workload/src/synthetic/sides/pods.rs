@@ -1,13 +1,13 @@
-//! Boxes whose sides are powers of two: the slices that accelerator pods hand out.
+//! Boxes whose sides are powers of two: the slices that accelerator pods offer.
 //!
 //! The volume is 2^k, with a probability proportional to `decay`^k. k goes from 0 to the largest
-//! for which such a box fits the machine. With a `decay` below 1 small slices are more frequent.
-//! Among the boxes of that volume that fit, `compact` takes the one of least surface (1x1x1, 2x1x1,
-//! 2x2x1, 2x2x2, ...), and `any` takes each with the same probability. The longest side lies along
-//! the longest side of the machine, and so on, as with shape rules.
+//! value for which such a box fits the machine. With a `decay` below 1 small slices are more
+//! frequent. Among the boxes of that volume that fit, `compact` takes the one of least surface
+//! (1x1x1, 2x1x1, 2x2x1, 2x2x2, ...), and `any` takes each with the same probability. The longest
+//! side is along the longest side of the machine, and so on, as with shape rules.
 //!
-//! The family of shapes follows the vendors' public lists of slices; the frequencies are ours, for
-//! there is no public log. Two draws a job.
+//! The shapes follow the vendors' public lists of slices. The frequencies are ours, since there is
+//! no public log. Two draws per job.
 
 use pavior_kernel::{Entry, OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Grid, Sides, volume};
@@ -40,9 +40,9 @@ pub(super) const ENTRY: Entry<SideDistribution> = Entry {
 };
 
 struct Pods {
-    /// For each k the sum of the weights up to it.
+    /// The sum of the weights up to each k.
     cumulated: Vec<f64>,
-    /// For each k the boxes of volume 2^k to choose from.
+    /// The boxes of volume 2^k to choose from, for each k.
     choices: Vec<Vec<Sides>>,
 }
 

@@ -1,5 +1,5 @@
-//! Every side uniform on [1, L], L being the length of its axis, or a bound where that is shorter.
-//! One draw a side.
+//! Uniform sides on [1, L], where L is the length of the axis, or a bound if that is shorter. One
+//! draw per side.
 
 use pavior_kernel::{Entry, OptionSpec, Values};
 

@@ -1,9 +1,9 @@
 //! Small sides more often than large ones, as in the GABL and NAS papers.
 //!
-//! L is the length of the axis. A side lies in [1, L/8] with probability 0.4 and in [L/8+1, L/4],
+//! L is the length of the axis. A side is in [1, L/8] with probability 0.4 and in [L/8+1, L/4],
 //! [L/4+1, L/2], [L/2+1, L] with probability 0.2 each. Within an interval it is uniform.
 //! Breakpoints are rounded down. Below L = 8 the first interval would be empty, so such machines
-//! are refused (an axis that the machine lacks does not count). Two draws a side: the interval,
+//! are rejected (an axis that the machine lacks does not count). Two draws per side: the interval,
 //! then the side.
 //!
 //! ```text

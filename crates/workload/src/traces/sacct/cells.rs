@@ -1,5 +1,5 @@
-//! What the cells of `sacct` may say. A grammar gives none for what it does not know; a negative
-//! time is one that is unknown.
+//! The grammars of the cells of `sacct`. A parser returns `None` for invalid cells, and a negative
+//! time for one that is unknown.
 
 use pavior_kernel::Date;
 
@@ -8,16 +8,16 @@ use crate::traces::text;
 /// The id of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Name {
-    /// Of a job.
+    /// The id of a job.
     Job(Id),
-    /// Of a step of a job.
+    /// The id of a step of a job.
     Step,
 }
 
 /// The id of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Id {
-    /// That of the whole.
+    /// The number of the whole job.
     pub(super) number: u64,
     /// The task of an array.
     task: Option<u64>,
@@ -25,7 +25,7 @@ pub(super) struct Id {
     component: Option<u64>,
 }
 
-/// `71`, `71_4`, `71_[5-9%2]`, `71+0`, and steps of each: `71.batch`, `71_4.0`.
+/// Parses `71`, `71_4`, `71_[5-9%2]`, `71+0`, and steps of each: `71.batch`, `71_4.0`.
 pub(super) fn id(cell: &[u8]) -> Option<Name> {
     let (number, mut rest) = digits(cell)?;
     let mut id = Id { number, task: None, component: None };
@@ -35,7 +35,7 @@ pub(super) fn id(cell: &[u8]) -> Option<Name> {
         if end == 0 || !tasks[..end].iter().all(legal) {
             return None;
         }
-        // Tasks that wait stand together: like none that has an id.
+        // Waiting tasks share a line, with a number that no task has.
         id.task = Some(u64::MAX);
         rest = &tasks[end + 1..];
     } else if let Some(task) = rest.strip_prefix(b"_") {
@@ -56,7 +56,7 @@ pub(super) fn id(cell: &[u8]) -> Option<Name> {
     }
 }
 
-/// The whole number that a text begins with, of at most 15 digits, and what follows.
+/// Splits off the integer, of at most 15 digits, at the beginning of a text.
 fn digits(text: &[u8]) -> Option<(u64, &[u8])> {
     let count = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     if !(1..=15).contains(&count) {
@@ -66,33 +66,33 @@ fn digits(text: &[u8]) -> Option<(u64, &[u8])> {
     Some((number, &text[count..]))
 }
 
-/// All of a text as a whole number.
+/// Parses a whole text as an integer.
 fn whole(text: &[u8]) -> Option<u64> {
     digits(text).filter(|(_, rest)| rest.is_empty()).map(|(number, _)| number)
 }
 
-/// A number without a sign.
+/// Parses a number without a sign.
 pub(super) fn number(cell: &[u8]) -> Option<f64> {
     whole(cell).map(|number| number as f64)
 }
 
-/// A state of a job, as far as it matters.
+/// The relevant properties of the state of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct State {
-    /// As the Standard Workload Format has it: 1 completed, 0 failed, 5 cancelled, -1 others.
+    /// The status of the Standard Workload Format: 1 completed, 0 failed, 5 cancelled, -1 others.
     pub(super) status: i64,
-    /// Whether it is one of a job, or of a run, that has ended.
+    /// True if the job, or this run of it, has ended.
     pub(super) over: bool,
-    /// Whether someone ended it.
+    /// True if someone cancelled it.
     pub(super) cancelled: bool,
 }
 
 impl State {
-    /// One of which nothing is known but that the job has ended.
+    /// A state that is unknown except that the job has ended.
     pub(super) const OVER: State = State { status: -1, over: true, cancelled: false };
 }
 
-/// States of jobs that wait or run.
+/// States of jobs that are waiting or running.
 const OPEN: [&[u8]; 9] = [
     b"PENDING",
     b"RUNNING",
@@ -105,7 +105,7 @@ const OPEN: [&[u8]; 9] = [
     b"REVOKED",
 ];
 
-/// States of jobs that ended badly.
+/// States of jobs that failed.
 const FAILED: [&[u8]; 7] = [
     b"FAILED",
     b"TIMEOUT",
@@ -116,7 +116,7 @@ const FAILED: [&[u8]; 7] = [
     b"DEADLINE",
 ];
 
-/// A word in capitals; behind it ` by` and who did it. Slurm's releases add words.
+/// Parses a word in capitals, perhaps with ` by` and a user. New Slurm releases add words.
 pub(super) fn state(cell: &[u8]) -> Option<State> {
     let end = cell.iter().position(|&byte| byte == b' ').unwrap_or(cell.len());
     let (word, rest) = cell.split_at(end);
@@ -135,13 +135,13 @@ pub(super) fn state(cell: &[u8]) -> Option<State> {
     Some(State { status, over: !OPEN.contains(&word), cancelled })
 }
 
-/// Whether a cell says in a word that it says nothing.
+/// Returns true if a cell is empty or has a word for an unknown value.
 fn is_unknown(cell: &[u8]) -> bool {
     let words = ["", "Unknown", "None", "N/A", "INVALID"];
     words.iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes()))
 }
 
-/// An instant in seconds since 1970, and whether it was a date without a zone.
+/// Parses an instant in seconds since 1970. Also returns true if it was a date without a zone.
 pub(super) fn instant(cell: &[u8]) -> Option<(f64, bool)> {
     if is_unknown(cell) {
         return Some((-1.0, false));
@@ -153,7 +153,7 @@ pub(super) fn instant(cell: &[u8]) -> Option<(f64, bool)> {
     Some((date.0.as_secs_f64(), true))
 }
 
-/// A span of time in seconds: `[D-]HH:MM:SS`, `MM:SS`, either with decimals.
+/// Parses a length of time in seconds: `[D-]HH:MM:SS`, `MM:SS`, either with decimals.
 fn span(cell: &[u8]) -> Option<f64> {
     let (days, clock) = match cell.iter().position(|&byte| byte == b'-') {
         Some(at) => (whole(&cell[..at])?, &cell[at + 1..]),
@@ -174,33 +174,33 @@ fn span(cell: &[u8]) -> Option<f64> {
     Some(hours * 3600.0 + minutes as f64 * 60.0 + seconds)
 }
 
-/// A run time in seconds.
+/// Parses a run time in seconds.
 pub(super) fn elapsed(cell: &[u8]) -> Option<f64> {
     if is_unknown(cell) { Some(-1.0) } else { span(cell) }
 }
 
-/// A run time as a whole number of seconds.
+/// Parses a run time as an integer number of seconds.
 pub(super) fn seconds(cell: &[u8]) -> Option<f64> {
     if is_unknown(cell) { Some(-1.0) } else { number(cell) }
 }
 
-/// Whether a limit says that there is none of the job's own.
+/// Returns true if a limit means that the job has none of its own.
 fn is_unlimited(cell: &[u8]) -> bool {
     let words = ["UNLIMITED", "Partition_Limit"];
     is_unknown(cell) || words.iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes()))
 }
 
-/// A limit in seconds.
+/// Parses a limit in seconds.
 pub(super) fn limit(cell: &[u8]) -> Option<f64> {
     if is_unlimited(cell) { Some(-1.0) } else { span(cell) }
 }
 
-/// A limit as a whole number of minutes, in seconds.
+/// Parses a limit as an integer number of minutes, and returns seconds.
 pub(super) fn minutes(cell: &[u8]) -> Option<f64> {
     if is_unlimited(cell) { Some(-1.0) } else { number(cell).map(|minutes| minutes * 60.0) }
 }
 
-/// A count of nodes: `128`, `1K` (1024), `1.50K`; nothing is none.
+/// Parses a count of nodes: `128`, `1K` (1024), `1.50K`. An unknown count is 0.
 pub(super) fn count(cell: &[u8]) -> Option<f64> {
     if is_unknown(cell) {
         return Some(0.0);

@@ -1,8 +1,8 @@
-//! The header: which columns there are, and where the cells of a line belong.
+//! The header: the columns of the log, and the assignment of the cells of a line to them.
 //!
-//! `sacct` does not escape bars in texts of users, such as names of jobs. What a line has too many
-//! belongs to the one column of such texts, or lies between the first and the last of them. Columns
-//! before and behind are counted from the two ends of the line.
+//! `sacct` does not escape bars in texts of users, such as names of jobs. If a line has too many
+//! cells, the extra ones belong to the only column of such texts, or are between the first and the
+//! last of them. Columns before and after are counted from the two ends of the line.
 
 use std::io::BufRead;
 
@@ -59,7 +59,7 @@ const COLUMNS: [(Column, &str); 20] = [
     (Column::Partition, "Partition"),
 ];
 
-/// Columns of texts in which a bar may stand.
+/// Columns of texts that may contain a bar.
 const FREE: [&str; 14] = [
     "AdminComment",
     "Comment",
@@ -77,7 +77,7 @@ const FREE: [&str; 14] = [
     "WorkDir",
 ];
 
-/// What to ask for.
+/// The recommended command.
 const ASK: &str = "sacct -a -X --parsable2 \
                    --format=JobID,User,Submit,Start,End,Elapsed,Timelimit,NNodes,State";
 
@@ -86,7 +86,7 @@ impl Column {
         COLUMNS[self as usize].1
     }
 
-    /// What a cell of it is.
+    /// Returns a description of its valid cells.
     pub(super) fn wanted(self) -> &'static str {
         match self {
             Column::JobId | Column::JobIdRaw => "71, 71_4, 71+0, 71.batch",
@@ -101,7 +101,7 @@ impl Column {
     }
 }
 
-/// Whether a header has a column of jobs' ids.
+/// Returns true if a header has a column of job ids.
 pub(super) fn names_jobs(line: &[u8]) -> bool {
     let layout = Layout::of(line);
     layout.has(Column::JobId) || layout.has(Column::JobIdRaw)
@@ -112,7 +112,7 @@ pub(super) fn names_jobs(line: &[u8]) -> bool {
 pub(super) struct Layout {
     /// The header's line.
     pub(super) line: Vec<u8>,
-    /// The place of each column that is read, in the order of [`COLUMNS`].
+    /// The position of each column that is read, in the order of [`COLUMNS`].
     places: [Option<usize>; COLUMNS.len()],
     columns: usize,
     /// The first and the last column of free texts.
@@ -120,7 +120,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// That of the first line that is not blank; none if there is none.
+    /// Reads the layout from the first line that is not blank, or returns `None` if there is none.
     pub(super) fn read(lines: &mut Lines<impl BufRead>) -> Result<Option<Layout>, ReadError> {
         while lines.advance()? {
             if lines.line().trim_ascii().is_empty() {
@@ -157,7 +157,7 @@ impl Layout {
         self.places[column as usize].is_some()
     }
 
-    /// What is missing, and what to ask for.
+    /// Returns a message about a missing column and the recommended command.
     fn lacks(&self) -> Option<String> {
         let any = |columns: &[Column]| columns.iter().any(|&column| self.has(column));
         let runs = any(&[Column::Elapsed, Column::ElapsedRaw])
@@ -183,7 +183,7 @@ impl Layout {
         Some(format!("there is no column {missing}. Ask for it: {ASK}"))
     }
 
-    /// Whether a line of so many cells can be read.
+    /// Checks that a line with this number of cells can be read.
     pub(super) fn check(&self, cells: usize) -> Result<(), String> {
         let columns = self.columns;
         if cells < columns {
@@ -201,12 +201,12 @@ impl Layout {
         ))
     }
 
-    /// Which cell of a line of so many belongs to a column.
+    /// Returns the cell of a column in a line with this number of cells.
     pub(super) fn index(&self, column: Column, cells: usize) -> Option<usize> {
         self.shifted(self.places[column as usize]?, cells.saturating_sub(self.columns))
     }
 
-    /// The cell of the column at a place, if free texts have so many bars.
+    /// Returns the cell of the column at a position if free texts contain this number of bars.
     fn shifted(&self, index: usize, bars: usize) -> Option<usize> {
         match self.free {
             _ if bars == 0 => Some(index),

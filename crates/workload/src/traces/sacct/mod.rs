@@ -1,24 +1,23 @@
-//! What Slurm's `sacct --parsable2` prints: a header, then a job a line, cells between bars.
+//! The output of Slurm's `sacct --parsable2`: a header, then a line per job, with cells between
+//! bars.
 //!
 //! ```text
 //!   JobID|User|Submit|Start|Elapsed|Timelimit|NNodes|State
 //!   71|ann|2026-01-02T03:04:05|2026-01-02T03:10:00|01:00:00|02:00:00|4|COMPLETED
 //! ```
 //!
-//! The header names the columns, in any order; others are passed over. Needed are `JobID` or
-//! `JobIDRaw`, `Submit`, `State`, a number of nodes (`AllocNodes`, `NNodes`, `ReqNodes`;
+//! The header names the columns, in any order; other columns are ignored. The required ones are
+//! `JobID` or `JobIDRaw`, `Submit`, `State`, a number of nodes (`AllocNodes`, `NNodes`, `ReqNodes`;
 //! the first above 0 counts) and a run time (`ElapsedRaw`, `Elapsed`, or `Start` with `End`).
-//! `Timelimit` is the estimate. Of a job that has not ended, or that never ran, the run time is
-//! unknown.
+//! `Timelimit` is the estimate. The run time of a job that has not ended, or never ran, is unknown.
 //!
-//! Steps (`71.batch`) are passed over. Tasks of arrays (`71_4`) and components of heterogeneous
-//! jobs (`71+0`) are jobs of their own. Where an id stands on several lines (`sacct -D`), the
-//! latest submission counts, as it does without `-D`. The log's clock begins at its first
-//! submission. Names of users, groups, qualities of service and partitions become numbers from 1,
-//! in the order in which they appear.
+//! Steps (`71.batch`) are skipped. Tasks of arrays (`71_4`) and components of heterogeneous jobs
+//! (`71+0`) are separate jobs. If an id is on several lines (`sacct -D`), the latest submission
+//! counts, as without `-D`. The log's clock begins at its first submission. Names of users, groups,
+//! qualities of service and partitions become numbers from 1, in the order in which they appear.
 //!
 //! Source: the manual page of `sacct` (Slurm 25.05), and `convert_num_unit` of its sources for
-//! counts such as `1K`. Costs one pass over the bytes, and an entry a job.
+//! counts such as `1K`. Cost: one pass over the bytes, and an entry per job.
 
 mod cells;
 mod header;
@@ -34,7 +33,7 @@ use super::record::{Collector, Draft, LONGEST};
 use super::text::Lines;
 use super::{Header, LineError, ReadError, ReadOptions, Skip, Tags, Trace};
 
-/// Whether a line is the header of such a log.
+/// Returns true if a line is the header of such a log.
 pub(super) fn is_header(line: &[u8]) -> bool {
     line.contains(&b'|') && header::names_jobs(line)
 }
@@ -42,8 +41,8 @@ pub(super) fn is_header(line: &[u8]) -> bool {
 /// Reads a log.
 ///
 /// # Errors
-/// If the reader fails; if the first line is no header or lacks a column that is needed; if a line
-/// breaks the format (unless lenient); if there are no job lines.
+/// Returns an error if the reader fails, if the first line is not a header or lacks a required
+/// column, if a line breaks the format (unless lenient), or if there are no job lines.
 ///
 /// ```
 /// use pavior_workload::traces::{ReadOptions, sacct};
@@ -66,7 +65,7 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
     let wants_more = |read: u64| options.first.is_none_or(|first| read < first);
     while wants_more(log.drafts.len() as u64 + malformed) && lines.advance()? {
         let line = lines.line();
-        // Logs that were joined have their headers in the middle.
+        // Logs that were concatenated have headers in the middle.
         if line.trim_ascii().is_empty() || line == layout.line {
             continue;
         }
@@ -87,7 +86,7 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
 #[derive(Default)]
 struct Log {
     drafts: Vec<Draft>,
-    /// For each of them whether a later run of the same job replaces it.
+    /// True for each of them that a later run of the same job replaces.
     replaced: Vec<bool>,
     latest: HashMap<Id, usize>,
 }
@@ -108,7 +107,7 @@ impl Log {
         self.replaced.push(replaced);
     }
 
-    /// Hands the jobs on, their times from the first submission; returns what a header would say.
+    /// Passes the jobs to the collector, with times from the first submission. Returns a header.
     fn offer(self, jobs: &mut Collector<'_>, local: bool) -> Header {
         let submits = self.drafts.iter().map(|draft| draft.submit).filter(|&at| at >= 0.0);
         let begin = submits.fold(f64::INFINITY, f64::min);
@@ -126,18 +125,18 @@ impl Log {
             header.push("UnixStartTime", &format!("{begin:.0}"));
         }
         if local {
-            // Dates have no zone: they are those of the machine's own clock.
+            // Dates have no zone: they are in the machine's local time.
             header.push("TimeZone", "0");
         }
         header
     }
 }
 
-/// The numbers of names, and what was seen of dates.
+/// The numbers of names, and the form of dates.
 #[derive(Default)]
 struct Names {
     numbers: HashMap<Column, HashMap<Vec<u8>, i64>>,
-    /// Whether dates are written out.
+    /// True if dates are written out.
     local: bool,
 }
 
@@ -158,11 +157,11 @@ struct Row<'l> {
     layout: &'l Layout,
     line: &'l [u8],
     number: u64,
-    /// Where cells begin and end: one more than there are.
+    /// The beginnings and ends of cells: one more than there are cells.
     bars: &'l [usize],
 }
 
-/// The first of these columns in the log that says anything, and where.
+/// The value of a cell and its bytes, or `None` if the log lacks the column.
 type Found<T> = Option<(T, Range<usize>)>;
 
 impl<'l> Row<'l> {
@@ -189,13 +188,13 @@ impl<'l> Row<'l> {
         LineError::new(self.number, self.line, at.clone(), reason)
     }
 
-    /// Where the cell of a column stands, if the log has the column.
+    /// Returns the bytes of the cell of a column, if the log has the column.
     fn place(&self, column: Column) -> Option<Range<usize>> {
         let index = self.layout.index(column, self.cells())?;
         Some(self.bars[index]..self.bars[index + 1] - 1)
     }
 
-    /// What a cell says by a grammar.
+    /// Parses a cell with a grammar.
     fn read<T>(
         &self,
         column: Column,
@@ -210,7 +209,7 @@ impl<'l> Row<'l> {
         Err(self.fault(&at, format!("{} is no {name}: {wanted}", quoted(cell))))
     }
 
-    /// The value of a cell; `otherwise` where the log lacks the column.
+    /// Returns the value of a cell, or `otherwise` if the log lacks the column.
     fn value<T>(
         &self,
         column: Column,
@@ -220,7 +219,7 @@ impl<'l> Row<'l> {
         Ok(self.read(column, grammar)?.map_or(otherwise, |(value, _)| value))
     }
 
-    /// The job of the line; none if it is a step of one.
+    /// Reads the job of the line, or returns `None` for a step of one.
     fn job(&self, names: &mut Names) -> Result<Option<(Id, Draft)>, LineError> {
         let raw = self.read(Column::JobIdRaw, cells::id)?.map(|(name, _)| name);
         let Some(name) = self.read(Column::JobId, cells::id)?.map(|(name, _)| name).or(raw) else {
@@ -256,7 +255,7 @@ impl<'l> Row<'l> {
         )))
     }
 
-    /// How long it ran, in seconds; -1 if it never ran, or has not ended.
+    /// Returns the run time in seconds, or -1 if the job never ran or has not ended.
     fn run(&self, state: State) -> Result<f64, LineError> {
         let start = self.read(Column::Start, cells::instant)?.map(|((at, _), _)| at);
         let end = self.read(Column::End, cells::instant)?.map(|((at, _), _)| at);
@@ -273,7 +272,7 @@ impl<'l> Row<'l> {
         Ok(run)
     }
 
-    /// The number of nodes: the first that is above 0; 0 if none is.
+    /// Returns the first number of nodes that is above 0, or 0 if there is none.
     fn nodes(&self) -> Result<f64, LineError> {
         for column in [Column::AllocNodes, Column::NNodes, Column::ReqNodes] {
             let Some((nodes, at)) = self.read(column, cells::count)? else { continue };
