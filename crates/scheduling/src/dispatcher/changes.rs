@@ -7,7 +7,7 @@ use pavior_mesh::{JobId, NodeId, Occupancy, OccupancyError, Pool};
 use pavior_workload::Job;
 
 use super::{Change, Dispatcher, GrantError, RepeatedJob, allocate};
-use crate::{AdvanceReservation, BadReservation, Queue, RunningJob, Scheduler};
+use crate::{AdvanceReservation, BadReservation, Queue, RunningJob};
 
 impl Dispatcher {
     /// Adds a job at the end of the queue. O(1).
