@@ -9,7 +9,8 @@ use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+
+use crate::cargo;
 
 /// The page whose blocks run each alone.
 const README: &str = "README.md";
@@ -24,9 +25,8 @@ const PAGES: [&str; 6] = [
     "docs/troubleshooting.md",
 ];
 
-/// How often it is asked whether a block has ended, and how many times at most: two minutes.
-const PAUSE: Duration = Duration::from_millis(20);
-const PAUSES: usize = 6000;
+/// Seconds that a block may take on a busy machine.
+const SECONDS: &str = "600";
 
 /// The last lines of its output that a failure shows.
 const SHOWN: usize = 10;
@@ -37,6 +37,14 @@ struct Block {
     page: &'static str,
     line: usize,
     text: String,
+}
+
+/// Runs the blocks with the program that the tests are run with.
+pub(crate) fn with_tested(root: &Path) -> Vec<String> {
+    match cargo::program(root) {
+        Ok(program) => problems(root, &program),
+        Err(problem) => vec![problem],
+    }
 }
 
 /// Runs the blocks with a program; what fails is told with its place.
@@ -131,8 +139,8 @@ impl Clone {
         let output = self.temporary.join("output");
         let file = fs::File::create(&output).map_err(|error| error.to_string())?;
         let other = file.try_clone().map_err(|error| error.to_string())?;
-        let mut child = Command::new("sh")
-            .args(["-e", "-c", &block.text])
+        let mut child = Command::new("timeout")
+            .args([SECONDS, "sh", "-e", "-c", &block.text])
             .current_dir(&self.folder)
             .env("PATH", &self.path)
             .env("TMPDIR", &self.temporary)
@@ -142,21 +150,13 @@ impl Clone {
             .process_group(0)
             .spawn()
             .map_err(|error| format!("sh: {error}"))?;
-        let mut pauses = 0;
-        let status = loop {
-            match child.try_wait().map_err(|error| error.to_string())? {
-                Some(status) => break status,
-                None if pauses == PAUSES => {
-                    end(child.id());
-                    return Err("it takes more than two minutes".to_string());
-                }
-                None => std::thread::sleep(PAUSE),
-            }
-            pauses += 1;
-        };
+        let status = child.wait().map_err(|error| error.to_string())?;
         end(child.id());
-        if status.success() {
-            return Ok(());
+        match status.code() {
+            Some(0) => return Ok(()),
+            // That of `timeout`.
+            Some(124) => return Err(format!("it takes more than {SECONDS} seconds")),
+            _ => {}
         }
         let said = fs::read(output).unwrap_or_default();
         let said = String::from_utf8_lossy(&said);

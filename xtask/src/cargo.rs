@@ -1,10 +1,14 @@
 //! Calls of cargo, the one that runs this program.
 
-use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use crate::notes;
+
+/// The variable with the size of a run of the tests, as the checks run them and as measurements do
+/// (`xtask/trials`).
+pub(crate) const SIZE: (&str, &str) = ("PAVIOR_SIZE", "checks");
+pub(crate) const LONG: (&str, &str) = ("PAVIOR_SIZE", "long");
 
 /// What builds the program, with the features that the tests have: other ones would build most of
 /// it twice.
@@ -13,6 +17,7 @@ const TESTS: [&str; 5] = ["test", "--workspace", "--all-features", "--no-run", "
 fn command(root: &Path, arguments: &[&str]) -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(arguments).current_dir(root).env(notes::NOTES, notes::path(root));
+    cargo.envs([SIZE]);
     cargo
 }
 
@@ -41,34 +46,12 @@ pub(crate) fn output_with(
 
 /// Warnings of the documentation are denied, and the counts of instructions are those of a build
 /// that is not incremental.
-const CHECKED: [(&str, &str); 2] = [("RUSTDOCFLAGS", "-D warnings"), ("CARGO_INCREMENTAL", "0")];
+pub(crate) const CHECKED: [(&str, &str); 2] =
+    [("RUSTDOCFLAGS", "-D warnings"), ("CARGO_INCREMENTAL", "0")];
 
 /// Whether a cargo command succeeds, as all the checks run it.
 pub(crate) fn run(root: &Path, arguments: &[&str]) -> bool {
     run_with(root, arguments, &CHECKED)
-}
-
-/// What a cargo command, as all the checks run it, prints, and whether it succeeds. It is shown at
-/// once, or left to the caller.
-pub(crate) fn report(root: &Path, arguments: &[&str], show: bool) -> (String, bool) {
-    let mut cargo = command(root, arguments);
-    cargo.envs(CHECKED).stdout(Stdio::piped());
-    let mut child = match cargo.spawn() {
-        Ok(child) => child,
-        Err(error) => return (error.to_string(), false),
-    };
-    let mut said = String::new();
-    let mut lines = BufReader::new(child.stdout.take().expect("it is piped"));
-    let mut line = Vec::new();
-    while lines.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
-        let text = String::from_utf8_lossy(&line);
-        if show {
-            print!("{text}");
-        }
-        said.push_str(&text);
-        line.clear();
-    }
-    (said, child.wait().is_ok_and(|status| status.success()))
 }
 
 /// Whether a cargo command succeeds with these variables.

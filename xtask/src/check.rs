@@ -1,374 +1,292 @@
-//! Everything that must hold before a change lands, in one command.
+//! `cargo xtask check`: runs the steps, each in a process of its own, those that wait beside those
+//! that compute, and reports on them.
 
-use std::path::Path;
-use std::process::Command;
-use std::thread::JoinHandle;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
 use std::time::Instant;
 
-use crate::cargo::{program, report, run as cargo, run_with};
-use crate::{
-    blocks, dependencies, dist, docs, kinds, kube, layers, links, messages, notes, openapi,
-    packages, python, sharing, slurm, tidy, viewer,
-};
+use crate::notes;
+use crate::steps::{self, STEPS, Step, Uses};
 
-/// What a step is, and the cargo arguments.
-type Step = (&'static str, &'static [&'static str]);
+/// Free bytes that the checks need, all that they fetch and build included.
+const ROOM: u64 = 24_000_000_000;
 
-/// Steps before the tests.
-const FIRST: &[Step] = &[
-    ("formatting", &["fmt", "--all", "--check"]),
-    // All features in all steps, so that what several steps need is built once.
-    (
-        "lints",
-        &[
-            "clippy",
-            "--workspace",
-            "--all-targets",
-            "--all-features",
-            "--quiet",
-            "--",
-            "-D",
-            "warnings",
-        ],
-    ),
-];
+/// The cores that computing steps share.
+const CORES: usize = 2;
 
-/// The tests of all packages. Those of real Slurms wait far more than they compute: they run beside
-/// the others.
-const TESTS: &[&str] = &["test", "--workspace", "--all-features", "--no-fail-fast"];
+/// The last lines of a step that fails, of tests the first characters of each that fails.
+const LINES: usize = 30;
+const CHARACTERS: usize = 1200;
 
-/// Steps after the tests.
-const STEPS: &[Step] = &[
-    (
-        "lints of what is measured by hand",
-        &[
-            "clippy",
-            "--workspace",
-            "--all-features",
-            "--test",
-            "speed",
-            "--quiet",
-            "--",
-            "-D",
-            "warnings",
-        ],
-    ),
-    (
-        "the library with its default features",
-        &["clippy", "--package", "pavior", "--quiet", "--", "-D", "warnings"],
-    ),
-    (
-        "instructions of fixed sets: questions to strategies, EASY, refusals",
-        &[
-            "bench",
-            "--quiet",
-            "--package",
-            "pavior-allocation",
-            "--package",
-            "pavior-scheduling",
-            "--package",
-            "pavior-planning",
-            "--bench",
-            "instructions",
-            "--bench",
-            "growth",
-            "--bench",
-            "refusal",
-            "--",
-            "check",
-        ],
-    ),
-    (
-        "instructions of fixed sets: an event to watchers, as the tests are built",
-        &[
-            "bench",
-            "--quiet",
-            "--profile",
-            "dev",
-            "--workspace",
-            "--all-features",
-            "--bench",
-            "event",
-            "--",
-            "check",
-        ],
-    ),
-    (
-        "the program with its default features: without doors to other programs",
-        &["clippy", "--package", PROGRAM, "--all-targets", "--quiet", "--", "-D", "warnings"],
-    ),
-    (
-        "what it says of the doors that it lacks",
-        &["test", "--package", PROGRAM, "--quiet", "--test", "it", "doors::"],
-    ),
-    (
-        "the service without PostgreSQL",
-        &[
-            "clippy",
-            "--package",
-            PROGRAM,
-            "--features",
-            "serve",
-            "--all-targets",
-            "--quiet",
-            "--",
-            "-D",
-            "warnings",
-        ],
-    ),
-    // The program and the facade have one name, and so one folder of pages: one after the other.
-    (
-        "documentation of the program",
-        &["doc", "--package", "pavior-cli", "--all-features", "--no-deps", "--quiet"],
-    ),
-    (
-        "documentation",
-        &[
-            "doc",
-            "--workspace",
-            "--exclude",
-            "pavior-cli",
-            "--all-features",
-            "--no-deps",
-            "--quiet",
-        ],
-    ),
-];
+/// The variable with the file for the processor time of a step.
+const SECONDS: &str = "PAVIOR_STEP_SECONDS";
 
-/// The package of the command line.
-const PROGRAM: &str = "pavior-cli";
+/// How a step ended.
+enum End {
+    Passed,
+    Failed,
+    /// It was left out, and why.
+    LeftOut(String),
+}
 
-/// Runs all checks, and returns what failed.
-pub(crate) fn run(root: &Path) -> Vec<String> {
+/// A step that has ended.
+struct Ended {
+    step: &'static Step,
+    end: End,
+    seconds: f64,
+    /// Seconds of processor time, of the step and all that it waited for.
+    processor: f64,
+}
+
+/// Runs all steps, or those named and those that they follow; returns what failed.
+pub(crate) fn run(root: &Path, only: &[String]) -> Vec<String> {
+    let steps = match chosen(only) {
+        Ok(steps) => steps,
+        Err(problem) => return vec![problem],
+    };
+    if let Err(problem) = room(root) {
+        return vec![problem];
+    }
     notes::begin(root);
-    let mut failed = Vec::new();
     let began = Instant::now();
-    let announce = |step: &str| eprintln!("== {step} (after {} s)", began.elapsed().as_secs());
-    // It waits for a package index, and nothing waits for it before the last step.
-    let environment = beside(root, python::prepare);
-    // Some of the releases are downloaded, which takes minutes.
-    let releases = beside(root, slurm::prepare);
-    // A control plane is built, which takes minutes where none was built before.
-    let control_plane = beside(root, kube::prepare);
-    // A Debian that the release is tried in is downloaded.
-    let clean = beside(root, dist::prepare);
-    let own = [
-        ("tidy", tidy::problems(root)),
-        ("layers", layers::problems(root)),
-        ("pages of strategies", docs::problems(root)),
-        ("kinds of the pages", kinds::problems(root)),
-        ("links of the pages", links::problems(root)),
-        ("messages that docs/troubleshooting.md quotes", messages::problems(root)),
-        ("licences and versions of dependencies", dependencies::problems(root)),
-        ("metadata of packages, minimum Rust version", packages::problems(root)),
-        ("what doors share of what is compiled", sharing::problems(root)),
-    ];
-    for (name, problems) in own {
-        announce(name);
-        failed.extend(problems);
-    }
-    // Before the tests, which look at the page with what npm installs here.
-    announce("the page's bundle, built anew by npm");
-    failed.extend(viewer::problems(root));
-    let step = |(name, arguments): &Step| {
-        announce(&format!("{name}: cargo {}", arguments.join(" ")));
-        let failed = || format!("failed: {name} (cargo {})", arguments.join(" "));
-        (!cargo(root, arguments)).then(failed)
+    let run = Run {
+        root: root.to_path_buf(),
+        // The build may replace the file while this runs.
+        program: std::env::current_exe().unwrap_or_default(),
+        only_changed: only.is_empty() && !notes::all_required(),
     };
-    failed.extend(FIRST.iter().filter_map(step));
-    end_of(control_plane);
-    failed.extend(tests(root, &announce));
-    failed.extend(STEPS.iter().filter_map(step));
-    announce("the shell blocks of README and first pages, in a fresh clone");
-    match program(root) {
-        Ok(program) => failed.extend(blocks::problems(root, &program)),
-        Err(problem) => failed.push(problem),
-    }
-    announce("packages: cargo package --workspace, and all compiled from what is packed");
-    failed.extend(packages::pack(root));
-    announce("the one unsafe call under Miri, or valgrind");
-    failed.extend(memory(root));
-    announce("Python package");
-    end_of(environment);
-    failed.extend(python::problems(root));
-    announce("OpenAPI document of pavior serve");
-    failed.extend(openapi::problems(root));
-    announce("what a release has, installed and used in a clean Debian 13");
-    end_of(clean);
-    failed.extend(dist::check(root));
-    end_of(releases);
-    failed.extend(end(root, failed.is_empty(), &announce));
-    failed
-}
-
-/// Does something in a thread of its own.
-fn beside(root: &Path, work: fn(&Path)) -> JoinHandle<()> {
-    let root = root.to_path_buf();
-    std::thread::spawn(move || work(&root))
-}
-
-fn end_of(work: JoinHandle<()>) {
-    work.join().expect("what prepares does not panic");
-}
-
-/// Says what was not tried; why that is a failure, where it is one.
-fn end(root: &Path, passed: bool, announce: &dyn Fn(&str)) -> Option<String> {
-    if !passed {
-        return None;
-    }
-    let verdict = notes::verdict(&notes::skipped(root), notes::all_required());
-    verdict.map(|end| announce(&end)).err()
-}
-
-/// Runs all tests, those of real Slurms beside the others.
-fn tests(root: &Path, announce: &dyn Fn(&str)) -> Vec<String> {
-    announce("tests and examples of the docs: what they need is built");
-    let built = [TESTS, &["--no-run", "--quiet"]].concat();
-    if !cargo(root, &built) {
-        return vec!["failed: a test cannot be built".to_string()];
-    }
-    announce(&format!("tests and examples of the docs: cargo {}", TESTS.join(" ")));
-    let slurm = {
-        let root = root.to_path_buf();
-        let arguments = [TESTS, &["--quiet", "--test", "it", "--"], slurm::TESTS].concat();
-        std::thread::spawn(move || report(&root, &arguments, false))
-    };
-    let skipped = slurm::TESTS.iter().flat_map(|name| ["--skip", name]);
-    let others: Vec<&str> = TESTS.iter().copied().chain(["--"]).chain(skipped).collect();
-    let (said, passed) = report(root, &others, true);
-    let of = format!("tests and examples of the docs (cargo {})", TESTS.join(" "));
-    let mut failed = failures(&of, &said, passed);
-    announce("tests of real Slurms, which ran beside these: the end is waited for");
-    let (said, passed) = slurm.join().expect("a thread that runs a program does not panic");
-    print!("{said}");
-    failed.extend(failures("tests of real Slurms", &said, passed));
-    failed
-}
-
-/// What failed of tests, with the first words of each, so that the end of a long run says why.
-fn failures(of: &str, said: &str, passed: bool) -> Vec<String> {
-    const WORDS: usize = 1200;
-    if passed {
-        return Vec::new();
-    }
-    let short = |told: &str| told.chars().take(WORDS).collect::<String>();
-    let told = said.split("\n---- ").skip(1).map(|told| format!("---- {}", short(told)));
-    told.chain([format!("failed: {of}")]).collect()
-}
-
-/// Runs the exhaustive conformance suite, of all strategies or of those named.
-pub(crate) fn exhaustive(root: &Path, names: &[String]) -> Vec<String> {
-    example(root, &["--release"], "exhaustive", names)
-}
-
-/// Runs the conformance suite of the strategies named, in the profile that tests are built in.
-pub(crate) fn conformance(root: &Path, names: &[String]) -> Vec<String> {
-    example(root, &[], "conformance", names)
-}
-
-fn example(root: &Path, profile: &[&str], name: &str, arguments: &[String]) -> Vec<String> {
-    let arguments = arguments.iter().map(String::as_str);
-    let arguments: Vec<&str> = ["run", "--quiet", "--package", "pavior-allocation"]
-        .into_iter()
-        .chain(profile.iter().copied())
-        .chain(["--example", name, "--"])
-        .chain(arguments)
-        .collect();
-    if cargo(root, &arguments) { Vec::new() } else { vec!["a claim is broken".to_string()] }
-}
-
-/// Tries every hostile value of every option, and every fault of outputs; prints the counts by
-/// area.
-pub(crate) fn tries(root: &Path) -> Vec<String> {
-    let tests = ["test", "--quiet", "--package", PROGRAM, "--all-features", "--test", "it"];
-    let tries = ["tries", "--", "--nocapture", "--test-threads", "1"];
-    if run_with(root, &[&tests[..], &tries].concat(), &[("PAVIOR_TRIES", "all")]) {
-        Vec::new()
-    } else {
-        vec!["a try was not answered as it must be".to_string()]
-    }
-}
-
-/// Attacks every promise at length, and prints what was tried.
-pub(crate) fn attack(root: &Path) -> Vec<String> {
-    notes::begin(root);
-    let mut failed = Vec::new();
-    for package in ["pavior-serve", "pavior-slurm", PROGRAM] {
-        // Some attacks stand beside the code that they try.
-        let all = "--all-features";
-        let tests = ["test", "--quiet", "--package", package, all, "--tests", "attack"];
-        let alone = ["--", "--test-threads", "1"];
-        if !run_with(root, &[&tests[..], &alone].concat(), &[("PAVIOR_ATTACK", "long")]) {
-            failed.push(format!("failed: attacks of {package}"));
+    let ended = run.steps(&steps);
+    print!("{}", table(&ended, began.elapsed().as_secs_f64()));
+    let failed = ended.iter().filter(|ended| !matches!(ended.end, End::Passed));
+    let mut problems: Vec<String> = failed.map(|ended| run.problem(ended)).collect();
+    let said: String = ended.iter().map(|ended| run.said(ended.step)).collect();
+    let (passed, failed) = counts(&said);
+    println!("tests: {passed} passed, {failed} failed");
+    if problems.is_empty() {
+        match notes::verdict(&notes::skipped(root), notes::all_required()) {
+            Ok(end) => println!("{end}"),
+            Err(problem) => problems.push(problem),
         }
     }
-    println!("{}", notes::attacks(root));
-    for skipped in notes::skipped(root) {
-        eprintln!("NOT tried here: {skipped}");
-    }
-    failed
+    problems
 }
 
-/// Tries changed inputs on every parser for some minutes.
-pub(crate) fn fuzz(root: &Path, minutes: Option<&str>) -> Vec<String> {
-    let Ok(minutes) = minutes.unwrap_or("1").parse::<u64>() else {
-        return vec!["cargo xtask fuzz MINUTES: a whole number".to_string()];
+/// Returns the named steps with all that they follow, in the order of the table; all if none is
+/// named.
+fn chosen(only: &[String]) -> Result<Vec<&'static Step>, String> {
+    let mut names: Vec<&str> = only.iter().map(String::as_str).collect();
+    let mut at = 0;
+    while let Some(name) = names.get(at).copied() {
+        names.extend(steps::named(name)?.after.split_whitespace());
+        at += 1;
+    }
+    Ok(STEPS.iter().filter(|step| only.is_empty() || names.contains(&step.name)).collect())
+}
+
+/// Says what room the checks need, and fails if the disk has less.
+fn room(root: &Path) -> Result<(), String> {
+    let number = |program: &str, arguments: &[&str]| {
+        let said = Command::new(program).args(arguments).current_dir(root).output().ok()?;
+        let text = String::from_utf8_lossy(&said.stdout).into_owned();
+        text.split_whitespace().find_map(|word| word.parse::<u64>().ok())
     };
-    let tests = ["test", "--quiet", "--package", PROGRAM, "--all-features", "--test", "it"];
-    let mutations = ["mutations", "--", "--nocapture"];
-    let seconds = (60 * minutes).to_string();
-    let variables = [("PAVIOR_FUZZ_SECONDS", seconds.as_str())];
-    if run_with(root, &[&tests[..], &mutations].concat(), &variables) {
-        Vec::new()
-    } else {
-        vec!["an input was not read as it must be".to_string()]
+    let built = number("du", &["--summarize", "--block-size=1", "target"]).unwrap_or(0);
+    let needed = ROOM.saturating_sub(built).max(ROOM / 6);
+    let free = number("df", &["--output=avail", "--block-size=1", "."]);
+    let giga = |bytes: u64| bytes as f64 / 1e9;
+    println!("the checks need {:.0} GB of disk, most of it in target/", giga(needed));
+    match free {
+        Some(free) if free < needed => Err(format!(
+            "the disk has {:.1} GB left, and the checks need {:.0}: `cargo clean` frees what older \
+             builds have left",
+            giga(free),
+            giga(needed)
+        )),
+        _ => Ok(()),
     }
 }
 
-/// The features that the call of `mesh/src/search/vectors.rs` asks the processor for. Miri answers
-/// that question from the flags of the compiler.
-const VECTORS: &str = "-C target-feature=+avx2,+bmi1,+bmi2,+lzcnt,+popcnt";
+/// A run of the checks.
+struct Run {
+    root: PathBuf,
+    /// This program.
+    program: PathBuf,
+    /// True if a step is left out whose inputs are as they were when it passed.
+    only_changed: bool,
+}
 
-const VECTOR_TESTS: [&str; 6] =
-    ["test", "--quiet", "--package", "pavior-mesh", "--lib", "search::vectors"];
+impl Run {
+    /// Runs steps: those that wait as soon as what they follow has ended, those that compute in
+    /// their order, as cores are free for them.
+    fn steps(&self, steps: &[&'static Step]) -> Vec<Ended> {
+        let (sender, receiver) = mpsc::channel::<Ended>();
+        let mut waiting = steps.to_vec();
+        let mut running: Vec<&Step> = Vec::new();
+        let mut ended: Vec<Ended> = Vec::new();
+        std::thread::scope(|scope| {
+            loop {
+                let mut taken: usize = running.iter().map(|step| cores(step)).sum();
+                let mut at = 0;
+                while at < waiting.len() {
+                    let step = waiting[at];
+                    let is_over = |name: &str| {
+                        ended.iter().any(|end| end.step.name == name)
+                            || !steps.iter().any(|step| step.name == name)
+                    };
+                    let is_ready = step.after.split_whitespace().all(is_over);
+                    if !is_ready || taken + cores(step) > CORES {
+                        // No later step takes the cores that this one waits for.
+                        taken = if cores(step) > 0 { CORES } else { taken };
+                        at += 1;
+                        continue;
+                    }
+                    taken += cores(step);
+                    running.push(waiting.remove(at));
+                    let sender = sender.clone();
+                    let lost = lost(step, &ended);
+                    scope.spawn(move || sender.send(self.step(step, lost)));
+                }
+                if running.is_empty() {
+                    break;
+                }
+                let end = receiver.recv().expect("a step that runs ends");
+                running.retain(|step| step.name != end.step.name);
+                eprint!("{}", row(&end));
+                ended.push(end);
+            }
+        });
+        ended
+    }
 
-/// Runs the tests of the vectors under Miri, where a nightly toolchain has it, or else under
-/// valgrind.
-fn memory(root: &Path) -> Vec<String> {
-    let miri = |arguments: &[&str]| {
-        let mut command = Command::new("rustup");
-        command.args(["run", "nightly", "cargo", "miri"]).args(arguments);
-        command.current_dir(root).env("RUSTFLAGS", VECTORS);
-        command
+    /// Runs a step in a process of its own, unless there is a reason to leave it out.
+    fn step(&self, step: &'static Step, lost: Option<&str>) -> Ended {
+        let ended = |end, seconds, processor| Ended { step, end, seconds, processor };
+        if let Some(lost) = lost {
+            return ended(End::LeftOut(format!("{lost} failed")), 0.0, 0.0);
+        }
+        let stamp = self.file(step, "stamp");
+        let inputs = step.inputs.map(|inputs| inputs(&self.root));
+        let is_same = inputs.is_some() && fs::read_to_string(&stamp).ok() == inputs;
+        if self.only_changed && is_same {
+            return ended(End::Passed, 0.0, 0.0);
+        }
+        eprintln!("   begins: {} ({})", step.name, step.does);
+        let began = Instant::now();
+        let _ = fs::remove_file(&stamp);
+        let passed = self.process(step).is_ok_and(|passed| passed);
+        if let (true, Some(inputs)) = (passed, inputs) {
+            let _ = fs::write(stamp, inputs);
+        }
+        let processor = fs::read_to_string(self.file(step, "seconds")).unwrap_or_default();
+        let end = if passed { End::Passed } else { End::Failed };
+        ended(end, began.elapsed().as_secs_f64(), processor.parse().unwrap_or(f64::NAN))
+    }
+
+    fn process(&self, step: &Step) -> std::io::Result<bool> {
+        let log = self.file(step, "log");
+        fs::create_dir_all(log.parent().unwrap_or(&self.root))?;
+        let log = fs::File::create(log)?;
+        let mut process = Command::new(&self.program);
+        process.args(["step", step.name]).current_dir(&self.root).stdin(Stdio::null());
+        process.env(SECONDS, self.file(step, "seconds"));
+        Ok(process.stdout(log.try_clone()?).stderr(log).status()?.success())
+    }
+
+    /// Returns the path of a file about a step.
+    fn file(&self, step: &Step, ending: &str) -> PathBuf {
+        self.root.join("target/checks").join(format!("{}.{ending}", step.name))
+    }
+
+    /// Returns what a step printed.
+    fn said(&self, step: &Step) -> String {
+        let bytes = fs::read(self.file(step, "log")).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// Describes how a step failed: what it said last, where the rest is, and how to repeat it.
+    fn problem(&self, ended: &Ended) -> String {
+        let name = ended.step.name;
+        let repeat = format!("repeat it: cargo xtask check --only {name}");
+        match &ended.end {
+            End::LeftOut(why) => format!("not run: {name}: {why}"),
+            _ => format!(
+                "FAILED: {name}\n{}\nall of it: {}; {repeat}",
+                last(&self.said(ended.step)),
+                self.file(ended.step, "log").display()
+            ),
+        }
+    }
+}
+
+/// Writes the processor time of this process, and of all that it waited for, into the file that
+/// [`SECONDS`] names.
+pub(crate) fn note_seconds() {
+    let Some(file) = std::env::var_os(SECONDS) else { return };
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // Behind the name in parentheses: field 3 and so on; 14 to 17 are ticks of 10 ms.
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    let ticks: u64 = fields.skip(11).take(4).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
+    let _ = fs::write(file, format!("{:.2}", ticks as f64 / 100.0));
+}
+
+/// Returns the cores that a step takes from those that compute.
+fn cores(step: &Step) -> usize {
+    match step.uses {
+        Uses::Both => CORES,
+        Uses::One => 1,
+        Uses::Wait => 0,
+    }
+}
+
+/// Returns a step that another follows, and that did not pass.
+fn lost(step: &Step, ended: &[Ended]) -> Option<&'static str> {
+    let lost = |end: &&Ended| step.follows(end.step.name) && !matches!(end.end, End::Passed);
+    ended.iter().find(lost).map(|end| end.step.name)
+}
+
+/// Returns the line of a step in the table.
+fn row(ended: &Ended) -> String {
+    let name = ended.step.name;
+    match &ended.end {
+        End::LeftOut(why) => format!("{name:14}     not run: {why}\n"),
+        End::Passed if ended.seconds == 0.0 => format!("{name:14}     nothing changed\n"),
+        end => {
+            let end = if matches!(end, End::Passed) { "passed" } else { "FAILED" };
+            format!("{name:14} {:7.1} {:9.1}  {end}\n", ended.seconds, ended.processor)
+        }
+    }
+}
+
+fn table(ended: &[Ended], seconds: f64) -> String {
+    let mut text = "\nstep              wall processor, in seconds\n".to_string();
+    text.extend(ended.iter().map(row));
+    let processor: f64 = ended.iter().map(|end| end.processor).filter(|s| s.is_finite()).sum();
+    text + &format!("{:14} {seconds:7.1} {processor:9.1}\n", "all")
+}
+
+/// Returns the last lines of an output; of tests the beginning of each that failed.
+fn last(said: &str) -> String {
+    let short = |told: &str| told.chars().take(CHARACTERS).collect::<String>();
+    let told = said.split("\n---- ").skip(1).map(|told| format!("---- {}", short(told)));
+    let mut told: Vec<String> = told.collect();
+    let lines: Vec<&str> = said.lines().collect();
+    told.push(lines[lines.len().saturating_sub(LINES)..].join("\n"));
+    told.join("\n")
+}
+
+/// Returns how many tests passed and failed by an output of Rust's tests.
+fn counts(said: &str) -> (usize, usize) {
+    let number = |line: &str, what: &str| {
+        let before = line.split(what).next()?.trim_end();
+        before.rsplit(' ').next()?.parse::<usize>().ok()
     };
-    let is_there = |mut command: Command| command.output().is_ok_and(|said| said.status.success());
-    if is_there(miri(&["--version"])) {
-        let passed = miri(&VECTOR_TESTS).status().is_ok_and(|status| status.success());
-        return if passed { Vec::new() } else { vec!["failed: Miri".to_string()] };
-    }
-    let mut version = Command::new("valgrind");
-    version.arg("--version");
-    if !is_there(version) {
-        let why = "neither a nightly toolchain with Miri nor valgrind";
-        notes::skip(root, "the one unsafe call", why);
-        return Vec::new();
-    }
-    let runner = format!("CARGO_TARGET_{}_RUNNER", host().to_uppercase().replace('-', "_"));
-    let valgrind = "valgrind --quiet --error-exitcode=1";
-    if run_with(root, &VECTOR_TESTS, &[(&runner, valgrind)]) {
-        Vec::new()
-    } else {
-        vec!["failed: the vectors under valgrind".to_string()]
-    }
-}
-
-/// The platform that the compiler builds for.
-fn host() -> String {
-    let version = Command::new("rustc").arg("-vV").output();
-    let text = version.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
-    let text = text.unwrap_or_default();
-    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
-    host.unwrap_or_default().to_string()
+    let results = said.lines().filter(|line| line.starts_with("test result: "));
+    let counts = results.map(|line| (number(line, " passed"), number(line, " failed")));
+    counts.fold((0, 0), |sum, (passed, failed)| {
+        (sum.0 + passed.unwrap_or(0), sum.1 + failed.unwrap_or(0))
+    })
 }
 
 #[cfg(test)]
@@ -376,13 +294,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_failed_is_told_in_a_few_words() {
-        let said =
-            format!("\n---- a::b stdout ----\n{}\n\n---- c stdout ----\nwhy\n", "x".repeat(9999));
-        let told = failures("tests", &said, false);
-        assert_eq!(told.len(), 3);
-        assert!(told[0].starts_with("---- a::b stdout ----\nxxx") && told[0].len() < 1300);
-        assert_eq!((&*told[1], &*told[2]), ("---- c stdout ----\nwhy\n", "failed: tests"));
-        assert_eq!(failures("tests", &said, true), Vec::<String>::new());
+    fn a_named_step_comes_with_those_that_it_follows() {
+        let names = |only: &[&str]| {
+            let only: Vec<String> = only.iter().map(ToString::to_string).collect();
+            chosen(&only).map(|steps| steps.iter().map(|step| step.name).collect::<Vec<_>>())
+        };
+        assert_eq!(names(&["tidy"]), Ok(vec!["tidy"]));
+        let release = names(&["release"]).unwrap();
+        assert!(release.ends_with(&["python", "release"]) && release.contains(&"build"));
+        assert_eq!(names(&[]).unwrap().len(), STEPS.len());
+        assert!(names(&["tidy", "x"]).unwrap_err().contains("there is no step `x`"));
+    }
+
+    #[test]
+    fn the_end_of_a_failure_is_told() {
+        let said = format!(
+            "\n---- a::b stdout ----\n{}\n\n---- c stdout ----\nwhy\n{}the end\n",
+            "x".repeat(9999),
+            "line\n".repeat(100)
+        );
+        let told = last(&said);
+        assert!(told.starts_with("---- a::b stdout ----\nxxx") && told.ends_with("the end"));
+        assert!(told.contains("---- c stdout ----\nwhy") && told.len() < 4000);
+    }
+
+    #[test]
+    fn results_of_tests_are_added() {
+        let said = "test result: ok. 12 passed; 0 failed; 1 ignored\nx\n\
+                    test result: FAILED. 3 passed; 2 failed; 0 ignored\n";
+        assert_eq!(counts(said), (15, 2));
     }
 }

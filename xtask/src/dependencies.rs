@@ -98,50 +98,11 @@ fn of_metadata(metadata: &Value) -> Vec<String> {
     problems
 }
 
-/// Whether an SPDX expression can be met with permissive licences. `/` is an old way to write OR.
+/// Returns true if an SPDX expression can be met with permissive licenses; `/` is an old OR.
 fn is_permissive(expression: &str) -> bool {
-    let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
-    let words: Vec<&str> = spaced.split_whitespace().collect();
-    let mut at = 0;
-    let met = any_of(&words, &mut at);
-    met && at == words.len()
-}
-
-fn any_of(words: &[&str], at: &mut usize) -> bool {
-    let mut met = all_of(words, at);
-    while words.get(*at) == Some(&"OR") {
-        *at += 1;
-        let other = all_of(words, at);
-        met = met || other;
-    }
-    met
-}
-
-fn all_of(words: &[&str], at: &mut usize) -> bool {
-    let mut met = one(words, at);
-    while words.get(*at) == Some(&"AND") {
-        *at += 1;
-        let other = one(words, at);
-        met = met && other;
-    }
-    met
-}
-
-fn one(words: &[&str], at: &mut usize) -> bool {
-    let Some(&word) = words.get(*at) else { return false };
-    *at += 1;
-    if word == "(" {
-        let met = any_of(words, at);
-        let closed = words.get(*at) == Some(&")");
-        *at += usize::from(closed);
-        return met && closed;
-    }
-    let mut licence = word.to_string();
-    if words.get(*at) == Some(&"WITH") {
-        licence += &format!(" WITH {}", words.get(*at + 1).unwrap_or(&""));
-        *at += 2;
-    }
-    LICENCES.contains(&licence.as_str())
+    let is_met = |license: &spdx::LicenseReq| LICENCES.contains(&license.to_string().as_str());
+    let parsed = spdx::Expression::parse_mode(expression, spdx::ParseMode::LAX);
+    parsed.is_ok_and(|expression| expression.evaluate(is_met))
 }
 
 #[cfg(test)]

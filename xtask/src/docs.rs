@@ -12,7 +12,7 @@ use pavior_allocation::claim::{Claim, Grants, Recognition};
 use pavior_allocation::{Registry, Selection};
 use pavior_mesh::Grid;
 
-use crate::rust_files;
+use crate::{blocks, cargo, kinds, links, messages, rust_files};
 
 /// Where the strategies' files lie.
 const SOURCES: &str = "crates/allocation/src/strategies";
@@ -39,8 +39,23 @@ struct Source {
     header: Vec<String>,
 }
 
+/// Writes the pages that are made, and tries what all pages say, with a program that is built or
+/// the one given.
+pub(crate) fn all(root: &Path, program: Option<&str>) -> Vec<String> {
+    let mut problems = write(root);
+    problems.extend(kinds::problems(root));
+    problems.extend(links::problems(root));
+    problems.extend(messages::problems(root));
+    let program = program.map_or_else(|| cargo::every_door(root), |path| Ok(PathBuf::from(path)));
+    match program {
+        Ok(program) => problems.extend(blocks::problems(root, &program)),
+        Err(problem) => problems.push(problem),
+    }
+    problems
+}
+
 /// Writes the pages, and removes those of strategies that are gone.
-pub(crate) fn write(root: &Path) -> Vec<String> {
+fn write(root: &Path) -> Vec<String> {
     let pages = match pages(root) {
         Ok(pages) => pages,
         Err(problem) => return vec![problem],

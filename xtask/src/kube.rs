@@ -3,35 +3,39 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::cargo::run_with;
+use crate::cargo::{LONG, run_with};
+use crate::commands::Arguments;
 
 /// As `examples/kubernetes/control-plane.sh` takes them; the last is the one of the checks.
 const RELEASES: [&str; 4] = ["1.34", "1.35", "1.36", "1.37"];
 
 /// Has the control plane, Kueue and JobSet built, so that the tests do not wait for them. What
-/// cannot be built the tests leave out, loudly.
-pub(crate) fn prepare(root: &Path) {
+/// cannot be built the tests leave out, loudly. What Go downloads and compiles for that, some
+/// gigabytes, is removed: the programs remain.
+pub(crate) fn prepare(root: &Path) -> Vec<String> {
     let newest = RELEASES[RELEASES.len() - 1];
+    let caches = root.join("target/go");
     for (script, arguments) in
         [("control-plane.sh", &["make", newest][..]), ("controllers.sh", &["make"])]
     {
         let mut command = Command::new(root.join("examples/kubernetes").join(script));
         command.args(arguments).stdin(Stdio::null());
+        command.env("GOMODCACHE", caches.join("modules")).env("GOCACHE", caches.join("built"));
         if let Ok(made) = command.output() {
             eprintln!("Kubernetes: {}", String::from_utf8_lossy(&made.stdout).trim());
         }
     }
+    // Go makes the folders of modules read-only.
+    let _ = Command::new("chmod").args(["-R", "u+w"]).arg(&caches).stderr(Stdio::null()).status();
+    let _ = std::fs::remove_dir_all(caches);
+    Vec::new()
 }
 
-/// Runs everything that disturbs a cluster on a release, with the seeds 1 to 5 or others; or all
-/// tests as the checks run them, on each release but theirs.
-pub(crate) fn storm(root: &Path, arguments: &[String]) -> Vec<String> {
-    let usage = || {
-        let releases = RELEASES.join(", ");
-        vec![format!("cargo xtask kube RELEASE [SEED ...]: {releases}; or older; or speed")]
-    };
-    let Some((release, seeds)) = arguments.split_first() else { return usage() };
-    match release.as_str() {
+/// Runs everything that disturbs a cluster on a release, with seeds; or all tests as the checks run
+/// them, on each release but theirs; or a measurement.
+pub(crate) fn storm(root: &Path, given: &Arguments) -> Vec<String> {
+    let release = given.words[0].as_str();
+    match release {
         "speed" => return speed(root),
         "older" => {
             let older = &RELEASES[..RELEASES.len() - 1];
@@ -39,12 +43,14 @@ pub(crate) fn storm(root: &Path, arguments: &[String]) -> Vec<String> {
         }
         _ => {}
     }
-    let numbers = seeds.iter().all(|seed| seed.parse::<u64>().is_ok());
-    if !RELEASES.contains(&release.as_str()) || !numbers {
-        return usage();
+    if !RELEASES.contains(&release) {
+        let releases = RELEASES.join(", ");
+        return vec![format!("`{release}` is not `older`, `speed` or a release: {releases}")];
     }
-    let seeds = if seeds.is_empty() { "1 2 3 4 5".to_string() } else { seeds.join(" ") };
-    tests(root, release, &[("PAVIOR_KUBE_SEEDS", seeds.as_str())])
+    match given.seeds() {
+        Ok(seeds) => tests(root, release, &[LONG, ("PAVIOR_SEEDS", &seeds)]),
+        Err(problem) => vec![problem],
+    }
 }
 
 /// The tests on a release. With seeds they make more Jobs.

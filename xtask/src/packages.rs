@@ -5,6 +5,7 @@
 //! together, from what is in the packages alone.
 
 use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::Path;
 use std::process::Command;
 
@@ -74,6 +75,34 @@ fn minimum_rust(root: &Path) -> Option<String> {
             "rust-version {stated} is stated, but the checks run with {used}: no check holds it"
         )
     })
+}
+
+/// Returns a sum of what decides whether packages compile as the workspace does: manifests, names
+/// of files, and lines that read a file when they are compiled.
+pub(crate) fn inputs(root: &Path) -> String {
+    sum(root, |name, text, sum| {
+        name.hash(sum);
+        let reads = |line: &&str| line.contains("include") || line.contains("CARGO_MANIFEST_DIR");
+        if name.ends_with("Cargo.toml") || name.ends_with("Cargo.lock") {
+            text().hash(sum);
+        } else if name.ends_with(".rs") {
+            text().lines().filter(reads).for_each(|line| line.hash(sum));
+        }
+    })
+}
+
+/// Returns a sum of what is added for each file that git tracks, given its name and its text.
+pub(crate) fn sum(
+    root: &Path,
+    add: impl Fn(&str, &dyn Fn() -> String, &mut DefaultHasher),
+) -> String {
+    let listed = Command::new("git").arg("ls-files").current_dir(root).output();
+    let listed = listed.map(|said| String::from_utf8_lossy(&said.stdout).into_owned());
+    let mut sum = DefaultHasher::new();
+    for name in listed.unwrap_or_default().lines() {
+        add(name, &|| fs::read_to_string(root.join(name)).unwrap_or_default(), &mut sum);
+    }
+    format!("{:016x}", sum.finish())
 }
 
 /// Packs every package, in the order of dependency, and compiles what is in the packages.

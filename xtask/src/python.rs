@@ -96,8 +96,9 @@ fn tried(root: &Path, environment: &Environment) -> Vec<String> {
 }
 
 /// Makes the environment, if it can be made; [`problems`] says why it cannot.
-pub(crate) fn prepare(root: &Path) {
+pub(crate) fn prepare(root: &Path) -> Vec<String> {
     let _ = environment(root);
+    Vec::new()
 }
 
 /// An environment with the programs of the checks.
@@ -119,6 +120,8 @@ impl Environment {
             .args(arguments)
             .current_dir(folder)
             .env("VIRTUAL_ENV", &self.0)
+            // What it builds is shared with the other checks.
+            .envs(cargo::CHECKED)
             // Both lie in the folder of what is built.
             .env(notes::NOTES, self.0.with_file_name(notes::FILE))
             .env("PATH", path.unwrap_or_default())

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::cargo::run_with;
+use crate::cargo::{LONG, run_with};
 
 /// A part of the measurement.
 struct Part {
@@ -36,7 +36,7 @@ const PARTS: &[Part] = &[
         name: "a week of a real log after two, each forecast held against what came",
         package: "pavior-serve",
         what: What::Tests("forecast_days"),
-        sizes: &[("PAVIOR_FORECAST_DAYS", "14+7")],
+        sizes: &[LONG],
     },
     Part {
         name: "frames of 16x16x16 nodes and 2,000 jobs",

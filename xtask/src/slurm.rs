@@ -3,17 +3,15 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::cargo::run_with;
+use crate::cargo::{LONG, run_with};
+use crate::commands::Arguments;
 
 /// As `examples/slurm/release.sh` takes them.
 const RELEASES: [&str; 3] = ["22.05", "24.11", "testing"];
 
-/// What the names of the tests with a real Slurm end with.
-pub(crate) const TESTS: &[&str] = &["slurm_22_05", "slurm_24_11", "slurm_testing"];
-
 /// Has the releases made, so that the tests do not wait for each, and says which they are. What
 /// cannot be made the tests leave out, loudly.
-pub(crate) fn prepare(root: &Path) {
+pub(crate) fn prepare(root: &Path) -> Vec<String> {
     for release in RELEASES {
         for accounting in ["", "1"] {
             let mut command = Command::new(root.join("examples/slurm/release.sh"));
@@ -26,21 +24,22 @@ pub(crate) fn prepare(root: &Path) {
             }
         }
     }
+    Vec::new()
 }
 
-/// Runs the whole story of `pavior slurm` on a release, with the seeds 1 to 5 or others.
-pub(crate) fn story(root: &Path, arguments: &[String]) -> Vec<String> {
-    let usage = || vec![format!("cargo xtask slurm RELEASE [SEED ...]: {}", RELEASES.join(", "))];
-    let Some((release, seeds)) = arguments.split_first() else { return usage() };
-    if !RELEASES.contains(&release.as_str())
-        || seeds.iter().any(|seed| seed.parse::<u64>().is_err())
-    {
-        return usage();
+/// Runs the whole story of `pavior slurm` on a release, with seeds.
+pub(crate) fn story(root: &Path, given: &Arguments) -> Vec<String> {
+    let release = given.words[0].as_str();
+    if !RELEASES.contains(&release) {
+        return vec![format!("`{release}` is not one of the releases {}", RELEASES.join(", "))];
     }
-    let seeds = if seeds.is_empty() { "1 2 3 4 5".to_string() } else { seeds.join(" ") };
     let test = format!("a_cluster_of_64_nodes::slurm_{}", release.replace('.', "_"));
     let tests = ["test", "-p", "pavior-slurm", "--test", "it", &test, "--", "--nocapture"];
-    let variables = [("PAVIOR_SLURM_SEEDS", seeds.as_str()), ("PAVIOR_REQUIRE_SLURM", "1")];
+    let seeds = match given.seeds() {
+        Ok(seeds) => seeds,
+        Err(problem) => return vec![problem],
+    };
+    let variables = [LONG, ("PAVIOR_SEEDS", &seeds), ("PAVIOR_REQUIRE_SLURM", "1")];
     if run_with(root, &tests, &variables) {
         Vec::new()
     } else {

@@ -1,5 +1,5 @@
-//! Lengths of lines, functions and pages of results, the budget of lines, and calls that are banned,
-//! each with what to use instead.
+//! Lengths of lines, functions and pages of results, the budget of lines, and calls that are
+//! banned, each with what to use instead.
 //!
 //! The text is read as rustfmt leaves it: a function ends at the first line that is a closing brace
 //! at its own indentation.

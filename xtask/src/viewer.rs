@@ -32,8 +32,8 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
 fn outcome(root: &Path) -> Result<Vec<String>, String> {
     let page = root.join("crates/viewer/page");
     let folder = root.join("target/viewer");
-    if let Err(error) = copy(&page, &folder) {
-        return Ok(vec![format!("{}: {error}", folder.display())]);
+    if let Err(problem) = copy(&page, &folder) {
+        return Ok(vec![problem]);
     }
     let npm =
         |arguments: &[&str]| Command::new("npm").args(arguments).current_dir(&folder).output();
@@ -58,45 +58,30 @@ fn outcome(root: &Path) -> Result<Vec<String>, String> {
     Ok(compare(&page.join("dist"), &built))
 }
 
-/// The sources alone: what is built must come from them.
-fn copy(page: &Path, folder: &Path) -> std::io::Result<()> {
+/// Copies the sources alone: what is built must come from them.
+fn copy(page: &Path, folder: &Path) -> Result<(), String> {
     for stale in ["src", "dist"] {
-        match std::fs::remove_dir_all(folder.join(stale)) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
+        let _ = std::fs::remove_dir_all(folder.join(stale));
     }
-    std::fs::create_dir_all(folder.join("src"))?;
-    for name in ["package.json", "package-lock.json", "build.mjs", "tsconfig.json"] {
-        std::fs::copy(page.join(name), folder.join(name))?;
-    }
-    for entry in std::fs::read_dir(page.join("src"))? {
-        let entry = entry?;
-        std::fs::copy(entry.path(), folder.join("src").join(entry.file_name()))?;
-    }
-    Ok(())
+    std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut copy = Command::new("cp");
+    copy.args(["-r", "package.json", "package-lock.json", "build.mjs", "tsconfig.json", "src"]);
+    let copied = copy.arg(folder).current_dir(page).output().map_err(|error| error.to_string())?;
+    if copied.status.success() { Ok(()) } else { Err(said(&copied)) }
 }
 
-/// How two folders differ.
+/// Describes how two folders differ.
 fn compare(kept: &Path, built: &Path) -> Vec<String> {
-    let mut names: Vec<_> = [kept, built].into_iter().flat_map(names).collect();
-    names.sort();
-    names.dedup();
-    let differs = |name: &String| {
-        let text = |folder: &Path| std::fs::read(folder.join(name)).ok();
-        (text(kept) != text(built)).then(|| {
-            format!(
-                "crates/viewer/page/dist/{name} is not what `npm ci && npm run build` makes in \
-                 crates/viewer/page"
-            )
-        })
-    };
-    names.iter().filter_map(differs).collect()
-}
-
-fn names(folder: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+    let differ =
+        Command::new("diff").arg("--recursive").arg("--brief").args([kept, built]).output();
+    match differ {
+        Ok(differ) if differ.status.success() => Vec::new(),
+        Ok(differ) => vec![format!(
+            "crates/viewer/page/dist is not what `npm ci && npm run build` makes there: {}",
+            said(&differ)
+        )],
+        Err(error) => vec![format!("diff: {error}")],
+    }
 }
 
 fn said(output: &Output) -> String {

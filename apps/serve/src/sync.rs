@@ -47,12 +47,10 @@ impl<T> Monitor<T> {
 }
 
 /// Tries interleavings of a model's threads: in order up to a number, and then by chance.
-/// `PAVIOR_INTERLEAVINGS` says how many by chance.
 #[cfg(test)]
 pub(crate) fn explore(model: impl Fn() + Send + Sync + Clone + 'static) {
-    let told = std::env::var("PAVIOR_INTERLEAVINGS").ok();
-    let random = told.and_then(|text| text.parse().ok()).unwrap_or(2000);
-    shuttle::check_dfs(model.clone(), Some(2000));
+    let random = pavior_trials::size(500, 2000, 1_000_000);
+    shuttle::check_dfs(model.clone(), Some(random.min(2000)));
     shuttle::check_random(model.clone(), random);
     shuttle::check_pct(model, random, 3);
 }

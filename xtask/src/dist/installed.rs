@@ -26,8 +26,9 @@ fn debian(version: &str) -> Result<String, String> {
 }
 
 /// Makes the chroot of the checks, if it can be made; [`check`] says why it cannot.
-pub(crate) fn prepare(root: &Path) {
+pub(crate) fn prepare(root: &Path) -> Vec<String> {
     let _ = make("clean-13", root);
+    Vec::new()
 }
 
 /// Installs and uses the release in `dist/` in a clean Debian, 13 if none is named.

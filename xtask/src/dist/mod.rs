@@ -12,10 +12,11 @@ mod installed;
 mod tree;
 
 use std::fs;
+use std::hash::Hash as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{cargo, notes, python};
+use crate::{cargo, notes, packages, python};
 
 pub(crate) use installed::{installed, prepare};
 
@@ -90,6 +91,27 @@ pub(crate) fn check(root: &Path) -> Vec<String> {
         match made {
             Ok(()) => installed::check(root, &out),
             Err(problem) => vec![problem],
+        }
+    })
+}
+
+/// Returns a sum of what decides how a release is packed and whether it can be installed; that the
+/// program works is checked elsewhere.
+pub(crate) fn inputs(root: &Path) -> String {
+    const PARTS: [&str; 9] = [
+        "xtask/src/dist/",
+        "xtask/installed.sh",
+        "/dist/pavior-",
+        "/dist/slurm.toml",
+        "Cargo.toml",
+        "Cargo.lock",
+        "package-lock.json",
+        "pyproject.toml",
+        "release.sh",
+    ];
+    packages::sum(root, |name, text, sum| {
+        if PARTS.iter().any(|part| name.contains(part)) {
+            (name, text()).hash(sum);
         }
     })
 }

@@ -70,14 +70,26 @@ impl Browser {
         let receive = BufReader::new(File::open(pipe("out")).ok()?);
         let mut browser =
             Browser { process, send, receive, session: None, number: 0, folder, _alone: alone };
-        let targets = browser.call("Target.getTargets", &json!({}));
-        let page = targets["targetInfos"].as_array()?.iter().find(|one| one["type"] == "page")?;
-        let attach = json!({ "targetId": page["targetId"], "flatten": true });
+        let page = browser.first_page()?;
+        let attach = json!({ "targetId": page, "flatten": true });
         let session = browser.call("Target.attachToTarget", &attach);
         browser.session = session["sessionId"].as_str().map(str::to_string);
         browser.size(width, height);
         browser.prefer(false, false);
         Some(browser)
+    }
+
+    /// Returns the identifier of the first page, for which a busy machine needs a while.
+    fn first_page(&mut self) -> Option<Value> {
+        for _ in 0..3000 {
+            let targets = self.call("Target.getTargets", &json!({}));
+            let page = targets["targetInfos"].as_array()?.iter().find(|one| one["type"] == "page");
+            if let Some(page) = page {
+                return Some(page["targetId"].clone());
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        None
     }
 
     /// Calls a method of the protocol, and waits for its answer.
@@ -136,11 +148,11 @@ impl Browser {
     /// Waits until an expression is true.
     ///
     /// # Panics
-    /// If it is not true after two minutes.
+    /// If it is not true after five minutes.
     pub fn until(&mut self, expression: &str) {
         let began = Instant::now();
         while self.value(&format!("Boolean({expression})")) != true {
-            assert!(began.elapsed() < Duration::from_mins(2), "it never holds: {expression}");
+            assert!(began.elapsed() < Duration::from_mins(5), "it never holds: {expression}");
             std::thread::sleep(Duration::from_millis(50));
         }
     }

@@ -1,4 +1,5 @@
-//! What tests note for the runner of the checks: what they did not try, and the attacks they tried.
+//! The size of a run of the tests, and what they note for the runner of the checks: what they did
+//! not try, and the attacks they tried.
 //!
 //! The harness of Rust's tests swallows what a passing test prints. A test that lacks a program
 //! would end as `ok`, and nobody would hear of it. So tests append lines to a file that the
@@ -15,9 +16,11 @@
 #[cfg(feature = "browser")]
 mod browser;
 pub mod instructions;
+mod size;
 
 #[cfg(feature = "browser")]
 pub use browser::Browser;
+pub use size::{SEEDS, SIZE, Size, left_out, seeds, size};
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -25,9 +28,6 @@ use std::path::PathBuf;
 
 /// The environment variable with the path of the file of notes.
 pub const NOTES: &str = "PAVIOR_NOTES";
-
-/// The environment variable that asks attacks for their long form.
-pub const LONG: &str = "PAVIOR_ATTACK";
 
 /// Notes that something is not tried, because this machine lacks what it needs.
 ///
@@ -50,11 +50,6 @@ pub fn attacked(area: &str, attack: &str, tried: usize, failed: usize) {
     note(&["attack", area, attack, &tried.to_string(), &failed.to_string()]);
     assert!(tried > 0, "{area}: {attack}: nothing was tried");
     assert_eq!(failed, 0, "{area}: {attack}: of {tried}");
-}
-
-/// The size of an attack: `short` in the checks, `long` in `cargo xtask attack`.
-pub fn size(short: usize, long: usize) -> usize {
-    if std::env::var_os(LONG).is_some() { long } else { short }
 }
 
 /// A real job log, from the folder named by `PAVIOR_TRACES` or from `../shared/traces` beside the

@@ -121,6 +121,9 @@ fn without_times(statements: &str) -> String {
 
 #[test]
 fn all_papers_killed_and_resumed_say_the_same() {
+    if pavior_trials::left_out("runs of all papers that are killed") {
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     let [whole, killed] = ["whole", "killed"].map(|name| folder.path().join(name));
     for out in [&whole, &killed] {

@@ -4,6 +4,9 @@ use crate::{good, refused, refused_for};
 
 #[test]
 fn the_tbl_paper_quickly() {
+    if pavior_trials::left_out("the short run of the paper `tbl`") {
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("tbl");
     let at = out.to_str().unwrap();
@@ -80,6 +83,9 @@ fn rows(csv: &str) -> Vec<csv::StringRecord> {
 
 #[test]
 fn the_gabl_paper_quickly() {
+    if pavior_trials::left_out("the short run of the paper `gabl`") {
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("gabl");
     let at = out.to_str().unwrap();
@@ -141,6 +147,9 @@ fn the_gabl_paper_quickly() {
 
 #[test]
 fn other_readings_of_a_paper() {
+    if pavior_trials::left_out("the alternatives of a paper") {
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("readings");
     let at = out.to_str().unwrap();

@@ -102,7 +102,7 @@ fn the_default_is_a_unix_socket_in_the_folder_of_the_data() {
     assert_eq!((&machine["machine"], &machine["strategy"]), (&json!("mesh:16x16"), &json!("tff")));
     // What the process itself started is known to be the operator's.
     assert_eq!(service.send("POST", "/v1/nodes/drain", r#"{"node":[9,9]}"#).0, 200);
-    assert!(service.end("TERM") < Duration::from_secs(2));
+    assert!(service.end("TERM") < Duration::from_secs(40));
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn several_machines_each_have_their_name() {
     }
     let waits = r#"{"shape":[1,1],"wait":true,"ttl_s":60}"#;
     assert_eq!(service.send("POST", "/v1/leases", waits).0, 202);
-    assert!(service.end("INT") < Duration::from_secs(2));
+    assert!(service.end("INT") < Duration::from_secs(40));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! message of plain text.
 //!
 //! `cargo test -p pavior-cli --test it tries -- --nocapture` prints the counts by area. The checks
-//! make one try in eleven; `PAVIOR_TRIES=all` makes all of them.
+//! make one try in eleven; `cargo xtask tries` makes all of them.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -219,9 +219,9 @@ fn command(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// One in so many tries is made.
+/// Returns the number of tries of which one is made.
 fn step() -> usize {
-    if std::env::var("PAVIOR_TRIES").is_ok_and(|tries| tries == "all") { 1 } else { 11 }
+    pavior_trials::size(41, 11, 1)
 }
 
 #[test]

@@ -245,9 +245,9 @@ impl Cluster {
         made.unwrap_or_else(|why| panic!("{name}: {why:?}"));
     }
 
-    /// Waits until something holds, at most five minutes.
+    /// Waits until something holds, at most ten minutes.
     pub(crate) fn until(&self, what: &str, holds: impl FnMut() -> bool) {
-        self.within(300, what, holds);
+        self.within(600, what, holds);
     }
 
     /// Waits until something holds, at most so many seconds.

@@ -31,7 +31,7 @@ fn jobset(name: &str, groups: &[(&str, u32, &str, u32)], together: bool, run_s: 
 }
 
 fn make(cluster: &Cluster, set: &Value) {
-    cluster.within(60, "a JobSet is made", || cluster.ask(User::Admin, "POST", SETS, set).is_ok());
+    cluster.until("a JobSet is made", || cluster.ask(User::Admin, "POST", SETS, set).is_ok());
 }
 
 fn is_complete(cluster: &Cluster, name: &str) -> bool {
@@ -49,7 +49,7 @@ fn real_jobsets_get_a_box_for_each_job_or_one_for_all() {
     cluster.start_copy("always");
     let each = [("small", 2, "2x1x1", 2), ("large", 1, "2x2x1", 4)];
     make(&cluster, &jobset("each", &each, false, 1));
-    cluster.within(60, "each Job had its box", || is_complete(&cluster, "each"));
+    cluster.until("each Job had its box", || is_complete(&cluster, "each"));
 
     // The first Job has three of the eight nodes.
     let both = [("first", 1, "4x2x1", 3), ("second", 1, "4x2x1", 5)];
@@ -58,7 +58,7 @@ fn real_jobsets_get_a_box_for_each_job_or_one_for_all() {
     let places = || names.map(|name| nodes(&cluster, name)).concat();
     let row = |y: u32| (0..4).map(move |x| format!("n{x}-{y}-0"));
     let all: Vec<String> = row(0).chain(row(1)).collect();
-    cluster.within(60, "the set has one box", || places() == all);
+    cluster.until("the set has one box", || places() == all);
 
     // A pod fails: both Jobs are deleted, and made anew under their names.
     let uid = |name: &str| {
@@ -75,11 +75,11 @@ fn real_jobsets_get_a_box_for_each_job_or_one_for_all() {
         cluster.get(&format!("{PODS}?labelSelector=batch.kubernetes.io/job-name%3D{}", names[1]));
     let pod = pods["items"][0]["metadata"]["name"].as_str().unwrap();
     cluster.patch(&format!("{PODS}/{pod}/status"), &json!({ "status": { "phase": "Failed" } }));
-    cluster.within(60, "both are made anew", || {
+    cluster.until("both are made anew", || {
         let new = names.map(uid);
         (0..2).all(|at| new[at].is_string() && new[at] != old[at])
     });
-    cluster.within(60, "the set is complete", || is_complete(&cluster, "whole"));
+    cluster.until("the set is complete", || is_complete(&cluster, "whole"));
     let record = Record::read(cluster.path());
     let crooked = record.crooked(&"mesh:4x2x1".parse().unwrap());
     assert_eq!((record.overlaps, crooked, record.misplaced), (0, 0, 0), "{record:?}");

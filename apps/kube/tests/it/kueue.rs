@@ -41,7 +41,7 @@ fn queues(cluster: &Cluster) {
         });
         object.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let made = || cluster.ask(User::Admin, "POST", &format!("{API}/{path}"), &object);
-        cluster.within(60, kind, || made().is_ok());
+        cluster.until(kind, || made().is_ok());
     };
     let quota = |name| {
         let resource = json!({ "name": "pavior.dev/node", "nominalQuota": 20 });
@@ -92,16 +92,16 @@ fn queued(name: &str, shape: &str, priority: &str, run_s: u32) -> Value {
 fn preempt_in_part(cluster: &Cluster) {
     let make = |name, priority, run_s| {
         let body = queued(name, "2x4x2", priority, run_s);
-        cluster.within(60, name, || cluster.ask(User::Alice, "POST", JOBS, &body).is_ok());
+        cluster.until(name, || cluster.ask(User::Alice, "POST", JOBS, &body).is_ok());
     };
     let job = |name| cluster.get(&format!("{JOBS}/{name}"));
     make("half0", "low", 15);
     make("half1", "low", 15);
-    cluster.within(60, "a pod of each has ended", || {
+    cluster.until("a pod of each has ended", || {
         ["half0", "half1"].iter().all(|name| job(name)["status"]["succeeded"] == 1)
     });
     make("winner", "high", 1);
-    cluster.within(60, "one is preempted", || {
+    cluster.until("one is preempted", || {
         ["half0", "half1"].iter().any(|name| job(name)["spec"]["suspend"] == true)
     });
     // One that asks for no box waits for none.
@@ -109,8 +109,8 @@ fn preempt_in_part(cluster: &Cluster) {
     plain["metadata"]["annotations"] = json!({});
     plain["spec"]["completionMode"] = json!("NonIndexed");
     plain["spec"]["template"]["spec"] = pod("plain", &json!({}))["spec"].clone();
-    cluster.within(60, "it is made", || cluster.ask(User::Alice, "POST", JOBS, &plain).is_ok());
-    cluster.within(90, "all four are complete", || complete(cluster) == 4);
+    cluster.until("it is made", || cluster.ask(User::Alice, "POST", JOBS, &plain).is_ok());
+    cluster.until("all four are complete", || complete(cluster) == 4);
 }
 
 struct Storm {
@@ -136,7 +136,7 @@ impl Storm {
             body["metadata"]["labels"] = json!({});
         }
         let made = || self.cluster.ask(User::Alice, "POST", JOBS, &body);
-        self.cluster.within(60, "a Job is made", || matches!(made(), Ok(_) | Err((409, _))));
+        self.cluster.until("a Job is made", || matches!(made(), Ok(_) | Err((409, _))));
     }
 
     fn disturb(&mut self) {
@@ -237,7 +237,7 @@ fn start() -> Option<Cluster> {
     cluster.machine_with(GRID, &more);
     cluster.start_copy("always");
     cluster.start_copy("always");
-    cluster.within(60, "the queue is active", || is_active(&cluster));
+    cluster.until("the queue is active", || is_active(&cluster));
     Some(cluster)
 }
 
@@ -252,7 +252,7 @@ fn try_seed(cluster: Cluster, seed: u64) {
     let (jobs, began) = (40, Instant::now());
     storm.run(jobs);
     let Storm { cluster, counts, .. } = storm;
-    cluster.within(240, "all are complete", || complete(&cluster) == jobs + 4);
+    cluster.within(1200, "all are complete", || complete(&cluster) == jobs + 4);
     let seconds = began.elapsed().as_secs();
     let record = Record::read(cluster.path());
     let ledger = Ledger::read(cluster.path());

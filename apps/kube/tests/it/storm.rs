@@ -269,17 +269,15 @@ impl Storm<'_> {
     }
 }
 
-/// The seeds that are asked for, or one.
+/// Returns the seeds of a long run, or one.
 pub(crate) fn seeds() -> Vec<u64> {
-    let chosen = std::env::var("PAVIOR_KUBE_SEEDS").ok();
-    let seeds = chosen.as_deref().unwrap_or("1").split_whitespace();
-    seeds.map(|seed| seed.parse().expect("a seed is a number")).collect()
+    pavior_trials::seeds().unwrap_or_else(|| vec![1])
 }
 
 /// 200 Jobs of each seed with `cargo xtask kube RELEASE`, 30 in the checks.
 #[test]
 fn everything_at_once() {
-    let jobs = if std::env::var_os("PAVIOR_KUBE_SEEDS").is_some() { 200 } else { 30 };
+    let jobs = pavior_trials::size(30, 30, 200);
     let release = crate::cluster::release();
     let wrong_clocks = clocks_can_be_wrong();
     for seed in seeds() {

@@ -130,7 +130,7 @@ fn every_waiting_request_is_told_the_truth() {
             let mut numbers = Numbers(88_172_645_463_325_252 + index as u64);
             let mut now_ms = 1_000_000;
             let mut records: Vec<ServiceRecord> = Vec::new();
-            for _ in 0..pavior_trials::size(150, 3000) {
+            for _ in 0..pavior_trials::size(150, 150, 3000) {
                 now_ms += numbers.below(20_000);
                 let command = command(&mut numbers, &state);
                 state.decide(now_ms, &Caller::OPERATOR, None, command, &mut records);

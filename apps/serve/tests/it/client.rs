@@ -168,7 +168,7 @@ impl Client {
         if self.stream.is_none() {
             let stream = TcpStream::connect(&self.address)?;
             stream.set_nodelay(true)?;
-            stream.set_read_timeout(Some(Duration::from_secs(20)))?;
+            stream.set_read_timeout(Some(Duration::from_mins(2)))?;
             let stream: Box<dyn Stream> = match &self.tls {
                 None => Box::new(stream),
                 Some(config) => {
@@ -237,7 +237,7 @@ pub(crate) fn watch_until(
     path: &str,
     enough: impl Fn(usize, u64) -> bool,
 ) -> Events {
-    watch_as(address, path, "", Duration::from_secs(20), enough)
+    watch_as(address, path, "", Duration::from_mins(1), enough)
 }
 
 /// The same with more headers, until nothing comes for a while.
@@ -298,7 +298,7 @@ pub(crate) fn holder(lease: &Value) -> (u64, u64) {
 pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) -> Duration {
     let began = Instant::now();
     while !holds() {
-        assert!(began.elapsed() < Duration::from_secs(40), "{what} does not come");
+        assert!(began.elapsed() < Duration::from_mins(4), "{what} does not come");
         std::thread::sleep(Duration::from_millis(5));
     }
     began.elapsed()

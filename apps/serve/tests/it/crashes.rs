@@ -1,6 +1,6 @@
 //! The service on a bad disk: random histories, each cut at a random operation of the disk.
 //!
-//! `PAVIOR_CRASHES=10000 cargo test -p pavior-serve --test it -- crashes --nocapture` runs the long
+//! `PAVIOR_SIZE=long cargo test -p pavior-serve --test it -- crashes --nocapture` runs the long
 //! form; the seed of a failure is in its message.
 
 use std::sync::Arc;
@@ -8,6 +8,7 @@ use std::sync::Arc;
 use pavior_serve::core::{ServiceRecord, ServiceState, StateSnapshot};
 use pavior_serve::storage::journal::JournalStore;
 use pavior_serve::storage::{RecordStore, StoreError};
+use pavior_trials::size;
 
 use crate::decisions::begin;
 use crate::disk::{Fault, Simulated, opened, state_of};
@@ -121,9 +122,8 @@ fn judge(run: &Run, after: &Simulated) -> Result<(), String> {
 
 #[test]
 fn nothing_acknowledged_is_lost_in_a_crash() {
-    let many = std::env::var("PAVIOR_CRASHES").ok().and_then(|text| text.parse().ok());
     let (mut crashes, mut attempted, mut errors, mut full, mut judged) = (0, 0, 0, 0, 0u64);
-    for seed in 0..many.unwrap_or(1500) {
+    for seed in 0..size(300, 1500, 10_000) {
         let mut random = Random(seed);
         let disk = Simulated::default();
         let fault = [Fault::Crash, Fault::Crash, Fault::Error, Fault::Full][seed as usize % 4];
@@ -158,14 +158,12 @@ fn nothing_acknowledged_is_lost_in_a_crash() {
 
 #[test]
 fn every_turned_bit_is_found_or_was_never_acknowledged() {
-    let many = std::env::var("PAVIOR_CRASHES").ok().and_then(|text| text.parse::<u64>().ok());
-    let histories = many.map_or(1, |many| (many / 500).max(2));
+    let (histories, commands) = size((1, 5), (1, 5), (20, 12));
     let (mut bits, mut tails) = (0u64, 0u64);
     for seed in 0..histories {
         let mut random = Random(seed + 7000);
         let disk = Simulated::default();
-        let run =
-            run(&disk, &mut random, if many.is_some() { 12 } else { 5 }).expect("nothing fails");
+        let run = run(&disk, &mut random, commands).expect("nothing fails");
         let clean = disk.copy();
         let names = pavior_serve::storage::disk::Disk::list(&clean).expect("it can be listed");
         for name in names {

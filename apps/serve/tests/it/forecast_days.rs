@@ -3,8 +3,8 @@
 //! The service runs under a clock that is set forward from one event of the log to the next. Days
 //! of the past come first, so that it learns. A job that has to wait is told as soon as its
 //! forecast is made, some hundred milliseconds later. The clock goes on meanwhile, so that the
-//! numbers differ a little from run to run. `PAVIOR_FORECAST_DAYS=14+7` takes 14 days of the past
-//! and judges 7 (the checks judge one after one), `PAVIOR_FORECAST_CSV=FILE` keeps a line a job.
+//! numbers differ a little from run to run. `PAVIOR_SIZE=long` takes 14 days of the past and
+//! judges 7 (the checks judge one after one), `PAVIOR_FORECAST_CSV=FILE` keeps a line a job.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -213,9 +213,7 @@ fn csv(days: &Days, base_ms: u64, from: u64) -> String {
 #[test]
 fn days_of_a_real_log_are_foretold() {
     let Some(path) = pavior_trials::log(LOG) else { return };
-    let asked = std::env::var("PAVIOR_FORECAST_DAYS").unwrap_or_else(|_| "1+1".into());
-    let (past, judged) = asked.split_once('+').expect("it is such as 14+7");
-    let [past, judged] = [past, judged].map(|days| days.parse::<u64>().expect("it is a number"));
+    let (past, judged): (u64, u64) = pavior_trials::size((1, 1), (1, 1), (14, 7));
     let began = Instant::now();
     let (days, base_ms) = replayed(path, past + judged);
     println!("day  jobs  at once  waited  held  share");

@@ -5,7 +5,7 @@
 //! every answer is in it, no node is held twice in it, and a request that ended before another one
 //! began stands before it.
 //!
-//! `PAVIOR_KILLS=200 cargo test -p pavior-serve --test it -- kills --nocapture` runs the long form,
+//! `PAVIOR_SIZE=long cargo test -p pavior-serve --test it -- kills --nocapture` runs the long form,
 //! with 64 clients.
 
 use std::collections::{HashMap, HashSet};
@@ -220,8 +220,7 @@ fn nodes(lease: &Value) -> Vec<(u64, u64)> {
 
 #[test]
 fn nothing_acknowledged_is_lost_when_the_server_is_killed() {
-    let long: Option<u64> = std::env::var("PAVIOR_KILLS").ok().and_then(|text| text.parse().ok());
-    let (kills, clients) = (long.unwrap_or(5), if long.is_some() { 64 } else { 12 });
+    let (kills, clients) = pavior_trials::size((2, 12), (5, 12), (200, 64));
     let (mut server, setup) = fresh(|setup| {
         setup.machine = "mesh:32x32".into();
         (setup.snapshot_every, setup.history) = (2000, 1_000_000_000);

@@ -2,7 +2,7 @@
 //! with many records comes back.
 //!
 //! How fast this is depends on the machine: `benches/load.rs` measures it.
-//! `PAVIOR_LOAD_MILLIONS=10` sets the operations of the part that watches the memory.
+//! In the long size ten million operations are made while the memory is watched.
 
 use serde_json::json;
 
@@ -28,9 +28,7 @@ fn operations_under_load_are_all_answered() {
 
 #[test]
 fn memory_stays_where_it_is() {
-    let long: Option<u64> =
-        std::env::var("PAVIOR_LOAD_MILLIONS").ok().and_then(|text| text.parse().ok());
-    let total = long.map_or(60_000, |millions| millions * 1_000_000);
+    let total: u64 = pavior_trials::size(20_000, 60_000, 10_000_000);
     let (server, _) = fresh(|setup| {
         setup.machine = "mesh:32x32".into();
         (setup.snapshot_every, setup.history) = (total.div_ceil(20).min(100_000), 100_000);

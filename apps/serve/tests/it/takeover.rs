@@ -155,7 +155,7 @@ fn a_standby_takes_over_and_the_old_server_is_fenced() {
     load.goes_to(&first);
     load.wait_for(200);
     judge(&first.address, &load.end());
-    assert!(first.stop() < Duration::from_secs(2));
+    assert!(first.stop() < Duration::from_secs(40));
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn read_or_refused(noise: &[u8], at: usize) -> TestCaseResult {
 
 /// Runs a property so many times, and notes the attack.
 fn try_it<S: Strategy>(attack: &str, any: &S, property: impl Fn(S::Value) -> TestCaseResult) {
-    let tried = size(1000, 100_000);
+    let tried = size(1000, 1000, 100_000);
     let config = Config { failure_persistence: None, ..Config::with_cases(tried as u32) };
     let outcome = TestRunner::new(config).run(any, property);
     if let Err(fault) = &outcome {

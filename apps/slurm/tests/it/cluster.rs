@@ -239,10 +239,11 @@ impl Cluster {
         self.until(&line, 60, |text| text == "written");
     }
 
-    /// Waits until a line prints what is wanted.
+    /// Waits until a line prints what is wanted, at most ten times the seconds that an idle machine
+    /// needs.
     pub(crate) fn until(&self, line: &str, seconds: u64, good: impl Fn(&str) -> bool) -> String {
         let mut last = String::new();
-        for _ in 0..seconds * 5 {
+        for _ in 0..10 * seconds * 5 {
             let output = self.shell(line, false);
             last = String::from_utf8_lossy(&output.stdout).trim().to_string();
             if output.status.success() && good(&last) {
@@ -250,7 +251,7 @@ impl Cluster {
             }
             std::thread::sleep(Duration::from_millis(200));
         }
-        panic!("after {seconds} s `{line}` still prints `{last}`; {}", self.log());
+        panic!("after {} s `{line}` still prints `{last}`; {}", 10 * seconds, self.log());
     }
 
     /// Waits until there is no job.
@@ -372,7 +373,7 @@ impl Cluster {
     pub(crate) fn signal(&self, name: &str, signal: &str) {
         let file = self.path().join(format!("{name}.pid"));
         // Written when it starts.
-        for _ in 0..100 {
+        for _ in 0..6000 {
             if std::fs::metadata(&file).is_ok_and(|file| file.len() > 1) {
                 break;
             }

@@ -2,8 +2,8 @@
 //! release that `examples/slurm/release.sh` knows.
 //!
 //! Where a release cannot be had the runner of the checks is told so; with PAVIOR_REQUIRE_SLURM, as
-//! in `.ci/run`, that is an error. With PAVIOR_SLURM_SEEDS the storm is long, and there is one for
-//! each seed (`cargo xtask slurm RELEASE` sets it).
+//! in `.ci/run`, that is an error. In the long size the storm is long, and there is one for each
+//! seed (`cargo xtask slurm RELEASE`).
 
 mod attacks;
 mod candidates;

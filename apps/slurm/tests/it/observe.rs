@@ -29,7 +29,7 @@ impl Observer {
         // Whoever writes to a pipe that nobody reads is stopped in the end.
         std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
         let observer = Observer { child, address };
-        for _ in 0..200 {
+        for _ in 0..3000 {
             if observer.get("/metrics").contains("pavior_slurm_up 1") {
                 return observer;
             }

@@ -7,12 +7,9 @@ use std::time::Duration;
 use crate::cluster::Cluster;
 use crate::records;
 
-/// The variable with the seeds of whole storms; `cargo xtask slurm` sets it.
-const SEEDS: &str = "PAVIOR_SLURM_SEEDS";
-
 /// Whole storms, with the seeds that are asked for, or a short one.
 pub(crate) fn storms(cluster: &mut Cluster) {
-    match whole() {
+    match pavior_trials::seeds() {
         None => storm(cluster, 18, 12),
         Some(seeds) => {
             for seed in seeds {
@@ -21,13 +18,6 @@ pub(crate) fn storms(cluster: &mut Cluster) {
             }
         }
     }
-}
-
-/// The seeds of whole storms, if everything is to be run.
-pub(crate) fn whole() -> Option<Vec<u64>> {
-    let seeds = std::env::var(SEEDS).ok()?;
-    let seeds = seeds.split_whitespace().map(|seed| seed.parse().expect("seeds are numbers"));
-    Some(seeds.collect())
 }
 
 /// Does what operators do, and prints the jobs that are left. A slurmctld that is killed forgets

@@ -1,12 +1,13 @@
 //! Tests of the word-parallel base set against the definition.
 
 use pavior_mesh::{BaseSet, Cuboid, Scan};
+use pavior_trials::size;
 use proptest::prelude::*;
 
 use crate::naive;
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(ProptestConfig::with_cases(size(100, 600, 600)))]
 
     #[test]
     fn finds_exactly_the_free_bases(

@@ -8,6 +8,7 @@ use pavior_scheduling::{
     AdvanceReservation, BadReservation, DispatchError, MachineView, Queue, Running, Scheduler,
     Start, StartError,
 };
+use pavior_trials::size;
 use pavior_workload::Job;
 use proptest::prelude::*;
 
@@ -226,7 +227,7 @@ fn compare(scheduler: &str, jobs: &[Job], strategy: &str, reserved: &[AdvanceRes
 const STEADY: [&str; 8] = ["ff", "tff", "bf", "fs", "naive", "mbs", "gabl", "anca"];
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(size(9, 48, 48)))]
 
     #[test]
     fn no_scheduler_starts_a_job_into_a_reservation_and_all_jobs_start(
@@ -269,7 +270,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(ProptestConfig::with_cases(size(2, 12, 12)))]
 
     #[test]
     fn every_strategy_is_asked_beside_reservations(

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use pavior_kernel::Time;
 use pavior_mesh::JobId;
+use pavior_trials::size;
 use pavior_workload::Job;
 use proptest::prelude::*;
 
@@ -39,7 +40,7 @@ impl StartObserver for Bounds {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(size(19, 96, 96)))]
 
     #[test]
     fn with_exact_estimates_no_head_starts_later_than_first_promised(

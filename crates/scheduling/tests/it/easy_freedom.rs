@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Freedom, Grid, JobId, Request};
+use pavior_trials::size;
 use pavior_workload::Job;
 use proptest::prelude::*;
 
@@ -229,7 +230,7 @@ fn some_growth(_: &Job, placement: &Placement) -> f64 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(size(19, 96, 96)))]
 
     /// The head costs the least of all levels when it starts as soon as it is seen, and no more
     /// later: another option is only taken if it is no later and costs less. If fewer others wait

@@ -1,6 +1,7 @@
 //! Estimates that are wrong: reservations move, and broken promises are counted.
 
 use pavior_kernel::Time;
+use pavior_trials::size;
 use proptest::prelude::*;
 
 use crate::workloads::{BACKFILLING, Estimates, GRID, jobs, strategies};
@@ -64,7 +65,7 @@ fn a_job_of_no_length_holds_its_nodes_for_its_instant() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(size(19, 96, 96)))]
 
     /// Whatever users say, no job starves while nodes drain, and no placement is promised twice
     /// (the world panics on a start on taken nodes).
@@ -80,7 +81,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(size(4, 24, 24)))]
 
     /// ... also with strategies that miss places, and find them again on another day.
     #[test]

@@ -2,6 +2,7 @@
 
 use pavior_kernel::Time;
 use pavior_mesh::{NodeId, Request};
+use pavior_trials::size;
 use proptest::prelude::*;
 
 use crate::workloads::{BACKFILLING, Estimates, GRID, jobs, schedulers};
@@ -62,7 +63,7 @@ fn upsets() -> impl Strategy<Value = Vec<(Time, NodeId, bool)>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(size(19, 96, 96)))]
 
     /// Jobs keep failed nodes until they depart.
     #[test]

@@ -4,6 +4,7 @@ use pavior_allocation::Placement;
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, JobId};
 use pavior_scheduling::{AdvanceReservation, PlannedMove, run_forward};
+use pavior_trials::size;
 use pavior_workload::Job;
 use proptest::prelude::*;
 
@@ -17,7 +18,7 @@ fn reserved(x: u16, from: u64, to: u64) -> AdvanceReservation {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(size(9, 48, 48)))]
 
     /// If all come at once and estimates are exact, this is what happens.
     #[test]

@@ -103,7 +103,7 @@ const CASES: [(&str, &str, (f64, u16)); 8] = [
 
 #[test]
 fn easy_decides_as_its_plain_form_on_larger_machines() {
-    let each = pavior_trials::size(600, 125_000);
+    let each = pavior_trials::size(600, 600, 125_000);
     let mut decided = 0;
     for (grid, strategy, load) in CASES {
         decided += decide_alike(grid, strategy, load, each);

@@ -1,6 +1,7 @@
 //! In which order jobs start, scheduler by scheduler, on random workloads.
 
 use pavior_mesh::JobId;
+use pavior_trials::size;
 use pavior_workload::Job;
 use proptest::prelude::*;
 
@@ -12,7 +13,7 @@ fn starts(strategy: &str, scheduler: &str, jobs: &[Job]) -> Vec<(JobId, pavior_k
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(size(19, 96, 96)))]
 
     /// The world validates the machine after every instant, and a start on taken nodes panics.
     #[test]

@@ -5,6 +5,7 @@ use pavior_allocation::Machine;
 use pavior_kernel::Time;
 use pavior_mesh::JobId;
 use pavior_scheduling::{MachineView, Queue, Running, Scheduler, Start};
+use pavior_trials::size;
 use pavior_workload::Job;
 use proptest::prelude::*;
 
@@ -142,7 +143,7 @@ fn compare(jobs: &[Job], strategy: &str, upsets: &[Upset]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(size(4, 24, 24)))]
 
     #[test]
     fn conservative_by_count_decides_as_its_plain_form(

@@ -2,6 +2,7 @@
 
 use pavior_kernel::CallerError;
 use pavior_scheduling::{KeyFunction, Priority, Scheduler};
+use pavior_trials::size;
 use pavior_workload::Job;
 use proptest::prelude::*;
 
@@ -28,7 +29,7 @@ fn same(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(ProptestConfig::with_cases(size(25, 128, 128)))]
 
     #[test]
     fn keys_make_the_schedulers_of_the_list(jobs in jobs(40, Estimates::Any)) {

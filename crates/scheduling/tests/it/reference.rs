@@ -3,6 +3,7 @@
 //! With a strategy that succeeds whenever enough nodes are free, where they are does not matter:
 //! start times must agree job by job.
 
+use pavior_trials::size;
 use pavior_workload::{Job, Service};
 use proptest::prelude::*;
 
@@ -75,7 +76,7 @@ fn shadow(head: u64, free: u64, running: &[Run], nodes: &dyn Fn(usize) -> u64) -
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(size(19, 96, 96)))]
 
     #[test]
     fn start_times_agree_job_by_job(

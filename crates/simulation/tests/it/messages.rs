@@ -8,6 +8,7 @@ use pavior_simulation::{
     Contention, Ending, Fact, Fate, Histories, Inputs, Interest, NetworkSetup, Observer, Recorder,
     Setup, run,
 };
+use pavior_trials::size;
 use pavior_workload::{Job, Service};
 use proptest::prelude::*;
 
@@ -201,7 +202,7 @@ const SENDING: [Option<Sending>; 4] =
     [None, Some(Sending::Sequential), Some(Sending::Blocking), Some(Sending::Pipelined)];
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(500))]
+    #![proptest_config(ProptestConfig::with_cases(size(100, 500, 500)))]
 
     #[test]
     fn all_ways_give_the_same_run(

@@ -2,6 +2,7 @@
 
 use pavior_mesh::{Cuboid, Grid, Occupancy, Scan, orientations};
 use pavior_simulation::{Ending, Fate, Inputs, Observer, Recorder, run};
+use pavior_trials::size;
 use pavior_workload::{Job, Service};
 use proptest::prelude::*;
 
@@ -49,7 +50,7 @@ fn by_ticks(grid: Grid, jobs: &[Job]) -> Vec<(u64, u64)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(size(50, 200, 200)))]
 
     #[test]
     fn starts_and_ends_agree(

@@ -45,7 +45,7 @@ fn killed(folder: &Path) -> bool {
 
 #[test]
 fn what_kills_leave_is_removed_by_the_next_output() {
-    let kills = pavior_trials::size(3, 40);
+    let kills = pavior_trials::size(3, 3, 40);
     let (mut tried, mut failed) = (0, 0);
     for _ in 0..kills {
         let folder = tempfile::tempdir().unwrap();

@@ -391,7 +391,7 @@ fn path(path: &Path) -> String {
 
 /// Tries of one kind of input with all names; a part of them in the checks.
 fn attack(what: &str, tries: fn(&str) -> Vec<Try>) {
-    let step = pavior_trials::size(5, 1);
+    let step = pavior_trials::size(101, 5, 1);
     let (mut tried, mut faults) = (0, Vec::new());
     let all = names().into_iter().flat_map(|name| tries(&name));
     for one in all.enumerate().filter(|(index, _)| index % step == 0).map(|(_, one)| one) {

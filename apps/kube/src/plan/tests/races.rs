@@ -231,7 +231,7 @@ fn settle(model: &mut Model, copy: &mut Copy, jobs: &[Uid], seed: u64) {
 
 #[test]
 fn three_slow_copies_never_give_a_node_twice_and_every_job_ends() {
-    let seeds = pavior_trials::size(60, 3000) as u64;
+    let seeds = pavior_trials::size(60, 60, 3000) as u64;
     for seed in 0..seeds {
         run(seed);
     }

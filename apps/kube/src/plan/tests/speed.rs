@@ -1,5 +1,5 @@
 //! Time and memory of a plan on a large machine with many placements, or with many waiting Jobs.
-//! The checks run small ones; `PAVIOR_ATTACK=1` gives the measurement.
+//! The checks run small ones; `PAVIOR_SIZE=long` gives the measurement.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -143,8 +143,8 @@ fn best<T>(times: usize, mut made: impl FnMut() -> T) -> (Duration, T) {
 
 #[test]
 fn a_plan_draws_no_picture_that_is_not_asked_for() {
-    let side = pavior_trials::size(8, 32) as u16;
-    let running = pavior_trials::size(100, 10_000);
+    let side = pavior_trials::size(8, 8, 32) as u16;
+    let running = pavior_trials::size(100, 100, 10_000);
     let mut world = world(side, running);
     let (read, index) = best(5, || Index::of(&world));
     let mut memory = Memory::default();
@@ -173,9 +173,9 @@ fn a_plan_draws_no_picture_that_is_not_asked_for() {
 
 #[test]
 fn many_jobs_wait_for_a_full_machine() {
-    let side = pavior_trials::size(8, 16) as u16;
+    let side = pavior_trials::size(8, 8, 16) as u16;
     let running = usize::from(side).pow(3) / 2;
-    let waiting = pavior_trials::size(100, 1000);
+    let waiting = pavior_trials::size(100, 100, 1000);
     let crowded = waits(&mut world(side, running), running, waiting);
     println!(
         "{waiting} Jobs wait, {running} run on {side}x{side}x{side}: a decision {crowded:.2?}; {}",

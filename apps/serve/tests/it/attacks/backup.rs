@@ -43,7 +43,7 @@ fn a_backup_under_load_is_whole() {
     until("some records", || seq() >= 500);
     let (mut tried, mut failed, mut again) = (0, 0, 0);
     let copies = setup.data.with_extension("copies");
-    let rounds = pavior_trials::size(15, 200);
+    let rounds = pavior_trials::size(15, 15, 200);
     while tried < rounds {
         let to = copies.join(format!("{}", tried + again));
         let before = seq();

@@ -78,7 +78,7 @@ impl Clocked {
 #[test]
 fn a_start_under_a_wrong_clock_ends_no_lease() {
     let (mut tried, mut failed) = (0, 0);
-    for seed in 0..size(20, 400) as u64 {
+    for seed in 0..size(20, 20, 400) as u64 {
         let mut random = Random(seed);
         let folder = tempfile::TempDir::new().unwrap();
         let first = Clocked::start(folder.path(), THEN, false);

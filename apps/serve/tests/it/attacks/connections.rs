@@ -40,7 +40,7 @@ fn crowds_lock_nobody_out() {
         ("service", "the page asked for, and not read", "GET / HTTP/1.1\r\nHost: x\r\n\r\n"),
         ("tenants", "bodies of a tenant that do not end", &body),
     ] {
-        let (places, tries) = (size(256, 4096), size(5, 50));
+        let (places, tries) = (size(256, 256, 4096), size(5, 5, 50));
         let (server, _) = tokens(places);
         let _crowd = Crowd::open(&server.address, HERE, places + places / 4, bytes);
         attacked(area, what, 2 * tries, locked_out(&server, tries));
@@ -51,7 +51,7 @@ fn crowds_lock_nobody_out() {
 fn bodies_that_do_not_end_take_bounded_memory() {
     let (server, _) = tokens(4096);
     let before = server.memory();
-    let count = size(300, 3000);
+    let count = size(300, 300, 3000);
     let _crowd = Crowd::open(&server.address, HERE, count, &unfinished((1 << 20) - 1));
     let more = server.memory().saturating_sub(before);
     println!("{count} bodies of 1 MiB: {more} KiB more");
@@ -73,11 +73,11 @@ fn replies_that_are_not_read_take_bounded_memory() {
     }
     let reply = root.get("/v1/state").text.len();
     let before = server.memory();
-    let count = size(200, 400);
+    let count = size(200, 200, 400);
     let ask = request("GET /v1/state", "a-secret", "", 0);
     let _crowd = Crowd::open(&server.address, HERE, count, &ask);
     // They are answered in the order of their coming.
-    let tries = size(3, 20);
+    let tries = size(3, 3, 20);
     let failed = locked_out(&server, tries);
     let more = server.memory().saturating_sub(before);
     println!("{count} replies of {reply} bytes: {more} KiB more");
@@ -88,12 +88,12 @@ fn replies_that_are_not_read_take_bounded_memory() {
 
 #[test]
 fn handshakes_that_do_not_end_lock_nobody_out() {
-    let places = size(256, 4096);
+    let places = size(256, 256, 4096);
     let tokens = "root-secret\nb-secret tenant=b\n";
     let guarded = guarded_with(Some(tokens), false, |setup| setup.connections = Some(places));
     // The first bytes of a handshake.
     let _crowd = Crowd::open(&guarded.server.address, HERE, places + places / 4, "\x16\x03\x01");
-    let tries = size(5, 50);
+    let tries = size(5, 5, 50);
     let failed = unanswered(tries, || guarded.client(None, Some("root-secret")))
         + unanswered(tries, || guarded.client(None, Some("b-secret")));
     attacked("service", "TLS handshakes that do not end", 2 * tries, failed);
@@ -101,11 +101,11 @@ fn handshakes_that_do_not_end_lock_nobody_out() {
 
 #[test]
 fn known_callers_stay_while_others_come_and_go() {
-    let places = size(256, 4096);
+    let places = size(256, 256, 4096);
     let (server, _) = tokens(places);
     let mut b = server.of("b-secret");
     let mut root = server.of("root-secret");
-    let rounds = size(4, 3);
+    let rounds = size(4, 4, 3);
     let mut failed = 0;
     for round in 0..rounds {
         let from = if round % 2 == 0 { HERE } else { ELSEWHERE };
@@ -126,8 +126,8 @@ fn a_server_with_few_open_files_goes_on_granting_and_rotating() {
     });
     let mut root = server.of("root-secret");
     assert_eq!(root.get("/v1/machine").status, 200);
-    let crowd = Crowd::open(&server.address, HERE, size(300, 2000), "");
-    let tries = size(60, 300);
+    let crowd = Crowd::open(&server.address, HERE, size(300, 300, 2000), "");
+    let tries = size(60, 60, 300);
     let mut failed = (0..tries).filter(|_| granted(&mut root).is_none()).count();
     println!("{} connections were refused", crowd.failed);
     // Snapshots are written beside the decisions: the first may still be under way.
@@ -157,9 +157,9 @@ fn explanations_of_a_tenant_do_not_hold_up_the_others() {
     }
     let body = r#"{"shape":[20,20,20],"strategies":["bf","gabl","mbs"]}"#;
     let ask = request("POST /v1/explain", "a-secret", body, body.len());
-    let mut crowd = Crowd::open(&server.address, HERE, size(300, 2000), &ask);
+    let mut crowd = Crowd::open(&server.address, HERE, size(300, 300, 2000), &ask);
     let mut b = server.of("b-secret");
-    let tries = size(3, 10);
+    let tries = size(3, 3, 10);
     let began = std::time::Instant::now();
     let mut explained = || b.try_post("/v1/explain", r#"{"shape":[2,2,2]}"#);
     let answered = (0..tries).filter(|_| explained().is_ok_and(|reply| reply.status == 200));

@@ -95,7 +95,7 @@ fn damages(disk: &Simulated, state: &StateSnapshot) -> Vec<(&'static str, usize,
 #[test]
 fn the_end_of_a_stopped_journal_is_never_missing_unnoticed() {
     let mut total: Vec<(&str, usize, usize)> = Vec::new();
-    for seed in 0..pavior_trials::size(2, 40) as u64 {
+    for seed in 0..pavior_trials::size(2, 2, 40) as u64 {
         let (disk, state) = stopped(seed);
         assert_eq!(open(&disk.copy()).as_ref(), Ok(&state), "it opens as it is");
         let found = damages(&disk, &state);
@@ -125,7 +125,7 @@ fn other_magic(bytes: &[u8]) -> Vec<u8> {
 #[test]
 fn another_format_and_noise_are_no_tail() {
     let (mut tried, mut failed) = (0, 0);
-    for seed in 0..pavior_trials::size(3, 60) as u64 {
+    for seed in 0..pavior_trials::size(3, 3, 60) as u64 {
         let (groups, _) = records::groups(seed, 40);
         let whole = records::file(&groups);
         let mut random = Random(seed);
@@ -229,7 +229,7 @@ fn after_snapshot(seq: u64, text: &str) -> Simulated {
 
 #[test]
 fn members_and_kinds_that_are_not_known_are_refused_before_anything_is_written() {
-    let (groups, state) = records::groups(11, pavior_trials::size(60, 600));
+    let (groups, state) = records::groups(11, pavior_trials::size(60, 60, 600));
     let records: Vec<ServiceRecord> = groups.into_iter().flatten().collect();
     let (mut tried, mut failed) = (0, 0);
     // The end of the last file was cut short: it stays until all is read.

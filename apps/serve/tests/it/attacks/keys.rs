@@ -38,7 +38,7 @@ fn large_replies_of_one_tenant_push_nobody_elses_out() {
     let mut a = server.of("a-secret");
     let many = batch(vec![r#"{"lease":{"shape":[8,8]}}"#; 4096]);
     // 111 replies of 0.8 MB were enough to push all others out.
-    for round in 0..size(111, 300) {
+    for round in 0..size(111, 111, 300) {
         assert_eq!(a.keyed("/v1/batch", &many, &format!("a{round}")).status, 200);
     }
     let mut failed = 0;
@@ -78,7 +78,7 @@ fn every_tenant_keeps_its_part_of_all_replies() {
         (0..TENANTS).for_each(|tenant| drop(send(&mut state, tenant, number)));
     }
     let mut random = Random(6);
-    for number in 3..size(30_000, 300_000) as u64 {
+    for number in 3..size(30_000, 30_000, 300_000) as u64 {
         // A few tenants send without end.
         send(&mut state, random.below(4), number);
     }
@@ -134,7 +134,7 @@ fn the_journal_is_bounded_by_bytes() {
     };
     let (fail, repair) = (changes("fail"), changes("repair"));
     let mut most = 0;
-    for _ in 0..size(150, 1000) {
+    for _ in 0..size(150, 150, 1000) {
         for body in [&fail, &repair] {
             assert_eq!(root.post("/v1/batch", body).status, 200);
         }

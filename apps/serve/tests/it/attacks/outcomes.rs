@@ -72,7 +72,7 @@ fn twice(outcomes: &[(u64, Outcome)], number: u64) -> bool {
 #[test]
 fn a_failing_disk_says_what_is_known() {
     let (mut tried, mut failed, mut unknown, mut carried_out) = (0, 0, 0, 0);
-    for seed in 0..size(150, 5000) as u64 {
+    for seed in 0..size(150, 150, 5000) as u64 {
         let mut random = Random(seed);
         let disk = Simulated::default();
         with_writer(&disk, async |_| ()).expect("nothing fails yet");
@@ -205,7 +205,7 @@ fn a_database_that_ends_in_a_commit_says_what_is_known() {
             let (address, stop, notes) = (&server.address, &stop, &notes);
             scope.spawn(move || client(address, number, stop, notes));
         }
-        for round in 0..size(2, 24) {
+        for round in 0..size(2, 2, 24) {
             std::thread::sleep(Duration::from_millis(300));
             if round % 4 == 3 {
                 database.crash();

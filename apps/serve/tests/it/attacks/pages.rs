@@ -10,7 +10,7 @@ const STEPS: &str = include_str!("steps.js");
 fn a_curve_has_the_least_and_the_greatest_of_every_point() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
     open(&mut browser, &schedule());
-    let rounds = pavior_trials::size(90, 900).to_string();
+    let rounds = pavior_trials::size(90, 90, 900).to_string();
     let answer = browser.value(&STEPS.replace("ROUNDS", &rounds));
     let [tried, failed] = [0, 1].map(|index| answer[index].as_u64().unwrap() as usize);
     pavior_trials::attacked("pages", "random curves, column by column", tried, failed);

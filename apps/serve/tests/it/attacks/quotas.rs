@@ -58,7 +58,7 @@ fn ask(random: &mut Random) -> LeaseRequest {
 #[test]
 fn no_tenant_holds_more_nodes_than_its_quota() {
     let (mut tried, mut failed, mut waited) = (0, 0, 0);
-    for seed in 0..size(3, 200) as u64 {
+    for seed in 0..size(3, 3, 200) as u64 {
         for (index, (machine, strategy)) in MACHINES.iter().enumerate() {
             let mut random = Random(seed * 100 + index as u64);
             let scheduler = ["fcfs", "easy", "window:4"][random.below(3) as usize];

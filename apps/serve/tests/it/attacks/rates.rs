@@ -14,7 +14,7 @@ fn parallel_connections_have_one_rate_together() {
         setup.give_tokens(&["a"]);
         setup.rate = Some(RATE);
     });
-    let (began, lasts) = (Instant::now(), Duration::from_millis(size(1500, 10_000) as u64));
+    let (began, lasts) = (Instant::now(), Duration::from_millis(size(1500, 1500, 10_000) as u64));
     let let_through: usize = std::thread::scope(|scope| {
         let one = || {
             let mut client = server.of("a-secret");
@@ -44,7 +44,7 @@ fn a_batch_counts_as_its_operations() {
     let batch = batch(vec![r#"{"lease":{"nodes":1}}"#; 30]);
     // One that is larger than what may come at once (20) is taken from a full bucket.
     assert_eq!(a.post("/v1/batch", &batch).status, 200);
-    let tries = size(20, 200);
+    let tries = size(20, 20, 200);
     let (mut failed, began) = (0, Instant::now());
     for _ in 0..tries {
         let reply = a.post("/v1/batch", &batch);

@@ -95,7 +95,7 @@ fn refused(
     let (server, _) = fresh(|_| {});
     let mut client = server.client();
     client.lease(r#"{"shape":[8,2]}"#);
-    let (mut failed, tried) = (0, pavior_trials::size(2000, 60_000));
+    let (mut failed, tried) = (0, pavior_trials::size(2000, 2000, 60_000));
     let before = client.get("/v1/state").text;
     for _ in 0..tried {
         let (method, path, body, kind) = request();

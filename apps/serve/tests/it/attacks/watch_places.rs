@@ -32,13 +32,13 @@ fn watches(address: &str, token: &str) -> Option<()> {
 
 #[test]
 fn watchers_of_a_tenant_lock_nobody_out() {
-    let places = size(64, 1024);
+    let places = size(64, 64, 1024);
     let (server, _) = fresh(|setup| {
         setup.give_tokens(&["a", "b"]);
         setup.watchers = Some(places);
     });
     let _crowd = Crowd::open(&server.address, HERE, places + 20, &ask("a-secret"));
-    let tries = size(4, 40);
+    let tries = size(4, 4, 40);
     let tokens = ["root-secret", "b-secret"].iter().cycle().take(tries);
     let failed = tokens.filter(|token| watches(&server.address, token).is_none()).count();
     attacked("tenants", "places of watchers taken by one tenant", tries, failed);
@@ -55,7 +55,7 @@ fn watchers_that_do_not_read_take_bounded_memory() {
     // A tenant's names of jobs are long, and its records are told to the watchers.
     let name = "x".repeat(200);
     let before = server.memory();
-    let rounds = size(60, 150);
+    let rounds = size(60, 60, 150);
     let mut failed = 0;
     for _ in 0..rounds {
         let lease = |index| json!({ "lease": { "nodes": 1, "job": format!("{name}{index}") } });

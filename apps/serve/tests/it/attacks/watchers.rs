@@ -17,7 +17,7 @@ fn look(address: &str, token: &str, after: u64, enough: u64, last: &AtomicU64) -
     let headers = format!("Last-Event-ID: {after}\r\nAuthorization: Bearer {token}\r\n");
     let seen_all =
         |seen: usize, id: u64| seen as u64 >= enough || id >= last.load(Ordering::Acquire);
-    watch_as(address, "/v1/watch", &headers, Duration::from_millis(1500), seen_all)
+    watch_as(address, "/v1/watch", &headers, Duration::from_secs(10), seen_all)
 }
 
 /// Comes and goes until everything has been seen.
@@ -87,7 +87,7 @@ fn a_tenants_watcher_that_comes_back_misses_nothing() {
         setup.give_tokens(&["a", "b"]);
         setup.scheduler = Some("fcfs".into());
         // Snapshots all the time; what a watcher may still ask for is kept.
-        (setup.snapshot_every, setup.history) = (200, size(100_000, 1_000_000) as u64);
+        (setup.snapshot_every, setup.history) = (200, size(100_000, 100_000, 1_000_000) as u64);
     });
     let last = Arc::new(AtomicU64::new(u64::MAX));
     let watch = |token, most| {
@@ -96,7 +96,7 @@ fn a_tenants_watcher_that_comes_back_misses_nothing() {
     };
     let watchers = [("a", watch("a", 12)), ("b", watch("b", 3)), ("a", watch("a", 300))];
     let all = watch("root", 100_000);
-    let rounds = size(700, 12_000);
+    let rounds = size(700, 700, 12_000);
     std::thread::scope(|scope| {
         for (token, seed) in [("a", 1), ("b", 2), ("a", 3), ("root", 4)] {
             let address = &server.address;

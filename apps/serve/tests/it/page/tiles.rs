@@ -24,7 +24,7 @@ fn what_fits_is_what_the_service_finds() {
         let mut client = server.client();
         let axes = machine.matches('x').count() + 1;
         browser.open(&server.address);
-        for round in 0..pavior_trials::size(6, 40) {
+        for round in 0..pavior_trials::size(6, 6, 40) {
             let shape: Vec<u64> = (0..axes).map(|_| 1 + next(2 + round as u64 % 2)).collect();
             client.post("/v1/leases", json!({ "shape": shape, "job": round }).to_string());
             let sides = machine.trim_start_matches(|one: char| !one.is_ascii_digit()).split('x');

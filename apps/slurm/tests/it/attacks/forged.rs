@@ -42,7 +42,7 @@ fn metric(cluster: &Cluster, name: &str) -> u64 {
 /// Waits until a metric is as it should be.
 fn metric_until(cluster: &Cluster, name: &str, good: impl Fn(u64) -> bool) {
     let mut last = 0;
-    for _ in 0..300 {
+    for _ in 0..3000 {
         last = metric(cluster, name);
         if good(last) {
             return;
@@ -200,7 +200,7 @@ fn comments_that_look_like_jobs(cluster: &Cluster) {
 
 /// Its comment says that it has ended, or runs elsewhere; its nodes are given to nobody.
 fn a_running_job_with_a_forged_comment(cluster: &mut Cluster) {
-    let tried = pavior_trials::size(1, 8);
+    let tried = pavior_trials::size(1, 1, 8);
     let mut failed = 0;
     for serial in 0..tried {
         cluster.kill_daemon();

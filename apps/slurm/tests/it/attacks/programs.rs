@@ -113,7 +113,7 @@ fn every_reading_has_a_mark_of_its_own_that_other_users_cannot_see() {
                   env | grep -c 'SQUEUE_USERS\\|SQUEUE_FORMAT2\\|SINFO_' >>$FOLDER/wishes
                   waits 7 4 shape=2x2";
     let programs = Programs::new(IDLE, squeue);
-    let tried = pavior_trials::size(5, 50);
+    let tried = pavior_trials::size(5, 5, 50);
     for _ in 0..tried {
         assert_eq!(opened(&programs.cycle(), "7").as_deref(), Some("n0,n1,n4,n5"));
     }

@@ -1,0 +1,103 @@
+//! The size of a run of the tests, which the environment variable [`SIZE`] sets for all of them.
+//!
+//! | value | run by | a test takes |
+//! |---|---|---|
+//! | `quick` | `cargo test`; the default | at most 5 s of processor time |
+//! | `checks` | `cargo xtask check` | what all tests together leave it of half an hour |
+//! | `long` | `cargo xtask attack`, `tries`, `slurm`, `kube`, `service` | minutes |
+//!
+//! A larger size tries more cases of the same kind. What cannot be made small is left out of the
+//! quick size ([`left_out`]).
+
+/// The environment variable with the size.
+pub const SIZE: &str = "PAVIOR_SIZE";
+
+/// The environment variable with the seeds of long runs, with spaces between them.
+pub const SEEDS: &str = "PAVIOR_SEEDS";
+
+/// The seeds of a long run that names none.
+const FIRST_SEEDS: [u64; 5] = [1, 2, 3, 4, 5];
+
+/// The size of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Size {
+    /// The size of `cargo test`.
+    Quick,
+    /// The size of `cargo xtask check`.
+    Checks,
+    /// The size of a measurement.
+    Long,
+}
+
+impl Size {
+    /// Returns the size of this run.
+    ///
+    /// # Panics
+    /// If the variable has a value that is not a size.
+    pub fn chosen() -> Size {
+        let value = std::env::var_os(SIZE).map(|value| value.to_string_lossy().into_owned());
+        Size::named(value.as_deref()).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn named(value: Option<&str>) -> Result<Size, String> {
+        match value {
+            None | Some("quick") => Ok(Size::Quick),
+            Some("checks") => Ok(Size::Checks),
+            Some("long") => Ok(Size::Long),
+            Some(other) => Err(format!("{SIZE} is quick, checks or long, not `{other}`")),
+        }
+    }
+}
+
+/// Returns the value for the size of this run, such as a number of cases.
+///
+/// # Panics
+/// If the variable has a value that is not a size.
+pub fn size<T>(quick: T, checks: T, long: T) -> T {
+    match Size::chosen() {
+        Size::Quick => quick,
+        Size::Checks => checks,
+        Size::Long => long,
+    }
+}
+
+/// Returns true in the quick size, and says that something is left out there.
+///
+/// # Panics
+/// If the variable has a value that is not a size.
+pub fn left_out(what: &str) -> bool {
+    let is_quick = Size::chosen() == Size::Quick;
+    if is_quick {
+        eprintln!("LEFT OUT of the quick size ({SIZE}=checks has it): {what}");
+    }
+    is_quick
+}
+
+/// Returns the seeds of a long run: those of the variable [`SEEDS`], or 1 to 5. Returns `None` in
+/// the other sizes.
+///
+/// # Panics
+/// If a seed is not a number, or [`Size::chosen`] panics.
+pub fn seeds() -> Option<Vec<u64>> {
+    let number = |seed: &str| seed.parse().unwrap_or_else(|_| panic!("{SEEDS}: `{seed}`"));
+    (Size::chosen() == Size::Long).then(|| match std::env::var(SEEDS) {
+        Ok(seeds) => seeds.split_whitespace().map(number).collect(),
+        Err(_) => FIRST_SEEDS.to_vec(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quick_is_the_default_and_unknown_sizes_are_refused() {
+        assert_eq!(Size::named(None), Ok(Size::Quick));
+        assert_eq!(Size::named(Some("checks")), Ok(Size::Checks));
+        assert_eq!(Size::named(Some("long")), Ok(Size::Long));
+        for unknown in ["", "1", "Long", "quick "] {
+            let refused = Size::named(Some(unknown)).unwrap_err();
+            assert!(refused.contains("quick, checks or long"), "{refused}");
+        }
+    }
+}
