@@ -55,6 +55,7 @@ const BANS: &[Ban] = &[
             "kube/src/health.rs",
             "kube/src/lease.rs",
             "kube/src/run.rs",
+            "kube/src/watch.rs",
             "serve/src/http/write_timeout.rs",
             "xtask/src/check.rs",
             "xtask/trials/src/browser.rs",

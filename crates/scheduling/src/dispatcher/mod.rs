@@ -62,13 +62,13 @@ use crate::{Calendar, Prediction, Queue, Reach, Running, RunningJob, Scheduler};
 /// ```
 ///
 /// A caller that does more between the choice and the start calls [`Dispatcher::decide`], whose
-/// [`Decision`] can only be started; one that chooses itself calls [`Dispatcher::choose`]. Jobs that
-/// run without having waited are noted by [`Dispatcher::hold`] where their nodes are given, and by
-/// [`Dispatcher::grant`] where the strategy chooses them. The machine is only to look at: nodes
-/// fail, jobs move and nodes are reserved by methods of the dispatcher. No scheduler can start a job
-/// on reserved nodes that is estimated to run into the reservation ([`Calendar`]).
-/// A dispatcher is made again from records by `hold` and [`Dispatcher::submit`] alone: no scheduler
-/// is asked.
+/// [`Decision`] can only be started; one that chooses itself calls [`Dispatcher::choose`].
+/// [`Dispatcher::hold`] notes jobs that run on given nodes without having waited, and
+/// [`Dispatcher::grant`] those for which the strategy chooses the nodes. The machine itself cannot
+/// be changed: nodes fail, jobs move and nodes are reserved by methods of the dispatcher. No
+/// scheduler can start a job on reserved nodes that is estimated to run into the reservation
+/// ([`Calendar`]). A dispatcher is restored from records by `hold` and [`Dispatcher::submit`]
+/// alone; no scheduler is asked.
 pub struct Dispatcher {
     machine: Machine,
     scheduler: Box<dyn Scheduler>,
