@@ -48,7 +48,7 @@ fn killed_at_many_moments_and_resumed_the_bytes_are_the_same() {
     good(&["experiment", text(&file), "--out", text(&whole)]);
     let mut kills = 0;
     // Not spread evenly, and the same in every run of this test; machines differ anyway.
-    let pauses = (0..pavior_trials::size(6, 20, 20))
+    let pauses = (0..pavior_trials::size(3, 20, 20))
         .map(|moment: u64| Duration::from_millis(3 + moment * 7919 % 61));
     for pause in pauses {
         let mut child = Command::new(env!("CARGO_BIN_EXE_pavior"))

@@ -103,7 +103,7 @@ fn attack_gate_and_daemon_read_all_comments_alike() {
     let near = string_regex(near).unwrap();
     let any = string_regex("[^\\n]{0,24}").unwrap();
     let mut runner = TestRunner::new(ProptestConfig::default());
-    let tried = size(20_000, 20_000, 1_000_000);
+    let tried = size(5_000, 20_000, 1_000_000);
     let mut draw = |at: usize| match at % 4 {
         0 => any.new_tree(&mut runner).unwrap().current(),
         _ => near.new_tree(&mut runner).unwrap().current(),

@@ -9,7 +9,7 @@ use crate::{drains, places, states, unblocks};
 fn ten_thousand_states() {
     let mut stream = Stream::new(18, 0, "planning");
     let (mut circles, mut undecided) = (0, 0);
-    for case in 0..10_000u64 {
+    for case in 0..pavior_trials::size(2_500, 10_000, 10_000u64) {
         let drawn = states::draw(&mut stream);
         let snapshot = states::snapshot(drawn.grid, &drawn.jobs, &drawn.failed);
         let turn = case % 4 != 3;

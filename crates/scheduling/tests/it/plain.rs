@@ -45,7 +45,7 @@ fn steady_strategies() -> impl Iterator<Item = &'static str> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(size(12, 64, 64)))]
+    #![proptest_config(ProptestConfig::with_cases(size(8, 64, 64)))]
 
     #[test]
     fn easy_decides_as_its_plain_form(jobs in jobs(40, Estimates::Any)) {
@@ -86,7 +86,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(size(2, 12, 12)))]
+    #![proptest_config(ProptestConfig::with_cases(size(1, 12, 12)))]
 
     #[test]
     fn conservative_decides_as_its_plain_form(

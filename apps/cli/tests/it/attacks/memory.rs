@@ -72,7 +72,7 @@ fn documents() -> Vec<(&'static str, &'static str, [String; 4])> {
 
 #[test]
 fn logs_take_the_memory_that_the_page_says() {
-    let mebibytes = pavior_trials::size(2, 8, 64);
+    let mebibytes = pavior_trials::size(1, 8, 64);
     let folder = tempfile::tempdir().unwrap();
     let (mut tried, mut faults) = (0, Vec::new());
     for (name, row, pieces) in documents() {
