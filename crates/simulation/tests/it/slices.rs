@@ -35,8 +35,7 @@ fn share(strategy: &str, classes: &str, slice: Request, spares: Spares) -> (f64,
     let shares: Vec<f64> = (0..10)
         .map(|replication| {
             // A job at the beginning and one at the end, of no length.
-            let jobs =
-                [0, unit.time(800.0).0].map(|at| job(at, at, [1, 1, 1], 0));
+            let jobs = [0, unit.time(800.0).0].map(|at| job(at, at, [1, 1, 1], 0));
             let events = Failures::new(&setup.grid, &classes, unit, 1, replication).unwrap();
             let failing = Failing { spares, ..Failing::new(events, Restart::Scratch) };
             measured(&setup, jobs.to_vec(), failing, &["slice_availability"])[0]
