@@ -40,29 +40,30 @@ impl Lines {
 
 /// Compares the lines of each part with the table.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
-    match read(root) {
-        Ok((_, parts, files)) => of_parts(&parts, &files),
-        Err(problem) => vec![problem],
-    }
+    let compared = page(root).and_then(|page| Ok(of_parts(&table(&page)?, &files(root)?)));
+    compared.unwrap_or_else(|problem| vec![problem])
 }
 
 /// Rewrites the table with the present numbers where they are lower.
 pub(crate) fn lower(root: &Path) -> Vec<String> {
-    let (page, mut parts, files) = match read(root) {
-        Ok(read) => read,
-        Err(problem) => return vec![problem],
-    };
-    for index in 0..parts.len() {
-        parts[index].limits = parts[index].limits.at_most(count(&parts, index, &files));
-    }
-    let written = std::fs::write(root.join(PAGE), with_table(&page, &parts));
-    written.err().map(|error| format!("{PAGE}: {error}")).into_iter().collect()
+    let lowered = page(root).and_then(|page| {
+        let (mut parts, files) = (table(&page)?, files(root)?);
+        for index in 0..parts.len() {
+            parts[index].limits = parts[index].limits.at_most(count(&parts, index, &files));
+        }
+        std::fs::write(root.join(PAGE), with_table(&page, &parts))
+            .map_err(|error| format!("{PAGE}: {error}"))
+    });
+    lowered.err().into_iter().collect()
 }
 
-/// Reads the page, its table, and the counted files with their lines.
-fn read(root: &Path) -> Result<(String, Vec<Part>, Vec<(String, Lines)>), String> {
-    let page = std::fs::read_to_string(root.join(PAGE)).map_err(|e| format!("{PAGE}: {e}"))?;
-    let parts = table(&page)?;
+/// Reads the page with the table.
+fn page(root: &Path) -> Result<String, String> {
+    std::fs::read_to_string(root.join(PAGE)).map_err(|error| format!("{PAGE}: {error}"))
+}
+
+/// Returns the counted files with their lines.
+fn files(root: &Path) -> Result<Vec<(String, Lines)>, String> {
     let listed = Command::new("git")
         .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
         .current_dir(root)
@@ -79,12 +80,12 @@ fn read(root: &Path) -> Result<(String, Vec<Part>, Vec<(String, Lines)>), String
         let text = is_file.then(|| std::fs::read(path).unwrap_or_default())?;
         Some((name.to_string(), lines(name, &text)?))
     });
-    Ok((page, parts, files.collect()))
+    Ok(files.collect())
 }
 
 /// Counts the lines of a file, or returns `None` if its language is not counted.
 fn lines(name: &str, text: &[u8]) -> Option<Lines> {
-    let count = text.iter().filter(|&&byte| byte == b'\n').count();
+    let count = String::from_utf8_lossy(text).lines().count();
     let extension = Path::new(name).extension().and_then(|end| end.to_str());
     match extension {
         Some("rs") => Some(Lines { rust: count, other: 0 }),

@@ -85,7 +85,7 @@ pub(crate) fn inputs(root: &Path) -> String {
         let reads = |line: &&str| line.contains("include") || line.contains("CARGO_MANIFEST_DIR");
         if name.ends_with("Cargo.toml") || name.ends_with("Cargo.lock") {
             text().hash(sum);
-        } else if name.ends_with(".rs") {
+        } else if Path::new(name).extension().is_some_and(|extension| extension == "rs") {
             text().lines().filter(reads).for_each(|line| line.hash(sum));
         }
     })

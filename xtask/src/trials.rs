@@ -57,7 +57,7 @@ pub(crate) fn attack(root: &Path) -> Vec<String> {
 
 /// Tries changed inputs on every parser for some minutes.
 pub(crate) fn fuzz(root: &Path, minutes: Option<&str>) -> Vec<String> {
-    let Ok(minutes) = minutes.map_or(Ok(1), |minutes| minutes.parse::<u64>()) else {
+    let Ok(minutes) = minutes.map_or(Ok(1), str::parse::<u64>) else {
         return vec!["cargo xtask fuzz MINUTES: a whole number".to_string()];
     };
     let tests = ["test", "--quiet", "--package", PROGRAM, "--all-features", "--test", "it"];

@@ -165,7 +165,8 @@ mod tests {
             node("f", &[]),
         ];
         let found = places(&naming, &nodes);
-        let names: Vec<_> = found.nodes.iter().map(|node| node.map(|node| node.name())).collect();
+        let names: Vec<_> =
+            found.nodes.iter().map(|node| node.map(crate::objects::Known::name)).collect();
         assert_eq!(names, [Some("a"), None, None, None]);
         assert_eq!(found.missing(), 3);
         let faults = &found.contradictory;

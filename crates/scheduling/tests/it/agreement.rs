@@ -27,6 +27,10 @@ const MACHINES: [(&str, &str); 5] = [
 /// A call by its number, and what it may need: jobs, a box, a small number, and a choice.
 type Call = (u8, Vec<Job>, Cuboid, u64, bool);
 
+/// The queue, the running jobs, the nodes that each holds, the failed nodes, and the number of
+/// reservations that are not over.
+type Tables = (Vec<Job>, String, Vec<(JobId, Placement)>, Vec<NodeId>, usize);
+
 fn call() -> impl Strategy<Value = Call> {
     let jobs = prop::collection::vec(job(), 1..4);
     (0u8..23, jobs, cuboid(), 0u64..20, any::<bool>())
@@ -162,8 +166,8 @@ impl Subject {
         true
     }
 
-    /// What may not change when a call fails.
-    fn shown(&self) -> (Vec<Job>, String, Vec<(JobId, Placement)>, Vec<NodeId>, usize) {
+    /// Returns the tables, which do not change when a call fails.
+    fn shown(&self) -> Tables {
         let (dispatcher, machine) = (&self.dispatcher, self.dispatcher.machine());
         let running: Vec<_> = dispatcher.running().by_estimated_end().collect();
         let held = machine.held().into_iter().map(|(id, placement)| (id, placement.clone()));
