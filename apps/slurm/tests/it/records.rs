@@ -34,13 +34,26 @@ pub(crate) fn read(cluster: &Cluster) -> Vec<Record> {
     all
 }
 
-/// Whether a job ended as it should; one that Slurm lost the script of could not.
+/// Returns true if a job ended as it should. A job cannot whose script Slurm lost, or whose end
+/// was not heard by a slurmctld that started again meanwhile: such a job keeps its nodes until its
+/// time limit.
 pub(crate) fn completed(cluster: &Cluster, record: &Record) -> bool {
-    let lost = record.state == "FAILED" && cluster.lost_its_script(&record.job);
+    let recovered = || {
+        let line = format!("Recovered JobId={} ", record.job);
+        cluster.said_of(&record.job).contains(&line)
+    };
+    let (lost, unheard) = match record.state.as_str() {
+        "FAILED" => (cluster.lost_its_script(&record.job), false),
+        "TIMEOUT" => (false, recovered()),
+        _ => (false, false),
+    };
     if lost {
         eprintln!("note: Slurm lost the script of job {}", record.job);
     }
-    lost || record.state == "COMPLETED"
+    if unheard {
+        eprintln!("note: Slurm lost the end of job {}", record.job);
+    }
+    lost || unheard || record.state == "COMPLETED"
 }
 
 /// The numbers of a list such as n[00-01,08].
