@@ -98,12 +98,6 @@ pub(crate) const STEPS: &[Step] = &[
         // Measurements, which only their name runs.
         "clippy --workspace --all-features --test speed --quiet -- -D warnings",
     ])),
-    step("features", 60, Both, "", "lints with fewer features, and help without doors", Cargo(&[
-        "clippy --package pavior --quiet -- -D warnings",
-        "clippy --package pavior-cli --all-targets --quiet -- -D warnings",
-        "clippy --package pavior-cli --features serve --all-targets --quiet -- -D warnings",
-        "test --package pavior-cli --quiet --test it doors::",
-    ])),
     step("tests", 300, Both, "build", "all other tests", Own(programs::others)),
     step("doctests", 60, Both, "", "examples of items", Cargo(&[
         "test --workspace --all-features --no-fail-fast --quiet --doc",
@@ -130,6 +124,14 @@ pub(crate) const STEPS: &[Step] = &[
         .where_changed(packages::inputs),
     step("release", 60, One, "build python clean", "a release in a clean Debian 13",
         Own(dist::check)).where_changed(dist::inputs),
+    // Last: it puts a program with fewer features in the place of the one that tests run.
+    step("features", 60, Both, "tests serve slurm kube readme openapi",
+        "lints with fewer features, and help without the others", Cargo(&[
+        "clippy --package pavior --quiet -- -D warnings",
+        "clippy --package pavior-cli --all-targets --quiet -- -D warnings",
+        "clippy --package pavior-cli --features serve --all-targets --quiet -- -D warnings",
+        "test --package pavior-cli --quiet --test it doors::",
+    ])),
 ];
 
 /// Runs one step and returns its problems.

@@ -190,7 +190,7 @@ pub(crate) fn run(mut command: Command) -> Result<Outcome, String> {
         if let Some(status) = child.try_wait().map_err(|error| error.to_string())? {
             break status;
         }
-        if began.elapsed() > Duration::from_mins(2) {
+        if began.elapsed() > Duration::from_mins(10) {
             let _ = child.kill();
             let _ = child.wait();
             return Err("it does not end".into());
