@@ -1,4 +1,4 @@
-//! Digests what results depend on, so that those of two builds are never mixed.
+//! Digests the sources that results depend on, so that results of two builds are never mixed.
 
 #[path = "build/sources.rs"]
 mod sources;
@@ -15,7 +15,7 @@ fn main() -> io::Result<()> {
         println!("cargo::rerun-if-changed={}", folder.join("src").display());
         println!("cargo::rerun-if-changed={}", folder.join("Cargo.toml").display());
     }
-    // What is missing would have the script run every time.
+    // A missing file would make Cargo run this script every time.
     for file in ["../../Cargo.toml", "../../Cargo.lock"].map(|file| manifest.join(file)) {
         if file.is_file() {
             println!("cargo::rerun-if-changed={}", file.display());

@@ -1,27 +1,27 @@
-//! What results depend on: this crate, those of the workspace below it, and the versions of the
-//! libraries that they use. All are found in the manifests, so that none can be left out.
+//! The sources that results depend on: this crate, the workspace crates that it uses, and the
+//! versions of their libraries. All are found in the manifests, so that none can be omitted.
 //!
 //! The manifests are read line by line, in the form that this workspace gives them, and the lock
-//! file in the one form that it has: a reader of TOML and a digest of a library would be compiled
-//! once more, for the machine that builds. A test holds what is found against `cargo tree`.
+//! file in its only form. A TOML reader and a digest library would have to be compiled a second
+//! time, for the build machine. A test compares the result with `cargo tree`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What is digested.
+/// The crates and libraries that are digested.
 pub(crate) struct Sources {
-    /// The crates of the workspace by their names, and where they are.
+    /// The crates of the workspace: names and folders.
     pub(crate) crates: BTreeMap<String, PathBuf>,
-    /// The libraries from elsewhere, by name and version; none where there is no lock file.
+    /// The external libraries, by name and version; empty without a lock file.
     pub(crate) libraries: BTreeSet<String>,
 }
 
 impl Sources {
-    /// Those of the crate in a folder, which is a member of the workspace two folders above.
+    /// Finds the sources of the crate in a folder, a member of the workspace two folders above.
     ///
-    /// Outside a workspace, as in a package, a crate stands alone: its version pins the others.
+    /// Outside a workspace, as in a published package, it is the only crate and pins the others.
     pub(crate) fn of(manifest: &Path) -> io::Result<Sources> {
         let root = manifest.join("../..");
         let read = |file: &str| std::fs::read_to_string(root.join(file)).unwrap_or_default();
@@ -50,9 +50,9 @@ impl Sources {
         Ok(Sources { crates, libraries: locked(&read("Cargo.lock"), names) })
     }
 
-    /// The digest of all of it, as hexadecimal digits.
+    /// Returns the digest of all sources, as hexadecimal digits.
     pub(crate) fn digest(&self) -> io::Result<String> {
-        // Another compiler may have another hasher: its results are another build's, too.
+        // Another compiler may have another hasher. Its results belong to another build anyway.
         let mut digest = DefaultHasher::new();
         for (name, folder) in &self.crates {
             let mut files = vec![folder.join("Cargo.toml")];
@@ -73,14 +73,14 @@ impl Sources {
     }
 }
 
-/// The libraries of these names, those that they use in turn, and their versions.
+/// Returns the libraries with these names and all their dependencies, with their versions.
 fn locked(lock: &str, names: BTreeSet<String>) -> BTreeSet<String> {
     let packages: Vec<&str> = lock.split("[[package]]").collect();
     let text = |package, key| str::lines(package).find_map(|line| value(line, key));
     let mut found = BTreeSet::new();
     let mut open: Vec<String> = names.into_iter().collect();
     while let Some(wanted) = open.pop() {
-        // A name, and a version where the lock file has several.
+        // A name, and a version if the lock file has several.
         let mut words = wanted.split(' ');
         let (name, version) = (words.next(), words.next());
         for package in packages.iter().filter(|package| text(package, "name") == name) {
@@ -90,7 +90,7 @@ fn locked(lock: &str, names: BTreeSet<String>) -> BTreeSet<String> {
             {
                 continue;
             }
-            // ` "name",` a line, from `dependencies = [` on.
+            // Lines of the form ` "name",` after `dependencies = [`.
             let used = package.split_once("dependencies = [").map_or("", |(_, used)| used);
             let quoted = used.lines().filter_map(|line| line.trim().strip_prefix('"'));
             open.extend(quoted.map(|line| line.trim_end_matches("\",").to_string()));
@@ -99,13 +99,13 @@ fn locked(lock: &str, names: BTreeSet<String>) -> BTreeSet<String> {
     found
 }
 
-/// Whether a header is that of dependencies, of every platform or of one.
+/// Returns true if a header is that of dependencies, for all platforms or for one.
 fn is_dependencies(header: &str) -> bool {
     let of_one = header.starts_with("[target.") && header.ends_with(".dependencies]");
     of_one || header == "[dependencies]"
 }
 
-/// The lines of some sections of a manifest that state something.
+/// Returns the lines of the wanted sections of a manifest, without comments and empty lines.
 fn section<'a>(
     manifest: &'a str,
     is_wanted: impl Fn(&str) -> bool + 'a,
@@ -121,17 +121,17 @@ fn section<'a>(
     own.flatten()
 }
 
-/// What a line states: `name` of `name.workspace = true` and of `name = { ... }`.
+/// Returns the key of a line: `name` for `name.workspace = true` and for `name = { ... }`.
 fn key(line: &str) -> &str {
     line.split(['.', ' ', '=']).next().unwrap_or_default()
 }
 
-/// The text of a line `key = "text"`.
+/// Returns the text of a line `key = "text"`.
 fn value<'a>(line: &'a str, key: &str) -> Option<&'a str> {
     line.strip_prefix(key)?.strip_prefix(" = \"")?.strip_suffix('"')
 }
 
-/// The files of a folder and those below it.
+/// Collects the files of a folder and its subfolders.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();

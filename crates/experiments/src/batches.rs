@@ -1,56 +1,55 @@
-//! How much two runs of the same jobs differ, from one run each, with an interval.
+//! The difference between two runs of the same jobs, from one run each, with an interval.
 //!
-//! Waits of jobs that arrive one after the other depend on each other, and a log has no second
-//! replication. The method of batch means (Schmeiser, Batch size effects in the analysis of
-//! simulation output, Operations Research 30(3), 1982) cuts a run into few long pieces, whose means
-//! hardly do. Here both runs are cut at the same jobs, and their pieces are paired: what the two
-//! share cancels.
+//! Waits of successive jobs depend on each other, and a log has no second replication. The method
+//! of batch means (Schmeiser, Batch size effects in the analysis of simulation output, Operations
+//! Research 30(3), 1982) cuts a run into a few long pieces, whose means are nearly independent.
+//! Here both runs are cut at the same jobs and their pieces are paired, so that effects common to
+//! both cancel.
 //!
-//! A quantity is a ratio of sums, such as waits over jobs. Its error is that of the residuals of
-//! the pieces (the delta method; Cochran, Sampling Techniques, 1977, ch. 6), by Student's t over
-//! the pieces.
+//! A quantity is a ratio of sums, for example of waits and of jobs. Its error is computed from the
+//! residuals of the pieces (the delta method; Cochran, Sampling Techniques, 1977, ch. 6), with
+//! Student's t over the pieces.
 
 use crate::confidence::half_width;
 
-/// How many pieces a run is cut into: Schmeiser finds little to gain above 30, and the pieces are
-/// as long as can be.
+/// The number of pieces of a run. More than 30 gain little (Schmeiser), and would be shorter.
 pub const BATCHES: usize = 30;
 
-/// Fewer jobs say nothing about how they depend on each other.
+/// Minimum number of jobs. Fewer do not show how they depend on each other.
 pub(crate) const FEWEST_JOBS: usize = 10 * BATCHES;
 
-/// A piece of a run: what is summed, and what it is divided by.
+/// A piece of a run: a sum and its divisor.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Batch {
     /// The sum: waits, or a quantity times the time for which it held.
     pub sum: f64,
-    /// How much it is the sum of: jobs, or time.
+    /// The divisor: a number of jobs, or a time.
     pub of: f64,
 }
 
 /// A difference with its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
-    /// How much more it is than in the present.
+    /// The excess over the value of the present.
     pub difference: f64,
-    /// Half of the width of the interval; none if it is not known.
+    /// Half the width of the interval; `None` if it is unknown.
     pub half_width: Option<f64>,
 }
 
-/// What an interval shows.
+/// The conclusion from an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
-    /// All of it is below zero.
+    /// The entire interval is below zero.
     Less,
-    /// All of it is above zero.
+    /// The entire interval is above zero.
     More,
-    /// It has zero, or there is none: no difference is shown.
+    /// The interval contains zero, or there is none: the difference is not significant.
     Nothing,
 }
 
 impl Change {
-    /// How much the mean of `other` is above that of `present`, whose pieces stand in the same
-    /// order. None if either is of nothing. O(pieces).
+    /// Computes the excess of the mean of `other` over that of `present`, whose pieces are in the
+    /// same order. Returns `None` if the divisors of either add up to zero. O(pieces).
     ///
     /// ```
     /// use pavior_experiments::advice::{Batch, Change};
@@ -71,13 +70,13 @@ impl Change {
         Some(Change { difference: a.value - b.value, half_width })
     }
 
-    /// The same in other units.
+    /// Returns the same change in other units.
     pub fn times(self, factor: f64) -> Change {
         let half_width = self.half_width.map(|width| width * factor);
         Change { difference: self.difference * factor, half_width }
     }
 
-    /// What the interval shows.
+    /// Returns the conclusion from the interval.
     pub fn shown(&self) -> Shown {
         match self.ends() {
             Some([_, high]) if high < 0.0 => Shown::Less,
@@ -86,7 +85,7 @@ impl Change {
         }
     }
 
-    /// The ends of the interval.
+    /// Returns the ends of the interval.
     pub fn ends(&self) -> Option<[f64; 2]> {
         self.half_width.map(|width| [self.difference - width, self.difference + width])
     }
@@ -95,7 +94,7 @@ impl Change {
 /// A ratio of sums over pieces.
 struct Ratio {
     value: f64,
-    /// What a piece is divided by, in the mean.
+    /// The mean divisor of a piece.
     of: f64,
 }
 
@@ -111,7 +110,7 @@ impl Ratio {
     }
 }
 
-/// The mean of a quantity over all pieces; none if it is of nothing.
+/// Returns the mean of a quantity over all pieces; `None` if the divisors add up to zero.
 pub(crate) fn mean(batches: &[Batch]) -> Option<f64> {
     Ratio::of(batches).map(|ratio| ratio.value)
 }
@@ -121,9 +120,9 @@ mod tests {
     use super::*;
     use pavior_kernel::Stream;
 
-    /// Two hundred pairs of runs of 6,000 values. Each value depends on the one before (0.98 of
-    /// it), and most of it is shared by both runs. Their true difference is 1. The interval holds
-    /// it in about 93 of 100 pairs, where plain standard errors hold it in fewer than 40.
+    /// Compares 200 pairs of runs of 6,000 values. Each value contains 0.98 of the one before, and
+    /// most of it is shared by both runs. The true difference is 1. The interval contains it in
+    /// about 93 of 100 pairs, while plain standard errors contain it in fewer than 40.
     #[test]
     fn intervals_hold_what_they_promise_though_values_depend_on_each_other() {
         let (mut held, mut plain_held) = (0, 0);

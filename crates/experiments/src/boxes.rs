@@ -1,4 +1,4 @@
-//! Boxes and sides in words, as snapshots are given.
+//! Boxes and sides as text, in the notation of snapshots.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 use pavior_kernel::BadName;
 use pavior_mesh::{Cubes, Cuboid, Grid, Request, Sides, read_sides};
 
-/// Boxes in words: `1,2:4x3 5,5:2x2`, each its base and its sides.
+/// Parses boxes such as `1,2:4x3 5,5:2x2`, each with its base and its sides.
 pub(crate) fn boxes(text: &str) -> Result<Vec<Cuboid>, BadName> {
     let one = |word: &str| {
         let parsed = word
@@ -22,7 +22,7 @@ pub(crate) fn boxes(text: &str) -> Result<Vec<Cuboid>, BadName> {
     text.split_whitespace().map(one).collect()
 }
 
-/// Sides in words: `3x2`.
+/// Parses sides such as `3x2`.
 pub(crate) fn sides(text: &str) -> Result<Sides, BadName> {
     read_sides(text).ok_or_else(|| BadName {
         reason: format!("`{text}` is no request: write its sides, such as 3x2"),
@@ -30,17 +30,17 @@ pub(crate) fn sides(text: &str) -> Result<Sides, BadName> {
     })
 }
 
-/// A slice in words: `16` cubes, or its sides in nodes, `8x8x16`.
+/// A slice as text: `16` cubes, or its sides in nodes, `8x8x16`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Slice {
-    /// So many cubes of 4x4x4 nodes.
+    /// A number of cubes of 4x4x4 nodes.
     Cubes(u32),
     /// A box of nodes.
     Sides(Sides),
 }
 
 impl Slice {
-    /// What is asked for.
+    /// Returns the request for the slice.
     pub(crate) fn request(self) -> Request {
         match self {
             Slice::Cubes(count) => Request::nodes(count * Cubes::VOLUME),
@@ -68,7 +68,7 @@ impl FromStr for Slice {
     }
 }
 
-/// The cubes of the largest machine.
+/// The number of cubes of the largest machine.
 const MOST_CUBES: u32 = (Grid::MAX_NODES / Cubes::VOLUME as u64) as u32;
 
 impl fmt::Display for Slice {
@@ -80,7 +80,7 @@ impl fmt::Display for Slice {
     }
 }
 
-/// Up to three coordinates; those that are left out are 0.
+/// Parses up to three coordinates; omitted ones are 0.
 fn point(text: &str) -> Option<[u16; 3]> {
     let mut all = [0; 3];
     for (axis, word) in text.split(',').enumerate() {

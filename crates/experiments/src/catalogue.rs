@@ -1,15 +1,14 @@
-//! The registries from which an experiment's names are read.
+//! The registries that define the names in an experiment.
 
 use pavior_kernel::Registry;
 use pavior_network::PatternRegistry;
 use pavior_workload::ShapeRule;
 
-/// The registries from which the names in an experiment are read: the built-in entries and those
-/// that the caller adds. Clones share the entries.
+/// The registries that define the names in an experiment: the built-in entries and those that the
+/// caller adds. Clones share the entries.
 ///
-/// Results depend on an added entry by its name alone as far as
-/// [fingerprints](crate::Specification::fingerprint) know: a caller that changes what an entry does
-/// gives it another name, or does not resume.
+/// [Fingerprints](crate::Specification::fingerprint) know an added entry by its name alone. If a
+/// caller changes the behavior of an entry, it must give it another name or not resume.
 ///
 /// ```
 /// use pavior_experiments::{Catalogue, Environment, NoStore, Shard, Specification};

@@ -1,4 +1,4 @@
-//! From a declared figure and a table to a chart.
+//! Charts from a declared figure and a table.
 
 use pavior_draw::{Chart, ChartAxis, Mark, Marks, Series, Unit};
 
@@ -8,13 +8,13 @@ use crate::parameters::{self, ValueType};
 use crate::results::Line;
 use crate::{Figure, Table};
 
-/// The chart of a figure, from a table that holds its metric.
+/// Makes the chart of a figure from a table that contains its metric.
 pub fn chart(figure: &Figure, table: &Table) -> Chart {
     let column = |index: usize| parameters::ALL[index].column();
     let value = |row: &Line, index: usize| -> Option<String> {
         table.value(row, &column(index)).map(str::to_string)
     };
-    // A parameter without a column has one value throughout, which was checked when it was read.
+    // A parameter without a column has one value throughout, which was checked on reading.
     let drawn = |row: &&Line| {
         row.metric == figure.y
             && figure.fixed.iter().all(|(index, wanted)| {
@@ -35,7 +35,7 @@ pub fn chart(figure: &Figure, table: &Table) -> Chart {
             let name = figure.label(&at).to_string();
             position(&mut categories, |one| *one == name, || name.clone()) as f64
         };
-        // A name along x keeps its place where there is nothing to draw.
+        // A name along x keeps its position if there is nothing to draw.
         let name = name(figure, |index| value(row, index));
         let Some((y, interval)) = drawn_as(row) else {
             without.push((x as usize, name));
@@ -66,8 +66,7 @@ pub fn chart(figure: &Figure, table: &Table) -> Chart {
     }
 }
 
-/// What is drawn of a line, and the ends of its interval: its median where that counts, or its
-/// mean.
+/// Returns the value to draw for a line, its median or else its mean, and the ends of its interval.
 fn drawn_as(row: &Line) -> Option<(f64, Option<[f64; 2]>)> {
     if let Some(median) = row.median {
         return Some((median.value, median.interval));
@@ -76,7 +75,7 @@ fn drawn_as(row: &Line) -> Option<(f64, Option<[f64; 2]>)> {
     Some((mean, row.summary.ci95.map(|half| [mean - half, mean + half])))
 }
 
-/// The places of what a paper states: those that the figure has.
+/// Returns the marks that a paper states at those positions that the figure has.
 fn stated(figure: &Figure, categories: &[String], series: &[Series]) -> Vec<Mark> {
     let place = |value: &str| match value.parse() {
         Ok(x) if categories.is_empty() => Some(x),
@@ -90,7 +89,7 @@ fn stated(figure: &Figure, categories: &[String], series: &[Series]) -> Vec<Mark
         let drawn = |series: &Series| {
             series.points.iter().find(|mark| mark.x.total_cmp(&x).is_eq()).copied()
         };
-        // A quick run has not every place.
+        // A quick run does not have every position.
         series.iter().find_map(drawn)?;
         let times = match &one.of {
             None => 1.0,
@@ -101,7 +100,7 @@ fn stated(figure: &Figure, categories: &[String], series: &[Series]) -> Vec<Mark
     figure.stated.iter().filter_map(mark).collect()
 }
 
-/// The place of a member that fits, added at the end if there is none.
+/// Returns the index of a member that fits, which is added at the end if there is none.
 fn position<T>(all: &mut Vec<T>, fits: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> usize {
     all.iter().position(fits).unwrap_or_else(|| {
         all.push(make());
@@ -109,8 +108,8 @@ fn position<T>(all: &mut Vec<T>, fits: impl Fn(&T) -> bool, make: impl FnOnce() 
     })
 }
 
-/// The name of a series: its values, numbers with what they are. A label in brackets stands right
-/// behind the value before it: `GABL(FCFS)`. An empty label leaves a value out.
+/// Returns the name of a series: its values, with the parameter name before numbers. A label in
+/// brackets directly follows the value before it: `GABL(FCFS)`. Empty labels are omitted.
 fn name(figure: &Figure, value: impl Fn(usize) -> Option<String>) -> String {
     let part = |&index: &usize| {
         let value = value(index)?;
@@ -126,7 +125,7 @@ fn name(figure: &Figure, value: impl Fn(usize) -> Option<String>) -> String {
     })
 }
 
-/// Which bars are not there, as where a request was refused: `no value at FF, at BF of 3x3; `.
+/// Lists the bars without a value, for example after refusals: `no value at FF, at BF of 3x3; `.
 fn missing(names: &[String], series: &[Series], without: &[(usize, String)]) -> String {
     let place = |(index, name): (usize, &String)| {
         let of: Vec<&str> =
@@ -141,7 +140,7 @@ fn missing(names: &[String], series: &[Series], without: &[(usize, String)]) -> 
     if places.is_empty() { String::new() } else { format!("no value {}; ", places.join(", ")) }
 }
 
-/// The axis of a parameter; of a time, in hours and days where the runs' times are in seconds.
+/// Returns the axis of a parameter. A time is in hours and days if the runs' times are in seconds.
 fn along(figure: &Figure, in_seconds: bool) -> ChartAxis {
     let parameter = &parameters::ALL[figure.x];
     let unit = match parameter.unit {
@@ -155,23 +154,21 @@ fn along(figure: &Figure, in_seconds: bool) -> ChartAxis {
     ChartAxis::of(&name.replace('-', " "), unit, figure.x_axis.logarithmic)
 }
 
-/// Whether the times of all runs are in seconds.
+/// Returns true if the times of all runs are in seconds.
 fn in_seconds(table: &Table) -> bool {
     let of_time = |row: &&Line| ["turnaround", "waiting", "service"].contains(&&*row.metric);
     let mut times = table.rows.iter().filter(of_time).peekable();
     times.peek().is_some() && times.all(|row| row.unit == "s")
 }
 
-/// An axis under the label that a figure gives it. One that states a unit in brackets has its
-/// numbers as they are.
+/// Sets the label of an axis to that of a figure. If it has a unit in brackets, numbers are plain.
 fn labelled(axis: ChartAxis, label: Option<&String>) -> ChartAxis {
     let Some(label) = label else { return axis };
     let unit = if label.trim_end().ends_with(')') { Unit::Plain } else { axis.unit };
     ChartAxis { label: label.clone(), unit, ..axis }
 }
 
-/// A heading that says what is seen: `Turnaround by load on mesh:16x16, sides uniform`. Conditions
-/// begin with a comma each.
+/// Returns a heading: `Turnaround by load on mesh:16x16, sides uniform`. Conditions begin with `,`.
 pub fn heading(y: &str, x: &str, machine: Option<&str>, conditions: &str) -> String {
     let y = match y {
         ALLOCATION_NS => "allocation time".to_string(),
@@ -184,7 +181,7 @@ pub fn heading(y: &str, x: &str, machine: Option<&str>, conditions: &str) -> Str
     format!("{y} by {}{machine}{conditions}", x.replace('-', " "))
 }
 
-/// What a reader must know of the points drawn.
+/// Returns a note for the reader about the points.
 fn note(rows: &[&Line]) -> String {
     let least = rows.iter().map(|row| row.replications).min().unwrap_or(0);
     let most = rows.iter().map(|row| row.replications).max().unwrap_or(0);
@@ -210,7 +207,7 @@ fn note(rows: &[&Line]) -> String {
     note
 }
 
-/// The same of measured times.
+/// Returns the note for points that are medians of measured times.
 fn note_of_medians(rows: &[&Line], least: u64, most: u64) -> String {
     let of = if least == most { most.to_string() } else { format!("{least} to {most}") };
     let without = |row: &&&Line| row.median.is_some_and(|median| median.interval.is_none());
@@ -222,8 +219,8 @@ fn note_of_medians(rows: &[&Line], least: u64, most: u64) -> String {
     format!("medians of {of} replications a point, {rest}")
 }
 
-/// Whether every replication gave the same number, or none; means of equal numbers may be off by a
-/// rounding.
+/// Returns true if every replication gave the same number, or none did. Means of equal numbers may
+/// be off by a rounding error.
 fn is_certain(row: &Line) -> bool {
     let Some(mean) = row.summary.mean else { return true };
     row.summary.ci95.is_some_and(|half| half <= 1e-9 * mean.abs())
@@ -234,7 +231,7 @@ mod tests {
     use super::*;
     use crate::{Specification, Summary};
 
-    /// Two strategies at two loads, written by hand.
+    /// Returns a table of two strategies at two loads, written by hand.
     fn table() -> Table {
         let line = |strategy: &str, load: &str, mean: f64| Line {
             values: ["mesh:4x4", strategy, "fcfs", load].map(String::from).into(),

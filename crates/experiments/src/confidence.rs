@@ -1,37 +1,37 @@
-//! Means, confidence intervals, and when to stop replicating.
+//! Means, confidence intervals, and the rule that ends replication.
 
 use std::fmt;
 
 use crate::student_t;
 
-/// How many independent replications are run.
+/// The number of independent replications.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Policy {
-    /// This many.
+    /// A fixed number.
     Fixed(u64),
     /// `least`, then more in batches of [`Policy::BATCH`], until the relative half-width of the
-    /// confidence interval of the target metrics is at most `relative`, or `most` are run.
+    /// confidence interval of the target metrics is at most `relative`, or until there are `most`.
     Precision {
-        /// The relative half-width, such as 0.05.
+        /// The relative half-width, for example 0.05.
         relative: f64,
-        /// The confidence level, such as 0.95.
+        /// The confidence level, for example 0.95.
         confidence: f64,
-        /// The least replications.
+        /// The minimum number of replications.
         least: u64,
-        /// The most replications.
+        /// The maximum number of replications.
         most: u64,
     },
 }
 
 impl Policy {
-    /// Replications added at a time, and the usual least, under [`Policy::Precision`].
+    /// The number of replications added at a time, and the default of `least`.
     pub const BATCH: u64 = 5;
 
-    /// More replications of a point are a mistake.
+    /// Maximum number of replications of a point; more are considered a mistake.
     pub const MOST: u64 = 1_000_000;
 
-    /// The number of replications to add after `done` of them, given the samples of the metrics
-    /// that must be precise; 0 when that is enough.
+    /// Returns the number of replications to add after `done`, given the samples of the metrics
+    /// that must be precise; 0 if there are enough.
     pub fn more(&self, done: u64, samples: &[&[f64]]) -> u64 {
         match *self {
             Policy::Fixed(count) => count.saturating_sub(done),
@@ -45,8 +45,8 @@ impl Policy {
         }
     }
 
-    /// Whether a target of precision is set that these samples do not meet. A metric that never
-    /// applies (an empty sample) has no target.
+    /// Returns true if a precision target is set that these samples do not meet. A metric that
+    /// never applies (an empty sample) has no target.
     pub fn missed(&self, samples: &[&[f64]]) -> bool {
         let Policy::Precision { relative, confidence, .. } = *self else { return false };
         let precise = |sample: &&[f64]| {
@@ -59,13 +59,13 @@ impl Policy {
     }
 }
 
-/// The arithmetic mean.
+/// Returns the arithmetic mean; `None` for an empty sample.
 pub fn mean(sample: &[f64]) -> Option<f64> {
     (!sample.is_empty()).then(|| sample.iter().sum::<f64>() / sample.len() as f64)
 }
 
-/// The half-width of the two-sided confidence interval of the mean of independent samples, by
-/// Student's t; none for fewer than two samples.
+/// Returns the half-width of the two-sided confidence interval of the mean of independent samples,
+/// by Student's t; `None` for fewer than two samples.
 ///
 /// ```
 /// let width = pavior_experiments::half_width(&[9.0, 10.0, 11.0], 0.95).unwrap();
@@ -86,16 +86,16 @@ pub fn half_width(sample: &[f64], confidence: f64) -> Option<f64> {
 pub struct Median {
     /// The median.
     pub value: f64,
-    /// The ends of the interval, which are samples; none for fewer than six, of which not even the
-    /// least and the greatest hold the median in 95 of 100 cases.
+    /// The ends of the interval, which are samples. `None` for fewer than six samples, because not
+    /// even the smallest and the largest contain the median with probability 95 %.
     pub interval: Option<[f64; 2]>,
 }
 
 impl Median {
-    /// That of a sample; none if it is empty.
+    /// Computes the median of a sample; `None` if it is empty.
     ///
-    /// Nothing is supposed of how the samples are distributed but that they are independent: what
-    /// interrupts a measurement can add any time to it.
+    /// Assumes only that samples are independent, and nothing about their distribution: an
+    /// interruption can add any amount of time to a measurement.
     ///
     /// ```
     /// use pavior_experiments::Median;
@@ -109,8 +109,8 @@ impl Median {
         let n = sorted.len();
         let middle = *sorted.get(n / 2)?;
         let value = if n % 2 == 0 { sorted[n / 2 - 1].midpoint(middle) } else { middle };
-        // The most extreme ranks between which the median lies with probability 0.95 or more: ranks
-        // 1 + k and n - k miss it with probability 2 P(Binomial(n, 1/2) <= k).
+        // The most extreme ranks that contain the median with probability 0.95 or more: ranks 1 + k
+        // and n - k miss it with probability 2 P(Binomial(n, 1/2) <= k).
         let (mut term, mut below) = (libm::pow(0.5, n as f64), 0.0);
         let mut interval = None;
         for k in 0..n / 2 {
@@ -125,11 +125,11 @@ impl Median {
     }
 }
 
-/// The median, and the greater distance to the ends of its 95 % confidence interval by order
-/// statistics. Fewer than six samples have no such interval: theirs is Student's t.
+/// Returns the median, and the larger distance to the ends of its 95 % confidence interval by order
+/// statistics. Two to five samples have no such interval; theirs is by Student's t.
 ///
-/// For measured times: one interruption by another process moves a mean by any amount, a median
-/// hardly.
+/// Intended for measured times: one interruption by another process can move a mean by any amount,
+/// but hardly moves a median.
 ///
 /// ```
 /// let values = [3.0, 1.0, 900.0, 2.0, 4.0, 5.0, 3.0];
@@ -142,8 +142,8 @@ pub fn median(sample: &[f64]) -> Option<(f64, Option<f64>)> {
     Some((value, width.or_else(|| half_width(sample, 0.95))))
 }
 
-/// The median with the ends of its interval, to four significant digits of the median. The
-/// precision of the format is the most decimals, six if it has none.
+/// Formats the median with the ends of its interval, with four significant digits of the median.
+/// The precision of the format is the maximum number of decimals, by default six.
 impl fmt::Display for Median {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let decimals = decimals(self.value, f);
@@ -153,7 +153,7 @@ impl fmt::Display for Median {
     }
 }
 
-/// How many decimals four significant digits of a number have, as far as the format allows.
+/// Returns the number of decimals for four significant digits, within the precision of the format.
 pub(crate) fn decimals(number: f64, format: &fmt::Formatter<'_>) -> usize {
     let most = format.precision().unwrap_or(6);
     let digits = if number == 0.0 { 0.0 } else { libm::floor(libm::log10(number.abs())) };
@@ -166,8 +166,8 @@ mod tests {
 
     #[test]
     fn medians_have_the_printed_ranks() {
-        // Ranks of the 95 % interval for the median in printed tables: n = 10: 2 and 9;
-        // n = 20: 6 and 15; n = 5: none.
+        // Ranks of the 95 % interval for the median in printed tables: n = 10: 2 and 9; n = 20: 6
+        // and 15; n = 5: none.
         for (n, rank) in [(6, 1), (10, 2), (20, 6), (40, 14)] {
             let sample: Vec<f64> = (1..=n).map(f64::from).collect();
             let (median, width) = median(&sample).unwrap();

@@ -1,4 +1,4 @@
-//! Every strategy against the baseline, over the same jobs.
+//! Comparisons of every strategy with the baseline, over the same jobs.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -11,21 +11,21 @@ use crate::{Paired, Samples, Specification, parameters};
 pub struct Difference {
     /// The values of the parameters that tables show.
     pub values: Vec<String>,
-    /// The strategy compared with.
+    /// The strategy used as the baseline.
     pub baseline: String,
     /// The metric.
     pub metric: &'static str,
-    /// Its unit.
+    /// The unit of the metric.
     pub unit: &'static str,
-    /// Whether both rejected the same jobs; if not, means are over different jobs.
+    /// True if both rejected the same jobs; otherwise the means are over different jobs.
     pub same_jobs: bool,
-    /// Whether either point missed its target of precision.
+    /// True if either point missed its precision target.
     pub target_missed: bool,
-    /// How much.
+    /// The difference and the ratio.
     pub paired: Paired,
 }
 
-/// All comparisons with the baseline, in the order of the points and metrics.
+/// Returns all comparisons with the baseline, in the order of points and metrics.
 pub fn differences(specification: &Specification, samples: &Samples) -> Vec<Difference> {
     let Some(baseline) = &specification.baseline else { return Vec::new() };
     let strategy = parameters::STRATEGY.index();

@@ -1,9 +1,9 @@
 //! A digest of everything that results depend on.
 //!
-//! Replications may be mixed if and only if their fingerprints are equal. Then program, points,
-//! metrics and policy are the same. So are the contents of all logs and lists, field by field.
+//! Replications may be mixed if and only if their fingerprints are equal: then program, points,
+//! metrics and policy are the same, and so are all logs and lists, field by field.
 //!
-//! The digest finds mistakes, not forgeries: who can write results can write any.
+//! The digest finds mistakes, not forgeries: anyone who can write results can write false ones.
 
 use std::collections::HashSet;
 use std::hash::Hasher;
@@ -14,10 +14,10 @@ use siphasher::sip128::{Hasher128, SipHasher24};
 
 use crate::{InputError, InputFiles, InputRequest, Point, Specification};
 
-/// The program as far as results depend on it: the version, and a digest of the sources.
+/// The parts of the program that results depend on: the version, and a digest of the sources.
 pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("PAVIOR_SOURCES"));
 
-/// A digest under way. Every item ends where the next begins: texts have their length before them.
+/// A digest under construction. Items are unambiguous, because each text is preceded by its length.
 struct Items(SipHasher24);
 
 impl Items {
@@ -40,25 +40,25 @@ impl Items {
         self.0.write(text.as_bytes());
     }
 
-    /// The 128 bits, as hexadecimal digits.
+    /// Returns the 128 bits, as hexadecimal digits.
     fn digits(self) -> String {
         format!("{:032x}", self.0.finish128().as_u128())
     }
 }
 
 impl Specification {
-    /// What the points need from files.
+    /// Returns the input files of the points.
     fn inputs(&self) -> impl Iterator<Item = InputRequest> + '_ {
         self.points.iter().flat_map(|point: &Point| point.settings().inputs())
     }
 
-    /// Whether a point reads a log or a list.
+    /// Returns true if any point reads a log or a list.
     pub fn reads_files(&self) -> bool {
         self.inputs().next().is_some()
     }
 
-    /// A digest of everything that results depend on: that of the specification and the program
-    /// ([`Specification::own_fingerprint`]), a dash, and that of the inputs.
+    /// Digests everything that results depend on. The result is the digest of the specification and
+    /// the program ([`Specification::own_fingerprint`]), a dash, and the digest of the inputs.
     ///
     /// # Errors
     /// If a log or a list cannot be read.
@@ -81,8 +81,8 @@ impl Specification {
         Ok(format!("{}-{}", self.own_fingerprint(), items.digits()))
     }
 
-    /// A digest of what results depend on besides files: the program, the points, the metrics, how
-    /// many replications each point gets.
+    /// Digests everything that results depend on except files: the program, the points, the
+    /// metrics, and the number of replications of each point.
     pub fn own_fingerprint(&self) -> String {
         let mut items = Items::new();
         items.text(BUILD);
@@ -102,7 +102,7 @@ impl Specification {
 fn add_trace(items: &mut Items, trace: &Trace) {
     items.number(trace.records.len() as u64);
     for record in &trace.records {
-        // All fields by name: one that is added must be added here.
+        // All fields are named, so that a new one cannot be forgotten here.
         let Record { number, line: _, submit, run, estimate, nodes, shape, freedom, tags } = record;
         let Tags { status, user, group, application, queue, partition } = tags;
         let estimate = estimate.map_or(u64::MAX, |estimate| estimate.0);

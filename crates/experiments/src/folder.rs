@@ -13,7 +13,7 @@ use thiserror::Error;
 
 use crate::{InputError, InputFiles, ListRequest, LogRequest};
 
-/// The files of an experiment by their paths from a folder, each read once. Its errors are
+/// The files of an experiment by their paths relative to a folder, each read once. Errors are
 /// [`LogError`]s.
 pub struct Folder {
     path: PathBuf,
@@ -24,7 +24,7 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// A folder; the empty path is the one that the program was started in.
+    /// Creates a folder. The empty path is the current directory of the program.
     pub fn new(path: impl Into<PathBuf>, limits: Limits) -> Folder {
         Folder {
             path: path.into(),
@@ -35,7 +35,7 @@ impl Folder {
         }
     }
 
-    /// The logs that were read so far, in no order.
+    /// Returns the logs that were read so far, in no particular order.
     pub fn logs(&self) -> Vec<Arc<Trace>> {
         self.logs.lock().map_or(Vec::new(), |known| known.values().cloned().collect())
     }
@@ -71,7 +71,7 @@ impl InputFiles for Folder {
     }
 }
 
-/// What is known by a key, or is read now.
+/// Returns the value with a key, which is read if it is not yet known.
 fn once<T>(
     known: &Mutex<HashMap<String, Arc<T>>>,
     key: &str,
@@ -86,24 +86,24 @@ fn once<T>(
     Ok(value)
 }
 
-/// Why a log is not read.
+/// An error that prevents reading a log.
 #[derive(Debug, Error)]
 pub enum LogError {
-    /// It cannot be opened, or is none.
+    /// The file cannot be opened, or is not a log.
     #[error(transparent)]
     File(#[from] FileError),
-    /// A line breaks the format.
+    /// A line violates the format.
     #[error("{path}:{}:{}: {}", fault.line, fault.column, fault.reason)]
     Line {
-        /// The log's name, to be shown.
+        /// The displayed name of the log.
         path: String,
-        /// What is wrong, and where.
+        /// The fault and its place.
         fault: Box<LineError>,
     },
 }
 
 impl LogError {
-    /// What a reader of logs or of lists of failures says of a file.
+    /// Converts an error of a reader of logs or lists.
     fn of(path: &Path, error: ReadError) -> LogError {
         match error {
             ReadError::Line(fault) | ReadError::AllMalformed { first: fault, .. } => {
@@ -115,14 +115,15 @@ impl LogError {
     }
 }
 
-/// The most bytes of a first line that are looked at to find a format.
+/// Maximum length, in bytes, of a first line that is examined to find the format.
 const FIRST_LINE: u64 = 1 << 16;
 
-/// Reads a log. Formats of lines are bounded by line and in all, Batsim's one document in all.
+/// Reads a log. Formats with lines are limited per line and in total; Batsim's single document only
+/// in total.
 ///
 /// # Errors
-/// If neither the name nor the first line says a format; if the log cannot be read, is longer than
-/// the limit, or is at fault.
+/// If neither the name nor the first line shows the format; if the log cannot be read, exceeds the
+/// limits, or violates the format.
 pub fn read_log(path: &Path, options: &ReadOptions, limits: Limits) -> Result<Trace, LogError> {
     let named = Format::of_file(&path.to_string_lossy());
     let limits = if named == Some(Format::Batsim) { limits.without_lines() } else { limits };

@@ -1,4 +1,4 @@
-//! Forecasts of a log: each of its jobs is told at its submission when it will start.
+//! Forecasts for a log: when it is submitted, each job is told when it will start.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,33 +15,32 @@ use thiserror::Error;
 use crate::settings::{Asked, JobSettings, JobSource};
 use crate::{Environment, InputError, InputFiles, Progress, RunSettings, Scenario, Specification};
 
-/// No forecasts can be made of a log.
+/// An error that prevents forecasts for a log.
 #[derive(Debug, Error)]
 pub enum LogForecastError {
-    /// The settings are of another kind.
+    /// The settings do not describe a log whose jobs only run.
     #[error("forecasts are of the jobs of a log that only run: no network, no failures, no moves")]
     NotALog,
     /// The log cannot be read.
     #[error(transparent)]
     Input(#[from] InputError),
-    /// Strategy or scheduler cannot be made, or have failed.
+    /// The strategy or the scheduler cannot be built, or has failed.
     #[error(transparent)]
     Forecast(#[from] ForecastError),
-    /// The strategy cannot be made.
+    /// The strategy cannot be built.
     #[error("{0}")]
     Strategy(String),
-    /// It was ended from outside.
+    /// The replay was stopped from outside.
     #[error("ended before it was done")]
     Stopped,
 }
 
-/// Replays a log and tells each of its jobs when it will start. The progress of the environment and
-/// `each` hear of a job when it starts. Returns the number of jobs that can never fit. The cost is
-/// that of [`replay`].
+/// Replays a log and forecasts the start of each job. When a job starts, `each` and the progress of
+/// the environment are notified. Returns the number of jobs that never fit. Costs a [`replay`].
 ///
 /// # Errors
-/// If the settings are not those of a log, the log cannot be read, strategy or scheduler fail, or
-/// the environment ends it.
+/// If the settings do not describe a log, the log cannot be read, the strategy or the scheduler
+/// fails, or the environment stops the replay.
 pub fn forecast_log(
     settings: &RunSettings,
     effort: Effort,
@@ -60,22 +59,22 @@ pub fn forecast_log(
     if is_set(stop) { Err(LogForecastError::Stopped) } else { Ok(rejected) }
 }
 
-/// Jobs at the end of a past log that are told when they will start, so that it is known how good
-/// that is. Twice as many as are remembered of a class of sizes: some start at once.
+/// The number of jobs at the end of a past log that get a forecast, so that its quality is known:
+/// twice the number remembered per size class, because some jobs start at once.
 const TOLD: usize = 1_600;
 
-/// The instant from which the times of a past log are counted: 300 years, so that jobs that run
-/// since before the log began have started at some time.
+/// The origin of the times of a past log: about 300 years, so that jobs that started before the log
+/// began have a valid start time.
 pub const FIRST_INSTANT: Time = Time(10_000_000_000 * TimeUnit::SECOND.ticks);
 
-/// A forecaster that has learned from a past log, and the instant of the log's last arrival, from
-/// [`FIRST_INSTANT`] on. It can be asked for forecasts as of that instant. The progress of the
-/// environment hears of each job that arrives.
+/// Returns a forecaster that has learned from a past log, and the instant of the log's last
+/// arrival, counted from [`FIRST_INSTANT`]. The forecaster can be asked for forecasts as of that
+/// instant. The progress of the environment is notified of each arrival.
 ///
-/// Costs the replay of the log, and the forecasts of its last 1,600 jobs.
+/// The cost is that of the replay of the log and of the forecasts for its last 1,600 jobs.
 ///
 /// # Errors
-/// As [`forecast_log`].
+/// Same as [`forecast_log`].
 pub fn learn_log(
     settings: &RunSettings,
     effort: Effort,
@@ -98,7 +97,7 @@ fn is_set(stop: Option<&Stop>) -> bool {
     stop.is_some_and(Stop::is_set)
 }
 
-/// A log whose jobs only run, and the machine on which they do.
+/// A log whose jobs only run, and its machine.
 struct OpenLog<'s> {
     settings: &'s RunSettings,
     jobs: &'s JobSettings,
@@ -124,10 +123,10 @@ impl<'s> OpenLog<'s> {
         Ok(OpenLog { settings, jobs, trace, scenario })
     }
 
-    /// The empty machine with its scheduler, and a forecaster that knows nothing yet.
+    /// Creates the empty machine with its scheduler, and a forecaster without knowledge.
     fn site(&self, effort: Effort) -> Result<(Dispatcher, Forecaster), LogForecastError> {
         let OpenLog { settings, jobs, .. } = self;
-        // As a simulation of the same settings draws.
+        // The same stream as a simulation with these settings.
         let draw = Stream::new(settings.seed, 0, "allocation");
         let machine = Machine::with_stream(settings.machine, &settings.strategy, draw);
         let machine = machine.map_err(|error| LogForecastError::Strategy(error.to_string()))?;
@@ -137,7 +136,7 @@ impl<'s> OpenLog<'s> {
         Ok((Dispatcher::new(machine, scheduler), forecaster))
     }
 
-    /// The jobs, and what is known of each before it runs; no more once it is ended from outside.
+    /// Returns the jobs, each with the facts known before it runs; it ends early if `stop` is set.
     fn jobs(&self, stop: Option<&Stop>) -> impl Iterator<Item = (Job, Kind)> {
         self.scenario.jobs(0).take_while(move |_| !is_set(stop)).map(|job| {
             let kind = kind_of(&self.trace.records[job.id.0 as usize]);
@@ -146,22 +145,22 @@ impl<'s> OpenLog<'s> {
     }
 }
 
-/// How good the forecasts of a log were.
+/// The quality of the forecasts for a log.
 #[derive(Clone, Debug)]
 pub struct LogScore {
-    /// The score of all jobs that started.
+    /// The score over all jobs that started.
     pub score: Score,
     /// The number of jobs that can never fit.
     pub rejected: u64,
-    /// Whether users have said of any job how long it runs.
+    /// True if any job has an estimate of its run time.
     pub estimates: bool,
 }
 
-/// The scores of all points of a specification, in their order. Points run side by side on the
-/// threads of the pool, those that stand first begin first, each with its futures on one thread.
+/// Returns the scores of all points of a specification, in order. Points run in parallel on the
+/// threads of the pool and begin in order; the futures of one point use a single thread.
 ///
 /// # Errors
-/// As [`forecast_log`], of the first point that fails; the others have run.
+/// Same as [`forecast_log`], for the first point that fails; the other points have run.
 pub fn forecast_points(
     specification: &Specification,
     files: &dyn InputFiles,
@@ -197,7 +196,7 @@ fn score_log(
     Ok(LogScore { score: Score::of(&judged), rejected, estimates })
 }
 
-/// What a log knows of a job before it runs.
+/// Returns the facts that a log has about a job before it runs.
 fn kind_of(record: &Record) -> Kind {
     let user = u64::try_from(record.tags.user).ok();
     Kind { user, nodes: record.nodes, estimate: record.estimate }

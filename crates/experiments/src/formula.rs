@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use pavior_kernel::BadName;
 
-/// A formula that has been read.
+/// A parsed formula.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Formula(Term);
 
@@ -25,14 +25,14 @@ enum Function {
     Log2,
 }
 
-/// Brackets nest no deeper than this.
+/// Maximum nesting of brackets.
 const DEEPEST: u32 = 64;
 
 impl Formula {
-    /// Its value, given the values of names.
+    /// Computes the value, given the values of names.
     ///
     /// # Errors
-    /// The name that has no value.
+    /// The first name that has no value.
     ///
     /// ```
     /// use pavior_experiments::Formula;
@@ -45,7 +45,7 @@ impl Formula {
         self.0.value(names)
     }
 
-    /// The names in it.
+    /// Returns the names in the formula.
     pub fn names(&self) -> Vec<&str> {
         let mut all = Vec::new();
         self.0.names(&mut all);
@@ -99,7 +99,7 @@ impl FromStr for Formula {
     }
 }
 
-/// Reads a formula from left to right.
+/// A parser that reads a formula from left to right.
 struct Reader<'t> {
     text: &'t str,
     at: usize,

@@ -1,7 +1,7 @@
-//! The values of parameters as they were given, each with its type.
+//! The given values of parameters, each with its type.
 //!
-//! The list of parameters ([`parameters::ALL`](crate::parameters::ALL)) reads texts into this.
-//! Whether values go together is said by [`RunSettings`](crate::RunSettings), which is made of it.
+//! The list of parameters ([`parameters::ALL`](crate::parameters::ALL)) parses texts into this.
+//! [`RunSettings`](crate::RunSettings), which is made from it, checks combinations of values.
 
 use pavior_mesh::{Cuboid, Grid, Sides};
 use pavior_network::{
@@ -16,7 +16,7 @@ use pavior_workload::{
 
 use crate::boxes::Slice;
 
-/// What was given for each parameter; none where nothing was.
+/// The given value of each parameter; `None` if it was not given.
 #[derive(Clone, Default)]
 #[expect(missing_docs, reason = "each is described by the parameter of its name")]
 pub struct Given {

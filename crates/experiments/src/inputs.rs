@@ -1,4 +1,4 @@
-//! What a point needs from files: logs, and lists of failures and of reservations ahead.
+//! The input files of a point: logs, and lists of failures and of advance reservations.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -7,18 +7,18 @@ use pavior_mesh::Grid;
 use pavior_workload::traces::{ReadOptions, Trace};
 use pavior_workload::{FailureEvent, ReservedNodes, TimeUnit};
 
-/// A log that a point replays, and how to read it.
+/// A log that a point replays, and the options for reading it.
 #[derive(Clone, Debug)]
 pub struct LogRequest {
     /// The path, as the point has it.
     pub path: String,
-    /// What to read of it.
+    /// The options: the part of the log to read.
     pub options: ReadOptions,
-    /// Equal requests have equal keys.
+    /// A key that is equal for equal requests.
     pub key: String,
 }
 
-/// A list of failures or of reservations, and the machine and unit of time that it is read for.
+/// A list of failures or of reservations, with its machine and unit of time.
 #[derive(Clone, Debug)]
 pub struct ListRequest {
     /// The path, as the point has it.
@@ -27,46 +27,46 @@ pub struct ListRequest {
     pub grid: Grid,
     /// The unit of time.
     pub unit: TimeUnit,
-    /// Equal requests have equal keys.
+    /// A key that is equal for equal requests.
     pub key: String,
 }
 
-/// One of them.
+/// A log or a list.
 #[derive(Clone, Debug)]
 pub enum InputRequest {
     /// A log.
     Log(LogRequest),
     /// A list of failures.
     Failures(ListRequest),
-    /// A list of reservations ahead.
+    /// A list of advance reservations.
     Reservations(ListRequest),
 }
 
-/// Why an input cannot be read. The one who opens files says it in a form of its own.
+/// An error in reading an input. Each implementation of [`InputFiles`] has errors of its own type.
 pub type InputError = Box<dyn Error + Send + Sync>;
 
-/// Who opens files: usually a [`Folder`](crate::Folder).
+/// A source of input files, usually a [`Folder`](crate::Folder).
 pub trait InputFiles: Sync {
-    /// A log; the same one for the same key.
+    /// Reads a log. Requests with the same key get the same log.
     ///
     /// # Errors
     /// If it cannot be read.
     fn log(&self, request: &LogRequest) -> Result<Arc<Trace>, InputError>;
 
-    /// A list of failures and repairs in the order of time; the same one for the same key.
+    /// Reads failures and repairs in the order of time. The same key gets the same list.
     ///
     /// # Errors
     /// If it cannot be read.
     fn failures(&self, request: &ListRequest) -> Result<Arc<Vec<FailureEvent>>, InputError>;
 
-    /// A list of reservations ahead; the same one for the same key.
+    /// Reads a list of advance reservations. Requests with the same key get the same list.
     ///
     /// # Errors
     /// If it cannot be read.
     fn reservations(&self, request: &ListRequest) -> Result<Arc<Vec<ReservedNodes>>, InputError>;
 }
 
-/// No files, for points that need none.
+/// A source without files, for points that need none.
 #[derive(Clone, Copy, Debug)]
 pub struct NoFiles;
 
@@ -85,14 +85,14 @@ impl InputFiles for NoFiles {
 }
 
 impl LogRequest {
-    /// A log, and what to read of it.
+    /// Creates the request for a log.
     pub(crate) fn new(path: &str, options: ReadOptions) -> LogRequest {
         let ReadOptions { lenient, first, filter } = &options;
         let key = format!("log {path} first={first:?} lenient={lenient} {filter}");
         LogRequest { path: path.to_string(), options, key }
     }
 
-    /// The log, of which at least one job is left behind the warm-up.
+    /// Reads the log, of which at least one job must remain after the warm-up.
     pub(crate) fn trace(
         &self,
         files: &dyn InputFiles,
@@ -118,7 +118,7 @@ impl LogRequest {
 }
 
 impl ListRequest {
-    /// The list of a parameter, for a machine and a unit of time.
+    /// Creates the request for the list of a parameter, for a machine and a unit of time.
     pub(crate) fn new(parameter: &str, path: &str, grid: Grid, unit: TimeUnit) -> ListRequest {
         let key = format!("{parameter} {path} {grid} {}", unit.name);
         ListRequest { path: path.to_string(), grid, unit, key }
@@ -126,7 +126,7 @@ impl ListRequest {
 }
 
 impl InputRequest {
-    /// Equal requests have equal keys.
+    /// Returns a key that is equal for equal requests.
     pub fn key(&self) -> &str {
         match self {
             InputRequest::Log(log) => &log.key,
@@ -134,10 +134,10 @@ impl InputRequest {
         }
     }
 
-    /// Reads the input, so that it is known that it can be.
+    /// Reads the input to check that it can be read.
     ///
     /// # Errors
-    /// If it cannot be read, or no job is left of a log, or none behind the warm-up.
+    /// If it cannot be read, or if no job of a log remains, with or without the warm-up.
     pub(crate) fn check(&self, files: &dyn InputFiles, warmup: u64) -> Result<(), InputError> {
         match self {
             InputRequest::Log(log) => log.trace(files, warmup).map(drop),

@@ -1,8 +1,8 @@
-//! Finished replications as lines, for a journal that survives being cut anywhere.
+//! Finished replications as lines, for a journal that may be cut off anywhere.
 //!
-//! A line is the point's index, the replication and its numbers, separated by spaces, then a
-//! checksum. A line without a right checksum was cut short or changed: it is no entry. Numbers are
-//! written in the shortest form that reads back as the same number.
+//! A line is the index of the point, the replication and its numbers, separated by spaces, then a
+//! checksum. A line without the right checksum was cut off or changed, and is not an entry. Numbers
+//! are written in the shortest form that reads back as the same number.
 
 use std::io;
 
@@ -15,18 +15,18 @@ use crate::Sample;
 pub struct JournalEntry {
     /// The index of the point in the experiment.
     pub point: usize,
-    /// The replication.
+    /// The number of the replication.
     pub replication: u64,
-    /// What it came to.
+    /// The results.
     pub sample: Sample,
 }
 
-/// Where finished replications are kept as they come.
+/// A store that keeps finished replications as they arrive.
 pub trait Store: Send {
-    /// Keeps an entry. When this returns, the entry outlives the process.
+    /// Keeps an entry. After the return it survives the end of the process.
     ///
     /// # Errors
-    /// If it cannot be kept; the sweep then stops.
+    /// If the entry cannot be kept; the sweep then stops.
     fn keep(&mut self, entry: &JournalEntry) -> io::Result<()>;
 }
 
@@ -41,8 +41,8 @@ impl Store for NoStore {
 }
 
 impl JournalEntry {
-    /// The line of this entry, without its end. The checksum covers a key as well, such as the
-    /// fingerprint of the run: a line of another run is as wrong as a changed one.
+    /// Returns the line of this entry, without a line break. The checksum also covers a key, such
+    /// as the fingerprint of the run, so that a line of another run is invalid, too.
     ///
     /// ```
     /// use pavior_experiments::{JournalEntry, Sample};
@@ -73,7 +73,7 @@ impl JournalEntry {
         line + " " + &checksum
     }
 
-    /// The entry of a line; none if any byte of it is another, or the key.
+    /// Parses a line; `None` if any byte of it was changed, or if the key differs.
     pub fn parse(line: &str, key: &str) -> Option<JournalEntry> {
         let (text, found) = line.rsplit_once(' ')?;
         if found != checksum(key, text) {
@@ -95,7 +95,7 @@ fn number(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_string(), |value| value.to_string())
 }
 
-/// The outer option says whether the word can be read, the inner whether there is a number.
+/// Parses an optional number. The outer option is `None` for a bad word, the inner for `-`.
 #[expect(clippy::option_option, reason = "the two absences mean different things")]
 fn optional(word: &str) -> Option<Option<f64>> {
     if word == "-" { Some(None) } else { word.parse().ok().map(Some) }

@@ -1,5 +1,4 @@
-//! Results as JSON, made point by point while they are written: values take many times what a
-//! point's samples do.
+//! Results as JSON, made point by point during writing, because they are far larger than samples.
 
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
@@ -16,9 +15,9 @@ pub(crate) struct Document<'a> {
     version: &'a str,
     experiment: &'a str,
     command: &'a str,
-    /// The seed of all points, if they have the same.
+    /// The seed of all points, if they have the same one.
     seed: Option<u64>,
-    /// What does not apply; none where that is an error.
+    /// Combinations that do not apply; `None` if these are errors.
     #[serde(skip_serializing_if = "Option::is_none")]
     skipped: Option<&'a [LeftOut]>,
     results: Results<'a>,
@@ -55,7 +54,7 @@ impl Serialize for Results<'_> {
         let shown = shown(self.specification);
         let run = self.specification.points.iter().zip(self.samples);
         let run = run.filter(|(_, samples)| !samples.is_empty());
-        // No point without a metric is run: `metrics = []` is refused.
+        // No point is run without a metric: `metrics = []` is refused.
         let lines = self.table.rows.chunks(self.specification.metrics.len().max(1));
         serializer.collect_seq(run.zip(lines).map(|((point, samples), lines)| {
             let mut object = Map::new();
@@ -68,11 +67,11 @@ impl Serialize for Results<'_> {
     }
 }
 
-/// Adds what a point came to.
+/// Adds the results of a point.
 fn fill(object: &mut Map<String, Value>, samples: &[Sample], lines: &[Line]) {
     let metrics = lines.iter().map(|line| {
         let Summary { mean, ci95 } = line.summary;
-        // What does not apply is null.
+        // A metric that does not apply is null.
         let value = mean
             .map_or(Value::Null, |mean| json!({ "mean": mean, "ci95": ci95, "unit": line.unit }));
         (line.metric.clone(), value)
@@ -85,7 +84,7 @@ fn fill(object: &mut Map<String, Value>, samples: &[Sample], lines: &[Line]) {
     object.insert("metrics".into(), Value::Object(metrics));
 }
 
-/// A value as JSON has it.
+/// Converts a value to its JSON type.
 fn typed(parameter: usize, value: &str) -> Value {
     use parameters::ValueType;
     match parameters::ALL[parameter].kind {

@@ -1,6 +1,6 @@
-//! How the keys of an experiment are written in messages.
+//! The notation of an experiment's keys in messages.
 
-/// How keys are written where they are given, for messages.
+/// The notation of keys in messages, which is the one in which they are given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keys {
     /// In a file: `arrival-scale`.
@@ -12,7 +12,7 @@ pub enum Keys {
 }
 
 impl Keys {
-    /// A key in a message.
+    /// Formats a key for a message.
     pub(crate) fn spell(self, name: &str) -> String {
         match self {
             Keys::Plain => format!("`{name}`"),

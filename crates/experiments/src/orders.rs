@@ -1,7 +1,8 @@
-//! Orders of growth that an experiment states: a formula a strategy, evaluated in snapshots.
+//! Orders of growth that an experiment states: one formula per strategy, evaluated in snapshots.
 //!
-//! The key `orders` of an experiment file gives them, and the metric `printed_order` is their
-//! value. Their names are N nodes of the machine, h rows, B busy submeshes and K nodes a submesh.
+//! They are given by the key `orders` of an experiment file, and their values are the metric
+//! `printed_order`. The names in formulas are N (nodes of the machine), h (rows), B (busy
+//! submeshes) and K (nodes per submesh).
 
 use crate::settings::Asked;
 use crate::{Formula, Point};
@@ -14,12 +15,11 @@ pub(crate) const NAMES: [&str; 4] = ["N", "h", "B", "K"];
 pub struct Orders(pub(crate) Vec<(String, Formula)>);
 
 impl Orders {
-    /// What the order of the point's strategy comes to in its state; none if there is no formula
-    /// for it, or no state.
+    /// Returns the value of the formula for the point's strategy; `None` without formula or state.
     pub(crate) fn value(&self, point: &Point) -> Option<f64> {
         let settings = point.settings();
         let strategy = &settings.strategy.to_string();
-        // Options hardly change an order: `ff:plain` has that of `ff` unless it has its own.
+        // Options hardly change an order: `ff:plain` has the one of `ff` unless it has its own.
         let plain = settings.strategy.entry.name;
         let of = |name: &str| self.0.iter().find(|(known, _)| known == name);
         let (_, formula) = of(strategy).or_else(|| of(plain))?;

@@ -1,31 +1,31 @@
-//! How much better: differences and ratios of two samples that saw the same jobs.
+//! Differences and ratios of two samples over the same jobs.
 
 use crate::confidence::{half_width, mean};
 use crate::student_t;
 
-/// Two samples compared replication by replication.
+/// A comparison of two samples, replication by replication.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Paired {
     /// The number of pairs.
     pub pairs: u64,
     /// The mean of a - b.
     pub difference: f64,
-    /// The half-width of its 95 % confidence interval.
+    /// The half-width of its 95 % confidence interval; `None` for a single pair.
     pub difference_ci95: Option<f64>,
-    /// The mean of a over the mean of b; none if the latter is 0.
+    /// The mean of a divided by the mean of b; `None` if the latter is 0.
     pub ratio: Option<f64>,
     /// The half-width of its 95 % confidence interval.
     pub ratio_ci95: Option<f64>,
 }
 
 impl Paired {
-    /// Compares `a` with `b`, which stand in the same order; where one has more, the first count.
-    /// None if there is no pair.
+    /// Compares `a` with `b`, which are in the same order. If one is longer, its excess is ignored.
+    /// Returns `None` if there is no pair.
     ///
     /// The interval of the difference is Student's t of the differences. The interval of the ratio
-    /// r is that of the residuals a - r b over the mean of b, so that what both samples share
-    /// cancels. This is the delta method for paired samples (Cochran, Sampling Techniques, 1977,
-    /// ch. 6).
+    /// r is that of the residuals a - r b, divided by the mean of b, so that effects common to both
+    /// samples cancel. This is the delta method for paired samples (Cochran, Sampling Techniques,
+    /// 1977, ch. 6).
     ///
     /// ```
     /// use pavior_experiments::Paired;
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn pairs_cancel_what_they_share() {
-        // The replications differ widely, the two columns by one each time.
+        // The replications differ widely, but the two columns always by one.
         let b = [10.0, 50.0, 20.0, 90.0];
         let a: Vec<f64> = b.iter().map(|b| b + 1.0).collect();
         let paired = Paired::of(&a, &b).unwrap();
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn intervals_hold_what_they_promise() {
         // 400 samples of 8 pairs with true difference 2 and ratio 1.5: about 95 % of the intervals
-        // hold the truth.
+        // contain the true value.
         let (mut differences, mut ratios) = (0, 0);
         for seed in 0..400 {
             let mut draw = pavior_kernel::Stream::new(seed, 0, "paired");

@@ -1,4 +1,4 @@
-//! The files of an experiment, from its samples: the same samples, the same bytes.
+//! The files of an experiment, made from its samples. The same samples give the same bytes.
 
 use std::io;
 
@@ -15,27 +15,27 @@ use pavior_simulation::metrics::ALLOCATION_NS;
 
 /// A file to be written.
 pub struct Publication {
-    /// Its name, without a folder.
+    /// The name, without a folder.
     pub name: String,
-    /// What it holds.
+    /// The contents.
     pub bytes: Vec<u8>,
 }
 
-/// Where numbers come from, for footers.
+/// The origin of numbers, for footers.
 #[derive(Clone, Debug)]
 pub struct Provenance {
-    /// The program's version.
+    /// The version of the program.
     pub version: String,
-    /// The command that makes the same numbers again.
+    /// The command that reproduces the numbers.
     pub command: String,
 }
 
 impl Specification {
-    /// Every file of an experiment but those that say when and where it ran. `lead` and `first` are
-    /// paragraphs and sections of the report that go before its own.
+    /// Makes every file of an experiment except those about the time and place of the run. `lead`
+    /// and `first` are paragraphs and sections that precede those of the report.
     ///
     /// # Errors
-    /// Never, unless memory is no writer.
+    /// Only if a write to memory fails.
     pub fn publish(
         &self,
         samples: &Samples,
@@ -85,7 +85,7 @@ impl Specification {
         Ok(files)
     }
 
-    /// The figures' files, from tables alone.
+    /// Makes the files of the figures, from tables alone.
     pub fn figures(&self, results: &Table, measured: &Table) -> Vec<Publication> {
         let mut files = Vec::new();
         let mut add = |name: &str, bytes: Vec<u8>| {
@@ -129,7 +129,7 @@ impl Specification {
         Document::new(self, from, seed, Results { specification: self, samples, table })
     }
 
-    /// The seeds of the points, each once.
+    /// Returns the distinct seeds of the points.
     fn seeds(&self) -> Vec<u64> {
         let mut seeds: Vec<u64> = Vec::new();
         for seed in self.points.iter().map(|point| point.settings().seed) {
@@ -140,7 +140,7 @@ impl Specification {
         seeds
     }
 
-    /// Where the numbers come from.
+    /// Describes the origin of the numbers.
     fn footer(&self, samples: &Samples, from: &Provenance) -> Vec<String> {
         let run: Vec<_> = samples.iter().filter(|samples| !samples.is_empty()).collect();
         let total: usize = run.iter().map(|samples| samples.len()).sum();
@@ -186,7 +186,7 @@ impl Specification {
         lines
     }
 
-    /// Where sweeps say that points get fewer replications, in words.
+    /// Describes the limits that sweeps set on the number of replications, if there are any.
     fn capped(&self) -> Option<String> {
         let caps: Vec<u64> = self.caps.iter().flatten().copied().collect();
         let (least, most) = (caps.iter().min()?, caps.iter().max()?);
@@ -195,12 +195,12 @@ impl Specification {
         Some(format!("at most {at_most} at {} of them", caps.len()))
     }
 
-    /// A line a point, with the metrics that a reader looks for first.
+    /// Makes a table with one row per point and the most important metrics.
     pub fn overview(&self, samples: &Samples) -> SectionTable {
         self.overview_of(samples, &Table::of(self, samples))
     }
 
-    /// The same, where the table of the samples is at hand.
+    /// Makes the same table if the results are available already.
     fn overview_of(&self, samples: &Samples, table: &Table) -> SectionTable {
         const FIRST: [&str; 5] =
             ["turnaround", "utilization", "waiting", "blocks_per_job", "busy_submeshes"];
@@ -226,20 +226,20 @@ impl Specification {
         SectionTable { header, rows, words }
     }
 
-    /// The columns of a table that have a value at some point.
+    /// Returns the columns of a table that have a value at any point.
     fn told(&self) -> Vec<usize> {
         let set = |index: usize| self.points.iter().any(|point| point.at(index).is_some());
         let all = shown(self).into_iter().enumerate();
         all.filter(|&(_, index)| set(index)).map(|(column, _)| column).collect()
     }
 
-    /// The names of columns.
+    /// Returns the names of columns.
     fn names(&self, columns: &[usize]) -> Vec<String> {
         let shown = shown(self);
         columns.iter().map(|&column| parameters::ALL[shown[column]].name.to_string()).collect()
     }
 
-    /// Whether the target of precision was met, in a word or two.
+    /// Returns in a word or two whether the precision target was met.
     fn met(&self, missed: bool) -> &'static str {
         match (self.policy, missed) {
             (Policy::Fixed(_), _) => "no target",
@@ -248,7 +248,7 @@ impl Specification {
         }
     }
 
-    /// How much better than the baseline.
+    /// Makes a section that compares with the baseline.
     fn compared(&self, differences: &[crate::Difference]) -> Option<Section> {
         let baseline = self.baseline.as_ref()?;
         let columns = self.told();
@@ -290,7 +290,7 @@ impl Specification {
     }
 }
 
-/// The values of some columns.
+/// Returns the values of some columns.
 fn picked(values: &[String], columns: &[usize]) -> Vec<String> {
     columns.iter().map(|&column| values[column].clone()).collect()
 }

@@ -1,8 +1,7 @@
-//! Every replication, as two tables: what is the same on every machine, and what was measured.
+//! All replications, as two tables: reproducible results, and measured times.
 //!
-//! They are what a finished experiment is merged and extended from; each number reads back the
-//! same. Every line ends with a checksum of its other cells, so that a changed one is found and
-//! named.
+//! A finished experiment can be merged and extended from them, because each number reads back the
+//! same. Every line ends with a checksum of its other cells, to detect changed lines.
 
 use std::collections::HashMap;
 use std::io::{Read, Write};
@@ -12,10 +11,10 @@ use pavior_kernel::Checksum;
 use crate::results::{number, shown, values};
 use crate::{JournalEntry, Sample, Samples, Specification, parameters};
 
-/// The column of checksums; unlike any parameter and any metric, as the next.
+/// The column of checksums. Its name differs from those of all parameters and metrics.
 const CHECKSUM: &str = "checksum";
 
-/// The checksum of a line's other cells.
+/// Returns the checksum of a line's other cells.
 fn checksum<'c>(cells: impl IntoIterator<Item = &'c str>) -> String {
     let mut checksum = Checksum::default();
     for cell in cells {
@@ -25,12 +24,12 @@ fn checksum<'c>(cells: impl IntoIterator<Item = &'c str>) -> String {
     checksum.to_string()
 }
 
-/// What [`Specification::read_replications`] found.
+/// The result of [`Specification::read_replications`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Replications {
-    /// The replications of the lines that are as they were written.
+    /// The replications of intact lines.
     pub entries: Vec<JournalEntry>,
-    /// The lines that were changed since, from 1.
+    /// The line numbers, from 1, of lines that were changed after they were written.
     pub damaged: Vec<u64>,
 }
 
@@ -38,7 +37,7 @@ const FACTS: [&str; 5] =
     ["replication", "arrived", "still_waiting", "rejected_jobs", "rejected_set"];
 
 impl Specification {
-    /// Writes every replication that was run, without measured times.
+    /// Writes all replications that were run, without measured times.
     ///
     /// # Errors
     /// If the writer fails.
@@ -63,7 +62,7 @@ impl Specification {
         Ok(writer.flush()?)
     }
 
-    /// Writes the measured times of every replication that was run.
+    /// Writes the measured times of all replications that were run.
     ///
     /// # Errors
     /// If the writer fails.
@@ -79,7 +78,7 @@ impl Specification {
         Ok(writer.flush()?)
     }
 
-    /// The columns that say which point it is.
+    /// Returns the columns that identify the point.
     fn header(&self) -> Vec<String> {
         let shown = shown(self).into_iter().map(|index| parameters::ALL[index].column());
         std::iter::once("point".to_string()).chain(shown).collect()
@@ -102,10 +101,10 @@ impl Specification {
         Ok(())
     }
 
-    /// Reads what [`Self::write_replications`] and [`Self::write_timings`] wrote.
+    /// Reads the output of [`Self::write_replications`] and [`Self::write_timings`].
     ///
     /// # Errors
-    /// If the tables are not of this experiment, in words.
+    /// If the tables do not belong to this experiment, in words.
     pub fn read_replications(
         &self,
         replications: impl Read,
@@ -121,7 +120,7 @@ impl Specification {
         let at_point = find("point")?;
         let facts = FACTS.map(find);
         let facts: Vec<usize> = facts.into_iter().collect::<Result<_, _>>()?;
-        // A parameter may have a metric's name (`service`): metrics stand behind all parameters.
+        // A parameter may have a metric's name (`service`): metrics follow all parameters.
         let last = |name: &str| {
             let position = (0..header.len()).rev().find(|&column| &header[column] == name);
             position.ok_or_else(|| format!("there is no column `{name}`"))
@@ -166,7 +165,7 @@ impl Specification {
     }
 }
 
-/// The measured time of each (point, replication).
+/// Reads the measured time of each (point, replication).
 fn read_timings(input: impl Read) -> Result<HashMap<(u64, u64), f64>, String> {
     let mut reader = csv::Reader::from_reader(input);
     let header = reader.headers().map_err(|error| error.to_string())?.clone();

@@ -1,6 +1,6 @@
-//! What an experiment came to, as a table: a line a point and metric.
+//! The results of an experiment as a table, with one line per point and metric.
 //!
-//! The table, written as CSV and read back, is the same table: figures are drawn from it alone.
+//! A table that is written as CSV and read back is the same table; figures are drawn from it alone.
 
 use std::fmt;
 use std::io::{Read, Write};
@@ -23,43 +23,42 @@ pub struct Table {
 /// A metric at a point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// The values of the parameters that have a column; empty where one does not apply. The lines
-    /// of a point share them.
+    /// The values of the parameters with a column, empty if inapplicable; shared within a point.
     pub values: Arc<[String]>,
     /// The number of replications.
     pub replications: u64,
-    /// Whether a target of precision was set and not met.
+    /// True if a precision target was set and not met.
     pub target_missed: bool,
-    /// Whether more than a tenth of the arrivals were waiting at the end, over all replications.
+    /// True if more than a tenth of the arrivals were waiting at the end, over all replications.
     pub overloaded: bool,
     /// The metric.
     pub metric: String,
-    /// Its mean and confidence interval.
+    /// The mean and its confidence interval.
     pub summary: Summary,
-    /// Its median, where that is what counts: of measured times.
+    /// The median, for measured times only.
     pub median: Option<Median>,
-    /// Its unit.
+    /// The unit.
     pub unit: String,
 }
 
-/// A metric over the replications.
+/// A metric over all replications.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
-    /// The mean; none if the metric does not apply.
+    /// The mean; `None` if the metric does not apply.
     pub mean: Option<f64>,
-    /// The half-width of the 95 % confidence interval; none with fewer than two replications.
+    /// The half-width of the 95 % confidence interval; `None` for fewer than two replications.
     pub ci95: Option<f64>,
 }
 
 impl Summary {
-    /// That of a sample.
+    /// Summarizes a sample.
     pub(crate) fn of(sample: &[f64]) -> Summary {
         Summary { mean: mean(sample), ci95: half_width(sample, 0.95) }
     }
 }
 
-/// The mean with its half-width, to four significant digits of the mean. The precision of the
-/// format is the most decimals, six if it has none.
+/// Formats the mean with its half-width, with four significant digits of the mean. The precision of
+/// the format is the maximum number of decimals, by default six.
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(mean) = self.mean else { return f.write_str("-") };
@@ -71,44 +70,44 @@ impl fmt::Display for Summary {
     }
 }
 
-/// The measured time of an attempt over the replications, of each of which it is the mean over the
-/// attempts that were timed.
+/// The measured time of an allocation attempt over all replications. The value of a replication is
+/// the mean over its timed attempts, or in a snapshot their median.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeasuredTime {
-    /// The median, which runs that were interrupted hardly move.
+    /// The median, which interrupted runs hardly affect.
     pub median: Median,
-    /// The mean, which one of them moves by any amount.
+    /// The mean, which a single interrupted run can move by any amount.
     pub summary: Summary,
 }
 
 /// A metric of a point: its name, its unit, its mean, and its median if it is a time.
 type Measured = (&'static str, &'static str, Summary, Option<Median>);
 
-/// Columns that are no parameters.
+/// Columns that are not parameters.
 const OTHERS: [&str; 7] =
     ["replications", "target_missed", "overloaded", "metric", "mean", "ci95", "unit"];
 
-/// What a point came to.
+/// The results of a point.
 #[derive(Clone, Debug)]
 pub struct PointResult<'a> {
     /// The point.
     pub point: &'a Point,
-    /// Its replications.
+    /// The replications.
     pub samples: &'a [Sample],
-    /// Whether a target of precision was set and not met.
+    /// True if a precision target was set and not met.
     pub target_missed: bool,
-    /// Jobs that were waiting at the end, over all replications.
+    /// The number of jobs that were waiting at the end, over all replications.
     pub waiting: u64,
-    /// Whether more than a tenth of the arrivals were waiting at the end, over all replications.
+    /// True if more than a tenth of the arrivals were waiting at the end, over all replications.
     pub overloaded: bool,
-    /// Every metric with its unit.
+    /// All metrics with their units.
     pub metrics: Vec<(&'static str, &'static str, Summary)>,
-    /// The measured time of an attempt; none if nothing was measured. It is no result.
+    /// The measured time of an attempt, which is not a result; `None` if it was not measured.
     pub allocation_ns: Option<MeasuredTime>,
 }
 
 impl Specification {
-    /// What every point that was run came to, in the order of the points.
+    /// Returns the results of every point that was run, in the order of the points.
     pub fn results<'a>(
         &'a self,
         samples: &'a Samples,
@@ -117,8 +116,8 @@ impl Specification {
         run.map(|(point, samples)| self.result(point, samples))
     }
 
-    /// Which points had more than a tenth of their arrivals waiting at the end, in words; at most
-    /// five are named.
+    /// Describes the points with over a tenth of their arrivals waiting at the end, and names up to
+    /// five.
     pub fn overloaded_in_words(&self, samples: &Samples) -> Option<String> {
         let varying = crate::point::varying(&self.points);
         let name = |one: &PointResult<'_>| {
@@ -160,13 +159,13 @@ impl Specification {
     }
 }
 
-/// Measured times, one a replication; none of none.
+/// Summarizes measured times, one per replication; `None` if there are none.
 fn of_times(times: &[f64]) -> Option<MeasuredTime> {
     Median::of(times).map(|median| MeasuredTime { median, summary: Summary::of(times) })
 }
 
 impl Table {
-    /// The table of the points that were run.
+    /// Makes the table of the points that were run.
     pub fn of(specification: &Specification, samples: &Samples) -> Table {
         Table::build(specification, samples, |result| {
             let line = |&(name, unit, summary): &(_, _, _)| (name, unit, summary, None);
@@ -174,7 +173,7 @@ impl Table {
         })
     }
 
-    /// The measured times of the points that were run, which are no results.
+    /// Makes the table of the measured times, which are not results.
     pub fn measured(specification: &Specification, samples: &Samples) -> Table {
         Table::build(specification, samples, |result| {
             let times = result.allocation_ns.iter();
@@ -195,7 +194,7 @@ impl Table {
                 rows.push(Line {
                     values: Arc::clone(&values),
                     replications: result.samples.len() as u64,
-                    // A measured time is no target.
+                    // A measured time has no target.
                     target_missed: result.target_missed && metric != ALLOCATION_NS,
                     overloaded: result.overloaded,
                     metric: metric.to_string(),
@@ -231,11 +230,10 @@ impl Table {
         Ok(writer.flush()?)
     }
 
-    /// Reads a table. Columns that it does not know are parameters, so that tables of `simulate`
-    /// can be read, too.
+    /// Reads a table. Unknown columns are parameters, as in the tables of `simulate`.
     ///
     /// # Errors
-    /// If it is no such table, in words that name the line.
+    /// If it is not such a table, in words that name the line.
     pub fn from_csv(input: impl Read) -> Result<Table, String> {
         let mut reader = csv::Reader::from_reader(input);
         let header = reader.headers().map_err(|error| error.to_string())?.clone();
@@ -277,11 +275,11 @@ impl Table {
         Ok(Table { columns, rows })
     }
 
-    /// Reads measured times, replication by replication, as the table of their medians; an empty
-    /// text is an empty table.
+    /// Reads the measured times of replications and returns the table of their medians. An empty
+    /// text gives an empty table.
     ///
     /// # Errors
-    /// If they are no such times, in words.
+    /// If the text does not contain such times, in words.
     pub fn from_timings(input: impl Read) -> Result<Table, String> {
         let mut reader = csv::Reader::from_reader(input);
         let header = reader.headers().map_err(|error| error.to_string())?.clone();
@@ -316,14 +314,14 @@ impl Table {
         Ok(Table { columns, rows: points.into_iter().map(line).collect() })
     }
 
-    /// The value of a parameter in a line; none if the table has no such column.
+    /// Returns the value of a parameter in a line; `None` if the table has no such column.
     pub fn value<'t>(&self, row: &'t Line, column: &str) -> Option<&'t str> {
         let index = self.columns.iter().position(|name| name == column)?;
         Some(&row.values[index])
     }
 }
 
-/// Whether a target of precision is set that these samples miss.
+/// Returns true if a precision target is set that these samples miss.
 pub fn target_missed(specification: &Specification, samples: &[Sample]) -> bool {
     let of = |&target: &usize| samples.iter().filter_map(|run| run.values[target]).collect();
     let targets: Vec<Vec<f64>> = specification.targets.iter().map(of).collect();
@@ -331,8 +329,8 @@ pub fn target_missed(specification: &Specification, samples: &[Sample]) -> bool 
     specification.policy.missed(&targets)
 }
 
-/// The parameters that tables show: four that always stand there, those that vary, and those that a
-/// figure names.
+/// Returns the parameters that tables show: machine, strategy, scheduler and load, then those that
+/// vary, and those that a figure names.
 pub(crate) fn shown(specification: &Specification) -> Vec<usize> {
     let mut shown: Vec<usize> =
         [parameters::MACHINE, parameters::STRATEGY, parameters::SCHEDULER, parameters::LOAD]
@@ -350,12 +348,12 @@ pub(crate) fn shown(specification: &Specification) -> Vec<usize> {
     shown
 }
 
-/// A point's values of some parameters; empty where one does not apply.
+/// Returns a point's values of some parameters; empty if a parameter does not apply.
 pub(crate) fn values(point: &Point, shown: &[usize]) -> Vec<String> {
     shown.iter().map(|&index| point.at(index).unwrap_or_default().to_string()).collect()
 }
 
-/// A number in full, so that it reads back the same; empty where there is none.
+/// Formats a number in full, so that it reads back the same; empty if there is none.
 pub(crate) fn number(value: Option<f64>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }

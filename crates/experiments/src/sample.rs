@@ -1,4 +1,4 @@
-//! What one replication of one point came to.
+//! The results of one replication of one point.
 
 use pavior_kernel::Checksum;
 use pavior_simulation::Outcome;
@@ -6,22 +6,22 @@ use pavior_simulation::Outcome;
 /// The numbers of one replication.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
-    /// The metrics, in the order of the experiment's; none where one does not apply.
+    /// The metrics, in the order of the experiment; `None` if a metric does not apply.
     pub values: Vec<Option<f64>>,
-    /// Jobs that arrived.
+    /// The number of jobs that arrived.
     pub arrived: u64,
-    /// Jobs that were waiting at the end.
+    /// The number of jobs that were waiting at the end.
     pub waiting: u64,
-    /// Jobs that were rejected.
+    /// The number of jobs that were rejected.
     pub rejected: u64,
-    /// A checksum of which jobs were rejected: equal for equal sets.
+    /// A checksum of the set of rejected jobs: equal for equal sets.
     pub rejected_set: u64,
-    /// Measured nanoseconds an attempt.
+    /// The measured time of an allocation attempt, in nanoseconds.
     pub allocation_ns: Option<f64>,
 }
 
 impl Sample {
-    /// Whether it is the same but for the measured time.
+    /// Returns true if the samples are equal apart from the measured time.
     pub fn same(&self, other: &Sample) -> bool {
         let untimed = |sample: &Sample| Sample { allocation_ns: None, ..sample.clone() };
         untimed(self) == untimed(other)

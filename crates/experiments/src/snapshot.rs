@@ -1,9 +1,9 @@
-//! Snapshots: what a strategy chooses in one state of the machine, and how long it takes.
+//! Snapshots: the choice of a strategy in one state of the machine, and the time that it takes.
 //!
-//! No time passes. A state is given box by box (`busy`), or drawn anew for every replication
-//! (`submeshes`). Drawn are so many boxes at random free places, 4x3, 2x2, 2x2 and 3x1 in turn.
-//! These are the boxes of the MFA paper's examples, 5.75 nodes on average. The one request is asked
-//! of a fresh machine in that state. To measure, it is granted and taken back again and again.
+//! No time passes. A state is given box by box (`busy`), or drawn again for every replication
+//! (`submeshes`). In the latter case boxes of 4x3, 2x2, 2x2 and 3x1 nodes in turn are put at random
+//! free places. These are the boxes of the MFA paper's examples, 5.75 nodes on average. A fresh
+//! machine in that state gets the request. To measure time, it is granted and released repeatedly.
 
 use pavior_allocation::explain::{State, index};
 use pavior_allocation::{Machine, Selection};
@@ -15,7 +15,7 @@ use pavior_simulation::{Fact, Interest, Observer, Stopwatch};
 use crate::Sample;
 use crate::settings::{BusyBoxes, RunSettings, SnapshotSettings};
 
-/// What is observed in snapshots. Runs of jobs have none of it.
+/// The metrics of snapshots. Runs of jobs have no values for them.
 pub static METRICS: &[&MetricSpec] =
     &[&OPTIMALITY_INDEX, &TASK_INDEX, &GRANTED_NODES, &PRINTED_ORDER];
 
@@ -44,7 +44,7 @@ const GRANTED_NODES: MetricSpec = MetricSpec {
     build: |_| Box::new(Absent),
 };
 
-/// A snapshot does not give it: the sweep fills it in, from the orders of its specification.
+/// A metric whose value comes from the sweep, from the orders of its specification.
 pub(crate) const PRINTED_ORDER: MetricSpec = MetricSpec {
     name: "printed_order",
     meaning: "what the order of growth that `orders` states for the strategy comes to",
@@ -57,7 +57,7 @@ pub(crate) const PRINTED_ORDER: MetricSpec = MetricSpec {
 struct Absent;
 
 impl Observer for Absent {
-    /// An observer has to name some facts. It ignores these.
+    /// Names some facts, because an observer must. It ignores them.
     fn interest(&self) -> Interest {
         Interest::ARRIVALS
     }
@@ -71,11 +71,11 @@ impl Metric for Absent {
     }
 }
 
-/// Attempts before and while time is measured.
+/// Attempts before and during the measurement.
 const WARM_UP: u64 = 8;
 const MEASURED: u64 = 64;
 
-/// A point that asks one request in a snapshot.
+/// A point with a single request in a snapshot.
 #[derive(Clone)]
 pub(crate) struct Snapshot {
     grid: Grid,
@@ -98,7 +98,7 @@ impl Snapshot {
         }
     }
 
-    /// One replication.
+    /// Runs one replication.
     pub(crate) fn replicate(&self, replication: u64, metrics: &[&'static MetricSpec]) -> Sample {
         let state = self.busy.state(self.grid, self.seed, replication);
         let state = state.expect("the point was checked, and is not too full");
@@ -115,7 +115,7 @@ impl Snapshot {
                 Some(index(state.free(), &self.used(granted)) as f64)
             }
             ("granted_nodes", Ok(placement)) => Some(f64::from(placement.nodes())),
-            // A refusal has none of these, and the sweep gives `printed_order`.
+            // A refusal has none of these, and the sweep sets `printed_order`.
             _ => None,
         });
         Sample {
@@ -128,7 +128,8 @@ impl Snapshot {
         }
     }
 
-    /// What the task uses of a granted box: of a larger one the box asked for, at the same base.
+    /// Returns the part of a granted box that the task uses: if the box is larger than requested,
+    /// the requested box at the same base.
     fn used(&self, granted: &Cuboid) -> Cuboid {
         let asked = self.request.shape.unwrap_or(granted.sides);
         let larger = (0..3).all(|axis| asked[axis] <= granted.sides[axis]);
@@ -139,7 +140,7 @@ impl Snapshot {
         state.machine(&self.strategy, self.seed).expect("the point was checked")
     }
 
-    /// The median time of an attempt: what interrupts some of them does not move it.
+    /// Measures the median time of an attempt, which is robust against interruptions.
     fn measure(&self, state: &State) -> Option<f64> {
         let mut watch = Stopwatch::new();
         let mut machine = self.machine(state);
@@ -153,7 +154,7 @@ impl Snapshot {
             times.extend(watch.mean_ns().filter(|_| attempt >= WARM_UP));
             match granted {
                 Ok(()) => drop(machine.release(job)),
-                // The same question would be answered from memory.
+                // The machine would answer the same question from memory.
                 Err(_) => machine = self.machine(state),
             }
         }

@@ -1,11 +1,11 @@
-//! Quantiles of Student's t, on `libm` alone: the same bits whatever other libraries are linked.
+//! Quantiles of Student's t with `libm` alone, so that no linked library can change their bits.
 //!
-//! The quantile is that of the incomplete beta function I(x; n/2, 1/2), inverted by Newton's
-//! method. Sources: Majumder & Bhattacharjee 1973, Algorithm AS 64; Cran, Martin & Thomas 1977,
-//! Remark AS R19 and Algorithm AS 109; Berry, Mielke & Cran 1990, Remark AS R83. The incomplete
-//! beta function is a continued fraction (Press et al., Numerical Recipes, 6.4), the gamma function
-//! Lanczos' approximation with Pugh's coefficients (2004). Follows the crates `statrs` (MIT) and
-//! `special` (MIT or Apache 2.0), operation by operation.
+//! The quantile is computed from the incomplete beta function I(x; n/2, 1/2), which is inverted by
+//! Newton's method. Sources: Majumder & Bhattacharjee 1973, Algorithm AS 64; Cran, Martin & Thomas
+//! 1977, Remark AS R19 and Algorithm AS 109; Berry, Mielke & Cran 1990, Remark AS R83. The
+//! incomplete beta function is a continued fraction (Press et al., Numerical Recipes, 6.4), the
+//! gamma function is Lanczos' approximation with Pugh's coefficients (2004). The code follows the
+//! crates `statrs` (MIT) and `special` (MIT or Apache 2.0), operation by operation.
 
 /// Pugh's r and coefficients.
 const GAMMA_R: f64 = 10.900_511;
@@ -26,11 +26,11 @@ const GAMMA_DK: [f64; 11] = [
 const LN_2_SQRT_E_OVER_PI: f64 = 0.620_782_237_635_245_2;
 /// Half the distance from 1 to the next number.
 const PRECISION: f64 = f64::EPSILON / 2.0;
-/// The least change that Newton's method looks at, squared.
+/// Minimum change considered by Newton's method, squared.
 const LEAST_SQUARE: f64 = 1e-30;
 
-/// The two-sided quantile of Student's t: the t within which so much of the distribution lies. It
-/// is infinite without a degree of freedom, and where that much rounds to all of it.
+/// Returns the two-sided quantile of Student's t: the t such that the interval from -t to t has the
+/// given probability. It is infinite without degrees of freedom, and for a probability of 1.
 ///
 /// ```
 /// let t = pavior_experiments::student_t(0.95, 9);
@@ -44,9 +44,9 @@ pub fn student_t(confidence: f64, degrees_of_freedom: usize) -> f64 {
     if degrees_of_freedom == 0 || confidence >= 1.0 {
         return f64::INFINITY;
     }
-    // The probability of the upper tail, as it comes out of the level of the quantile.
+    // The probability of the upper tail, computed from the level of the quantile.
     let tail = 1.0 - (0.5 + confidence / 2.0);
-    // The numbers next to 1 leave no tail, those next to 0 nothing else: nothing is to be searched.
+    // Numbers next to 1 leave no tail, those next to 0 nothing else: no search is needed.
     if tail <= 0.0 {
         return f64::INFINITY;
     }
@@ -57,7 +57,7 @@ pub fn student_t(confidence: f64, degrees_of_freedom: usize) -> f64 {
     libm::sqrt(freedom * (1.0 - y) / y)
 }
 
-/// The logarithm of the gamma function, for x of at least 1/2.
+/// Returns the logarithm of the gamma function, for x of at least 1/2.
 fn ln_gamma(x: f64) -> f64 {
     let terms = GAMMA_DK.iter().enumerate().skip(1);
     let sum = terms.fold(GAMMA_DK[0], |sum, (index, dk)| sum + dk / (x + index as f64 - 1.0));
@@ -66,7 +66,7 @@ fn ln_gamma(x: f64) -> f64 {
         + (x - 0.5) * libm::log((x - 0.5 + GAMMA_R) / std::f64::consts::E)
 }
 
-/// The regularized incomplete beta function I(x; a, b).
+/// Returns the regularized incomplete beta function I(x; a, b).
 fn beta(mut a: f64, mut b: f64, mut x: f64) -> f64 {
     let front = if x == 0.0 || 1.0 - x <= 1e-15 {
         0.0
@@ -84,7 +84,7 @@ fn beta(mut a: f64, mut b: f64, mut x: f64) -> f64 {
     if turned { 1.0 - front * h / a } else { front * h / a }
 }
 
-/// The continued fraction of the incomplete beta function, by Lentz's method.
+/// Returns the continued fraction of the incomplete beta function, by Lentz's method.
 fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     let least = f64::MIN_POSITIVE / PRECISION;
     let not_zero = |value: f64| if value.abs() < least { least } else { value };
@@ -113,7 +113,7 @@ fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     h
 }
 
-/// The x at which I(x; a, b) is `level`; one of a and b is 1/2.
+/// Finds the x at which I(x; a, b) is `level`; one of a and b is 1/2.
 fn inverse_beta(mut a: f64, mut b: f64, mut level: f64) -> f64 {
     let ln_beta = ln_gamma(a) + ln_gamma(b) - ln_gamma(a + b);
     let turned = level > 0.5;
@@ -131,7 +131,7 @@ fn inverse_beta(mut a: f64, mut b: f64, mut level: f64) -> f64 {
         if step * last_step <= 0.0 {
             bound = if square > LEAST_SQUARE { square } else { LEAST_SQUARE };
         }
-        // Steps are cut by thirds until they lead to a better place.
+        // Steps are divided by three until they lead to a better value.
         let mut share = 1.0;
         let next = loop {
             let change = share * step;
@@ -145,7 +145,7 @@ fn inverse_beta(mut a: f64, mut b: f64, mut level: f64) -> f64 {
             }
             share /= 3.0;
             if share == 0.0 {
-                // No step, however short, leads to a better place, or the step is no number.
+                // No step, however short, leads to a better value, or the step is NaN.
                 break p;
             }
         };
@@ -160,8 +160,8 @@ fn inverse_beta(mut a: f64, mut b: f64, mut level: f64) -> f64 {
     if turned { 1.0 - p } else { p }
 }
 
-/// Scheffé and Tukey's approximation (1944), with Wilson and Hilferty's of chi-squared (1931) and
-/// Hastings' of the normal quantile (1955).
+/// Returns Scheffé and Tukey's approximation (1944), with Wilson and Hilferty's of chi-squared
+/// (1931) and Hastings' of the normal quantile (1955).
 fn first_guess(a: f64, b: f64, level: f64, ln_beta: f64) -> f64 {
     let r = libm::sqrt(-libm::log(level * level));
     let normal = r - (2.30753 + 0.27061 * r) / (1.0 + (0.99229 + 0.04481 * r) * r);
@@ -203,7 +203,7 @@ mod tests {
         assert!(student_t(0.999_999_999_999_999_9, 4).is_infinite());
     }
 
-    /// results.csv depends on every bit.
+    /// Checks every bit, because results.csv depends on it.
     #[test]
     fn quantiles_have_these_bits() {
         let bits: [(usize, u64); 9] = [

@@ -1,25 +1,25 @@
-//! What is tried: each alternative changes one thing of the present.
+//! The alternatives: each one changes a single thing about the present.
 
 use pavior_mesh::{Cubes, Grid};
 
 use crate::{Point, Setting};
 
-/// What an alternative is about, in the order in which they are told.
+/// The topic of an alternative, in the order of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Topic {
-    /// Which nodes a job gets, which job goes next, how free jobs are: nothing has to be bought.
+    /// Strategy, scheduler and freedom: nothing has to be bought.
     Settings,
     /// Another machine.
     Machine,
-    /// Nodes that fail, and what stands by.
+    /// Failing nodes, and spares.
     Failures,
 }
 
 impl Topic {
-    /// Every topic.
+    /// All topics.
     pub const ALL: [Topic; 3] = [Topic::Settings, Topic::Machine, Topic::Failures];
 
-    /// A heading.
+    /// Returns a heading.
     pub fn title(self) -> &'static str {
         match self {
             Topic::Settings => "Other settings",
@@ -29,18 +29,18 @@ impl Topic {
     }
 }
 
-/// A change of the present, before it is known whether it applies.
+/// A change of the present that may turn out not to apply.
 pub(super) struct Change {
     pub(super) topic: Topic,
     /// A short name.
     pub(super) name: String,
-    /// What is changed, in words that follow "with".
+    /// A description of the change that can follow "with".
     pub(super) words: String,
-    /// Settings that take the place of those of the present; without a value they are left out.
+    /// Settings that replace those of the present; a setting without a value is removed.
     pub(super) settings: Vec<(&'static str, Option<String>)>,
 }
 
-/// Contiguous without and with turning, the tightest place, and boxes that may be split.
+/// Contiguous placement without and with turning, the tightest place, and boxes that may be split.
 const STRATEGIES: [(&str, &str); 4] =
     [("ff", ""), ("tff", ""), ("bf:turn=all", ""), ("gabl", " (several boxes a job)")];
 const SCHEDULERS: [(&str, &str); 3] = [("fcfs", ""), ("easy", ""), ("conservative", "")];
@@ -51,12 +51,12 @@ const FREEDOMS: [(&str, &str); 4] = [
     ("any", " (any nodes)"),
 ];
 
-/// A node fails once in five years of 365 days, and is repaired within a day, in seconds: an
-/// assumption where nothing is said of failures.
+/// An assumption if the present has no failures: a node fails once in five years of 365 days and is
+/// repaired within a day, in seconds.
 const FAILING: [(&str, &str); 2] = [("mttf", "157680000"), ("mttr", "86400")];
 const AN_HOUR: &str = "3600";
 
-/// All that is tried.
+/// Returns all changes to try.
 pub(super) fn changes(present: &Point) -> Vec<Change> {
     let grid = present.settings().machine;
     let mut all = Vec::new();
@@ -84,13 +84,13 @@ pub(super) fn changes(present: &Point) -> Vec<Change> {
     all
 }
 
-/// The machine with its wraps or without, with one more layer, and doubled.
+/// Returns the machine with or without wrap-around links, enlarged by a pod, and doubled.
 fn machines(grid: &Grid) -> Vec<Change> {
     let axes = grid.axes();
     let sides = &grid.sides()[..axes];
     let wraps: Vec<bool> = (0..axes).map(|axis| grid.wraps(axis)).collect();
     let longest = (0..axes).rev().max_by_key(|&axis| sides[axis]).unwrap_or(0);
-    // A pod of cubes grows by a cube, another machine by a quarter.
+    // A pod of cubes grows by one cube, any other machine by a quarter.
     let step = if Cubes::of(grid).is_some() { 4 } else { sides[longest].div_ceil(4) };
     let grown = |by: u16| {
         let mut sides = sides.to_vec();
@@ -113,8 +113,8 @@ fn machines(grid: &Grid) -> Vec<Change> {
     tried.into_iter().filter_map(change).collect()
 }
 
-/// Where nothing fails: that nodes do, alone and with a cube in reserve. Where something does: that
-/// nothing did, one more spare cube, and checkpoints.
+/// Returns the changes about failures. A present without failures gets failing nodes, with and
+/// without a spare cube; one with failures gets none, one more spare cube, and checkpoints.
 fn failures(present: &Point, grid: &Grid) -> Vec<Change> {
     let given = |settings: &[(&'static str, &str)]| -> Vec<(&'static str, Option<String>)> {
         settings.iter().map(|(key, value)| (*key, Some((*value).to_string()))).collect()
@@ -149,7 +149,7 @@ fn failures(present: &Point, grid: &Grid) -> Vec<Change> {
 }
 
 impl Change {
-    /// The settings of the alternative, from those of the present.
+    /// Applies the change to the settings of the present.
     pub(super) fn applied(&self, present: &[Setting]) -> Vec<Setting> {
         let replaced =
             |setting: &&Setting| !self.settings.iter().any(|(key, _)| *key == setting.key);

@@ -1,10 +1,10 @@
-//! The command that makes the numbers of a run again.
+//! The command that reproduces the numbers of a run.
 
 use super::Measure;
 use crate::Setting;
 use crate::parameters::{self, ValueType};
 
-/// `pavior simulate` with these settings and these metrics.
+/// Returns the `pavior simulate` command with these settings and these metrics.
 pub(super) fn simulate(settings: &[Setting], measures: &[Measure]) -> String {
     let mut command = "pavior simulate".to_string();
     for Setting { key, values } in settings {
@@ -18,7 +18,7 @@ pub(super) fn simulate(settings: &[Setting], measures: &[Measure]) -> String {
     command + " --replications 1 --format json --metrics " + &metrics.join(",")
 }
 
-/// A word as a shell reads it.
+/// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,+@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

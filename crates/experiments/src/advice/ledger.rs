@@ -1,4 +1,4 @@
-//! What is noted of a run: the wait of each job, and metrics piece by piece.
+//! Observations of a run: the wait of each job, and metrics piece by piece.
 
 use pavior_kernel::Time;
 use pavior_simulation::metrics::{Context, Metric, MetricSpec};
@@ -7,35 +7,35 @@ use pavior_workload::TimeUnit;
 
 use crate::batches::{BATCHES, Batch};
 
-/// How a metric of pieces becomes one of the whole.
+/// The way in which the values of pieces become one value of the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Whole {
-    /// By the time that the pieces last.
+    /// The mean, weighted by the duration of each piece.
     Average,
-    /// As the sum of what each job adds, at its ends and interruptions. What a job adds counts in
-    /// the piece in which it arrived, as its wait does.
+    /// The sum of the contributions of all jobs, at their ends and interruptions. A contribution
+    /// counts in the piece in which the job arrived, as its wait does.
     Sum,
-    /// As the mean of what is seen at arrivals.
+    /// The mean of the values seen at arrivals.
     Mean,
 }
 
-/// A metric that is started anew in each piece.
+/// A metric that is reset for each piece.
 struct Pieces {
     metric: Box<dyn Metric>,
     whole: Whole,
     batches: Vec<Batch>,
 }
 
-/// An observer that cuts a run where the jobs at the borders of pieces arrive.
+/// An observer that cuts a run at the arrivals of the jobs at the borders of pieces.
 ///
-/// Every run of the same jobs is cut at the same instants. Averages end when the last job arrives.
+/// All runs of the same jobs are cut at the same instants. Averages end at the last arrival.
 pub(super) struct Ledger {
     time: TimeUnit,
     jobs: u64,
-    /// The wait of each job, in the order of arrival; none of one that was rejected.
+    /// The wait of each job, in the order of arrival; `None` if it did not depart.
     pub(super) waits: Vec<Option<f64>>,
     pieces: Vec<Pieces>,
-    /// How many pieces are over.
+    /// The number of finished pieces.
     closed: usize,
     from: Time,
 }
@@ -64,12 +64,12 @@ impl Ledger {
         }
     }
 
-    /// The piece of a job by its place in the order of arrival.
+    /// Returns the piece of a job from its place in the order of arrival.
     pub(super) fn piece(job: u64, jobs: u64) -> usize {
         (u128::from(job) * BATCHES as u128 / u128::from(jobs.max(1))) as usize
     }
 
-    /// The pieces of each metric, in the order in which they were given.
+    /// Returns the waits of all jobs, and the pieces of each metric in the order of `Ledger::new`.
     pub(super) fn into_parts(self) -> (Vec<Option<f64>>, Vec<Vec<Batch>>) {
         let full = |mut batches: Vec<Batch>| {
             batches.resize(BATCHES, Batch::default());
@@ -78,7 +78,7 @@ impl Ledger {
         (self.waits, self.pieces.into_iter().map(|pieces| full(pieces.batches)).collect())
     }
 
-    /// Ends a piece: what its averages have come to counts, and they begin anew.
+    /// Ends a piece: adds its averages to the result and resets them.
     fn close(&mut self, now: Time) {
         let span = self.time.units(now.since(self.from));
         for Pieces { metric, batches, .. } in self.averages() {
@@ -94,7 +94,7 @@ impl Ledger {
         self.pieces.iter_mut().filter(|pieces| pieces.whole == Whole::Average)
     }
 
-    /// Adds what a fact about a job came to, to the piece in which the job arrived.
+    /// Adds the value of a fact about a job to the piece in which the job arrived.
     fn add(&mut self, now: Time, fact: &Fact<'_>, job: u64, wanted: Whole) {
         let piece = Self::piece(job, self.jobs);
         for Pieces { metric, whole, batches } in &mut self.pieces {
@@ -106,12 +106,12 @@ impl Ledger {
                 batches[piece].sum += value;
                 batches[piece].of += if wanted == Whole::Mean { 1.0 } else { 0.0 };
             }
-            // Each fact alone: sums that grow would round what is added.
+            // Each fact is measured alone: a growing sum would round the contributions.
             metric.see(now, &Fact::CountingStarts);
         }
     }
 
-    /// Tells averages and means of a fact; sums hear of those that they add.
+    /// Passes a fact to averages and means. Sums only see the facts that they add.
     fn tell(&mut self, now: Time, fact: &Fact<'_>) {
         let told = self.pieces.iter_mut().filter(|pieces| pieces.whole != Whole::Sum);
         told.for_each(|pieces| pieces.metric.see(now, fact));

@@ -1,13 +1,13 @@
-//! Advice: what else would have happened to the jobs of a log.
+//! Advice: the jobs of a log, run again under alternatives to the present.
 //!
 //! The present is one point: a machine, a strategy, a scheduler and the jobs of a log. Each
-//! alternative changes one thing of it, and runs the same jobs by the same [`Scenario`]. Every
-//! quantity is told as a paired difference from the present, with an interval from pieces of the
-//! run ([`Change`]). The intervals of one quantity hold for all alternatives together, 95 times of
-//! 100: each is of the level 1 - 0.05/alternatives (Bonferroni's inequality). What is recommended
-//! follows from these intervals alone.
+//! alternative changes a single thing about it and runs the same jobs with the same [`Scenario`].
+//! Every quantity is reported as a paired difference from the present, with an interval computed
+//! from pieces of the run ([`Change`]). The intervals of one quantity cover all alternatives
+//! together with probability 95 %, because each has the level 1 - 0.05/alternatives (Bonferroni's
+//! inequality). Recommendations follow from these intervals alone.
 //!
-//! Costs a run an alternative, each with an observer, and the waits of all jobs a run.
+//! Cost: one observed simulation run per alternative, and memory for the waits of all jobs per run.
 
 mod alternatives;
 mod command;
@@ -33,13 +33,13 @@ pub use alternatives::Topic;
 pub use page::page;
 pub use words::{cell, notes, recommendations, value};
 
-/// No advice can be given.
+/// An error that prevents advice.
 #[derive(Debug, Error)]
 pub enum AdviceError {
-    /// A setting means nothing.
+    /// A setting is invalid.
     #[error("{0}")]
     Setting(SettingError),
-    /// The settings are of another kind.
+    /// The settings do not describe one log on one machine.
     #[error("advice is about the jobs of one log on one machine: one strategy, one scheduler")]
     NotALog,
     /// The log cannot be read.
@@ -55,49 +55,49 @@ pub enum AdviceError {
 pub struct Measure {
     /// The metric of simulations: its name and option.
     pub metric: String,
-    /// The jobs that count by their nodes, where only some do.
+    /// The range of sizes, in nodes, of the jobs that count; `None` for all jobs.
     pub nodes: Option<[u32; 2]>,
-    /// What it is, for people.
+    /// The title for people.
     pub title: String,
-    /// Its unit, for people.
+    /// The unit for people.
     pub unit: &'static str,
-    /// What the metric is divided by to be in that unit.
+    /// The divisor that converts the metric to that unit.
     pub scale: f64,
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// The command that makes its numbers again.
+    /// The command that reproduces its numbers.
     pub command: String,
-    /// The value of each measure, in the unit of its metric; none where it does not apply.
+    /// The value of each measure, in the unit of its metric; `None` if the measure does not apply.
     pub values: Vec<Option<f64>>,
-    /// Jobs that were rejected, because they can never fit.
+    /// The number of jobs that were rejected, because they can never fit.
     pub rejected: u64,
-    /// Jobs that never started.
+    /// The number of jobs that never started.
     pub stuck: u64,
 }
 
-/// One thing changed.
+/// An alternative with a single change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alternative {
-    /// What it is about.
+    /// The topic.
     pub topic: Topic,
     /// A short name.
     pub name: String,
-    /// What is changed, in words that follow "with".
+    /// A description of the change that can follow "with".
     pub words: String,
-    /// What it came to.
+    /// The result.
     pub run: Run,
-    /// For each measure how much more it is than in the present, in the unit of its metric, over
-    /// the jobs that both runs completed.
+    /// For each measure, its difference from the present over the jobs that both runs completed, in
+    /// the unit of its metric.
     pub changes: Vec<Option<Change>>,
 }
 
-/// What else would have happened.
+/// The present, all alternatives, and their differences.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Advice {
-    /// The log's path, as it was given.
+    /// The path of the log, as given.
     pub log: String,
     /// The machine.
     pub machine: String,
@@ -111,33 +111,33 @@ pub struct Advice {
     pub span: f64,
     /// The measures.
     pub measures: Vec<Measure>,
-    /// What is in use.
+    /// The result of the current settings.
     pub present: Run,
-    /// What was tried, in the order of topics.
+    /// The alternatives that were run, in the order of topics.
     pub alternatives: Vec<Alternative>,
-    /// What does not apply, with the reason.
+    /// Alternatives that do not apply, with the reason.
     pub left_out: Vec<String>,
-    /// The level of each interval; those of a measure hold together 95 times of 100.
+    /// The level of each interval; those of one measure hold together with probability 95 %.
     pub level: f64,
 }
 
-/// The share of cases in which some interval of a measure may miss.
+/// The accepted probability that any interval of a measure is wrong.
 const MISSES: f64 = 0.05;
 
-/// The boxes that are counted, where nothing is said: half of the machine along each axis.
+/// Returns the default shape of the counted boxes: half of the machine along each axis.
 fn usual_slots(point: &Point) -> String {
     let grid = point.settings().machine;
     let halves = grid.sides().map(|side| side.div_ceil(2).to_string());
     halves[..grid.axes()].join("x")
 }
 
-/// Runs the present, which settings describe, and everything else that is tried, on the threads of
-/// the current pool. `slots` is the shape whose boxes are counted, such as `4x4x4`. `progress`
-/// hears of runs.
+/// Runs the present, which is given by settings, and all alternatives, on the threads of the
+/// current pool. `slots` is the shape of the boxes to be counted, such as `4x4x4`. The
+/// environment's `progress` is notified of each run.
 ///
 /// # Errors
-/// If a setting means nothing, the settings are not those of one log on one machine, the log
-/// cannot be read, or the present cannot be run. An alternative that cannot is left out.
+/// If a setting is invalid, the settings do not describe one log on one machine, the log cannot be
+/// read, or the present cannot be run. An alternative that cannot be run is left out.
 pub fn advise(
     present: &[Setting],
     slots: Option<&str>,
@@ -193,13 +193,13 @@ pub fn advise(
     })
 }
 
-/// The one point that settings describe; none if there are several.
+/// Returns the point that settings describe, or `None` if they describe several.
 fn point_of(settings: &[Setting]) -> Result<Option<Point>, SettingError> {
     let mut specification = Specification::from_settings(settings, "advise", Keys::Options)?;
     Ok((specification.points.len() == 1).then(|| specification.points.remove(0)))
 }
 
-/// The jobs of a point.
+/// Returns the jobs of a point.
 fn trace(
     point: &Point,
     environment: Environment<'_>,
@@ -218,7 +218,8 @@ struct Tried {
     point: Point,
 }
 
-/// What is tried, and what does not apply. What is the present itself is neither.
+/// Returns the alternatives to run, and those that do not apply. A change that gives the present
+/// itself is in neither list.
 fn tried(present: &[Setting], point: &Point) -> (Vec<Tried>, Vec<String>) {
     let (mut tried, mut left_out): (Vec<Tried>, _) = (Vec::new(), Vec::new());
     for change in changes(point) {
@@ -238,14 +239,14 @@ fn tried(present: &[Setting], point: &Point) -> (Vec<Tried>, Vec<String>) {
     (tried, left_out)
 }
 
-/// The measures, as they are made.
+/// The measures, and the way they are computed.
 struct Measures {
     list: Vec<Measure>,
-    /// The metrics that are taken piece by piece; those of waits stand before them.
+    /// The metrics that are computed piece by piece; measures of waits precede them in the list.
     pieces: Vec<(&'static MetricSpec, Whole)>,
 }
 
-/// A run with all that its comparison needs.
+/// A run with everything that is needed to compare it.
 struct Raw {
     run: Run,
     waits: Vec<Option<f64>>,
@@ -279,7 +280,7 @@ impl Measures {
         Ok(Measures { list, pieces })
     }
 
-    /// How many of them are waits.
+    /// Returns the number of measures that are waits.
     fn waits(&self) -> usize {
         self.list.len() - self.pieces.len()
     }
@@ -313,7 +314,7 @@ impl Measures {
         Ok(Raw { run, waits, pieces })
     }
 
-    /// The differences between two runs, measure by measure.
+    /// Returns the differences between two runs, measure by measure.
     fn changes(
         &self,
         other: &Raw,
@@ -339,7 +340,7 @@ impl Measures {
     }
 }
 
-/// The jobs of some sizes that were completed, by their place, with their waits.
+/// Returns the waits of the completed jobs of certain sizes, each with the place of the job.
 fn of_sizes<'t>(
     trace: &'t Trace,
     waits: &'t [Option<f64>],
@@ -352,7 +353,7 @@ fn of_sizes<'t>(
     })
 }
 
-/// The waits of the jobs that two runs completed, piece by piece.
+/// Returns the waits, piece by piece, of the jobs that both runs completed.
 fn paired(trace: &Trace, [a, b]: [&[Option<f64>]; 2], nodes: Option<[u32; 2]>) -> [Vec<Batch>; 2] {
     let mut pieces = [vec![Batch::default(); BATCHES], vec![Batch::default(); BATCHES]];
     let jobs = trace.records.len() as u64;
@@ -367,8 +368,8 @@ fn paired(trace: &Trace, [a, b]: [&[Option<f64>]; 2], nodes: Option<[u32; 2]>) -
     pieces
 }
 
-/// The sizes of the smallest, the middle and the largest third of the jobs by nodes, as the least
-/// and the most nodes. Jobs of equal size are not parted, so that there may be fewer.
+/// Splits the jobs into thirds by size and returns the smallest and largest number of nodes of each
+/// third. Jobs of equal size stay together, so there may be fewer than three groups.
 fn thirds(trace: &Trace) -> Vec<[u32; 2]> {
     let mut nodes: Vec<u32> = trace.records.iter().map(|record| record.nodes).collect();
     nodes.sort_unstable();

@@ -1,11 +1,11 @@
-//! Advice as one page of HTML: what is recommended first, then how much, then how to make it again.
+//! Advice as an HTML page: recommendations, then amounts, then commands to reproduce them.
 
 use pavior_draw::{DifferenceRow, Differences, Drawing, Page, Section, SectionTable};
 
 use super::words::MESSAGES;
 use super::{Advice, Alternative, BATCHES, Measure, Topic, cell, notes, recommendations, value};
 
-/// The page. `provenance` says which program made it, a line each.
+/// Makes the page. `provenance` names the program that made it, line by line.
 pub fn page(advice: &Advice, provenance: &[String]) -> Page {
     let Advice { log, machine, strategy, scheduler, jobs, span, .. } = advice;
     let days = span / 86_400.0;
@@ -30,7 +30,7 @@ pub fn page(advice: &Advice, provenance: &[String]) -> Page {
     }
 }
 
-/// A measure as the head of a column.
+/// Returns the column header of a measure.
 fn head(measure: &Measure) -> String {
     match measure.unit {
         "" => measure.title.clone(),
@@ -38,7 +38,7 @@ fn head(measure: &Measure) -> String {
     }
 }
 
-/// The present in its values, everything else in differences.
+/// Returns a table with the values of the present and the differences of all alternatives.
 fn table(advice: &Advice) -> SectionTable {
     let measures = || advice.measures.iter();
     let header = [String::new()].into_iter().chain(measures().map(head)).collect();
@@ -68,14 +68,14 @@ fn differences(advice: &Advice) -> Section {
     }
 }
 
-/// The waiting of all jobs, and of the largest third.
+/// Draws the waits of all jobs, and of the largest third.
 fn drawings(advice: &Advice) -> Vec<Drawing> {
     let largest = advice.measures.iter().rposition(|measure| measure.nodes.is_some());
     let chosen = [Some(0), largest.filter(|&at| at > 1)];
     chosen.into_iter().flatten().map(|at| drawing(advice, at)).collect()
 }
 
-/// The differences of a measure of waiting, drawn.
+/// Draws the differences of a measure of waits.
 fn drawing(advice: &Advice, at: usize) -> Drawing {
     let ticks = [
         (60.0, "1 min"),

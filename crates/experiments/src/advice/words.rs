@@ -1,12 +1,12 @@
-//! What the intervals show, in sentences, and numbers for people.
+//! Sentences about the results of the intervals, and numbers for people.
 
 use super::{Advice, Alternative, Change, Measure, Shown, Topic};
 use crate::batches::FEWEST_JOBS;
 
-/// The waiting of all jobs among the measures.
+/// The index of the measure for the waits of all jobs.
 const WAITING: usize = 0;
 
-/// What is recommended: for each alternative what its intervals show, and no more.
+/// Returns recommendations: for each alternative, only what its intervals show.
 pub fn recommendations(advice: &Advice) -> Vec<String> {
     if advice.jobs < FEWEST_JOBS as u64 {
         return vec![format!(
@@ -26,7 +26,7 @@ pub fn recommendations(advice: &Advice) -> Vec<String> {
     all
 }
 
-/// Other settings: the surest gain first.
+/// Describes other settings, the most certain gain first.
 fn of_settings(advice: &Advice) -> Vec<String> {
     let own = || advice.alternatives.iter().filter(|one| one.topic == Topic::Settings);
     let mut gains: Vec<&Alternative> = own().filter(|one| shown(one) == Shown::Less).collect();
@@ -63,7 +63,7 @@ fn of_settings(advice: &Advice) -> Vec<String> {
     all
 }
 
-/// The waiting of all jobs, compared with the present.
+/// Returns the difference in the waits of all jobs.
 fn waiting(one: &Alternative) -> Option<Change> {
     one.changes.get(WAITING).copied().flatten()
 }
@@ -72,7 +72,7 @@ fn shown(one: &Alternative) -> Shown {
     waiting(one).map_or(Shown::Nothing, |change| change.shown())
 }
 
-/// How much less or more jobs would have waited, if that is shown.
+/// Returns a sentence on how much less or more jobs would have waited, if that is significant.
 fn sentence(one: &Alternative, opening: &str) -> Option<String> {
     let [low, high] = waiting(one)?.ends()?;
     let words = &one.words;
@@ -87,7 +87,7 @@ fn sentence(one: &Alternative, opening: &str) -> Option<String> {
     })
 }
 
-/// How many node-hours more or less would have been lost, if that is shown.
+/// Returns a sentence on how many node-hours would have been lost, if that is significant.
 fn of_lost(advice: &Advice, one: &Alternative) -> Option<String> {
     let lost = advice.measures.iter().position(|measure| measure.metric == "node_time_lost")?;
     let change = one.changes[lost]?;
@@ -101,7 +101,7 @@ fn of_lost(advice: &Advice, one: &Alternative) -> Option<String> {
     Some(format!("With {words}, {low:.0} to {high:.0} node-hours {word} would have been lost."))
 }
 
-/// The alternatives of which nothing is shown.
+/// Lists the alternatives without a significant difference.
 fn undecided<'a>(all: impl Iterator<Item = &'a Alternative>) -> Option<String> {
     let name = |one: &'a Alternative| match one.topic {
         Topic::Settings => one.name.as_str(),
@@ -115,7 +115,7 @@ fn undecided<'a>(all: impl Iterator<Item = &'a Alternative>) -> Option<String> {
     Some(format!("No difference in waiting is shown for {list}."))
 }
 
-/// A range of times that are above zero, in the unit of the longer one.
+/// Formats a range of positive times, in the unit that suits the longer one.
 fn times(low: f64, high: f64) -> String {
     let (unit, word) = match high {
         high if high < 120.0 => (1.0, "s"),
@@ -131,7 +131,7 @@ fn times(low: f64, high: f64) -> String {
     format!("{low:.decimals$} to {high:.decimals$} {word}")
 }
 
-/// A value of a measure in its unit for people; `-` where it does not apply.
+/// Formats a value of a measure in its unit for people; `-` if the measure does not apply.
 pub fn value(measure: &Measure, value: Option<f64>) -> String {
     value.map_or("-".to_string(), |value| {
         let value = value / measure.scale;
@@ -139,8 +139,8 @@ pub fn value(measure: &Measure, value: Option<f64>) -> String {
     })
 }
 
-/// A difference in the measure's unit for people, with half of its interval. One whose interval has
-/// zero, so that no difference is shown, begins with `~`.
+/// Formats a difference in the measure's unit for people, with half the width of its interval. If
+/// the interval contains zero, so that the difference is not significant, the text begins with `~`.
 pub fn cell(measure: &Measure, change: Option<Change>) -> String {
     let Some(change) = change.map(|change| change.times(1.0 / measure.scale)) else {
         return "-".to_string();
@@ -161,7 +161,7 @@ pub fn cell(measure: &Measure, change: Option<Change>) -> String {
     }
 }
 
-/// How many decimals show three digits.
+/// Returns the number of decimals that shows three digits.
 fn decimals(value: f64) -> usize {
     match value.abs() {
         value if value >= 100.0 => 0,
@@ -170,11 +170,11 @@ fn decimals(value: f64) -> usize {
     }
 }
 
-/// What no number has.
+/// A remark on an effect that none of the numbers contains.
 pub(super) const MESSAGES: &str =
     "What the distance between the nodes of a job costs its messages is in none of these numbers.";
 
-/// What must be known beside the numbers, a sentence each.
+/// Returns notes that accompany the numbers, one sentence each.
 pub fn notes(advice: &Advice) -> Vec<String> {
     let mut all = Vec::new();
     let jobs = |count: u64| if count == 1 { "1 job".to_string() } else { format!("{count} jobs") };

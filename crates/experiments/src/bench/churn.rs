@@ -1,34 +1,34 @@
-//! A churn near saturation, recorded: what was asked and released, in order, and the answers.
+//! A recorded churn near saturation: the requests and releases in order, and the answers.
 //!
-//! Requests come in one stream, the same for every strategy. One that is refused makes the oldest
-//! job depart and is asked again, until it is granted: the machine stays as full as the strategy
-//! can make it. With a fill, the oldest jobs also depart beforehand, so that no more than this
-//! share of the nodes is held. A request that the strategy would never grant is passed over, as in
-//! simulations.
+//! Requests come from one stream, the same for every strategy. If a request is refused, the oldest
+//! job departs and the request is repeated until it is granted, so that the machine stays as full
+//! as the strategy can make it. If a fill is set, the oldest jobs also depart beforehand, so that
+//! no more than this share of the nodes is in use. A request that the strategy would never grant is
+//! skipped, as in simulations.
 
 use std::collections::VecDeque;
 
 use pavior_allocation::{BuildError, Machine, Selection, Work};
 use pavior_mesh::{Grid, JobId, Request};
 
-/// What a churn is made of, whatever the strategy.
+/// The parameters of a churn, independent of the strategy.
 #[derive(Clone, Debug)]
 pub(super) struct Demand<'a> {
     pub(super) grid: Grid,
-    /// The stream of requests, which starts again when it ends.
+    /// The stream of requests, which restarts when it ends.
     pub(super) requests: &'a [Request],
     pub(super) attempts: usize,
-    /// Attempts before those that count; none: until the first departure, and on until all jobs
-    /// that were there have departed, too.
+    /// The number of attempts before those that count. `None`: until the first departure and then
+    /// until all jobs that were there have departed, too.
     pub(super) warmup: Option<u64>,
     pub(super) fill: Option<f64>,
     pub(super) seed: u64,
 }
 
-/// One thing done to the machine.
+/// A single action on the machine.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
-    /// An attempt, and whether it was granted.
+    /// An attempt and its answer.
     Ask {
         job: JobId,
         request: Request,
@@ -37,25 +37,25 @@ pub(super) enum Step {
     Release(JobId),
 }
 
-/// A churn of one strategy, to be replayed.
+/// A recorded churn of one strategy, ready to be replayed.
 pub(super) struct Churn {
-    /// The machine after the warm-up, asked beforehand what can never fit.
+    /// The machine after the warm-up; it already knows which requests can never fit.
     pub(super) start: Machine,
     pub(super) steps: Vec<Step>,
     pub(super) warmup: u64,
-    /// Requests passed over, after the warm-up.
+    /// The number of requests skipped after the warm-up.
     pub(super) rejected: u64,
-    /// The parts held, summed over the attempts.
+    /// The number of parts in use, summed over the attempts.
     pub(super) parts: u64,
-    /// What `find` looked at for attempts that were granted, and for those that were refused.
+    /// The work of `find` for attempts that were granted, and for those that were refused.
     pub(super) granted: Work,
     pub(super) refused: Work,
-    /// What hearing of grants and releases cost.
+    /// The work for grants and releases.
     pub(super) upkeep: u64,
 }
 
 impl Churn {
-    /// Plays the churn of a strategy; none if it would never grant any of the requests.
+    /// Records the churn of a strategy; `None` if it would never grant any of the requests.
     pub(super) fn record(
         demand: &Demand<'_>,
         selection: &Selection,
@@ -78,7 +78,7 @@ impl Churn {
         let upkeep = (play.machine.work() - before).upkeep;
         for step in &play.steps {
             if let Step::Ask { request, .. } = step {
-                // The answer is kept; simulations ask when a job arrives.
+                // The machine keeps the answer. Simulations ask when a job arrives.
                 let _ = start.could_ever_fit(request);
             }
         }
@@ -99,15 +99,15 @@ impl Churn {
 struct Play<'a> {
     demand: &'a Demand<'a>,
     machine: Machine,
-    /// Jobs in the order of their grants, with the number of their parts.
+    /// Running jobs in the order of their grants, with the number of their parts.
     running: VecDeque<(JobId, u64)>,
     parts: u64,
-    /// Where in the stream the next request stands.
+    /// The position of the next request in the stream.
     next: usize,
-    /// The request that is being asked, and its job.
+    /// The current request, and its job.
     pending: Option<(JobId, Request)>,
     jobs: u64,
-    /// What was done since the warm-up, which is not recorded.
+    /// Steps since the warm-up, which is not recorded.
     steps: Vec<Step>,
     recorded: bool,
     attempts: u64,
@@ -155,8 +155,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Takes the next request of the stream that could ever be granted. Returns false if there is
-    /// none in the whole stream.
+    /// Takes the next request that could ever be granted. Returns false if the stream has none.
     fn choose(&mut self) -> bool {
         let requests = self.demand.requests;
         for _ in 0..requests.len() {
@@ -172,7 +171,7 @@ impl<'a> Play<'a> {
         false
     }
 
-    /// One attempt, and what it brings about.
+    /// Makes one attempt, and carries out its consequences.
     fn attempt(&mut self) {
         if self.pending.is_none() {
             let found = self.choose();
@@ -200,7 +199,7 @@ impl<'a> Play<'a> {
         } else {
             self.refused += work;
             if !self.depart() {
-                // Not even the empty machine grants it, whatever was said of it.
+                // Even the empty machine refuses it, contrary to its own answer.
                 self.pending = None;
             }
         }
@@ -212,7 +211,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// The oldest job departs. Returns false if there is none.
+    /// Ends the oldest job. Returns false if there is none.
     fn depart(&mut self) -> bool {
         let Some((job, parts)) = self.running.pop_front() else { return false };
         self.machine.release(job).expect("a running job holds nodes");

@@ -1,16 +1,17 @@
-//! How long an allocation takes: strategies on one machine, with one stream of requests.
+//! Benchmarks of allocation: the time per attempt of several strategies, for the same requests.
 //!
-//! Each strategy's churn is recorded first, and then replayed in rounds, all strategies in every
-//! round, so that whatever else the machine does hits them alike. A round replays twice:
+//! The churn of each strategy is recorded first and then replayed in rounds. Every round has all
+//! strategies, so that other load on the computer affects them equally. A round replays twice:
 //!
-//! - with a reading of the clock about every attempt, less the clock's overhead. An attempt is the
-//!   question alone, as in the metric `allocation_ns`. Of an attempt's readings in all rounds the
-//!   middle ones are averaged: interruptions drop out, and the ticks of a coarse clock are evened
-//!   out. Medians and percentiles are then over attempts;
-//! - with a reading about every [`BATCH`] attempts with their grants and releases, in which the
-//!   clock weighs nothing: what an allocator does all in all, the upkeep of lists included.
+//! - with a clock reading around every attempt, minus the overhead of the clock. An attempt is the
+//!   question alone, as in the metric `allocation_ns`. For each attempt, the middle readings of all
+//!   rounds are averaged, which removes interruptions and smooths the ticks of a coarse clock.
+//!   Medians and percentiles are then over attempts;
+//! - with a clock reading around every [`BATCH`] attempts with their grants and releases, so that
+//!   the clock's overhead is negligible. This is the total work of an allocator, including the
+//!   upkeep of lists.
 //!
-//! All but the times depends on the arguments alone.
+//! Everything but the times depends on the arguments alone.
 
 mod churn;
 mod timing;
@@ -25,81 +26,80 @@ use timing::{Replays, Settled};
 
 pub use timing::{BATCH, Times};
 
-/// What to measure.
+/// The parameters of a benchmark.
 #[derive(Clone)]
 pub struct Bench {
     /// The machine.
     pub grid: Grid,
-    /// The strategies; ratios are to the first.
+    /// The strategies; ratios are relative to the first.
     pub strategies: Vec<Selection>,
-    /// The stream of requests, which starts again when it ends.
+    /// The stream of requests, which restarts when it ends.
     pub requests: Vec<Request>,
-    /// Attempts of each strategy, at least 1.
+    /// The number of attempts of each strategy, at least 1.
     pub attempts: usize,
-    /// Attempts before those that count. None: until the first job departs, and on until all jobs
-    /// that were there then have departed.
+    /// The number of attempts before those that count. `None`: until the first job departs and then
+    /// until all jobs that were there have departed.
     pub warmup: Option<u64>,
-    /// The share of the nodes that is held at most; none: as many as the strategy can.
+    /// Maximum share of the nodes in use; `None` for as many as the strategy can fill.
     pub fill: Option<f64>,
-    /// How often the attempts are replayed, at least once.
+    /// The number of replays of the attempts, at least 1.
     pub rounds: usize,
-    /// The seed of strategies that draw.
+    /// The seed of strategies that use random numbers.
     pub seed: u64,
 }
 
-/// What was measured.
+/// The results of a benchmark.
 #[derive(Clone)]
 pub struct BenchResults {
-    /// What a reading of the clock costs by itself, in nanoseconds; it was taken off.
+    /// The time of a clock reading itself, in nanoseconds, which has been subtracted.
     pub clock_overhead_ns: f64,
-    /// A row a strategy, in their order.
+    /// One row per strategy, in their order.
     pub rows: Vec<BenchRow>,
 }
 
-/// One strategy.
+/// The results of one strategy.
 #[derive(Clone)]
 pub struct BenchRow {
     /// The strategy.
     pub strategy: Selection,
-    /// Attempts that were granted.
+    /// The attempts that were granted.
     pub granted: Answers,
-    /// Attempts that were refused.
+    /// The attempts that were refused.
     pub refused: Answers,
-    /// All of them.
+    /// All attempts.
     pub all: Answers,
-    /// Attempts before those that count.
+    /// The number of attempts before those that count.
     pub warmup: u64,
-    /// Requests that it would never grant, and that were passed over.
+    /// The number of requests that the strategy would never grant and that were skipped.
     pub rejected: u64,
-    /// The mean number of parts held when an attempt was made: m of the TBL paper.
+    /// The mean number of parts in use at an attempt: m of the TBL paper.
     pub busy_submeshes: f64,
-    /// Units tested to hear of grants and releases, per attempt.
+    /// The number of units tested on grants and releases, per attempt.
     pub upkeep: f64,
     /// The mean time of an attempt with its share of grants and releases, in nanoseconds.
     pub whole_mean_ns: f64,
-    /// Its mean time of an attempt over that of the first strategy: the median of the rounds'
-    /// ratios.
+    /// The mean time of an attempt relative to the first strategy's: the median ratio of the
+    /// rounds.
     pub ratio: f64,
-    /// The half-width of the ratio's 95 % confidence interval; none for the first strategy and in a
-    /// single round.
+    /// The half-width of its 95 % confidence interval; `None` for the first strategy or one round.
     pub ratio_ci95: Option<f64>,
 }
 
 /// Attempts with one kind of answer.
 #[derive(Clone, Copy, Debug)]
 pub struct Answers {
-    /// How many.
+    /// The number of attempts.
     pub count: usize,
-    /// What the strategy looked at for them, all together.
+    /// The total work of the strategy for them.
     pub work: Work,
-    /// Their times; none if there are none.
+    /// Their times; `None` if there are no attempts.
     pub times: Option<Times>,
 }
 
-/// Why nothing can be measured.
+/// An error that prevents a benchmark.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BenchError {
-    /// The strategy does not work on the machine.
+    /// The strategy does not support the machine.
     #[error(transparent)]
     Build(#[from] BuildError),
     /// The strategy would not grant any of the requests, even on the empty machine.
@@ -113,10 +113,10 @@ pub enum BenchError {
 }
 
 impl Bench {
-    /// Measures.
+    /// Runs the benchmark.
     ///
     /// # Errors
-    /// If a strategy does not work on the machine, or would never grant any of the requests.
+    /// If a strategy does not support the machine, or would never grant any of the requests.
     pub fn run(&self, progress: &dyn Progress) -> Result<BenchResults, BenchError> {
         progress.planned((self.strategies.len() * (self.rounds + 1)) as u64);
         let demand = Demand {

@@ -1,4 +1,4 @@
-//! Replays of churns against a clock, and what is made of the readings.
+//! Replays of churns with a clock, and the evaluation of the readings.
 
 use std::hint::black_box;
 
@@ -6,34 +6,34 @@ use pavior_simulation::Stopwatch;
 
 use super::churn::{Churn, Step};
 
-/// Attempts between two readings of the clock where grants and releases are measured, too.
+/// The number of attempts between two clock readings when grants and releases are measured, too.
 pub const BATCH: usize = 64;
 
-/// A reading that is longer than it should be by its own length and this was interrupted: what
-/// caches and branches cost anew is less, what the operating system does is more.
+/// The excess, beyond twice its expected length, at which a reading counts as interrupted. Cold
+/// caches and branches cost less than this, and the operating system costs more.
 const INTERRUPTION_NS: f64 = 1000.0;
 
 /// Times of attempts, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Times {
-    /// Half of them took no longer.
+    /// The median.
     pub median_ns: f64,
-    /// Their mean.
+    /// The mean.
     pub mean_ns: f64,
-    /// 99 % of them took no longer.
+    /// The 99th percentile.
     pub p99_ns: f64,
 }
 
 impl Times {
-    /// Of the times of some attempts; none of none.
+    /// Summarizes the times of some attempts; `None` if there are none.
     pub(super) fn of(times: &[f64]) -> Option<Times> {
         if times.is_empty() {
             return None;
         }
         let mut sorted = times.to_vec();
         sorted.sort_by(f64::total_cmp);
-        // The least time that at least so many per cent do not exceed. A time below the clock's
-        // resolution can come out below 0.
+        // The smallest time that at least `percent` per cent do not exceed. A time below the
+        // resolution of the clock can be below 0 after the subtraction.
         let percentile =
             |percent: usize| sorted[(sorted.len() * percent).div_ceil(100) - 1].max(0.0);
         let mean = sorted.iter().sum::<f64>() / sorted.len() as f64;
@@ -49,21 +49,21 @@ pub(super) struct Replays {
 
 #[derive(Default)]
 struct Readings {
-    /// A round after the other, a reading an attempt. Short: there may be very many.
+    /// One reading per attempt, round after round, in single precision to save memory.
     attempts: Vec<f32>,
-    /// A round after the other, a reading a batch.
+    /// One reading per batch, round after round.
     batches: Vec<f32>,
     rounds: usize,
 }
 
-/// What the rounds agree on.
+/// The times after all rounds have been combined.
 pub(super) struct Settled {
-    /// The time of each round's attempts all together, without interruptions.
+    /// The total time of the attempts of each round, without interruptions.
     pub(super) rounds: Vec<f64>,
-    /// Attempts by their answer.
+    /// The times of attempts, by answer.
     pub(super) granted: Vec<f64>,
     pub(super) refused: Vec<f64>,
-    /// All batches together.
+    /// The total time of all batches.
     pub(super) whole_ns: f64,
 }
 
@@ -77,7 +77,7 @@ impl Replays {
         self.watch.overhead_ns()
     }
 
-    /// One round of a strategy.
+    /// Replays one round of a strategy.
     pub(super) fn replay(&mut self, strategy: usize, churn: &Churn) {
         let readings = &mut self.by_strategy[strategy];
         one_by_one(churn, &mut self.watch, &mut readings.attempts);
@@ -85,7 +85,7 @@ impl Replays {
         readings.rounds += 1;
     }
 
-    /// A strategy's times, over all rounds.
+    /// Combines the times of a strategy over all rounds.
     pub(super) fn settled(&self, strategy: usize, churn: &Churn) -> Settled {
         let readings = &self.by_strategy[strategy];
         let times = settle(&readings.attempts, readings.rounds);
@@ -106,8 +106,8 @@ impl Replays {
     }
 }
 
-/// The sum of a round's readings. One that is far longer than the other rounds agree on was
-/// interrupted, and counts as what they agree on.
+/// Sums the readings of a round. A reading that is far longer than the combined time of all rounds
+/// was interrupted, and is replaced by that time.
 fn uninterrupted(round: &[f32], settled: &[f64]) -> f64 {
     let each = round.iter().zip(settled).map(|(reading, settled)| {
         let reading = f64::from(*reading);
@@ -116,7 +116,7 @@ fn uninterrupted(round: &[f32], settled: &[f64]) -> f64 {
     each.sum()
 }
 
-/// For each thing measured, the mean of the middle half (or so) of its readings.
+/// Returns, for each measured item, the mean of about the middle half of its readings.
 fn settle(readings: &[f32], rounds: usize) -> Vec<f64> {
     let things = readings.len() / rounds;
     let cut = rounds.div_ceil(4).min((rounds - 1) / 2);
@@ -165,7 +165,7 @@ fn in_batches(churn: &Churn, watch: &mut Stopwatch, readings: &mut Vec<f32>) {
                     watch.begin();
                 }
                 asked += 1;
-                // Whether it is granted was compared before.
+                // The answer has been compared before.
                 let _ = black_box(machine.allocate(*job, black_box(request)));
             }
             Step::Release(job) => {
@@ -182,14 +182,14 @@ mod tests {
 
     #[test]
     fn interruptions_drop_out() {
-        // Two things in three rounds, one of which was interrupted.
+        // Two items in three rounds, one of which was interrupted.
         assert_eq!(settle(&[10.0, 1.0, 12.0, 900.0, 11.0, 3.0], 3), [11.0, 3.0]);
         assert_eq!(settle(&[10.0, 20.0], 1), [10.0, 20.0]);
         assert_eq!(settle(&[10.0, 20.0], 2), [15.0]);
-        // The sum of a round, without what happened in between.
+        // The sum of a round, without interruptions.
         let sum = uninterrupted(&[12.0, 900.0, 1e6], &[11.0, 10.0, 3.0]);
         assert!((sum - (12.0 + 900.0 + 3.0)).abs() < 1e-9);
-        // Of seven the middle three.
+        // The middle three of seven.
         assert_eq!(settle(&[9.0, 10.0, 20.0, 30.0, 31.0, 99.0, 99.0], 7), [27.0]);
     }
 

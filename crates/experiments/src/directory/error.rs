@@ -1,48 +1,48 @@
-//! Why a directory cannot be used, in words for the user.
+//! Errors of directories, in words for the user.
 
 use std::path::Path;
 
 use pavior_files::{FileError, shown};
 use thiserror::Error;
 
-/// Why a directory cannot be used.
+/// An error that makes a directory unusable.
 #[derive(Debug, Error)]
 pub enum DirectoryError {
     /// One of its files cannot be read or written.
     #[error(transparent)]
     File(#[from] FileError),
-    /// It is in use, or holds something else.
+    /// The directory is in use, or contains something else.
     #[error("{path} {reason}")]
     Taken {
-        /// Its name, to be shown.
+        /// The displayed name of the directory.
         path: String,
-        /// Why it cannot be used, as the rest of the sentence.
+        /// The reason, as the rest of the sentence.
         reason: &'static str,
     },
-    /// A line of a file does not have the checksum that it was written with.
+    /// A line of a file does not have the checksum that was written with it.
     #[error(
         "{path}, line {line}, was changed since it was written: its checksum is wrong; --resume \
          --discard-damaged runs what it held anew"
     )]
     DamagedLine {
-        /// Its name, to be shown.
+        /// The displayed name of the file.
         path: String,
-        /// The line, from 1.
+        /// The line number, from 1.
         line: u64,
     },
-    /// A file does not have the checksum that it was written with.
+    /// A file does not have the checksum that was written with it.
     #[error(
         "{path} was changed since it was written, or was written by an earlier version: its \
          checksum is wrong; --resume --discard-damaged runs what it held anew"
     )]
     DamagedFile {
-        /// Its name, to be shown.
+        /// The displayed name of the file.
         path: String,
     },
 }
 
 impl DirectoryError {
-    /// Whether the user can do otherwise (bad usage or bad input), or the system failed.
+    /// Returns true for bad usage or bad input of the user, and false if the system failed.
     pub fn is_usage(&self) -> bool {
         match self {
             DirectoryError::File(error) => error.is_usage(),

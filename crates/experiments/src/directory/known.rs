@@ -1,7 +1,7 @@
-//! The replications that a directory holds, each line and file held against its checksum.
+//! The replications in a directory; each line and each file is compared with its checksum.
 //!
-//! Invariant: nothing that does not have its checksum is returned. It is an error, or it is left
-//! out and counted. Times of a directory without a note have no checksum.
+//! Invariant: nothing with a wrong checksum is returned. It is either an error, or omitted and
+//! counted. Times of a directory without a note have no checksum.
 
 use std::io;
 use std::path::Path;
@@ -12,17 +12,17 @@ use pavior_kernel::Checksum;
 use super::{DirectoryError, EXPERIMENT, JOURNAL, Note, REPLICATIONS, TIMINGS, note};
 use crate::{JournalEntry, Specification};
 
-/// The replications that a directory holds.
+/// The replications in a directory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Known {
-    /// Those of its journal, and those of its finished files.
+    /// The entries of the journal, and those of the finished files.
     pub entries: Vec<JournalEntry>,
-    /// Damaged lines that were left out.
+    /// The number of damaged lines that were omitted.
     pub discarded: u64,
 }
 
 impl Known {
-    /// Adds what else is known, and leaves out what the experiment does not have.
+    /// Adds other entries, and drops those that are not part of the experiment.
     pub(super) fn add(&mut self, other: Known, specification: &Specification) {
         self.entries.extend(other.entries);
         self.discarded += other.discarded;
@@ -31,7 +31,7 @@ impl Known {
     }
 }
 
-/// Every replication that a directory holds, finished or not; none if it holds no run.
+/// Returns all replications in a directory, finished or not; empty if it contains no run.
 ///
 /// # Errors
 /// If a line or a file is damaged.
@@ -46,9 +46,9 @@ pub fn known(
     Ok(known.entries)
 }
 
-/// The replications in the journal of a directory. A last line that was cut is no damage: its
-/// process was killed while it wrote. Lines that were changed or are of another run are errors,
-/// unless they are to be discarded.
+/// Reads the replications in the journal of a directory. A last line without its end is not
+/// damaged: the process was killed while it wrote. Lines that were changed or belong to another run
+/// are errors, unless `discard_damaged` is set.
 pub(super) fn in_journal(
     directory: &Path,
     key: &str,
@@ -68,7 +68,7 @@ pub(super) fn in_journal(
     Ok(known)
 }
 
-/// The replications in the files of a finished directory. Without a note, its times cannot be
+/// Reads the replications in the files of a finished directory. Without a note, its times cannot be
 /// verified.
 pub(super) fn in_files(
     directory: &Path,
@@ -81,7 +81,7 @@ pub(super) fn in_files(
         Ok(read_if_there(path, Limits::LINES)?.filter(|text| !text.is_empty()))
     };
     let Some(text) = whole(&path)? else { return Ok(Known::default()) };
-    // Times that were changed are no times; measured anew they are others in any case.
+    // Times that were changed are worthless, and measuring again gives other times in any case.
     let timings = match note.map_or(Ok(()), |note| verify(directory, note, &[TIMINGS])) {
         Err(_) if discard_damaged => None,
         verified => verified.and_then(|()| Ok(whole(&directory.join(TIMINGS))?))?,
@@ -97,13 +97,12 @@ pub(super) fn in_files(
     }
 }
 
-/// Compares finished files with the checksums that `run.json` has of them; a file that it does not
-/// list is not compared.
+/// Compares finished files with their checksums in `run.json`, as far as they are listed there.
 ///
 /// # Errors
-/// If a byte of one was changed, or it is not there.
+/// If a file is missing or any byte of it was changed.
 pub fn verify(directory: &Path, note: &Note, names: &[&str]) -> Result<(), DirectoryError> {
-    /// The results of an experiment may be of any length: they are not kept.
+    /// The results of an experiment may be of any length, because they are not kept in memory.
     const ANY: Limits = Limits { line: u64::MAX, total: u64::MAX };
     for name in names {
         let Some(expected) = note.files.get(*name) else { continue };

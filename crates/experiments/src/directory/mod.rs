@@ -1,9 +1,8 @@
-//! The directory of an experiment: a lock, a journal that outlives being killed, and files that are
-//! whole or not there.
+//! The directory of an experiment: a lock, a journal that survives a crash, and only whole files.
 //!
-//! While a run goes on, its finished replications are lines of `journal`. When it is done, they are
-//! in `replications.csv` and `timings.csv`, and the journal is removed. `run.json` says what the
-//! directory holds, from the first moment, and the checksum of every file at the end.
+//! During a run, its finished replications are lines of `journal`. When the run is done, they are
+//! in `replications.csv` and `timings.csv`, and the journal is removed. `run.json` describes the
+//! contents from the first moment, and at the end has the checksum of every file.
 
 mod error;
 mod known;
@@ -22,7 +21,7 @@ pub use known::{Known, known, verify};
 use note::Clock;
 pub use note::{Note, Reproduced, Run};
 
-/// The experiment's own file, copied into its directory.
+/// The experiment file, which is copied into its directory.
 pub const EXPERIMENT: &str = "experiment.toml";
 
 const JOURNAL: &str = "journal";
@@ -30,23 +29,23 @@ const RUN: &str = "run.json";
 const REPLICATIONS: &str = "replications.csv";
 const TIMINGS: &str = "timings.csv";
 
-/// A directory that this process alone may change.
+/// A directory that only this process may change.
 pub struct Directory {
     path: PathBuf,
     _lock: Lock,
     clock: Clock,
 }
 
-/// How a run uses its directory.
+/// The way in which a run uses its directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Resume {
-    /// Go on with a run that the directory holds.
+    /// True to continue a run in the directory.
     pub resume: bool,
-    /// Leave out what is damaged, so that it is run anew, instead of stopping at it.
+    /// True to omit damaged replications and run them again, instead of stopping at them.
     pub discard_damaged: bool,
 }
 
-/// A run that goes on in its directory, and the store of its replications.
+/// A run in progress in its directory, and the store of its replications.
 pub struct OpenRun {
     directory: Directory,
     run: Run,
@@ -55,11 +54,11 @@ pub struct OpenRun {
 }
 
 impl Directory {
-    /// Makes a directory where there is none, and locks it. A directory that holds other files, and
-    /// no run, is not touched.
+    /// Creates a directory if there is none, and locks it. One with other files and no run is
+    /// refused.
     ///
     /// # Errors
-    /// If another process works in it, if it holds something else, or if it cannot be written.
+    /// If another process works in it, if it contains something else, or if it cannot be written.
     pub fn open(path: &Path) -> Result<Directory, DirectoryError> {
         if !path.join(RUN).exists() && !is_empty(path)? {
             let reason = "is not empty, and holds no experiment; choose another --out";
@@ -72,12 +71,11 @@ impl Directory {
         Ok(Directory { path: path.to_path_buf(), _lock: lock, clock: Clock::start() })
     }
 
-    /// Begins a run: a new one in an empty directory, or the same one again. `text` describes the
-    /// experiment.
+    /// Begins a run: a new one in an empty directory, or the same one again. `text` describes it.
     ///
     /// # Errors
-    /// If it holds a run and `resume` is not set; if it holds another run; if a line is damaged and
-    /// `discard_damaged` is not set.
+    /// If the directory contains a run and `resume` is not set; if it contains another run; if a
+    /// line is damaged and `discard_damaged` is not set; if a file cannot be read or written.
     pub fn begin(
         self,
         run: &Run,
@@ -106,7 +104,7 @@ impl Directory {
         let lines: String = known.entries.iter().map(sealed).collect();
         let finished = known::in_files(path, note.as_ref(), specification, how.discard_damaged)?;
         known.add(finished, specification);
-        // What a finished directory says of itself stays as long as nothing is run anew.
+        // The note of a finished directory remains unless something is run again.
         if !note.is_some_and(|note| note.finished) {
             let checksum = Checksum::of(text.as_bytes()).to_string();
             self.write_note(run, false, [(EXPERIMENT.to_string(), checksum)])?;
@@ -133,10 +131,10 @@ impl Directory {
 }
 
 impl OpenRun {
-    /// Writes the files of a run that is done, and removes the journal when they are safe.
+    /// Writes the files of a finished run, and removes the journal once they are safe.
     ///
     /// # Errors
-    /// If a file cannot be written; the journal then stays.
+    /// If a file cannot be written; the journal then remains.
     pub fn finish(&self, files: &[Publication]) -> Result<(), DirectoryError> {
         let OpenRun { directory, run, text, .. } = self;
         let path = &directory.path;
@@ -157,16 +155,16 @@ impl OpenRun {
 }
 
 impl Store for OpenRun {
-    /// Adds a line in one write: when this returns, it outlives the process.
+    /// Adds a line in a single write. After the return it survives the end of the process.
     fn keep(&mut self, entry: &JournalEntry) -> io::Result<()> {
         self.journal.write_all((entry.line(&self.run.fingerprint) + "\n").as_bytes())
     }
 }
 
-/// What a directory says that it holds; none if it holds no run.
+/// Reads the note of a directory; `None` if it contains no run.
 ///
 /// # Errors
-/// If `run.json` was changed since it was written.
+/// If `run.json` cannot be read or was changed since it was written.
 pub fn note(directory: &Path) -> Result<Option<Note>, DirectoryError> {
     Note::read(&directory.join(RUN))
 }
@@ -175,7 +173,7 @@ fn write(directory: &Path, name: &str, bytes: &[u8]) -> Result<(), FileError> {
     write_whole(&directory.join(name), |out| out.write_all(bytes))
 }
 
-/// In what a directory's run differs from another.
+/// Returns the reason why the run in a directory cannot be continued as another one.
 fn other_run(old: &Run, new: &Run) -> &'static str {
     let quick = |run: &Run| run.reproduced.as_ref().map(|reproduced| reproduced.quick);
     match (quick(old), quick(new)) {

@@ -1,4 +1,4 @@
-//! `run.json`: what a directory holds, where and when it was made, and the checksums of its files.
+//! `run.json`: the contents of a directory, their origin and times, and the checksums of its files.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,46 +10,46 @@ use serde_json::{Map, Value, json};
 
 use super::DirectoryError;
 
-/// What a run is: what two directories must share for their results to be mixed.
+/// The identity of a run. Results of two directories may be mixed only if their runs match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
     /// The name of the experiment.
     pub name: String,
-    /// The digest of what results depend on.
+    /// The digest of everything that results depend on.
     pub fingerprint: String,
     /// The paper that is reproduced, if any.
     pub reproduced: Option<Reproduced>,
-    /// The part of the points.
+    /// The shard of the points.
     pub shard: String,
-    /// The command that was given.
+    /// The command that started the run.
     pub command: String,
 }
 
-/// A paper that is reproduced.
+/// A paper to reproduce.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reproduced {
     /// The name of the paper.
     pub paper: String,
-    /// Whether it is the quick reproduction.
+    /// True for the quick reproduction.
     pub quick: bool,
 }
 
-/// `run.json` as it is read.
+/// The contents of `run.json`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// What the run is.
+    /// The identity of the run.
     pub run: Run,
-    /// Whether it came to its end.
+    /// True if the run is complete.
     pub finished: bool,
-    /// The checksum of every file that was written.
+    /// The checksums of all files that were written, by name.
     pub files: BTreeMap<String, String>,
 }
 
-/// When a run began, and how long it has taken.
+/// The start of a run, and a stopwatch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     began: SystemTime,
-    /// Not the difference of two dates: the clock may be set back in between.
+    /// A date would not do, because the system clock may be set back during the run.
     since: std::time::Instant,
 }
 
@@ -62,10 +62,10 @@ impl Clock {
 const CHECKSUM: &str = "checksum";
 
 impl Note {
-    /// Reads a note; none where there is no file.
+    /// Reads a note; `None` if there is no file.
     ///
     /// # Errors
-    /// If it cannot be read, or a byte of it was changed.
+    /// If it cannot be read, or any byte of it was changed.
     pub(crate) fn read(path: &Path) -> Result<Option<Note>, DirectoryError> {
         let Some(text) = read_if_there(path, Limits::DOCUMENT)? else { return Ok(None) };
         Note::parse(&text).map(Some).ok_or_else(|| DirectoryError::damaged_file(path))
@@ -96,7 +96,7 @@ impl Note {
         })
     }
 
-    /// The text of a note.
+    /// Returns the text of a note.
     pub(crate) fn text(&self, clock: Clock) -> String {
         let Note { run, finished, files } = self;
         let since = clock.since.elapsed();
@@ -126,7 +126,7 @@ impl Note {
     }
 }
 
-/// The text of an object with its own checksum as its last member.
+/// Returns the text of an object with its own checksum as its last member.
 fn sealed(mut value: Map<String, Value>) -> String {
     value.insert(CHECKSUM.to_string(), json!(own_checksum(&value)));
     pretty(value)
@@ -140,7 +140,7 @@ fn pretty(value: Map<String, Value>) -> String {
     format!("{:#}\n", Value::Object(value))
 }
 
-/// The processor's name, where the system tells it.
+/// Returns the name of the processor, if the system provides it.
 fn processor() -> Option<String> {
     let text = read_text(Path::new("/proc/cpuinfo"), Limits::DOCUMENT).ok()?;
     let line = text.lines().find(|line| line.starts_with("model name"))?;

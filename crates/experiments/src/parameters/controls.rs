@@ -1,22 +1,22 @@
-//! What holds for an experiment as a whole: how often, until when, what is observed.
+//! Keys of an experiment as a whole: the number of replications, the bounds, the metrics.
 
 use super::Heading;
 
-/// A key that belongs to no point.
+/// A key that is not part of a point.
 pub struct Control {
-    /// The name, kebab-case.
+    /// The name, in kebab-case.
     pub name: &'static str,
-    /// What it is, in a clause.
+    /// The meaning, as a clause.
     pub meaning: &'static str,
-    /// What its values are.
+    /// The kind of its values.
     pub kind: ControlKind,
-    /// Its value where none is given; empty where leaving it out means something.
+    /// The default value; empty if leaving the key out has a meaning of its own.
     pub default: &'static str,
-    /// Under which heading `simulate` takes it; none if it is for experiment files alone.
+    /// The heading under which `simulate` lists it; `None` if it is only for experiment files.
     pub heading: Option<Heading>,
 }
 
-/// What the values of a control are.
+/// The kinds of values of controls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ControlKind {
     /// A word that can name files.
@@ -25,7 +25,7 @@ pub enum ControlKind {
     Text,
     /// True or false.
     Switch,
-    /// A whole number of at least 1.
+    /// A whole number, at least 1.
     Count,
     /// A number strictly between 0 and 1.
     Share,
@@ -35,10 +35,10 @@ pub enum ControlKind {
     Formulas,
 }
 
-/// The control that leaves out what does not apply.
+/// The name of the control that leaves out combinations that do not apply.
 pub const SKIP_UNSUPPORTED: &str = "skip-unsupported";
 
-/// Every control.
+/// All controls.
 pub static CONTROLS: &[Control] = &[
     Control {
         name: "name",

@@ -84,7 +84,7 @@ pub(super) const CHECKPOINT: Parameter = Parameter {
     ..FAILURE
 };
 
-/// The range of [`pavior_workload::Failures`].
+/// Parses a mean time in the range of [`pavior_workload::Failures`].
 fn mean(
     text: &str,
     what: &str,

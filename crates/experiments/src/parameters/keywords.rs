@@ -7,7 +7,7 @@ use pavior_workload::{ArrivalProcess, ServiceDistribution, ShapeRule, SideDistri
 
 use super::{ALL, Applies, CONTROLS, Control, ControlKind, Heading, Parameter, ValueType};
 
-/// The longest line.
+/// Maximum length of a line.
 const WIDE: usize = 100;
 
 const INTRODUCTION: &str = "\
@@ -20,7 +20,7 @@ where a log is replayed, else in units of time; a `datetime.timedelta` is a numb
 Ctrl-C ends a run within half a second.
 ";
 
-/// Where the keywords of an experiment are declared; the rest of the module is made here.
+/// The start of the module that declares the keywords of an experiment; the rest is generated.
 const EXPERIMENT: &str = "\
 \"\"\"The keywords of `Experiment`: made from the list of parameters.\"\"\"
 
@@ -46,7 +46,7 @@ says. It takes a value, a sequence of values or, for numbers, a range such as \
 `{'from': 0.5, 'to': 2, 'steps': 4}`. Every combination is a point. None is as if it were left out.
 ";
 
-/// Keys of experiment files that hold tables.
+/// Keys of experiment files whose values are tables.
 const TABLES: [(&str, &str, Heading); 2] = [
     ("figure", "the figures of the report, each a dict; docs/experiments.md", Heading::Results),
     (
@@ -59,19 +59,19 @@ const TABLES: [(&str, &str, Heading); 2] = [
 /// A keyword of a call.
 struct Keyword {
     name: String,
-    /// Its type, as a declaration has it.
+    /// The type as in a declaration.
     declared: String,
-    /// Its type, unit and default, in words.
+    /// The type, the unit and the default, in words.
     told: String,
     default: String,
     meaning: String,
     heading: Heading,
 }
 
-/// Name, type, type in words, default, meaning.
+/// Name, type, type in words, default, meaning, heading.
 type OfPython = (&'static str, &'static str, &'static str, &'static str, &'static str, Heading);
 
-/// Keywords that are no parameters, or take more in Python than in a file.
+/// Keywords that are not parameters, or accept more in Python than in a file.
 const OF_PYTHON: [OfPython; 6] = [
     (
         "machine",
@@ -148,8 +148,8 @@ fn of_python(name: &str) -> Option<&'static OfPython> {
     OF_PYTHON.iter().find(|own| own.0 == name)
 }
 
-/// The keywords of an experiment: every parameter, also under its other name, and what is about all
-/// runs but the name, which is an argument of its own.
+/// Returns the keywords of an experiment: every parameter, also under its alias, and every control
+/// except the name, which is a separate argument.
 fn of_experiment() -> Vec<Keyword> {
     let ours = ALL.iter().flat_map(|one| {
         let mut keyword = parameter(one);
@@ -182,7 +182,7 @@ fn of_experiment() -> Vec<Keyword> {
     ours.chain(controls).chain(tables).collect()
 }
 
-/// The type of one value or several, from that of one.
+/// Turns the type of one value into the type of one or several values.
 fn several(declared: &str, kind: ValueType) -> String {
     let one = declared.trim_end_matches(" | None");
     let ranges = matches!(kind, ValueType::Number | ValueType::Count);
@@ -226,7 +226,7 @@ fn parameter(parameter: &Parameter) -> Keyword {
     }
 }
 
-/// The names that a parameter takes, each with options of its own, where they fit a line or two.
+/// Returns the names that a parameter accepts, with or without options, if they are few.
 fn names(parameter: &str) -> Option<Vec<String>> {
     fn all<F: Family>() -> Vec<String> {
         F::builtin().iter().map(|entry| format!("'{}'", entry.name)).collect()
@@ -267,11 +267,11 @@ fn control(control: &Control) -> Keyword {
     }
 }
 
-/// The signature and the help of `pavior.simulate`, as CPython reads them from a function's text.
+/// Returns the signature and the help of `pavior.simulate`, as CPython reads them from a text.
 pub fn help() -> String {
     let named = |keyword: &Keyword| format!("{}={}", keyword.name, keyword.default);
     let mut all: Vec<String> = keywords().iter().map(named).collect();
-    // Machine, strategy and scheduler may stand without their names.
+    // Machine, strategy and scheduler may be given without their names.
     all.insert(3, "*".to_string());
     let mut text = String::new();
     wrapped(&mut text, &format!("simulate({})", all.join(", ")), "", "    ");
@@ -279,7 +279,7 @@ pub fn help() -> String {
     text + &described(INTRODUCTION, &keywords())
 }
 
-/// The declaration of `pavior.simulate` for type checkers, with its help.
+/// Returns the declaration of `pavior.simulate` for type checkers, with its help.
 pub fn declaration() -> String {
     let mut text = "def simulate(\n".to_string();
     for (number, keyword) in keywords().iter().enumerate() {
@@ -294,7 +294,7 @@ pub fn declaration() -> String {
     text
 }
 
-/// The module that declares the keywords of `pavior.Experiment`, with their help.
+/// Returns the module that declares the keywords of `pavior.Experiment`, with their help.
 pub fn experiment() -> String {
     let mut text = EXPERIMENT.to_string();
     let keywords = of_experiment();
@@ -312,7 +312,7 @@ pub fn experiment() -> String {
     text
 }
 
-/// Adds the declaration of a keyword, in several lines where one is too long.
+/// Adds the declaration of a keyword, broken into several lines if it is too long for one.
 fn declare(text: &mut String, name: &str, declared: &str, rest: &str) {
     let line = format!("    {name}: {declared}{rest}");
     if line.len() > WIDE
@@ -326,7 +326,7 @@ fn declare(text: &mut String, name: &str, declared: &str, rest: &str) {
     }
 }
 
-/// Adds a text that documents what was declared before, and its end.
+/// Adds the docstring of the preceding declaration, and its end.
 fn document(text: &mut String, described: &str) {
     let lines = described.trim_end().lines().enumerate();
     let indented = lines.map(|(number, line)| match (number, line) {
@@ -338,7 +338,7 @@ fn document(text: &mut String, described: &str) {
     *text += "\n    \"\"\"\n";
 }
 
-/// What a call does, and each keyword under its heading.
+/// Describes a call, and each keyword under its heading.
 fn described(introduction: &str, keywords: &[Keyword]) -> String {
     let mut text = String::new();
     for paragraph in introduction.trim_end().split('\n') {
@@ -357,7 +357,7 @@ fn described(introduction: &str, keywords: &[Keyword]) -> String {
     text
 }
 
-/// Adds a paragraph in lines that leave room for an indentation.
+/// Adds a paragraph, broken into lines short enough to be indented.
 fn wrapped(text: &mut String, paragraph: &str, first: &str, others: &str) {
     let mut line = first.to_string();
     let mut is_empty = true;

@@ -17,10 +17,10 @@ const MESSAGE: Parameter =
 const SHARED: Parameter =
     Parameter { heading: Heading::Messages, applies: Applies::Communication, ..COMMON };
 
-/// The greatest count of cycles and flits that the network takes.
+/// Maximum count of cycles and flits in a network.
 const MOST: u64 = u32::MAX as u64;
 
-/// The share of the run times of a log's jobs that is communication.
+/// The share of communication in the run times of a log's jobs.
 pub const COMMUNICATION: Parameter = Parameter {
     name: "communication",
     meaning: "the share of the run times of a log's jobs that is communication, 0 to 1; it grows \

@@ -1,4 +1,4 @@
-//! Parameters of running jobs that move.
+//! Parameters of running jobs that may be moved.
 
 use super::{Applies, COMMON, Parameter, ValueType, number, parsed};
 

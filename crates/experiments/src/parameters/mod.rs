@@ -1,10 +1,10 @@
-//! What a run can vary: the one list of parameters.
+//! The list of parameters: everything that can vary between runs.
 //!
-//! A line in [`ALL`] makes an option of `pavior simulate`, but for parameters of
+//! An entry in [`ALL`] makes an option of `pavior simulate`, except for parameters of
 //! [snapshots](Applies::Snapshot), in which nothing is simulated. It also makes a key of experiment
 //! files, of their schema, of figures and of result tables, and a row of the documentation. Its
-//! text is read once, into a field of [`Given`]. [`RunSettings`](crate::RunSettings) says what the
-//! value means.
+//! text is parsed once, into a field of [`Given`]. [`RunSettings`](crate::RunSettings) defines the
+//! meaning of the value.
 
 mod controls;
 mod failures;
@@ -38,36 +38,36 @@ pub use synthetic::{LOAD, SERVICE};
 
 /// A parameter as data.
 pub struct Parameter {
-    /// The name, kebab-case.
+    /// The name, in kebab-case.
     pub name: &'static str,
-    /// Another name under which it may be given.
+    /// An alternative name, if any.
     pub alias: Option<&'static str>,
-    /// What it is, in a clause.
+    /// The meaning, as a clause.
     pub meaning: &'static str,
-    /// What its values are.
+    /// The type of its values.
     pub kind: ValueType,
-    /// What a number is measured in; empty where there is nothing to say.
+    /// The unit of a number; empty if it has none.
     pub unit: &'static str,
-    /// Under which heading help and documentation show it.
+    /// The heading in help and documentation.
     pub heading: Heading,
     /// The workloads that it applies to.
     pub applies: Applies,
-    /// Its values where none are given; none where leaving it out means something.
+    /// The default values; empty if leaving the parameter out has a meaning of its own.
     pub default: &'static [&'static str],
-    /// Reads a value; names of strategies and the like are read from the catalogue.
+    /// Parses a value. Names of strategies and the like are looked up in the catalogue.
     read: fn(&str, &Catalogue) -> Result<Reading, BadName>,
 }
 
-/// A value that was read.
+/// A parsed value.
 #[derive(Clone)]
 pub struct Reading {
-    /// Its canonical text: equal values have equal texts.
+    /// The canonical text: equal values have equal texts.
     pub text: Arc<str>,
     put: Arc<dyn Fn(&mut Given) + Send + Sync>,
 }
 
 impl Reading {
-    /// A value with its type, its canonical text, and the field that it goes to.
+    /// Creates a reading from a value, its canonical text, and the field that it sets.
     fn new<T: Clone + Send + Sync + 'static>(
         text: impl Into<Arc<str>>,
         value: T,
@@ -77,16 +77,16 @@ impl Reading {
         Reading { text: text.into(), put: Arc::new(put) }
     }
 
-    /// Gives the value.
+    /// Sets the field of `given` to the value.
     pub fn put(&self, given: &mut Given) {
         (self.put)(given);
     }
 }
 
-/// What the values of a parameter are.
+/// The types of values of parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueType {
-    /// Text, such as a name with options.
+    /// Text, for example a name with options.
     Text,
     /// A decimal number.
     Number,
@@ -94,52 +94,52 @@ pub enum ValueType {
     Count,
     /// True or false.
     Switch,
-    /// One of these words, each with its meaning.
+    /// One of several words, each with its meaning.
     Choice(&'static [(&'static str, &'static str)]),
 }
 
 /// The workloads that a parameter applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Applies {
-    /// All.
+    /// All workloads.
     Always,
-    /// Runs of jobs, drawn or from logs.
+    /// Runs of jobs, synthetic or from logs.
     Runs,
-    /// Drawn jobs only.
+    /// Only synthetic jobs.
     Synthetic,
-    /// Jobs that send messages: drawn ones, or those of a log with `communication`.
+    /// Jobs that send messages: synthetic ones, or those of a log with `communication`.
     Messages,
-    /// Jobs of a log that send messages.
+    /// Only jobs of a log that send messages.
     Communication,
-    /// Logs only.
+    /// Only logs.
     Log,
-    /// One request asked in a state in which no time passes.
+    /// A single request in a state in which no time passes.
     Snapshot,
 }
 
 /// Groups of parameters, in the order in which help and documentation show them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heading {
-    /// Machine, strategy and scheduler.
+    /// The machine, the strategy and the scheduler.
     General,
-    /// Drawn jobs.
+    /// Synthetic jobs.
     Synthetic,
-    /// What jobs send, and the network.
+    /// The messages of jobs, and the network.
     Messages,
-    /// Logs.
+    /// Job logs.
     Log,
     /// Failures.
     Failures,
-    /// How often, and from which seed.
+    /// The number of replications, and the seed.
     Replications,
-    /// What is observed.
+    /// The observed metrics.
     Results,
-    /// One request in a state in which no time passes.
+    /// A single request in a state in which no time passes.
     Snapshot,
 }
 
 impl Heading {
-    /// Every heading.
+    /// All headings.
     pub const ALL: [Heading; 8] = [
         Heading::General,
         Heading::Synthetic,
@@ -151,7 +151,7 @@ impl Heading {
         Heading::Snapshot,
     ];
 
-    /// The heading in words.
+    /// Returns the heading in words.
     pub fn title(self) -> &'static str {
         match self {
             Heading::General => "Machine, strategies and schedulers",
@@ -169,40 +169,40 @@ impl Heading {
 }
 
 impl Parameter {
-    /// Its place in [`ALL`].
+    /// Returns the index in [`ALL`].
     pub fn index(&self) -> usize {
         ALL.iter().take_while(|parameter| parameter.name != self.name).count()
     }
 
-    /// Whether `key` means this parameter; an underscore stands for a dash.
+    /// Returns true if `key` names this parameter; an underscore is read as a dash.
     pub fn is_called(&self, key: &str) -> bool {
         let key = key.replace('_', "-");
         self.name == key || self.alias == Some(key.as_str())
     }
 
-    /// The name in JSON and CSV: snake_case.
+    /// Returns the name in JSON and CSV, in snake_case.
     pub fn column(&self) -> String {
         self.name.replace('-', "_")
     }
 
-    /// Reads a value.
+    /// Parses a value.
     ///
     /// # Errors
-    /// If it is no value of this parameter, with the place of the fault.
+    /// If it is not a value of this parameter, with the place of the fault.
     pub fn reading(&self, text: &str, catalogue: &Catalogue) -> Result<Reading, BadName> {
         (self.read)(text, catalogue)
     }
 
-    /// The canonical form of a value.
+    /// Returns the canonical form of a value.
     ///
     /// # Errors
-    /// As [`Parameter::reading`].
+    /// Same as [`Parameter::reading`].
     pub fn canonical(&self, text: &str, catalogue: &Catalogue) -> Result<Arc<str>, BadName> {
         self.reading(text, catalogue).map(|reading| reading.text)
     }
 }
 
-/// What parameters have in common; every constant of the list names what differs.
+/// Common defaults of parameters; the constants of the list only give the fields that differ.
 const COMMON: Parameter = Parameter {
     name: "",
     alias: None,
@@ -212,12 +212,12 @@ const COMMON: Parameter = Parameter {
     heading: Heading::General,
     applies: Applies::Always,
     default: &[],
-    // Each constant names its own.
+    // Each constant gives its own.
     read: |text, _| Ok(Reading { text: text.into(), put: Arc::new(|_| ()) }),
 };
 
-/// Every parameter, in the order in which tables show them and points are numbered: the last varies
-/// fastest. Those of messages stand behind `service`, which says whether there are any.
+/// All parameters, in the order in which tables show them and points are numbered: the last varies
+/// fastest. Parameters of messages follow `service`, which decides whether there are any messages.
 pub static ALL: &[Parameter] = &[
     runs::MACHINE,
     log::TRACE,
@@ -275,7 +275,7 @@ pub static ALL: &[Parameter] = &[
     runs::STRATEGY,
 ];
 
-/// A value that its type reads and writes.
+/// Parses a value whose type has a textual form.
 fn parsed<T>(text: &str, field: fn(&mut Given) -> &mut Option<T>) -> Result<Reading, BadName>
 where
     T: FromStr<Err = BadName> + Display + Clone + Send + Sync + 'static,
@@ -283,7 +283,7 @@ where
     text.parse::<T>().map(|value| Reading::new(value.to_string(), value, field))
 }
 
-/// A name with options from a registry.
+/// Reads a name with options from a registry.
 fn selected<T>(
     selection: Result<T, BadName>,
     field: fn(&mut Given) -> &mut Option<T>,
@@ -294,7 +294,7 @@ where
     selection.map(|value| Reading::new(value.to_string(), value, field))
 }
 
-/// One of the words of a [`ValueType::Choice`], with what each means to a run.
+/// Reads one of the words of a [`ValueType::Choice`], each with its value.
 fn chosen<T: Clone + Send + Sync + 'static, const N: usize>(
     text: &str,
     words: [(&str, T); N],
@@ -307,7 +307,7 @@ fn chosen<T: Clone + Send + Sync + 'static, const N: usize>(
     }
 }
 
-/// Text that stays as it is.
+/// Reads text without changing it.
 fn verbatim(text: &str, field: fn(&mut Given) -> &mut Option<String>) -> Reading {
     Reading::new(text, text.to_string(), field)
 }
@@ -333,7 +333,7 @@ fn number(
     }
 }
 
-/// A whole number of a type that holds the range.
+/// Parses a whole number, whose type must be able to hold the range.
 fn count<T>(
     text: &str,
     range: RangeInclusive<u64>,

@@ -1,4 +1,4 @@
-//! The page of the documentation about parameters, made from the lists.
+//! The documentation page about parameters, which is generated from the lists.
 
 use std::fmt::Write;
 
@@ -18,10 +18,10 @@ This page is made from the list in `crates/experiments/src/parameters`;
 keywords of `pavior.simulate` in Python.
 ";
 
-/// The longest meaning that stands in a table whole.
+/// Maximum length of a meaning that a table shows in full.
 const IN_A_CELL: usize = 80;
 
-/// The page, as Markdown.
+/// Returns the page as Markdown.
 pub fn page() -> String {
     let mut page = INTRODUCTION.to_string();
     for heading in Heading::ALL {
@@ -35,7 +35,7 @@ pub fn page() -> String {
     page
 }
 
-/// A line of a table, and what is too long for it.
+/// A row of a table, and the part of its meaning that is too long for the table.
 struct Row {
     line: String,
     /// A list item with its line break; may be empty.
@@ -54,7 +54,7 @@ fn table(page: &mut String, title: &str, rows: &[Row]) {
     );
 }
 
-/// A meaning up to its first colon or semicolon, and the rest; a short one whole.
+/// Splits a long meaning at its first colon or semicolon; a short one remains whole.
 fn parted(meaning: &str) -> (&str, Option<&str>) {
     let cut = [": ", "; "].iter().filter_map(|mark| meaning.find(mark)).min();
     match cut {

@@ -1,4 +1,4 @@
-//! The parameter of what is reserved ahead.
+//! The parameter of advance reservations.
 
 use super::{Applies, COMMON, Parameter, verbatim};
 

@@ -4,10 +4,10 @@ use pavior_mesh::Grid;
 
 use super::{Applies, COMMON, Heading, Parameter, ValueType, count, number, parsed, selected};
 
-/// The most completions of a run: more would take a day.
+/// Maximum number of completions of a run; more would take a day.
 pub(super) const MOST_JOBS: u64 = 1_000_000_000;
 
-/// The most jobs that may wait: about a gigabyte of them.
+/// Maximum number of waiting jobs, which take about a gigabyte.
 const MOST_WAITING: u64 = 10_000_000;
 
 /// The machine.
@@ -20,7 +20,7 @@ pub const MACHINE: Parameter = Parameter {
     ..COMMON
 };
 
-/// Which nodes a job gets.
+/// The strategy, which decides which nodes a job gets.
 pub const STRATEGY: Parameter = Parameter {
     name: "strategy",
     alias: Some("strategies"),
@@ -32,7 +32,7 @@ pub const STRATEGY: Parameter = Parameter {
     ..COMMON
 };
 
-/// Which job goes next.
+/// The scheduler, which decides which job goes next.
 pub const SCHEDULER: Parameter = Parameter {
     name: "scheduler",
     alias: Some("schedulers"),

@@ -23,7 +23,7 @@ pub(super) const SUBMESHES: Parameter = Parameter {
     ..SNAPSHOT
 };
 
-/// The sides that a snapshot is asked for.
+/// The sides of the request in a snapshot.
 pub const REQUEST: Parameter = Parameter {
     name: "request",
     alias: Some("requests"),

@@ -1,4 +1,4 @@
-//! Parameters of drawn jobs.
+//! Parameters of synthetic jobs.
 
 use super::runs::MOST_JOBS;
 use super::{Applies, COMMON, Heading, Parameter, ValueType, count, number, parsed};
@@ -14,7 +14,7 @@ pub(super) const SIDES: Parameter = Parameter {
     ..SYNTHETIC
 };
 
-/// What drawn jobs do while they hold their nodes.
+/// The activity of synthetic jobs on their nodes.
 pub const SERVICE: Parameter = Parameter {
     name: "service",
     meaning: "what jobs do while they hold their nodes",
@@ -41,7 +41,7 @@ pub(super) const JOBS: Parameter = Parameter {
     ..SYNTHETIC
 };
 
-/// Arrivals per unit of time.
+/// The number of arrivals per unit of time.
 pub const LOAD: Parameter = Parameter {
     name: "load",
     alias: Some("loads"),

@@ -1,4 +1,4 @@
-//! Runs of jobs: drawn ones, or those of a log, on a machine whose nodes may fail.
+//! Runs of synthetic jobs or of those of a log, on a machine whose nodes may fail.
 
 use std::sync::Arc;
 
@@ -25,9 +25,9 @@ pub(super) struct Jobs {
     setup: Setup,
     context: Context,
     workload: Workload,
-    /// The share of the run times of a log's jobs that is communication.
+    /// The share of communication in the run times of a log's jobs.
     communication: Option<f64>,
-    /// How free jobs are to be placed.
+    /// The rule for the freedom of jobs.
     freedom: Option<FreedomRule>,
     migration: Option<MigrationSettings>,
     failures: Option<FailureEvents>,
@@ -37,19 +37,19 @@ pub(super) struct Jobs {
     bounds: Bounds,
 }
 
-/// Where jobs come from.
+/// The source of jobs.
 enum Workload {
-    /// They are drawn; a run ends at a completion.
+    /// Synthetic jobs; a run ends after a number of completions.
     Drawn(Synthetic),
-    /// They are those of a log; a run ends at the last departure.
+    /// The jobs of a log; a run ends at the last departure.
     Replayed { trace: Arc<Trace>, rule: Selection<ShapeRule>, replay: Replay },
 }
 
 /// The failures of a run.
 enum FailureEvents {
-    /// They are drawn.
+    /// Failures drawn at random.
     Drawn(FailureClasses),
-    /// A list.
+    /// A list of failures.
     Listed(Arc<Vec<FailureEvent>>),
 }
 
@@ -109,12 +109,12 @@ impl Jobs {
         })
     }
 
-    /// What metrics are told of a run.
+    /// Returns the facts about a run that metrics need.
     pub(super) fn context(&self) -> Context {
         self.context
     }
 
-    /// What a replication is made of.
+    /// Returns the setup of a replication.
     fn setup(&self, replication: u64) -> Setup {
         let migration = self.migration.clone().map(|MigrationSettings { price, movable }| {
             let trace = match &self.workload {
@@ -124,7 +124,7 @@ impl Jobs {
             let seed = self.setup.seed;
             let may_move = move |job: &Job| {
                 let tags = trace.as_ref().map(|trace| &trace.records[job.id.0 as usize].tags);
-                // A stream for each job, so that it does not depend on when others start.
+                // Each job has its own stream, so that the order of starts does not matter.
                 let mut draw = Stream::new(seed, replication, &format!("movable-{}", job.id.0));
                 movable.as_ref().is_none_or(|rule| {
                     rule.holds(job.request.nodes, tags.unwrap_or(&Tags::UNKNOWN), &mut draw)
@@ -160,7 +160,7 @@ impl Jobs {
         Ok(Sample::new(values.collect(), &measured.outcome))
     }
 
-    /// The jobs whose ends end a run.
+    /// Returns the number of jobs whose ends finish a run.
     pub(super) fn length(&self) -> u64 {
         match (&self.workload, self.setup.ending) {
             (_, Ending::Completions(completions)) => completions,
@@ -169,7 +169,7 @@ impl Jobs {
         }
     }
 
-    /// Runs one replication, and records what happened in it.
+    /// Runs one replication and records its jobs and channels.
     pub(super) fn record(
         &self,
         replication: u64,
@@ -178,7 +178,7 @@ impl Jobs {
         stop: &Stop,
     ) -> Result<(Sample, RunRecord), RunError> {
         let mut recorder = Recorder::default();
-        // On the long runs of logs, telling of each message would mean simulating it.
+        // Runs of logs are long; recording each message would require simulating each of them.
         let network = self.setup.network.as_ref().filter(|_| self.communication.is_none());
         let mut channels = network.map(|network| {
             ChannelRecorder::new(Channels::new(self.setup.grid, network.settings.virtual_channels))
@@ -191,7 +191,7 @@ impl Jobs {
         Ok((sample, RunRecord { jobs: recorder.into_records(), channels }))
     }
 
-    /// One replication with its first `most` jobs, for a caller that steps it.
+    /// Creates one replication with its first `most` jobs, for a caller that steps it.
     pub(super) fn stepped(
         &self,
         replication: u64,
@@ -205,7 +205,7 @@ impl Jobs {
         Ok(Simulation::new(&setup, inputs, &mut [])?.within(self.bounds))
     }
 
-    /// The jobs of a replication, in the order of arrival; the same for the same arguments.
+    /// Returns the jobs of a replication in the order of arrival; the same for the same argument.
     pub(super) fn jobs(&self, replication: u64) -> Box<dyn Iterator<Item = Job> + Send + '_> {
         let Setup { grid, seed, .. } = &self.setup;
         let jobs: Box<dyn Iterator<Item = Job> + Send + '_> = match &self.workload {
@@ -236,7 +236,7 @@ impl Jobs {
         }))
     }
 
-    /// Failures and repairs of a replication.
+    /// Returns the failures and repairs of a replication.
     fn failures(&self, replication: u64) -> Option<Failing> {
         let Setup { grid, seed, begin, .. } = self.setup;
         let unit: TimeUnit = self.context.time;
@@ -255,7 +255,7 @@ impl Jobs {
     }
 }
 
-/// What is reserved ahead in every replication.
+/// Returns the advance reservations, which are the same in every replication.
 fn reserved(
     jobs: &JobSettings,
     files: &dyn InputFiles,
@@ -268,12 +268,12 @@ fn reserved(
     Ok((0..).zip(all.iter()).map(one).collect::<Result<_, _>>()?)
 }
 
-/// A time of a log in ticks of another unit than microseconds.
+/// Converts a time of a log to the ticks of a unit that may differ from microseconds.
 fn ticks(unit: TimeUnit, time: Time) -> Time {
     if unit == TimeUnit::SECOND { time } else { unit.time(TimeUnit::SECOND.units(time)) }
 }
 
-/// A job of a log that spends a share of its run time on communication.
+/// Returns a job of a log that spends a share of its run time on communication.
 fn communicating(unit: TimeUnit, job: Job, share: f64) -> Job {
     let Service::Run(run) = job.service else { return job };
     Job {

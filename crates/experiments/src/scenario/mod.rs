@@ -12,7 +12,7 @@ use crate::snapshot::Snapshot;
 use crate::{InputError, InputFiles, RunSettings, Sample};
 use jobs::Jobs;
 
-/// A point that can be run.
+/// A point that is ready to run.
 pub struct Scenario(Kind);
 
 enum Kind {
@@ -20,21 +20,21 @@ enum Kind {
     Snapshot(Snapshot),
 }
 
-/// What happened in one replication, besides its metrics.
+/// The events of one replication, in addition to its metrics.
 #[derive(Clone, Debug, Default)]
 pub struct RunRecord {
     /// The jobs, in the order of arrival.
     pub jobs: Vec<JobRecord>,
-    /// The load of every channel, and the cycles in which it was carried, if there is a network.
+    /// The load of every channel and the cycles in which it was carried, if there is a network.
     pub channels: Option<(ChannelLoad, u64)>,
 }
 
 impl Scenario {
-    /// The scenario of some settings. What `histories` knows of jobs that are alone on the network
-    /// is used and added to.
+    /// Creates the scenario of some settings, which uses and extends the results in `histories` for
+    /// jobs that are alone on the network.
     ///
     /// # Errors
-    /// If its log or its list of failures cannot be read.
+    /// If an input file (log, list of failures or list of reservations) cannot be read.
     pub fn new(
         settings: &RunSettings,
         timing: bool,
@@ -49,8 +49,8 @@ impl Scenario {
         }))
     }
 
-    /// The jobs of a replication, in the order of arrival; drawn ones have no end. A snapshot
-    /// has none.
+    /// Returns the jobs of a replication in the order of arrival: infinitely many synthetic ones,
+    /// all of a log, none of a snapshot.
     pub fn jobs(&self, replication: u64) -> Box<dyn Iterator<Item = Job> + Send + '_> {
         match &self.0 {
             Kind::Jobs(jobs) => jobs.jobs(replication),
@@ -61,7 +61,7 @@ impl Scenario {
     /// Runs one replication.
     ///
     /// # Errors
-    /// If the run cannot go on, because its messages deadlock, say, or is stopped.
+    /// If the run cannot continue, for example because its messages deadlock, or is stopped.
     pub fn replicate(
         &self,
         replication: u64,
@@ -74,7 +74,7 @@ impl Scenario {
         }
     }
 
-    /// What metrics are told of its runs; none of a snapshot.
+    /// Returns the facts about its runs that metrics need; `None` for a snapshot.
     pub(crate) fn context(&self) -> Option<Context> {
         match &self.0 {
             Kind::Jobs(jobs) => Some(jobs.context()),
@@ -82,10 +82,10 @@ impl Scenario {
         }
     }
 
-    /// Runs one replication, which `observer` alone observes; nothing happens in a snapshot.
+    /// Runs one replication with `observer` as its only observer; a snapshot has no events.
     ///
     /// # Errors
-    /// As [`Scenario::replicate`].
+    /// Same as [`Scenario::replicate`].
     pub(crate) fn observed(
         &self,
         replication: u64,
@@ -98,11 +98,11 @@ impl Scenario {
         }
     }
 
-    /// One replication with its first `most` jobs, for a caller that steps it; it ends when they
-    /// have departed. A snapshot has none.
+    /// Creates one replication with its first `most` jobs, for a caller that steps it. It ends when
+    /// they have departed. `None` for a snapshot.
     ///
     /// # Errors
-    /// If strategy, machine and network do not go together, or a scheduler cannot be made.
+    /// If strategy, machine and network do not go together, or a scheduler cannot be built.
     pub fn stepped(
         &self,
         replication: u64,
@@ -114,8 +114,7 @@ impl Scenario {
         }
     }
 
-    /// The jobs whose ends end a run: as many as are to complete, or all of a log; 1 for a
-    /// snapshot.
+    /// Returns the number of jobs whose ends finish a run, for a log all jobs; 1 for a snapshot.
     pub fn length(&self) -> u64 {
         match &self.0 {
             Kind::Jobs(jobs) => jobs.length(),
@@ -123,10 +122,10 @@ impl Scenario {
         }
     }
 
-    /// Runs one replication, and records what happened in it; `other` observes it, too.
+    /// Runs one replication and records its jobs and channels; `other` observes it, too.
     ///
     /// # Errors
-    /// As [`Scenario::replicate`].
+    /// Same as [`Scenario::replicate`].
     pub fn record(
         &self,
         replication: u64,

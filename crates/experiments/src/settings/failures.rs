@@ -1,4 +1,4 @@
-//! The settings of what fails, what stands by, and what is watched.
+//! The settings of failures, spares, and the watched slice.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Cubes, Grid, Request};
@@ -11,23 +11,23 @@ use crate::boxes::Slice;
 use crate::inputs::ListRequest;
 use crate::keys::Keys;
 
-/// What fails, and what comes of it.
+/// Failures and their consequences.
 #[derive(Clone, Debug)]
 pub struct FailureSettings {
-    /// Where failures come from.
+    /// The source of failures.
     pub source: FailureSource,
-    /// Where interrupted jobs begin again.
+    /// The point from which interrupted jobs restart.
     pub restart: Restart,
-    /// What stands by.
+    /// The spare cubes and switches.
     pub spares: Spares,
 }
 
-/// Where failures come from.
+/// The source of failures.
 #[derive(Clone, Debug)]
 pub enum FailureSource {
-    /// They are drawn.
+    /// Failures drawn at random.
     Drawn(FailureClasses),
-    /// They are listed in a file.
+    /// Failures listed in a file.
     Listed(ListRequest),
 }
 
@@ -69,7 +69,7 @@ impl FailureSettings {
 }
 
 impl FailureSource {
-    /// The one source that was given.
+    /// Returns the single source that was given, if any.
     fn new(
         given: &Given,
         machine: Grid,
@@ -114,7 +114,7 @@ impl FailureSource {
     }
 }
 
-/// Refuses what is said of failures where nothing fails.
+/// Refuses settings that make sense only with failures.
 fn without_failures(given: &Given, keys: Keys) -> Result<(), Fault> {
     let said = [
         ("checkpoint", given.checkpoint.is_some()),
@@ -128,7 +128,7 @@ fn without_failures(given: &Given, keys: Keys) -> Result<(), Fault> {
     Err((name, format!("{name_here} is for failures; give {mttf}, {classes} or {list}")))
 }
 
-/// Whether switches fail where others stand by, and some are in use.
+/// Checks that switches fail if there are spare ones, and that some switches are in use.
 fn check_switches(classes: &FailureClasses, spare: u32) -> Result<(), Fault> {
     let fail = classes.iter().any(|class| class.kind == ComponentKind::Switch);
     if !fail && spare > 0 {
@@ -141,7 +141,7 @@ fn check_switches(classes: &FailureClasses, spare: u32) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The request that is watched.
+/// Returns the request that is watched, if any.
 pub(super) fn slice(given: &Given, machine: Grid) -> Result<Option<Request>, Fault> {
     let reason = match (given.slice, cubes(&machine)) {
         (None, _) => return Ok(None),
@@ -161,7 +161,7 @@ pub(super) fn slice(given: &Given, machine: Grid) -> Result<Option<Request>, Fau
     Err(("slice", reason))
 }
 
-/// The number of cubes that the machine is made of, if it is.
+/// Returns the number of cubes of the machine, if it is made of cubes.
 fn cubes(machine: &Grid) -> Option<u32> {
     Cubes::of(machine).map(|cubes| cubes.grid().nodes())
 }

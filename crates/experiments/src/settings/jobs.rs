@@ -15,77 +15,77 @@ use crate::inputs::{InputRequest, ListRequest, LogRequest};
 use crate::keys::Keys;
 use crate::{Catalogue, Given};
 
-/// The bound of the bounded slowdown in logs, in seconds, and in drawn workloads, in units.
+/// The default bound of the bounded slowdown: in logs, in seconds; for synthetic jobs, in units.
 const USUAL_SLOWDOWN_BOUNDS: [f64; 2] = [10.0, 1.0];
 
-/// Jobs, the order in which they start, and what happens to them.
+/// Jobs, the order in which they start, and the events that affect them.
 #[derive(Clone, Debug)]
 pub struct JobSettings {
-    /// Which job goes next.
+    /// The scheduler.
     pub scheduler: pavior_scheduling::Selection,
-    /// What times are measured in.
+    /// The unit of times.
     pub unit: TimeUnit,
-    /// Where jobs come from.
+    /// The source of jobs.
     pub source: JobSource,
-    /// What jobs send, and the network that carries it.
+    /// The messages of jobs, and the network that carries them.
     pub network: Option<NetworkSettings>,
-    /// What messages cost.
+    /// The energy of messages.
     pub energy: Energy,
-    /// How free jobs are to be placed.
+    /// The rule for the freedom of jobs.
     pub freedom: Option<FreedomRule>,
-    /// What running jobs that move pay.
+    /// The moves of running jobs, and their price.
     pub migration: Option<MigrationSettings>,
-    /// What fails.
+    /// The failures.
     pub failures: Option<FailureSettings>,
-    /// What is reserved ahead.
+    /// The advance reservations.
     pub reservations: Option<ListRequest>,
-    /// What is watched: whether this could be placed beside the jobs that run.
+    /// A request that is watched: whether it could be placed in addition to the running jobs.
     pub slice: Option<Request>,
-    /// Completions to drop before averages start.
+    /// The number of completions to drop before averages start.
     pub warmup: u64,
-    /// The least run time in the bounded slowdown, in units.
+    /// The minimum run time in the bounded slowdown, in units.
     pub slowdown_bound: f64,
-    /// The most drawn jobs that wait.
+    /// Maximum number of waiting synthetic jobs.
     max_waiting: Option<u64>,
     /// The time after which a run is ended.
     max_time: Option<Time>,
-    /// The most times that a job loses a node.
+    /// Maximum number of times that a job may lose a node.
     max_interruptions: Option<u64>,
 }
 
-/// Where jobs come from.
+/// The source of jobs.
 #[derive(Clone, Debug)]
 pub enum JobSource {
-    /// They are drawn; a run ends after so many completions.
+    /// Synthetic jobs; a run ends after a number of completions.
     Drawn {
-        /// What is drawn.
+        /// The distributions of the jobs.
         workload: Synthetic,
-        /// The completions that end a run.
+        /// The number of completions that ends a run.
         completions: u64,
     },
-    /// They are those of a log; a run ends at the last departure.
+    /// The jobs of a log; a run ends at the last departure.
     Log(LogSettings),
 }
 
-/// A log, and how it is replayed.
+/// A log, and the way in which it is replayed.
 #[derive(Clone, Debug)]
 pub struct LogSettings {
-    /// The file, and what is read of it.
+    /// The file, and the part of it to read.
     pub request: LogRequest,
-    /// How a number of nodes becomes a box.
+    /// The rule that turns a number of nodes into a box.
     pub rule: Selection<ShapeRule>,
-    /// Times of arrival, kills and estimates.
+    /// The treatment of arrival times, kills and estimates.
     pub replay: Replay,
-    /// The share of the run times that is communication.
+    /// The share of communication in the run times.
     pub communication: Option<f64>,
 }
 
-/// Running jobs that move so that the oldest waiting job fits.
+/// The moves of running jobs that make room for the oldest waiting job.
 #[derive(Clone, Debug)]
 pub struct MigrationSettings {
-    /// How much longer a job runs for each of its nodes that moves.
+    /// The additional run time of a job for each of its nodes that moves.
     pub price: Time,
-    /// The jobs that may be moved; none for all.
+    /// The jobs that may be moved; `None` for all.
     pub movable: Option<JobRule>,
 }
 
@@ -144,7 +144,7 @@ impl JobSettings {
         })
     }
 
-    /// What ends a run that would not end by itself and that begins at an instant.
+    /// Returns the bounds that end a run that begins at an instant and would not end by itself.
     pub(crate) fn bounds(&self, begin: Time) -> Bounds {
         let usual = Bounds::default();
         Bounds {
@@ -154,7 +154,7 @@ impl JobSettings {
         }
     }
 
-    /// The log, if the jobs are those of one.
+    /// Returns the log, if the jobs are from one.
     pub fn log(&self) -> Option<&LogSettings> {
         match &self.source {
             JobSource::Drawn { .. } => None,
@@ -162,14 +162,14 @@ impl JobSettings {
         }
     }
 
-    /// Whether numbers are drawn.
+    /// Returns true if random numbers are drawn.
     pub(super) fn draws(&self) -> bool {
         let drawn = |failures: &FailureSettings| matches!(failures.source, FailureSource::Drawn(_));
         self.log().is_none_or(|log| log.rule.entry.does.draws)
             || self.failures.as_ref().is_some_and(drawn)
     }
 
-    /// What is needed from files.
+    /// Returns the input files.
     pub(super) fn inputs(&self) -> Vec<InputRequest> {
         let log = self.log().map(|log| InputRequest::Log(log.request.clone()));
         let list = match self.failures.as_ref().map(|failures| &failures.source) {
@@ -197,7 +197,7 @@ impl JobSource {
         Ok(JobSource::Drawn { workload, completions: needed(given.jobs, "jobs")? })
     }
 
-    /// What times are measured in: jobs of a log that send messages count cycles.
+    /// Returns the unit of times. It is a cycle for jobs of a log that send messages.
     fn unit(&self, given: &Given) -> TimeUnit {
         match self {
             JobSource::Drawn { workload, .. } => workload.service.entry.does.unit,
@@ -253,7 +253,7 @@ impl MigrationSettings {
     }
 }
 
-/// Refuses rules by the columns of a log, which drawn jobs do not have.
+/// Refuses rules that refer to columns of a log, which synthetic jobs do not have.
 fn without_columns(given: &Given, keys: Keys) -> Result<(), Fault> {
     let fault = |name: &'static str, condition: &Condition| {
         let trace = keys.spell("trace");

@@ -1,7 +1,7 @@
-//! What a run is: every setting with its type, and only what goes together.
+//! Settings of a run, each with its type, in combinations that are valid.
 //!
-//! The list of parameters reads texts into [`Given`], and [`RunSettings`] is made of that once. Its
-//! types leave no place for settings that do not go together. An example is a mean time to failure
+//! The list of parameters parses texts into [`Given`], and [`RunSettings`] is made from it once.
+//! Its types cannot express settings that do not go together, for example a mean time to failure
 //! without a mean time to repair.
 
 mod failures;
@@ -21,23 +21,23 @@ pub use jobs::{JobSettings, JobSource, LogSettings, MigrationSettings};
 pub use network::{NetworkParameters, NetworkSettings};
 pub use snapshot::{BusyBoxes, SnapshotSettings};
 
-/// A parameter at fault, by name, and why.
+/// A parameter at fault, by name, and the reason.
 pub(crate) type Fault = (&'static str, String);
 
-/// A machine, a strategy, and what it is asked.
+/// A machine, a strategy, and its task.
 #[derive(Clone, Debug)]
 pub struct RunSettings {
     /// The machine.
     pub machine: Grid,
-    /// Which nodes a job gets.
+    /// The strategy.
     pub strategy: pavior_allocation::Selection,
     /// The seed of all random numbers.
     pub seed: u64,
-    /// What is asked.
+    /// The task of the strategy.
     pub asked: Asked,
 }
 
-/// What the strategy is asked.
+/// The task of a strategy.
 #[derive(Clone, Debug)]
 pub enum Asked {
     /// To place jobs, as time passes.
@@ -47,10 +47,10 @@ pub enum Asked {
 }
 
 impl RunSettings {
-    /// The settings that were given. No file is read.
+    /// Makes the settings from the given values. No file is read.
     ///
     /// # Errors
-    /// If settings do not go together: the parameter at fault, and why.
+    /// If settings do not go together: the parameter at fault, and the reason.
     pub(crate) fn new(
         given: &Given,
         keys: Keys,
@@ -68,7 +68,7 @@ impl RunSettings {
         Ok(RunSettings { machine, strategy, seed, asked })
     }
 
-    /// The jobs of a run; none in a snapshot.
+    /// Returns the settings of a run of jobs; `None` for a snapshot.
     pub fn jobs(&self) -> Option<&JobSettings> {
         match &self.asked {
             Asked::Jobs(jobs) => Some(jobs),
@@ -76,24 +76,24 @@ impl RunSettings {
         }
     }
 
-    /// What times are measured in.
+    /// Returns the unit of times.
     pub fn unit(&self) -> TimeUnit {
         self.jobs().map_or(TimeUnit::TIME_UNIT, |jobs| jobs.unit)
     }
 
-    /// Whether the workload draws numbers. If it does, replications differ even if the strategy
-    /// draws none.
+    /// Returns true if the workload draws random numbers. If it does, replications differ even if
+    /// the strategy draws none.
     pub fn draws(&self) -> bool {
         self.jobs().is_none_or(JobSettings::draws)
     }
 
-    /// The files that are needed: a log, and lists of failures and of reservations.
+    /// Returns the required files: a log, and lists of failures and of reservations.
     pub fn inputs(&self) -> Vec<InputRequest> {
         self.jobs().map_or_else(Vec::new, JobSettings::inputs)
     }
 }
 
-/// A value that must be given, or have a default in the list of parameters.
+/// Returns a value that must be given, or have a default in the list of parameters.
 fn needed<T>(value: Option<T>, name: &'static str) -> Result<T, Fault> {
     value.ok_or_else(|| (name, "a value is needed".to_string()))
 }

@@ -1,4 +1,4 @@
-//! The settings of a network, and what jobs send on it.
+//! The settings of a network, and the messages of jobs on it.
 
 use pavior_mesh::Grid;
 use pavior_network::{
@@ -10,7 +10,7 @@ use super::Fault;
 use crate::keys::Keys;
 use crate::{Catalogue, Given};
 
-/// The network itself: engine, settings, and the usual length of a message.
+/// The network itself: engine, settings, and the default length of a message.
 #[derive(Clone, Copy, Debug)]
 pub struct NetworkParameters {
     /// The engine.
@@ -21,11 +21,11 @@ pub struct NetworkParameters {
     pub flits: u32,
 }
 
-/// The length of a message in flits where nothing is said.
+/// The default length of a message in flits.
 const USUAL_FLITS: u32 = 8;
 
 impl NetworkParameters {
-    /// Those that were given, and the papers' settings for the rest.
+    /// Takes the given values, and the settings of the papers for the others.
     pub fn new(given: &Given) -> NetworkParameters {
         let usual = Settings::default();
         NetworkParameters {
@@ -41,23 +41,23 @@ impl NetworkParameters {
     }
 }
 
-/// What jobs send, and the network that carries it.
+/// The messages of jobs, and the network that carries them.
 #[derive(Clone, Debug)]
 pub struct NetworkSettings {
     /// The engine.
     pub engine: EngineKind,
-    /// Its settings.
+    /// The settings of the engine.
     pub settings: Settings,
-    /// What jobs send.
+    /// The messages that jobs send.
     pub plan: TrafficPlan,
-    /// How the ranks of jobs are numbered.
+    /// The numbering of the ranks of jobs.
     pub ranks: RankOrder,
-    /// What is done about jobs that share links.
+    /// The treatment of jobs that share links.
     pub contention: Contention,
 }
 
 impl NetworkSettings {
-    /// The network, if jobs send messages.
+    /// Returns the network, if jobs send messages.
     pub(super) fn new(
         given: &Given,
         machine: Grid,
@@ -83,7 +83,7 @@ impl NetworkSettings {
         }))
     }
 
-    /// The network of a run. What `histories` knows of jobs that are alone is used and added to.
+    /// Returns the network of a run, which uses and extends `histories`, results for lone jobs.
     pub(crate) fn setup(&self, histories: &Histories) -> NetworkSetup {
         NetworkSetup {
             engine: self.engine,
@@ -96,7 +96,7 @@ impl NetworkSettings {
     }
 }
 
-/// The pattern of jobs that send messages; `order` sets the option of that name.
+/// Returns the pattern of jobs that send messages; `order` sets the option of that name.
 fn pattern(
     given: &Given,
     keys: Keys,

@@ -7,15 +7,15 @@ use pavior_mesh::{Cuboid, Grid, JobId, Sides, volume};
 use super::Fault;
 use crate::Given;
 
-/// The sides of drawn boxes, in turn.
+/// The sides of random boxes, in turn.
 const DRAWN: [Sides; 4] = [[4, 3, 1], [2, 2, 1], [2, 2, 1], [3, 1, 1]];
-/// More attempts at placing a box are in vain: the machine is too full.
+/// Maximum number of attempts to place a box; after that the machine is considered too full.
 const MOST_DRAWS: u32 = 10_000;
 
-/// One request, and the state in which it is asked.
+/// A single request, and the state in which it is made.
 #[derive(Clone, Debug)]
 pub struct SnapshotSettings {
-    /// The sides that are asked for.
+    /// The sides of the request.
     pub request: Sides,
     /// The busy boxes.
     pub busy: BusyBoxes,
@@ -24,9 +24,9 @@ pub struct SnapshotSettings {
 /// The busy boxes of a state.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BusyBoxes {
-    /// These.
+    /// Boxes that were given.
     Given(Vec<Cuboid>),
-    /// So many, drawn anew for each replication.
+    /// A number of boxes, drawn again for each replication.
     Drawn(u64),
 }
 
@@ -57,10 +57,10 @@ impl SnapshotSettings {
 }
 
 impl BusyBoxes {
-    /// The state of a replication; the same for every strategy.
+    /// Returns the state of a replication, which is the same for every strategy.
     ///
     /// # Errors
-    /// If there is no room for the boxes.
+    /// If there is not enough space for the boxes, or given boxes overlap or leave the machine.
     pub fn state(&self, grid: Grid, seed: u64, replication: u64) -> Result<State, String> {
         let mut state = State::new(grid);
         match self {
@@ -80,7 +80,7 @@ impl BusyBoxes {
         Ok(state)
     }
 
-    /// The nodes of each box.
+    /// Returns the number of nodes of each box.
     pub(crate) fn sizes(&self) -> Vec<u64> {
         match self {
             BusyBoxes::Given(boxes) => boxes.iter().map(|held| volume(held.sides)).collect(),
@@ -92,7 +92,7 @@ impl BusyBoxes {
     }
 }
 
-/// Draws free places for a box until one is free.
+/// Draws random places for a box until one is free.
 fn draw(state: &mut State, job: JobId, sides: Sides, stream: &mut Stream) -> Result<(), String> {
     let grid = *state.grid();
     if grid.fits(sides) {

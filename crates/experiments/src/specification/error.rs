@@ -1,36 +1,36 @@
-//! What is wrong with an experiment, and where.
+//! Faults of an experiment, with their places.
 
 use std::ops::Range;
 
 use pavior_kernel::BadName;
 use thiserror::Error;
 
-/// Why settings cannot be used, with the place of the fault.
+/// An error in settings, with the place of the fault.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{reason}")]
 pub struct SettingError {
-    /// What is wrong, and what would be right.
+    /// The fault, and a remedy.
     pub reason: String,
-    /// The setting at fault; none if what is at fault was not given.
+    /// The index of the setting at fault; `None` if the item at fault was not given.
     pub setting: Option<usize>,
-    /// Its value at fault, and the bytes of it; none if the key is.
+    /// The index of the value at fault, and the bytes in it; `None` if the key is at fault.
     pub value: Option<(usize, Range<usize>)>,
 }
 
-/// Where a key or a value stands.
+/// The place of a key or a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// In these bytes of a file.
+    /// A range of bytes in a file.
     File(Range<usize>),
-    /// It is the key of this setting.
+    /// The key of a setting with this index.
     Key(usize),
-    /// In these bytes of a value of a setting: the setting, and the value.
+    /// A range of bytes in a value: the indices of the setting and of the value, and the range.
     Value(usize, usize, Range<usize>),
-    /// It was not given.
+    /// No place, because it was not given.
     Nowhere,
 }
 
-/// What is wrong, and where.
+/// A fault and its place.
 #[derive(Clone, Debug)]
 pub(super) struct Fault {
     pub(super) reason: String,
@@ -63,8 +63,8 @@ impl From<Fault> for SettingError {
     }
 }
 
-/// The place of a fault inside a string of a file: its own where the string is written without
-/// escapes.
+/// Returns the place of a fault inside a string of a file. It is exact if the string is written
+/// without escapes; otherwise it is the whole string.
 pub(super) fn inside(source: &str, string: &str, span: &Range<usize>, bad: &BadName) -> Place {
     let start = span.start + 1;
     let plain = source.get(start..).is_some_and(|rest| rest.starts_with(string));

@@ -1,4 +1,4 @@
-//! From parameters with several values to points.
+//! The expansion of parameters with several values to points.
 
 use std::collections::HashSet;
 
@@ -14,10 +14,10 @@ use crate::point::Point;
 use crate::settings::RunSettings;
 use crate::{Catalogue, Given};
 
-/// More points in one experiment are a mistake.
+/// Maximum number of points in an experiment; more are considered a mistake.
 const MOST_POINTS: usize = 1_000_000;
 
-/// The values of every parameter of a block; none where it is not given.
+/// The values of every parameter of a block; `None` if a parameter is not given.
 #[derive(Clone)]
 struct BlockValues(Vec<Option<Vec<Value>>>);
 
@@ -27,15 +27,15 @@ impl BlockValues {
     }
 }
 
-/// The parameter that an entry sets, if it sets one.
+/// Returns the parameter that an entry sets, if any.
 pub(super) fn parameter(entry: &Entry<'_>) -> Option<&'static Parameter> {
     parameters::ALL.iter().find(|parameter| parameter.is_called(entry.key))
 }
 
-/// The key of a sweep that is no parameter: the most replications of its points.
+/// The key of a sweep that is not a parameter: the maximum number of replications of its points.
 const CAP: &str = "max-replications";
 
-/// The first entry of a sweep that says how many replications there are at most.
+/// Returns the first entry of a sweep that limits the number of replications.
 pub(super) fn first_cap<'a>(entries: &[Entry<'a>]) -> Result<Option<Entry<'a>>, Fault> {
     for block in entries.iter().filter(|entry| entry.is("sweep")).flat_map(|e| e.node.list()) {
         if let Some(cap) = block.table()?.into_iter().find(|entry| entry.is(CAP)) {
@@ -45,8 +45,9 @@ pub(super) fn first_cap<'a>(entries: &[Entry<'a>]) -> Result<Option<Entry<'a>>, 
     Ok(None)
 }
 
-/// All points: of the top level alone, or of each block in turn, without repetition; and how many
-/// replications each gets at most, where its block says. Combinations that do not apply are noted.
+/// Returns all points, without repetition: those of the top level alone, or those of each block in
+/// turn. Each point also has the maximum number of replications that its block sets, if any.
+/// Combinations that do not apply are noted in `skipping`.
 pub(super) fn points(
     top: &[Entry<'_>],
     blocks: &[Node<'_>],
@@ -92,7 +93,7 @@ pub(super) fn points(
     Ok((all, caps))
 }
 
-/// Values given over values inherited.
+/// Returns the values of entries, with inherited values for the other parameters.
 fn settings(
     entries: &[Entry<'_>],
     inherited: &BlockValues,
@@ -112,7 +113,7 @@ fn settings(
     Ok(BlockValues(settings))
 }
 
-/// A log runs as it is, and drawn jobs have no log.
+/// Refuses parameters that do not apply: a log runs as it is, and synthetic jobs have no log.
 fn refuse_what_does_not_apply(
     entries: &[Entry<'_>],
     settings: &BlockValues,
@@ -163,7 +164,7 @@ fn refuse_what_does_not_apply(
     Ok(())
 }
 
-/// What a workload has, which parameters may apply to.
+/// Features of a workload that parameters may apply to.
 #[derive(Clone, Copy)]
 struct Reach {
     snapshot: bool,
@@ -172,7 +173,7 @@ struct Reach {
 }
 
 impl Reach {
-    /// That of a block, before it is known whether jobs send messages.
+    /// Returns the features of a block; at this point `messages` is unknown and set to false.
     fn new(settings: &BlockValues) -> Reach {
         let snapshot = settings.of(&parameters::REQUEST).is_some();
         Reach {
@@ -195,15 +196,15 @@ impl Reach {
     }
 }
 
-/// Whether jobs of a service send messages.
+/// Returns true if jobs of a service send messages.
 fn sends(service: &Value) -> bool {
     let mut given = Given::default();
     service.reading.put(&mut given);
     given.service.is_some_and(|service| service.entry.does.unit == TimeUnit::CYCLE)
 }
 
-/// Every combination that applies; the last parameter varies fastest. `others` says whether there
-/// are combinations elsewhere.
+/// Returns every combination that applies; the last parameter varies fastest. `others` is true if
+/// there are combinations in other blocks.
 fn expand(
     settings: &BlockValues,
     block: &Place,
@@ -222,7 +223,7 @@ fn expand(
     });
     let choices: Vec<Vec<Value>> = choices.collect::<Result<_, Fault>>()?;
     let reach = Reach::new(settings);
-    // The points are counted before any is made.
+    // The points are counted before any of them is created.
     let mut count = 0;
     combine(&choices, reach, &mut Vec::new(), &mut |_| {
         count += 1;
@@ -243,10 +244,10 @@ fn expand(
     Ok(points)
 }
 
-/// What is done with a combination.
+/// An action on a combination.
 type Show<'s, 'v> = dyn FnMut(&[Option<&'v Value>]) -> Result<(), Fault> + 's;
 
-/// Shows every combination that begins with some values.
+/// Calls `show` for every combination that begins with some values.
 fn combine<'v>(
     choices: &'v [Vec<Value>],
     reach: Reach,
@@ -262,8 +263,7 @@ fn combine<'v>(
         return Ok(());
     }
     for value in values {
-        // Parameters of messages stand behind service and communication, which say whether there
-        // are any.
+        // Service and communication, which decide whether there are messages, come first.
         let messages = reach.messages
             || parameter.name == parameters::SERVICE.name && sends(value)
             || parameter.name == parameters::COMMUNICATION.name;
@@ -274,7 +274,7 @@ fn combine<'v>(
     Ok(())
 }
 
-/// The point, if its values go together; else the value that does not fit, and where it stands.
+/// Returns the point if its values go together, otherwise the value at fault and its place.
 fn checked(
     values: &[Option<&Value>],
     keys: Keys,

@@ -1,4 +1,4 @@
-//! Figures declared in an experiment: what is drawn against what, and which points.
+//! The figures declared in an experiment: the axes, the series and the points to draw.
 
 use std::collections::HashMap;
 
@@ -13,48 +13,48 @@ use crate::chart::heading;
 use crate::parameters::{self, Parameter, ValueType};
 use crate::{Catalogue, Point};
 
-/// A figure: a line (or, where x is no number, bars) for each combination of its series' values.
+/// A figure: a line (or bars, if x is not a number) for each combination of its series' values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// Names its files.
+    /// The name, which is used for its files.
     pub name: String,
-    /// Its heading.
+    /// The heading.
     pub title: String,
-    /// The parameter along x: an index of [`parameters::ALL`].
+    /// The parameter along x, as an index of [`parameters::ALL`].
     pub x: usize,
     /// The metric.
     pub y: String,
-    /// The parameters whose values make the series.
+    /// The parameters whose values define the series.
     pub series: Vec<usize>,
-    /// The points drawn: those that have one of these values, for each of these parameters.
+    /// The condition on points: each of these parameters has one of these values.
     pub fixed: Vec<(usize, Vec<String>)>,
-    /// The x axis.
+    /// The horizontal axis.
     pub x_axis: Axis,
-    /// The y axis.
+    /// The vertical axis.
     pub y_axis: Axis,
-    /// Names in the legend for values.
+    /// Names for values in the legend.
     pub labels: Vec<(String, String)>,
-    /// What a paper states of it.
+    /// Numbers that a paper states.
     pub stated: Vec<StatedMark>,
 }
 
-/// A number that a paper states in words, at a place of its figure.
+/// A number that a paper states in words, at a position of its figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StatedMark {
     /// The value of the parameter along x.
     pub x: String,
     /// The number.
     pub y: f64,
-    /// The series, by its name in the legend, of whose value there the number is a multiple.
+    /// The series, by its name in the legend, if the number is a multiple of that series' value.
     pub of: Option<String>,
 }
 
 /// An axis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Axis {
-    /// What stands along it; the parameter or metric where nothing is said.
+    /// The label; `None` for the parameter or the metric.
     pub label: Option<String>,
-    /// Whether it is logarithmic.
+    /// True if the axis is logarithmic.
     pub logarithmic: bool,
 }
 
@@ -62,14 +62,14 @@ const KEYS: [&str; 11] =
     ["name", "title", "x", "y", "series", "where", "log", "x-label", "y-label", "labels", "stated"];
 
 impl Figure {
-    /// Whether a point is drawn, given the value of each parameter.
+    /// Returns true if a point is drawn, given the value of each parameter.
     pub fn draws<'p>(&self, value: impl Fn(usize) -> Option<&'p str>) -> bool {
         self.fixed.iter().all(|(parameter, wanted)| {
             value(*parameter).is_some_and(|value| wanted.iter().any(|one| one == value))
         })
     }
 
-    /// A heading that says what is seen.
+    /// Returns a heading that describes the figure.
     fn heading(&self, specification: &Specification) -> String {
         let mut drawn =
             specification.points.iter().filter(|point| self.draws(|index| point.at(index)));
@@ -85,7 +85,7 @@ impl Figure {
         heading(&self.y, parameters::ALL[self.x].name, machine, &conditions)
     }
 
-    /// The legend's name of a value.
+    /// Returns the name of a value in the legend.
     pub fn label<'s>(&'s self, value: &'s str) -> &'s str {
         let renamed = self.labels.iter().find(|(from, _)| from == value);
         renamed.map_or(value, |(_, to)| to)
@@ -140,15 +140,15 @@ pub(super) fn read(node: Node<'_>, specification: &Specification) -> Result<Figu
     Ok(figure)
 }
 
-/// The figures of an experiment that declares none: turnaround and utilisation, or the index of a
-/// snapshot, against the load, or against whatever number varies, or strategy by strategy.
+/// Returns the figures of an experiment that declares none. They show turnaround and utilization,
+/// or the index of a snapshot, against the load or another number that varies, or else by strategy.
 pub(super) fn usual(specification: &Specification) -> Vec<Figure> {
     let mut varying = crate::point::varying(&specification.points);
     let numeric = |index: &usize| {
         matches!(parameters::ALL[*index].kind, ValueType::Number | ValueType::Count)
             && specification.points.iter().all(|point| point.at(*index).is_some())
     };
-    // The load comes last of the numbers, and is the first choice.
+    // The load is the last of the numbers, and the first choice.
     let number = varying.iter().copied().rfind(numeric);
     let x = number.unwrap_or(parameters::STRATEGY.index());
     varying.retain(|index| *index != x);
@@ -174,8 +174,8 @@ pub(super) fn usual(specification: &Specification) -> Vec<Figure> {
     usual.iter().filter(|name| observed(name)).map(|name| figure(name)).collect()
 }
 
-/// The series: those named, or every parameter that varies among the points drawn. With those named
-/// there must be one point at most for a place in the figure.
+/// Sets the series: the parameters in `named`, or every parameter that varies among the points
+/// drawn. With `named`, at most one point may have each position in the figure.
 fn series(
     node: Node<'_>,
     named: Option<&Entry<'_>>,
@@ -198,7 +198,7 @@ fn series(
     let varying = crate::point::varying(&drawn);
     let varying = varying.into_iter().filter(|&index| index != figure.x);
     let Some(entry) = named else {
-        // The order in which people name them: strategy first.
+        // The usual order in speech: strategy first.
         figure.series = varying.rev().collect();
         return Ok(());
     };
@@ -242,7 +242,7 @@ fn metric(node: Node<'_>, specification: &Specification) -> Result<String, Fault
     }
 }
 
-/// `log = "x"`, `"y"`, or both.
+/// Reads `log = "x"`, `"y"`, or both.
 fn logarithmic(entry: &Entry<'_>) -> Result<(bool, bool), Fault> {
     let mut axes = (false, false);
     for node in entry.node.list() {
@@ -279,7 +279,7 @@ fn labels(entry: &Entry<'_>) -> Result<Vec<(String, String)>, Fault> {
     entries.into_iter().map(|one| Ok((one.key.to_string(), one.node.text()?.to_string()))).collect()
 }
 
-/// `stated = [{ x = 4.6, y = 0.36 }, { x = 4.6, y = 0.56, of = "FF" }]`.
+/// Reads `stated = [{ x = 4.6, y = 0.36 }, { x = 4.6, y = 0.56, of = "FF" }]`.
 fn stated(
     entry: &Entry<'_>,
     x: usize,

@@ -1,4 +1,4 @@
-//! What does not apply, and is left out where that is asked for.
+//! Combinations that do not apply and are left out on request.
 
 use serde::Serialize;
 
@@ -9,21 +9,21 @@ use crate::parameters::SKIP_UNSUPPORTED;
 /// The parameters whose values may not apply to a machine or a workload.
 const CHOICES: [&str; 4] = ["strategy", "scheduler", "freedom", "pattern"];
 
-/// A value that does not apply, and was left out of a comparison.
+/// A value that does not apply and was left out of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
     /// The parameter: `strategy`, `scheduler`, `freedom` or `pattern`.
     pub parameter: &'static str,
-    /// Its value.
+    /// The value.
     pub value: String,
     /// The machine to which it does not apply; it may apply to others.
     pub machine: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
 impl LeftOut {
-    /// What is left out, in words.
+    /// Describes the value that was left out.
     pub fn words(&self) -> String {
         let LeftOut { parameter, value, machine, reason } = self;
         if reason.starts_with(value.as_str()) {
@@ -34,15 +34,15 @@ impl LeftOut {
     }
 }
 
-/// What is done with combinations that do not apply.
+/// The treatment of combinations that do not apply.
 pub(super) struct Skipping {
-    /// Whether they are left out.
+    /// True if they are left out.
     pub(super) is_on: bool,
-    /// How keys are written.
+    /// The notation of keys.
     pub(super) keys: Keys,
-    /// What was left out so far, each once.
+    /// The values that were left out so far, without repetition.
     pub(super) left_out: Vec<LeftOut>,
-    /// Where the first of it stands.
+    /// The place of the first of them.
     first: Option<Place>,
 }
 
@@ -54,7 +54,7 @@ impl Skipping {
     /// Notes that a combination does not apply.
     ///
     /// # Errors
-    /// If it is not to be left out; `several` says whether others would be left.
+    /// If the combination must not be left out. `several` is true if others would remain.
     pub(super) fn note(
         &mut self,
         (left_out, place): (LeftOut, Place),
@@ -84,7 +84,7 @@ impl Skipping {
         }
     }
 
-    /// The error where nothing is left.
+    /// Returns the error for the case that nothing remains.
     pub(super) fn nothing_left(self) -> Fault {
         let all: Vec<String> = self.left_out.iter().map(LeftOut::words).collect();
         let reason = format!("nothing is left to compare: {}", all.join("; "));

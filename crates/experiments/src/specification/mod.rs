@@ -1,9 +1,9 @@
-//! An experiment as data: what is varied, how often it is run, what is drawn.
+//! An experiment as data: the parameters that vary, the replications, and the figures.
 //!
-//! An experiment file is TOML. Every parameter is a key, and takes a value, a list or a range;
-//! every combination is a point. The same keys may be given one by one as [`Setting`]s, by a
-//! command line or a program. `[[sweep]]` tables replace some values of the top level each, and
-//! their points are joined. `[[figure]]` tables declare figures.
+//! An experiment file is TOML. Every parameter is a key whose value is a single value, a list or a
+//! range; every combination is a point. A command line or a program can give the same keys one by
+//! one as [`Setting`]s. Each `[[sweep]]` table replaces some values of the top level, and the
+//! points of all sweeps are joined. `[[figure]]` tables declare figures.
 
 mod error;
 mod expand;
@@ -38,44 +38,44 @@ pub use settings::Setting;
 /// An experiment.
 #[derive(Clone)]
 pub struct Specification {
-    /// A word for files and footers.
+    /// The name, a word for files and footers.
     pub name: String,
-    /// The heading of its report.
+    /// The heading of the report.
     pub title: String,
-    /// What is run, without repetition.
+    /// The points to run, without repetition.
     pub points: Vec<Point>,
-    /// What was left out because it does not apply, each once; none if that is an error.
+    /// The values that were left out because they do not apply, without repetition.
     pub left_out: Vec<LeftOut>,
-    /// Whether it is left out.
+    /// True if values that do not apply are left out; otherwise they are errors.
     pub skips_unsupported: bool,
-    /// What is observed.
+    /// The metrics to observe.
     pub metrics: Vec<&'static MetricSpec>,
-    /// Whether allocation attempts are timed.
+    /// True if allocation attempts are timed.
     pub timing: bool,
-    /// How many replications.
+    /// The number of replications.
     pub policy: Policy,
-    /// By point: the most replications, where its sweep says fewer than the policy.
+    /// The maximum number of replications of each point, if its sweep sets one.
     pub caps: Vec<Option<u64>>,
     /// The metrics that must be precise, as indices of `metrics`.
     pub targets: Vec<usize>,
-    /// The strategy that others are compared with.
+    /// The strategy with which others are compared.
     pub baseline: Option<String>,
     /// Orders of growth by strategy, for snapshots.
     pub orders: Orders,
-    /// What is drawn.
+    /// The figures.
     pub figures: Vec<Figure>,
-    /// Where the names of strategies, schedulers, shape rules and patterns were read from.
+    /// The registries of strategies, schedulers, shape rules and patterns.
     pub catalogue: Catalogue,
 }
 
-/// More replications in all are a mistake.
+/// Maximum number of replications in total; more are considered a mistake.
 const MOST_RUNS: u64 = 10_000_000;
 
 impl Specification {
-    /// Reads an experiment file. `name` is its name where the file gives none.
+    /// Reads an experiment file. `name` is its name if the file gives none.
     ///
     /// # Errors
-    /// If the file is no TOML, or something in it means nothing, with the place.
+    /// If the file is not TOML, or anything in it is invalid, with the place.
     ///
     /// ```
     /// use pavior_experiments::Specification;
@@ -92,10 +92,11 @@ impl Specification {
         Specification::parse_with(text, name, &Catalogue::default())
     }
 
-    /// As [`Specification::parse`], with the entries that a caller has added to a catalogue.
+    /// Reads an experiment file like [`Specification::parse`], with entries that the caller has
+    /// added to a catalogue.
     ///
     /// # Errors
-    /// As [`Specification::parse`].
+    /// Same as [`Specification::parse`].
     pub fn parse_with(
         text: &str,
         name: &str,
@@ -106,11 +107,11 @@ impl Specification {
         Ok(Specification::read(entries, name, Keys::Plain, catalogue)?)
     }
 
-    /// Whether an experiment file says that what does not apply is left out; none if it says
-    /// nothing of it.
+    /// Returns the value of `skip-unsupported` in an experiment file, which leaves out values that
+    /// do not apply; `None` if the file does not contain it.
     ///
     /// # Errors
-    /// If the file is no TOML, or says neither true nor false.
+    /// If the file is not TOML, or the value is neither true nor false.
     pub fn states_skipping(text: &str) -> Result<Option<bool>, BadName> {
         let document = document(text)?;
         let entries = read::entries(text, document.get_ref());
@@ -169,7 +170,7 @@ impl Specification {
         Ok(specification)
     }
 
-    /// The keys that depend on no other.
+    /// Reads the keys that do not depend on others.
     fn read_controls(&mut self, entries: &[Entry<'_>]) -> Result<(), Fault> {
         for entry in entries {
             if entry.is("name") {
@@ -202,7 +203,7 @@ impl Specification {
         Ok(())
     }
 
-    /// How many replications, and what must be precise.
+    /// Reads the number of replications, and the metrics that must be precise.
     fn policy(&mut self, entries: &[Entry<'_>], keys: Keys) -> Result<(), Fault> {
         let find = |key: &str| entries.iter().find(|entry| entry.is(key));
         let points = self.points.len() as u64;
@@ -272,18 +273,18 @@ impl Specification {
         Ok(())
     }
 
-    /// Whether the workload of a point draws numbers; a log that draws none needs one replication.
+    /// Returns true if the workload of any point draws random numbers; if not, one run suffices.
     pub fn draws(&self) -> bool {
         self.points.iter().any(|point| point.settings().draws())
     }
 
-    /// What was left out, in a sentence; none if nothing was.
+    /// Describes the values that were left out; `None` if there are none.
     pub fn left_out_in_words(&self) -> Option<String> {
         let all: Vec<String> = self.left_out.iter().map(LeftOut::words).collect();
         (!all.is_empty()).then(|| format!("Left out: {}.", all.join("; ")))
     }
 
-    /// How many replications a point gets.
+    /// Returns the policy for the replications of a point.
     pub fn policy_at(&self, point: usize) -> Policy {
         match (self.policy, self.caps[point]) {
             (Policy::Precision { relative, confidence, least, most }, Some(cap)) => {
@@ -308,7 +309,7 @@ impl Specification {
         )
     }
 
-    /// The strategy that others are compared with: the first one, unless one is named.
+    /// Sets the strategy with which others are compared: the given one, or else the first one.
     fn compare(&mut self, entries: &[Entry<'_>]) -> Result<(), Fault> {
         let mut strategies: Vec<&str> = Vec::new();
         for strategy in self.points.iter().filter_map(|point| point.get("strategy")) {
@@ -344,7 +345,7 @@ impl Specification {
     }
 }
 
-/// A document of TOML.
+/// Parses a TOML document.
 fn document(text: &str) -> Result<Spanned<DeTable<'_>>, BadName> {
     DeTable::parse(text).map_err(|error| {
         let span = error.span().unwrap_or(0..0);
@@ -352,7 +353,7 @@ fn document(text: &str) -> Result<Spanned<DeTable<'_>>, BadName> {
     })
 }
 
-/// Formulas by strategy.
+/// Reads formulas by strategy.
 fn orders(node: Node<'_>) -> Result<Orders, Fault> {
     let one = |entry: &Entry<'_>| {
         let text = entry.node.text()?;
@@ -370,7 +371,7 @@ fn orders(node: Node<'_>) -> Result<Orders, Fault> {
     node.table()?.iter().map(one).collect::<Result<_, _>>().map(Orders)
 }
 
-/// A word that can name files.
+/// Reads a word that can name files.
 fn word(node: Node<'_>) -> Result<String, Fault> {
     let text = node.text()?;
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
@@ -380,8 +381,8 @@ fn word(node: Node<'_>) -> Result<String, Fault> {
     Ok(text.to_string())
 }
 
-/// The metrics: those named, or, where one is written `+NAME`, the usual ones and those; in the
-/// order of the list.
+/// Reads the metrics, in the order of the list. If any is written as `+NAME`, the default metrics
+/// are included.
 fn observed(node: Node<'_>) -> Result<(Vec<&'static MetricSpec>, bool), Fault> {
     let all = || metrics::ALL.iter().chain(snapshot::METRICS).copied();
     let (mut chosen, mut adds, mut timing) = (Vec::new(), false, false);

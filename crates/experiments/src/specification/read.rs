@@ -1,4 +1,4 @@
-//! Typed values out of a TOML document, or out of settings given one by one, with spans.
+//! Typed values from a TOML document or from single settings, with spans.
 
 use pavior_kernel::{BadName, unknown_name};
 use toml::Spanned;
@@ -9,30 +9,30 @@ use super::error::{Fault, Place, inside};
 /// A value as it was given.
 #[derive(Clone, Copy)]
 pub(super) enum Node<'a> {
-    /// It stands in a file.
+    /// A value in a file.
     File {
         /// The whole file.
         source: &'a str,
         /// The value.
         value: &'a Spanned<DeValue<'a>>,
     },
-    /// It is a value of a setting.
+    /// The value of a setting.
     Value {
         /// The text.
         text: &'a str,
-        /// The setting, and which of its values this is.
+        /// The index of the setting, and that of the value in it.
         at: (usize, usize),
     },
-    /// It is all values of a setting that has several, or none.
+    /// All values of a setting that has several or none.
     Values {
         /// Their texts.
         texts: &'a [String],
-        /// The setting.
+        /// The index of the setting.
         setting: usize,
     },
 }
 
-/// An entry of a table: its key, where the key stands, and its value.
+/// An entry of a table: its key, the place of the key, and its value.
 pub(super) struct Entry<'a> {
     pub(super) key: &'a str,
     pub(super) key_place: Place,
@@ -40,9 +40,9 @@ pub(super) struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// The error for a key that means nothing here.
+    /// Returns the error for an unknown key.
     pub(super) fn unknown(&self, known: &[&str]) -> Fault {
-        // Who writes underscores is answered with them.
+        // The names in the answer have underscores if the key has one.
         let between = if self.key.contains('_') { "_" } else { "-" };
         let known: Vec<String> = known.iter().map(|name| name.replace('-', between)).collect();
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
@@ -50,13 +50,13 @@ impl Entry<'_> {
         Fault::new(bad.reason, self.key_place.clone())
     }
 
-    /// Whether the key is `name`; an underscore stands for a dash.
+    /// Returns true if the key is `name`; an underscore is read as a dash.
     pub(super) fn is(&self, name: &str) -> bool {
         self.key.replace('_', "-") == name
     }
 }
 
-/// The entries of a table, in the order in which they stand.
+/// Returns the entries of a table, in the order of the file.
 pub(super) fn entries<'a>(source: &'a str, table: &'a DeTable<'a>) -> Vec<Entry<'a>> {
     let mut entries: Vec<Entry<'a>> = table
         .iter()
@@ -87,7 +87,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The error for text of this value that cannot be read.
+    /// Returns the error for a text of this value that cannot be parsed.
     pub(super) fn bad(self, text: &str, bad: BadName) -> Fault {
         let place = match self {
             Node::File { source, value } => inside(source, text, &value.span(), &bad),
@@ -103,7 +103,7 @@ impl<'a> Node<'a> {
         Err(Fault::new(reason, self.place()))
     }
 
-    /// The error for a value of the wrong type.
+    /// Returns the error for a value of the wrong type.
     fn wrong<T>(self, wanted: &str) -> Result<T, Fault> {
         match self {
             Node::File { value, .. } => {
@@ -168,7 +168,7 @@ impl<'a> Node<'a> {
         value.map_or_else(|| self.fail("this must be a whole number of at least 0"), Ok)
     }
 
-    /// A number strictly between 0 and 1.
+    /// Returns a number strictly between 0 and 1.
     pub(super) fn share(self) -> Result<f64, Fault> {
         match self.number()? {
             value if value > 0.0 && value < 1.0 => Ok(value),
@@ -176,7 +176,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The members of a list; a single value is a list of one.
+    /// Returns the members of a list; a single value is a list of one.
     pub(super) fn list(self) -> Vec<Node<'a>> {
         match self {
             Node::File { source, value } => match value.get_ref() {

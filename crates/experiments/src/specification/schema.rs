@@ -1,4 +1,4 @@
-//! The JSON schema of experiment files, made from the list of parameters.
+//! The JSON schema of experiment files, generated from the list of parameters.
 
 use pavior_simulation::metrics::{self, ALLOCATION_NS};
 use serde_json::{Map, Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::Policy;
 use crate::parameters::{self, CONTROLS, Control, ControlKind, Parameter, ValueType};
 
-/// The schema (draft 2020-12), for editors and validators.
+/// Returns the schema (draft 2020-12), for editors and validators.
 pub fn schema() -> Value {
     let mut properties = controls();
     let swept = parameters();
@@ -67,7 +67,7 @@ fn controls() -> Map<String, Value> {
 fn metric() -> Value {
     let all = metrics::ALL.iter().chain(crate::snapshot::METRICS);
     let names = all.map(|spec| spec.name).chain([ALLOCATION_NS]);
-    // The one with an option stands by its pattern.
+    // The name with an option is given by its pattern.
     let names: Vec<String> = names
         .filter(|name| *name != "slots")
         .flat_map(|name| [name.to_string(), format!("+{name}")])

@@ -1,4 +1,4 @@
-//! An experiment from settings given one by one: by the options of a command, or by a program.
+//! Experiments from single settings: the options of a command, or values from a program.
 
 use super::Specification;
 use super::error::{Place, SettingError};
@@ -16,18 +16,18 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// A setting with one value.
+    /// Creates a setting with one value.
     pub fn new(key: impl Into<String>, value: impl Into<String>) -> Setting {
         Setting { key: key.into(), values: vec![value.into()] }
     }
 }
 
 impl Specification {
-    /// An experiment from settings: the points of a file whose top level has the same keys, and
-    /// none of its figures.
+    /// Reads an experiment from settings. It has the same points as a file whose top level has
+    /// these keys, and no figures.
     ///
     /// # Errors
-    /// If a key or a value means nothing, with the place.
+    /// If a key or a value is invalid, with the place.
     ///
     /// ```
     /// use pavior_experiments::{Keys, Setting, Specification};
@@ -50,11 +50,11 @@ impl Specification {
         Specification::from_settings_with(settings, name, keys, &Catalogue::default())
     }
 
-    /// As [`Specification::from_settings`], with the entries that a caller has added to a
-    /// catalogue.
+    /// Reads an experiment like [`Specification::from_settings`], with entries that the caller has
+    /// added to a catalogue.
     ///
     /// # Errors
-    /// As [`Specification::from_settings`].
+    /// Same as [`Specification::from_settings`].
     pub fn from_settings_with(
         settings: &[Setting],
         name: &str,

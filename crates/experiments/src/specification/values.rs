@@ -1,21 +1,21 @@
-//! The values of a parameter: one, a list, or a range.
+//! The values of a parameter: a single value, a list, or a range.
 
 use super::error::{Fault, Place};
 use super::read::Node;
 use crate::Catalogue;
 use crate::parameters::{Parameter, Reading, ValueType};
 
-/// More values in a range are a mistake.
+/// Maximum number of values in a range; more are considered a mistake.
 const MOST_STEPS: u64 = 10_000;
 
-/// A value and where it stands.
+/// A value and its place.
 #[derive(Clone)]
 pub(super) struct Value {
     pub(super) reading: Reading,
     pub(super) place: Place,
 }
 
-/// The values of a parameter, canonical, in the order given.
+/// Reads the values of a parameter, in canonical form and in the given order.
 pub(super) fn values(
     parameter: &Parameter,
     node: Node<'_>,
@@ -38,7 +38,7 @@ pub(super) fn values(
     Ok(all)
 }
 
-/// One value, canonical.
+/// Reads one value, in canonical form.
 pub(super) fn scalar(
     parameter: &Parameter,
     node: Node<'_>,
@@ -60,7 +60,7 @@ pub(super) fn scalar(
     Ok(Value { reading, place: node.place() })
 }
 
-/// `{ from, to, steps, scale }`: so many values, both ends included.
+/// Reads `{ from, to, steps, scale }`: `steps` values, including both ends.
 fn range(
     parameter: &Parameter,
     node: Node<'_>,
@@ -104,7 +104,7 @@ fn range(
         let reading = parameter
             .reading(&value.to_string(), catalogue)
             .map_err(|bad| Fault::new(bad.reason, node.place()))?;
-        // Rounding to whole numbers may make neighbours equal.
+        // Rounding to whole numbers can make neighbors equal.
         if all.last().is_none_or(|last| last.reading.text != reading.text) {
             all.push(Value { reading, place: node.place() });
         }
@@ -112,7 +112,7 @@ fn range(
     Ok(all)
 }
 
-/// The value after `step` of `last` steps, to twelve digits: 1.6, not 1.6000000000000003.
+/// Returns the value at `step` of `last`, rounded to twelve digits: 1.6, not 1.6000000000000003.
 fn between(from: f64, to: f64, step: u64, last: u64, logarithmic: bool) -> f64 {
     let share = step as f64 / last as f64;
     let value = if step == 0 {

@@ -1,9 +1,9 @@
-//! Runs every point of an experiment until its targets hold.
+//! Runs of all points of an experiment until its targets are met.
 //!
-//! Workers take the first replication that is wanted of the first unfinished point, so that points
-//! finish one after another. How many replications a point gets depends on its first ones in order,
-//! never on which finished first. So the numbers do not depend on the number of threads, nor on how
-//! often the sweep was stopped and resumed.
+//! Workers take the next wanted replication of the first unfinished point, so that points finish
+//! one after another. The number of replications of a point depends on its first ones in order,
+//! never on which of them finished first. Therefore the numbers depend neither on the number of
+//! threads nor on how often the sweep was stopped and resumed.
 
 mod plan;
 mod queue;
@@ -23,45 +23,45 @@ use queue::WorkQueue;
 
 pub use plan::Span;
 
-/// A part of the points: those whose index leaves `index - 1` when divided by `of`.
+/// A part of the points: those whose index modulo `of` is `index - 1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// Which, from 1.
+    /// The number of the shard, from 1.
     pub index: usize,
-    /// Of how many.
+    /// The number of shards.
     pub of: usize,
 }
 
 impl Shard {
-    /// All points.
+    /// The shard with all points.
     pub const WHOLE: Shard = Shard { index: 1, of: 1 };
 
-    /// Whether a point belongs to it.
+    /// Returns true if a point belongs to the shard.
     pub fn has(self, point: usize) -> bool {
         point % self.of == self.index - 1
     }
 }
 
-/// What a sweep has to do with besides its points and its store.
+/// The surroundings of a sweep, apart from its points and its store.
 #[derive(Clone, Copy)]
 pub struct Environment<'e> {
-    /// Who opens files.
+    /// The source of files.
     pub files: &'e dyn InputFiles,
-    /// Who is told how far things are.
+    /// The receiver of progress reports.
     pub progress: &'e dyn Progress,
-    /// What happens in replication 0 of every point is kept here, if it is wanted.
+    /// A place to record replication 0 of every point, if wanted.
     pub recording: Option<&'e Recording>,
-    /// Set from outside, it ends the sweep, and the replications in flight.
+    /// A flag that ends the sweep and its running replications when it is set from outside.
     pub stop: Option<&'e Stop>,
 }
 
 impl Environment<'_> {
-    /// No files, no progress, nothing recorded, no end before its time.
+    /// An environment without files, progress, recording and early end.
     pub const PLAIN: Environment<'static> =
         Environment { files: &NoFiles, progress: &NoProgress, recording: None, stop: None };
 }
 
-/// What happens in replication 0 of every point.
+/// Records of replication 0 of every point.
 #[derive(Debug, Default)]
 pub struct Recording(Mutex<BTreeMap<usize, RunRecord>>);
 
@@ -70,21 +70,21 @@ impl Recording {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(point, record);
     }
 
-    /// The records, by the index of the point.
+    /// Returns the records, by the index of the point.
     pub fn into_records(self) -> BTreeMap<usize, RunRecord> {
         self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Who is told how far things are.
+/// A receiver of progress reports.
 pub trait Progress: Sync {
-    /// `runs` more replications will be run.
+    /// Reports that `runs` more replications will be run.
     fn planned(&self, runs: u64);
-    /// One replication is done.
+    /// Reports that one replication is done.
     fn done(&self);
 }
 
-/// Progress that is told to no one.
+/// A receiver that ignores progress reports.
 #[derive(Clone, Copy, Debug)]
 pub struct NoProgress;
 
@@ -93,44 +93,44 @@ impl Progress for NoProgress {
     fn done(&self) {}
 }
 
-/// Why a sweep stopped early.
+/// An error that ends a sweep early.
 #[derive(Debug, Error)]
 pub enum SweepError {
-    /// A log or a list of failures cannot be read.
+    /// An input file cannot be read.
     #[error("{0}")]
     Input(InputError),
-    /// A run cannot go on.
+    /// A run cannot continue.
     #[error("{error}")]
     Run {
-        /// The index of its point.
+        /// The index of the point.
         point: usize,
-        /// Its replication.
+        /// The replication.
         replication: u64,
-        /// Why not.
+        /// The reason.
         error: RunError,
     },
     /// A finished replication could not be kept.
     #[error("{0}")]
     Store(io::Error),
-    /// It was stopped from outside.
+    /// The sweep was stopped from outside.
     #[error("stopped")]
     Stopped,
 }
 
-/// The samples of every point, replication by replication; empty where a point was not run.
+/// The samples of every point, by replication; empty for a point that was not run.
 pub type Samples = Vec<Vec<Sample>>;
 
 impl Specification {
-    /// Runs the points of a shard, on the threads of the current pool. What is known from an
-    /// earlier run is not run again; what is finished is given to the store at once.
+    /// Runs the points of a shard on the threads of the current pool. Replications known from an
+    /// earlier run are not run again; each finished one is passed to the store at once.
     ///
     /// # Errors
-    /// If an input cannot be read, a run cannot go on or the store fails; what it kept until then
-    /// stays good. Of several runs that cannot go on the first in the order of points and
-    /// replications is reported, whatever the number of threads.
+    /// If an input cannot be read, a run cannot continue, the store fails, or the sweep is stopped.
+    /// Replications stored before remain valid. If several runs cannot continue, the first one in
+    /// the order of points and replications is reported, independent of the number of threads.
     ///
     /// # Panics
-    /// If a run does, on whichever thread.
+    /// If a run panics, on any thread.
     pub fn run(
         &self,
         known: Vec<JournalEntry>,
@@ -147,11 +147,11 @@ impl Specification {
         Ok(plan.into_samples())
     }
 
-    /// Runs one replication of a point, whose scenario is given: what [`Specification::run`] runs,
-    /// for engines that ask for [`Specification::wanted`] replications themselves.
+    /// Runs one replication of a point with its scenario, exactly as [`Specification::run`] does.
+    /// It is meant for engines that call [`Specification::wanted`] themselves.
     ///
     /// # Errors
-    /// If the run cannot go on, or is stopped.
+    /// If the run cannot continue, or is stopped.
     pub fn replicate(
         &self,
         point: usize,
@@ -164,7 +164,7 @@ impl Specification {
         Ok(sample)
     }
 
-    /// Adds the order of a point's strategy to what was observed there, if it is to be observed.
+    /// Adds the order of a point's strategy to its sample, if it is one of the metrics.
     fn add_order(&self, point: usize, sample: &mut Sample) {
         let index = self.metrics.iter().position(|spec| spec.name == snapshot::PRINTED_ORDER.name);
         if let Some(index) = index {
@@ -172,23 +172,23 @@ impl Specification {
         }
     }
 
-    /// The replications that points need next, given what is known: a function of the first
-    /// replications of each alone. None are wanted when all targets hold.
+    /// Returns the replications that points need next. The result depends only on the known first
+    /// replications of each point; it is empty if all targets are met.
     pub fn wanted(&self, known: Vec<JournalEntry>) -> Vec<Span> {
         Plan::new(self, known, |_| true).wanted()
     }
 
-    /// The samples of a finished sweep from its entries.
+    /// Returns the samples of a finished sweep from its entries.
     ///
     /// # Errors
-    /// If replications are missing: those that are wanted next.
+    /// If replications are missing: the ones that are wanted next.
     pub fn complete(&self, entries: Vec<JournalEntry>) -> Result<Samples, Vec<Span>> {
         let plan = Plan::new(self, entries, |_| true);
         let wanted = plan.wanted();
         if wanted.is_empty() { Ok(plan.into_samples()) } else { Err(wanted) }
     }
 
-    /// Whether the inputs of the points that will be run can be read: nothing is run before.
+    /// Checks, before anything is run, that the inputs of all points to run can be read.
     fn check_inputs(&self, plan: &Plan<'_>, files: &dyn InputFiles) -> Result<(), SweepError> {
         let mut seen: HashSet<(String, u64)> = HashSet::new();
         for (_, point) in self.points.iter().enumerate().filter(|(index, _)| plan.is_open(*index)) {

@@ -1,48 +1,48 @@
-//! What is known of every point, and what it needs next.
+//! The known replications of every point, and those that it needs next.
 
 use std::collections::VecDeque;
 
 use crate::{JournalEntry, Policy, Sample, Samples, Specification};
 
-/// Replications of a point that are wanted.
+/// A range of wanted replications of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// The index of the point.
     pub point: usize,
     /// The first replication.
     pub first: u64,
-    /// Behind the last one.
+    /// One past the last replication.
     pub end: u64,
 }
 
 impl Span {
-    /// How many replications it has.
+    /// Returns the number of replications.
     pub fn runs(&self) -> u64 {
         self.end - self.first
     }
 }
 
-/// The replications of every point: those that are there, and those that are wanted.
+/// The replications of every point, both known and wanted.
 pub(super) struct Plan<'s> {
     specification: &'s Specification,
     points: Vec<PointState>,
 }
 
-/// How far a point is.
+/// The progress of a point.
 #[derive(Default)]
 struct PointState {
-    /// By replication.
+    /// The samples by replication.
     samples: Vec<Option<Sample>>,
-    /// Replications decided on so far, and how many of them are not there yet.
+    /// The number of replications decided on so far, and the number of these that are unknown.
     goal: u64,
     missing: u64,
-    /// Those of them that are neither there nor taken.
+    /// The replications decided on that are neither known nor in progress.
     wanted: VecDeque<u64>,
     finished: bool,
 }
 
 impl<'s> Plan<'s> {
-    /// What entries say, and what the points that are chosen, or known in part, need next.
+    /// Creates a plan from known entries, and decides what chosen and partly known points need.
     pub(super) fn new(
         specification: &'s Specification,
         known: Vec<JournalEntry>,
@@ -63,13 +63,13 @@ impl<'s> Plan<'s> {
         plan
     }
 
-    /// Keeps a sample, and decides what its point still needs: so many replications more.
+    /// Adds a sample, and returns the number of further replications that its point needs.
     pub(super) fn keep(&mut self, point: usize, replication: u64, sample: Sample) -> u64 {
         self.points[point].keep(replication, sample);
         self.advance(point)
     }
 
-    /// Decides what a point still needs; returns how many replications more.
+    /// Decides whether a point needs more replications, and returns their number.
     fn advance(&mut self, point: usize) -> u64 {
         let Specification { targets, .. } = self.specification;
         let policy = self.specification.policy_at(point);
@@ -91,12 +91,12 @@ impl<'s> Plan<'s> {
         planned
     }
 
-    /// The replications that are neither there nor taken, in all.
+    /// Returns the total number of replications that are neither known nor in progress.
     pub(super) fn wanted_runs(&self) -> u64 {
         self.points.iter().map(|state| state.wanted.len() as u64).sum()
     }
 
-    /// They themselves, neighbours together.
+    /// Returns these replications, with adjacent ones in one span.
     pub(super) fn wanted(&self) -> Vec<Span> {
         let mut spans: Vec<Span> = Vec::new();
         for (point, state) in self.points.iter().enumerate() {
@@ -112,17 +112,17 @@ impl<'s> Plan<'s> {
         spans
     }
 
-    /// Takes the next replication of a point that is wanted.
+    /// Takes the next wanted replication of a point.
     pub(super) fn take(&mut self, point: usize) -> Option<u64> {
         self.points[point].wanted.pop_front()
     }
 
-    /// The next replication of a point that is wanted.
+    /// Returns the next wanted replication of a point.
     pub(super) fn next(&self, point: usize) -> Option<u64> {
         self.points[point].wanted.front().copied()
     }
 
-    /// Whether a point has something to run, now or when what is in flight has landed.
+    /// Returns true if a point has anything to run, now or after its running replications.
     pub(super) fn is_open(&self, point: usize) -> bool {
         let state = &self.points[point];
         state.goal > 0 && !state.finished
@@ -132,7 +132,7 @@ impl<'s> Plan<'s> {
         self.points.len()
     }
 
-    /// The samples that count, in order; none of a point that is not finished.
+    /// Returns the samples that count, in order; none for an unfinished point.
     pub(super) fn into_samples(self) -> Samples {
         let of = |state: PointState| {
             let goal = if state.finished { state.goal } else { 0 };
@@ -143,7 +143,7 @@ impl<'s> Plan<'s> {
 }
 
 impl PointState {
-    /// Keeps a sample; the last one given for a replication stays.
+    /// Stores a sample, replacing an earlier one of the same replication.
     fn keep(&mut self, replication: u64, sample: Sample) {
         let index = replication as usize;
         if self.samples.len() <= index {
@@ -155,7 +155,7 @@ impl PointState {
         }
     }
 
-    /// Decides on more replications.
+    /// Adds replications to the goal.
     fn plan(&mut self, more: u64) {
         let goal = self.goal + more;
         for replication in self.goal..goal {

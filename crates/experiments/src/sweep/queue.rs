@@ -1,4 +1,4 @@
-//! The replications that the workers of a sweep take one by one, and what went wrong.
+//! The queue from which the workers of a sweep take replications one by one, and their errors.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 
@@ -8,7 +8,7 @@ use super::plan::Plan;
 use super::{Environment, SweepError};
 use crate::{JournalEntry, Sample, Scenario, Specification, Store};
 
-/// The scenario of a point, made by the first worker that needs it.
+/// The scenario of a point, created by the first worker that needs it.
 type Slot = Arc<OnceLock<Result<Scenario, String>>>;
 
 /// A replication of a point.
@@ -18,7 +18,7 @@ type Place = (usize, u64);
 pub(super) struct WorkQueue<'s, 'l> {
     specification: &'s Specification,
     environment: Environment<'s>,
-    /// What one point has found out about jobs alone on the network, all others use.
+    /// Results for jobs that are alone on the network, shared by all points.
     histories: Histories,
     state: Mutex<State<'s, 'l>>,
     changed: Condvar,
@@ -26,19 +26,19 @@ pub(super) struct WorkQueue<'s, 'l> {
 
 struct State<'s, 'l> {
     plan: &'l mut Plan<'s>,
-    /// The scenarios of points in work.
+    /// The scenarios of points in progress.
     slots: Vec<(usize, Slot)>,
-    /// Points before this one want nothing.
+    /// The first point that may still want replications.
     first_open: usize,
     in_flight: usize,
-    /// The first run, in the order of places, that cannot go on.
+    /// The error of the first run, in the order of places, that cannot continue.
     fault: Option<(Place, SweepError)>,
-    /// Ends everything at once.
+    /// An error that ends everything at once.
     end: Option<SweepError>,
     store: &'s mut dyn Store,
 }
 
-/// A replication to be run.
+/// A replication to run.
 struct Task {
     place: Place,
     slot: Slot,
@@ -64,7 +64,7 @@ impl<'s, 'l> WorkQueue<'s, 'l> {
         WorkQueue { specification, environment, histories, state, changed: Condvar::new() }
     }
 
-    /// What went wrong, if anything did.
+    /// Returns the error, if there was one.
     pub(super) fn into_result(self) -> Result<(), SweepError> {
         let state = self.state.into_inner().expect("no worker panicked");
         match state.end.or(state.fault.map(|(_, fault)| fault)) {
@@ -77,7 +77,7 @@ impl<'s, 'l> WorkQueue<'s, 'l> {
         self.state.lock().expect("no worker panics while it holds the queue")
     }
 
-    /// What every worker does until nothing is left.
+    /// Works on the queue until it is empty; every worker calls this.
     pub(super) fn work(&self) {
         let mut state = self.lock();
         loop {
@@ -91,7 +91,7 @@ impl<'s, 'l> WorkQueue<'s, 'l> {
                 if state.in_flight == 0 {
                     return;
                 }
-                // What is in flight may show that more replications are needed.
+                // The running replications may show that more are needed.
                 state =
                     self.changed.wait(state).expect("no worker panics while it holds the queue");
                 continue;
@@ -134,7 +134,7 @@ impl<'s, 'l> WorkQueue<'s, 'l> {
         })
     }
 
-    /// Keeps the result of a run.
+    /// Stores the result of a run.
     fn land(&self, state: &mut State<'s, 'l>, place: Place, result: Result<Sample, SweepError>) {
         let (point, replication) = place;
         let sample = match result {
@@ -170,8 +170,8 @@ impl<'s, 'l> WorkQueue<'s, 'l> {
 }
 
 impl State<'_, '_> {
-    /// The next replication to run. Where a run cannot go on, those before it are run nonetheless:
-    /// one of them may be the first that cannot.
+    /// Takes the next replication to run. After a run that cannot continue, earlier ones are still
+    /// run, because one of them may be the first that cannot.
     fn take(&mut self) -> Option<Task> {
         for point in self.first_open..self.plan.len() {
             if point == self.first_open && !self.plan.is_open(point) {
@@ -199,7 +199,7 @@ impl State<'_, '_> {
     }
 }
 
-/// A replication in flight. If its run panics, it is no longer waited for.
+/// A guard for a running replication. If the run panics, other workers stop waiting for it.
 struct Flight<'b, 's, 'l> {
     queue: &'b WorkQueue<'s, 'l>,
 }

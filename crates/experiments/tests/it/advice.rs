@@ -1,4 +1,4 @@
-//! Advice: what it says follows from its intervals, and its page breaks at no name.
+//! Tests of advice: its sentences follow from its intervals, and no name breaks its page.
 
 use std::io::Write;
 
@@ -10,7 +10,7 @@ use pavior_experiments::{
 };
 use pavior_files::Limits;
 
-/// A log of 600 jobs that keep a machine of 64 nodes busy: three sizes, in a drawn order.
+/// Writes a log of 600 jobs that keep a machine of 64 nodes busy: three sizes, in random order.
 fn log(folder: &std::path::Path, name: &str) -> String {
     let mut draw = pavior_kernel::Stream::new(5, 0, "advice");
     let path = folder.join(name);
@@ -64,7 +64,7 @@ fn values_are_those_of_a_simulation() {
             assert!((simulated - value).abs() <= 1e-9 * simulated.abs().max(1.0), "{metric}");
         }
     }
-    // Differences are those of the values where both ran the same jobs.
+    // Differences are those of the values if both ran the same jobs.
     for one in advice.alternatives.iter().filter(|one| one.run.rejected == 0) {
         for (place, change) in one.changes.iter().enumerate() {
             let difference = one.run.values[place].unwrap() - advice.present.values[place].unwrap();
@@ -74,7 +74,7 @@ fn values_are_those_of_a_simulation() {
         }
     }
     let sizes: Vec<_> = advice.measures.iter().filter_map(|measure| measure.nodes).collect();
-    // Two thirds end within the jobs of 12 nodes, which are not parted.
+    // Two thirds end within the jobs of 12 nodes, which stay together.
     assert_eq!(sizes, [[3, 12], [40, 40]]);
 }
 
@@ -121,7 +121,7 @@ fn each_alternative_changes_one_thing_and_sentences_follow_from_intervals() {
             Shown::More => assert!(sentence.unwrap().ends_with("longer."), "{said}"),
         }
     }
-    // With twice the nodes jobs wait less: that much is plain.
+    // With twice the nodes, jobs clearly wait less.
     let twice = advice.alternatives.iter().find(|one| one.name == "torus:16x8").unwrap();
     assert_eq!(twice.changes[0].unwrap().shown(), Shown::Less);
     let longest = said.lines().map(|line| line.split(' ').count()).max().unwrap();

@@ -1,4 +1,4 @@
-//! Entries that a caller adds, in experiments.
+//! Tests of entries that a caller adds, in experiments.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,7 +19,7 @@ use pavior_workload::ShapeRule;
 
 use crate::whole;
 
-/// An entry that differs from a built-in one by its name and by how it is made.
+/// Creates an entry that differs from a built-in one in its name and in the way it is built.
 fn renamed(
     name: &'static str,
     build: impl Fn(&Grid) -> Result<Box<dyn Strategy>, CallerError> + Send + Sync + 'static,
@@ -35,8 +35,8 @@ fn scheduler(name: &'static str, build: BuildScheduler) -> pavior_scheduling::En
     pavior_scheduling::Entry::new(name, SchedulerKind { build })
 }
 
-/// First Fit, FCFS, `compact` and `ring` under other names, made by closures that have captured
-/// something.
+/// Returns First Fit, FCFS and `ring` under other names, built by closures that have captured
+/// something, and an additional shape rule.
 fn catalogue() -> Catalogue {
     let mut catalogue = Catalogue::default();
     let first_fit: Selection = "ff".parse().unwrap();
@@ -103,7 +103,7 @@ fn an_added_shape_rule_is_read_where_a_log_is() {
     assert!(!read.draws());
 }
 
-/// Fails at its fifth question.
+/// A strategy that fails at its fifth question.
 struct Failing {
     questions: Arc<AtomicU64>,
     proposes: Option<Cuboid>,
@@ -140,7 +140,7 @@ impl Strategy for Failing {
     }
 }
 
-/// The error of a run under schedulers that ask the machine, and forks of it.
+/// Returns the error of a run with a scheduler and a strategy of a catalogue.
 fn error_of(catalogue: &Catalogue, scheduler: &str, strategy: &str) -> CallerError {
     let text = format!(
         "machine = 'mesh:6x6'\nstrategy = '{strategy}'\nscheduler = '{scheduler}'\nload = 3\n\

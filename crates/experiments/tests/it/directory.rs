@@ -44,7 +44,7 @@ fn begin(path: &Path, fingerprint: &str, how: Resume) -> Result<(OpenRun, Known)
     Directory::open(path)?.begin(&run(fingerprint), TEXT, &experiment(), how)
 }
 
-/// A directory whose process was killed after these lines.
+/// Creates a directory whose process was killed after these lines.
 fn unfinished(path: &Path, entries: &[JournalEntry]) {
     let (mut run, _) = begin(path, "a", Resume::default()).unwrap();
     for entry in entries {
@@ -110,7 +110,7 @@ fn every_byte_of_a_journal_counts_but_a_cut_last_line() {
         bytes[index] ^= 0x01;
         fs::write(&path, &bytes).unwrap();
         if index + 1 == whole.len() {
-            // Without its end, a last line is one that was cut: it is run anew.
+            // A last line without its end was cut off, so it is run again.
             assert_eq!(known(folder.path()).unwrap(), all[..2]);
             continue;
         }
@@ -128,7 +128,7 @@ fn every_byte_of_a_journal_counts_but_a_cut_last_line() {
         let cut = known(folder.path()).unwrap();
         assert_eq!(cut, all[..cut.len()]);
     }
-    // A journal of another run.
+    // The journal of another run.
     let other = tempfile::tempdir().unwrap();
     drop(begin(other.path(), "b", Resume::default()).unwrap());
     fs::write(other.path().join("journal"), &whole).unwrap();

@@ -1,4 +1,4 @@
-//! Fingerprints: different for whatever can change a result, in the specification or in its inputs.
+//! Tests that anything that can change a result, in specification or inputs, changes fingerprints.
 
 #[path = "../../build/sources.rs"]
 mod sources;
@@ -107,7 +107,7 @@ fn reservations_count() {
     assert_ne!(of_line(&line.repeat(2)), of_line(line));
 }
 
-/// What the build digests, and the folder of this crate.
+/// Returns the sources that the build digests, starting with this crate.
 fn digested() -> sources::Sources {
     sources::Sources::of(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
@@ -147,7 +147,7 @@ fn a_change_in_any_crate_changes_the_digest() {
     let copy = std::env::temp_dir().join(format!("pavior-sources-{}", std::process::id()));
     for name in sources.crates.keys().cloned().collect::<Vec<_>>() {
         let folder = sources.crates[&name].clone();
-        // The crate with one letter more in its library, and nothing else.
+        // The crate with one more character in its library, and no other change.
         let _ = std::fs::remove_dir_all(&copy);
         copied(&folder.join("src"), &copy.join("src"));
         std::fs::copy(folder.join("Cargo.toml"), copy.join("Cargo.toml")).unwrap();

@@ -1,4 +1,4 @@
-//! Forecasts of logs: the jobs of a simulation, held against what came.
+//! Tests of forecasts for logs, compared with the jobs of a simulation.
 
 use std::fmt::Write;
 
@@ -14,9 +14,9 @@ use tempfile::TempDir;
 
 use crate::read;
 
-/// A log of so many jobs of five users, for a machine of 64 nodes that is rather full. Each fifth
+/// Writes a log of `jobs` jobs of five users, for a rather full machine of 64 nodes. Every fifth
 /// job has no estimate, some outrun theirs, some need more nodes than there are, and many arrive at
-/// one instant.
+/// the same instant.
 fn log(seed: u64, jobs: u64) -> (TempDir, Folder) {
     let mut draw = Stream::new(seed, 0, "test-log");
     let (mut text, mut now) = (String::new(), 0);
@@ -52,7 +52,7 @@ fn judged(experiment: &Specification, files: &Folder, effort: Effort) -> (Vec<Ju
     (judged, rejected)
 }
 
-/// What is judged is what `pavior simulate` does, under schedulers of every kind.
+/// Compares the starts in a replay with those in a simulation, under schedulers of every kind.
 #[test]
 fn jobs_start_when_they_start_in_a_simulation() {
     for (seed, scheduler) in

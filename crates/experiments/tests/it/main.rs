@@ -1,4 +1,4 @@
-//! Experiments from outside: files, sweeps, results.
+//! Tests of experiments through the public interface: files, sweeps, results.
 
 mod advice;
 mod catalogue;

@@ -1,9 +1,9 @@
-//! What is made from the list of parameters: the page about them, and `pavior.simulate` and
-//! `pavior.Experiment` in Python.
+//! Tests of the texts generated from the list of parameters: the page about them, and
+//! `pavior.simulate` and `pavior.Experiment` in Python.
 
 use pavior_experiments::parameters;
 
-/// A file of the repository holds what is made of the list; with `PAVIOR_UPDATE` it is written.
+/// Asserts that a file of the repository is up to date; with `PAVIOR_UPDATE` set, writes it.
 fn assert_fresh(path: &str, made: impl FnOnce(&str) -> String) {
     let file = format!("{}/../../{path}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&file).unwrap();
@@ -33,7 +33,7 @@ fn the_keywords_of_experiment_are_made_from_the_list() {
     assert_fresh("apps/python/python/pavior/_parameters.py", |_| parameters::experiment());
 }
 
-/// Where the declaration begins and ends in the file of declarations.
+/// The lines that enclose the declaration in the file of declarations.
 const MARKS: [&str; 2] =
     ["# The declaration of `simulate` is made from the list of parameters.\n", "# Here it ends.\n"];
 

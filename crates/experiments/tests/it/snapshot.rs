@@ -1,10 +1,10 @@
-//! Snapshots: one request, no time.
+//! Tests of snapshots: one request, no time.
 
 use pavior_experiments::{Samples, Specification, Table, snapshot};
 
 use crate::{read, whole};
 
-/// The values of a metric, point by point, in the first replication.
+/// Returns the values of a metric, point by point, in the first replication.
 fn of(experiment: &Specification, samples: &Samples, metric: &str) -> Vec<Option<f64>> {
     let index = experiment.metrics.iter().position(|spec| spec.name == metric).unwrap();
     samples.iter().map(|point| point[0].values[index]).collect()
@@ -23,9 +23,9 @@ fn a_request_is_asked_in_a_given_state() {
     let samples = whole(&experiment);
     assert_eq!(of(&experiment, &samples, "optimality_index")[0], Some(3.0));
     assert_eq!(of(&experiment, &samples, "granted_nodes")[..2], [Some(1.0), Some(1.0)]);
-    // What is refused has no index.
+    // A refusal has no index.
     assert_eq!(of(&experiment, &samples, "optimality_index")[2..], [None, None]);
-    // Without an order that the experiment states there is none.
+    // The experiment states no order, so the metric has no value.
     assert_eq!(of(&experiment, &samples, "printed_order"), [None; 4]);
     assert!(samples.iter().flatten().all(|sample| sample.allocation_ns.is_some()));
     // A state has neither a load nor a scheduler.
@@ -61,7 +61,7 @@ fn states_are_drawn_anew_for_each_replication_and_the_same_for_all_strategies() 
     let index = |point: usize| -> Vec<Option<f64>> {
         samples[point].iter().map(|sample| sample.values[0]).collect()
     };
-    // ADJ, which may turn a square as much as it likes, and BF both find the most contact.
+    // ADJ, which may turn a square as often as it likes, and BF both find the most contact.
     assert_eq!(index(0), index(1));
     assert!(index(0).iter().any(|one| *one != index(0)[0]));
     // 46 nodes in 8 submeshes, on 128 nodes in 8 rows.

@@ -1,4 +1,4 @@
-//! Experiment files: what they mean, and where their faults are shown.
+//! Tests of experiment files: their meaning, and the places of their faults.
 
 use pavior_experiments::{NoFiles, Policy, Specification, parameters, schema};
 
@@ -14,7 +14,7 @@ fn values_lists_and_ranges_are_combined() {
         experiment.points.iter().step_by(4).map(|point| point.get("load").unwrap()).collect();
     assert_eq!(loads, ["0.1", "1", "10"]);
     assert_eq!(experiment.points.len(), 12);
-    // The last parameter of the list varies fastest; what is left out has its usual value.
+    // The last parameter of the list varies fastest; an omitted one has its default value.
     assert_eq!(experiment.points[1].get("strategy"), Some("ff:turn=all"));
     assert_eq!(experiment.points[2].get("scheduler"), Some("ssd"));
     assert_eq!(experiment.points[0].get("sides"), Some("uniform"));
@@ -127,7 +127,7 @@ fn a_sweep_may_cap_its_replications() {
             Policy::Fixed(_) => 0,
         })
         .collect();
-    // The second point stands in the first sweep.
+    // The second point is in the first sweep.
     assert_eq!(most, [540, 540, 303]);
     let other = read(&text.replace("= 3\n", "= 4\n"));
     let of = |experiment: &Specification| experiment.fingerprint(&NoFiles).unwrap();
@@ -179,7 +179,7 @@ fn an_experiment_without_figures_gets_the_usual_ones() {
     assert!(names("figure = []\n").is_empty());
 }
 
-/// The text of the file that is underlined.
+/// Returns the reason of an error and the text of the file that it underlines.
 fn underlined(text: &str) -> (String, String) {
     let error = Specification::parse(text, "test").err().unwrap_or_else(|| panic!("{text}"));
     (error.reason, text[error.span].to_string())
@@ -250,7 +250,7 @@ fn the_schema_knows_every_key() {
     for parameter in parameters::ALL {
         assert!(properties.contains_key(parameter.name), "{}", parameter.name);
     }
-    // Every key of the schema is read (what is asked for is a fault of value, not of key).
+    // Every key of the schema is known: the value may be at fault, but never the key.
     for key in properties.keys() {
         if let Err(error) = Specification::parse(&format!("{key} = {{ x = 1 }}"), "test") {
             assert!(!error.reason.contains(&format!("unknown key `{key}`")), "{error}");
