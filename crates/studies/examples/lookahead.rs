@@ -1,5 +1,5 @@
-//! A scheduler that looks ahead, as an entry of the yardstick: what much more thinking than that of
-//! EASY buys.
+//! A scheduler that looks ahead, as an entry of the yardstick. It shows the gain from much more
+//! computation than EASY makes.
 //!
 //! ```sh
 //! cargo run --release -p pavior-studies --example lookahead            # all drawn scenarios
@@ -7,16 +7,16 @@
 //! cargo run --release -p pavior-studies --example lookahead -- FOLDER  # those of logs, too
 //! ```
 //!
-//! Before each decision it tries what EASY would start, each of the oldest jobs that fit, and to
-//! start nothing while something runs. Each is tried in a few futures: on a copy of the machine
-//! time runs on under EASY. How long jobs run there, as a share of what is said of them, is drawn
-//! from the shares of jobs that have ended, and the jobs that arrive from those that came before.
-//! All tries meet the same futures. It takes the one after which jobs
-//! start earliest in the mean; of equals what EASY would do. Nothing keeps a large job from
-//! starving but its place in that mean.
+//! Before each decision it considers several alternatives: the start that EASY would choose, a
+//! start of each of the oldest jobs that fit, and, while any job runs, no start at all. Each
+//! alternative is tried in a few futures, in which EASY continues on a copy of the machine. In a
+//! future, run times are drawn as shares of the estimates, from the shares of jobs that have ended,
+//! and arriving jobs are drawn from those that came before. All alternatives meet the same futures.
+//! The scheduler takes the alternative after which jobs start earliest on average; among equal ones
+//! it prefers the choice of EASY. Only its share in that average keeps a large job from starving.
 //!
-//! Cost: for o oldest jobs and f futures at most f (o + 2) futures a decision, each of as many
-//! starts as it has jobs.
+//! Cost: for o oldest jobs and f futures, at most f (o + 2) simulated futures per decision, each
+//! with as many starts as it has jobs.
 //!
 //! Source: rollout of a base policy (Bertsekas, Tsitsiklis & Wu, "Rollout algorithms for
 //! combinatorial optimization", Journal of Heuristics 3, 1997), with common random numbers.
@@ -33,45 +33,45 @@ use pavior::workload::Job;
 use pavior::{JobId, Time};
 use pavior_studies::yardstick::{Effort, Row, Yardstick, judge_all};
 
-/// How much is thought.
+/// The amount of computation.
 #[derive(Clone, Copy)]
 struct Thinking {
-    /// The oldest jobs that are tried.
+    /// The number of oldest jobs that are tried.
     oldest: usize,
-    /// The futures of a try.
+    /// The number of futures of each alternative.
     futures: usize,
-    /// The oldest jobs of the queue that a future has.
+    /// The number of oldest jobs of the queue in a future.
     seen: usize,
-    /// The jobs that arrive in a future.
+    /// The number of jobs that arrive in a future.
     coming: usize,
 }
 
-/// What is compared.
+/// The levels that are compared.
 const LEVELS: [(&str, Thinking); 3] = [
     ("look-ahead-2", Thinking { oldest: 3, futures: 2, seen: 32, coming: 16 }),
     ("look-ahead-8", Thinking { oldest: 6, futures: 8, seen: 64, coming: 48 }),
     ("look-ahead-32", Thinking { oldest: 10, futures: 32, seen: 96, coming: 96 }),
 ];
-/// The number of the first job that is drawn: none that has come has such a number.
+/// The number of the first drawn job; no real job has a number as large.
 const UNSEEN: u64 = 1 << 62;
-/// How often a run time is drawn that is not longer than a job has run.
+/// Maximum number of attempts to draw a run time longer than the job has already run.
 const TRIES: usize = 16;
-/// The last arrivals and ends that futures are drawn from.
+/// The number of past arrivals and ends from which futures are drawn.
 const PAST: usize = 256;
 
 struct LookAhead {
     thinking: Thinking,
     easy: Selection,
-    /// The last arrivals: the time since the one before, and the job.
+    /// The last arrivals: the time since the previous one, and the job.
     past: Vec<(Time, Job)>,
     last: Time,
-    /// When it was asked last.
+    /// The time of the previous call.
     asked: Time,
-    /// The jobs that ran then: their starts, and how long they were said to run.
+    /// The jobs that ran at that time: their starts, and their estimated run times.
     ran: BTreeMap<JobId, (Time, Time)>,
-    /// How long the last jobs ran that have ended, as a share of what was said.
+    /// The run times of the last jobs that ended, as shares of their estimates.
     shares: Vec<f64>,
-    /// Jobs up to this number have been seen.
+    /// The largest number of a job that has been seen.
     seen: Option<u64>,
     dice: Stream,
 }
@@ -93,7 +93,7 @@ impl Scheduler for LookAhead {
         if first.as_ref().map_or(oldest.is_empty(), |start| start.index >= self.thinking.seen) {
             return first;
         }
-        // While nothing runs, nothing may come after which it is asked again.
+        // If no job runs, there may be no later event at which it is asked again.
         let wait = (!running.is_empty()).then_some(None);
         let others = oldest.into_iter().map(|index| Some(Start::at(index))).chain(wait);
         let mut tries = vec![first];
@@ -130,18 +130,18 @@ impl LookAhead {
         }
     }
 
-    /// EASY, which has decided nothing yet.
+    /// Creates an EASY scheduler without state.
     fn base(&self) -> Box<dyn Scheduler> {
         self.easy.build(()).expect("it needs nothing")
     }
 
-    /// Notes the jobs that have come and ended since it was asked last.
+    /// Records the jobs that have arrived and ended since the previous call.
     fn learn(&mut self, now: Time, queue: &Queue, running: &Running) {
         let (shares, asked) = (&mut self.shares, self.asked);
         self.ran.retain(|&job, &mut (start, said)| {
             let runs = running.get(job).is_some();
             if !runs && said > Time::ZERO {
-                // While nothing waits it is not asked: a job may have ended when it was said to.
+                // It is not called while no job waits, so the job may have ended as estimated.
                 let length = now.since(start).min(said.max(asked.since(start)));
                 shares.push(length.0 as f64 / said.0 as f64);
             }
@@ -163,7 +163,7 @@ impl LookAhead {
         self.past.drain(..old);
     }
 
-    /// Jobs that may come: each is one of the past, after the time that lay before one of the past.
+    /// Draws arrivals: each is a past job, after an interval between past arrivals.
     fn arrivals(&mut self, now: Time) -> Vec<Job> {
         let (past, mut at) = (self.past.len() as u64, now);
         let mut come = Vec::with_capacity(self.thinking.coming);
@@ -176,7 +176,7 @@ impl LookAhead {
         come
     }
 
-    /// A future: jobs that come, and how long these run, those that wait and those that run.
+    /// Draws a future: arriving jobs, and the run times of arriving, waiting and running jobs.
     fn draw(&mut self, now: Time, queue: &Queue, running: &Running) -> Drawn {
         let coming = self.arrivals(now);
         let mut lengths = HashMap::new();
@@ -190,7 +190,7 @@ impl LookAhead {
         Drawn { coming, lengths }
     }
 
-    /// How long a job runs that is said to run for a time, and has run so far.
+    /// Draws the run time of a job from its estimate, given that it has already run for `so_far`.
     fn length(&mut self, said: Time, so_far: Time) -> Time {
         for _ in 0..TRIES {
             if self.shares.is_empty() {
@@ -205,7 +205,7 @@ impl LookAhead {
         said
     }
 
-    /// When jobs start after a decision, summed over the oldest that wait and those that come.
+    /// Sums the start times, after a decision, of the oldest waiting jobs and of those that arrive.
     fn cost(
         &self,
         now: Time,
@@ -245,15 +245,15 @@ impl LookAhead {
     }
 }
 
-/// What is drawn for a future.
+/// The random values of a future.
 struct Drawn {
-    /// The jobs that come.
+    /// The jobs that arrive.
     coming: Vec<Job>,
-    /// How long jobs run, from their starts on.
+    /// The run times of jobs.
     lengths: HashMap<JobId, Time>,
 }
 
-/// EASY from an instant on: at it and before nothing starts.
+/// EASY that starts jobs only after an instant.
 struct From {
     after: Option<Time>,
     base: Box<dyn Scheduler>,

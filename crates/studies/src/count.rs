@@ -1,31 +1,31 @@
-//! The verdict of each statement, from its rows.
+//! The verdict on each statement, computed from its rows.
 
 use std::io::Write;
 
 use super::statements::Statements;
 use super::{Statement, Verdict};
 
-/// A statement with its rows counted.
+/// A statement with the counts of its rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatementCount {
-    /// The statement.
+    /// The id of the statement.
     pub id: String,
-    /// What it says.
+    /// The claim.
     pub claim: String,
-    /// Rows that the paper states, by verdict: hold, hold within tolerance, differ.
+    /// The number of rows stated by the paper, by verdict: hold, hold within tolerance, differ.
     pub stated: [usize; 3],
-    /// Rows that are ours to add, likewise.
+    /// The number of rows that we add, by verdict.
     pub ours: [usize; 3],
 }
 
 impl StatementCount {
-    /// Rows that the paper states.
+    /// Returns the number of rows stated by the paper.
     pub fn rows(&self) -> usize {
         self.stated.iter().sum()
     }
 
-    /// The statement's own verdict: it differs if a row that the paper states does, and holds
-    /// within tolerance if one of them only does so. Rows that are ours count for nothing.
+    /// Returns the verdict on the statement. It differs if any row stated by the paper differs, and
+    /// holds within tolerance if any of them does only so. Rows that we add do not count.
     pub fn verdict(&self) -> Verdict {
         match self.stated {
             [_, _, differ] if differ > 0 => Verdict::Differs,
@@ -35,7 +35,7 @@ impl StatementCount {
         }
     }
 
-    /// The rows in words.
+    /// Describes the counts of rows.
     pub fn in_words(&self) -> String {
         let words = |[hold, tolerance, differ]: [usize; 3]| {
             let counts = [(hold, "hold"), (tolerance, "within tolerance"), (differ, "differ")];
@@ -49,7 +49,7 @@ impl StatementCount {
     }
 }
 
-/// The statements that have rows, in their order.
+/// Returns the statements that have rows, in their order.
 pub(super) fn counts(statements: &Statements, all: &[Statement]) -> Vec<StatementCount> {
     let mut counts = Vec::new();
     for claim in &statements.statement {
@@ -66,7 +66,7 @@ pub(super) fn counts(statements: &Statements, all: &[Statement]) -> Vec<Statemen
     counts
 }
 
-/// How many statements hold, hold within tolerance, and differ, in words.
+/// Describes how many statements hold, hold within tolerance, and differ.
 pub fn in_words(counts: &[StatementCount]) -> String {
     let of = |verdict| counts.iter().filter(|one| one.verdict() == verdict).count();
     format!(
@@ -78,7 +78,7 @@ pub fn in_words(counts: &[StatementCount]) -> String {
     )
 }
 
-/// Writes a row a statement as CSV; its rows are those that the paper states.
+/// Writes one row per statement as CSV; its counts are those of the rows stated by the paper.
 ///
 /// # Errors
 /// If the writer fails.

@@ -1,4 +1,4 @@
-//! What the samples say of points that statements name.
+//! The results of samples at the points that statements name.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,25 +15,24 @@ use pavior::simulation::metrics::ALLOCATION_NS;
 pub struct Estimate {
     /// The number.
     pub value: f64,
-    /// The half-width; none where there are too few runs for one. Half the length of the interval
-    /// of a median.
+    /// The half-width, or half the length of a median's interval; `None` if there are too few runs.
     pub ci95: Option<f64>,
-    /// How far the interval of a median reaches below it and above it.
+    /// The distances from a median to the lower and the upper end of its interval.
     pub sides: Option<[f64; 2]>,
-    /// The replications that it is made of.
+    /// The number of replications used.
     pub runs: u64,
-    /// Whether a point that it is made of missed its target of precision.
+    /// True if any point used missed its precision target.
     pub missed: bool,
 }
 
 impl Estimate {
-    /// The ends of the interval; the number itself twice where there is none.
+    /// Returns the ends of the interval; both are the number itself if there is no interval.
     pub fn ends(self) -> [f64; 2] {
         let [below, above] = self.sides.unwrap_or([self.ci95.unwrap_or(0.0); 2]);
         [self.value - below, self.value + above]
     }
 
-    /// How far a number lies outside of the interval; negative within.
+    /// Returns the distance of a number from the interval; negative if the number is inside.
     pub fn outside(self, number: f64) -> f64 {
         let [below, above] = self.sides.unwrap_or([self.ci95.unwrap_or(0.0); 2]);
         let apart = number - self.value;
@@ -42,27 +41,27 @@ impl Estimate {
     }
 }
 
-/// The samples of an experiment, asked by the values of parameters.
+/// The samples of an experiment, accessible by values of parameters.
 pub(super) struct Evidence<'e> {
     specification: &'e Specification,
     samples: &'e Samples,
 }
 
-/// A metric of an experiment: one that is observed, or the measured time of allocation, of which
-/// the median of the runs counts: a run that was interrupted hardly moves it.
+/// A metric of an experiment: either an observed one, or the measured time of allocation. A time is
+/// represented by the median of the runs, which interrupted runs hardly affect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Observed {
-    /// The index of the metric.
+    /// The index of a metric.
     Metric(usize),
     /// The time of an attempt, in ns.
     Time,
-    /// It times a metric with this index: `allocation_ns * attempts` is the time for all jobs of a
-    /// run, every attempt included.
+    /// The time of an attempt multiplied by the metric with this index: `allocation_ns * attempts`
+    /// is the time for all attempts of a run.
     TimeBy(usize),
 }
 
 impl Observed {
-    /// Whether it is a measured time.
+    /// Returns true for a measured time.
     fn is_measured(self) -> bool {
         !matches!(self, Observed::Metric(_))
     }
@@ -72,13 +71,13 @@ impl Observed {
 pub(super) type Pair = [usize; 2];
 
 impl<'e> Evidence<'e> {
-    /// The evidence of samples.
+    /// Creates the evidence of samples.
     pub(super) fn new(specification: &'e Specification, samples: &'e Samples) -> Evidence<'e> {
         Evidence { specification, samples }
     }
 
-    /// The values of a parameter at the points that have these values, each as a number if it is
-    /// one, and as its text. Numbers are ascending, words are in the order of the points.
+    /// Returns the values of a parameter at the points that match `picks`, each as a number, if it
+    /// is one, and as text. Numbers are in ascending order, words in the order of the points.
     pub(super) fn values(
         &self,
         parameter: &str,
@@ -99,8 +98,7 @@ impl<'e> Evidence<'e> {
         Ok(values)
     }
 
-    /// The index of the one point that has these values; an empty one is that of a parameter that
-    /// is not set.
+    /// Returns the index of the only point that matches `picks`; an empty value means not set.
     pub(super) fn point(&self, picks: &BTreeMap<String, String>) -> Result<usize, String> {
         let wanted = canonical(picks)?;
         let wanted = borrowed(&wanted);
@@ -117,12 +115,12 @@ impl<'e> Evidence<'e> {
         }
     }
 
-    /// The one point that has these values.
+    /// Returns the only point that matches `picks`.
     pub(super) fn at(&self, picks: &BTreeMap<String, String>) -> Result<&'e Point, String> {
         self.point(picks).map(|index| &self.specification.points[index])
     }
 
-    /// A metric by name; `allocation_ns * NAME` is a product.
+    /// Finds a metric by name; `allocation_ns * NAME` is a product.
     pub(super) fn metric(&self, name: &str) -> Result<Observed, String> {
         let specification = self.specification;
         let index = |name: &str| {
@@ -141,7 +139,7 @@ impl<'e> Evidence<'e> {
         }
     }
 
-    /// An estimate from so many runs of these points.
+    /// Creates an estimate from `runs` runs of these points.
     fn estimate(
         &self,
         (value, ci95): (f64, Option<f64>),
@@ -153,7 +151,7 @@ impl<'e> Evidence<'e> {
         Estimate { value, ci95, sides: None, runs: runs as u64, missed }
     }
 
-    /// The values of a metric at a point, replication by replication.
+    /// Returns the values of a metric at a point, by replication.
     fn sample(&self, metric: Observed, point: usize) -> Vec<Option<f64>> {
         let samples = self.samples[point].iter();
         match metric {
@@ -165,19 +163,19 @@ impl<'e> Evidence<'e> {
         }
     }
 
-    /// The values of two points, replication by replication.
+    /// Returns the values of a metric at two points, by replication.
     fn pairs(&self, metric: Observed, [a, b]: Pair) -> (Vec<f64>, Vec<f64>) {
         let (a, b) = (self.sample(metric, a), self.sample(metric, b));
         a.into_iter().zip(b).filter_map(|(a, b)| Some((a?, b?))).unzip()
     }
 
-    /// The mean of a metric at a point.
+    /// Returns the mean of a metric at a point; for a measured time, the median.
     pub(super) fn mean(&self, metric: Observed, point: usize) -> Option<Estimate> {
         let sample: Vec<f64> = self.sample(metric, point).into_iter().flatten().collect();
         self.middle(metric, &sample, &[point])
     }
 
-    /// The mean of numbers, run by run; of measured ones the median.
+    /// Returns the mean of numbers, one per run; for a measured time, the median.
     fn middle(&self, metric: Observed, sample: &[f64], points: &[usize]) -> Option<Estimate> {
         if !metric.is_measured() {
             let middle = (mean(sample)?, half_width(sample, 0.95));
@@ -187,22 +185,22 @@ impl<'e> Evidence<'e> {
         let sides = interval.map(|[low, high]| [value - low, high - value]);
         let half = sides.map(|[below, above]| f64::midpoint(below, above));
         let estimate = self.estimate((value, half), sample.len(), points);
-        // Times are no target of precision.
+        // Times have no precision target.
         Some(Estimate { sides, missed: false, ..estimate })
     }
 
-    /// The ratio of two points, over the same jobs.
+    /// Returns the ratio of two points, over the same jobs.
     pub(super) fn ratio(&self, metric: Observed, pair: Pair) -> Option<Estimate> {
         self.compared(metric, pair, |x, y| x / y, |all| Some((all.ratio?, all.ratio_ci95)))
     }
 
-    /// The difference of two points, over the same jobs.
+    /// Returns the difference of two points, over the same jobs.
     pub(super) fn difference(&self, metric: Observed, pair: Pair) -> Option<Estimate> {
         let of_all = |all: Paired| Some((all.difference, all.difference_ci95));
         self.compared(metric, pair, |x, y| x - y, of_all)
     }
 
-    /// Two points compared: run by run where times were measured, else all runs together.
+    /// Compares two points: run by run for measured times, otherwise over all runs together.
     fn compared(
         &self,
         metric: Observed,
@@ -218,7 +216,7 @@ impl<'e> Evidence<'e> {
         Some(self.estimate(of_all(Paired::of(&xs, &ys)?)?, xs.len(), &pair))
     }
 
-    /// How much greater `of` two values is at `high` than at `low`, from the runs' own differences.
+    /// Returns the excess of `of` two values at `high` over that at `low`, run by run.
     pub(super) fn growth(
         &self,
         metric: Observed,
@@ -235,7 +233,7 @@ impl<'e> Evidence<'e> {
     }
 }
 
-/// A parameter by name.
+/// Finds a parameter by name.
 fn known(name: &str) -> Result<&'static Parameter, String> {
     let found = parameters::ALL.iter().find(|parameter| parameter.is_called(name));
     found.ok_or_else(|| {
@@ -244,7 +242,7 @@ fn known(name: &str) -> Result<&'static Parameter, String> {
     })
 }
 
-/// Values as points have them.
+/// Converts values to their canonical form, as in points.
 fn canonical(picks: &BTreeMap<String, String>) -> Result<Vec<(&'static str, Arc<str>)>, String> {
     let one = |(key, value): (&String, &String)| {
         let parameter = known(key)?;
@@ -260,7 +258,7 @@ fn canonical(picks: &BTreeMap<String, String>) -> Result<Vec<(&'static str, Arc<
     picks.iter().map(one).collect()
 }
 
-/// As points are asked.
+/// Borrows values in the form that [`Point::has`] expects.
 fn borrowed<'v>(values: &'v [(&'static str, Arc<str>)]) -> Vec<(&'v str, &'v str)> {
     values.iter().map(|(key, value)| (*key, &**value)).collect()
 }

@@ -1,4 +1,4 @@
-//! A paper's folder: its files, built in or a user's own.
+//! The folder of a paper: its files, either built in or a user's own.
 
 use std::ops::Range;
 
@@ -17,15 +17,15 @@ pub(super) struct Folder {
     pub(super) readings: Option<String>,
 }
 
-/// A paper's folder that cannot be read.
+/// An error in reading the folder of a paper.
 #[derive(Debug, Error)]
 #[error("{file}: {reason}")]
 pub struct PaperError {
     /// The file in the folder.
     pub file: &'static str,
-    /// What is wrong.
+    /// The fault.
     pub reason: String,
-    /// Its text, and where in it the fault is, if that is known.
+    /// The text of the file and the range of the fault in it, if known.
     pub place: Option<(String, Range<usize>)>,
 }
 
@@ -41,8 +41,8 @@ pub(super) const QUICK: &str = "quick.toml";
 pub(super) const STATEMENTS: &str = "statements.toml";
 pub(super) const READINGS: &str = "readings.toml";
 
-/// A folder of `papers/`, built into the program. What a part of a study does not have itself is
-/// the study's.
+/// A folder of `papers/` that is built into the program. A part of a study takes the files that it
+/// does not have from the study.
 macro_rules! folder {
     ($name:literal, $study:literal, $readings:expr) => {
         Folder {
@@ -57,7 +57,7 @@ macro_rules! folder {
 pub(super) use folder;
 
 impl Folder {
-    /// Reads a user's folder; `read` gives the text of one of its files, none where there is none.
+    /// Reads a user's folder; `read` returns the text of a file, or `None` if it does not exist.
     pub(super) fn read(
         read: &dyn Fn(&str) -> Result<Option<String>, String>,
     ) -> Result<Folder, PaperError> {
@@ -76,13 +76,13 @@ impl Folder {
         })
     }
 
-    /// The quick experiment: every key of `quick.toml` instead of the same key of the experiment.
+    /// Returns the experiment in which every key of `quick.toml` replaces the same key.
     pub(super) fn quick_experiment(&self) -> Result<String, PaperError> {
         replaced(&self.experiment, &self.quick)
     }
 }
 
-/// An experiment with every key of a quick one instead of its own.
+/// Returns an experiment in which every key of a quick one replaces its own.
 pub(super) fn replaced(experiment: &str, quick: &str) -> Result<String, PaperError> {
     let mut whole: Table = parse(EXPERIMENT, experiment)?;
     let quick: Table = parse(QUICK, quick)?;
@@ -90,7 +90,7 @@ pub(super) fn replaced(experiment: &str, quick: &str) -> Result<String, PaperErr
     toml::to_string(&whole).map_err(|error| PaperError::new(QUICK, error.to_string()))
 }
 
-/// A file, read.
+/// Parses a file.
 pub(super) fn parse<T: DeserializeOwned>(file: &'static str, text: &str) -> Result<T, PaperError> {
     toml::from_str(text).map_err(|error| PaperError {
         file,
@@ -99,7 +99,7 @@ pub(super) fn parse<T: DeserializeOwned>(file: &'static str, text: &str) -> Resu
     })
 }
 
-/// An experiment of the paper, from the text of this file.
+/// Reads an experiment of the paper from the text of this file.
 pub(super) fn specification(
     file: &'static str,
     text: String,

@@ -1,27 +1,27 @@
-//! The study of forecasts: jobs of logs are told when they will start, and each interval is held
-//! against what came. An experiment whose points are logs, and goals for each of them.
+//! The study of forecasts: jobs of logs get a forecast of their start, and each interval is
+//! compared with the actual start. It is an experiment with a log per point, and goals for each.
 
 use pavior::experiments::{LogScore, Specification};
 
 use crate::folder::{self, PaperError};
 
-/// The name in `pavior reproduce`, and of its folder.
+/// The name in `pavior reproduce`, and that of its folder.
 pub const NAME: &str = "forecasts";
 
-/// How many futures each forecast has.
+/// The number of futures of each forecast.
 pub const FUTURES: usize = 8;
 
-/// The share of jobs, of those that wait, whose start is to lie in the 90 % interval.
+/// The required share of waiting jobs whose start is in the 90 % interval.
 const HELD: [f64; 2] = [0.87, 0.93];
-/// The same for each third of them by nodes.
+/// The required share in each third of these jobs by nodes.
 const THIRD_HELD: [f64; 2] = [0.82, 0.97];
-/// Thirds with fewer jobs are not judged.
+/// Minimum number of jobs of a third that is judged.
 const FEWEST: u64 = 500;
 
-/// The experiment as a file; the quick one has fewer logs, and few jobs of each.
+/// Returns the experiment as a file. The quick one has few jobs of each log.
 ///
 /// # Errors
-/// If a file is no TOML.
+/// If a file is not TOML.
 pub fn experiment(quick: bool) -> Result<String, PaperError> {
     let experiment = include_str!("../papers/forecasts/experiment.toml");
     if !quick {
@@ -30,27 +30,27 @@ pub fn experiment(quick: bool) -> Result<String, PaperError> {
     folder::replaced(experiment, include_str!("../papers/forecasts/quick.toml"))
 }
 
-/// The experiment.
+/// Reads the experiment.
 ///
 /// # Errors
-/// If something in its file means nothing.
+/// If anything in its file is invalid.
 pub fn specification(quick: bool) -> Result<Specification, PaperError> {
     let file = if quick { folder::QUICK } else { folder::EXPERIMENT };
     folder::specification(file, experiment(quick)?, NAME)
 }
 
-/// The forecasts of a log, judged.
+/// The judged forecasts for a log.
 pub struct JudgedLog {
-    /// Its name, without the version of its file.
+    /// The name of the log, without the version of its file.
     pub log: String,
     /// The machine.
     pub machine: String,
-    /// How good they were.
+    /// The quality of the forecasts.
     pub forecasts: LogScore,
 }
 
 impl JudgedLog {
-    /// The scores of the points of the experiment, in their order.
+    /// Combines the points of the experiment with their scores, in order.
     pub fn all(specification: &Specification, scores: Vec<LogScore>) -> Vec<JudgedLog> {
         let points = specification.points.iter().zip(scores);
         let one = |(point, forecasts): (&pavior::experiments::Point, LogScore)| {
@@ -62,8 +62,8 @@ impl JudgedLog {
         points.map(one).collect()
     }
 
-    /// Whether its intervals hold as often as they are to. None if it is not judged: no user has
-    /// said how long a job runs.
+    /// Returns true if the intervals contain the start as often as required; `None` if the log is
+    /// not judged, because none of its jobs has an estimate.
     pub fn holds(&self) -> Option<bool> {
         let LogScore { score, estimates, .. } = &self.forecasts;
         let within = |[low, high]: [f64; 2], held: f64| low <= held && held <= high;
@@ -72,7 +72,7 @@ impl JudgedLog {
         estimates.then(all)
     }
 
-    /// Whether the loss is less than that of each other forecast; none if it is not judged.
+    /// Returns true if the loss is less than that of each other forecast; `None` if not judged.
     pub fn leads(&self) -> Option<bool> {
         let LogScore { score, estimates, .. } = &self.forecasts;
         let others = [score.plan_loss, score.corrected_loss, score.past_waits_loss];
@@ -104,7 +104,7 @@ impl JudgedLog {
         "leads",
     ];
 
-    /// A row of a table. Shares have three decimals, hours four digits.
+    /// Returns a row of a table. Shares have three decimals, and so have hours.
     pub fn cells(&self) -> Vec<String> {
         let LogScore { score, rejected, estimates } = &self.forecasts;
         let hours = |seconds: f64| format!("{:.3}", seconds / 3600.0);
@@ -130,10 +130,10 @@ impl JudgedLog {
     }
 }
 
-/// The rows as CSV.
+/// Writes the rows as CSV.
 ///
 /// # Errors
-/// Never, unless memory is no writer.
+/// If the writer fails.
 pub fn write(logs: &[JudgedLog], out: &mut dyn std::io::Write) -> Result<(), csv::Error> {
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(JudgedLog::COLUMNS)?;
@@ -141,7 +141,7 @@ pub fn write(logs: &[JudgedLog], out: &mut dyn std::io::Write) -> Result<(), csv
     Ok(writer.flush()?)
 }
 
-/// What follows from the table, in a sentence.
+/// Describes the conclusion from the table in a sentence.
 pub fn in_words(logs: &[JudgedLog]) -> String {
     let judged: Vec<&JudgedLog> = logs.iter().filter(|log| log.forecasts.estimates).collect();
     let count = |good: fn(&JudgedLog) -> Option<bool>| {

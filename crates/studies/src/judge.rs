@@ -1,4 +1,4 @@
-//! The judge of statements: it knows rules, and no paper.
+//! The judge of statements, which knows rules but no particular paper.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,7 +15,7 @@ use super::{Estimate, Evidence, Statement};
 /// Judges every row.
 ///
 /// # Errors
-/// Where the row stands that names what is not there, and why.
+/// If a row names anything that does not exist: the place of the row, and the reason.
 pub(super) fn judge(
     statements: &Statements,
     evidence: &Evidence<'_>,
@@ -43,7 +43,7 @@ struct Judge<'e, 's> {
 }
 
 impl Judge<'_, '_> {
-    /// The rows of a row's values: combinations of the same name are one.
+    /// Judges a row, with one statement per name, which may stand for several combinations.
     fn rows(&self, claim: &str, row: &Row, all: &mut Vec<Statement>) -> Result<(), String> {
         let mut named: Vec<(String, Vec<Combination>)> = Vec::new();
         for one in combinations(row, self.evidence)? {
@@ -69,12 +69,12 @@ impl Judge<'_, '_> {
         Ok(())
     }
 
-    /// The word for a value.
+    /// Returns the word for a value.
     fn named<'n>(&'n self, value: &'n str) -> &'n str {
         self.names.get(value).map_or(value, String::as_str)
     }
 
-    /// A row: it is as good as the worst of its combinations, of which one is shown.
+    /// Judges the combinations of one name. The verdict is that of the worst; one of them is shown.
     fn row(&self, row: &Row, members: &[Combination]) -> Result<Statement, String> {
         let judged = members.iter().map(|one| self.one(row, one)).collect::<Result<Vec<_>, _>>();
         let mut judged = judged?;
@@ -87,7 +87,7 @@ impl Judge<'_, '_> {
         Ok(shown)
     }
 
-    /// One combination.
+    /// Judges one combination.
     fn one(&self, row: &Row, one: &Combination) -> Result<Statement, String> {
         if let Some(formulas) = &row.formulas {
             return self.formulas(row, formulas, one);
@@ -108,7 +108,7 @@ impl Judge<'_, '_> {
         Ok(judged)
     }
 
-    /// What is claimed of one combination.
+    /// Returns the claim about one combination.
     fn claim(&self, row: &Row, one: &Combination) -> Result<Claim, String> {
         Ok(match (row.rule, &row.paper) {
             (Rule::Value | Rule::Difference, Some(Stated::Number(paper))) => Claim::Value(*paper),
@@ -124,7 +124,7 @@ impl Judge<'_, '_> {
         })
     }
 
-    /// The claim of an order in words: as given, else from the values of both points.
+    /// Returns the claim of an order in words: as given, or made from the values of both points.
     fn order(&self, row: &Row, one: &Combination) -> String {
         if let Some(Stated::Words(words)) = &row.paper {
             return words.clone();
@@ -139,7 +139,7 @@ impl Judge<'_, '_> {
         format!("{} {order} {}", side(Side::A).join(" "), side(Side::B).join(" "))
     }
 
-    /// Our number.
+    /// Returns our number.
     fn measured(
         &self,
         row: &Row,
@@ -163,14 +163,14 @@ impl Judge<'_, '_> {
         })
     }
 
-    /// The two points of a combination; the same one twice where it names one.
+    /// Returns the two points of a combination, which are the same if it names only one.
     fn pair(&self, row: &Row, one: &Combination, common: &[Side]) -> Result<Pair, String> {
         let point = |side| self.evidence.point(&one.picks(&[common, &[side]].concat()));
         let a = point(Side::A)?;
         Ok([a, if row.b.is_empty() { a } else { point(Side::B)? }])
     }
 
-    /// Two formulas compared.
+    /// Compares two formulas.
     fn formulas(
         &self,
         row: &Row,
@@ -201,11 +201,11 @@ impl Judge<'_, '_> {
     }
 }
 
-/// The combination that is shown: of an order the one that speaks most against it, of things that
-/// are close the one that is farthest, of stated numbers the first. Of equal ones it is the last.
+/// Returns the combination to show: for an order the one with the strongest evidence against it,
+/// for closeness the farthest apart, for stated numbers the first; among equals the last.
 fn shown(rule: Rule, judged: Vec<Statement>) -> Option<Statement> {
     let key = |one: &Statement| match rule {
-        // What has no ratio is farther from 1 than nothing.
+        // A statement without a ratio ranks below one whose ratio is exactly 1.
         Rule::Close => one.ratio.map_or(-1.0, |ratio| (ratio - 1.0).abs()),
         Rule::Above => one.ratio.map_or(f64::INFINITY, |ratio| -ratio),
         Rule::Highest => one.ours.map_or(f64::INFINITY, |difference| -difference),

@@ -1,16 +1,17 @@
-//! The papers: experiments and statements as data, and the one judge of them.
+//! Papers: experiments and statements as data, and a common judge for all of them.
 //!
-//! A paper is a folder of TOML files, built in from `papers/` or a user's own:
+//! A paper is a folder of TOML files, either built in from `papers/` or a user's own:
 //!
-//! - `paper.toml`: what it is, and what a reader must know of how it is read.
-//! - `experiment.toml`: its experiment, as any other.
+//! - `paper.toml`: title, source, and remarks on the interpretation of the paper.
+//! - `experiment.toml`: its experiment, in the usual format.
 //! - `quick.toml`: keys that replace those of the experiment in a quick run.
-//! - `statements.toml`: what the paper states, row by row, with the rule that judges each row.
-//! - `readings.toml`: other readings of what the paper leaves open; it may be missing.
+//! - `statements.toml`: the statements of the paper, row by row, with the rule that judges each
+//!   row.
+//! - `readings.toml`: other readings of points that the paper leaves open; optional.
 //!
-//! The judge knows rules, and no paper. The one strategy that it knows is MFA, whose paper has
-//! worked examples. The study of [`forecasts`] has an experiment, too, and goals instead of
-//! statements.
+//! The judge knows rules but no particular paper. The only strategy that it knows is MFA, whose
+//! paper has worked examples. The study of [`forecasts`] also has an experiment, but goals instead
+//! of statements.
 
 mod count;
 mod evidence;
@@ -52,7 +53,7 @@ pub struct Paper {
     readings: Option<Readings>,
 }
 
-/// `paper.toml`.
+/// The contents of `paper.toml`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct About {
@@ -60,12 +61,12 @@ struct About {
     source: String,
     #[serde(default)]
     reading: Vec<String>,
-    /// A study of this project, which is none of the published papers.
+    /// True for a study of this project, which is not one of the published papers.
     #[serde(default)]
     study: bool,
 }
 
-/// The papers that are built in, by the names of their folders.
+/// The names of the built-in papers, which are those of their folders.
 pub const NAMES: [&str; 7] =
     ["tbl", "gabl", "nas", "mfa", "contiguity", "contiguity-first", "slices"];
 
@@ -80,30 +81,30 @@ static BUILT_IN: LazyLock<Vec<Paper>> = LazyLock::new(|| {
         folder!("slices", "slices", None),
     ];
     let papers = NAMES.iter().zip(folders);
-    // A test reads every one of them.
+    // A test reads each of them.
     papers.map(|(name, folder)| Paper::new(name, folder).expect("a paper of this crate")).collect()
 });
 
-/// What a report of a quick run says first.
+/// The first remark in the report of a quick run.
 const QUICK: &str = "A quick run: few loads and few replications. Its intervals are wide, and wide \
     intervals hold much; the full run is what counts.";
 
 impl Paper {
-    /// The papers and studies that are built in.
+    /// Returns the built-in papers and studies.
     pub fn built_in() -> &'static [Paper] {
         &BUILT_IN
     }
 
-    /// The published papers of those that are built in, the four of `reproduce all`.
+    /// Returns the published papers among them, which are the four of `reproduce all`.
     pub fn published() -> Vec<&'static Paper> {
         BUILT_IN.iter().filter(|paper| !paper.about.study).collect()
     }
 
-    /// Reads a paper from a folder of this name; `read` gives the text of one of its files, none
-    /// where there is none.
+    /// Reads a paper from a folder with this name; `read` returns the text of a file, or `None` if
+    /// there is no such file.
     ///
     /// # Errors
-    /// If a file is missing or says something that means nothing.
+    /// If a file is missing or its contents are invalid.
     pub fn open(
         name: &str,
         read: &dyn Fn(&str) -> Result<Option<String>, String>,
@@ -123,7 +124,7 @@ impl Paper {
         Ok(Paper { name: name.to_string(), about, folder, statements, readings })
     }
 
-    /// Whether experiment and statements go together, found without a run.
+    /// Checks without a run that experiment, statements and readings go together.
     fn check(&self, quick: bool) -> Result<(), PaperError> {
         let specification = self.specification(quick)?;
         let nothing = vec![Vec::new(); specification.points.len()];
@@ -134,42 +135,42 @@ impl Paper {
         }
     }
 
-    /// Its title.
+    /// Returns the title.
     pub fn title(&self) -> &str {
         &self.about.title
     }
 
-    /// Authors and year.
+    /// Returns the authors and the year.
     pub fn source(&self) -> &str {
         &self.about.source
     }
 
-    /// Other readings of what it leaves open.
+    /// Returns other readings of points that the paper leaves open.
     pub fn readings(&self) -> Option<&Readings> {
         self.readings.as_ref()
     }
 
-    /// The experiment as a file; the quick one has fewer loads and runs.
+    /// Returns the experiment as a file; the quick one has fewer loads and runs.
     ///
     /// # Errors
-    /// If a file is no TOML.
+    /// If a file is not TOML.
     pub fn experiment(&self, quick: bool) -> Result<String, PaperError> {
         if quick { self.folder.quick_experiment() } else { Ok(self.folder.experiment.clone()) }
     }
 
-    /// The experiment.
+    /// Reads the experiment.
     ///
     /// # Errors
-    /// If something in its file means nothing.
+    /// If anything in its file is invalid.
     pub fn specification(&self, quick: bool) -> Result<Specification, PaperError> {
         let file = if quick { folder::QUICK } else { folder::EXPERIMENT };
         folder::specification(file, self.experiment(quick)?, &self.name)
     }
 
-    /// The statements, judged by samples.
+    /// Judges the statements by samples.
     ///
     /// # Errors
-    /// If a row names what the experiment does not have.
+    /// If a row names anything that the experiment does not have.
     pub fn judge(
         &self,
         specification: &Specification,
@@ -183,12 +184,12 @@ impl Paper {
         })
     }
 
-    /// The rows of each statement, counted.
+    /// Counts the rows of each statement.
     pub fn counts(&self, all: &[Statement]) -> Vec<StatementCount> {
         count::counts(&self.statements, all)
     }
 
-    /// The paragraphs at the head of the report.
+    /// Returns the paragraphs at the beginning of the report.
     pub fn lead(&self, quick: bool) -> Vec<String> {
         let mut lead = vec![format!("{}: {}.", self.source(), self.title())];
         lead.extend(self.about.reading.iter().cloned());
@@ -206,7 +207,7 @@ mod tests {
     #[test]
     fn every_paper_can_be_read_and_its_statements_fit_its_experiment() {
         for paper in Paper::built_in() {
-            // The whole form of each is a larger one of the same statements.
+            // The full form of each is larger but has the same statements.
             for quick in [true, false].into_iter().take(size(1, 2, 2)) {
                 let specification = paper.specification(quick).unwrap();
                 assert!(!specification.points.is_empty() && !specification.figures.is_empty());

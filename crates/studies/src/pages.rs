@@ -7,22 +7,22 @@ use super::{
 use pavior::experiments::report::{Page, Section, SectionTable, html};
 use pavior::experiments::{Provenance, Publication};
 
-/// The statements of a paper, judged.
+/// The judged statements of a paper.
 pub struct Verdicts {
-    /// The name in `pavior reproduce`, and of its directory.
+    /// The name in `pavior reproduce`, and that of its directory.
     pub name: String,
-    /// Its title.
+    /// The title.
     pub title: String,
-    /// Authors and year.
+    /// The authors and the year.
     pub source: String,
-    /// The rows.
+    /// The judged rows.
     pub statements: Vec<Statement>,
-    /// The rows of each statement, counted.
+    /// The counts of rows of each statement.
     pub counts: Vec<StatementCount>,
 }
 
 impl Verdicts {
-    /// The judged statements of a paper.
+    /// Creates the verdicts on a paper from its judged rows.
     pub fn of(paper: &Paper, statements: Vec<Statement>) -> Verdicts {
         Verdicts {
             name: paper.name.clone(),
@@ -34,8 +34,8 @@ impl Verdicts {
     }
 }
 
-/// Statements as sections of a report: how many rows of each hold, and the rows, folded where they
-/// would hide what follows.
+/// Makes sections of a report: the counts of rows of each statement, and all rows, collapsed if
+/// there are more than 24.
 pub fn sections(verdicts: &Verdicts) -> Vec<Section> {
     let all = &verdicts.statements;
     let summary = Section {
@@ -47,7 +47,7 @@ pub fn sections(verdicts: &Verdicts) -> Vec<Section> {
     vec![summary, Section { folded: all.len() > 24, ..rows(all) }]
 }
 
-/// How many rows of each statement hold.
+/// Makes a table of the counts of rows of each statement.
 fn summary(counts: &[StatementCount]) -> SectionTable {
     let row = |one: &StatementCount| {
         vec![one.id.clone(), one.verdict().word().to_string(), one.in_words(), one.claim.clone()]
@@ -56,7 +56,7 @@ fn summary(counts: &[StatementCount]) -> SectionTable {
     SectionTable { header, rows: counts.iter().map(row).collect(), words: 4 }
 }
 
-/// Every row.
+/// Makes a section with every row.
 fn rows(all: &[Statement]) -> Section {
     let header = Statement::COLUMNS.map(String::from).to_vec();
     let rows = all.iter().map(Statement::cells).collect();
@@ -67,7 +67,7 @@ fn rows(all: &[Statement]) -> Section {
     }
 }
 
-/// The report of all papers: what holds, and where to read on.
+/// Makes the report of all papers: counts, and links to the papers' own reports.
 pub fn index(papers: &[Verdicts], quick: bool, from: &Provenance) -> Publication {
     let mut sections = Vec::new();
     for paper in papers {
@@ -108,10 +108,11 @@ pub fn index(papers: &[Verdicts], quick: bool, from: &Provenance) -> Publication
     Publication { name: "report.html".to_string(), bytes: html(&page).into_bytes() }
 }
 
-/// The statements and their summary as CSV; the summary and the rows that differ as Markdown.
+/// Makes the files with the statements and their summary as CSV, and with the summary and the rows
+/// that differ as Markdown.
 ///
 /// # Errors
-/// Never, unless memory is no writer.
+/// Only if a write to memory fails.
 pub fn files(papers: &[Verdicts], from: &Provenance) -> Result<Vec<Publication>, csv::Error> {
     let all = papers.iter().flat_map(|paper| paper.statements.iter().cloned());
     let mut csv = Vec::new();
@@ -206,7 +207,7 @@ mod tests {
             let rows = |count: &StatementCount| count.rows() + count.ours.iter().sum::<usize>();
             let counted: usize = paper.counts(&statements).iter().map(rows).sum();
             assert_eq!(counted, statements.len(), "every row belongs to a statement");
-            // Counted rows need no run; of the others there are some in every paper.
+            // Counted rows need no run; every paper has others, too.
             let run = |one: &&Statement| one.note.contains("no runs");
             assert!(statements.iter().any(|one| run(&one)), "{}", paper.name);
             for one in statements.iter().filter(run) {

@@ -8,7 +8,7 @@ use toml::Value;
 use super::Evidence;
 use super::statements::{Found, Part, Pick, Picks, Row, Take};
 
-/// Where a value is picked: for both points, for one of them, or for where growth is counted from.
+/// The scope of a value: both points, one of them, or the point from which growth is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     At,
@@ -17,25 +17,25 @@ pub(super) enum Side {
     From,
 }
 
-/// One value for each parameter that a row picks.
+/// A single value for each parameter that a row picks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Combination(Vec<(Side, String, String)>);
 
 impl Combination {
-    /// The values of these sides, of which a later one goes before an earlier one.
+    /// Returns the values of these sides; those of later sides override earlier ones.
     pub(super) fn picks(&self, sides: &[Side]) -> BTreeMap<String, String> {
         let of = |side: Side| self.0.iter().filter(move |(own, ..)| *own == side);
         let all = sides.iter().copied().flat_map(of);
         all.map(|(_, parameter, value)| (parameter.clone(), value.clone())).collect()
     }
 
-    /// The values of one side.
+    /// Returns the values of one side.
     pub(super) fn values(&self, side: Side) -> impl Iterator<Item = &str> {
         let own = self.0.iter().filter(move |(own, ..)| *own == side);
         own.map(|(.., value)| value.as_str())
     }
 
-    /// The value of a parameter that a row's name names.
+    /// Returns the value of a parameter that is part of a row's name.
     ///
     /// # Errors
     /// If the row picks no such parameter.
@@ -56,7 +56,7 @@ impl Combination {
     }
 }
 
-/// The side and the parameter of `load`, `a.load` or `b.load`.
+/// Splits `load`, `a.load` or `b.load` into the side and the parameter.
 fn sided(word: &str) -> (Side, &str) {
     match word.split_once('.') {
         Some(("a", name)) => (Side::A, name),
@@ -65,10 +65,10 @@ fn sided(word: &str) -> (Side, &str) {
     }
 }
 
-/// Every combination of a row's values. What its name does not tell apart varies fastest.
+/// Returns every combination of a row's values. Parameters that are not in its name vary fastest.
 ///
 /// # Errors
-/// If a value means nothing, or the experiment has none that is asked for.
+/// If a value is invalid, or the experiment does not have a requested one.
 pub(super) fn combinations(row: &Row, evidence: &Evidence<'_>) -> Result<Vec<Combination>, String> {
     let sides =
         [(Side::At, &row.at), (Side::A, &row.a), (Side::B, &row.b), (Side::From, &row.from)];
@@ -76,7 +76,7 @@ pub(super) fn combinations(row: &Row, evidence: &Evidence<'_>) -> Result<Vec<Com
         picks.iter().map(|(name, pick)| (side, name.clone(), pick.clone())).collect()
     };
     let mut slots: Vec<(Side, String, Pick)> = sides.into_iter().flat_map(slots).collect();
-    // What is fixed comes first, for it says which points are looked at for the rest.
+    // Fixed values come first, because they determine the points that are searched for the others.
     slots.sort_by_key(|(side, name, pick)| {
         let is_named = |part: &Part| {
             matches!(part, Part::Parameter(word) if sided(word) == (*side, name.as_str()))
@@ -99,7 +99,7 @@ pub(super) fn combinations(row: &Row, evidence: &Evidence<'_>) -> Result<Vec<Com
     Ok(all)
 }
 
-/// The values of one parameter.
+/// Returns the values of one parameter.
 fn values(
     side: Side,
     name: &str,
@@ -132,7 +132,7 @@ fn values(
 }
 
 impl Found {
-    /// Whether a value lies within the limits; one that is no number is within none.
+    /// Returns true if a value is within the limits, if any; then it must be a number.
     fn holds(&self, value: Option<f64>) -> bool {
         let within = |limit: Option<f64>, fits: fn(f64, f64) -> bool| {
             limit.is_none_or(|limit| value.is_some_and(|value| fits(value, limit)))
@@ -141,7 +141,7 @@ impl Found {
     }
 }
 
-/// A value as an experiment file would have it.
+/// Formats a value as in an experiment file.
 pub(super) fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), String::from)
 }

@@ -5,9 +5,9 @@ use std::io::Write;
 use super::Estimate;
 use pavior::experiments::{Median, Summary};
 
-/// What the papers' runs promise of their own means.
+/// The precision that the papers claim for their own means.
 const PAPERS_OWN: f64 = 0.05;
-/// How far apart is still close.
+/// Maximum relative distance of values that are close.
 const CLOSE: f64 = 0.10;
 
 /// The rules in words, for reports.
@@ -20,19 +20,19 @@ pub(super) const RULES: &str = "A stated value or bound holds if it lies within 
     rows that the paper states do, holds within tolerance if some of them only do so, and differs \
     if one of them differs; rows that are ours to add are counted apart.";
 
-/// Whether what a paper says is so.
+/// The verdict on a claim of a paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// Within our interval.
+    /// The claim is within our interval.
     Holds,
-    /// Only with the interval widened.
+    /// The claim is only within the widened interval.
     Tolerance,
-    /// Neither.
+    /// Neither is the case.
     Differs,
 }
 
 impl Verdict {
-    /// `holds`, `tolerance` or `differs`.
+    /// Returns `holds`, `tolerance` or `differs`.
     pub fn word(self) -> &'static str {
         match self {
             Verdict::Holds => "holds",
@@ -41,12 +41,12 @@ impl Verdict {
         }
     }
 
-    /// Whether it holds, be it within tolerance.
+    /// Returns true if the claim holds, at least within tolerance.
     pub fn is_good(self) -> bool {
         self != Verdict::Differs
     }
 
-    /// Holds under the first condition, within tolerance under the second.
+    /// Returns `Holds` under the first condition, otherwise `Tolerance` under the second.
     fn graded(holds: bool, tolerated: bool) -> Verdict {
         match (holds, tolerated) {
             (true, _) => Verdict::Holds,
@@ -56,42 +56,42 @@ impl Verdict {
     }
 }
 
-/// A number or claim of a paper beside ours.
+/// A number or claim of a paper, compared with ours.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Statement {
-    /// Which, such as `T2@3.8`.
+    /// The name, for example `T2@3.8`.
     pub id: String,
     /// The paper's number or claim.
     pub paper: String,
-    /// Our number; none if the experiment gives none.
+    /// Our number; `None` if the experiment gives none.
     pub ours: Option<f64>,
-    /// The half-width of its 95 % confidence interval; half the length of that of a median.
+    /// The half-width of its 95 % confidence interval, or half the length of a median's interval.
     pub ci95: Option<f64>,
-    /// The ends of the interval where our number is a median.
+    /// The ends of the interval if our number is a median.
     pub interval: Option<[f64; 2]>,
-    /// Ours over the paper's; where a claim is about two things, theirs.
+    /// Our number divided by the paper's; for a claim about two values, their ratio.
     pub ratio: Option<f64>,
-    /// Whether it holds.
+    /// The verdict.
     pub verdict: Verdict,
-    /// Whether it is the paper that states it, and not we who add it.
+    /// True if the paper states it, and false if we add it.
     pub stated: bool,
-    /// What a reader must know, the number of runs included.
+    /// Remarks for the reader, including the number of runs.
     pub note: String,
 }
 
 impl Statement {
-    /// Who states it: `paper` or `ours`.
+    /// Returns the origin of the statement: `paper` or `ours`.
     pub fn source(&self) -> &'static str {
         if self.stated { "paper" } else { "ours" }
     }
 
-    /// Our number with its interval, to four digits; a count in full.
+    /// Formats our number with its interval, with four digits; a count with all digits.
     pub fn number(&self) -> String {
         match (self.ours, self.ci95) {
             (Some(median), _) if self.interval.is_some() => {
                 Median { value: median, interval: self.interval }.to_string()
             }
-            // Counted.
+            // A count.
             (Some(whole), None) if whole.fract() == 0.0 => whole.to_string(),
             (mean, ci95) => Summary { mean, ci95 }.to_string(),
         }
@@ -100,7 +100,7 @@ impl Statement {
     /// The columns of [`Statement::cells`].
     pub(super) const COLUMNS: [&str; 6] = ["id", "paper", "ours", "ratio", "verdict", "note"];
 
-    /// A row for readers.
+    /// Returns a row for readers.
     pub(super) fn cells(&self) -> Vec<String> {
         vec![
             self.id.clone(),
@@ -112,7 +112,7 @@ impl Statement {
         ]
     }
 
-    /// With a note before what is noted already.
+    /// Adds a note before existing notes.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Statement {
         let notes = [note.into(), std::mem::take(&mut self.note)];
@@ -121,7 +121,7 @@ impl Statement {
         self
     }
 
-    /// Something counted or computed, in which there is no chance.
+    /// Creates a statement about a counted or computed number, which has no random error.
     pub(super) fn counted(
         id: impl Into<String>,
         paper: impl Into<String>,
@@ -142,31 +142,30 @@ impl Statement {
     }
 }
 
-/// What a paper states of one number of ours.
+/// A claim of a paper about one of our numbers.
 #[derive(Clone, Debug)]
 pub(super) enum Claim {
-    /// This value.
+    /// A value.
     Value(f64),
-    /// This ratio.
+    /// A ratio.
     Ratio(f64),
     /// A value within a range.
     Between(f64, f64),
-    /// A value of at most so much. The tolerance is a share of it; the papers' own precision if
-    /// none is given.
+    /// An upper bound. The tolerance is a share of it; by default it is the papers' own precision.
     AtMost(f64, Option<f64>),
-    /// A value of at least so much, likewise.
+    /// A lower bound, with a tolerance likewise.
     AtLeast(f64, Option<f64>),
-    /// Two things that are close: ours is their ratio.
+    /// Two values are close: our number is their ratio.
     Close(String),
-    /// One thing below another: ours is their paired difference.
+    /// One value is below another: our number is their paired difference.
     Below(String),
-    /// One thing above another: ours is their paired difference.
+    /// One value is above another: our number is their paired difference.
     Above(String),
 }
 
 impl Claim {
-    /// Judges our number; none is no evidence. The ratio of an order is not told by its
-    /// difference, and is left to the caller.
+    /// Judges our number; `None` is no evidence, so that the claim differs. For an order, the
+    /// difference does not give the ratio, which is left to the caller.
     pub(super) fn judge(&self, id: impl Into<String>, ours: Option<Estimate>) -> Statement {
         let note = ours.map_or("no runs, or a ratio to 0".into(), |ours| {
             let missed = if ours.missed { ", precision target missed" } else { "" };
@@ -196,7 +195,7 @@ impl Claim {
         }
     }
 
-    /// What our number is divided by for the ratio to the paper's.
+    /// Returns the divisor of our number for the ratio to the paper's.
     fn whole(&self) -> Option<f64> {
         match self {
             Claim::Value(paper)
@@ -234,21 +233,20 @@ impl Claim {
                 let apart = (ours.value - 1.0).abs();
                 Verdict::graded(ours.outside(1.0) <= 0.0, apart <= CLOSE)
             }
-            // With too few runs for an interval no order is shown.
+            // With too few runs for an interval, no order can be shown.
             Claim::Below(_) => holds(ours.ci95.is_some() && high < 0.0),
             Claim::Above(_) => holds(ours.ci95.is_some() && low > 0.0),
         }
     }
 }
 
-/// Whether a stated value lies within our interval, or so once it is widened by the paper's own
-/// precision.
+/// Judges whether a value is within our interval, or within that widened by the paper's precision.
 fn within(paper: f64, ours: Estimate) -> Verdict {
     let outside = ours.outside(paper);
     Verdict::graded(outside <= 0.0, outside <= PAPERS_OWN * paper.abs())
 }
 
-/// A number in full; nothing where there is none.
+/// Formats a number with all digits; empty if there is none.
 pub(super) fn number(value: Option<f64>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
@@ -288,7 +286,7 @@ mod tests {
         let least = Claim::AtLeast(10.0, Some(0.0));
         let range = Claim::Between(0.47, 0.49);
         for (claim, value, ci95, verdict) in [
-            // 100 stated: our interval reaches 100, or 95, from below.
+            // Stated is 100: our interval reaches 100, or 95, from below.
             (&Claim::Value(100.0), 90.0, 10.0, Holds),
             (&Claim::Value(100.0), 90.0, 5.0, Tolerance),
             (&Claim::Value(100.0), 90.0, 4.9, Differs),

@@ -1,10 +1,9 @@
-//! The statements of a paper as data: `statements.toml`, read.
+//! The statements of a paper as data, read from `statements.toml`.
 //!
-//! A statement has rows. A row has a rule, and the values of parameters that pick its points. Where
-//! a parameter has several values and its name stands in the row's `id`, each value makes a row of
-//! its own. Where it does not stand there, the one row must hold for all of them. A word of the
-//! `id` that is no parameter of the row says so (`{ word = "fast" }`), so that a misspelt parameter
-//! is found.
+//! A statement has rows. A row has a rule, and the values of parameters that pick its points. If a
+//! parameter has several values and its name is part of the row's `id`, each value makes a row of
+//! its own. Otherwise the single row must hold for all of them. A word of the `id` that is not a
+//! parameter of the row is marked (`{ word = "fast" }`), so that a misspelled parameter is found.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,14 +14,14 @@ use toml::{Spanned, Table, Value};
 
 use super::worked::Worked;
 
-/// `statements.toml`.
+/// The contents of `statements.toml`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Statements {
-    /// Words for values, in the names of rows and in what they say.
+    /// Words for values, in the names of rows and in their claims.
     #[serde(default)]
     pub(super) names: BTreeMap<String, String>,
-    /// In their order.
+    /// The statements, in order.
     pub(super) statement: Vec<PaperStatement>,
 }
 
@@ -30,57 +29,57 @@ pub(super) struct Statements {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PaperStatement {
-    /// Such as `T2`; the rows' names begin with it.
+    /// The id, for example `T2`, with which the names of the rows begin.
     pub(super) id: String,
-    /// What the paper says, in a line.
+    /// The claim of the paper, in a line.
     #[serde(rename = "claim")]
     pub(super) text: String,
-    /// What its rows have in common.
+    /// Common keys of all rows.
     #[serde(default)]
     common: Table,
     #[serde(default)]
     row: Vec<Spanned<Table>>,
-    /// Its worked examples.
+    /// The worked examples.
     #[serde(default)]
     pub(super) worked: Vec<Spanned<Worked>>,
 }
 
-/// A row, or several that differ in values of parameters.
+/// A row, or several rows that differ in values of parameters.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Row {
-    /// The parts of its name behind the statement's.
+    /// The parts of the name that follow the id of the statement.
     #[serde(default)]
     pub(super) id: Vec<Part>,
-    /// How it is judged.
+    /// The rule.
     pub(super) rule: Rule,
-    /// What the paper states. An order that says nothing is told by the values of `a` and `b`.
+    /// The claim of the paper. An order without one is described by the values of `a` and `b`.
     pub(super) paper: Option<Stated>,
-    /// How far a bound may be exceeded within tolerance, as a share of it.
+    /// The tolerated excess over a bound, as a share of it.
     pub(super) tolerance: Option<f64>,
-    /// Whether we add it, and the paper does not state it.
+    /// True if we add the row, and the paper does not state it.
     #[serde(default)]
     pub(super) ours: bool,
-    /// What a reader must know.
+    /// A remark for the reader.
     #[serde(default)]
     pub(super) note: String,
-    /// The metric that is compared.
+    /// The metric to compare.
     pub(super) metric: Option<String>,
-    /// What both points have in common.
+    /// Common values of both points.
     #[serde(default)]
     pub(super) at: Picks,
-    /// What the first point has besides.
+    /// Further values of the first point.
     #[serde(default)]
     pub(super) a: Picks,
-    /// What the second point has besides. Without it the rule judges the mean at the first.
+    /// Further values of the second point. Without it the rule judges the mean at the first.
     #[serde(default)]
     pub(super) b: Picks,
-    /// Compares how much greater the ratio or difference of `a` and `b` is than it is at `from`.
+    /// The quantity whose growth from `from` is judged: the ratio or the difference of `a` and `b`.
     pub(super) growth: Option<Growth>,
-    /// The place that growth is counted from, where it differs from `at`.
+    /// The point from which growth is counted, as far as it differs from `at`.
     #[serde(default)]
     pub(super) from: Picks,
-    /// Two formulas of the values in `at` that are compared, instead of points.
+    /// Two formulas of the values in `at` to be compared, instead of points.
     pub(super) formulas: Option<[String; 2]>,
 }
 
@@ -94,7 +93,7 @@ pub(super) enum Part {
     Word(Word),
 }
 
-/// A word that stands for itself.
+/// A literal word.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Word {
@@ -108,22 +107,22 @@ pub(super) type Picks = BTreeMap<String, Pick>;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Pick {
-    /// Those that the points of the experiment have: numbers ascending, words as they come.
+    /// The values that the points have: numbers in ascending order, words in the order of points.
     Found(Found),
-    /// These.
+    /// These values.
     Each(Vec<Value>),
-    /// This one.
+    /// This value.
     One(Value),
 }
 
-/// Which of the values that the points have.
+/// A selection of the values that the points have.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Found {
     pub(super) take: Take,
-    /// No less than this.
+    /// The minimum.
     pub(super) from: Option<f64>,
-    /// No more than this.
+    /// The maximum.
     pub(super) to: Option<f64>,
 }
 
@@ -135,7 +134,7 @@ pub(super) enum Take {
     Last,
 }
 
-/// What a paper states in a row.
+/// The claim of a paper in a row.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Stated {
@@ -144,7 +143,7 @@ pub(super) enum Stated {
     Words(String),
 }
 
-/// How a row is judged.
+/// The rules by which a row is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Rule {
@@ -160,17 +159,17 @@ pub(super) enum Rule {
     AtMost,
     /// A stated lower bound.
     AtLeast,
-    /// `a` about equal to `b`.
+    /// `a` is about equal to `b`.
     Close,
-    /// `a` below `b`.
+    /// `a` is below `b`.
     Below,
-    /// `a` above `b`.
+    /// `a` is above `b`.
     Above,
-    /// `a` no lower than any `b` that has a value.
+    /// `a` is no lower than any `b` that has a value.
     Highest,
 }
 
-/// What grows.
+/// The quantity that grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Growth {
@@ -180,7 +179,7 @@ pub(super) enum Growth {
     Difference,
 }
 
-/// What is wrong with a row, and where the row stands.
+/// A fault in a row, and the place of the row.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) span: Range<usize>,
@@ -194,8 +193,8 @@ impl Fault {
 }
 
 impl PaperStatement {
-    /// Its rows, each with where it stands, and with what all have in common and it does not say
-    /// itself. Rows of papers are of [`Row`]; the yardstick has its own.
+    /// Returns the rows, each with its place. Common keys are added to a row that does not have
+    /// them. Papers have rows of type [`Row`]; the yardstick has its own type.
     pub(super) fn rows<R: DeserializeOwned>(&self) -> Result<Vec<(Range<usize>, R)>, Fault> {
         let row = |own: &Spanned<Table>| {
             let mut whole = self.common.clone();

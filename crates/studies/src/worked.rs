@@ -1,4 +1,4 @@
-//! Worked examples: what a paper finds in one snapshot, beside what is found here.
+//! Worked examples: a paper's results in one snapshot, compared with ours.
 
 use std::collections::BTreeMap;
 
@@ -11,17 +11,17 @@ use serde::Deserialize;
 
 use super::{Evidence, Statement};
 
-/// A worked example: a snapshot of the experiment, and what the paper finds in it.
+/// A worked example: a snapshot of the experiment, and the paper's results in it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Worked {
-    /// Its name behind the statement's.
+    /// The part of the name that follows the id of the statement.
     id: String,
-    /// The values of parameters that pick the point whose state it is.
+    /// The values of parameters that pick the point with the state.
     at: BTreeMap<String, String>,
-    /// What the paper finds.
+    /// The results of the paper.
     finds: Finds,
-    /// What a reader must know.
+    /// A remark for the reader.
     #[serde(default)]
     note: String,
 }
@@ -29,17 +29,17 @@ pub(super) struct Worked {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 enum Finds {
-    /// What the point's strategy chooses for its request.
+    /// The choice of the point's strategy for its request.
     Choice { place: String, index: i64 },
-    /// The places that MFA considers around the busy box of this number (from 1), in their order.
+    /// The places that MFA considers around the busy box with this number (from 1), in order.
     Candidates { around: usize, rows: Vec<Candidate> },
     /// The mean number of nodes of the busy boxes.
     MeanSize(f64),
-    /// The contact of the request at this base: its index, and how many busy neighbours it has.
+    /// The contact of the request at this base: its index, and the number of its busy neighbors.
     Contact { base: [u16; 2], index: i64, busy: usize },
 }
 
-/// A place as the paper's tables have it.
+/// A place as in the paper's tables.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Candidate {
@@ -49,14 +49,14 @@ struct Candidate {
     y: u16,
     /// The index, `-1`, or `computed earlier`.
     worth: String,
-    /// The nodes that count, busy ones and own ones on the border.
+    /// The nodes that count: busy ones, and nodes of the box itself on the border.
     nodes: String,
-    /// How the print differs, where the row is a corrected one.
+    /// The printed version, if the row is a corrected one.
     #[serde(default)]
     printed: String,
 }
 
-/// The state of a point, and what is asked of it.
+/// The state of a point, and its request.
 struct Asking<'p> {
     point: &'p Point,
     state: State,
@@ -64,10 +64,10 @@ struct Asking<'p> {
 }
 
 impl Worked {
-    /// Judges it.
+    /// Judges the example.
     ///
     /// # Errors
-    /// If the experiment has no such snapshot, or the example does not lie in it.
+    /// If the experiment has no such snapshot, or the example is outside of it.
     pub(super) fn judge(
         &self,
         claim: &str,
@@ -165,13 +165,13 @@ impl Asking<'_> {
         (stated, stated_busy): (i64, usize),
     ) -> Result<Statement, String> {
         let placed = Cuboid::new([x, y, 0], self.request);
-        // It must lie on the machine, and be free.
+        // The box must be on the machine, and free.
         let mut held = self.state.clone();
         held.hold(JobId(u64::MAX), &[placed]).map_err(|error| error.to_string())?;
         let touched = self.touches(&placed);
         let grid = self.state.grid();
         let own: Vec<String> = placed.nodes(grid).map(|node| shown(grid.point(node))).collect();
-        // A node of its own counts where it lies on the border, another's where it is busy.
+        // A node of the box counts if it is on the border, any other node if it is busy.
         let border = touched.iter().filter(|node| own.contains(node)).count();
         let busy = touched.len() - border;
         let index = index(self.state.free(), &placed);
@@ -180,7 +180,7 @@ impl Asking<'_> {
         Ok(judged.note(format!("{busy} busy, {border} border: {}", touched.join(" "))))
     }
 
-    /// What counts for the index of a box: busy neighbours, and own nodes on the border.
+    /// Returns the nodes that count for a box's index: busy neighbors, and own nodes on the border.
     fn touches(&self, placed: &Cuboid) -> Vec<String> {
         let grid = self.state.grid();
         let mut all = Vec::new();
@@ -205,7 +205,7 @@ impl Asking<'_> {
     }
 }
 
-/// A node of a plane, as the paper writes it.
+/// Formats a node of a plane as in the paper.
 fn shown(point: Coordinates) -> String {
     format!("<{},{}>", point[0], point[1])
 }

@@ -1,9 +1,9 @@
-//! Other readings of what a paper leaves open, measured as an experiment of their own.
+//! Alternative readings of points that a paper leaves open, measured in a separate experiment.
 //!
-//! A [`Reading`] changes values of the paper's default reading; a [`Goal`] is a point of the paper
+//! A [`Reading`] changes values of the paper's default reading. A [`Goal`] is a point of the paper
 //! with the ratios that it states there. Every reading is run at every goal, and the readings are
-//! ordered by their distance: the root mean square of ln(our ratio / the paper's ratio). Where a
-//! paper states orders only, a ratio is to be below 1.
+//! ordered by their distance: the root mean square of ln(our ratio / the paper's ratio). If a paper
+//! states only orders, a ratio should be below 1.
 
 mod report;
 
@@ -17,102 +17,102 @@ use super::points::plain;
 use super::{Estimate, Evidence};
 use pavior::experiments::{Samples, Specification};
 
-/// The readings of a paper: `readings.toml`.
+/// The readings of a paper, from `readings.toml`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Readings {
     /// The name and heading of the experiment.
     name: String,
     title: String,
-    /// The experiment's keys that every point has besides those of `usual`.
+    /// The keys of the experiment that every point has in addition to those of `usual`.
     keys: Table,
-    /// Runs a point, and in a quick run.
+    /// The number of runs of a point, and that in a quick run.
     runs: [u64; 2],
-    /// The default reading: every parameter that a reading or a goal changes, in full.
+    /// The default reading, with every parameter that a reading or a goal changes.
     usual: BTreeMap<String, Value>,
-    /// What a strategy has of its own under the default reading.
+    /// Settings of single strategies under the default reading.
     #[serde(default)]
     own: BTreeMap<String, Own>,
-    /// Whether the paper states orders only: every ratio is below what stands as its number, 1.
+    /// True if the paper states only orders: every ratio is below its stated number, 1.
     orders: bool,
-    /// What is compared with what the paper states.
+    /// The goals, with which our results are compared.
     pub goal: Vec<Goal>,
     /// The readings; the first one changes nothing.
     pub reading: Vec<Reading>,
-    /// What is open, each with the ways to read it: every combination is a reading, too.
+    /// The open points, each with alternative readings: every combination is a reading, too.
     #[serde(default)]
     choice: Vec<Choice>,
 }
 
-/// What one strategy has of its own under the default reading.
+/// The settings of one strategy under the default reading.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Own {
-    /// The strategy in full, where its name stands for a variant.
+    /// The full name of the strategy, if its short name stands for a variant.
     strategy: Option<String>,
-    /// Values that it has instead of those of `usual`.
+    /// Values that replace those of `usual`.
     #[serde(default)]
     set: BTreeMap<String, Value>,
 }
 
-/// Something that the paper leaves open.
+/// A point that the paper leaves open.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Choice {
-    /// The ways to read it.
+    /// The alternative readings.
     option: Vec<Reading>,
 }
 
-/// More combinations than this are a mistake.
+/// Maximum number of combinations; more are considered a mistake.
 const MOST_READINGS: usize = 1000;
 
-/// Ratios that a paper states at one place.
+/// Ratios that a paper states at one point.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Goal {
     /// The statement.
     pub id: String,
-    /// Where, over the default reading.
+    /// The values of the point, which override the default reading.
     #[serde(default)]
     at: BTreeMap<String, Value>,
     /// The metric.
     metric: String,
-    /// The strategy above the stroke.
+    /// The strategy in the numerator.
     strategy: String,
-    /// The strategies below the stroke, and the paper's ratios.
+    /// The strategies in the denominator, and the paper's ratios.
     others: Vec<(String, f64)>,
 }
 
-/// A reading: the default one but for some changes.
+/// A reading: the default one with some changes.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reading {
-    /// Names its rows.
+    /// The name, which is part of the names of its rows.
     pub name: String,
-    /// What it changes, in a clause.
+    /// The change, as a clause.
     pub meaning: String,
-    /// Parameters with other values, for every strategy; an empty one leaves the parameter out.
+    /// Parameters with other values, for every strategy; an empty value leaves the parameter out.
     #[serde(default)]
     set: BTreeMap<String, Value>,
-    /// Values that are replaced wherever they stand, such as a pattern or a strategy.
+    /// Values that are replaced in all parameters, such as a pattern or a strategy.
     #[serde(default)]
     instead: BTreeMap<String, String>,
 }
 
-/// A reading with its numbers.
+/// A reading with its results.
 pub struct Closeness {
     /// The reading.
     pub reading: Reading,
     /// Our ratios, in the order of goals and of their other strategies.
     pub ratios: Vec<Option<Estimate>>,
-    /// The distance over all of them.
+    /// The distance over all ratios.
     pub distance: f64,
     /// The distance of each goal.
     pub goals: Vec<f64>,
 }
 
 impl Readings {
-    /// With every combination of the choices among the readings.
+    /// Adds every combination of the choices to the readings.
     pub(super) fn combined(mut self) -> Result<Readings, PaperError> {
         let count: usize = self.choice.iter().map(|choice| choice.option.len()).product();
         if self.choice.is_empty() {
@@ -133,7 +133,7 @@ impl Readings {
         Ok(self)
     }
 
-    /// The experiment as a file; the quick one has few runs.
+    /// Returns the experiment as a file; the quick one has few runs.
     ///
     /// # Errors
     /// If it cannot be written as a file.
@@ -156,7 +156,7 @@ impl Readings {
         text.map_err(|error| PaperError::new(folder::READINGS, error.to_string()))
     }
 
-    /// The points of a reading at a goal: a sweep for all strategies that share their settings.
+    /// Returns the points of a reading at a goal: one sweep for strategies with equal settings.
     fn sweeps(&self, reading: &Reading, goal: &Goal) -> Vec<Table> {
         let mut shared: Vec<(BTreeMap<String, Value>, Vec<Value>)> = Vec::new();
         let others = goal.others.iter().map(|(other, _)| other);
@@ -177,14 +177,14 @@ impl Readings {
         shared.into_iter().map(sweep).collect()
     }
 
-    /// A strategy in full: what the reading puts in its place, else the variant that it stands for.
+    /// Returns the full name of a strategy: the replacement of the reading, or else its variant.
     fn strategy(&self, reading: &Reading, name: &str) -> String {
         let own = || self.own.get(name)?.strategy.as_ref();
         reading.instead.get(name).or_else(own).map_or(name, String::as_str).to_string()
     }
 
-    /// Every parameter of a strategy at a goal: what the reading sets, then what the goal does,
-    /// then what the strategy has of its own.
+    /// Returns every parameter of a strategy at a goal. A value of the reading takes precedence
+    /// over one of the goal, and that over one of the strategy itself.
     fn settings(&self, reading: &Reading, goal: &Goal, strategy: &str) -> BTreeMap<String, Value> {
         let own = self.own.get(strategy);
         let one = |(key, usual): (&String, &Value)| {
@@ -199,15 +199,15 @@ impl Readings {
         self.usual.iter().map(one).collect()
     }
 
-    /// The experiment.
+    /// Reads the experiment.
     ///
     /// # Errors
-    /// If something in it means nothing.
+    /// If anything in it is invalid.
     pub fn specification(&self, quick: bool) -> Result<Specification, PaperError> {
         folder::specification(folder::READINGS, self.experiment(quick)?, &self.name)
     }
 
-    /// Whether the readings name points of their experiment, found without a run.
+    /// Checks without a run that the readings name points of their experiment.
     pub(super) fn check(&self, quick: bool) -> Result<(), PaperError> {
         let wrong = |reason: String| Err(PaperError::new(folder::READINGS, reason));
         if self.goal.is_empty() || self.reading.is_empty() {
@@ -240,10 +240,10 @@ impl Readings {
         self.judge(&specification, &nothing).map(drop)
     }
 
-    /// The readings, the closest first.
+    /// Judges the readings and returns them, the closest first.
     ///
     /// # Errors
-    /// If a goal or reading names what the experiment does not have.
+    /// If a goal or reading names anything that the experiment does not have.
     pub fn judge(
         &self,
         specification: &Specification,
@@ -274,7 +274,7 @@ impl Readings {
                 let ratio = evidence.ratio(metric, [point(&goal.strategy)?, point(other)?]);
                 let error = |ratio: Estimate| libm::log(ratio.value / stated);
                 let error = ratio.map_or(f64::INFINITY, error);
-                // An order that holds is no distance, however far below it is.
+                // If an order holds, its distance is 0, regardless of the ratio.
                 errors.push(if self.orders { error.max(0.0) } else { error });
                 ratios.push(ratio);
             }
@@ -284,7 +284,7 @@ impl Readings {
         Ok(Closeness { reading: reading.clone(), ratios, distance: root_mean_square(&all), goals })
     }
 
-    /// The places of the ratios: statement, other strategy, and the paper's ratio.
+    /// Returns the identity of each ratio: statement, other strategy, and the paper's ratio.
     fn places(&self) -> impl Iterator<Item = (&str, &str, f64)> {
         self.goal.iter().flat_map(|goal| {
             goal.others.iter().map(|(other, stated)| (goal.id.as_str(), other.as_str(), *stated))
@@ -293,7 +293,7 @@ impl Readings {
 }
 
 impl Reading {
-    /// Both changes.
+    /// Combines the changes of two readings.
     fn and(&self, other: &Reading) -> Reading {
         let mut both = self.clone();
         if !both.name.is_empty() {
@@ -307,12 +307,12 @@ impl Reading {
         both
     }
 
-    /// A value under this reading.
+    /// Returns a value under this reading.
     fn of(&self, value: &str) -> String {
         self.instead.get(value).map_or(value, String::as_str).to_string()
     }
 
-    /// What it changes, as a file would have it.
+    /// Describes the changes as in a file.
     fn changes(&self) -> String {
         let set = self.set.iter().map(|(key, value)| match value {
             value if empty(value) => format!("no {key}"),
@@ -323,7 +323,7 @@ impl Reading {
     }
 }
 
-/// Whether a value leaves its parameter out.
+/// Returns true if a value leaves its parameter out.
 fn empty(value: &Value) -> bool {
     value.as_str() == Some("")
 }

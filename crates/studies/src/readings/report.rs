@@ -1,4 +1,4 @@
-//! What the readings of a paper came to, as statements, tables and sentences.
+//! The results of the readings of a paper, as statements, tables and sentences.
 
 use std::io::Write;
 
@@ -7,11 +7,11 @@ use crate::statement::{Claim, number};
 use crate::{Estimate, Paper, QUICK, Statement, markdown};
 use pavior::experiments::report::{Section, SectionTable};
 
-/// How the distance is defined, for reports.
+/// The definition of the distance, for reports.
 const DISTANCE: &str = "The distance of a reading is the root mean square of ln(our ratio / the \
     paper's ratio): 0 is the paper, 0.69 a factor of 2 on average.";
 
-/// The same where a paper states orders.
+/// The definition for a paper that states orders.
 const DISTANCE_OF_ORDERS: &str = "Every ratio is to be below 1, the order that the paper states. \
                                   The distance of a reading is the root mean square of ln(our \
                                   ratio), 0 where the order is the paper's: 0 is the paper, 0.69 a \
@@ -22,7 +22,7 @@ impl Readings {
         if self.orders { DISTANCE_OF_ORDERS } else { DISTANCE }
     }
 
-    /// What the columns of the table are, by the first ratio.
+    /// Explains the columns of the table, using the first ratio as an example.
     fn columns(&self) -> String {
         let goal = &self.goal[0];
         let (id, Some((other, _))) = (&goal.id, goal.others.first()) else { return String::new() };
@@ -34,14 +34,14 @@ impl Readings {
         )
     }
 
-    /// Every ratio of every reading as a statement, such as `G1@ff:pipelined`.
+    /// Returns every ratio of every reading as a statement, for example `G1@ff:pipelined`.
     pub fn statements(&self, ranking: &[Closeness]) -> Vec<Statement> {
         let mut all = Vec::new();
         for one in ranking {
             for ((id, other, stated), ratio) in self.places().zip(&one.ratios) {
                 let id = format!("{id}@{other}:{}", one.reading.name);
                 let statement = if self.orders {
-                    // What a ratio has above 1.
+                    // The excess of a ratio over 1.
                     let above =
                         ratio.map(|ratio| Estimate { value: ratio.value - stated, ..ratio });
                     let order = Claim::Below("ratio below 1".to_string()).judge(id, above);
@@ -55,7 +55,7 @@ impl Readings {
         all
     }
 
-    /// The table of the readings, the closest first: names of columns, and lines.
+    /// Makes the table of the readings, the closest first: names of columns, and rows.
     pub fn table(&self, ranking: &[Closeness]) -> (Vec<String>, Vec<Vec<String>>) {
         let mut header = vec!["reading".to_string(), "distance".to_string()];
         header.extend(self.goal.iter().map(|goal| goal.id.clone()));
@@ -81,7 +81,7 @@ impl Readings {
         (header, lines)
     }
 
-    /// Which reading comes closest, and what none explains, in sentences.
+    /// Describes the closest readings, and the results that no reading explains.
     pub fn conclusions(&self, ranking: &[Closeness]) -> Vec<String> {
         let mut text = Vec::new();
         let usual = ranking.iter().find(|one| one.reading.name == self.reading[0].name);
@@ -134,7 +134,7 @@ impl Readings {
         text
     }
 
-    /// The paragraphs at the head of the report.
+    /// Returns the paragraphs at the beginning of the report.
     pub fn lead(&self, paper: &Paper, quick: bool) -> Vec<String> {
         let source = format!("{}: {}.", paper.source(), paper.title());
         let readings = "Each reading changes the default one in one thing, or in a few together; \
@@ -143,7 +143,7 @@ impl Readings {
         [source, readings.to_string()].into_iter().chain(quick).collect()
     }
 
-    /// The section of the report.
+    /// Returns the section of the report.
     pub fn section(&self, ranking: &[Closeness]) -> Section {
         let (header, rows) = self.table(ranking);
         let mut text = vec![self.columns(), self.rule().to_string()];
@@ -156,7 +156,7 @@ impl Readings {
         }
     }
 
-    /// The table as Markdown, with what it shows.
+    /// Formats the table as Markdown, followed by its conclusions.
     pub fn markdown(&self, ranking: &[Closeness]) -> String {
         let (header, rows) = self.table(ranking);
         let mut text = markdown::table(&header, &rows, 1, header.len() - 1);
@@ -167,7 +167,7 @@ impl Readings {
         text
     }
 
-    /// Writes the readings as CSV: a line a ratio, in full.
+    /// Writes the readings as CSV: one line per ratio, with all digits.
     ///
     /// # Errors
     /// If the writer fails.

@@ -17,11 +17,11 @@ use super::bootstrap::change;
 use super::bounds::{Last, Prices, SCALE, Task, ascend, makespan};
 use super::set::{Instance, YardstickError};
 
-/// The schedulers under which every strategy stands.
+/// The schedulers that are combined with every strategy.
 const SCHEDULERS: [&str; 2] = ["fcfs", "easy"];
-/// How many strategies stand under every scheduler: of all, and of those that grant boxes.
+/// The number of strategies, overall and of those that grant boxes, combined with every scheduler.
 const BEST: usize = 5;
-/// The greatest share of jobs that a run may leave undone and still be compared.
+/// Maximum share of jobs that a run may leave unfinished and still be compared.
 const UNDONE: f64 = 0.02;
 
 /// A proven bound, in seconds.
@@ -29,65 +29,66 @@ const UNDONE: f64 = 0.02;
 pub struct Proven<P> {
     /// The bound.
     pub claim: i64,
-    /// What proves it.
+    /// The proof.
     pub proof: P,
 }
 
-/// The bounds of a scenario, as `examples/bounds.py` reads them.
+/// The bounds of a scenario, in the format that `examples/bounds.py` reads.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Certificate {
     /// The scenario.
     pub scenario: String,
-    /// CRC-64 of its jobs.
+    /// The CRC-64 of its jobs.
     pub sum: String,
-    /// Jobs that do not count, by their place.
+    /// The indices of jobs that do not count.
     pub left_out: Vec<usize>,
-    /// The parts of a second in which prices are counted.
+    /// The number of price units per second.
     pub scale: i64,
-    /// On the sum of completion times.
+    /// The bound on the sum of completion times.
     pub completions: Proven<Prices>,
-    /// On the sum of completion times, each times the nodes of its job.
+    /// The bound on the sum of completion times, each multiplied by the nodes of its job.
     pub node_completions: Proven<Prices>,
-    /// On the end of the last job.
+    /// The bound on the end of the last job.
     pub makespan: Proven<Last>,
 }
 
-/// A run of the table, on the jobs that count. Times are seconds.
+/// A run of the table, over the jobs that count. Times are in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The scenario.
     pub scenario: String,
-    /// Which nodes a job gets.
+    /// The strategy.
     pub strategy: String,
-    /// Which job goes next.
+    /// The scheduler.
     pub scheduler: String,
-    /// How many jobs count.
+    /// The number of jobs that count.
     pub jobs: usize,
     /// The mean turnaround.
     pub turnaround: f64,
-    /// No schedule has a lower one.
+    /// The lower bound on the mean turnaround of any schedule.
     pub bound: f64,
-    /// The mean turnaround, weighted by nodes, above its bound.
+    /// The excess of the mean turnaround, weighted by nodes, over its bound.
     pub node_gap: f64,
-    /// When the last job ended, from time 0, above its bound.
+    /// The excess of the end of the last job, from time 0, over its bound.
     pub makespan_gap: f64,
-    /// How much more the mean turnaround is than that of the best run of the scenario; paired.
+    /// The excess of the mean turnaround over that of the best run of the scenario; paired.
     pub behind: Option<Change>,
     /// The turnaround of each job that counts, in the order of submission.
     pub each: Vec<f64>,
 }
 
-/// All scenarios.
+/// The results of all scenarios.
 pub struct Board {
-    /// The rows of each scenario from the least turnaround on.
+    /// The rows by scenario, in ascending order of turnaround.
     pub rows: Vec<Row>,
     /// The bounds of each scenario, in the order of the instances.
     pub certificates: Vec<Certificate>,
-    /// Runs that left too much undone to be compared: scenario, strategy, scheduler, jobs.
+    /// Runs that left too many jobs unfinished to be compared: scenario, strategy, scheduler, and
+    /// number of these jobs.
     pub undone: Vec<(String, String, String, usize)>,
 }
 
-/// When each job of a run ended, in seconds; none if it never did.
+/// The ends of the jobs of a run, in seconds; `None` for a job that never ended.
 pub(super) struct Play {
     strategy: String,
     scheduler: String,
@@ -104,12 +105,12 @@ impl Play {
     }
 }
 
-/// Runs the table of `strategies` (all that the catalogue has, if none are named) under `fcfs` and
-/// `easy`; the five best, and the five best that grant boxes, under every scheduler. It runs on the
-/// threads of the current pool.
+/// Runs each of the `strategies` (by default all in the catalogue) under `fcfs` and `easy`. The
+/// five best ones, and the five best that grant boxes, are also run under every other scheduler.
+/// The runs use the threads of the current pool.
 ///
 /// # Errors
-/// If a run cannot go on.
+/// If a run cannot continue, or a name is invalid.
 pub fn judge_all(
     instances: &[Instance],
     catalogue: &Catalogue,
@@ -152,7 +153,7 @@ pub fn judge_all(
     Ok(Board { rows: rows.into_iter().flatten().collect(), certificates, undone })
 }
 
-/// The runs of each instance.
+/// Makes the runs of each instance.
 fn play_all(
     instances: &[Instance],
     catalogue: &Catalogue,
@@ -208,24 +209,24 @@ pub(super) fn play(instance: &Instance, point: &Point) -> Result<Play, Yardstick
     Ok(Play { strategy: name("strategy"), scheduler: name("scheduler"), ends })
 }
 
-/// The jobs that end in every run that is compared.
+/// Returns the jobs that end in every compared run.
 fn counted(instance: &Instance, plays: &[Play]) -> Vec<usize> {
     let compared: Vec<&Play> = plays.iter().filter(|play| play.is_compared()).collect();
     let ends = |&at: &usize| compared.iter().all(|play| play.ends[at].is_some());
     (0..instance.tasks.len()).filter(ends).collect()
 }
 
-/// The jobs that count by a certificate.
+/// Returns the jobs that count according to a certificate.
 pub(super) fn counted_of(instance: &Instance, certificate: &Certificate) -> Vec<usize> {
     (0..instance.tasks.len()).filter(|at| !certificate.left_out.contains(at)).collect()
 }
 
-/// The sum of completion times of these jobs, each times its weight.
+/// Sums the completion times of these jobs, each multiplied by its weight.
 fn completions(play: &Play, counted: &[usize], weight: impl Fn(usize) -> f64) -> f64 {
     counted.iter().filter_map(|&at| Some(play.ends[at]? * weight(at))).sum()
 }
 
-/// Whether a strategy gives a job one box that holds the box it asks for, perhaps turned.
+/// Returns true if a strategy gives each job one box that contains its own, possibly turned.
 pub fn keeps_boxes(catalogue: &Catalogue, name: &str) -> bool {
     let (selected, grid) = (catalogue.strategies.select(name), Grid::mesh(&[8, 8]));
     let (Ok(strategy), Ok(grid)) = (selected, grid) else { return false };
@@ -242,14 +243,14 @@ pub fn keeps_boxes(catalogue: &Catalogue, name: &str) -> bool {
     strategy.entry.does.contiguous && shapes.iter().all(keeps)
 }
 
-/// Whether a run gives each job its box, perhaps turned.
+/// Returns true if a run gives each job its box, possibly turned.
 pub fn in_boxes(catalogue: &Catalogue, run: &Row) -> bool {
-    // One scheduler places jobs elsewhere, too.
+    // This scheduler also places jobs elsewhere.
     run.scheduler != "easy-freedom" && keeps_boxes(catalogue, &run.strategy)
 }
 
-/// The strategies by how near they come to the best turnaround of each scenario, in the mean over
-/// all; one that is not compared on some scenario is none of them.
+/// Ranks the strategies by the ratio of their turnaround to the best one of each scenario, averaged
+/// over all scenarios. A strategy that is not compared on every scenario is left out.
 fn ranked(instances: &[Instance], plays: &[Vec<Play>]) -> Vec<String> {
     let mut scores: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for (instance, plays) in instances.iter().zip(plays) {
@@ -275,7 +276,7 @@ fn ranked(instances: &[Instance], plays: &[Vec<Play>]) -> Vec<String> {
     scores.into_iter().map(|(_, strategy)| strategy.to_string()).collect()
 }
 
-/// The rows of a scenario and its bounds; none if no job counts.
+/// Returns the rows of a scenario and its bounds; `None` if no job counts.
 fn judge(instance: &Instance, plays: &[Play], effort: Effort) -> Option<(Vec<Row>, Certificate)> {
     let counted = counted(instance, plays);
     let compared: Vec<&Play> = plays.iter().filter(|play| play.is_compared()).collect();
@@ -337,7 +338,7 @@ fn rows(
     order.par_iter().map(row).collect()
 }
 
-/// The turnarounds of the jobs that count, in the order of submission.
+/// Returns the turnarounds of the jobs that count, in the order of submission.
 pub(super) fn turnarounds(
     instance: &Instance,
     ends: &[Option<f64>],
@@ -348,7 +349,7 @@ pub(super) fn turnarounds(
 }
 
 impl Row {
-    /// The columns of [`Row::cells`]; times are hours.
+    /// The columns of [`Row::cells`]; times are in hours.
     pub const COLUMNS: [&str; 12] = [
         "scenario",
         "strategy",
@@ -364,7 +365,7 @@ impl Row {
         "half_width_h",
     ];
 
-    /// A row of a table, with four decimals.
+    /// Returns a row of a table, with four decimals.
     pub fn cells(&self) -> Vec<String> {
         let hours = |seconds: f64| format!("{:.4}", seconds / 3600.0);
         let names = [&self.scenario, &self.strategy, &self.scheduler].map(String::clone);
@@ -380,7 +381,7 @@ impl Row {
     }
 }
 
-/// Rows as CSV.
+/// Writes rows as CSV.
 ///
 /// # Errors
 /// If the writer fails.

@@ -1,38 +1,37 @@
-//! How much longer jobs take in one run than in another, with an interval: the paired circular
-//! block bootstrap.
+//! The paired circular block bootstrap: an interval for the difference in turnaround of two runs.
 //!
-//! Waits of jobs that come one after the other depend on each other, and so do their differences
-//! between two runs. The block bootstrap (Kunsch 1989) draws whole blocks of neighbours, within
-//! which they depend on each other as they did. Here the jobs in the order of submission are a
-//! circle (Politis and Romano 1992), so that each job is drawn equally often. What is drawn is the
-//! difference of a job between the two runs: what the runs share cancels.
+//! Waits of successive jobs depend on each other, and so do their differences between two runs. The
+//! block bootstrap (Kunsch 1989) draws whole blocks of neighbors, within which the dependence is
+//! preserved. Here the jobs in the order of submission form a circle (Politis and Romano 1992), so
+//! that each job is drawn equally often. The drawn values are the differences of single jobs
+//! between the two runs, so that effects common to both cancel.
 //!
-//! How long a block is, is chosen from the differences by the rule of Politis and White (2004),
+//! The length of a block is chosen from the differences by the rule of Politis and White (2004),
 //! corrected by Patton, Politis and White (2009): the length at which the variance of the mean has
-//! the least mean squared error, of the order of the cube root of the number of jobs. It grows with
-//! how far differences reach into later jobs. It is at least the cube root itself, and at most
-//! three times the square root.
+//! the smallest mean squared error, which is of the order of the cube root of the number of jobs.
+//! It grows with the range of the dependence on later jobs. It is at least the cube root itself,
+//! and at most three times the square root (and a third of the jobs).
 //!
-//! The half-width is the distance from the mean that 95 % of the drawn means keep (the symmetric
-//! interval of Hall 1988). Blocks that vary around the mean of all vary less than they would around
-//! the true one. For independent jobs the variance of a drawn mean is too small by exactly the
-//! factor 1 - block/jobs, which is made good.
+//! The half-width is the distance from the mean within which 95 % of the drawn means are (the
+//! symmetric interval of Hall 1988). Blocks vary less around the mean of all jobs than around the
+//! true mean. For independent jobs the variance of a drawn mean is too small by exactly the factor
+//! 1 - block/jobs, which is corrected.
 
 use pavior::experiments::advice::Change;
 use pavior::strategies::Stream;
 
 /// The level of each interval.
 const LEVEL: f64 = 0.95;
-/// How many sequences are drawn for an interval. With 1,999 the 1,900th distance is the 95 % one.
+/// The number of sequences drawn for an interval. With 1,999 the 1,900th distance is the 95 % one.
 const RESAMPLES: usize = 1999;
-/// Fewer jobs say nothing about how they depend on each other.
+/// Minimum number of jobs. Fewer do not show how they depend on each other.
 const FEWEST: usize = 300;
-/// The seed of the draws. All intervals use the same draws: equal differences have equal intervals.
+/// The seed of the draws, which all intervals share: equal differences have equal intervals.
 const SEED: u64 = 1;
 
-/// How much greater the mean of `other` is than that of `present`, value by value of the same jobs
-/// in the order of submission. Without jobs there is none, and with fewer than 300 no interval.
-/// O(draws x jobs / block), about a millisecond for 400 jobs.
+/// Returns the excess of the mean of `other` over that of `present`, which contain values of the
+/// same jobs in the order of submission. Without jobs the result is `None`, and with fewer than 300
+/// it has no interval. O(draws x jobs / block), about a millisecond for 400 jobs.
 pub(super) fn change(other: &[f64], present: &[f64]) -> Option<Change> {
     let pairs = other.iter().zip(present);
     let mut differences: Vec<f64> = pairs.map(|(other, present)| other - present).collect();
@@ -45,11 +44,11 @@ pub(super) fn change(other: &[f64], present: &[f64]) -> Option<Change> {
     (jobs > 0).then_some(Change { difference, half_width })
 }
 
-/// The half-width of the interval of a mean, from the values less that mean.
+/// Returns the half-width of the interval of a mean, from values with that mean subtracted.
 fn half_width(values: &[f64]) -> f64 {
     let jobs = values.len();
     let block = block(values);
-    // Sums from the first value on, twice around the circle.
+    // Cumulative sums from the first value on, twice around the circle.
     let mut sums = vec![0.0];
     let mut sum = 0.0;
     sums.extend(values.iter().chain(values).map(|value| {
@@ -72,12 +71,12 @@ fn half_width(values: &[f64]) -> f64 {
     kept * (jobs as f64 / (jobs - block) as f64).sqrt()
 }
 
-/// How many jobs a block has, for values whose mean is 0.
+/// Returns the number of jobs in a block, for values whose mean is 0.
 fn block(values: &[f64]) -> usize {
     let jobs = values.len() as f64;
     let least = libm::cbrt(jobs).ceil();
     let most = (3.0 * jobs.sqrt()).min(jobs / 3.0).ceil();
-    // After so many small correlations in a row none is thought to follow.
+    // After this many small correlations in a row, all later ones are assumed to be small.
     let quiet = (libm::log10(jobs).sqrt().ceil() as usize).max(5);
     let far = jobs.sqrt().ceil() as usize + quiet;
     let product = |lag: usize| {
@@ -90,7 +89,7 @@ fn block(values: &[f64]) -> usize {
     let reach = (0..=far).find(|reach| (1..=quiet).all(|more| is_small(reach + more)));
     let last = || (1..=far).rev().find(|&lag| !is_small(lag));
     let window = (2 * reach.or_else(last).unwrap_or(1).max(1)).min(far);
-    // The flat-top window: whole up to its half, then falling to 0.
+    // The flat-top window: 1 up to its half, then falling to 0.
     let weight = |lag: usize| (2.0 * (1.0 - lag as f64 / window as f64)).min(1.0);
     let sum = |of: &dyn Fn(usize) -> f64| -> f64 {
         (1..=window).map(|lag| 2.0 * weight(lag) * products[lag] * of(lag)).sum()
@@ -98,7 +97,7 @@ fn block(values: &[f64]) -> usize {
     let spectrum = products[0] + sum(&|_| 1.0);
     let slope = sum(&|lag| lag as f64);
     let wanted = libm::cbrt(1.5 * (slope / spectrum) * (slope / spectrum) * jobs).ceil();
-    // Equal values have no spectrum, and any block does.
+    // Equal values have no spectrum, and any block length will do.
     if wanted.is_finite() { wanted.max(least).min(most) as usize } else { least as usize }
 }
 
@@ -106,12 +105,12 @@ fn block(values: &[f64]) -> usize {
 mod tests {
     use super::*;
 
-    /// Values of which each keeps so much of the one before; the mean is 0.
+    /// Returns values with mean 0, each of which contains the share `kept` of the one before.
     fn sequence(seed: u64, kept: f64, count: usize) -> Vec<f64> {
         let mut draw = Stream::new(seed, 0, "sequence");
         let mut last = 0.0;
         let mut next = |_: usize| {
-            // Nearly normal: twelve uniform ones.
+            // A nearly normal value: the sum of twelve uniform ones.
             let new: f64 = (0..12).map(|_| draw.unit()).sum::<f64>() - 6.0;
             last = kept * last + new;
             last
@@ -119,7 +118,7 @@ mod tests {
         (0..count + 200).map(&mut next).skip(200).collect()
     }
 
-    /// How many of 400 intervals hold the true difference, and how long blocks are in the mean.
+    /// Returns how many of 400 intervals contain the true difference, and the mean block length.
     fn held(kept: f64) -> (usize, f64) {
         let present = vec![5.0; 400];
         let (mut held, mut blocks) = (0, 0);
@@ -133,8 +132,9 @@ mod tests {
         (held, blocks as f64 / 400.0)
     }
 
-    /// Of 400 intervals of 95 %, 380 are to hold. Where each value keeps much of the one before,
-    /// 400 values are as good as few, and fewer intervals hold. docs/yardstick.md has the counts.
+    /// Counts intervals that contain the truth: 380 of 400 95 % intervals should. If each value
+    /// contains much of the one before, 400 values are worth only a few, and fewer intervals do.
+    /// docs/yardstick.md has the counts.
     #[test]
     fn intervals_hold_what_they_promise_unless_values_depend_strongly_on_each_other() {
         let found = [0.0, 0.5, 0.8, 0.9, 0.95].map(held);
@@ -154,9 +154,9 @@ mod tests {
         let nothing = vec![0.0; 400];
         let first = change(&present, &nothing).unwrap();
         assert_eq!(Some(first), change(&present, &nothing));
-        // Pinned: the draws are those of every machine.
+        // A fixed value: the draws are the same on every machine.
         assert_eq!(format!("{:.6}", first.half_width.unwrap()), "0.629509");
-        // Twice as much is twice as wide, and the sign is of no account.
+        // Doubled values have a doubled width, and the sign does not matter.
         let twice: Vec<f64> = present.iter().map(|value| -2.0 * value).collect();
         let twice = change(&twice, &nothing).unwrap();
         assert!((twice.half_width.unwrap() - 2.0 * first.half_width.unwrap()).abs() < 1e-9);

@@ -1,8 +1,8 @@
-//! What the board says: statements as data, judged by the runs of a board.
+//! The statements about the board, as data, judged by the runs of a board.
 //!
-//! `statements.toml` has the form of those of papers: statements with rows, and a rule a row. A row
-//! has a number of the board instead of points of an experiment. Nothing here is drawn anew, so a
-//! bound is held to exactly, and an order needs an interval without zero.
+//! `statements.toml` has the same form as for papers: statements with rows, and a rule per row. A
+//! row has a number of the board instead of points of an experiment. No run is random, so bounds
+//! have no tolerance, and an order requires an interval without zero.
 
 use pavior::experiments::Catalogue;
 use pavior::experiments::advice::{Change, Shown};
@@ -23,61 +23,61 @@ pub struct Findings {
     text: String,
 }
 
-/// The statements, judged.
+/// The judged statements.
 pub struct Judged {
-    /// The rows.
+    /// The judged rows.
     pub rows: Vec<Statement>,
-    /// The rows of each statement, counted.
+    /// The counts of rows of each statement.
     pub counts: Vec<StatementCount>,
-    /// The statements that are not judged: a scenario or a run that they name is not there.
+    /// The statements that are not judged, because a scenario or a run that they name is missing.
     pub left_out: Vec<String>,
 }
 
-/// What statements are judged by.
+/// The evidence by which statements are judged.
 pub struct Evidence<'b> {
-    /// The set.
+    /// The set of scenarios.
     pub yardstick: &'b Yardstick,
     /// The runs.
     pub board: &'b Board,
-    /// What gaps consist of.
+    /// The parts of the gaps.
     pub parts: &'b [Parts],
-    /// Whether the board has all strategies, so that the best of them is known.
+    /// True if the board has all strategies, so that the best of them is known.
     pub whole: bool,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Row {
-    /// The part of its name behind the statement's.
+    /// The part of the name that follows the id of the statement.
     id: Option<String>,
     /// The scenarios: `all`, `drawn`, `logs`, or one by name.
     of: String,
-    /// `at-least` and `at-most` have a bound; `above` and `below` mean 0.
+    /// The rule: `at-least` and `at-most` have a bound; `above` and `below` compare with 0.
     rule: Rule,
     bound: Option<f64>,
     number: Number,
-    /// What the number is, in words.
+    /// A description of the number.
     note: String,
 }
 
-/// The rows of a statement, each with what it claims.
+/// The rows of a statement, each with its claim.
 type Claims = Vec<(Row, Claim)>;
 
 /// A number of the board.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 enum Number {
-    /// How many hours longer the mean turnaround is.
+    /// The excess of the mean turnaround, in hours.
     Longer(Difference),
-    /// In how many scenarios it is shown to be longer: the interval lies above 0.
+    /// The number of scenarios in which it is significantly longer: the interval is above 0.
     ShownLonger(Difference),
-    /// Turnaround over bound, the geometric mean of the scenarios.
+    /// The ratio of turnaround to bound, as the geometric mean over the scenarios.
     Ratio(Name),
-    /// The most scenarios in which the best run is one of the same name.
+    /// The maximum number of scenarios in which runs of the same name are the best.
     Best(Best),
 }
 
-/// Two runs that are compared job by job.
+/// Two runs to be compared job by job.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 enum Difference {
@@ -87,7 +87,7 @@ enum Difference {
     Runs { a: Name, b: Name },
 }
 
-/// A part of the gap, by its place among [`Parts::costs`].
+/// A part of the gap, as an index of [`Parts::costs`].
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Cost {
@@ -97,17 +97,17 @@ enum Cost {
     Arrivals,
 }
 
-/// Whose name is counted among the best runs.
+/// The kind of name that is counted among the best runs.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Best {
     Strategy,
-    /// Among the runs that give each job its box.
+    /// The strategy, among the runs that give each job its box.
     StrategyInBoxes,
     Scheduler,
 }
 
-/// Strategy and scheduler, such as `tff easy`.
+/// A strategy and a scheduler, such as `tff easy`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "String")]
 struct Name {
@@ -129,19 +129,19 @@ impl TryFrom<String> for Name {
 }
 
 impl Findings {
-    /// Those that are built in.
+    /// Returns the built-in statements.
     ///
     /// # Panics
-    /// Never: a test reads them.
+    /// Never, because a test reads them.
     pub fn built_in() -> Findings {
         let text = include_str!("../../papers/yardstick/statements.toml");
         Findings::read(text).expect("the statements of this crate")
     }
 
-    /// Those of a file.
+    /// Reads statements from the text of a file.
     ///
     /// # Errors
-    /// If it is no TOML, or statements have not the form of the yardstick's.
+    /// If it is not TOML, or does not have the form of the yardstick's statements.
     pub fn read(text: &str) -> Result<Findings, PaperError> {
         let statements: Statements = folder::parse(STATEMENTS, text)?;
         let findings = Findings { statements, text: text.to_string() };
@@ -149,7 +149,7 @@ impl Findings {
         Ok(findings)
     }
 
-    /// The rows of each statement with what they claim.
+    /// Returns the rows of each statement with their claims.
     fn rows(&self) -> Result<Vec<(&str, Claims)>, PaperError> {
         let fault = |reason: String, span| {
             let place = Some((self.text.clone(), span));
@@ -170,10 +170,10 @@ impl Findings {
         Ok(all)
     }
 
-    /// Judges every statement all of whose rows have a number.
+    /// Judges every statement whose rows all have a number.
     ///
     /// # Errors
-    /// If a row names no scenario of the set.
+    /// If a row names a scenario that is not in the set.
     pub fn judge(&self, evidence: &Evidence<'_>) -> Result<Judged, PaperError> {
         let (mut judged, mut left_out) = (Vec::new(), Vec::new());
         for (id, rows) in self.rows()? {
@@ -197,7 +197,7 @@ impl Findings {
 }
 
 impl Row {
-    /// What it claims. Its number is what it is: there is no tolerance.
+    /// Returns the claim. Its number is exact, so there is no tolerance.
     fn claim(&self) -> Result<Claim, String> {
         match (self.rule, self.bound, &self.number) {
             (Rule::AtLeast, Some(bound), _) => Ok(Claim::AtLeast(bound, Some(0.0))),
@@ -214,7 +214,7 @@ impl Row {
 }
 
 impl Evidence<'_> {
-    /// The names of the scenarios that a row is about.
+    /// Returns the names of the scenarios that a row is about.
     fn scenarios(&self, of: &str) -> Result<Vec<&str>, String> {
         let all = self.yardstick.scenarios();
         let names: Vec<&str> = match of {
@@ -226,7 +226,7 @@ impl Evidence<'_> {
         if names.is_empty() { Err(format!("`{of}` is no scenario of the set")) } else { Ok(names) }
     }
 
-    /// A number of these scenarios; none if a run of it is not there.
+    /// Returns a number over these scenarios; `None` if a run is missing.
     fn number(&self, number: &Number, scenarios: &[&str]) -> Option<Estimate> {
         let value = match number {
             Number::Longer(difference) => {
@@ -261,7 +261,7 @@ impl Evidence<'_> {
         Some(Estimate { value, ci95: None, sides: None, runs, missed: false })
     }
 
-    /// Whether what is compared was run.
+    /// Returns true if the compared runs exist.
     fn has(&self, difference: &Difference, scenario: &str) -> bool {
         match difference {
             Difference::Cost { .. } => self.parts.iter().any(|one| one.scenario == scenario),
@@ -271,7 +271,7 @@ impl Evidence<'_> {
         }
     }
 
-    /// How much longer jobs take; none if it was not run, or the gap has no such part there.
+    /// Returns the excess in turnaround; `None` if a run or that part of the gap is missing.
     fn change(&self, difference: &Difference, scenario: &str) -> Option<Change> {
         match difference {
             Difference::Cost { cost } => {
@@ -292,8 +292,8 @@ impl Evidence<'_> {
         })
     }
 
-    /// In how many scenarios the name that is most often among the best is so. Equal runs are all
-    /// the best.
+    /// Returns the number of scenarios in which the most frequent best name is the best. If runs
+    /// are equal, all of them are the best.
     fn often(&self, best: Best, scenarios: &[&str]) -> Option<usize> {
         if !self.whole {
             return None;
@@ -328,7 +328,7 @@ impl Judged {
     /// The columns of [`Judged::cells`].
     pub const COLUMNS: [&str; 6] = ["id", "verdict", "ours", "half_width", "stated", "what"];
 
-    /// A row of a table for each row.
+    /// Returns a row of a table for each judged row.
     pub fn cells(&self) -> impl Iterator<Item = Vec<String>> + '_ {
         self.rows.iter().map(|one| {
             let number = |value: Option<f64>| {
@@ -355,7 +355,7 @@ mod tests {
 
     const HOUR: f64 = 3600.0;
 
-    /// A run of 300 jobs of so many hours each, give or take a wave of 10 jobs.
+    /// Returns a run of 300 jobs of `hours` hours each, plus a wave with a period of 10 jobs.
     fn run(scenario: &str, (strategy, scheduler): (&str, &str), hours: f64) -> Run {
         let wave = |job: usize| (hours + (job % 10) as f64 / 10.0 - 0.45) * HOUR;
         Run {
@@ -376,8 +376,8 @@ mod tests {
         Change { difference: hours * HOUR, half_width: Some(0.5 * HOUR) }
     }
 
-    /// All scenarios: `mbs` has 2 hours, `tff` 4 and under `fcfs` 8. Boxes cost an hour, but save
-    /// two where nodes fail. Estimates cost nothing that is shown.
+    /// Returns a board of all scenarios: `mbs` has 2 hours, `tff` 4 and under `fcfs` 8. Boxes cost
+    /// an hour, but save two if nodes fail. The cost of estimates is not significant.
     fn board(yardstick: &Yardstick) -> (Board, Vec<Parts>) {
         let (mut rows, mut parts) = (Vec::new(), Vec::new());
         for (name, ..) in yardstick.scenarios() {
@@ -399,7 +399,7 @@ mod tests {
         (Board { rows, certificates: Vec::new(), undone: Vec::new() }, parts)
     }
 
-    /// What comes of one row in the board.
+    /// Judges a single row on the board.
     fn judged(row: &str, change: impl FnOnce(&mut Board, &mut Vec<Parts>)) -> Judged {
         let yardstick = Yardstick::built_in();
         let (mut board, mut parts) = board(&yardstick);
@@ -413,7 +413,7 @@ mod tests {
         format!("[[statement]]\nid = 'Y'\nclaim = 'it'\nrow = [{{ {row}, note = 'what' }}]")
     }
 
-    /// A row about all scenarios.
+    /// Returns a row about all scenarios.
     fn all(number: &str, rule: &str) -> String {
         format!("of = 'all', number = {{ {number} }}, rule = {rule}")
     }
@@ -433,7 +433,7 @@ mod tests {
             (format!("of = 'logs', {boxes}, rule = 'at-most', bound = 3"), 4.0, Differs),
             (format!("{failing}, rule = 'below'"), -2.0, Holds),
             (format!("{failing}, rule = 'above'"), -2.0, Differs),
-            // Its interval has 0: neither order is shown.
+            // The interval contains 0, so neither order is shown.
             (format!("{light}, rule = 'above'"), 0.4, Differs),
             (format!("{light}, rule = 'below'"), 0.4, Differs),
             (format!("of = 'all', {order}, rule = 'at-least', bound = 19"), 19.0, Holds),
@@ -484,7 +484,7 @@ mod tests {
         assert_eq!(without(|_, parts| parts[3].contiguity.half_width = None), ["Y"]);
         let row = "of = 'drawn', number = { ratio = 'mbs easy' }, rule = 'at-least', bound = 1";
         assert_eq!(judged(row, |board, _| drop(board.rows.remove(0))).left_out, ["Y"]);
-        // That of a log is of no account.
+        // A missing run of a log does not matter.
         assert_eq!(judged(row, |board, _| drop(board.rows.pop())).rows.len(), 1);
     }
 

@@ -1,5 +1,5 @@
-//! The yardstick: sets of jobs that are the same for everybody, lower bounds on what any schedule
-//! of them comes to, and how far above them strategies and schedulers are.
+//! The yardstick: sets of jobs that are the same for everyone, lower bounds on the cost of any
+//! schedule of them, and the gaps of strategies and schedulers to these bounds.
 
 mod board;
 mod bootstrap;
@@ -13,23 +13,23 @@ pub use findings::{Evidence, Findings, Judged};
 pub use parts::{Parts, parts};
 pub use set::{Instance, Yardstick, YardstickError};
 
-/// How much is done.
+/// The amount of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
-    /// The first scenarios that are taken.
+    /// The number of scenarios, from the first on.
     pub scenarios: usize,
-    /// The first jobs that are taken of each.
+    /// The number of jobs of each scenario, from the first on.
     pub jobs: usize,
-    /// The buckets of a curve of prices.
+    /// The number of buckets of a price curve.
     pub buckets: usize,
-    /// The steps by which prices are improved.
+    /// The number of steps that improve the prices.
     pub steps: u32,
 }
 
 impl Effort {
-    /// All of it.
+    /// The full amount.
     pub const FULL: Effort =
         Effort { scenarios: usize::MAX, jobs: usize::MAX, buckets: 200, steps: 300 };
-    /// A part that takes seconds.
+    /// A small amount that takes seconds.
     pub const QUICK: Effort = Effort { scenarios: 3, jobs: 60, buckets: 50, steps: 60 };
 }

@@ -1,5 +1,5 @@
-//! What a gap consists of: the costs of boxes, of wrong estimates, of the order of jobs, and of not
-//! knowing arrivals, and what is not explained.
+//! The parts of a gap: the costs of boxes, of wrong estimates, of the order of jobs, and of unknown
+//! arrivals, and the unexplained rest.
 
 use pavior::experiments::Catalogue;
 use pavior::experiments::advice::Change;
@@ -10,13 +10,13 @@ use super::bootstrap::change;
 use super::bounds::{Arrivals, look_ahead};
 use super::set::{Instance, YardstickError};
 
-/// Three runs, each of which differs from the one before in one setting alone: boxes and the
-/// estimates that are given; any nodes; any nodes and exact estimates.
+/// Three runs, each of which differs from the one before in a single setting: boxes and the given
+/// estimates; any nodes; any nodes and exact estimates.
 const STEPS: [&[(&str, &str)]; 3] = [&[], &[("freedom", "any")], &[("estimates", "exact")]];
-/// Strategy and scheduler of the three.
+/// The strategy and the scheduler of the three runs.
 const NAMES: (&str, &str) = ("tff", "easy");
-/// Two runs more, with any nodes and exact estimates: a scheduler that looks ahead among the jobs
-/// that have come, and the same one among all jobs.
+/// Two further runs, with any nodes and exact estimates: a scheduler that looks ahead over the jobs
+/// that have arrived, and the same one over all jobs.
 const AHEAD: [Arrivals; 2] = [Arrivals::Unknown, Arrivals::Known];
 
 /// The parts of the gap of `tff` under `easy`, in seconds of mean turnaround.
@@ -24,25 +24,24 @@ const AHEAD: [Arrivals; 2] = [Arrivals::Unknown, Arrivals::Known];
 pub struct Parts {
     /// The scenario.
     pub scenario: String,
-    /// How many jobs count.
+    /// The number of jobs that count.
     pub jobs: usize,
-    /// The gap: turnaround less bound.
+    /// The gap: turnaround minus bound.
     pub gap: f64,
-    /// What is saved where a job may have any nodes instead of a box.
+    /// The saving if a job may have any nodes instead of a box.
     pub contiguity: Change,
-    /// What is saved beyond that where estimates are exact.
+    /// The further saving with exact estimates.
     pub estimates: Change,
-    /// What is saved beyond that where the scheduler tries each start forward; none where nodes
-    /// fail, which it does not know.
+    /// The further saving if the scheduler tries each start in advance; `None` if nodes fail.
     pub order: Option<Change>,
-    /// What is saved beyond that where it knows the jobs that have not come.
+    /// The further saving if it knows the jobs that have not arrived.
     pub arrivals: Option<Change>,
-    /// What is left: the gap of the last run.
+    /// The rest: the gap of the last run.
     pub rest: f64,
 }
 
 impl Parts {
-    /// The columns of [`Parts::cells`]; times are hours.
+    /// The columns of [`Parts::cells`]; times are in hours.
     pub const COLUMNS: [&str; 12] = [
         "scenario",
         "jobs",
@@ -58,12 +57,12 @@ impl Parts {
         "not_explained_h",
     ];
 
-    /// The costs, in the order in which they are taken away.
+    /// Returns the costs, in the order in which they are removed.
     pub fn costs(&self) -> [Option<Change>; 4] {
         [Some(self.contiguity), Some(self.estimates), self.order, self.arrivals]
     }
 
-    /// A row of a table, with four decimals.
+    /// Returns a row of a table, with four decimals.
     pub fn cells(&self) -> Vec<String> {
         let hours = |seconds: f64| format!("{:.4}", seconds / 3600.0);
         let mut cells = vec![self.scenario.clone(), self.jobs.to_string(), hours(self.gap)];
@@ -77,11 +76,11 @@ impl Parts {
     }
 }
 
-/// The parts of the gap in each scenario of a board, on the threads of the current pool. Scenarios
-/// are left out in which one of the runs leaves a job undone that counts.
+/// Returns the parts of the gap in each scenario of a board, using the threads of the current pool.
+/// A scenario is left out if one of the runs does not finish a job that counts.
 ///
 /// # Errors
-/// If a run cannot go on.
+/// If a run cannot continue.
 pub fn parts(
     instances: &[Instance],
     catalogue: &Catalogue,
@@ -99,7 +98,7 @@ pub fn parts(
     Ok(found.into_iter().flatten().collect())
 }
 
-/// The turnarounds of the jobs that count, run after run; none if one does not end.
+/// Returns the turnarounds of the jobs that count, run by run; `None` if one of them does not end.
 fn runs(
     instance: &Instance,
     catalogue: &Catalogue,

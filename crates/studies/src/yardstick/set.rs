@@ -1,4 +1,4 @@
-//! The sets of jobs.
+//! The sets of jobs of the yardstick.
 
 use std::sync::Arc;
 
@@ -16,21 +16,21 @@ use super::Effort;
 use super::bounds::Task;
 use crate::folder;
 
-/// Something about a scenario that keeps it from being run.
+/// An error that prevents a scenario from being run.
 #[derive(Debug, Error)]
 #[error("yardstick, {scenario}: {reason}")]
 pub struct YardstickError {
-    /// Its name.
+    /// The name of the scenario.
     pub scenario: String,
-    /// What is wrong.
+    /// The fault.
     pub reason: String,
 }
 
-/// `scenarios.toml`.
+/// The contents of `scenarios.toml`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Yardstick {
-    /// The version: results of one version are comparable.
+    /// The version; results are comparable within a version.
     pub version: u32,
     scenario: Vec<Entry>,
 }
@@ -47,35 +47,35 @@ struct Entry {
     sum: String,
 }
 
-/// A scenario whose jobs are at hand.
+/// A scenario with its jobs.
 pub struct Instance {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// The machine.
     pub machine: Grid,
     /// The jobs as bounds know them, in the order of submission.
     pub tasks: Vec<Task>,
-    /// CRC-64 of the jobs.
+    /// The CRC-64 of the jobs.
     pub sum: String,
-    /// The jobs, as a Batsim workload; times are whole seconds.
+    /// The jobs as a Batsim workload; times are in whole seconds.
     pub workload: Vec<u8>,
-    /// Whether its nodes fail.
+    /// True if its nodes fail.
     pub fails: bool,
     trace: Arc<Trace>,
     settings: Vec<Setting>,
 }
 
 impl Yardstick {
-    /// The one that is built in.
+    /// Returns the built-in yardstick.
     ///
     /// # Panics
-    /// Never: a test reads it.
+    /// Never, because a test reads it.
     pub fn built_in() -> Yardstick {
         let text = include_str!("../../papers/yardstick/scenarios.toml");
         folder::parse("scenarios.toml", text).expect("the yardstick of this crate")
     }
 
-    /// Name and purpose of each scenario, and the log that it needs, if any.
+    /// Returns the name and the purpose of each scenario, and the log that it needs, if any.
     pub fn scenarios(&self) -> impl Iterator<Item = (&str, &str, Option<&str>)> {
         let log = |entry: &Entry| entry.settings.contains_key("trace");
         self.scenario.iter().map(move |entry| {
@@ -84,8 +84,7 @@ impl Yardstick {
         })
     }
 
-    /// Draws the jobs of the scenarios; those of logs are read from `logs`, and left out where
-    /// there is none.
+    /// Draws the jobs of the scenarios. Those of logs are read from `logs`, if given, or omitted.
     ///
     /// # Errors
     /// If a log cannot be read, or jobs are not those of this version.
@@ -102,7 +101,7 @@ impl Yardstick {
 }
 
 impl Entry {
-    /// The machine, and all jobs in whole seconds.
+    /// Returns the machine, and all jobs in whole seconds.
     fn records(&self, files: &dyn InputFiles) -> Result<(Grid, Vec<Record>), YardstickError> {
         let mut drawn = settings(&self.settings);
         drawn.push(Setting::new("strategy", "ff"));
@@ -111,7 +110,7 @@ impl Entry {
         let settings = drawn.points[0].settings();
         let scenario = Scenario::new(settings, false, files, &Histories::default());
         let scenario = scenario.map_err(|error| self.fault(&error))?;
-        // What is drawn is in hours.
+        // Synthetic times are in hours.
         let seconds = if self.settings.contains_key("trace") { 1 } else { 3600 };
         let jobs = scenario.jobs(0).take(self.jobs).enumerate();
         let records = jobs.map(|(number, job)| record(number, &job, seconds)).collect();
@@ -124,7 +123,7 @@ impl Entry {
     }
 }
 
-/// Settings of a table: words and numbers.
+/// Converts a table of words and numbers to settings.
 fn settings(table: &toml::Table) -> Vec<Setting> {
     let text = |value: &toml::Value| match value.as_str() {
         Some(text) => text.to_string(),
@@ -150,11 +149,11 @@ impl Instance {
             .map_err(|reason| entry.fault(&reason))
     }
 
-    /// One of records with whole seconds, such as small ones for tests, whose nodes fail as
-    /// `failures` say.
+    /// Creates an instance from records with whole seconds, for example a small one for tests. Its
+    /// nodes fail according to `failures`.
     ///
     /// # Errors
-    /// If records are none that a log can have.
+    /// If the records cannot be those of a log.
     pub fn new(
         name: &str,
         machine: Grid,
@@ -164,7 +163,7 @@ impl Instance {
         let (mut workload, nodes) = (Vec::new(), u64::from(machine.nodes()));
         batsim::write(&mut workload, records, nodes, batsim::Version::V4)
             .map_err(|error| error.to_string())?;
-        // What users replay.
+        // The form that users replay.
         let trace = Format::Batsim.read(&*workload, &ReadOptions::default());
         let trace = Arc::new(trace.map_err(|error| error.to_string())?);
         let task = |record: &Record| Task {
@@ -191,11 +190,11 @@ impl Instance {
         })
     }
 
-    /// The runs of these strategies and schedulers, by the names that `catalogue` knows, with more
-    /// settings. Those that do not work on the machine are left out.
+    /// Returns the runs of these strategies and schedulers, whose names `catalogue` knows, with
+    /// more settings. Combinations that the machine does not support are left out.
     ///
     /// # Errors
-    /// If a name means nothing.
+    /// If a name is invalid.
     pub(super) fn specification(
         &self,
         strategies: &[String],
@@ -218,7 +217,7 @@ impl Instance {
     }
 }
 
-/// Its own jobs, whatever is asked for.
+/// A source of its own jobs for any request.
 impl InputFiles for Instance {
     fn log(&self, _: &LogRequest) -> Result<Arc<Trace>, InputError> {
         Ok(self.trace.clone())
@@ -233,7 +232,7 @@ impl InputFiles for Instance {
     }
 }
 
-/// A job in whole seconds, of which a unit of its time has so many; at least one runs.
+/// Converts a job to whole seconds, at `seconds` per unit of its time and at least one to run.
 fn record(number: usize, job: &Job, seconds: u64) -> Option<Record> {
     let tick = TimeUnit::SECOND.ticks;
     let rounded =
@@ -252,7 +251,7 @@ fn whole(time: Time) -> i64 {
     (time.0 / TimeUnit::SECOND.ticks) as i64
 }
 
-/// CRC-64 of what bounds and placements depend on.
+/// Returns the CRC-64 of everything that bounds and placements depend on.
 fn sum(records: &[Record]) -> String {
     let mut sum = Checksum::default();
     for Record { submit, run, nodes, shape, .. } in records {

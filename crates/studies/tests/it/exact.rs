@@ -1,12 +1,12 @@
-//! The best schedule of a few jobs on a small machine, by search over everything that can start
-//! whenever something changes.
+//! The best schedule of a few jobs on a small machine, by a search over all starts at each instant
+//! at which anything changes.
 
 use std::collections::HashMap;
 
 use pavior::Grid;
 use pavior_studies::yardstick::bounds::Task;
 
-/// What is to be least.
+/// The quantity to minimize.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Goal {
     /// The sum of weighted completion times.
@@ -15,12 +15,12 @@ pub(crate) enum Goal {
     Makespan,
 }
 
-/// Where jobs may be.
+/// The allowed places of jobs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Places {
-    /// On any nodes: how many are free is all that counts.
+    /// Any nodes: only the number of free nodes matters.
     Nodes,
-    /// In boxes, turned as one likes.
+    /// Boxes, in any orientation.
     Boxes,
 }
 
@@ -33,15 +33,15 @@ pub(crate) struct Exact<'t> {
     goal: Goal,
     places: Places,
     best: i64,
-    /// The least that was spent up to a state.
+    /// The minimum cost up to a state.
     seen: HashMap<State, i64>,
 }
 
-/// The time, what has not started, and what runs: until when and where.
+/// The time, the jobs that have not started, and the running jobs with their ends and places.
 type State = (i64, u32, Vec<(i64, u32)>);
 
 impl Exact<'_> {
-    /// The least that any schedule comes to. The sides of each job are three.
+    /// Returns the minimum cost of any schedule. Each job has three sides.
     pub(crate) fn best(
         grid: &Grid,
         tasks: &[Task],
@@ -62,7 +62,7 @@ impl Exact<'_> {
         search.best
     }
 
-    /// Goes on from an instant at which something changes.
+    /// Continues from an instant at which anything changes.
     fn next(&mut self, now: i64, open: u32, running: &mut [(i64, u32)], spent: i64) {
         running.sort_unstable();
         let key = (now, open, running.to_vec());
@@ -73,7 +73,7 @@ impl Exact<'_> {
         self.start(now, open, &mut running.to_vec(), spent, 0);
     }
 
-    /// Starts jobs, those behind `from` only, then lets time pass.
+    /// Starts jobs, but only those with an index of at least `from`, then lets time pass.
     fn start(
         &mut self,
         now: i64,
@@ -113,7 +113,7 @@ impl Exact<'_> {
         }
     }
 
-    /// Where a job can start.
+    /// Returns the places where a job can start.
     fn free(&self, at: usize, busy: u32) -> Vec<u32> {
         if self.places == Places::Boxes {
             return self.boxes[at].iter().copied().filter(|mask| mask & busy == 0).collect();
@@ -136,7 +136,7 @@ impl Exact<'_> {
         }
     }
 
-    /// What is spent at least once all have ended: each starts at once.
+    /// Returns a lower bound on the final cost, as if every open job started at once.
     fn least(&self, now: i64, open: u32, spent: i64) -> i64 {
         let open = self.tasks.iter().enumerate().filter(|(at, _)| open & 1 << at != 0);
         open.fold(spent, |spent, (_, task)| {
@@ -145,7 +145,7 @@ impl Exact<'_> {
     }
 }
 
-/// All boxes with these sides in some order, as masks.
+/// Returns all boxes with these sides in any order, as masks.
 fn boxes(grid: &Grid, sides: [u16; 3]) -> Vec<u32> {
     let machine = grid.sides().map(u32::from);
     let [a, b, c] = sides.map(u32::from);

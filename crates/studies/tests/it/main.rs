@@ -1,4 +1,4 @@
-//! The papers and studies from outside.
+//! Tests of papers and studies through the public interface.
 
 mod exact;
 mod forecasts;

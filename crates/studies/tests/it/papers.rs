@@ -1,4 +1,4 @@
-//! The papers' experiments and statements, on runs as short as can be.
+//! Tests of the papers' experiments and statements, with runs as short as possible.
 
 use std::collections::HashSet;
 
@@ -17,7 +17,7 @@ fn paper(name: &str) -> &'static Paper {
     Paper::built_in().iter().find(|paper| paper.name == name).unwrap()
 }
 
-/// The statements of a paper, from the quick experiment with other words in its file.
+/// Judges the statements of a paper by its quick experiment, with a text in its file replaced.
 fn quickly(name: &str, from: &str, to: &str) -> Vec<Statement> {
     let text = paper(name).experiment(true).unwrap();
     assert!(text.contains(from), "{text}");
@@ -76,7 +76,7 @@ fn the_nas_statements_have_a_row_a_comparison() {
     let count = |statement: &str| {
         all.iter().filter(|one| one.id.starts_with(&format!("{statement}@"))).count()
     };
-    // N1: six figures, two others. N2, below 0.0005, and N4: two claims a load; N3: three below.
+    // N1: six figures, two others. N2 (below 0.0005) and N4: two claims per load; N3: three below.
     // N7: three each.
     assert_eq!(["N1", "N2", "N3", "N4", "N7"].map(count), [12, 4, 7, 12, 6]);
     // Three loads, two distributions; and two patterns, three claims.
@@ -96,7 +96,7 @@ fn the_nas_statements_have_a_row_a_comparison() {
         let row = row(&all, id);
         assert!(row.ours.is_some() && row.note.contains(" runs"), "{row:?}");
     }
-    // Eight jobs say nothing sure.
+    // Eight jobs are too few for certainty.
     assert!(all.iter().any(|one| one.note.contains("precision target missed")));
 }
 
@@ -105,8 +105,7 @@ fn the_mfa_statements_are_the_same_on_every_machine() {
     let all = quickly("mfa", "replications = 9", "replications = 2");
     let differ: Vec<&str> =
         all.iter().filter(|one| !one.verdict.is_good()).map(|one| one.id.as_str()).collect();
-    // The buddy system's larger blocks have a higher index in Example 2 than any box of the task's
-    // size.
+    // In Example 2, the buddy system's larger blocks have a higher index than any box of the task.
     assert_eq!(differ, ["M2@2-3x2-granted", "M2@2-3x3-granted", "M2@2-4x2-granted"]);
     let ours = |id: &str| row(&all, id).ours;
     assert_eq!((ours("M1@1"), ours("M1@2")), (Some(10.0), Some(7.0)));
@@ -161,11 +160,11 @@ fn a_folder_is_read_as_one_that_is_built_in() {
 fn faults_in_rows_are_refused_where_they_stand() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/papers/tbl/");
     for (from, to, reason) in [
-        // In a row, and in what the rows of a statement have in common.
+        // In a row, and in the common keys of a statement.
         ("\"load\", \"b.strategy\"]", "\"load\", \"b.stratgy\"]", "did you mean `b.strategy`?"),
         ("id = [\"load\"]", "id = [\"laod\"]", "unknown parameter `laod`; did you mean `load`?"),
         ("{ word = \"fast\" }", "{ words = \"fast\" }", "data did not match"),
-        // The row's `id` names what its values no longer have.
+        // The row's `id` contains a parameter that its values no longer have.
         ("at = { load = 3.8 }", "at = { laod = 3.8 }", "unknown parameter `load`; did you mean"),
         ("paper = 0.53", "papers = 0.53", "unknown field `papers`"),
         ("paper = 0.53", "paper = \"half\"", "statement T2: row T2@4.2: `paper` is to be a number"),
@@ -190,7 +189,7 @@ fn the_short_runs_about_slices_are_judged() {
     }
     let paper = paper("slices");
     let mut text = paper.experiment(true).unwrap();
-    // A short queue and few jobs are enough for the rows to be judged.
+    // A short queue and few jobs suffice for judging the rows.
     for (from, to) in [("load = 100", "load = 1"), ("jobs = 400", "jobs = 110"), ("= 1000", "= 20")]
     {
         assert!(text.contains(from), "{from}");
@@ -198,7 +197,7 @@ fn the_short_runs_about_slices_are_judged() {
     }
     let experiment = read(&text);
     let all = paper.judge(&experiment, &whole(&experiment)).unwrap();
-    // Cubes are independent, whatever joins them: the binomial shares come out in short runs, too.
+    // Cubes are independent, whatever links them: short runs also give the binomial shares.
     let near = |id: &str, share: f64| {
         let ours = row(&all, id).ours.unwrap();
         assert!((ours - share).abs() < 0.03, "{id}: {ours}");

@@ -1,4 +1,4 @@
-//! The yardstick: its jobs are those of its version, and its bounds hold.
+//! Tests of the yardstick: its jobs are those of its version, and its bounds are valid.
 
 use pavior::experiments::{Catalogue, NoProgress};
 use pavior::strategies::Stream;
@@ -27,13 +27,13 @@ fn the_set_has_twenty_scenarios_with_a_purpose_each() {
 
 #[test]
 fn drawn_jobs_are_those_of_this_version() {
-    // The checksums of the file are held against the jobs when they are drawn.
+    // The checksums of the file are compared with the jobs when they are drawn.
     let instances = Yardstick::built_in().draw(None, Effort::FULL).unwrap();
     assert_eq!(instances.len(), 16);
     assert!(instances.iter().all(|instance| instance.tasks.len() == 400));
 }
 
-/// Eight jobs on a small machine, the same for the same seed.
+/// Returns eight jobs on a small machine, the same for the same seed.
 fn small(machine: &str, seed: u64) -> (Instance, Vec<[u16; 3]>) {
     let grid: Grid = machine.parse().unwrap();
     let mut draw = Stream::new(seed, 0, "small");
@@ -65,7 +65,7 @@ fn small(machine: &str, seed: u64) -> (Instance, Vec<[u16; 3]>) {
     (Instance::new("small", grid, &records, Vec::new()).unwrap(), all)
 }
 
-/// Strategies that place boxes, then some that do not.
+/// Strategies that place boxes, followed by some that do not.
 const BOXES: [&str; 4] = ["ff", "tff", "bf", "tbl"];
 const OTHERS: [&str; 4] = ["mbs", "gabl", "paging", "random"];
 
@@ -101,7 +101,7 @@ fn bounds_are_at_most_the_optimum_and_policies_at_least() {
         let released: i64 = instance.tasks.iter().map(|task| task.release).sum();
         for row in &board.rows {
             let reached = row.turnaround * 8.0 + released as f64 + 1e-6;
-            // One scheduler frees jobs of their boxes.
+            // This scheduler does not keep jobs in boxes.
             let in_boxes = BOXES.contains(&&*row.strategy) && row.scheduler != "easy-freedom";
             let optimum = if in_boxes { boxes } else { nodes };
             assert!(reached >= optimum as f64, "{name}: {} {}", row.strategy, row.scheduler);
@@ -109,7 +109,7 @@ fn bounds_are_at_most_the_optimum_and_policies_at_least() {
         bounds += certificate.completions.claim - released;
         optima += nodes - released;
     }
-    // A bound that is far below would be of no use: waits are a good part of these turnarounds.
+    // A bound far below would be useless: waits are a large part of these turnarounds.
     assert!(bounds as f64 > 0.85 * optima as f64, "{bounds} of {optima}");
 }
 
@@ -151,7 +151,7 @@ fn boxes_are_those_that_hold_the_box_that_is_asked_for() {
     }
 }
 
-/// Jobs that need all nodes run one after the other, short ones first: what is best is known.
+/// Runs jobs that need all nodes one after another, short ones first, which is optimal.
 #[test]
 fn jobs_that_need_all_nodes_have_nearly_their_optimum() {
     let runs = [30, 10, 50, 20, 40];
@@ -160,7 +160,7 @@ fn jobs_that_need_all_nodes_have_nearly_their_optimum() {
     let prices = ascend(&tasks, 16, 150, 300);
     let (bound, _) = prices.bound(&tasks, 16);
     assert!(bound <= optimum && bound >= optimum - 5, "{bound} of {optimum}");
-    // Prices of nothing prove what each job takes alone.
+    // Prices of zero prove the time of each job alone.
     let nothing = Prices { start: 0, width: 10, prices: vec![0; 15] };
     assert_eq!(nothing.bound(&tasks, 16).0, 150);
     assert_eq!(makespan(&tasks, 16).unwrap(), (150, Last::From(0)));

@@ -1,4 +1,4 @@
-//! Prices that prove much: from the order of mean busy times, by subgradient steps.
+//! Prices that prove good bounds: from the order of mean busy times, improved by subgradient steps.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -6,17 +6,17 @@ use std::collections::BinaryHeap;
 use super::greedy::{latest_first, reached};
 use super::{Prices, SCALE, Task};
 
-/// Steps without a better bound, behind which steps are half as long.
+/// The number of steps without a better bound after which steps are halved.
 const PATIENCE: u32 = 10;
 
-/// Prices for a set of jobs: those of the relaxation by mean busy times (Goemans 1997), then so
-/// many subgradient steps, each as long as Polyak (1969) has it for what a schedule by numbers of
-/// nodes comes to. They depend on the arguments alone. Whatever they are, the bound that they prove
-/// is one. O(steps x jobs x buckets).
+/// Computes prices for a set of jobs: those of the relaxation by mean busy times (Goemans 1997),
+/// then up to `steps` subgradient steps. Their length is Polyak's (1969), with the cost of a
+/// schedule by numbers of nodes as the target value. The prices depend only on the arguments. Any
+/// prices prove a valid bound. O(steps x jobs x buckets).
 pub fn ascend(tasks: &[Task], capacity: i64, buckets: usize, steps: u32) -> Prices {
     let fluid = Fluid::new(tasks, capacity);
     let start = tasks.iter().map(|task| task.release).min().unwrap_or(0);
-    // Whole jobs end somewhat later than what can be cut.
+    // Jobs that are not interrupted end somewhat later than those of the relaxation.
     let length =
         fluid.end() - start as f64 + tasks.iter().map(|task| task.run).max().unwrap_or(1) as f64;
     let width = ((length / buckets as f64).ceil() as i64).max(1);
@@ -53,7 +53,7 @@ pub fn ascend(tasks: &[Task], capacity: i64, buckets: usize, steps: u32) -> Pric
     best
 }
 
-/// How much more than the machine has is wanted in each bucket, in node seconds.
+/// Returns the excess of the demand in each bucket over the machine's capacity, in node seconds.
 fn slope(prices: &Prices, tasks: &[Task], starts: &[i64], capacity: i64) -> Vec<f64> {
     let Prices { start, width, .. } = *prices;
     let mut wanted = vec![-capacity * width; prices.prices.len()];
@@ -71,7 +71,7 @@ fn slope(prices: &Prices, tasks: &[Task], starts: &[i64], capacity: i64) -> Vec<
     wanted.into_iter().map(|wanted| wanted as f64).collect()
 }
 
-/// A job that waits, by its weight for each node second.
+/// A waiting job, ordered by its weight per node second.
 struct Waiting(f64, usize);
 
 impl PartialEq for Waiting {
@@ -94,10 +94,10 @@ impl Ord for Waiting {
     }
 }
 
-/// The schedule of the relaxation: jobs can be cut, and all nodes work on the one that has the
-/// greatest weight for each node second.
+/// The schedule of the relaxation: jobs can be interrupted, and all nodes work on the job with the
+/// largest weight per node second.
 struct Fluid {
-    /// From when to when the price falls, how fast, and where its line meets time 0.
+    /// Pieces of the price curve: start, end, rate of fall, and the value of the line at time 0.
     pieces: Vec<(f64, f64, f64, f64)>,
 }
 
@@ -144,8 +144,8 @@ fn top(waiting: &BinaryHeap<Waiting>) -> Option<usize> {
     waiting.peek().map(|&Waiting(_, at)| at)
 }
 
-/// Prices from the end: a job's line is one over all its pieces, and where another one takes over,
-/// lines meet.
+/// Computes prices from the end. A job has one line for all its pieces; lines meet where one job
+/// takes over from another.
 fn priced(
     runs: &[(f64, f64, usize)],
     density: &dyn Fn(usize) -> f64,
@@ -156,7 +156,7 @@ fn priced(
     let mut pieces = Vec::with_capacity(runs.len());
     for &(from, to, at) in runs.iter().rev() {
         let falls = density(at);
-        // Behind an idle time nothing is left to pay for.
+        // After an idle time no cost remains.
         let behind = if to < begins { 0.0 } else { price };
         let meets = *lines[at].get_or_insert(behind + falls * to);
         (price, begins) = (meets - falls * from, from);

@@ -1,56 +1,56 @@
-//! A schedule that bounds are compared with.
+//! A schedule with which bounds are compared.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::Task;
 
-/// What a schedule by numbers of nodes comes to: whenever a job is released or ends, those that
-/// wait are gone through by weight for each node second, the greatest first, and each that finds
-/// its nodes free starts. O(jobs x jobs); none needs more than `capacity` nodes.
+/// Returns the cost of a greedy schedule by numbers of nodes. At each release and each end, the
+/// waiting jobs are examined in descending order of weight per node second, and each one starts if
+/// enough nodes are free. O(jobs x jobs). No job may need more than `capacity` nodes.
 pub(super) fn reached(tasks: &[Task], capacity: i64) -> i64 {
     Counts::new(tasks, capacity, &latest_first(tasks)).rest()
 }
 
-/// The places of tasks, the latest release first.
+/// Returns the indices of tasks, the latest release first.
 pub(super) fn latest_first(tasks: &[Task]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..tasks.len()).collect();
     order.sort_by_key(|&at| Reverse(tasks[at].release));
     order
 }
 
-/// A schedule by numbers of nodes, up to an instant. Jobs are places in the list of tasks.
+/// A schedule by numbers of nodes, up to an instant. Jobs are indices in the list of tasks.
 #[derive(Clone)]
 pub(super) struct Counts<'t> {
     tasks: &'t [Task],
     now: i64,
     free: i64,
-    /// When the running jobs end, and how many nodes they give back.
+    /// The ends of the running jobs, and the nodes that they free.
     running: BinaryHeap<Reverse<(i64, i64)>>,
-    /// By weight for each node second, the greatest first.
+    /// Waiting jobs, in descending order of weight per node second.
     waiting: Vec<usize>,
-    /// What is not released yet, the latest first.
+    /// Jobs that are not released yet, the latest first.
     coming: &'t [usize],
 }
 
 impl<'t> Counts<'t> {
-    /// Before the first release.
+    /// Creates the schedule before the first release.
     pub(super) fn new(tasks: &'t [Task], capacity: i64, coming: &'t [usize]) -> Counts<'t> {
         let (running, waiting) = (BinaryHeap::new(), Vec::new());
         Counts { tasks, now: 0, free: capacity, running, waiting, coming }
     }
 
-    /// The same, if nothing were released any more.
+    /// Returns the same schedule without any further release.
     pub(super) fn without_arrivals(&self) -> Counts<'t> {
         Counts { coming: &[], ..self.clone() }
     }
 
-    /// The jobs that wait and find their nodes free.
+    /// Returns the waiting jobs for which enough nodes are free.
     pub(super) fn fitting(&self) -> impl Iterator<Item = usize> + '_ {
         self.waiting.iter().copied().filter(|&at| self.tasks[at].nodes <= self.free)
     }
 
-    /// Goes on to the instant at which a job is released or ends next; false if none is.
+    /// Advances to the next release or end of a job. Returns false if there is none.
     pub(super) fn advance(&mut self) -> bool {
         let release = self.coming.last().map(|&at| self.tasks[at].release);
         let end = self.running.peek().map(|&Reverse((end, _))| end);
@@ -75,13 +75,13 @@ impl<'t> Counts<'t> {
         true
     }
 
-    /// Starts a job that waits and fits; returns when it ends.
+    /// Starts a waiting job that fits, and returns its end.
     pub(super) fn start(&mut self, at: usize) -> i64 {
         self.waiting.retain(|&other| other != at);
         self.runs(at)
     }
 
-    /// Takes the nodes of a job from now on; returns when it ends.
+    /// Takes the nodes of a job from now on, and returns its end.
     fn runs(&mut self, at: usize) -> i64 {
         let task = &self.tasks[at];
         let end = self.now + task.run;
@@ -90,8 +90,8 @@ impl<'t> Counts<'t> {
         end
     }
 
-    /// What the jobs that have not started come to, if from now on each instant starts all that
-    /// fit, in the order in which they wait.
+    /// Returns the cost of the jobs that have not started, if from now on all jobs that fit are
+    /// started at each instant, in the order in which they wait.
     pub(super) fn rest(mut self) -> i64 {
         let mut sum = 0;
         loop {
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn short_jobs_go_first_and_those_that_fit_pass() {
         let task = |release, run, nodes| Task { release, run, nodes, weight: 1 };
-        // All nodes each: 10, 30, 60, 100, 150.
+        // Each job needs all nodes: 10, 30, 60, 100, 150.
         let one_by_one = [30, 10, 50, 20, 40].map(|run| task(0, run, 16));
         assert_eq!(reached(&one_by_one, 16), 350);
         // The second waits for the first; the third passes it, and the fourth waits for both.

@@ -1,20 +1,20 @@
-//! Lower bounds on what any schedule of a set of jobs comes to, each with a certificate, and
-//! schedules by numbers of nodes to hold beside them.
+//! Lower bounds on the cost of any schedule of a set of jobs, each with a certificate, and
+//! schedules by numbers of nodes with which to compare them.
 //!
-//! The certificate of a sum of weighted completion times is a curve of prices: what a node costs
-//! for a second, at least 0, constant on buckets, 0 outside of them. Whatever the prices are, the
-//! completion times of any schedule that interrupts no job sum to at least
+//! The certificate of a sum of weighted completion times is a price curve: the price of a node for
+//! a second, at least 0, constant in each bucket, and 0 outside of them. For any prices, the
+//! completion times of any schedule that does not interrupt jobs sum to at least
 //!
 //! ```text
 //! sum over jobs of min over start >= release of (weight * (start + run) + nodes * price)
 //!     - capacity * price of the whole curve
 //! ```
 //!
-//! with the price over the time that the job runs: no schedule holds more nodes than there are, so
-//! it earns at most what the whole curve costs. This is the Lagrangian of the time-indexed
-//! relaxation (Dyer and Wolsey 1990; van den Akker, Hurkens and Savelsbergh 2000). Numbers are
-//! whole, so that nothing is lost to rounding. `examples/bounds.py` checks certificates, and shares
-//! no code with this.
+//! with the price over the run time of the job. No schedule uses more nodes than there are, so it
+//! pays at most the price of the whole curve. This is the Lagrangian of the time-indexed relaxation
+//! (Dyer and Wolsey 1990; van den Akker, Hurkens and Savelsbergh 2000). All numbers are integers,
+//! so that nothing is lost to rounding. `examples/bounds.py` checks certificates, and shares no
+//! code with this module.
 
 mod ascent;
 mod greedy;
@@ -25,28 +25,28 @@ use serde::Serialize;
 pub use ascent::ascend;
 pub use rollout::{Arrivals, look_ahead};
 
-/// A job as far as bounds know it. Times are whole seconds.
+/// A job as bounds know it. Times are in whole seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// When it is submitted, at least 0.
+    /// The time of submission, at least 0.
     pub release: i64,
-    /// How long it runs, at least 1.
+    /// The run time, at least 1.
     pub run: i64,
-    /// How many nodes it holds.
+    /// The number of nodes.
     pub nodes: i64,
-    /// What a second of its completion time counts.
+    /// The cost of a second of its completion time.
     pub weight: i64,
 }
 
-/// The parts of a weight of 1 in which prices are counted.
+/// The number of price units per weight of 1.
 pub const SCALE: i64 = 10_000;
 
-/// A curve of prices: what a node costs for a second, in parts of [`SCALE`].
+/// A price curve: the price of a node for a second, in units of 1 / [`SCALE`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Prices {
-    /// When the first bucket begins, in seconds.
+    /// The start of the first bucket, in seconds.
     pub start: i64,
-    /// How long a bucket is, in seconds, at least 1.
+    /// The length of a bucket in seconds, at least 1.
     pub width: i64,
     /// The price in each bucket.
     pub prices: Vec<i64>,
@@ -69,7 +69,7 @@ impl Curve<'_> {
         Curve { of, sums }
     }
 
-    /// The price of a node until a time.
+    /// Returns the price of a node until a time.
     fn until(&self, time: i64) -> i64 {
         let since = time - self.of.start;
         if since <= 0 {
@@ -82,8 +82,8 @@ impl Curve<'_> {
         }
     }
 
-    /// The least that a job comes to, and the earliest start at which it does. What it comes to is
-    /// linear between the instants at which it begins or ends at an edge.
+    /// Returns the minimum cost of a job, and the earliest start with that cost. The cost is linear
+    /// between the starts at which the job begins or ends at an edge.
     fn least(&self, task: &Task) -> (i64, i64) {
         let edges = (0..self.sums.len() as i64).map(|edge| self.of.start + edge * self.of.width);
         let starts = edges.flat_map(|edge| [edge, edge - task.run]);
@@ -97,14 +97,14 @@ impl Curve<'_> {
 }
 
 impl Prices {
-    /// The bound that the prices prove, and the start that each job chooses under them. The bound
-    /// is rounded down. O(jobs x buckets).
+    /// Returns the bound that the prices prove, rounded down, and the start that each job chooses
+    /// under them. O(jobs x buckets).
     pub fn bound(&self, tasks: &[Task], capacity: i64) -> (i64, Vec<i64>) {
         let (value, starts) = self.value(tasks, capacity);
         (value.div_euclid(i128::from(SCALE)) as i64, starts)
     }
 
-    /// As [`Prices::bound`], in parts.
+    /// Returns the same as [`Prices::bound`], in units of 1 / [`SCALE`].
     fn value(&self, tasks: &[Task], capacity: i64) -> (i128, Vec<i64>) {
         let curve = Curve::new(self);
         let mut value = -i128::from(capacity) * i128::from(curve.sums[self.prices.len()]);
@@ -118,18 +118,18 @@ impl Prices {
     }
 }
 
-/// What proves a bound on the makespan.
+/// The proof of a bound on the makespan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Last {
-    /// What is released from this time on keeps all nodes busy for so long.
+    /// The jobs released from this time on, which keep all nodes busy.
     From(i64),
-    /// This job, by its place among all.
+    /// A single job, by its index.
     Job(usize),
 }
 
-/// A bound on the time at which the last job ends, in seconds from time 0, and what proves it.
-/// None without jobs. O(jobs log jobs).
+/// Returns a lower bound on the end of the last job, in seconds from time 0, and its proof. `None`
+/// without jobs. O(jobs log jobs).
 pub fn makespan(tasks: &[Task], capacity: i64) -> Option<(i64, Last)> {
     let alone = tasks.iter().enumerate().map(|(at, task)| (task.release + task.run, Last::Job(at)));
     let mut work = 0;

@@ -1,32 +1,33 @@
-//! A schedule by numbers of nodes that looks ahead: with the arrivals known, or without.
+//! A schedule by numbers of nodes that looks ahead, with or without knowledge of arrivals.
 //!
-//! Whenever a job is released or ends, each job that fits is tried: it starts, and all others go on
-//! by the rule of `greedy.rs`. Waiting for the next instant is tried likewise. What
-//! comes to the least weighted completion times is done, until it is to wait. Among equals the job
-//! with the greatest weight for each node second goes first, and waiting last. This is a rollout
-//! (Bertsekas, Tsitsiklis and Wu, Rollout algorithms for combinatorial optimization, Journal of
-//! Heuristics 3, 1997).
+//! At each release and each end of a job, every job that fits is tried: it starts, and all others
+//! follow the rule of `greedy.rs`. Waiting for the next instant is tried, too. The alternative with
+//! the smallest weighted completion times is chosen, repeatedly, until it is to wait. Among equals
+//! the job with the largest weight per node second is preferred, and waiting comes last. This is a
+//! rollout (Bertsekas, Tsitsiklis and Wu, Rollout algorithms for combinatorial optimization,
+//! Journal of Heuristics 3, 1997).
 //!
-//! Where arrivals are known, what is tried goes on with them, so that nodes can be kept free for a
-//! job that has not come yet. Where they are not, it goes on with the jobs that have come. Nothing
-//! else differs. With arrivals known the schedule is never worse than that of the rule: the rule's
-//! own next step is always among what is tried, and what is chosen can be kept to.
+//! If arrivals are known, the alternatives are continued with them, so that nodes can be kept free
+//! for a job that has not arrived. Otherwise they are continued with the jobs that have arrived.
+//! Nothing else differs. With known arrivals the schedule is never worse than that of the rule: the
+//! next step of the rule is always one of the alternatives, and the continuation of a chosen
+//! alternative remains available.
 
 use super::Task;
 use super::greedy::{Counts, latest_first};
 
-/// What is known of jobs that have not come yet.
+/// The knowledge about jobs that have not arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrivals {
-    /// All: when they come, how long they run, how many nodes they need.
+    /// Complete knowledge: arrivals, run times and numbers of nodes.
     Known,
-    /// Nothing.
+    /// No knowledge.
     Unknown,
 }
 
-/// When each job ends in seconds, in the order of `tasks`; none for a job that needs more than
-/// `capacity` nodes. Run times are known. Each of O(jobs) decisions tries O(jobs) starts, each in
-/// O(jobs x jobs).
+/// Returns the end of each job in seconds, in the order of `tasks`; `None` for a job that needs
+/// more than `capacity` nodes. Run times are known. Each of O(jobs) decisions tries O(jobs) starts,
+/// each of which takes O(jobs x jobs).
 ///
 /// ```
 /// use pavior_studies::yardstick::bounds::{Arrivals, Task, look_ahead};
@@ -48,7 +49,7 @@ pub fn look_ahead(tasks: &[Task], capacity: i64, arrivals: Arrivals) -> Vec<Opti
     ends
 }
 
-/// The job that is best started now; none if it is better to wait, or nothing fits.
+/// Returns the job that is best started now; `None` if it is better to wait, or nothing fits.
 fn choice(schedule: &Counts<'_>, tasks: &[Task], arrivals: Arrivals) -> Option<usize> {
     schedule.fitting().next()?;
     let seen = match arrivals {
@@ -83,7 +84,7 @@ mod tests {
         (0..jobs).map(|_| task()).collect()
     }
 
-    /// The most nodes that are held at once.
+    /// Returns the maximum number of nodes in use at once.
     fn most(tasks: &[Task], ends: &[Option<i64>]) -> i64 {
         let held = |now: i64| -> i64 {
             let runs = |(task, end): (&Task, &Option<i64>)| {
@@ -115,7 +116,7 @@ mod tests {
             known += sums[0];
             unknown += sums[1];
         }
-        // Knowledge is worth something, in the mean of many sets of jobs.
+        // On average over many sets of jobs, knowledge is an advantage.
         assert!(known < unknown, "{known}, {unknown}");
     }
 
