@@ -1,7 +1,7 @@
-//! A scheduler of one's own on a job log, beside built-in ones.
+//! Your own scheduler on a job log, compared with built-in ones.
 //!
 //! `cargo run -p pavior --features simulation --example own_log -- LOG.swf` reads a log in the
-//! Standard Workload Format; without a file the model of Lublin and Feitelson makes one.
+//! Standard Workload Format. Without a file, the model of Lublin and Feitelson generates one.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -14,7 +14,7 @@ use pavior::workload::traces::{ReadOptions, Record, Replay, TraceJobs, swf};
 use pavior::workload::{Class, Lublin, LublinJobs, Selection, ShapeRule, Shaper, TimeUnit};
 use pavior::{Grid, Time};
 
-/// The job that asks for the fewest nodes of those that fit.
+/// A scheduler that starts the job with the fewest nodes among those that fit.
 struct SmallestFit;
 
 impl Scheduler for SmallestFit {
@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut registry = Registry::new();
     let build = BuildScheduler::Function(|_| Box::new(SmallestFit));
     registry.add(Entry::new("smallest-fit", SchedulerKind { build }))?;
-    // A log counts processors: this rule makes a box of a count.
+    // A log counts processors; this rule turns a count into a box.
     let rule: Selection<ShapeRule> = "compact".parse()?;
     for name in ["fcfs", "easy", "smallest-fit"] {
         let jobs = TraceJobs::new(&records, Shaper::new(&rule, &grid, 1, 0), Replay::default());

@@ -1,12 +1,12 @@
-//! A metric written outside the library: what 95 in 100 waits of small and of large jobs do not
-//! exceed, beside the mean of all.
+//! A metric written outside the library: the 95th percentile of the waits of small and of large
+//! jobs, reported with the mean over all jobs.
 
 use pavior::Time;
 use pavior::simulation::metrics::{Context, Metric, MetricSpec, Unit};
 use pavior::simulation::{Fact, Interest, Observer, Setup};
 use pavior::workload::{Synthetic, SyntheticJobs, TimeUnit};
 
-/// The waits of the jobs with these shares of the machine's nodes.
+/// The waits of the jobs within a range of shares of the machine's nodes.
 struct Waits {
     above: f64,
     most: f64,
@@ -41,7 +41,7 @@ impl Observer for Waits {
 }
 
 impl Metric for Waits {
-    /// By nearest rank; none if no such job has departed.
+    /// Returns the percentile by nearest rank; `None` if no such job has departed.
     fn value(&self) -> Option<f64> {
         let mut sorted = self.seen.clone();
         sorted.sort_by(f64::total_cmp);

@@ -1,7 +1,7 @@
-//! A scheduler written outside the library, with an option, in a simulation beside built-in ones.
+//! A scheduler with an option, written outside the library and simulated with built-in ones.
 //!
 //! Aged starts the job with the shortest estimate that fits. Once the oldest job has waited for the
-//! time that the option `age` says, all others wait for it.
+//! time given by the option `age`, all others wait for it.
 
 use pavior::Time;
 use pavior::names::{OptionSpec, Values};
@@ -44,7 +44,7 @@ const AGE: OptionSpec = OptionSpec {
 
 fn aged() -> Entry {
     let build = BuildScheduler::Function(|options| {
-        // Of a log, times are in seconds: `TimeUnit::SECOND.time(3600.0)` is an hour.
+        // For a log, times are in seconds: `TimeUnit::SECOND.time(3600.0)` is an hour.
         Box::new(Aged { age: TimeUnit::TIME_UNIT.time(options.number("age")) })
     });
     Entry { options: &[AGE], ..Entry::new("aged", SchedulerKind { build }) }
@@ -52,7 +52,7 @@ fn aged() -> Entry {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut registry = Registry::new();
-    // Without options: `registry.add(entry("name", || MyScheduler))`.
+    // A scheduler without options needs only `registry.add(entry("name", || MyScheduler))`.
     registry.add(aged())?;
     let grid = "mesh:16x16".parse()?;
     for name in ["fcfs", "ssd", "aged", "aged:80"] {

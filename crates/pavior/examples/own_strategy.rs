@@ -1,9 +1,9 @@
-//! Strategies written outside the library: their rules, what they claim, their judgement by the
-//! conformance suite, and machines under them.
+//! Strategies written outside the library: their rules, their claims, tests of the claims by the
+//! conformance suite, and machines that use them.
 //!
-//! Good Company puts a box where it touches most busy nodes. The border does not count, and of
-//! equal places the first is taken. It places boxes, so it is a `BoxRule`. Last Nodes grants any
-//! set of nodes, so it is a `Strategy`.
+//! Good Company puts a box where it touches the most busy nodes. The border does not count, and
+//! among equal places the first is taken. It places boxes, so it is a `BoxRule`. Last Nodes grants
+//! any set of nodes, so it is a `Strategy`.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ impl BoxRule for GoodCompany {
     }
 }
 
-/// How many busy nodes a link joins to a free box.
+/// Returns the number of busy nodes with a link to a free box.
 fn company(free: &Occupancy, at: &Cuboid) -> i64 {
     let grid = free.grid();
     let around = at.nodes(grid).flat_map(|node| grid.neighbours(node));
@@ -32,7 +32,7 @@ fn company(free: &Occupancy, at: &Cuboid) -> i64 {
     busy.len() as i64
 }
 
-/// `entry` claims that no free box is missed. This claims the best score, too.
+/// Creates the entry. `entry` claims that no free box is missed, and this one also the best score.
 fn good_company() -> Entry {
     let entry = contiguous::entry("good-company", GoodCompany);
     let does = entry.does.with_claim(|options| Claim {
@@ -46,8 +46,8 @@ fn good_company() -> Entry {
     Entry { title: "Good Company", does, ..entry }
 }
 
-/// Grants the last free nodes in row-major order, one by one. It keeps no index, so that it need
-/// not hear of grants and releases.
+/// A strategy that grants the last free nodes in row-major order, one by one. It keeps no index, so
+/// it does not need to be notified of grants and releases.
 #[derive(Clone, Default)]
 struct LastNodes {
     work: Work,
@@ -71,7 +71,8 @@ impl Strategy for LastNodes {
     }
 }
 
-/// `own` claims that a strategy that grants sets of nodes succeeds exactly when enough are free.
+/// Creates the entry. `own` claims that a strategy that grants sets of nodes succeeds exactly if
+/// enough nodes are free.
 fn last_nodes() -> Entry {
     Entry::new("last-nodes", StrategyKind::own(false, |_, _| Ok(Box::new(LastNodes::default()))))
 }
@@ -89,11 +90,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("{unturned} grants job {job} {:?}", placement.parts());
     }
 
-    // The suite: every occupancy of small machines, random boxes, long lives with failures.
+    // The suite: every occupancy of small machines, random boxes, long histories with failures.
     for strategy in [unturned, registry.select("good-company")?, last_nodes.into()] {
         println!("{strategy}: {} answers judged", conformance::suite(&strategy)?);
     }
-    // A machine of one's own.
+    // A machine of your own choice.
     conformance::history(&registry.select("good-company")?, &"torus:5x4x3".parse()?, 1, 500)?;
     Ok(())
 }

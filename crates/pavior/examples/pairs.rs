@@ -1,14 +1,14 @@
-//! How long a grant and its release take: the same calls as `apps/python/benches/measure.py`, which
-//! prints them beside each other.
+//! The time of a grant and its release, with the same calls as `apps/python/benches/measure.py`,
+//! which prints both times side by side.
 
 use std::time::Instant;
 
 use pavior::{JobId, Machine, Request};
 
-/// Few, so that some of many runs is not interrupted.
+/// The number of pairs per run: small, so that at least one of many runs is not interrupted.
 const PAIRS: u64 = 500;
 
-/// Nanoseconds of a grant and its release, the least of several runs.
+/// Measures the time of a grant and its release in nanoseconds, as the minimum of many runs.
 fn pair(
     machine: &str,
     strategy: &str,

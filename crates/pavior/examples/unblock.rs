@@ -1,7 +1,7 @@
-//! A request is refused: why, which jobs to move where, and the moves carried out.
+//! A refused request: the reason, the jobs to move, and the moves carried out.
 //!
-//! The jobs a, b and c of docs/first-scheduler.md: a has left the lowest row of a 4x4 mesh, b lies
-//! above it, and c finds no place for its 2x2 among eight free nodes.
+//! The jobs a, b and c are those of docs/first-scheduler.md: a has left the lowest row of a 4x4
+//! mesh, b is above that row, and c finds no place for its 2x2 among eight free nodes.
 
 use pavior::planning::{Asked, Queued, SearchLimits, Snapshot, why};
 use pavior::{Cuboid, JobId, Machine, Request};
@@ -20,13 +20,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let refused = machine.allocate(C, &request).unwrap_err();
     println!("c waits: {refused}");
     let (asked, snapshot) = (Asked::of(&mut machine, &request), Snapshot::of(&machine));
-    // Nothing is known of when jobs end, and no queue keeps it.
+    // The ends of jobs are unknown, and the request is not in a queue behind others.
     let why = why(&snapshot, &asked, Queued::First, |_| None, &SearchLimits::jobs(3));
     let blocked = why.blocked.expect("the machine has room for it when empty");
     assert_eq!(blocked.jobs, [(B, 8)]);
     let plan = blocked.plan.plan.expect("b can move");
-    // In this order each move finds its nodes free; a job's own old nodes count as free. A job of
-    // several boxes moves as a whole: all of `to` stands for all of `from`, part by part.
+    // In this order each move finds its nodes free; a job's own old nodes count as free. A job with
+    // several boxes moves as a whole: `to` replaces `from`, part by part.
     for step in &plan.moves {
         println!("move job {} from {:?} to {:?}", step.job.0, step.from, step.to);
         machine.relocate(step.job, step.to.clone().into())?;

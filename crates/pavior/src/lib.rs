@@ -1,38 +1,39 @@
-//! Processor allocation on meshes and tori: which nodes a job gets, and what follows.
+//! Processor allocation on meshes and tori: the choice of nodes for a job, and its consequences.
 //!
-//! It is for schedulers that need an exact and fast allocator for machines of this kind, and for
-//! studies of strategies, schedulers and networks. It does not start processes; it says where.
+//! It is meant for schedulers that need an exact and fast allocator for such machines, and for
+//! studies of strategies, schedulers and networks. It does not start processes; it decides where
+//! they run.
 //!
-//! # What to use when
+//! # Overview
 //!
-//! | to | use | feature |
+//! | purpose | item | feature |
 //! |---|---|---|
-//! | place jobs and take them back | [`Machine`] | |
+//! | allocate nodes to jobs and release them | [`Machine`] | |
 //! | learn why a request is refused, and what would help | `planning::why` | `planning` |
-//! | write a strategy and judge it | [`strategies`] | |
+//! | write and test a strategy | [`strategies`] | |
 //! | find out which jobs to move for a request | `planning` | `planning` |
-//! | simulate jobs that come, wait and go | `simulation::Setup`, `workload` | `simulation` |
+//! | simulate jobs that arrive, wait and run | `simulation::Setup`, `workload` | `simulation` |
 //! | write a scheduler | `scheduling::Scheduler` | `simulation` |
 //! | write a metric | `simulation::Observer`, `simulation::metrics` | `simulation` |
-//! | give what one writes options of its own | [`names`] | |
+//! | give your strategy or scheduler options | [`names`] | |
 //! | let jobs send messages | `network` | `network` |
 //! | compare many runs, with confidence intervals | `experiments::Specification` | `experiments` |
-//! | keep machines' names, boxes and requests as data | `Serialize`, `Deserialize` | `serde` |
+//! | store machine names, boxes and requests as data | `Serialize`, `Deserialize` | `serde` |
 //!
-//! No feature is on by default. `experiments` turns on `simulation` and `network`. The programs
-//! `own_strategy`, `own_scheduler`, `own_metric` and `own_experiment` in the folder `examples` of
-//! the package write one of each, and use them:
+//! No feature is on by default. `experiments` enables `simulation` and `network`. The folder
+//! `examples` of the package has the programs `own_strategy`, `own_scheduler`, `own_metric` and
+//! `own_experiment`. Each of them defines one such item and uses it:
 //! `cargo run -p pavior --features experiments --example own_strategy`.
 //!
-//! Examples on the pages behind this one name the crates that the façade is made of. What they call
-//! `pavior_scheduling` is `pavior::scheduling` here, and likewise `workload`, `simulation`,
-//! `network`, `planning` and `experiments`. What they take from `pavior_mesh`, `pavior_kernel` and
-//! `pavior_allocation` is in `pavior`, [`strategies`] or [`names`].
+//! The examples on the linked pages use the names of the crates behind this facade.
+//! `pavior_scheduling` there is `pavior::scheduling` here, and the same applies to `workload`,
+//! `simulation`, `network`, `planning` and `experiments`. Items of `pavior_mesh`, `pavior_kernel`
+//! and `pavior_allocation` are in `pavior`, [`strategies`] or [`names`].
 //!
 //! # A machine
 //!
-//! A [`Machine`] is a [`Grid`] of nodes under an allocation strategy, chosen by name. It grants
-//! [`Request`]s as [`Placement`]s, says why it refuses, and takes nodes back.
+//! A [`Machine`] is a [`Grid`] of nodes with an allocation strategy, chosen by name. It grants
+//! [`Request`]s as [`Placement`]s, gives the reason if it refuses, and releases nodes.
 //!
 //! ```
 //! use pavior::{JobId, Machine, Refusal, Request};
@@ -50,11 +51,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # A strategy of one's own
+//! # Your own strategy
 //!
-//! Most strategies are a rule: where does a box of one shape go? The rest is shared. What `entry`
-//! makes of it claims to refuse only where no box is free. That a rule finds the best score is a
-//! claim of its own ([`strategies::claim`]), which `own_strategy` makes.
+//! Most strategies are a rule for the place of a box of one shape. The rest is shared. `entry`
+//! turns a rule into a strategy that claims to refuse only if no box is free. A separate claim is
+//! that a rule finds the best score ([`strategies::claim`]), which `own_strategy` makes.
 //!
 //! ```
 //! use pavior::strategies::contiguous::{BoxRule, Scored, View, entry};
@@ -129,11 +130,11 @@ pub use pavior_mesh::{
 };
 
 pub mod names {
-    //! What all registries share, of strategies, schedulers, shape rules and patterns: names, the
-    //! options behind them, and what is said of bad ones.
+    //! The shared parts of the registries of strategies, schedulers, shape rules and patterns:
+    //! names, their options, and error messages for wrong ones.
     //!
-    //! An entry declares its options as [`OptionSpec`]s, and is built from the [`Options`] that
-    //! were given: `own_scheduler` among the examples has one.
+    //! An entry declares its options as [`OptionSpec`]s, and is built from the given [`Options`].
+    //! The example `own_scheduler` has an option.
 
     pub use pavior_kernel::{
         BadEntry, BadName, CallerError, EntryHandle, OptionSpec, Options, Values, unknown_name,
@@ -141,8 +142,7 @@ pub mod names {
 }
 
 pub mod strategies {
-    //! The strategies: their registry, and what one outside this library is written and judged
-    //! with.
+    //! The registry of strategies, and the items for writing and testing one outside this library.
     //!
     //! ```
     //! use pavior::strategies::Registry;

@@ -1,4 +1,4 @@
-//! Values as serde data, there and back.
+//! Tests that values survive a round trip through serde.
 
 use pavior::{Cuboid, Grid, JobId, NodeId, Placement, Refusal, Request};
 use serde_json::{Value, from_value, json, to_value};
