@@ -1,5 +1,5 @@
-//! A heat map of uniform traffic with a hot spot, as SVG on standard output: `heatmap [MACHINE]`,
-//! by default `mesh:16x16`. Every fifth message goes to the node in the middle.
+//! Writes a heat map of uniform traffic with a hot spot as SVG: `heatmap [MACHINE]`, by default
+//! `mesh:16x16`. Every fifth message goes to the node in the middle.
 
 use std::error::Error;
 

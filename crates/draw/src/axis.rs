@@ -1,21 +1,21 @@
-//! Axes: round numbers, how they are written, and where they stand.
+//! Axes: round tick values, their labels, and their positions on the canvas.
 
 use crate::time;
 
-/// What the numbers of an axis count, where that decides how they are written.
+/// The unit of the numbers of an axis, as far as it decides how they are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unit {
-    /// Something else: numbers stand as they are.
+    /// Any other unit: numbers are written as they are.
     #[default]
     Plain,
-    /// Seconds: numbers stand as seconds, minutes, hours and days.
+    /// Seconds: numbers are written in seconds, minutes, hours and days.
     Seconds,
-    /// Nanoseconds: numbers stand as ns, µs, ms and s.
+    /// Nanoseconds: numbers are written in ns, µs, ms and s.
     Nanoseconds,
 }
 
 impl Unit {
-    /// The unit that results call so: `s`, `ns`, or any other, which is plain.
+    /// Returns the unit with a name from the results: `s` and `ns` are known, any other is plain.
     pub fn named(name: &str) -> Unit {
         match name {
             "s" => Unit::Seconds,
@@ -24,7 +24,7 @@ impl Unit {
         }
     }
 
-    /// A single value, in words.
+    /// Formats a single value, with its unit if known.
     pub(crate) fn words(self, value: f64) -> String {
         match self {
             Unit::Plain => label(value),
@@ -34,7 +34,7 @@ impl Unit {
     }
 }
 
-/// A linear or logarithmic scale from data to a place on the canvas.
+/// A linear or logarithmic scale from data to positions on the canvas.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scale {
     low: f64,
@@ -43,13 +43,13 @@ pub(crate) struct Scale {
     from: f64,
     to: f64,
     unit: Unit,
-    /// Where numbers stand.
+    /// Values of the ticks, in ascending order.
     pub(crate) ticks: Vec<f64>,
 }
 
 impl Scale {
-    /// A scale for data between `low` and `high`, drawn from `from` to `to`, with about `count`
-    /// numbers. Its ends are round numbers beyond the data.
+    /// Creates a scale for data between `low` and `high`, drawn from `from` to `to`, with about
+    /// `count` ticks. The ends of the scale are round numbers that enclose the data.
     pub(crate) fn new(
         (low, high): (f64, f64),
         (logarithmic, unit): (bool, Unit),
@@ -66,7 +66,7 @@ impl Scale {
         Scale { low, high, logarithmic, from, to, unit, ticks }
     }
 
-    /// What is written at a number of the axis.
+    /// Returns the label of a tick.
     pub(crate) fn label(&self, tick: f64) -> String {
         match (self.unit, self.logarithmic) {
             (Unit::Plain, _) => label(tick),
@@ -79,62 +79,61 @@ impl Scale {
         }
     }
 
-    /// A linear scale between ends that need not be round, without numbers.
+    /// Creates a linear scale without ticks; its ends need not be round numbers.
     pub(crate) fn plain((low, high): (f64, f64), (from, to): (f64, f64)) -> Scale {
         Scale { low, high, logarithmic: false, from, to, unit: Unit::Plain, ticks: Vec::new() }
     }
 
-    /// Where a value stands.
+    /// Returns the position of a value on the canvas.
     pub(crate) fn at(&self, value: f64) -> f64 {
         let along = |value: f64| if self.logarithmic { libm::log10(value) } else { value };
         let share = (along(value) - along(self.low)) / (along(self.high) - along(self.low));
         self.from + share * (self.to - self.from)
     }
 
-    /// Where a value stands, or the nearer end for one beyond the ends, infinite ones included; the
-    /// lower end for one that is no number.
+    /// Returns the position of a value, or of the nearer end if the value (even an infinite one) is
+    /// outside the scale. NaN gets the position of the lower end.
     pub(crate) fn clamped(&self, value: f64) -> f64 {
-        // `max` answers with the number where the other is none.
+        // `max` returns the other number if one is NaN.
         self.at(value.max(self.low).min(self.high))
     }
 
-    /// Whether a value stands between the ends.
+    /// Returns true if a value is between the ends of the scale.
     pub(crate) fn holds(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
     }
 
-    /// Whether a value can be shown.
+    /// Returns true if a value can be drawn on this scale.
     pub(crate) fn shows(&self, value: f64) -> bool {
         can_show(value, self.logarithmic)
     }
 }
 
-/// Values beyond this are not drawn: sums and differences of two of them could not be reckoned
-/// with.
+/// Largest magnitude that is drawn. Sums and differences of two larger values could overflow.
 const GREATEST: f64 = 1e300;
-/// Smaller steps than this between the numbers of an axis cannot be told apart.
+/// Smallest step between ticks, and smallest value on a logarithmic axis.
 const LEAST: f64 = 1e-290;
 
-/// Whether an axis has a place for a value.
+/// Returns true if an axis has a position for a value.
 pub(crate) fn can_show(value: f64, logarithmic: bool) -> bool {
     value.abs() <= GREATEST && (!logarithmic || value >= LEAST)
 }
 
-/// Multiples of 1, 2, 2.5 or 5 times a power of ten, or of a round time, that span the data.
+/// Returns multiples of 1, 2, 2.5 or 5 times a power of ten, or of a round time, around the data.
 fn linear(low: f64, high: f64, count: usize, unit: Unit) -> Vec<f64> {
-    // Ends that are next to equal, or next to 0, leave no room for steps that can be told apart.
+    // If the ends are almost equal, or both almost 0, no distinct steps fit between them.
     let is_wide = high - low > (1e-12 * low.abs().max(high.abs())).max(LEAST);
     let (low, high) = if is_wide { (low, high) } else { around(low) };
     let rough = (high - low) / count.max(2) as f64;
     let step = if unit == Unit::Seconds { time::step(rough) } else { round(rough) };
-    // A hair's breadth, so that an end on a multiple stays there.
+    // A tolerance, so that an end that is a multiple of the step remains an end.
     let hair = 1e-9;
     let (first, last) =
         (libm::floor(low / step + hair) as i64, libm::ceil(high / step - hair) as i64);
     (first..=last.max(first + 1)).map(|k| k as f64 * step).collect()
 }
 
-/// The least of 1, 2, 2.5 and 5 times a power of ten that is not below a number.
+/// Returns the smallest of 1, 2, 2.5 and 5 times a power of ten that is at least `rough`.
 pub(crate) fn round(rough: f64) -> f64 {
     let power = libm::pow(10.0, libm::floor(libm::log10(rough)));
     [1.0, 2.0, 2.5, 5.0, 10.0]
@@ -144,7 +143,7 @@ pub(crate) fn round(rough: f64) -> f64 {
         .unwrap_or(10.0 * power)
 }
 
-/// An interval about a single value.
+/// Returns an interval around a single value.
 fn around(value: f64) -> (f64, f64) {
     if value.abs() < LEAST {
         (0.0, 1.0)
@@ -153,7 +152,7 @@ fn around(value: f64) -> (f64, f64) {
     }
 }
 
-/// 1, 2 and 5 times powers of ten that span the data.
+/// Returns 1, 2 and 5 times powers of ten that span the data.
 fn decades(low: f64, high: f64) -> Vec<f64> {
     let first = libm::floor(libm::log10(low) + 1e-9) as i32;
     let last = libm::ceil(libm::log10(high) - 1e-9) as i32;
@@ -163,15 +162,15 @@ fn decades(low: f64, high: f64) -> Vec<f64> {
     spanning(low, high, &all)
 }
 
-/// The part of a ladder of numbers that spans the data.
+/// Returns the part of an ascending list of ticks that spans the data.
 fn spanning(low: f64, high: f64, all: &[f64]) -> Vec<f64> {
     let above = all.iter().position(|&tick| tick > low * 1.000_001).unwrap_or(1);
     let below = all.iter().position(|&tick| tick >= high * 0.999_999).unwrap_or(all.len() - 1);
     all[above.saturating_sub(1)..=below.max(above)].to_vec()
 }
 
-/// Powers of ten only (of times, a second, a minute, an hour, a day and tens of them), or every
-/// other one and so on, where there are too many numbers.
+/// Reduces ticks if there are too many: to powers of ten (for times: 1 s, 10 s, 1 min, 10 min, 1 h
+/// and powers of ten of days), to every other tick, or to every nth power.
 fn thinned(ticks: Vec<f64>, count: usize, unit: Unit) -> Vec<f64> {
     if ticks.len() <= count + 2 {
         return ticks;
@@ -195,7 +194,7 @@ fn thinned(ticks: Vec<f64>, count: usize, unit: Unit) -> Vec<f64> {
     main.into_iter().step_by(each.max(1)).collect()
 }
 
-/// A number as axes have it: 0.25, 1500, 2,000,000.
+/// Formats a number for an axis: 0.25, 1500, 2,000,000.
 pub(crate) fn label(value: f64) -> String {
     let size = value.abs();
     if value == 0.0 {
@@ -210,7 +209,7 @@ pub(crate) fn label(value: f64) -> String {
     }
 }
 
-/// Commas between the thousands of a number that is written without a fraction, from 10,000 on.
+/// Inserts commas between the thousands of a number without a fraction, from 10,000 on.
 fn in_thousands(number: String) -> String {
     let digits = number.trim_start_matches('-');
     if digits.len() < 5 || digits.contains('.') {

@@ -1,4 +1,4 @@
-//! An SVG under construction, and the shapes that drawings are made of.
+//! An SVG under construction, and the shapes that drawings consist of.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use crate::coinciding::Turn;
 use crate::palette::{self, Ink};
 use crate::xml::Element;
 
-/// Where a text is anchored.
+/// The horizontal anchor of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Anchor {
     Start,
@@ -14,7 +14,7 @@ pub(crate) enum Anchor {
     End,
 }
 
-/// An SVG under construction. Lengths are in its own units, about a pixel on a desk.
+/// An SVG under construction. Lengths are in user units, about one pixel on a desktop screen.
 pub(crate) struct Canvas {
     width: f64,
     height: f64,
@@ -33,17 +33,17 @@ impl Canvas {
         element.end(&mut self.body);
     }
 
-    /// Adds a text.
+    /// Adds an element with text as its content.
     pub(crate) fn write(&mut self, element: Element, text: &str) {
         element.text(text, &mut self.body);
     }
 
-    /// Where elements with content are written.
+    /// Returns the buffer, for elements that have other elements inside.
     pub(crate) fn body(&mut self) -> &mut String {
         &mut self.body
     }
 
-    /// The whole file, with what is seen in words.
+    /// Returns the whole file, with its title and its description.
     pub(crate) fn finish(self, title: &str, description: &str) -> String {
         let mut inner = String::new();
         Element::new("title").text(title, &mut inner);
@@ -58,7 +58,7 @@ impl Canvas {
     }
 }
 
-/// The root of a file of SVG.
+/// Creates the root element of an SVG file.
 pub(crate) fn root(width: impl std::fmt::Display, height: impl std::fmt::Display) -> Element {
     Element::new("svg")
         .with("xmlns", "http://www.w3.org/2000/svg")
@@ -67,14 +67,14 @@ pub(crate) fn root(width: impl std::fmt::Display, height: impl std::fmt::Display
         .with("height", height)
 }
 
-/// A filled rectangle: its upper left corner and its size.
+/// Creates a filled rectangle from its upper left corner and its size.
 pub(crate) fn rect((x, y): (f64, f64), (width, height): (f64, f64), ink: Ink) -> Element {
     let (class, colour) = ink.class();
     let rect = Element::new("rect").with("class", class + "f").with("x", n(x)).with("y", n(y));
     rect.with("width", n(width)).with("height", n(height)).with("fill", colour)
 }
 
-/// A line.
+/// Creates a line.
 pub(crate) fn line(from: (f64, f64), to: (f64, f64), ink: Ink) -> Element {
     let (class, colour) = ink.class();
     let line =
@@ -82,7 +82,7 @@ pub(crate) fn line(from: (f64, f64), to: (f64, f64), ink: Ink) -> Element {
     line.with("x2", n(to.0)).with("y2", n(to.1)).with("stroke", colour)
 }
 
-/// A polyline.
+/// Creates a polyline.
 pub(crate) fn path(points: &[(f64, f64)], ink: Ink) -> Element {
     let (class, colour) = ink.class();
     let mut data = String::new();
@@ -94,8 +94,8 @@ pub(crate) fn path(points: &[(f64, f64)], ink: Ink) -> Element {
     path.with("fill", "none").with("stroke", colour)
 }
 
-/// The mark of a series at a place: shapes differ, and every other one is hollow, so that series
-/// are told apart without colours. Of series that lie on each other the marks stand within each
+/// Creates the mark of a series at a point. Shapes differ and every other mark is hollow, so that
+/// series can be distinguished without colors. Marks of series that coincide are nested in each
 /// other, and only the innermost is filled.
 pub(crate) fn mark((x, y): (f64, f64), series: usize, turn: Turn) -> Element {
     let (class, colour) = Ink::Series(series).class();
@@ -111,7 +111,7 @@ pub(crate) fn mark((x, y): (f64, f64), series: usize, turn: Turn) -> Element {
         2 => polygon(&[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)]),
         _ => polygon(&[(0.0, -1.3), (1.1, 0.0), (0.0, 1.3), (-1.1, 0.0)]),
     };
-    // The shapes begin anew with the fifth, the other way round.
+    // From the fifth series on the four shapes repeat, with filled and hollow swapped.
     let is_even = (series + series / 4) % 2 == 0;
     let is_filled = if turn.of > 1 { turn.rank + 1 == turn.of } else { is_even };
     let filled = if is_filled {
@@ -122,8 +122,9 @@ pub(crate) fn mark((x, y): (f64, f64), series: usize, turn: Turn) -> Element {
     filled.with("stroke", colour).with("stroke-width", "1.6")
 }
 
-/// The hatches of fills, so that they are told apart without colours: plain, then strokes in the
-/// colour of the paper. Their names end in `key`, which no other drawing on a page has.
+/// Returns the definitions of hatch patterns, so that fills can be distinguished without colors.
+/// The strokes have the color of the paper; the first fill of four has none. The ids of the
+/// patterns end with `key`, which no other drawing on a page may have.
 pub(crate) fn hatches(key: &str) -> String {
     let (class, colour) = Ink::Paper.class();
     let strokes = ["M-2 2L2 -2M0 8L8 0M6 10L10 6", "M0 2H8M0 6H8", "M2 0V8M0 2H8"];
@@ -143,7 +144,7 @@ pub(crate) fn hatches(key: &str) -> String {
     out
 }
 
-/// The hatch over a fill, if its series has one.
+/// Returns the hatch over a fill, if its series has one.
 pub(crate) fn hatch(at: (f64, f64), size: (f64, f64), series: usize, key: &str) -> Option<Element> {
     let rect = Element::new("rect").with("x", n(at.0)).with("y", n(at.1));
     let rect = rect.with("width", n(size.0)).with("height", n(size.1));
@@ -151,7 +152,7 @@ pub(crate) fn hatch(at: (f64, f64), size: (f64, f64), series: usize, key: &str) 
     (number > 0).then(|| rect.with("fill", format_args!("url(#h{number}-{key})")))
 }
 
-/// A short word made of a text, for names within a file: drawings on one page must not share them.
+/// Returns a short word derived from a text, for ids, which two drawings on a page must not share.
 pub(crate) fn key_of(text: &str) -> String {
     // FNV-1a.
     let hash = text
@@ -160,7 +161,7 @@ pub(crate) fn key_of(text: &str) -> String {
     format!("{hash:08x}")
 }
 
-/// Text with its baseline at y.
+/// Creates a text whose baseline is at y.
 pub(crate) fn text((x, y): (f64, f64), anchor: Anchor, size: f64, ink: Ink) -> Element {
     let (class, colour) = ink.class();
     let anchor = match anchor {
@@ -172,17 +173,17 @@ pub(crate) fn text((x, y): (f64, f64), anchor: Anchor, size: f64, ink: Ink) -> E
     text.with("text-anchor", anchor).with("font-size", n(size)).with("fill", colour)
 }
 
-/// The attribute that turns an element about a point, in degrees clockwise.
+/// Adds an attribute that rotates an element about a point, in degrees clockwise.
 pub(crate) fn turned(element: Element, degrees: f64, (x, y): (f64, f64)) -> Element {
     element.with("transform", format_args!("rotate({} {} {})", n(degrees), n(x), n(y)))
 }
 
-/// The attribute of bold text.
+/// Adds the attribute of bold text.
 pub(crate) fn bold(element: Element) -> Element {
     element.with("font-weight", "600")
 }
 
-/// A length, to a hundredth.
+/// Formats a length with at most two decimals.
 pub(crate) fn n(value: f64) -> String {
     let text = format!("{value:.2}");
     let text = text.trim_end_matches('0').trim_end_matches('.');

@@ -6,43 +6,43 @@ use crate::palette::COLOURS;
 /// A chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
-    /// Its heading.
+    /// The heading.
     pub title: String,
-    /// Along the bottom.
+    /// The horizontal axis.
     pub x: ChartAxis,
-    /// Along the left.
+    /// The vertical axis.
     pub y: ChartAxis,
-    /// The names along x, where it has names instead of numbers: x = 0 is the first.
+    /// The names along x, if x has names instead of numbers: x = 0 is the first.
     pub categories: Vec<String>,
-    /// How series are drawn.
+    /// The kind of marks for the series.
     pub marks: Marks,
     /// The series, in the order of the legend.
     pub series: Vec<Series>,
-    /// What a paper states, drawn as crosses over the series.
+    /// Values stated by a paper, drawn as crosses over the series.
     pub stated: Vec<Mark>,
-    /// What a reader must know, in a line below.
+    /// A remark for the reader, in a line below the chart.
     pub note: String,
 }
 
 /// An axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChartAxis {
-    /// What stands along it; with its unit, unless the numbers themselves have it.
+    /// The label along the axis, with the unit unless the numbers themselves have it.
     pub label: String,
-    /// Whether it is logarithmic.
+    /// True if the axis is logarithmic.
     pub logarithmic: bool,
-    /// What its numbers count.
+    /// The unit of its numbers.
     pub unit: Unit,
 }
 
 impl ChartAxis {
-    /// An axis of plain numbers.
+    /// Creates an axis of plain numbers.
     pub fn plain(label: impl Into<String>, logarithmic: bool) -> ChartAxis {
         ChartAxis { label: label.into(), logarithmic, unit: Unit::Plain }
     }
 
-    /// The axis of a quantity in a unit that results name: of seconds, the numbers have their units
-    /// themselves.
+    /// Creates the axis of a quantity whose unit has a name from the results. If the unit is `s`,
+    /// the label has no unit, because each number on the axis has one.
     ///
     /// ```
     /// use pavior_draw::ChartAxis;
@@ -64,46 +64,45 @@ impl ChartAxis {
     }
 }
 
-/// How series are drawn.
+/// The kinds of marks for series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Marks {
-    /// Points joined by lines, with intervals.
+    /// Points with intervals, joined by lines.
     Lines,
-    /// Bars side by side, with intervals; points where the y axis is logarithmic.
+    /// Bars side by side, with intervals; points if the y axis is logarithmic.
     Bars,
-    /// Steps that hold their height until the next.
+    /// Steps: each value holds until the next.
     Steps,
 }
 
 /// A series of points with a name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// Its name in the legend.
+    /// The name in the legend.
     pub name: String,
-    /// Its points, in ascending order of x.
+    /// The points, in ascending order of x.
     pub points: Vec<Mark>,
 }
 
-/// A point of a series. One that is not finite, or not above 0 on a logarithmic axis, is left out.
+/// A point of a series. It is left out if it is not finite, or not above 0 on a logarithmic axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mark {
-    /// Along x; the index of a category where x has names.
+    /// The value along x; the index of a category if x has names.
     pub x: f64,
-    /// Along y.
+    /// The value along y.
     pub y: f64,
-    /// The ends of the confidence interval of y, below and above it; that of a median may reach
-    /// farther on one side.
+    /// The ends of the confidence interval of y, below and above; a median's may be asymmetric.
     pub interval: Option<[f64; 2]>,
 }
 
 impl Chart {
-    /// What the legend calls the crosses.
+    /// The name of the crosses in the legend.
     pub(crate) const STATED: &str = "stated in the paper";
 
-    /// The number of series that a drawing tells apart by colours, marks and dashes.
+    /// The number of series that a drawing distinguishes by colors, marks and dashes.
     pub const TOLD_APART: usize = COLOURS;
 
-    /// The least and the greatest of the values that can be shown; none if there are none.
+    /// Returns the smallest and the largest value that can be drawn, or `None` if there is none.
     pub(crate) fn range(
         values: impl Iterator<Item = f64>,
         logarithmic: bool,

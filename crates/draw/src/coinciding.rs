@@ -1,32 +1,32 @@
-//! Series that lie on each other, which a reader would take for one.
+//! Series that coincide, so that a reader would take them for one.
 
 use crate::chart::{Chart, Series};
 
-/// Lines that are nowhere farther apart than this, in points of the canvas, look like one: their
-/// marks are three times as large.
+/// Maximum distance, in points of the canvas, of lines that look like one: a third of a mark.
 const NEAR: f64 = 3.0;
-/// The length of a dash where lines take turns.
+/// The length of a dash of lines that take turns.
 const DASH: f64 = 8.0;
 
-/// Where a series stands among those that lie on each other.
+/// The place of a series among those that coincide with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Turn {
-    /// Its number among them, from 0.
+    /// Its index among them, from 0.
     pub(crate) rank: usize,
-    /// How many they are: one that lies alone is one of 1.
+    /// Their number; 1 for a series that coincides with no other.
     pub(crate) of: usize,
 }
 
 impl Turn {
     pub(crate) const ALONE: Turn = Turn { rank: 0, of: 1 };
 
-    /// The dashes of a line that takes turns with the others: their lengths, and where they begin.
+    /// Returns the dash pattern of a line that takes turns with others, and its offset.
     pub(crate) fn dashes(self) -> Option<(String, f64)> {
         let gap = DASH * (self.of - 1) as f64;
         (self.of > 1).then(|| (format!("{DASH} {gap}"), 0.0 - DASH * self.rank as f64))
     }
 
-    /// How large its marks are, times the usual size: those of one stand within those of another.
+    /// Returns the size of the series' marks as a multiple of the usual size, so that marks of
+    /// different series are nested in each other.
     pub(crate) fn scale(self) -> f64 {
         match self.of {
             0 | 1 => 1.0,
@@ -35,7 +35,7 @@ impl Turn {
     }
 }
 
-/// The groups of lines that lie on each other, each given by its points on the canvas.
+/// Finds the groups of coinciding lines, each given by its points on the canvas.
 pub(crate) fn groups(lines: &[Vec<(f64, f64)>]) -> Vec<Vec<usize>> {
     let near = |a: &[(f64, f64)], b: &[(f64, f64)]| {
         let close = |(a, b): (&(f64, f64), &(f64, f64))| {
@@ -54,7 +54,7 @@ pub(crate) fn groups(lines: &[Vec<(f64, f64)>]) -> Vec<Vec<usize>> {
     groups
 }
 
-/// Each series' place in its group.
+/// Returns the place of each series in its group.
 pub(crate) fn turns(count: usize, groups: &[Vec<usize>]) -> Vec<Turn> {
     let mut turns = vec![Turn::ALONE; count];
     for group in groups {
@@ -65,7 +65,7 @@ pub(crate) fn turns(count: usize, groups: &[Vec<usize>]) -> Vec<Turn> {
     turns
 }
 
-/// What a reader is told of the groups: a sentence each.
+/// Returns one sentence for the reader per group.
 pub(crate) fn sentences(chart: &Chart, groups: &[Vec<usize>]) -> Vec<String> {
     let sentence = |group: &Vec<usize>| {
         let first = &chart.series[group[0]];
@@ -82,14 +82,14 @@ pub(crate) fn sentences(chart: &Chart, groups: &[Vec<usize>]) -> Vec<String> {
     groups.iter().map(sentence).collect()
 }
 
-/// Whether two series have the same values, but for rounding.
+/// Returns true if two series have the same values, apart from rounding.
 pub(crate) fn is_equal(a: &Series, b: &Series) -> bool {
     let same = |a: f64, b: f64| (a - b).abs() <= 1e-9 * a.abs().max(b.abs());
     a.points.len() == b.points.len()
         && a.points.iter().zip(&b.points).all(|(a, b)| same(a.x, b.x) && same(a.y, b.y))
 }
 
-/// `a, b and c`.
+/// Joins names: `a, b and c`.
 pub(crate) fn listed(names: &[&str]) -> String {
     match names {
         [] => String::new(),

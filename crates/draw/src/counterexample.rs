@@ -1,5 +1,5 @@
-//! Drawings of states in which a strategy is wrong, as SVG: busy nodes, what was granted, and what
-//! should have been.
+//! Drawings of states in which a strategy is wrong, as SVG: the busy nodes, the placement that was
+//! granted, and the expected one.
 
 use pavior_allocation::conformance::Counterexample;
 use pavior_mesh::{Cuboid, Grid, Occupancy};
@@ -7,15 +7,15 @@ use pavior_mesh::{Cuboid, Grid, Occupancy};
 use crate::explanation::{AXIS, GAP, View, drawing, label, off_the_edge, plane, rect, text};
 use crate::palette;
 
-/// The side of a sample of the legend.
+/// The side of a color sample in the legend.
 const SAMPLE: f64 = 14.0;
 
-/// The colour of busy nodes.
+/// The color of busy nodes.
 const BUSY: &str = palette::JOBS[4];
 
 /// Draws the state of a counterexample: planes of constant z side by side, the origin at the lower
-/// left. What was granted is numbered, box by box; what should have been granted has a dashed line
-/// around it.
+/// left. The boxes that the strategy granted are numbered. The boxes that it should have granted
+/// have a dashed outline.
 pub fn counterexample(example: &Counterexample) -> String {
     let Counterexample { free, answer, expected, .. } = example;
     let grid = free.grid();
@@ -49,7 +49,7 @@ pub fn counterexample(example: &Counterexample) -> String {
     drawing([width, height], [&example.sentence(), ""], "", &off_the_edge(&panel))
 }
 
-/// The busy nodes as rows.
+/// Returns the busy nodes as maximal runs along x.
 fn busy_rows(free: &Occupancy) -> Vec<Cuboid> {
     let grid = free.grid();
     let [w, d, h] = grid.sides();
@@ -68,7 +68,7 @@ fn busy_rows(free: &Occupancy) -> Vec<Cuboid> {
     rows
 }
 
-/// What a machine can show of a box, which may be any answer of a strategy.
+/// Returns the part of a box on the machine, if any. The box may be any answer of a strategy.
 fn within(part: &Cuboid, grid: &Grid) -> Option<Cuboid> {
     if part.lies_on(grid) {
         return Some(*part);
@@ -83,7 +83,7 @@ fn outline((at, size): ([f64; 2], [f64; 2]), out: &mut String) {
     rect.with("stroke-width", 3).with("stroke-dasharray", "6 4").end(out);
 }
 
-/// The legend below the planes; returns its height.
+/// Draws the legend below the planes and returns its height.
 fn legend(top: f64, out: &mut String) -> f64 {
     let sample = |number: f64| ([AXIS + number * 120.0, top], [SAMPLE; 2]);
     let (at, size) = sample(0.0);

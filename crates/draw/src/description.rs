@@ -1,14 +1,14 @@
-//! What a drawing shows, in words: for those who do not see it.
+//! Descriptions of drawings in words, for people who cannot see them.
 
 use crate::axis::Unit;
 use crate::chart::{Chart, Mark, Marks, Series};
 
-/// More values of a bar chart are not read out one by one.
+/// Maximum number of values of a bar chart that are listed one by one.
 const MOST_VALUES: usize = 40;
-/// More series are counted, not described.
+/// Maximum number of series that are described; the others are only counted.
 const MOST_SERIES: usize = 24;
 
-/// A chart in words, with sentences about it.
+/// Describes a chart in words and appends the sentences.
 pub(crate) fn of_chart(chart: &Chart, sentences: &[String]) -> String {
     let kind = match chart.marks {
         Marks::Lines => "Lines",
@@ -48,7 +48,7 @@ pub(crate) fn of_chart(chart: &Chart, sentences: &[String]) -> String {
     text
 }
 
-/// The first and the last of a line's points, and the highest where it is neither.
+/// Describes the first and the last point of a line, and the highest if it is neither.
 fn of_line(chart: &Chart, series: &Series) -> String {
     let finite = || series.points.iter().filter(|mark| mark.x.is_finite() && mark.y.is_finite());
     let (Some(first), Some(last)) = (finite().next(), finite().next_back()) else {
@@ -65,7 +65,7 @@ fn of_line(chart: &Chart, series: &Series) -> String {
     text
 }
 
-/// Every bar.
+/// Lists every bar.
 fn of_bars(chart: &Chart, series: &Series) -> String {
     let bars: Vec<String> = series.points.iter().map(|mark| point(chart, mark)).collect();
     if bars.is_empty() { "no value".to_string() } else { bars.join(", ") }
@@ -79,7 +79,7 @@ fn point(chart: &Chart, mark: &Mark) -> String {
     }
 }
 
-/// A number to four digits.
+/// Formats a number with four significant digits.
 fn value(unit: Unit, value: f64) -> String {
     if !value.is_finite() {
         return "no number".to_string();
@@ -88,7 +88,7 @@ fn value(unit: Unit, value: f64) -> String {
     unit.words(rounded)
 }
 
-/// A clause with a capital letter.
+/// Capitalizes the first letter of a clause.
 pub(crate) fn capital(clause: &str) -> String {
     let mut letters = clause.chars();
     letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()

@@ -1,7 +1,7 @@
-//! Differences from something, one below the other, each with its interval.
+//! Differences from a reference, one below the other, each with its interval.
 //!
-//! The axis is linear about zero and logarithmic beyond (the inverse hyperbolic sine), so that a
-//! minute and a week are both seen. What an interval with zero leaves open is drawn faint and
+//! The axis is linear around zero and logarithmic beyond (the inverse hyperbolic sine), so that
+//! both a minute and a week can be read. A row whose interval contains zero is drawn faint and
 //! hollow.
 
 use crate::canvas::{Anchor, Canvas, line, n, text};
@@ -11,25 +11,25 @@ use crate::xml::Element;
 /// A difference to be drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DifferenceRow {
-    /// What differs.
+    /// The name of the compared item.
     pub label: String,
-    /// By how much.
+    /// The difference.
     pub difference: f64,
-    /// The ends of its interval, if it is known.
+    /// The ends of its interval, if known.
     pub interval: Option<[f64; 2]>,
 }
 
 /// Differences on one axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Differences {
-    /// What is seen.
+    /// The heading.
     pub title: String,
-    /// What is to the left and to the right of zero.
+    /// The meanings of differences below and above zero.
     pub sides: [String; 2],
-    /// Numbers of the axis above zero with what is written there, rising; the axis is linear below
-    /// the first. Their opposites are numbers, too.
+    /// Positive ticks with their labels, in ascending order. The axis is linear below the first.
+    /// The negative of each is a tick, too.
     pub ticks: Vec<(f64, String)>,
-    /// The rows, from above.
+    /// The rows, from top to bottom.
     pub rows: Vec<DifferenceRow>,
 }
 
@@ -39,7 +39,7 @@ const ROW: f64 = 34.0;
 const TOP: f64 = 52.0;
 const BOTTOM: f64 = 30.0;
 
-/// A drawing of differences, as SVG. O(rows).
+/// Draws differences as SVG, in O(rows).
 pub fn differences(drawn: &Differences) -> String {
     let rows = drawn.rows.len() as f64;
     let bottom = TOP + rows * ROW + 4.0;
@@ -79,7 +79,7 @@ fn draw_row(canvas: &mut Canvas, axis: &Axis, row: &DifferenceRow, top: f64) {
     canvas.add(dot.with("class", format_args!("{class} {fill_class}f")).with("fill", fill));
 }
 
-/// Whether the interval of a row does not have zero.
+/// Returns true if a row has an interval that does not contain zero.
 fn is_shown(row: &DifferenceRow) -> bool {
     row.interval.is_some_and(|[low, high]| low > 0.0 || high < 0.0)
 }
@@ -93,11 +93,11 @@ fn in_words(row: &DifferenceRow, [less, more]: &[String; 2]) -> String {
     format!("{}: {what}", row.label)
 }
 
-/// Where numbers stand.
+/// The scale of the horizontal axis.
 struct Axis {
-    /// Below this the axis is linear.
+    /// The limit below which the axis is linear.
     scale: f64,
-    /// The greatest number, in the axis' own units.
+    /// The largest value, on the transformed scale.
     reach: f64,
 }
 
@@ -118,7 +118,7 @@ impl Axis {
         half + share.clamp(-1.0, 1.0) * (half - MARGIN - 14.0)
     }
 
-    /// The numbers that stand below: as many as have room.
+    /// Returns the ticks to draw, as many as fit.
     fn ticks(&self, drawn: &Differences) -> Vec<(f64, String)> {
         let mut all = vec![(0.0, "0".to_string())];
         let mut last = self.place(0.0);

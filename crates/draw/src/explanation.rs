@@ -1,13 +1,13 @@
-//! Drawings of what strategies would do, as SVG.
+//! Drawings of the answers that strategies would give, as SVG.
 //!
-//! A panel for each strategy: the machine with its origin at the lower left, planes of constant z
-//! side by side. Each job has a colour; a failed node is crossed out. For contiguous strategies
-//! each free node is marked by what happens to a box that has its base there. It is *covered* if
-//! the box would hit a busy or failed node, which is hatched. It is *rejected* if the box would
-//! leave the machine, or cover the same nodes as at another base, which is dotted. Otherwise it is
-//! a *candidate*, with its optimality index where there is room to print it. The choice lies on
-//! top, its parts numbered in the order of grant. Where a strategy refuses, the place that it costs
-//! least to empty is framed instead.
+//! Each strategy has a panel: the machine with its origin at the lower left, planes of constant z
+//! side by side. Each job has a color; a failed node is crossed out. For contiguous strategies each
+//! free node is marked by the result for a box that has its base there. The base is *covered*
+//! (hatched) if the box would contain a busy or failed node. It is *rejected* (dotted) if the box
+//! would leave the machine, or contain the same nodes as at another base. Otherwise it is a
+//! *candidate*, with its optimality index if there is space for it. The choice is drawn on top, its
+//! parts numbered in the order in which they were granted. If a strategy refuses, the place that
+//! costs least to empty is framed instead, if the caller names one.
 
 use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, JobId, Request, Scan, Sides};
 
@@ -19,21 +19,21 @@ use crate::palette;
 use crate::text::{size_within, width_of};
 use crate::xml::Element;
 
-/// The widest a drawing of planes side by side gets, unless a single plane is wider, in pixels.
+/// Maximum width of a drawing of planes side by side, in pixels, unless a single plane is wider.
 pub(crate) const WIDE: f64 = 720.0;
-/// The widest a drawing of panels side by side gets: text is still legible on a phone.
+/// Maximum width of a drawing of panels side by side, so that text is legible on a phone.
 const ACROSS: f64 = 560.0;
-/// Between panels, between planes, and around it all.
+/// The distance between panels, and the margin around all of them.
 pub(crate) const GAP: f64 = 24.0;
-/// Between the planes of a panel.
+/// The distance between the planes of a panel.
 const PLANE_GAP: f64 = 16.0;
-/// Room for the coordinates of the axes.
+/// The space for the coordinates along the axes.
 pub(crate) const AXIS: f64 = 18.0;
 
-/// Draws a state and what strategies would do in it with a request, and the place that would be
-/// emptied for it, if one is spoken of. `name` gives the names of jobs.
+/// Draws a state and the answer of each strategy to a request in it. If `freed` is given, it is the
+/// place that would be emptied for the request. `name` returns the names of jobs.
 ///
-/// Each panel takes O(N) for N nodes; machines of some thousand nodes can still be read.
+/// Each panel takes O(N) for N nodes. Machines of some thousand nodes can still be read.
 pub fn explanation(
     state: &State,
     request: &Request,
@@ -81,8 +81,8 @@ pub fn explanation(
     drawing([width, height], [&title, &seen], &defs, &body)
 }
 
-/// A drawing of machines as a file: its title and what is seen, in words (nothing if that is
-/// empty), what it repeats, and its body on a page.
+/// Returns a drawing of machines as a file: its title, a description in words (omitted if empty),
+/// definitions that are used repeatedly, and its body on a page.
 pub(crate) fn drawing(
     [width, height]: [f64; 2],
     [title, seen]: [&str; 2],
@@ -106,7 +106,7 @@ pub(crate) fn drawing(
     out
 }
 
-/// The planes of one machine, off the edge of its page.
+/// Moves the planes of one machine off the edge of the page.
 pub(crate) fn off_the_edge(panel: &str) -> String {
     let mut body = String::new();
     let at = format!("translate({GAP} {GAP})");
@@ -114,7 +114,7 @@ pub(crate) fn off_the_edge(panel: &str) -> String {
     body
 }
 
-/// What is seen, in words: who holds what, and each strategy's answer.
+/// Describes in words the nodes in use and the answer of each strategy.
 fn described(state: &State, answers: &[Answer]) -> String {
     let grid = state.grid();
     let failed: Vec<String> = state
@@ -145,7 +145,7 @@ fn sides_in_words(grid: &Grid, shape: Sides) -> String {
     sides.join("x")
 }
 
-/// The patterns of covered and of rejected bases.
+/// Returns the patterns of covered and of rejected bases.
 fn patterns(key: &str) -> String {
     let pattern = |class: &str, side: u32| {
         let pattern = Element::new("pattern").with("id", format_args!("{class}-{key}"));
@@ -167,17 +167,17 @@ fn patterns(key: &str) -> String {
     out
 }
 
-/// A rectangle filled with a pattern.
+/// Creates a rectangle filled with a pattern.
 fn filled(class: &str, key: &str, [x, y]: [f64; 2], [wide, high]: [f64; 2]) -> Element {
     let rect = Element::new("rect").with("x", x).with("y", y).with("width", wide);
     rect.with("height", high).with("fill", format_args!("url(#{class}-{key})"))
 }
 
-/// Where things lie in a panel.
+/// The positions of a machine's nodes within a panel.
 pub(crate) struct View {
     grid: Grid,
     cell: f64,
-    /// Planes in a row.
+    /// The number of planes in a row.
     planes: u16,
 }
 
@@ -185,7 +185,7 @@ impl View {
     pub(crate) fn of(grid: &Grid) -> View {
         let [w, d, h] = grid.sides().map(f64::from);
         let cell = (200.0 / w.max(d)).floor().clamp(3.0, 24.0);
-        // All planes in a row if their nodes stay large enough to be marked.
+        // All planes are in one row if their nodes remain large enough to be marked.
         let of_row = (((WIDE - AXIS + PLANE_GAP) / h - PLANE_GAP) / w).floor();
         let cell = if of_row >= 12.0 { cell.min(of_row) } else { cell };
         let planes = ((WIDE - AXIS + PLANE_GAP) / (w * cell + PLANE_GAP)).floor().clamp(1.0, h);
@@ -203,12 +203,12 @@ impl View {
         ]
     }
 
-    /// The height of a panel's title; planes of a space have names above them.
+    /// Returns the height of a panel's title. Planes of a 3D machine have names above them.
     fn title(&self) -> f64 {
         if self.grid.side(2) > 1 { 54.0 } else { 40.0 }
     }
 
-    /// The upper left corner of a box that does not wrap, on a plane, and its size.
+    /// Returns the upper left corner and the size of a box that does not wrap, on one plane.
     fn place(&self, cuboid: &Cuboid, z: u16) -> ([f64; 2], [f64; 2]) {
         let [w, d, _] = self.grid.sides().map(f64::from);
         let (across, down) = (f64::from(z % self.planes), f64::from(z / self.planes));
@@ -220,7 +220,7 @@ impl View {
         (at, [a * self.cell, b * self.cell])
     }
 
-    /// The pieces of a box on each plane: where, and how large.
+    /// Returns the upper left corner and the size of each piece of a box, plane by plane.
     pub(crate) fn pieces(&self, cuboid: &Cuboid) -> Vec<([f64; 2], [f64; 2])> {
         let planes = |piece: Cuboid| {
             (piece.base[2]..piece.base[2] + piece.sides[2]).map(move |z| (piece, z))
@@ -230,26 +230,26 @@ impl View {
     }
 }
 
-/// A rectangle of a class.
+/// Creates a rectangle with a class.
 pub(crate) fn rect(class: &str, [x, y]: [f64; 2], [wide, high]: [f64; 2]) -> Element {
     let rect = Element::new("rect").with("class", class).with("x", x).with("y", y);
     rect.with("width", wide).with("height", high)
 }
 
-/// The frame of a place that would be emptied: its red is seen in light and in dark.
+/// Creates the frame of a place that would be emptied, in a red that is visible in light and dark.
 fn frame([x, y]: [f64; 2], [wide, high]: [f64; 2]) -> Element {
     let rect = Element::new("rect").with("x", x).with("y", y).with("width", wide);
     let rect = rect.with("height", high).with("fill", "none").with("stroke", "#e0483e");
     rect.with("stroke-width", 3).with("stroke-dasharray", "7 3")
 }
 
-/// Text of a class whose middle, or start, stands at a point.
+/// Creates a text with a class at a point.
 pub(crate) fn text(class: &str, [x, y]: [f64; 2], size: f64) -> Element {
     let text = Element::new("text").with("class", class).with("x", x).with("y", y);
     text.with("font-size", size)
 }
 
-/// Text in the middle of a rectangle, as large as it fits; none if that is too small to read.
+/// Writes text in a rectangle, as large as fits, or not at all if it would be too small to read.
 pub(crate) fn label(class: &str, shown: &str, (at, size): ([f64; 2], [f64; 2]), out: &mut String) {
     if let Some(height) = size_within(shown, size) {
         let middle = [at[0] + size[0] / 2.0, at[1] + size[1] / 2.0 + (height * 0.36).round()];
@@ -291,7 +291,7 @@ fn panel(
     }
 }
 
-/// The title's second line.
+/// Returns the second line of the title.
 fn summary(grid: &Grid, answer: &Answer) -> String {
     match &answer.outcome {
         Err(refusal) => format!("refused: {refusal}"),
@@ -302,7 +302,8 @@ fn summary(grid: &Grid, answer: &Answer) -> String {
     }
 }
 
-/// The box whose bases are marked: the chosen one, or the one asked for; none of an L.
+/// Returns the shape whose bases are marked: that of the choice or, after a refusal, the requested
+/// one. `None` for a choice of several parts.
 fn searched(request: &Request, answer: &Answer) -> Option<Sides> {
     match &answer.outcome {
         Ok(choice) => match choice.placement.parts() {
@@ -313,7 +314,7 @@ fn searched(request: &Request, answer: &Answer) -> Option<Sides> {
     }
 }
 
-/// The nodes of a plane, its lines and coordinates.
+/// Draws the nodes of a plane, with its grid lines and coordinates.
 pub(crate) fn plane(view: &View, z: u16, out: &mut String) {
     let [w, d, h] = view.grid.sides();
     let whole = Cuboid::new([0, 0, z], [w, d, 1]);
@@ -327,7 +328,7 @@ pub(crate) fn plane(view: &View, z: u16, out: &mut String) {
         lines += &format!("M{} {}h{}", at[0], at[1] + f64::from(y) * view.cell, size[0]);
     }
     Element::new("path").with("class", "line").with("d", lines).end(out);
-    // Every coordinate where there is room, else every fifth, tenth, ...
+    // Every coordinate if there is space, otherwise every second, fifth, tenth, ...
     let steps = [1, 2, 5, 10, 20, 50, 100, 1000, 10_000];
     let step = steps.into_iter().find(|&step| f64::from(step) * view.cell >= 18.0).unwrap_or(1);
     let below = at[1] + size[1] + 12.0;
@@ -346,7 +347,7 @@ pub(crate) fn plane(view: &View, z: u16, out: &mut String) {
     }
 }
 
-/// What a node is as the base of a box.
+/// The state of a node as the base of a box.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Base {
     Busy,
@@ -355,7 +356,7 @@ enum Base {
     Candidate,
 }
 
-/// Marks what the free nodes are as bases of a box.
+/// Marks the free nodes of a machine by their state as bases of a box.
 fn bases(view: &View, state: &State, shape: Sides, key: &str, out: &mut String) {
     let (grid, free) = (state.grid(), state.free());
     let mut set = BaseSet::new(*grid);
@@ -400,7 +401,7 @@ fn bases(view: &View, state: &State, shape: Sides, key: &str, out: &mut String) 
     }
 }
 
-/// What jobs hold, and the failed nodes.
+/// Draws the nodes of jobs and the failed nodes.
 pub(crate) fn busy_nodes(
     view: &View,
     state: &State,
@@ -440,7 +441,7 @@ fn failed(at: [f64; 2], [side, _]: [f64; 2], out: &mut String) {
     Element::new("path").with("class", "cross").with("d", cross).end(out);
 }
 
-/// The legend, from an x of one gap on; returns its height.
+/// Draws the legend, with its left edge at `GAP`, and returns its height.
 fn legend((width, top): (f64, f64), key: &str, frees: bool, out: &mut String) -> f64 {
     const SIDE: f64 = 16.0;
     let entries = [
@@ -482,7 +483,7 @@ fn legend((width, top): (f64, f64), key: &str, frees: bool, out: &mut String) ->
     y + SIDE - top
 }
 
-/// A free node with its lines.
+/// Draws a free node with its outline.
 fn free_node([x, y]: [f64; 2], [side, _]: [f64; 2], out: &mut String) {
     rect("node", [x, y], [side; 2]).end(out);
     let lines = format!("M{x} {y}h{side}v{side}h-{side}z");

@@ -1,4 +1,4 @@
-//! A picture of the machine: every channel in the colour of its load.
+//! A drawing of a machine with every channel in the color of its load.
 //!
 //! ```text
 //!   [i|e]=====[i|e]=====    a node: left its injection channel, right its ejection channel;
@@ -6,8 +6,8 @@
 //!     ||        ||          side of the direction of travel), virtual channels further out
 //! ```
 //!
-//! Wrap links leave at one border and come in at the opposite one. The layers of a machine with
-//! three axes lie side by side; links along z are short diagonals, up-right for +z.
+//! Wrap links leave at one border and enter at the opposite one. The layers of a machine with three
+//! axes are side by side; links along z are short diagonals, up and to the right for +z.
 
 use pavior_mesh::{Coordinates, Grid};
 use pavior_network::{Channel, ChannelKind, ChannelLoad};
@@ -17,15 +17,15 @@ use crate::palette::{HEATS, chart_style, heat, heat_step, heat_style};
 use crate::text::cut;
 use crate::xml::Element;
 
-/// Distances in the picture.
+/// Distances in the drawing.
 const CELL: f64 = 40.0;
 const NODE: f64 = 14.0;
 const MARGIN: f64 = 52.0;
 const HEADER: f64 = 48.0;
 const FOOTER: f64 = 44.0;
 
-/// Draws the load of every channel over a run of so many cycles. Colours go from no load to that of
-/// the busiest channel. The y axis points up, as in the field's figures.
+/// Draws the load of every channel over a run of `cycles` cycles. Colors range from no load to that
+/// of the busiest channel. The y axis points up, as in the figures of the literature.
 ///
 /// ```
 /// use pavior_mesh::{Grid, NodeId};
@@ -69,14 +69,14 @@ impl Picture {
         (width.max(400.0), HEADER + self.sides[1] * CELL + MARGIN + FOOTER)
     }
 
-    /// The middle of a node.
+    /// Returns the center of a node.
     fn place(&self, point: Coordinates) -> (f64, f64) {
         let [x, y, z] = point.map(f64::from);
         let left = MARGIN + z * self.layer_width();
         (left + (x + 0.5) * CELL, HEADER + (self.sides[1] - y - 0.5) * CELL)
     }
 
-    /// The title and the coordinates.
+    /// Draws the title and the coordinates.
     fn head(&mut self, title: &str) {
         let (width, height) = self.size();
         let page = Element::new("rect").with("width", width).with("height", height);
@@ -87,7 +87,7 @@ impl Picture {
         heading.with("fill", "#1d2126").text(&cut(title, 16.0, room), &mut self.body);
         let last = [self.grid.side(0) - 1, self.grid.side(1) - 1];
         for z in 0..self.grid.side(2) {
-            // The coordinates of the first and last column and row; the layer's below it.
+            // The coordinates of the first and last column and row; that of the layer is below.
             for x in [0, last[0]] {
                 let (at, below) = self.place([x, 0, z]);
                 self.label((at, below + CELL * 1.08), "middle", &x.to_string());
@@ -136,7 +136,7 @@ impl Picture {
         shape.titled(&title, &mut self.body);
     }
 
-    /// The scale of colours, and the whole file.
+    /// Draws the color scale and returns the whole file.
     fn finish(mut self, title: &str, most: f64) -> String {
         let (width, height) = self.size();
         let top = height - 24.0;
@@ -178,7 +178,7 @@ impl Picture {
     }
 }
 
-/// Where a link's line starts and ends, from the middle of its node, y downwards.
+/// Returns the ends of the line of a link, relative to the center of its node, with y downward.
 fn link_ends(axis: usize, positive: bool, virtual_channel: f64) -> [[f64; 2]; 2] {
     let (near, far) = (NODE / 2.0 + 1.0, CELL - NODE / 2.0 - 1.0);
     let aside = 2.0 + 3.2 * virtual_channel;

@@ -1,4 +1,4 @@
-//! A report as one file of HTML that needs nothing else: readable on a phone, light and dark.
+//! A report as one self-contained HTML file, readable on a phone, in light and in dark.
 
 use crate::palette::page_variables;
 use crate::xml::escape;
@@ -6,54 +6,54 @@ use crate::xml::escape;
 /// A report.
 #[derive(Clone, Debug, Default)]
 pub struct Page {
-    /// Its heading.
+    /// The heading.
     pub title: String,
-    /// What it is, below the heading, a paragraph each.
+    /// An introduction below the heading, by paragraph.
     pub lead: Vec<String>,
-    /// Its sections.
+    /// The sections.
     pub sections: Vec<Section>,
-    /// Where its numbers come from, a line each.
+    /// The origin of the numbers, by line.
     pub footer: Vec<String>,
 }
 
 /// A section of a report.
 #[derive(Clone, Debug, Default)]
 pub struct Section {
-    /// Its heading.
+    /// The heading.
     pub title: String,
-    /// Text, a paragraph each.
+    /// The text, by paragraph.
     pub text: Vec<String>,
-    /// Other pages: what they are, and where.
+    /// Links to other pages: names and addresses.
     pub links: Vec<(String, String)>,
-    /// Drawings.
+    /// The drawings.
     pub drawings: Vec<Drawing>,
-    /// A table.
+    /// The table, if any.
     pub table: Option<SectionTable>,
-    /// Whether it is folded up at first.
+    /// True if the section is collapsed at first.
     pub folded: bool,
 }
 
 /// A drawing.
 #[derive(Clone, Debug)]
 pub struct Drawing {
-    /// The SVG file's text.
+    /// The text of the SVG file.
     pub svg: String,
-    /// What stands below.
+    /// The text below the drawing.
     pub caption: String,
 }
 
 /// A table.
 #[derive(Clone, Debug, Default)]
 pub struct SectionTable {
-    /// The heads of the columns.
+    /// The headers of the columns.
     pub header: Vec<String>,
-    /// The cells.
+    /// The cells, row by row.
     pub rows: Vec<Vec<String>>,
-    /// How many of the first columns hold words.
+    /// The number of leading columns that contain words.
     pub words: usize,
 }
 
-/// The page as HTML.
+/// Returns a page as HTML.
 pub fn html(page: &Page) -> String {
     let mut body = format!("<h1>{}</h1>\n", escape(&page.title));
     for paragraph in &page.lead {
@@ -124,7 +124,7 @@ fn table(table: &SectionTable) -> String {
             let verdict = match cell.as_str() {
                 "holds" => " class=\"holds\"",
                 "differs" => " class=\"differs\"",
-                // Such as "6 of 36 hold": short, and ugly in three lines on a phone.
+                // For example "6 of 36 hold": short, and ugly on three lines on a phone.
                 count if count.ends_with(" hold") => " class=\"tally\"",
                 _ => class(column),
             };
@@ -135,8 +135,8 @@ fn table(table: &SectionTable) -> String {
     text + "</tbody>\n</table></div>\n"
 }
 
-/// Whether a cell is a number, with its interval or without, or is empty; "18 hold" is words. A
-/// difference that is not shown begins with `~`.
+/// Returns true if a cell is empty or a number, with or without an interval; "18 hold" is words. A
+/// difference that is not significant begins with `~`.
 fn is_number(cell: &str) -> bool {
     let cell = cell.strip_prefix('~').unwrap_or(cell);
     let mut words = cell.strip_prefix('-').unwrap_or(cell).split(' ');

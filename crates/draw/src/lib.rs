@@ -1,24 +1,24 @@
 //! Drawings of allocations, schedules and measurements, as text: SVG, Vega-Lite, HTML.
 //!
-//! Everything here turns plain data into text; nothing reads or writes a file, runs a simulation or
-//! asks a strategy. The same data give the same bytes.
+//! Every function here turns plain data into text. None reads or writes a file, runs a simulation
+//! or asks a strategy. The same data gives the same bytes.
 //!
-//! | what | drawn by |
+//! | data | drawn by |
 //! |---|---|
-//! | series of numbers with axes ([`Chart`]) | [`svg`], [`vega`]; [`cdf`] makes one of samples |
+//! | series of numbers with axes ([`Chart`]) | [`svg`], [`vega`]; [`cdf`] makes one from samples |
 //! | a schedule over time ([`Placed`]) | [`schedule`], [`instant`], [`animation`] |
 //! | differences with their intervals ([`Differences`]) | [`differences`] |
-//! | a machine as it is | [`state`] |
-//! | what strategies would do in a state | [`explanation`] |
+//! | a machine, its jobs and failed nodes | [`state`] |
+//! | the answers of strategies in a state | [`explanation`] |
 //! | a state in which a strategy is wrong | [`counterexample`] |
-//! | jobs that move so that a box fits | [`plan`] |
+//! | moves of jobs that make room for a box | [`plan`] |
 //! | the load of a network's channels | [`heatmap`] |
 //! | a report with figures and tables ([`Page`]) | [`html`] |
 //!
-//! Every SVG carries its light colours as attributes, which every program understands, and its dark
-//! colours in a style sheet. What colours tell apart is told apart without them, too: series by
-//! shape and dash, nodes by pattern. `title` and `desc` say in words what is seen. Text reaches a
-//! drawing through one function, [`escape`], after which no name can break a file.
+//! Every SVG has its light colors as attributes, which every program understands, and its dark
+//! colors in a style sheet. Items that differ in color differ in another way, too: series in shape
+//! and dash, nodes in pattern. `title` and `desc` describe the drawing in words. All text passes
+//! through one function, [`escape`], so that no name can break a file.
 //!
 //! ```
 //! use pavior_draw::{Chart, ChartAxis, Mark, Marks, Series, svg};

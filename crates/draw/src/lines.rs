@@ -12,11 +12,11 @@ use crate::xml::Element;
 const WIDTH: f64 = 500.0;
 const PLOT_HEIGHT: f64 = 260.0;
 const RIGHT: f64 = 18.0;
-/// Text sizes: still legible where the figure is 350 pixels wide.
+/// Text sizes, legible even if the figure is 350 pixels wide.
 const TITLE: f64 = 15.0;
 const SMALL: f64 = 13.0;
 
-/// Draws a chart.
+/// Draws a chart as SVG.
 pub fn svg(chart: &Chart) -> String {
     let legend = legend(chart);
     // The plot begins about 60 from the left; bold letters are wider.
@@ -70,13 +70,13 @@ pub fn svg(chart: &Chart) -> String {
     canvas.finish(&chart.title, &of_chart(chart, &sentences))
 }
 
-/// Whether points stand in place of bars. A logarithmic axis has no 0 at which bars could begin, so
-/// their lengths would say nothing.
+/// Returns true if points replace bars. A logarithmic axis has no 0 at which bars could begin, so
+/// the length of a bar would mean nothing.
 fn are_points(chart: &Chart) -> bool {
     chart.marks == Marks::Bars && chart.y.logarithmic
 }
 
-/// The series whose lines lie on each other, as they are drawn. Bars stand side by side.
+/// Finds the series whose lines coincide in the drawing. Bars are side by side and never do.
 fn coinciding(chart: &Chart, x: &Scale, y: &Scale) -> Vec<Vec<usize>> {
     if chart.marks == Marks::Bars {
         return Vec::new();
@@ -89,7 +89,7 @@ fn coinciding(chart: &Chart, x: &Scale, y: &Scale) -> Vec<Vec<usize>> {
     coinciding::groups(&lines)
 }
 
-/// The height that names or numbers along x take.
+/// Returns the height of the names or numbers along x.
 fn room_for_names(chart: &Chart, x: &Scale, tilted: bool) -> f64 {
     if !tilted {
         return 18.0;
@@ -105,8 +105,8 @@ fn y_scale(chart: &Chart, top: f64) -> Scale {
         [low, mark.y, high]
     });
     let range = Chart::range(ends, chart.y.logarithmic).unwrap_or((0.0, 1.0));
-    // A linear axis starts at 0: heights can be compared. Where all points are above 0, intervals
-    // are cut there, and one that is much wider than the points are high does not flatten the rest.
+    // A linear axis starts at 0, so that heights can be compared. If no point is below 0, intervals
+    // are cut there, and one much longer than the points are high does not flatten the rest.
     let points = Chart::range(chart.points().map(|mark| mark.y), false).unwrap_or((0.0, 1.0));
     let range = if chart.y.logarithmic {
         range
@@ -123,7 +123,7 @@ fn y_scale(chart: &Chart, top: f64) -> Scale {
 
 fn x_scale(chart: &Chart, left: f64) -> Scale {
     if !chart.categories.is_empty() {
-        // Half a place before the first and after the last.
+        // Half a position before the first and after the last.
         let count = chart.categories.len() as f64;
         return Scale::plain((-0.5, count - 0.5), (left, WIDTH - RIGHT));
     }
@@ -133,24 +133,23 @@ fn x_scale(chart: &Chart, left: f64) -> Scale {
     Scale::new(range.unwrap_or(usual), (chart.x.logarithmic, chart.x.unit), place, 6)
 }
 
-/// Whether the names along x are too wide to stand side by side.
+/// Returns true if the names along x are too wide to be side by side.
 fn tilted(chart: &Chart, left: f64) -> bool {
     let room = (WIDTH - RIGHT - left) / chart.categories.len().max(1) as f64;
     chart.categories.iter().any(|name| width_of(name, SMALL) > room * 0.95)
 }
 
-/// A name that ends below its place and comes from the lower left, at 30 degrees: as much of it as
-/// the picture has room for.
+/// Returns the part of a name that fits if it ends below its position, rising at 30 degrees.
 fn tilted_name(x: &Scale, index: usize, name: &str) -> String {
     cut(name, SMALL, (x.at(index as f64) - 4.0) / 0.866)
 }
 
-/// The entry of the legend with an index: a series, or behind them what a paper states.
+/// Returns the legend entry with an index: a series or, after the series, the values of a paper.
 fn entry(chart: &Chart, index: usize) -> &str {
     chart.series.get(index).map_or(Chart::STATED, |series| &series.name)
 }
 
-/// The entries of the legend, broken into rows that fit.
+/// Breaks the entries of the legend into rows that fit.
 fn legend(chart: &Chart) -> Vec<Vec<usize>> {
     let named = chart.series.len() != 1 || !chart.series[0].name.is_empty();
     let first = if named { 0 } else { chart.series.len() };
@@ -212,7 +211,7 @@ fn draw_legend(
     }
 }
 
-/// A cross that stands out from marks and bars.
+/// Draws a cross that is visible over marks and bars.
 fn cross(canvas: &mut Canvas, (x, y): (f64, f64)) {
     for slope in [-1.0, 1.0] {
         let (from, to) = ((x - 5.0, y - 5.0 * slope), (x + 5.0, y + 5.0 * slope));
@@ -220,8 +219,8 @@ fn cross(canvas: &mut Canvas, (x, y): (f64, f64)) {
     }
 }
 
-/// Adds width and dashes of a series' line: dashes differ from one to the next, so that lines are
-/// told apart without colours. Lines that lie on each other take turns.
+/// Sets the width and the dashes of a series' line. Dashes differ from one series to the next, so
+/// that lines can be distinguished without colors. Lines that coincide take turns.
 fn stroked(line: Element, series: usize, turn: Turn) -> Element {
     if let Some((dashes, offset)) = turn.dashes() {
         let line = line.with("stroke-width", "2.4").with("stroke-dasharray", dashes);
@@ -254,7 +253,7 @@ fn axes(
         for &tick in &x.ticks {
             let at = x.at(tick);
             canvas.add(canvas::line((at, top), (at, bottom), Ink::Grid));
-            // The last number does not run over the edge.
+            // The last number must not extend beyond the edge.
             let text = x.label(tick);
             let place = (at.min(WIDTH - 3.0 - width_of(&text, SMALL) / 2.0), bottom + 18.0);
             canvas.write(canvas::text(place, Anchor::Middle, SMALL, Ink::Faint), &text);
@@ -300,7 +299,7 @@ fn lines(canvas: &mut Canvas, chart: &Chart, x: &Scale, y: &Scale, turns: &[Turn
 }
 
 fn bars(canvas: &mut Canvas, chart: &Chart, x: &Scale, y: &Scale, key: &str) {
-    // Numbers along x have no places of their own, whose width bars could fill.
+    // Numbers along x have no position of a certain width that bars could fill.
     let place = if chart.categories.is_empty() { 20.0 } else { x.at(1.0) - x.at(0.0) };
     let group = place * 0.8;
     let width = group / chart.series.len().max(1) as f64;
@@ -327,7 +326,7 @@ fn bars(canvas: &mut Canvas, chart: &Chart, x: &Scale, y: &Scale, key: &str) {
     }
 }
 
-/// The confidence interval of a point. Where the axis cuts it there is no cap: it goes on.
+/// Draws the confidence interval of a point. An end cut off by the axis has no cap.
 fn interval(canvas: &mut Canvas, y: &Scale, at: f64, mark: &Mark, ink: Ink) {
     let Some(ends) = mark.interval.filter(|[low, high]| low < high) else { return };
     let [low, high] = ends.map(|end| y.clamped(end));
@@ -362,7 +361,7 @@ mod tests {
                 stated: Vec::new(),
                 note: String::new(),
             };
-            // The interval's line and its caps; the axis runs to 15 at least, and from 0.
+            // The interval's line and its caps. The axis starts at 0 and ends at 15 or above.
             svg(&chart).matches(r#"stroke-width="1.2""#).count() - 1
         };
         assert_eq!([caps(2.0, false), caps(12.0, false), caps(2.0, true)], [2, 0, 2]);

@@ -1,5 +1,5 @@
-//! The machine from above: which job holds which nodes, and which are free. A 3D machine is drawn
-//! layer by layer, z = 0 first.
+//! The machine from above: the nodes of each job, and the free nodes. A 3D machine is drawn layer
+//! by layer, z = 0 first.
 
 use pavior_mesh::Grid;
 
@@ -14,12 +14,12 @@ const WIDTH: f64 = 560.0;
 const MARGIN: f64 = 16.0;
 const GAP: f64 = 18.0;
 const TOP: f64 = 54.0;
-/// More jobs make an animation that no viewer plays.
+/// Maximum number of jobs in an animation; viewers cannot play longer ones.
 const MOST_JOBS: usize = 20_000;
-/// The shortest time for which a film shows a job, in seconds: a millionth is no frame.
+/// Minimum time for which an animation shows a job, in seconds. A millionth is less than a frame.
 const SHORTEST: f64 = 1e-6;
 
-/// Where nodes are drawn.
+/// The positions of nodes in the drawing.
 struct Plan {
     /// The width of a node.
     cell: f64,
@@ -32,7 +32,7 @@ impl Plan {
     fn of(grid: &Grid) -> Plan {
         let [width, depth, layers] = grid.sides().map(f64::from);
         let layers_count = usize::from(grid.side(2));
-        // The number of columns that lets nodes be largest in a drawing not much taller than wide.
+        // The number of columns with the largest nodes in a drawing not much taller than wide.
         let cell_with = |columns: usize| {
             let across =
                 (WIDTH - 2.0 * MARGIN - GAP * (columns as f64 - 1.0)) / (width * columns as f64);
@@ -48,17 +48,17 @@ impl Plan {
         Plan { cell, columns, layer, height: TOP + rows * (layer.1 + GAP) + 8.0 }
     }
 
-    /// The top left corner of a layer.
+    /// Returns the top left corner of a layer.
     fn corner(&self, layer: u16) -> (f64, f64) {
         let (row, column) = (usize::from(layer) / self.columns, usize::from(layer) % self.columns);
         (MARGIN + column as f64 * (self.layer.0 + GAP), TOP + row as f64 * (self.layer.1 + GAP))
     }
 }
 
-/// Draws the machine as it was at an instant, which is a number of units.
+/// Draws the machine at an instant. `at` and all times of placements are in `unit`.
 ///
 /// # Errors
-/// If there is no placement, or a time that is no number.
+/// If there is no placement, or a time is not finite or too large to be drawn.
 pub fn instant(
     title: &str,
     grid: &Grid,
@@ -87,10 +87,12 @@ pub fn instant(
     Ok(canvas.finish(title, &described(grid, &facts)))
 }
 
-/// Draws the machine as a film that repeats: the whole schedule in so many seconds.
+/// Draws the machine as a repeating animation that shows the whole schedule in `seconds`. All times
+/// of placements are in `unit`.
 ///
 /// # Errors
-/// If there is no placement, or there are too many, or a time that is no number.
+/// If there is no placement or more than 20,000, if a time is not finite or too large to be drawn,
+/// or if `seconds` is not a positive finite number.
 pub fn animation(
     title: &str,
     grid: &Grid,
@@ -112,7 +114,7 @@ pub fn animation(
     let facts = format!("from {begin} to {end} in {} s; grey is free", label(seconds));
     frame(&mut canvas, grid, &plan, title, &facts);
     let wide = WIDTH - 2.0 * MARGIN;
-    // Everything is timed by one clock, which starts again when it ends.
+    // Everything is timed by one clock, which restarts when it ends.
     let clock = Element::new("animate").with("id", "clock").with("attributeName", "width");
     let clock = clock.with("from", "0").with("to", n(wide));
     let clock = clock.with("dur", n(seconds) + "s").with("begin", "0s;clock.end");
@@ -125,7 +127,7 @@ pub fn animation(
     let clock = |time: f64| (time - first) / (last - first) * seconds;
     for (index, one) in placed.iter().enumerate() {
         let (begin, end) = (clock(one.start), clock(one.end.unwrap_or(last)));
-        // A length of 0 is none at all to a viewer, which then shows the job until the end.
+        // A viewer ignores a length of 0 and would show the job until the end.
         if end - begin < SHORTEST {
             continue;
         }
@@ -141,13 +143,13 @@ pub fn animation(
     Ok(canvas.finish(title, &described(grid, &facts)))
 }
 
-/// What is seen, in words.
+/// Describes the drawing in words.
 fn described(grid: &Grid, facts: &str) -> String {
     let planes = if grid.side(2) > 1 { ", a square a plane of constant z" } else { "" };
     format!("The nodes of {grid} from above{planes}, {facts}. Colours tell neighbours apart only.")
 }
 
-/// The heading and the free machine.
+/// Draws the heading and the free machine.
 fn frame(canvas: &mut Canvas, grid: &Grid, plan: &Plan, title: &str, facts: &str) {
     let title = cut(title, 16.0 * 1.08, WIDTH - 2.0 * MARGIN);
     canvas.write(bold(canvas::text((MARGIN, 24.0), Anchor::Start, 16.0, Ink::Text)), &title);
@@ -164,7 +166,7 @@ fn frame(canvas: &mut Canvas, grid: &Grid, plan: &Plan, title: &str, facts: &str
     }
 }
 
-/// The boxes of a job, with its name where there is room.
+/// Draws the boxes of a job, with its name if there is space.
 fn job(out: &mut String, grid: &Grid, plan: &Plan, one: &Placed, index: usize) {
     let gap = if plan.cell > 4.0 { 0.8 } else { 0.0 };
     for part in one.parts.iter().flat_map(|part| part.unwrapped(grid)) {
@@ -172,7 +174,7 @@ fn job(out: &mut String, grid: &Grid, plan: &Plan, one: &Placed, index: usize) {
         let [width, depth, height] = part.sides.map(f64::from);
         for layer in z..z + height as u16 {
             let corner = plan.corner(layer);
-            // y grows upwards, as in the drawings of the literature.
+            // y points up, as in the drawings of the literature.
             let rows = f64::from(grid.side(1));
             let left = corner.0 + f64::from(x) * plan.cell;
             let top = corner.1 + (rows - f64::from(y) - depth) * plan.cell;
@@ -189,7 +191,7 @@ fn job(out: &mut String, grid: &Grid, plan: &Plan, one: &Placed, index: usize) {
     }
 }
 
-/// Lines between nodes, where nodes are large enough to be told apart.
+/// Draws lines between nodes if the nodes are large enough to be distinguished.
 fn lattice(canvas: &mut Canvas, grid: &Grid, plan: &Plan) {
     if plan.cell < 6.0 || grid.nodes() > 16_384 {
         return;

@@ -1,6 +1,6 @@
-//! Jobs as boxes of time and height: where each is drawn, so that none covers another.
+//! Packing of jobs, as boxes of time and height, so that none covers another.
 
-/// A job that is drawn: when it holds how many nodes.
+/// A job to be drawn: its start, its end and its number of nodes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Held {
     pub(crate) start: f64,
@@ -8,12 +8,12 @@ pub(crate) struct Held {
     pub(crate) nodes: u64,
 }
 
-/// Free rows `low..high`, in ascending order, none next to another.
+/// Free rows `low..high`, in ascending order, no two of them adjacent.
 struct Rows(Vec<(u64, u64)>);
 
 impl Rows {
-    /// Takes so many rows: the lowest of the narrowest gap that holds them. Where there is none,
-    /// several pieces, the widest gaps first. Fewer where not as many are free.
+    /// Takes `count` rows from the lower end of the narrowest gap that is large enough, or else
+    /// several pieces, from the widest gaps first. Takes fewer rows if not as many are free.
     fn take(&mut self, count: u64) -> Vec<(u64, u64)> {
         let wide = |gap: &&(u64, u64)| gap.1 - gap.0 >= count;
         if let Some(&(low, _)) = self.0.iter().filter(wide).min_by_key(|gap| (gap.1 - gap.0, gap.0))
@@ -35,7 +35,7 @@ impl Rows {
         pieces
     }
 
-    /// Takes rows at the lower end of a gap.
+    /// Removes rows at the lower end of a gap.
     fn remove(&mut self, (low, high): (u64, u64)) {
         if let Ok(place) = self.0.binary_search_by_key(&low, |gap| gap.0) {
             if self.0[place].1 == high {
@@ -46,7 +46,7 @@ impl Rows {
         }
     }
 
-    /// Gives rows back.
+    /// Frees rows.
     fn give(&mut self, (low, high): (u64, u64)) {
         let place = self.0.partition_point(|gap| gap.0 < low);
         let joins_next = self.0.get(place).is_some_and(|next| next.0 == high);
@@ -60,8 +60,8 @@ impl Rows {
     }
 }
 
-/// The rows of each job, of `rows` in all, job by job. Rows are no nodes: a job has as many of them
-/// as nodes, mostly side by side.
+/// Assigns each job its rows, of `rows` in all, and returns them job by job. Rows are not nodes: a
+/// job has as many rows as nodes if that many are free, and they are adjacent if possible.
 pub(crate) fn packed(jobs: &[Held], rows: u64) -> Vec<Vec<(u64, u64)>> {
     let mut events: Vec<(f64, bool, usize)> = Vec::with_capacity(2 * jobs.len());
     for (index, job) in jobs.iter().enumerate().filter(|(_, job)| job.end > job.start) {
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn no_job_covers_another() {
         let mut dice = Stream::new(1, 0, "packing");
-        // All jobs have room in 200 rows whenever they run; in 30 they have not always.
+        // 200 rows always have space for all jobs, 30 do not.
         for (_, rows) in (0..50).flat_map(|round| [200, 30].map(|rows| (round, rows))) {
             let jobs: Vec<Held> = (0..40)
                 .map(|_| {

@@ -1,9 +1,9 @@
-//! The colours of all drawings and pages, each in light and in dark.
+//! The colors of all drawings and pages, each in light and in dark.
 
 use std::fmt::Write;
 
-/// Colours of series, light and dark: told apart also by the colour-blind (after Okabe & Ito 2008,
-/// brightened for dark backgrounds).
+/// The colors of series, light and dark, which color-blind people can distinguish (after Okabe and
+/// Ito 2008, brightened for dark backgrounds).
 const SERIES: [(&str, &str); 8] = [
     ("#0072b2", "#58b0e8"),
     ("#d55e00", "#ff9a57"),
@@ -15,10 +15,10 @@ const SERIES: [(&str, &str); 8] = [
     ("#a3282e", "#ff8d8d"),
 ];
 
-/// The number of colours of series before they repeat.
+/// The number of colors of series before they repeat.
 pub(crate) const COLOURS: usize = SERIES.len();
 
-/// What a colour of a chart is for: the name of its class, light, dark.
+/// General colors of a chart: class name, light, dark.
 const GENERAL: [(&str, &str, &str); 5] = [
     ("paper", "#ffffff", "#14171b"),
     ("text", "#1d2126", "#e9ecef"),
@@ -27,25 +27,25 @@ const GENERAL: [(&str, &str, &str); 5] = [
     ("grid", "#e3e6ea", "#2b3138"),
 ];
 
-/// What a colour is for.
+/// The purpose of a color.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ink {
-    /// Behind everything.
+    /// The background.
     Paper,
     /// Text.
     Text,
-    /// Text of less weight.
+    /// Less important text.
     Faint,
     /// Axes.
     Axis,
     /// Grid lines, and free nodes.
     Grid,
-    /// A series; the number wraps round.
+    /// A series; the number wraps around.
     Series(usize),
 }
 
 impl Ink {
-    /// The name of its class, and its colour in light.
+    /// Returns the name of the class and the light color.
     pub(crate) fn class(self) -> (String, &'static str) {
         let general = match self {
             Ink::Paper => 0,
@@ -61,7 +61,7 @@ impl Ink {
     }
 }
 
-/// The style sheet of a chart: its dark colours. In light, the attributes of the shapes count.
+/// Returns the style sheet of a chart: its dark colors. The light ones are attributes of shapes.
 pub(crate) fn chart_style() -> String {
     let mut rules = String::new();
     let general = GENERAL.iter().map(|(name, _, dark)| ((*name).to_string(), *dark));
@@ -85,7 +85,7 @@ const PAGE: [(&str, &str, &str); 8] = [
     ("link", "#00549e", "#7cc0f2"),
 ];
 
-/// The rules of a page's style sheet that set its variables.
+/// Returns the rules of a page's style sheet that set its variables.
 pub(crate) fn page_variables() -> String {
     let set = |colour: fn(&(&str, &'static str, &'static str)) -> &'static str| {
         let all: Vec<String> =
@@ -96,17 +96,17 @@ pub(crate) fn page_variables() -> String {
     format!("{light}\n@media (prefers-color-scheme:dark){{{dark}}}\n")
 }
 
-/// Fills of the jobs of an explanation, on which white text is readable, in light and in dark.
+/// Fill colors of the jobs in an explanation. White text on them is readable, in light and in dark.
 pub(crate) const JOBS: [&str; 8] =
     ["#3a6fb0", "#8a5bb5", "#2f8a6b", "#b04a6b", "#5c7280", "#a0622b", "#6a7d2b", "#2a8397"];
 
-/// The letters of drawings of machines.
+/// The fonts of drawings of machines.
 pub(crate) const FONTS: &str = "system-ui, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif";
 
-/// What a drawing of machines has, in light and in dark: selectors and declarations. Patterns tell
-/// apart what colours do, also in print: covered bases are hatched, rejected ones dotted, failed
-/// nodes crossed out. No rule is for all elements of a name: a page may have other drawings.
-/// Selectors are single classes, which also count in what `use` repeats.
+/// Style rules of a drawing of machines, in light and in dark: selectors and declarations. Patterns
+/// distinguish the same things as colors, also in print: covered bases are hatched, rejected ones
+/// dotted, failed nodes crossed out. No rule applies to all elements of a name, because a page may
+/// have other drawings. Selectors are single classes, which also apply within `use`.
 const LIGHT: &[(&str, &str)] = &[
     (".page", "fill:#ffffff"),
     (".node", "fill:#fbfcfd"),
@@ -150,7 +150,7 @@ const DARK: &[(&str, &str)] = &[
     (".number", "fill:#3d2a00"),
 ];
 
-/// The style sheet of a drawing of machines.
+/// Returns the style sheet of a drawing of machines.
 pub(crate) fn machines_style() -> String {
     let rules = |all: &[(&str, &str)]| {
         let rule =
@@ -163,8 +163,8 @@ pub(crate) fn machines_style() -> String {
 
 type Heat = [[f64; 3]; 6];
 
-/// Colours from no load to the greatest (viridis). What is idle is near to the paper: in light the
-/// scale goes from pale to dark, in dark from dark to pale.
+/// Colors from no load to the largest (based on viridis). Idle channels have almost the color of
+/// the paper: the scale goes from pale to dark in light, and from dark to pale in dark.
 const HEAT: Heat = [
     [235.0, 238.0, 240.0],
     [253.0, 220.0, 110.0],
@@ -182,7 +182,7 @@ const DARK_HEAT: Heat = [
     [255.0, 252.0, 230.0],
 ];
 
-/// How many colours of loads there are.
+/// The number of colors of loads.
 pub(crate) const HEATS: usize = 60;
 
 fn heat_of(scale: &Heat, step: usize) -> String {
@@ -193,17 +193,17 @@ fn heat_of(scale: &Heat, step: usize) -> String {
     format!("#{:02x}{:02x}{:02x}", mix(0), mix(1), mix(2))
 }
 
-/// The step of a load between 0 and 1.
+/// Returns the step of a load between 0 and 1.
 pub(crate) fn heat_step(load: f64) -> usize {
     (load.clamp(0.0, 1.0) * (HEATS - 1) as f64).round() as usize
 }
 
-/// The name of the class of a step, and its colour in light.
+/// Returns the name of the class of a step, and its light color.
 pub(crate) fn heat(step: usize) -> (String, String) {
     (format!("h{step}"), heat_of(&HEAT, step))
 }
 
-/// The style sheet of a drawing of loads: its dark colours.
+/// Returns the style sheet of a drawing of loads, with its dark colors.
 pub(crate) fn heat_style() -> String {
     let mut rules = String::new();
     for step in 0..HEATS {

@@ -1,69 +1,69 @@
-//! What a schedule placed where, and why it cannot be drawn.
+//! Placements of jobs over time, and the errors of drawing them.
 
 use pavior_mesh::Cuboid;
 use thiserror::Error;
 
 use crate::axis;
 
-/// A job that was placed.
+/// A job with its times and its nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Placed {
-    /// Its name.
+    /// The name.
     pub job: String,
-    /// When it started.
+    /// The time at which it started.
     pub start: f64,
-    /// When it departed; none if it was still running.
+    /// The time at which it departed; `None` if it was still running.
     pub end: Option<f64>,
-    /// Its boxes.
+    /// The boxes.
     pub parts: Vec<Cuboid>,
 }
 
-/// Why placements cannot be drawn.
+/// An error in drawing placements.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum DrawError {
     /// There is no placement.
     #[error("there is no placement to draw")]
     NoPlacement,
-    /// A time or a length of time is infinite, no number, or beyond what can be drawn.
+    /// A time or a duration is infinite, NaN, or too large to be drawn.
     #[error("the {what} is {value}, which cannot be drawn")]
     NoNumber {
-        /// Which one.
+        /// The name of the time or duration.
         what: &'static str,
         /// Its value.
         value: f64,
     },
-    /// An animation of so many jobs is not played by viewers.
+    /// The animation has more jobs than viewers can play.
     #[error("{jobs} jobs; an animation shows at most {most}")]
     TooManyJobs {
         /// The number of jobs.
         jobs: usize,
-        /// The greatest number.
+        /// The maximum number.
         most: usize,
     },
-    /// The interval ends before it starts.
+    /// The interval ends before or when it starts.
     #[error("an interval from {from} to {to} is empty")]
     EmptyInterval {
-        /// Its start.
+        /// The start.
         from: f64,
-        /// Its end.
+        /// The end.
         to: f64,
     },
     /// No job holds nodes in the interval.
     #[error("no job holds nodes from {from} to {to}")]
     NoJob {
-        /// Its start.
+        /// The start.
         from: f64,
-        /// Its end.
+        /// The end.
         to: f64,
     },
 }
 
-/// A time that can be drawn.
+/// Returns a time if it can be drawn, otherwise an error that calls it `what`.
 pub(crate) fn finite(what: &'static str, value: f64) -> Result<f64, DrawError> {
     if axis::can_show(value, false) { Ok(value) } else { Err(DrawError::NoNumber { what, value }) }
 }
 
-/// The first and the last instant; running jobs count to the last known instant.
+/// Returns the first and the last instant. Jobs that are still running count by their start.
 pub(crate) fn span(placed: &[Placed]) -> Result<(f64, f64), DrawError> {
     let mut span: Option<(f64, f64)> = None;
     for one in placed {
@@ -73,7 +73,7 @@ pub(crate) fn span(placed: &[Placed]) -> Result<(f64, f64), DrawError> {
         span = Some((first.min(start), last.max(end)));
     }
     let (first, last) = span.ok_or(DrawError::NoPlacement)?;
-    // An instant is drawn as a unit of time, or as the least that can be told apart from it.
+    // A single instant is drawn as an interval of one unit, or of the smallest visible length.
     let after = if first + 1.0 > first { first + 1.0 } else { first + first.abs() / 2.0 };
     Ok((first, if last > first { last } else { after }))
 }

@@ -1,8 +1,9 @@
 //! Drawings of plans, as SVG: a machine before and after some jobs have moved.
 //!
-//! Two panels side by side. The left one shows what jobs hold. An arrow leads from the middle of
-//! each box that moves to the middle of its new place, numbered in the order of the moves. The
-//! right panel shows what jobs hold afterwards, and the boxes that are then free.
+//! There are two panels. The first one shows the jobs before the moves. An arrow leads from the
+//! center of each box that moves to the center of its new place, numbered in the order of the
+//! moves. The second panel shows the jobs afterwards, and the boxes that are then free. The panels
+//! are side by side if the drawing stays narrow enough, otherwise one below the other.
 
 use pavior_allocation::explain::{State, words};
 use pavior_mesh::{Cuboid, JobId};
@@ -10,17 +11,17 @@ use pavior_mesh::{Cuboid, JobId};
 use crate::explanation::{AXIS, GAP, View, WIDE, busy_nodes, drawing, label, plane, rect, text};
 use crate::xml::Element;
 
-/// A move: what a job holds before, and after, part by part.
+/// The boxes of a job before and after its move, part by part.
 #[derive(Clone, Copy, Debug)]
 pub struct PlannedMove<'a> {
-    /// Before.
+    /// The boxes before.
     pub from: &'a [Cuboid],
-    /// After.
+    /// The boxes after.
     pub to: &'a [Cuboid],
 }
 
-/// Draws a plan: the states before and after, in which jobs stand in the same order, the moves in
-/// order, and the boxes that they free. `name` gives the names of jobs.
+/// Draws a plan: the states before and after, with their jobs in the same order; the moves in
+/// order; and the boxes that they free. `name` returns the names of jobs.
 pub fn plan(
     before: &State,
     after: &State,
@@ -78,7 +79,7 @@ fn words_of(moves: usize) -> String {
     format!("{moves} move{}", if moves == 1 { "" } else { "s" })
 }
 
-/// An arrow for each part that moves, with the number of its move at the tip.
+/// Draws an arrow for each part that moves, with the number of its move at the tip.
 fn arrows(view: &View, moves: &[PlannedMove<'_>], out: &mut String) {
     for (number, step) in moves.iter().enumerate() {
         for (from, to) in step.from.iter().zip(step.to).filter(|(from, to)| from != to) {
@@ -86,7 +87,7 @@ fn arrows(view: &View, moves: &[PlannedMove<'_>], out: &mut String) {
             let (dx, dy) = (end[0] - start[0], end[1] - start[1]);
             let length = dx.hypot(dy).max(1.0);
             let (ux, uy) = (dx / length, dy / length);
-            // The head: two strokes back from the tip, to both sides.
+            // The head: two strokes back from the tip, one to each side.
             let head = |side: f64| {
                 let x = end[0] - 8.0 * ux - side * 5.0 * uy;
                 let y = end[1] - 8.0 * uy + side * 5.0 * ux;
@@ -113,7 +114,7 @@ fn arrows(view: &View, moves: &[PlannedMove<'_>], out: &mut String) {
     }
 }
 
-/// The middle of the first piece of a box.
+/// Returns the center of the first piece of a box.
 fn middle(view: &View, cuboid: &Cuboid) -> Option<[f64; 2]> {
     let (at, size) = *view.pieces(cuboid).first()?;
     Some([at[0] + size[0] / 2.0, at[1] + size[1] / 2.0])

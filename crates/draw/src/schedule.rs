@@ -1,9 +1,9 @@
-//! A schedule over time: how much of the machine is used, and below it the jobs.
+//! A schedule over time: the utilization of the machine, and the jobs below.
 //!
-//! A job is a box as wide as it lasts and as high as it has nodes. On a machine with one axis its
-//! place is that of its nodes. With more axes rows of nodes would be stripes all over the drawing:
-//! there the place says nothing, and boxes are stacked so that none covers another. Where jobs are
-//! too many to be told apart, their number is drawn in their stead.
+//! A job is a box whose width is its run time and whose height is its number of nodes. On a machine
+//! with one axis its position is that of its nodes. With more axes its nodes would be stripes all
+//! over the drawing, so the position means nothing, and boxes are stacked so that none covers
+//! another. If there are too many jobs to be distinguished, their number is drawn instead.
 
 use std::fmt::Write;
 
@@ -21,37 +21,38 @@ use crate::xml::Element;
 const WIDTH: f64 = 560.0;
 const LEFT: f64 = 66.0;
 const RIGHT: f64 = 18.0;
-/// The upper ends of the two panels, and their heights.
+/// The upper ends of the two panels, followed by their heights.
 const TOPS: [f64; 2] = [66.0, 184.0];
 const USED: f64 = 96.0;
 const JOBS: f64 = 264.0;
 const RUNNING: f64 = 120.0;
 const SMALL: f64 = 13.0;
-/// More boxes than this cannot be told apart.
+/// Maximum number of boxes that can be distinguished.
 const MOST_BOXES: usize = 4000;
-/// More changes than this are drawn as means of a column each.
+/// Maximum number of changes that are drawn exactly; more are drawn as means of `COLUMNS` columns.
 const MOST_STEPS: usize = 1200;
 const COLUMNS: usize = 470;
 
-/// The series whose colours jobs have in turn: few, and calm. They tell neighbours apart only.
+/// The series whose colors jobs have in turn: few, and muted. They only distinguish neighbors.
 const INKS: [usize; 4] = [0, 5, 2, 4];
 
-/// A schedule that is drawn.
+/// A schedule to be drawn.
 struct Schedule<'p> {
     grid: Grid,
     /// The interval.
     from: f64,
     to: f64,
-    /// The jobs that hold nodes in it, each with its index, and when it holds what.
+    /// The jobs that use nodes in the interval, each with its index, its times and its size.
     jobs: Vec<(usize, &'p Placed, Held)>,
     time: Scale,
 }
 
-/// Draws the jobs that hold nodes at some time from `from` to `to` (the whole schedule where they
-/// are none).
+/// Draws the jobs that use nodes at some time from `from` to `to`, by default from the first to the
+/// last instant of the schedule. All times are in `unit`.
 ///
 /// # Errors
-/// If there is nothing to draw, or a time that is no number.
+/// If there is no job in the interval, the interval is empty, or a time is not finite or too large
+/// to be drawn.
 pub fn schedule(
     title: &str,
     grid: &Grid,
@@ -129,8 +130,8 @@ impl Schedule<'_> {
         )
     }
 
-    /// The boxes of the jobs: the lower and upper rows of each; none where they are too many. On a
-    /// machine with one axis rows are nodes.
+    /// Returns the boxes of each job as ranges of rows `low..high`; `None` if there are too many.
+    /// On a machine with one axis rows are nodes.
     fn boxes(&self) -> Option<Vec<Vec<(u64, u64)>>> {
         if self.jobs.len() > MOST_BOXES {
             return None;
@@ -145,8 +146,8 @@ impl Schedule<'_> {
         (boxes <= MOST_BOXES).then_some(rows)
     }
 
-    /// What jobs come to in sum, over time: when it changes, and what it is from then on. Times are
-    /// those of the interval, whose start is the first.
+    /// Sums a quantity over the jobs and returns the times at which the sum changes, each with the
+    /// sum from then on. The first time is the start of the interval; later ones are within it.
     fn curve(&self, of: impl Fn(&Held) -> f64) -> Vec<(f64, f64)> {
         let mut changes: Vec<(f64, f64)> = Vec::new();
         for (_, _, held) in &self.jobs {
@@ -166,15 +167,15 @@ impl Schedule<'_> {
         curve
     }
 
-    /// The mean of a curve over time.
+    /// Returns the mean of a curve over time.
     fn mean(&self, curve: &[(f64, f64)]) -> f64 {
         let ends = curve.iter().skip(1).map(|point| point.0).chain([self.to]);
         let parts = curve.iter().zip(ends).map(|((at, value), end)| value * (end - at).max(0.0));
         parts.sum::<f64>() / (self.to - self.from)
     }
 
-    /// A curve, or, where it has many more points than a drawing has columns, its means of so many
-    /// parts of the interval.
+    /// Returns the curve itself or, if it has many more points than a drawing has columns, its
+    /// means over equal parts of the interval.
     fn thinned(&self, curve: &[(f64, f64)]) -> Vec<(f64, f64)> {
         if curve.len() <= MOST_STEPS {
             return curve.to_vec();
@@ -194,7 +195,7 @@ impl Schedule<'_> {
         (0..).zip(sums).map(point).collect()
     }
 
-    /// A curve in steps, its area filled.
+    /// Draws a curve in steps and fills its area.
     fn area(&self, canvas: &mut Canvas, curve: &[(f64, f64)], scale: &Scale) {
         let mut data = format!("M{} {}", n(LEFT), n(scale.clamped(0.0)));
         for &(at, value) in curve {
@@ -207,7 +208,7 @@ impl Schedule<'_> {
         canvas.add(path.with("fill", colour));
     }
 
-    /// The boxes of the jobs; returns what must be known to read them.
+    /// Draws the boxes of the jobs and returns a note for the reader.
     fn jobs(&self, canvas: &mut Canvas, boxes: &[Vec<(u64, u64)>], unit: Unit) -> String {
         let most = f64::from(self.grid.nodes());
         let rows = Scale::plain((0.0, most), (TOPS[1] + JOBS, TOPS[1]));
@@ -216,7 +217,7 @@ impl Schedule<'_> {
             let mut inner = String::new();
             for &(low, high) in pieces {
                 let (bottom, top) = (rows.at(low as f64), rows.at(high as f64));
-                // A gap between boxes, where there is room for one.
+                // A gap between boxes, if there is space for one.
                 let gap = |room: f64| if room > 3.0 { 0.7 } else { 0.0 };
                 let size = (right - left - gap(right - left), bottom - top - gap(bottom - top));
                 let size = (size.0.max(0.3), size.1.max(0.3));
@@ -247,7 +248,7 @@ impl Schedule<'_> {
         }
     }
 
-    /// The number of jobs that run.
+    /// Draws the number of running jobs and returns a note for the reader.
     fn running(&self, canvas: &mut Canvas) -> String {
         let curve = self.thinned(&self.curve(|_| 1.0));
         let most = curve.iter().map(|point| point.1).fold(1.0, f64::max);
@@ -272,7 +273,7 @@ impl Schedule<'_> {
             canvas.add(canvas::line((at, TOPS[1]), (at, bottom), Ink::Paper));
             canvas.add(canvas::line((at, bottom), (at, bottom + 5.0), Ink::Axis));
             let text = scale.label(tick);
-            // The last number does not run over the edge.
+            // The last number must not extend beyond the edge.
             let middle = at.min(WIDTH - 4.0 - width_of(&text, SMALL) / 2.0);
             let place = (middle, bottom + 19.0);
             canvas.write(canvas::text(place, Anchor::Middle, SMALL, Ink::Faint), &text);
@@ -283,8 +284,8 @@ impl Schedule<'_> {
         canvas.write(canvas::text(middle, Anchor::Middle, SMALL, Ink::Text), &axis);
     }
 
-    /// What the numbers along time are counted from: 0, or, where they would differ in their last
-    /// digits only, a round time before the interval, and how that is said.
+    /// Returns the origin of the numbers along time, and a phrase that names it. The origin is 0
+    /// or, if numbers would differ only in their last digits, a round time before the interval.
     fn base(&self, unit: Unit) -> (f64, String) {
         let length = self.to - self.from;
         if self.from.abs() < 20.0 * length {
@@ -304,7 +305,7 @@ impl Schedule<'_> {
     }
 }
 
-/// What stands behind a number of units of time that has none itself.
+/// Returns the name of a unit of time to be appended to a plain number.
 fn unit_of(name: &str) -> &'static str {
     match name {
         "time_unit" => " time units",
@@ -313,7 +314,7 @@ fn unit_of(name: &str) -> &'static str {
     }
 }
 
-/// The ground of a panel, with what it shows beside it.
+/// Draws the background of a panel, with its name on the left.
 fn panel(canvas: &mut Canvas, (top, height): (f64, f64), name: &str) {
     canvas.add(canvas::rect((LEFT, top), (WIDTH - RIGHT - LEFT, height), Ink::Grid));
     let beside = (16.0, top + height / 2.0);
@@ -321,14 +322,14 @@ fn panel(canvas: &mut Canvas, (top, height): (f64, f64), name: &str) {
     canvas.write(turned(text, -90.0, beside), name);
 }
 
-/// A number at the left of the panels.
+/// Draws a tick with its label on the left of the panels.
 fn tick(canvas: &mut Canvas, at: f64, text: &str) {
     canvas.add(canvas::line((LEFT - 5.0, at), (LEFT, at), Ink::Axis));
     let place = (LEFT - 8.0, at + 4.5);
     canvas.write(canvas::text(place, Anchor::End, SMALL - 1.0, Ink::Faint), text);
 }
 
-/// The name of a job in the middle of its box, where there is room for it.
+/// Writes the name of a job in the middle of its box, if there is space.
 fn name(job: &str, (left, top): (f64, f64), (across, down): (f64, f64), out: &mut String) {
     let size = 12.0_f64.min(down * 0.8);
     if size >= 8.0 && width_of(job, size) < across - 2.0 {
@@ -337,7 +338,7 @@ fn name(job: &str, (left, top): (f64, f64), (across, down): (f64, f64), out: &mu
     }
 }
 
-/// The nodes of some boxes on a machine with one axis, as runs `low..high`, neighbours joined.
+/// Returns the nodes of boxes on a machine with one axis as runs `low..high`, as few as possible.
 fn runs(grid: &Grid, parts: &[Cuboid]) -> Vec<(u64, u64)> {
     let pieces = parts.iter().flat_map(|part| part.unwrapped(grid));
     let mut runs: Vec<(u64, u64)> = pieces
@@ -371,7 +372,7 @@ mod tests {
         let grid = Grid::new(&[8], &[true]).unwrap();
         let part = |base, side| Cuboid::new([base, 0, 0], [side, 1, 1]);
         assert_eq!(runs(&grid, &[part(1, 2), part(3, 2)]), [(1, 5)]);
-        // Past the end of the axis that wraps.
+        // Beyond the end of the axis, which wraps around.
         assert_eq!(runs(&grid, &[part(7, 2)]), [(0, 1), (7, 8)]);
     }
 

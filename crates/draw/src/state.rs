@@ -1,14 +1,13 @@
-//! Drawings of a machine as it is, as SVG: what jobs hold, and the failed nodes.
+//! Drawings of the current state of a machine, as SVG: the nodes of jobs, and the failed nodes.
 
 use pavior_allocation::explain::State;
 use pavior_mesh::JobId;
 
 use crate::explanation::{AXIS, GAP, View, busy_nodes, drawing, off_the_edge, plane, text};
 
-/// Draws a state: planes of constant z side by side, the origin at the lower left. `name` gives the
-/// names of jobs.
+/// Draws a state: planes of constant z, the origin at the lower left. `name` names the jobs.
 ///
-/// Takes O(N) for N nodes; machines of some thousand nodes can still be read.
+/// Takes O(N) for N nodes. Machines of some thousand nodes can still be read.
 pub fn state(state: &State, name: &dyn Fn(JobId) -> String) -> String {
     let grid = state.grid();
     let view = View::of(grid);

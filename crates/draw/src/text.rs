@@ -1,17 +1,16 @@
-//! How wide text is, and how it is broken and cut. No font is known: widths are estimates.
+//! The width of text, line breaks and truncation. Widths are estimates, since the font is unknown.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// The width of a narrow character in multiples of the font's size.
+/// The width of a narrow character as a multiple of the font size.
 const NARROW: f64 = 0.58;
 
-/// About how wide a text is; characters of East Asian scripts are twice as wide as others.
+/// Estimates the width of a text. Characters of East Asian scripts are twice as wide as others.
 pub(crate) fn width_of(text: &str, size: f64) -> f64 {
     text.width() as f64 * size * NARROW
 }
 
-/// Text broken between words into lines that are at most so wide; no line of no text. A word that
-/// is wider than a line is broken, too.
+/// Breaks text between words, and words wider than a line, into lines. Empty text gives no line.
 pub(crate) fn wrapped(text: &str, size: f64, width: f64) -> Vec<String> {
     let columns = ((width / (size * NARROW)) as usize).max(2);
     let mut lines: Vec<String> = Vec::new();
@@ -27,7 +26,7 @@ pub(crate) fn wrapped(text: &str, size: f64, width: f64) -> Vec<String> {
     lines
 }
 
-/// A word in pieces of at most so many columns.
+/// Breaks a word into pieces of at most `columns` columns.
 fn broken(word: &str, columns: usize) -> Vec<String> {
     let mut pieces = vec![String::new()];
     let mut used = 0;
@@ -45,7 +44,7 @@ fn broken(word: &str, columns: usize) -> Vec<String> {
     pieces
 }
 
-/// A text as it is where it is at most so wide, otherwise its beginning and an ellipsis.
+/// Returns a text itself if it fits into a width, otherwise its beginning and an ellipsis.
 pub(crate) fn cut(text: &str, size: f64, width: f64) -> String {
     if width_of(text, size) <= width {
         return text.to_string();
@@ -54,8 +53,8 @@ pub(crate) fn cut(text: &str, size: f64, width: f64) -> String {
     broken(text, columns).swap_remove(0) + "…"
 }
 
-/// The greatest size, in halves up to 13, at which a text fits into a rectangle; none below 5,
-/// which cannot be read.
+/// Returns the largest font size, in steps of a half up to 13, at which a text fits into a
+/// rectangle. `None` below 5, which is too small to read.
 pub(crate) fn size_within(text: &str, [across, down]: [f64; 2]) -> Option<f64> {
     let letters = text.width().max(1) as f64;
     let size = (across * 1.5 / (letters + 0.6)).min(down * 0.75).min(13.0);

@@ -1,4 +1,4 @@
-//! Times as people write them: 45 s, 90 min, 3 d 4 h.
+//! Times in the usual notation: 45 s, 90 min, 3 d 4 h.
 
 use crate::axis::{self, label, round};
 
@@ -9,22 +9,22 @@ const DAY: f64 = 86_400.0;
 /// Units of time, the longest first.
 const UNITS: [(f64, &str); 4] = [(DAY, "d"), (HOUR, "h"), (MINUTE, "min"), (1.0, "s")];
 
-/// Round steps between the numbers of an axis, from a second to a day.
+/// Round steps between the ticks of an axis, from a second to half a day.
 const STEPS: [f64; 17] = [
     1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0, 3600.0, 7200.0,
     10_800.0, 21_600.0, 43_200.0,
 ];
 
-/// Numbers of a logarithmic axis, from a second to a day.
+/// Ticks of a logarithmic axis, from a second to half a day.
 const LADDER: [f64; 17] = [
     1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 1800.0, 3600.0, 7200.0,
     10_800.0, 21_600.0, 43_200.0,
 ];
 
-/// Those of [`LADDER`] that stand where there is no room for all.
+/// The ticks of [`LADDER`] that remain if there is no space for all.
 const MAIN: [f64; 5] = [1.0, 10.0, 60.0, 600.0, 3600.0];
 
-/// The least round step that is not below a number.
+/// Returns the smallest round step that is at least `rough`.
 pub(crate) fn step(rough: f64) -> f64 {
     if rough < 0.999 {
         return round(rough);
@@ -33,7 +33,7 @@ pub(crate) fn step(rough: f64) -> f64 {
     step.unwrap_or_else(|| DAY * round((rough / DAY).max(1.0)))
 }
 
-/// Numbers of a logarithmic axis from below one end to above the other.
+/// Returns ticks of a logarithmic axis that begin below `low` and end above `high`.
 pub(crate) fn ladder(low: f64, high: f64) -> Vec<f64> {
     let decades = |from: f64, to: f64| {
         let (first, last) = (libm::floor(libm::log10(from)), libm::ceil(libm::log10(to)));
@@ -47,7 +47,7 @@ pub(crate) fn ladder(low: f64, high: f64) -> Vec<f64> {
     below.into_iter().chain(LADDER).chain(days).collect()
 }
 
-/// Whether a number of a ladder stays where there is no room for all.
+/// Returns true if a tick of a ladder remains when there is no space for all.
 pub(crate) fn is_main(tick: f64) -> bool {
     let is_power = |value: f64| {
         let exponent = libm::log10(value);
@@ -60,7 +60,7 @@ pub(crate) fn is_main(tick: f64) -> bool {
     }
 }
 
-/// A time in its own unit: 90 s are 1.5 min.
+/// Formats a time in its largest unit: 90 s are 1.5 min.
 pub(crate) fn whole(seconds: f64) -> String {
     if seconds == 0.0 {
         return "0".to_string();
@@ -70,12 +70,12 @@ pub(crate) fn whole(seconds: f64) -> String {
     format!("{} {name}", label(seconds / unit))
 }
 
-/// A time on an axis whose numbers are a step apart: all of one unit.
+/// Formats a time on an axis. All ticks of the axis, which are one step apart, get the same unit.
 pub(crate) fn stepped(seconds: f64, step: f64) -> String {
     if seconds == 0.0 {
         return "0".to_string();
     }
-    // Half an hour and 15 minutes are round parts of an hour; 12 hours and 6 are so of a day.
+    // 30 and 15 minutes are round parts of an hour, 12 and 6 hours round parts of a day.
     let unit = UNITS.into_iter().find(|(unit, name)| {
         step.abs() >= *unit * 0.999_999 || *name == "h" && step.abs() >= 1800.0 * 0.999_999
     });
@@ -83,7 +83,7 @@ pub(crate) fn stepped(seconds: f64, step: f64) -> String {
     format!("{} {name}", label(seconds / unit))
 }
 
-/// A time in its two longest units: 3 d 4 h, 2 min 5 s, 12.5 s.
+/// Formats a time in its two largest units: 3 d 4 h, 2 min 5 s, 12.5 s.
 pub(crate) fn words(seconds: f64) -> String {
     let size = seconds.abs();
     if !(MINUTE..=1e9 * DAY).contains(&size) {
@@ -106,7 +106,7 @@ pub(crate) fn words(seconds: f64) -> String {
     }
 }
 
-/// A number of nanoseconds: 250 ns, 1.5 µs, 20 ms.
+/// Formats a number of nanoseconds: 250 ns, 1.5 µs, 20 ms.
 pub(crate) fn short(ns: f64) -> String {
     if ns == 0.0 {
         return "0".to_string();

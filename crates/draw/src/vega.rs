@@ -1,4 +1,4 @@
-//! A chart as a Vega-Lite specification with its data inside, for those who want to restyle it.
+//! A chart as a Vega-Lite specification with embedded data, for users who want to restyle it.
 
 use serde_json::{Map, Value, json};
 
@@ -6,7 +6,7 @@ use crate::axis::{Scale, Unit};
 use crate::chart::{Chart, ChartAxis, Mark, Marks};
 use crate::coinciding::{is_equal, listed};
 
-/// The Vega-Lite (version 5) specification of a chart.
+/// Returns the Vega-Lite (version 5) specification of a chart.
 pub fn vega(chart: &Chart) -> Value {
     let mut values = Vec::new();
     let along = |mark: &Mark| match chart.categories.get(mark.x as usize) {
@@ -40,7 +40,7 @@ pub fn vega(chart: &Chart) -> Value {
     };
     let mut encoding = json!({ "x": x, "color": colour });
     if chart.marks == Marks::Lines {
-        // Told apart without colours, and where they coincide.
+        // Series differ without colors, also where they coincide.
         encoding["strokeDash"] = colour.clone();
         encoding["shape"] = colour.clone();
     }
@@ -68,7 +68,7 @@ pub fn vega(chart: &Chart) -> Value {
     })
 }
 
-/// What a paper states, as crosses; none if it states nothing.
+/// Returns a layer with the values that a paper states, as crosses, if there are any.
 fn stated(chart: &Chart, along: impl Fn(&Mark) -> Value) -> Option<Value> {
     let values: Vec<Value> = chart
         .stated
@@ -89,7 +89,7 @@ fn stated(chart: &Chart, along: impl Fn(&Mark) -> Value) -> Option<Value> {
     })
 }
 
-/// The note, and which series are equal.
+/// Returns the note and one sentence per group of equal series.
 fn subtitle(chart: &Chart) -> Vec<String> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (index, series) in chart.series.iter().enumerate() {
@@ -106,7 +106,7 @@ fn subtitle(chart: &Chart) -> Vec<String> {
     [chart.note.clone()].into_iter().filter(|note| !note.is_empty()).chain(equal).collect()
 }
 
-/// An axis of numbers; of times, with round numbers as people write them.
+/// Returns the encoding of a numeric axis. An axis of times gets round ticks in the usual notation.
 fn quantitative(
     field: &str,
     axis: &ChartAxis,

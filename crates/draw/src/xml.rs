@@ -1,14 +1,14 @@
-//! Text and elements as XML has them.
+//! Text and elements of XML.
 
 use std::borrow::Cow;
 use std::fmt::{Display, Write};
 
-/// Text for the content or for a quoted attribute of XML and HTML.
+/// Escapes text for the content or a quoted attribute of XML and HTML.
 ///
 /// `&`, `<`, `>` and `"` become entities. Three kinds of characters become U+FFFD, the replacement
-/// character. They are those that XML 1.0 does not allow (section 2.2: most control characters,
-/// U+FFFE and U+FFFF), the control characters that it discourages (U+007F to U+009F), and
-/// noncharacters. Tab, line feed and carriage return stay.
+/// character: characters that XML 1.0 does not allow (section 2.2: most control characters, U+FFFE
+/// and U+FFFF), control characters that it discourages (U+007F to U+009F), and noncharacters. Tab,
+/// line feed and carriage return remain.
 ///
 /// ```
 /// let escaped = pavior_draw::escape("<a & \"b\">\u{0}\u{fffe}");
@@ -32,14 +32,14 @@ pub fn escape(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// Whether a character is not allowed or discouraged in XML.
+/// Returns true if XML does not allow a character, or discourages it.
 fn is_replaced(character: char) -> bool {
     let is_noncharacter =
         u32::from(character) & 0xfffe == 0xfffe || matches!(character, '\u{fdd0}'..='\u{fdef}');
     (character.is_control() && !matches!(character, '\t' | '\n' | '\r')) || is_noncharacter
 }
 
-/// An element that is being written: its name and its attributes.
+/// An element under construction: its name and its attributes.
 #[derive(Clone, Debug)]
 pub(crate) struct Element {
     name: &'static str,
@@ -60,39 +60,39 @@ impl Element {
         self
     }
 
-    /// Writes it without content.
+    /// Writes the element without content.
     pub(crate) fn end(self, out: &mut String) {
         *out += &self.tag;
         *out += "/>\n";
     }
 
-    /// Writes it with text as its content.
+    /// Writes the element with text as its content.
     pub(crate) fn text(self, text: &str, out: &mut String) {
         let _ = writeln!(out, "{}>{}</{}>", self.tag, escape(text), self.name);
     }
 
-    /// Writes it with a title as its content, which viewers show beside the pointer.
+    /// Writes the element with a title as its content, which viewers show as a tooltip.
     pub(crate) fn titled(self, title: &str, out: &mut String) {
         let _ = writeln!(out, "{}><title>{}</title></{}>", self.tag, escape(title), self.name);
     }
 
-    /// Writes it around a title and elements.
+    /// Writes the element around a title and other elements.
     pub(crate) fn titled_around(self, title: &str, inner: &str, out: &mut String) {
         let title = escape(title);
         let _ = writeln!(out, "{}><title>{title}</title>\n{inner}</{}>", self.tag, self.name);
     }
 
-    /// Writes it with an element as its content, on one line.
+    /// Writes the element with one other element as its content, on one line.
     pub(crate) fn holding(self, inner: &Element, out: &mut String) {
         let _ = writeln!(out, "{}>{}/></{}>", self.tag, inner.tag, self.name);
     }
 
-    /// Writes it around elements, which end with a line each.
+    /// Writes the element around other elements, each of which ends with a line break.
     pub(crate) fn around(self, inner: &str, out: &mut String) {
         let _ = writeln!(out, "{}>\n{inner}</{}>", self.tag, self.name);
     }
 
-    /// Writes it around a first element on the line of its tag, and others.
+    /// Writes the element around a first element on the line of its tag, and around others.
     pub(crate) fn around_first(self, first: &Element, inner: &str, out: &mut String) {
         let _ = writeln!(out, "{}>{}/>\n{inner}</{}>", self.tag, first.tag, self.name);
     }

@@ -1,4 +1,4 @@
-//! Charts, schedules and machines of numbers of every size, infinite ones and NaN included.
+//! Charts, schedules and machines with numbers of every magnitude, including infinities and NaN.
 
 use pavior_draw::*;
 use pavior_mesh::{Cuboid, Grid};
@@ -135,9 +135,9 @@ fn equal_lines_are_said_and_drawn_apart() {
     let drawn = chart(vec![series("ff", 2.0), series("<tff>", 2.0), series("tbl", 1.0)]);
     let picture = svg(&drawn);
     let said = "ff and &lt;tff&gt; are equal: their lines take turns.";
-    // In the picture, and in its description.
+    // In the drawing, and in its description.
     assert_eq!(picture.matches(said).count(), 2, "{picture}");
-    // The second line; the samples of both in the legend begin with their own dash.
+    // The second line. The samples of both in the legend begin with their own dash.
     let count = |offset: &str| picture.matches(&format!("stroke-dashoffset=\"{offset}\"")).count();
     assert_eq!([count("-8"), count("0")], [1, 3], "{picture}");
     assert!(vega(&drawn).to_string().contains("ff and <tff> are equal."));
@@ -159,9 +159,9 @@ fn bars_differ_without_colours() {
         stated: Vec::new(),
         note: String::new(),
     };
-    // The second bar and its entry of the legend.
+    // The second bar and its legend entry.
     assert_eq!(svg(&chart).matches("fill=\"url(#h1-").count(), 2, "{}", svg(&chart));
-    // On a logarithmic axis they are points of different shapes.
+    // On a logarithmic axis bars become points of different shapes.
     let axis = ChartAxis { logarithmic: true, ..chart.y.clone() };
     let points = svg(&Chart { y: axis, ..chart });
     let count = |shape: &str| points.matches(shape).count();
@@ -182,7 +182,7 @@ fn bars_of_values_below_0_hang_from_0() {
         stated: Vec::new(),
         note: String::new(),
     };
-    // The axis runs from -2 at the bottom to 0 at the top: the bar fills its whole height.
+    // The axis runs from -2 at the bottom to 0 at the top, so the bar fills its whole height.
     assert!(svg(&chart).contains(r#"height="260""#), "{}", svg(&chart));
 }
 
@@ -202,7 +202,7 @@ fn long_names_along_x_do_not_leave_the_picture() {
         note: String::new(),
     };
     let svg = svg(&chart);
-    // The second place is farther from the left edge: the whole name has room there.
+    // The second position is farther from the left edge and has space for the whole name.
     let whole = svg.matches(&format!(">{name}<")).count();
     assert_eq!((whole, svg.matches('…').count()), (1, 1), "{svg}");
 }

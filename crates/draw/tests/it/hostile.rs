@@ -28,7 +28,7 @@ fn no_name_breaks_a_drawing() {
                 y: axis(),
                 categories: if marks == Marks::Bars { vec![name.clone()] } else { Vec::new() },
                 marks,
-                // Two that are equal, which a sentence names.
+                // Two equal series, which a sentence mentions.
                 series: vec![Series { name: name.clone(), points: points.clone() }; 2],
                 stated: points.clone(),
                 note: name.clone(),

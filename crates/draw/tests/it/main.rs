@@ -1,4 +1,4 @@
-//! Drawings of everything, whatever the data: well-formed, and without values that are no numbers.
+//! Drawings of all kinds, with any data: they are well-formed, and no value in them is NaN.
 
 mod charts;
 mod hostile;

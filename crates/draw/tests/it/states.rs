@@ -1,4 +1,4 @@
-//! Explanations and loads of channels, in random states.
+//! Explanations and channel loads in random states.
 
 use pavior_allocation::conformance::Counterexample;
 use pavior_allocation::explain::{State, answer};
@@ -10,7 +10,7 @@ use pavior_network::{ChannelLoad, Channels, VirtualChannels};
 
 use crate::wellformed::assert_well_formed;
 
-/// A random state of jobs with parts, and failed nodes.
+/// Returns a random state with jobs of one or two parts, and failed nodes.
 fn random_state(grid: Grid, dice: &mut Stream) -> State {
     let mut state = State::new(grid);
     for job in 0..dice.between(1, 6) {
@@ -79,7 +79,7 @@ fn what_a_strategy_answers_wrongly_is_drawn_whatever_it_is() {
             let svg = counterexample(&example);
             assert_well_formed(&svg);
             assert!(!svg.contains("<script>"), "{name}");
-            // One more is in the legend.
+            // The legend has one more.
             assert_eq!(svg.matches("class=\"choice\"").count(), granted + 1, "{name}");
             assert_eq!(svg.matches("class=\"expected\"").count(), 2, "{name}");
         }
@@ -100,7 +100,7 @@ fn the_load_of_every_channel_is_drawn() {
         for cycles in [0, 1000] {
             let svg = heatmap(&load, cycles, "a < b & \"c\" \u{1}");
             assert_well_formed(&svg);
-            // Each channel has a title, and the drawing one.
+            // Each channel has a title, and so has the drawing.
             assert_eq!(svg.matches("<title>").count(), 1 + load.channels().all().count());
         }
     }

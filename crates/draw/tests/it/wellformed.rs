@@ -1,7 +1,7 @@
-//! A judge of files: enough of XML 1.0 to find what a drawing could do wrong.
+//! A checker of files that knows enough of XML 1.0 to find the mistakes a drawing could make.
 
-/// Asserts that a text is one well-formed element of XML, its characters allowed, its attributes
-/// quoted and named once, and that no attribute holds a value that is no number.
+/// Asserts that a text is one well-formed XML element, with allowed characters and quoted, distinct
+/// attributes, none of which contains NaN or an infinity.
 pub(crate) fn assert_well_formed(text: &str) {
     let is_allowed = |c: char| {
         let is_space = matches!(c, '\t' | '\n' | '\r');
@@ -49,7 +49,7 @@ fn assert_attributes(mut text: &str) {
     }
 }
 
-/// Text has no ampersand but those of entities.
+/// Asserts that every ampersand in a text begins an entity.
 fn content(text: &str) {
     for after in text.split('&').skip(1) {
         let entity = after.split_once(';').map(|(entity, _)| entity);
