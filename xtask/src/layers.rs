@@ -11,37 +11,33 @@ const ALLOWED: &[(&str, &str)] = &[
     ("mesh", "kernel"),
     ("files", "kernel"),
     ("allocation", "kernel mesh"),
-    ("planning", "kernel mesh allocation"),
     ("workload", "kernel mesh"),
     ("network", "kernel mesh"),
     ("scheduling", "kernel mesh allocation workload"),
-    ("forecasts", "kernel mesh allocation workload scheduling"),
-    ("simulation", "kernel mesh allocation workload network planning scheduling"),
+    ("answers", "kernel mesh allocation workload scheduling"),
+    ("simulation", "kernel mesh allocation workload network answers scheduling"),
     ("draw", "kernel mesh allocation network"),
     (
         "experiments",
-        "kernel mesh allocation workload network scheduling forecasts simulation draw files",
+        "kernel mesh allocation workload network scheduling answers simulation draw files",
     ),
-    ("board", "kernel mesh allocation planning workload viewer"),
-    ("slurm", "kernel mesh allocation planning workload scheduling forecasts board"),
-    ("kube", "kernel mesh allocation planning workload scheduling forecasts files board"),
-    (
-        "pavior",
-        "kernel mesh allocation planning workload network scheduling simulation experiments",
-    ),
+    ("board", "kernel mesh allocation answers workload viewer"),
+    ("slurm", "kernel mesh allocation answers workload scheduling board"),
+    ("kube", "kernel mesh allocation answers workload scheduling files board"),
+    ("pavior", "kernel mesh allocation answers workload network scheduling simulation experiments"),
     ("studies", "pavior"),
     (
         "cli",
-        "kernel mesh allocation workload network scheduling forecasts simulation draw experiments \
-         files studies planning kube slurm serve viewer",
+        "kernel mesh allocation workload network scheduling simulation draw experiments \
+         files studies answers kube slurm serve viewer",
     ),
-    ("serve", "kernel mesh allocation planning workload scheduling forecasts viewer"),
+    ("serve", "kernel mesh allocation answers workload scheduling viewer"),
     ("viewer", ""),
     (TRIALS, ""),
     ("xtask", "kernel mesh allocation"),
     (
         "python",
-        "kernel mesh allocation planning workload network scheduling forecasts simulation draw \
+        "kernel mesh allocation answers workload network scheduling simulation draw \
          experiments files",
     ),
 ];

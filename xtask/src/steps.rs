@@ -108,7 +108,7 @@ pub(crate) const STEPS: &[Step] = &[
         "doc --workspace --exclude pavior-cli --all-features --no-deps --quiet",
     ])),
     step("instructions", 120, Both, "", "instructions of fixed sets", Cargo(&[
-        "bench --quiet -p pavior-allocation -p pavior-scheduling -p pavior-planning \
+        "bench --quiet -p pavior-allocation -p pavior-scheduling -p pavior-answers \
          --bench instructions --bench growth --bench refusal -- check",
         "bench --quiet --profile dev --workspace --all-features --bench event -- check",
     ])),

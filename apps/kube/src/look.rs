@@ -2,8 +2,8 @@
 
 use kube::api::ListParams;
 use kube::{Api, Client, Resource};
+use pavior_answers::slots;
 use pavior_kernel::shown;
-use pavior_planning::slots;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use pavior_allocation::explain;
+use pavior_answers::{Shape, Snapshot, nearest};
 use pavior_board::{Answers, Asked, Drawn, Head, Told, View, joined, part, snapshot};
 use pavior_kernel::{Date, Time};
 use pavior_mesh::{JobId, NodeId, Request, volume};
-use pavior_planning::{Shape, Snapshot, nearest};
 use pavior_workload::Ask;
 use serde_json::{Value, json};
 

@@ -2,8 +2,8 @@
 
 use pavior_allocation::Selection;
 use pavior_allocation::explain::{Answer, State, answer};
+use pavior_answers::{Asked, Queued, SearchLimits, Shape, Snapshot, Why, Words, nearest, why};
 use pavior_mesh::{Cuboid, Grid, JobId, Request};
-use pavior_planning::{Asked, Queued, SearchLimits, Shape, Snapshot, Why, Words, nearest, why};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMappingProxy, PyTuple};
 

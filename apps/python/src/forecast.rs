@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, UInt32Array, UInt64Array};
+use pavior_answers::forecasts::{Effort, Judged, Score};
 use pavior_experiments::{Environment, LogForecastError, Point, Progress, forecast_log};
-use pavior_forecasts::{Effort, Judged, Score};
 use pavior_kernel::Time;
 use pavior_simulation::Stop;
 use pavior_workload::TimeUnit;

@@ -1,7 +1,7 @@
 //! How many boxes of a shape can be placed side by side.
 
+use pavior_answers::{SearchLimits, Shape, Snapshot, Weights, defragment, slots};
 use pavior_mesh::{Cuboid, Grid};
-use pavior_planning::{SearchLimits, Shape, Snapshot, Weights, defragment, slots};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 

@@ -6,9 +6,9 @@ use std::sync::OnceLock;
 
 use pavior_allocation::explain;
 use pavior_allocation::{Answers, Machine, Selection};
+use pavior_answers::{self as answers, Asked, Queued, SearchLimits, Snapshot, why};
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, Request};
-use pavior_planning::{self as planning, Asked, Queued, SearchLimits, Snapshot, why};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -263,8 +263,8 @@ impl Question<'_> {
         };
         let boxes = !asked.boxes.is_empty();
         let shape = self.request.shape.filter(|_| boxes && why.place.is_empty());
-        let nearest = shape
-            .and_then(|sides| planning::nearest(snapshot, planning::Shape::new(sides), 1).pop());
+        let nearest =
+            shape.and_then(|sides| answers::nearest(snapshot, answers::Shape::new(sides), 1).pop());
         let largest = if by_count { None } else { scene.largest_free() };
         let part = |cuboid: Option<Cuboid>| cuboid.map(|cuboid| Part::of(grid, &cuboid));
         let fits = why.place.first().copied().filter(|_| boxes);
@@ -280,7 +280,7 @@ impl Question<'_> {
         }
     }
 
-    fn blocked(&self, snapshot: &Snapshot, blocked: &planning::Blocked) -> Blocked {
+    fn blocked(&self, snapshot: &Snapshot, blocked: &answers::Blocked) -> Blocked {
         let Question { view, board, changes, caller, .. } = *self;
         let grid = &board.grid;
         let job = |&(job, nodes): &(JobId, u64)| {

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant as Stopwatch};
 
 use pavior_allocation::Refusal;
-use pavior_forecasts::{Effort, Forecast, Forecaster, Kind, Record};
+use pavior_answers::forecasts::{Effort, Forecast, Forecaster, Kind, Record};
 use pavior_kernel::Time;
 use pavior_mesh::{JobId, Request};
 use pavior_workload::{Job, Service};

@@ -1,8 +1,8 @@
 //! Plans to move leases, as callers see them.
 
 use pavior_allocation::Machine;
+use pavior_answers::{self as answers, Planned, SearchLimits, Shape, Snapshot, Weights};
 use pavior_mesh::{Freedom, Grid, JobId, Request};
-use pavior_planning::{self as planning, Planned, SearchLimits, Shape, Snapshot, Weights};
 use serde::Serialize;
 
 use crate::core::JobName;
@@ -25,7 +25,7 @@ pub(crate) fn unblocked(
         format!("a plan is for boxes: \"freedom\" is one of {known}, not {freedom}")
     })?;
     let snapshot = Snapshot::of(machine);
-    Ok(planning::unblock_any(&snapshot, &shapes, &Weights::nodes(&snapshot), limits))
+    Ok(answers::unblock_any(&snapshot, &shapes, &Weights::nodes(&snapshot), limits))
 }
 
 /// Which leases to move.
@@ -76,10 +76,10 @@ impl Plan {
 /// Moves, as callers see them; `name` is what they call a job.
 pub(crate) fn moves(
     grid: &Grid,
-    steps: &[planning::Move],
+    steps: &[answers::Move],
     name: impl Fn(JobId) -> JobName,
 ) -> Vec<Move> {
-    let step = |step: &planning::Move| Move {
+    let step = |step: &answers::Move| Move {
         job: name(step.job),
         from: parts(grid, &step.from),
         to: parts(grid, &step.to),

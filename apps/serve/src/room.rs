@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
+use pavior_answers::{Prospect, Room, RoomBy, RoomPlan, SearchLimits, Shape, Snapshot, room_by};
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, JobId, NodeId, Occupancy};
-use pavior_planning::{Prospect, Room, RoomBy, RoomPlan, SearchLimits, Shape, Snapshot, room_by};
 use pavior_scheduling::{PlannedMove, run_forward};
 use serde::Serialize;
 

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pavior_allocation::{Answers, Machine, Placement};
+use pavior_answers::{Cause, Queued, Why, Words};
 use pavior_kernel::{Time, shown};
 use pavior_mesh::{Grid, JobId, Request};
-use pavior_planning::{Cause, Queued, Why, Words};
 use pavior_scheduling::{Calendar, Kept, Reserved, Standing};
 
 use crate::core::reply::{Other, WaitsFor, WaitsForKind};

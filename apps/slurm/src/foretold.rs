@@ -8,7 +8,7 @@
 //! Cost: the replay, and a forecast for each of the last 200 jobs that had to wait.
 
 use pavior_allocation::Machine;
-use pavior_forecasts::{Effort, Forecast, Forecaster, HORIZON, Kind, range, taught};
+use pavior_answers::forecasts::{Effort, Forecast, Forecaster, HORIZON, Kind, range, taught};
 use pavior_kernel::Time;
 use pavior_mesh::JobId;
 use pavior_workload::traces::{ReadOptions, Record, sacct};
@@ -104,7 +104,7 @@ impl Queued<'_> {
             let built = self.config.scheduler.build(());
             built.map_err(|error| unfit(error.to_string()))
         };
-        let failed = |error: pavior_forecasts::ForecastError| unfit(error.to_string());
+        let failed = |error: pavior_answers::forecasts::ForecastError| unfit(error.to_string());
         let mut forecaster = match past {
             Some(past) => {
                 let machine = Machine::with_seed(self.config.grid, &self.config.strategy, 1);

@@ -1,9 +1,9 @@
 //! What is told to users, in AdminComment: why a job waits, and where its box lies.
 
 use pavior_allocation::explain;
+use pavior_answers::{Asked, Queued, SearchLimits, Shape, Snapshot, Why, Words, nearest, why};
 use pavior_kernel::shown;
 use pavior_mesh::{Cuboid, JobId, Request, Sides};
-use pavior_planning::{Asked, Queued, SearchLimits, Shape, Snapshot, Why, Words, nearest, why};
 
 use crate::Config;
 use crate::ledger::{Ledger, SlurmJob};

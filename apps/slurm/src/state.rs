@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use pavior_allocation::{Machine, Placement};
+use pavior_answers::Snapshot;
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, JobId, NodeId, Occupancy, Request, Sides, orientations, tile, volume};
-use pavior_planning::Snapshot;
 use pavior_scheduling::Dispatcher;
 use pavior_workload::{Job, Service, Shaper};
 

@@ -1,9 +1,9 @@
 //! Answers about a machine as it is, in the shapes of `pavior serve`, which the page reads.
 
 use pavior_allocation::{Selection, explain};
+use pavior_answers::{Blocked, Shape, Snapshot, Why, next_slot, slots};
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request, volume};
-use pavior_planning::{Blocked, Shape, Snapshot, Why, next_slot, slots};
 use pavior_workload::Ask;
 use serde_json::{Value, json};
 

@@ -4,7 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pavior_allocation::Machine;
-use pavior_forecasts::{Effort, ForecastError, Forecaster, Judged, Kind, Score, learn, replay};
+use pavior_answers::forecasts::{
+    Effort, ForecastError, Forecaster, Judged, Kind, Score, learn, replay,
+};
 use pavior_kernel::{Stream, Time};
 use pavior_scheduling::Dispatcher;
 use pavior_simulation::{Histories, Stop};

@@ -3,7 +3,7 @@
 //! The jobs a, b and c are those of docs/first-scheduler.md: a has left the lowest row of a 4x4
 //! mesh, b is above that row, and c finds no place for its 2x2 among eight free nodes.
 
-use pavior::planning::{Asked, Queued, SearchLimits, Snapshot, why};
+use pavior::answers::{Asked, Queued, SearchLimits, Snapshot, why};
 use pavior::{Cuboid, JobId, Machine, Request};
 
 const A: JobId = JobId(1);

@@ -9,9 +9,9 @@
 //! | purpose | item | feature |
 //! |---|---|---|
 //! | allocate nodes to jobs and release them | [`Machine`] | |
-//! | learn why a request is refused, and what would help | `planning::why` | `planning` |
+//! | learn why a request is refused, and what would help | `answers::why` | `answers` |
 //! | write and test a strategy | [`strategies`] | |
-//! | find out which jobs to move for a request | `planning` | `planning` |
+//! | find out which jobs to move, and when a job will start | `answers` | `answers` |
 //! | simulate jobs that arrive, wait and run | `simulation::Setup`, `workload` | `simulation` |
 //! | write a scheduler | `scheduling::Scheduler` | `simulation` |
 //! | write a metric | `simulation::Observer`, `simulation::metrics` | `simulation` |
@@ -27,7 +27,7 @@
 //!
 //! The examples on the linked pages use the names of the crates behind this facade.
 //! `pavior_scheduling` there is `pavior::scheduling` here, and the same applies to `workload`,
-//! `simulation`, `network`, `planning` and `experiments`. Items of `pavior_mesh`, `pavior_kernel`
+//! `simulation`, `network`, `answers` and `experiments`. Items of `pavior_mesh`, `pavior_kernel`
 //! and `pavior_allocation` are in `pavior`, [`strategies`] or [`names`].
 //!
 //! # A machine
@@ -161,17 +161,17 @@ pub mod strategies {
 
 pub use pavior_kernel::Time;
 
+#[cfg(feature = "answers")]
+pub use pavior_answers as answers;
 #[cfg(feature = "experiments")]
 pub use pavior_experiments as experiments;
 #[cfg(feature = "network")]
 pub use pavior_network as network;
-#[cfg(feature = "planning")]
-pub use pavior_planning as planning;
-#[cfg(feature = "simulation")]
+#[cfg(feature = "answers")]
 pub use pavior_scheduling as scheduling;
 #[cfg(feature = "simulation")]
 pub use pavior_simulation as simulation;
-#[cfg(feature = "simulation")]
+#[cfg(feature = "answers")]
 pub use pavior_workload as workload;
 
 #[cfg(doctest)]

@@ -16,9 +16,9 @@
 use std::sync::Arc;
 
 use pavior_allocation::{Fork, Machine, Placement};
+use pavior_answers::{Move, SearchLimits, Shape, Snapshot, Weights, earliest, unblock};
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Freedom, JobId, Request};
-use pavior_planning::{Move, SearchLimits, Shape, Snapshot, Weights, earliest, unblock};
 use pavior_scheduling::Dispatcher;
 use pavior_workload::Job;
 use rustc_hash::FxHashMap;

@@ -2,12 +2,12 @@
 
 use pavior_allocation::explain::{self, Answer};
 use pavior_allocation::{Refusal, Registry, Selection};
+use pavior_answers::{
+    Asked, Blocked, Queued, SearchLimits, Shape, Snapshot, Why, Words, nearest, why,
+};
 use pavior_experiments::LeftOut;
 use pavior_files::FileUses;
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request, volume};
-use pavior_planning::{
-    Asked, Blocked, Queued, SearchLimits, Shape, Snapshot, Why, Words, nearest, why,
-};
 use serde_json::{Value, json};
 
 use super::unblock::moves_of;

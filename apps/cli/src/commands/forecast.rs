@@ -6,8 +6,8 @@ mod state;
 use std::io::{self, Write};
 use std::path::Path;
 
+use pavior_answers::forecasts::{Effort, Judged, Score, Third};
 use pavior_experiments::{Environment, Keys, RunSettings, Setting, Specification, forecast_log};
-use pavior_forecasts::{Effort, Judged, Score, Third};
 use pavior_workload::TimeUnit;
 use serde_json::json;
 

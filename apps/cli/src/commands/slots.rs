@@ -1,11 +1,11 @@
 //! `pavior slots`: how many boxes of a shape can be placed side by side, now and later.
 
 use pavior_allocation::explain;
-use pavior_mesh::{Cuboid, Grid, Occupancy};
-use pavior_planning::{
+use pavior_answers::{
     Defragmented, Move, NextSlot, SearchLimits, Shape, Slots, Snapshot, Weights, defragment,
     next_slot, slots,
 };
+use pavior_mesh::{Cuboid, Grid, Occupancy};
 use serde_json::{Value, json};
 
 use super::unblock::{WIDE, draw, moves_of, shapes};

@@ -5,12 +5,12 @@ mod by;
 use std::path::{Path, PathBuf};
 
 use pavior_allocation::{Machine, explain};
+use pavior_answers::{
+    self as answers, Move, MovePlan, Room, SearchLimits, Shape, Snapshot, Weights,
+};
 use pavior_draw::PlannedMove;
 use pavior_kernel::{BadName, Time, shown};
 use pavior_mesh::{Cuboid, Freedom, Grid, JobId, NodeId, Request};
-use pavior_planning::{
-    self as planning, Move, MovePlan, Room, SearchLimits, Shape, Snapshot, Weights,
-};
 use serde_json::{Value, json};
 
 use crate::args::{Turning, UnblockArgs};
@@ -136,7 +136,7 @@ struct Story {
 
 impl Story {
     fn unblock(&self, shapes: &[Shape], limits: &SearchLimits) -> Result<(), Failure> {
-        let answer = planning::unblock_any(&self.snapshot, shapes, &self.weights, limits);
+        let answer = answers::unblock_any(&self.snapshot, shapes, &self.weights, limits);
         let fits = answer.plan.as_ref().is_some_and(|plan| plan.jobs.is_empty());
         let plan = answer.plan.as_ref();
         let place = plan.and_then(|plan| plan.boxes.first());
@@ -165,7 +165,7 @@ impl Story {
     }
 
     fn drain(&self, nodes: &[NodeId], limits: &SearchLimits) -> Result<(), Failure> {
-        let answer = planning::drain(&self.snapshot, nodes, &self.weights, limits);
+        let answer = answers::drain(&self.snapshot, nodes, &self.weights, limits);
         let plan = answer.plan.as_ref();
         let value = json!({
             "proven": answer.proven,
@@ -185,8 +185,7 @@ impl Story {
     }
 
     fn blockers(&self, shape: Option<Shape>) -> Result<(), Failure> {
-        let found =
-            shape.and_then(|shape| planning::blockers(&self.snapshot, shape, &self.weights));
+        let found = shape.and_then(|shape| answers::blockers(&self.snapshot, shape, &self.weights));
         let place = self.place(found.as_ref().map(|found| &found.at));
         let value = json!({
             "base": place["base"],
@@ -224,7 +223,7 @@ impl Story {
     fn earliest(&self, shape: Option<Shape>) -> Result<(), Failure> {
         let ends = self.busy.ends()?;
         let rank = |job| ends.rank(job);
-        let found = shape.and_then(|shape| planning::earliest(&self.snapshot, shape, rank));
+        let found = shape.and_then(|shape| answers::earliest(&self.snapshot, shape, rank));
         let at = found.map(|found| ends.at(found.at));
         let place = self.place(found.as_ref().map(|found| &found.place));
         let value = json!({ "at": at, "base": place["base"], "sides": place["sides"] });
@@ -242,7 +241,7 @@ impl Story {
 
     fn nearest(&self, shape: Option<Shape>, count: usize) -> Result<(), Failure> {
         let found =
-            shape.map_or(Vec::new(), |shape| planning::nearest(&self.snapshot, shape, count));
+            shape.map_or(Vec::new(), |shape| answers::nearest(&self.snapshot, shape, count));
         let value = json!({ "nearest": parts(self.snapshot.grid(), &found) });
         let words: Vec<String> = found.iter().map(|at| self.words(at)).collect();
         let sentence = match words.len() {

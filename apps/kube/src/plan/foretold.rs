@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 
 use pavior_allocation::{Machine as Engine, Selection as Strategy};
-use pavior_forecasts::{Effort, Forecast, Forecaster, Kind, Record, range, taught};
+use pavior_answers::forecasts::{Effort, Forecast, Forecaster, Kind, Record, range, taught};
 use pavior_kernel::Time;
 use pavior_mesh::{Grid, JobId};
 use pavior_scheduling::{Dispatcher, Selection as Scheduler};

@@ -19,8 +19,8 @@ mod words;
 
 use std::collections::{HashMap, HashSet};
 
+use pavior_answers::{Shape, slots};
 use pavior_mesh::{NodeId, Occupancy};
-use pavior_planning::{Shape, slots};
 
 pub(crate) use act::{Act, Seen, Unless};
 pub(crate) use foretold::{Foretold, Question};

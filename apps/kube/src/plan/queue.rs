@@ -4,9 +4,9 @@ use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 
 use pavior_allocation::Placement as Held;
+use pavior_answers::{Shape, Snapshot, Why};
 use pavior_kernel::{Time, shown};
 use pavior_mesh::{Cuboid, JobId, NodeId, Occupancy, Request};
-use pavior_planning::{Shape, Snapshot, Why};
 use pavior_scheduling::run_forward;
 use pavior_workload::{Job as Told, Service};
 

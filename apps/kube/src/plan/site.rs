@@ -2,9 +2,9 @@
 
 use pavior_allocation::Machine as Engine;
 use pavior_allocation::Selection as Strategy;
+use pavior_answers::Shape;
 use pavior_kernel::shown;
 use pavior_mesh::{Cuboid, Freedom, Grid, NodeId, Request, Sides, read_sides, volume};
-use pavior_planning::Shape;
 use pavior_scheduling::Selection as Scheduler;
 use pavior_workload::Ask;
 

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use pavior_answers::{Asked, Queued, SearchLimits, Shape, Snapshot, Why, Words, why};
 use pavior_kernel::{Date, Time};
 use pavior_mesh::JobId;
-use pavior_planning::{Asked, Queued, SearchLimits, Shape, Snapshot, Why, Words, why};
 
 use super::Site;
 

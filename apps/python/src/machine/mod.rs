@@ -7,8 +7,8 @@ mod state;
 use std::sync::Arc;
 
 use pavior_allocation::{AllocateError, BuildError, Placement, Refusal, Registry, Selection};
+use pavior_answers::{SearchLimits, Shape, Snapshot};
 use pavior_mesh::{Cuboid, JobId};
-use pavior_planning::{SearchLimits, Shape, Snapshot};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMappingProxy, PyTuple, PyType};

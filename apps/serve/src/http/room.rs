@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Extension, State};
+use pavior_answers::{SearchLimits, Shape};
 use pavior_mesh::{Grid, NodeId};
-use pavior_planning::{SearchLimits, Shape};
 use serde::Deserialize;
 use utoipa::ToSchema;
 

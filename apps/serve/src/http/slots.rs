@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Json;
 use axum::extract::{Extension, State};
+use pavior_answers::{SearchLimits, Shape, Weights, defragment, next_slot, slots};
 use pavior_mesh::{JobId, Occupancy, Sides};
-use pavior_planning::{SearchLimits, Shape, Weights, defragment, next_slot, slots};
 use pavior_workload::Ask;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};

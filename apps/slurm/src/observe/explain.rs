@@ -2,9 +2,9 @@
 //!
 //! The shapes of the answers are those of `pavior serve`, which the page reads.
 
+use pavior_answers::Snapshot;
 use pavior_board::{self as board, Answers, Asked, snapshot};
 use pavior_mesh::Request;
-use pavior_planning::Snapshot;
 use pavior_workload::Ask;
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! What each strategy would do in a state, and how good that is.
 //!
 //! A [`State`] is a machine's state without its strategy, taken from a machine or listed by hand.
-//! [`answer`] asks any strategy in it. What stands in the way of a request is for `pavior-planning`
+//! [`answer`] asks any strategy in it. What stands in the way of a request is for `pavior-answers`
 //! to say. All are facts, which `pavior-draw` draws; nothing here changes anything.
 //!
 //! ```

@@ -135,7 +135,7 @@ fn the_build_digests_every_crate_that_results_depend_on() {
             assert!(sources.libraries.contains(&library), "{library} is not in the digest");
         }
     }
-    assert!(own.contains("pavior-planning") && own.contains("pavior-experiments"), "{own:?}");
+    assert!(own.contains("pavior-answers") && own.contains("pavior-experiments"), "{own:?}");
     assert_eq!(sources.crates.into_keys().collect::<BTreeSet<_>>(), own);
 }
 

@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
+use pavior_answers::forecasts::{Effort, Judged};
 use pavior_experiments::{
     Environment, Folder, LogForecastError, NoProgress, Scenario, Specification, forecast_log,
     forecast_points,
 };
 use pavior_files::Limits;
-use pavior_forecasts::{Effort, Judged};
 use pavior_kernel::{Stream, Time};
 use pavior_simulation::{Histories, Stop};
 use tempfile::TempDir;

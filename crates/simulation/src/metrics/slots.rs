@@ -4,9 +4,9 @@
 //! it is computed only when asked for. Where the budget of a count runs out, what was found counts:
 //! the value is then a lower bound.
 
+use pavior_answers::{Shape, slots};
 use pavior_kernel::BadName;
 use pavior_mesh::read_sides;
-use pavior_planning::{Shape, slots};
 
 use super::time_average::FreeOverTime;
 use super::{Context, Metric, MetricSpec, Unit, options};

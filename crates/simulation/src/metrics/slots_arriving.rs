@@ -4,9 +4,9 @@
 //! `slots` counts at each change of the occupancy. Here every fourth job is enough, and takes an
 //! eighth of the time.
 
+use pavior_answers::{Shape, slots};
 use pavior_kernel::Time;
 use pavior_mesh::{Occupancy, read_sides};
-use pavior_planning::{Shape, slots};
 
 use super::mean::Mean;
 use super::slots::{BUDGET, SPEC as SLOTS};

@@ -1,7 +1,7 @@
 //! Running jobs move, and end later for it.
 
 use pavior_allocation::Placement;
-use pavior_planning::Move;
+use pavior_answers::Move;
 
 use super::{DEPARTURES, Departure, Simulation};
 use crate::{Endless, Fact, RunError};

@@ -1,8 +1,8 @@
 //! When each job of a queue will start, from a state of the machine.
 
 use pavior_allocation::Machine;
+use pavior_answers::forecasts::{Effort, Forecast, Forecaster, HORIZON, Kind};
 use pavior_experiments::{Environment, FIRST_INSTANT, Given, learn_log};
-use pavior_forecasts::{Effort, Forecast, Forecaster, HORIZON, Kind};
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::{Grid, JobId, Request};
 use pavior_scheduling::{Dispatcher, Selection};

@@ -1,8 +1,8 @@
 //! Room by a time: who moves or is requeued, and who is waited for.
 
+use pavior_answers::{Prospect, Room, RoomPlan, SearchLimits, room_by};
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, JobId};
-use pavior_planning::{Prospect, Room, RoomPlan, SearchLimits, room_by};
 use serde_json::{Value, json};
 
 use super::{Story, WIDE, jobs};

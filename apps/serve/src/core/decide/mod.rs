@@ -1,8 +1,8 @@
 //! The decision: how a command becomes records.
 
 use pavior_allocation::{Answers, Refusal};
+use pavior_answers::Asked;
 use pavior_mesh::{Cuboid, Request};
-use pavior_planning::Asked;
 
 mod batch;
 mod changes;

@@ -1,0 +1,116 @@
+//! Times on a torus of 16x16x16 with 200 jobs: blockers and unblock of boxes that do not fit.
+
+use divan::{Bencher, black_box};
+use pavior_allocation::{Machine, Placement, Selection};
+use pavior_answers::{
+    SearchLimits, Shape, Snapshot, Weights, blockers, earliest, nearest, slots, unblock,
+};
+use pavior_kernel::{Stream, Time};
+use pavior_mesh::{Cuboid, Grid, JobId, Request};
+
+fn main() {
+    divan::main();
+}
+
+/// 200 jobs with sides of 1 to 5, each at the first of many random places that is free.
+fn snapshot(seed: u64) -> Snapshot {
+    let grid = Grid::torus(&[16, 16, 16]).expect("a torus of 4096 nodes");
+    let first_fit: Selection = "ff".parse().expect("a strategy");
+    let mut machine = Machine::with_seed(grid, &first_fit, 1).expect("any grid");
+    let mut stream = Stream::new(seed, 0, "bench");
+    while machine.jobs() < 200 {
+        let mut below = |n: u64| (stream.next_u64() % n) as u16;
+        let sides = [1 + below(5), 1 + below(5), 1 + below(4)];
+        let at = Cuboid::new([below(16), below(16), below(16)], sides);
+        let job = JobId(machine.jobs() as u64);
+        // A place that is taken is drawn again.
+        let _ = machine.allocate_at(job, Placement::Whole(at));
+    }
+    Snapshot::of(&machine)
+}
+
+const SHAPES: [[u16; 3]; 2] = [[8, 8, 4], [6, 5, 4]];
+
+#[divan::bench(args = SHAPES)]
+fn blockers_of_200_jobs(bencher: Bencher<'_, '_>, shape: [u16; 3]) {
+    let snapshot = snapshot(1);
+    let weights = Weights::nodes(&snapshot);
+    bencher.bench(|| blockers(&snapshot, Shape::new(black_box(shape)), &weights));
+}
+
+#[divan::bench(args = SHAPES)]
+fn earliest_of_200_jobs(bencher: Bencher<'_, '_>, shape: [u16; 3]) {
+    let snapshot = snapshot(1);
+    bencher.bench(|| earliest(&snapshot, Shape::new(black_box(shape)), |job| Some(Time(job.0))));
+}
+
+#[divan::bench(args = SHAPES)]
+fn nearest_of_200_jobs(bencher: Bencher<'_, '_>, shape: [u16; 3]) {
+    let snapshot = snapshot(1);
+    bencher.bench(|| nearest(&snapshot, Shape::new(black_box(shape)), 3));
+}
+
+/// Two moves at most; what the search says, and whether it is proven, is printed once.
+#[divan::bench(
+    args = [([8, 8, 4], 1), ([6, 5, 4], 1), ([6, 5, 4], 2), ([5, 5, 4], 3)],
+    sample_count = 3
+)]
+fn unblock_two(bencher: Bencher<'_, '_>, (shape, seed): ([u16; 3], u64)) {
+    let snapshot = snapshot(seed);
+    let weights = Weights::nodes(&snapshot);
+    let ask = || unblock(&snapshot, Shape::new(black_box(shape)), &weights, &SearchLimits::jobs(2));
+    let answer = ask();
+    let found = answer.plan.map(|plan| (plan.cost, plan.jobs));
+    eprintln!(
+        "{shape:?}, seed {seed}: {} free, {found:?}, proven {}",
+        snapshot.free().count(),
+        answer.proven
+    );
+    bencher.bench(ask);
+}
+
+/// Machines of which about 70 % is held, as jobs come and go under `tff`.
+fn busy_machines(count: usize) -> Vec<Machine> {
+    let grid = Grid::torus(&[16, 16, 16]).expect("a torus of 4096 nodes");
+    let strategy: Selection = "tff".parse().expect("a strategy");
+    let mut machine = Machine::with_seed(grid, &strategy, 1).expect("any grid");
+    let mut stream = Stream::new(7, 0, "bench");
+    let (mut number, mut jobs, mut machines) = (0, Vec::new(), Vec::new());
+    while machines.len() < count {
+        let mut below = |n: u64| stream.next_u64() % n;
+        let sides = [0; 3].map(|_| 1 << below(4));
+        let place = below(u64::MAX);
+        if machine.busy_nodes() > 2_870 {
+            let job = jobs.swap_remove(place as usize % jobs.len());
+            machine.release(job).expect("it holds nodes");
+            continue;
+        }
+        number += 1;
+        if machine.allocate(JobId(number), &Request::shape(sides)).is_ok() {
+            jobs.push(JobId(number));
+        }
+        // Far enough apart to differ, once the machine has filled.
+        if number > 1_000 && number % 20 == 0 && machine.busy_nodes() > 2_700 {
+            machines.push(machine.clone());
+        }
+    }
+    machines
+}
+
+/// How many boxes fit side by side; on how many of 100 states that is proven is printed once.
+#[divan::bench(sample_count = 100, args = [[4, 4, 4], [4, 4, 2], [3, 3, 3], [2, 2, 2]])]
+fn slots_of_a_busy_torus(bencher: Bencher<'_, '_>, sides: [u16; 3]) {
+    let machines = busy_machines(100);
+    let shapes = [Shape::new(sides)];
+    let ask = |machine: &Machine| slots(machine.free(), &shapes, 400_000);
+    let all: Vec<_> = machines.iter().map(ask).collect();
+    let found: usize = all.iter().map(|one| one.boxes.len()).sum();
+    let proven = all.iter().filter(|one| one.proven()).count();
+    let bound: u32 = all.iter().map(|one| one.bound).sum();
+    eprintln!("{sides:?}: {found} slots, at most {bound}, {proven} of 100 proven");
+    let mut turn = 0;
+    bencher.bench_local(|| {
+        turn += 1;
+        ask(black_box(&machines[turn % 100]))
+    });
+}

@@ -1,0 +1,315 @@
+//! How far promises were off, and what later promises make of it.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use pavior_kernel::Time;
+use pavior_mesh::JobId;
+use pavior_workload::TimeUnit;
+use rustc_hash::FxHashMap;
+
+use super::Kind;
+
+/// Promises of a class of sizes from which later ones learn.
+const LATEST: usize = 800;
+/// Open promises that are held against what comes.
+const OPEN: usize = 100_000;
+/// Fewer say too little: the promises of all sizes count, or a margin without any.
+const ENOUGH: usize = 30;
+/// The share of waits that is to lie outside on each side. Half of a tenth less a margin: misses
+/// are known late, and come in bursts.
+const OUTSIDE: f64 = 0.04;
+/// By how much a miss moves the level that is aimed at (Gibbs & Candes 2021).
+const STEP: f64 = 0.002;
+/// The margin before enough is known, in the scale of [`scaled`]: an hour becomes 0 to 12 hours.
+const MARGIN: f64 = 20.0;
+const LOW: usize = 0;
+const HIGH: usize = 2;
+
+/// The 5, 50 and 95 % quantiles of a wait, in the scale of [`scaled`].
+pub(crate) type Quantiles = [f64; 3];
+
+/// Waits are compared as cube roots, from a minute on: errors of a wait grow with it, but slower.
+fn scaled(wait: Time) -> f64 {
+    (TimeUnit::SECOND.units(wait) + 60.0).cbrt()
+}
+
+/// The wait of a value of [`scaled`].
+fn wait_of(scaled: f64) -> Time {
+    TimeUnit::SECOND.time((scaled.max(0.0).powi(3) - 60.0).clamp(0.0, 1e11))
+}
+
+/// Conformal quantile regression (Romano, Patterson & Candes 2019), online.
+///
+/// The quantiles of the futures are shifted by what those of earlier promises were off. Each of
+/// the three has a shift of its own, from the latest 800 promises to jobs of similar size. The
+/// level that is aimed at follows the misses (adaptive conformal inference, Gibbs & Candes 2021). A
+/// job that waits longer than promised counts as a miss from that moment on, not only when it
+/// starts: feedback that comes with a wait would come late when queues grow.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Calibration {
+    classes: BTreeMap<u32, Residuals>,
+    all: Residuals,
+    open: FxHashMap<JobId, Promise>,
+    /// When each open promise will be broken.
+    deadlines: BTreeSet<(Time, JobId)>,
+    /// Open promises that are broken: their jobs still wait.
+    late: BTreeSet<JobId>,
+    record: Record,
+}
+
+#[derive(Clone, Debug)]
+struct Residuals {
+    latest: VecDeque<Quantiles>,
+    levels: [f64; 2],
+}
+
+impl Default for Residuals {
+    fn default() -> Residuals {
+        Residuals { latest: VecDeque::new(), levels: [OUTSIDE, 1.0 - OUTSIDE] }
+    }
+}
+
+/// How promises to jobs that had to wait have turned out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Record {
+    /// All that were made. What is neither kept nor broken is still open, or its job was withdrawn.
+    pub made: u64,
+    /// Those that started within what was promised.
+    pub kept: u64,
+    /// Those that did not, or have waited too long already.
+    pub broken: u64,
+}
+
+/// What is said about a job: the quantiles of the futures, and the waits that are promised.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Said {
+    pub(crate) raw: Quantiles,
+    pub(crate) waits: [Time; 3],
+}
+
+/// What was said about a job that still waits.
+#[derive(Clone, Copy, Debug)]
+struct Promise {
+    at: Time,
+    class: u32,
+    raw: Quantiles,
+    low: Time,
+    high: Time,
+}
+
+impl Promise {
+    /// By how much the quantiles were off.
+    fn residual(&self, now: Time) -> Quantiles {
+        let wait = scaled(now.since(self.at));
+        self.raw.map(|quantile| wait - quantile)
+    }
+}
+
+impl Residuals {
+    fn add(&mut self, residual: Quantiles) {
+        if self.latest.len() == LATEST {
+            self.latest.pop_front();
+        }
+        self.latest.push_back(residual);
+    }
+
+    /// The level of an end moves against its misses.
+    fn learn_low(&mut self, missed: bool) {
+        self.levels[0] = (self.levels[0] + STEP * (OUTSIDE - f64::from(missed))).clamp(0.0, 0.4);
+    }
+
+    fn learn_high(&mut self, missed: bool) {
+        self.levels[1] = (self.levels[1] - STEP * (OUTSIDE - f64::from(missed))).clamp(0.6, 1.0);
+    }
+
+    /// By how much each quantile is to be shifted, if enough is known. Of those that wait too long
+    /// already, what is known by now.
+    fn shifts(&self, late: &[Quantiles]) -> Option<Quantiles> {
+        let count = self.latest.len() + late.len();
+        if count < ENOUGH {
+            return None;
+        }
+        // Ranks among one more, since the next counts too.
+        let more = (count + 1) as f64 / count as f64;
+        let low = (self.levels[0] * more - 1.0 / count as f64).max(0.0);
+        let high = (self.levels[1] * more).min(1.0);
+        let of = |which: usize, level: f64| {
+            let known = self.latest.iter().chain(late).map(|residual| residual[which]);
+            quantile(&mut known.collect::<Vec<f64>>(), level)
+        };
+        Some([of(LOW, low), of(1, 0.5), of(HIGH, high)])
+    }
+}
+
+impl Calibration {
+    /// How many promises were made, kept and broken so far, of jobs that had to wait.
+    pub(crate) fn record(&self) -> Record {
+        self.record
+    }
+
+    /// Whether enough promises have been held against what came.
+    pub(crate) fn is_learned(&self) -> bool {
+        self.all.latest.len() >= ENOUGH
+    }
+
+    /// The 5, 50 and 95 % quantiles of a wait from now on, from those in some futures, and what
+    /// they were before they were shifted. O(n log n) for the 800 latest promises.
+    pub(crate) fn waits(&self, now: Time, kind: &Kind, futures: &[Time]) -> Said {
+        let mut waits: Vec<f64> = futures.iter().map(|&wait| scaled(wait)).collect();
+        let raw = [0.05, 0.5, 0.95].map(|level| quantile(&mut waits, level));
+        let class = kind.size_class();
+        let own = self.classes.get(&class).and_then(|own| own.shifts(&self.late(now, Some(class))));
+        let shifts = own.or_else(|| self.all.shifts(&self.late(now, None)));
+        let shifts = shifts.unwrap_or([-MARGIN, 0.0, MARGIN]);
+        let [low, median, high] = [0, 1, 2].map(|which| raw[which] + shifts[which]);
+        Said { raw, waits: [low.min(median), median, high.max(median)].map(wait_of) }
+    }
+
+    /// What is known of the open promises that are broken already.
+    fn late(&self, now: Time, class: Option<u32>) -> Vec<Quantiles> {
+        let late = self.late.iter().filter_map(|job| self.open.get(job));
+        let like = late.filter(|promise| class.is_none_or(|class| promise.class == class));
+        like.map(|promise| promise.residual(now)).collect()
+    }
+
+    /// Something was said about a job that waits. Only what was said first counts.
+    pub(crate) fn promise(&mut self, job: JobId, at: Time, kind: &Kind, said: &Said) {
+        if self.open.len() >= OPEN || self.open.contains_key(&job) {
+            return;
+        }
+        let [low, _, high] = said.waits.map(|wait| at.saturating_add(wait));
+        let class = kind.size_class();
+        self.open.insert(job, Promise { at, class, raw: said.raw, low, high });
+        self.deadlines.insert((high, job));
+        self.record.made += 1;
+    }
+
+    /// Time has come to `now`: promises whose end has passed are broken.
+    pub(crate) fn advance(&mut self, now: Time) {
+        while let Some(&(deadline, job)) = self.deadlines.first().filter(|first| first.0 < now) {
+            self.deadlines.remove(&(deadline, job));
+            let Some(promise) = self.open.get(&job) else { continue };
+            let class = promise.class;
+            self.late.insert(job);
+            self.record.broken += 1;
+            self.learn(class, |residuals| residuals.learn_high(true));
+        }
+    }
+
+    /// A job has started.
+    pub(crate) fn started(&mut self, job: JobId, now: Time) {
+        self.advance(now);
+        let Some(promise) = self.open.remove(&job) else { return };
+        let early = now < promise.low;
+        let late = self.late.remove(&job);
+        if !late {
+            self.deadlines.remove(&(promise.high, job));
+            self.record.broken += u64::from(early);
+            self.record.kept += u64::from(!early);
+        }
+        let residual = promise.residual(now);
+        self.learn(promise.class, |residuals| {
+            residuals.add(residual);
+            residuals.learn_low(early);
+            if !late {
+                residuals.learn_high(false);
+            }
+        });
+    }
+
+    /// A job no longer wants to start: nothing is learned of it.
+    pub(crate) fn withdrawn(&mut self, job: JobId) {
+        if let Some(promise) = self.open.remove(&job) {
+            self.deadlines.remove(&(promise.high, job));
+            self.late.remove(&job);
+        }
+    }
+
+    /// Open promises are given up: nothing more is learned of them.
+    pub(crate) fn forget_open(&mut self) {
+        self.open.clear();
+        self.deadlines.clear();
+        self.late.clear();
+    }
+
+    fn learn(&mut self, class: u32, lesson: impl Fn(&mut Residuals)) {
+        lesson(self.classes.entry(class).or_default());
+        lesson(&mut self.all);
+    }
+}
+
+/// A quantile of some values, linear between two of them; 0 of none. Reorders them.
+fn quantile(values: &mut [f64], level: f64) -> f64 {
+    let Some(last) = values.len().checked_sub(1) else { return 0.0 };
+    let place = level * last as f64;
+    let below = (place as usize).min(last);
+    let (_, &mut low, above) = values.select_nth_unstable_by(below, f64::total_cmp);
+    let next = above.iter().copied().min_by(f64::total_cmp).unwrap_or(low);
+    low + (next - low) * (place - below as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use pavior_kernel::Stream;
+
+    use super::*;
+
+    const SECOND: u64 = TimeUnit::SECOND.ticks;
+
+    #[test]
+    fn a_quantile_lies_between_values() {
+        let mut values = [3.0, 1.0, 2.0];
+        for (level, expected) in [(0.0, 1.0), (0.25, 1.5), (0.5, 2.0), (1.0, 3.0)] {
+            assert!((quantile(&mut values, level) - expected).abs() < 1e-12, "{level}");
+        }
+    }
+
+    #[test]
+    fn the_scale_has_an_inverse() {
+        for seconds in [0, 1, 3600, 86_400 * 60] {
+            let wait = Time(seconds * SECOND);
+            let back = wait_of(scaled(wait));
+            assert!(back.0.abs_diff(wait.0) < SECOND / 1000, "{seconds}: {back}");
+        }
+    }
+
+    /// Futures that are always an hour, and waits that are one to three hours: what is promised
+    /// holds, although no future did.
+    #[test]
+    fn what_is_promised_comes_to_hold() {
+        let kind = Kind { user: None, nodes: 4, estimate: None };
+        let hour = Time(3600 * SECOND);
+        let mut calibration = Calibration::default();
+        let mut stream = Stream::new(1, 0, "test");
+        let (mut held, mut now) = (0, Time(0));
+        for number in 0..2000 {
+            let said @ Said { waits, .. } = calibration.waits(now, &kind, &[hour; 8]);
+            calibration.promise(JobId(number), now, &kind, &said);
+            let wait = Time(stream.between(hour.0, 3 * hour.0));
+            held += u64::from(number >= 1000 && waits[LOW] <= wait && wait <= waits[HIGH]);
+            now += wait;
+            calibration.started(JobId(number), now);
+        }
+        assert!((880..940).contains(&held), "{held} of 1000");
+        assert!(calibration.open.is_empty() && calibration.deadlines.is_empty());
+        let Record { made, kept, broken } = calibration.record();
+        assert_eq!((made, kept + broken), (2000, 2000));
+    }
+
+    #[test]
+    fn a_job_that_waits_too_long_counts_before_it_starts() {
+        let kind = Kind { user: None, nodes: 4, estimate: None };
+        let mut calibration = Calibration::default();
+        for number in 0..100 {
+            let said = Said { raw: [10.0; 3], waits: [Time(0), Time(SECOND), Time(2 * SECOND)] };
+            calibration.promise(JobId(number), Time(0), &kind, &said);
+        }
+        calibration.advance(Time(3600 * SECOND));
+        assert_eq!(calibration.record(), Record { made: 100, kept: 0, broken: 100 });
+        let now = Time(3600 * SECOND);
+        let [low, ..] = calibration.waits(now, &kind, &[Time(SECOND); 8]).waits;
+        assert!(low > Time(700 * SECOND), "a hundred jobs have waited an hour: {low}");
+        calibration.withdrawn(JobId(7));
+        assert_eq!((calibration.open.len(), calibration.late.len()), (99, 99));
+    }
+}

@@ -1,0 +1,62 @@
+//! One future: the real scheduler and strategy, run forward.
+
+use pavior_kernel::Time;
+use pavior_mesh::JobId;
+use pavior_scheduling::{DispatchError, Dispatcher, Future};
+use pavior_workload::{Job, Service};
+use rustc_hash::FxHashMap;
+
+use super::HORIZON;
+use super::arrivals::Arrival;
+
+/// Later arrivals that a future takes up.
+const ARRIVALS: usize = 3_000;
+/// The first number of later arrivals, unless a job has a greater one.
+const FIRST: u64 = 1 << 62;
+
+/// When each of some waiting jobs starts, in their order, from a state on; [`HORIZON`] after now
+/// for one that has not started by then. `runs` says how long each job runs that runs or waits,
+/// from its start on, and `later` what arrives, with how long it runs.
+pub(crate) fn starts(
+    (dispatcher, now): (Dispatcher, Time),
+    runs: &FxHashMap<JobId, Time>,
+    later: impl Iterator<Item = (Arrival, Time)>,
+    targets: &[JobId],
+) -> Result<Vec<Time>, DispatchError> {
+    let mut missing: FxHashMap<JobId, usize> =
+        targets.iter().enumerate().map(|(place, &id)| (id, place)).collect();
+    let end = now.saturating_add(HORIZON);
+    let mut starts = vec![end; targets.len()];
+    if missing.is_empty() {
+        return Ok(starts);
+    }
+    let running = dispatcher.running().by_estimated_end().map(|running| running.job.id);
+    let jobs = running.chain(dispatcher.queue().iter().map(|job| job.id));
+    let first = jobs.max().map_or(FIRST, |most| FIRST.max(most.0.saturating_add(1)));
+    let arrivals = later.take(ARRIVALS).zip(first..=u64::MAX);
+    let arrivals = arrivals.map(|((arrival, run), number)| arriving(&arrival, number, run));
+    let length = |job: &Job, _| match (runs.get(&job.id), &job.service) {
+        (Some(run), _) | (None, Service::Run(run)) => *run,
+        (None, _) => job.estimate,
+    };
+    Future { dispatcher, now, moves: Vec::new(), arrivals, length, end }.run(|id, at| {
+        if let Some(place) = missing.remove(&id) {
+            starts[place] = at;
+        }
+        !missing.is_empty()
+    })?;
+    Ok(starts)
+}
+
+/// Schedulers are told what users say, and of a job without an estimate what it runs, as in the
+/// replay of a log.
+fn arriving(arrival: &Arrival, number: u64, run: Time) -> Job {
+    Job {
+        id: JobId(number),
+        number,
+        arrival: arrival.at,
+        request: arrival.request,
+        service: Service::Run(run),
+        estimate: arrival.kind.estimate.unwrap_or(run),
+    }
+}

@@ -1,0 +1,34 @@
+//! When waiting jobs will start, as intervals that hold.
+//!
+//! A [`Forecaster`] hears what happens on a machine. Asked about a state, it runs the machine's own
+//! strategy and scheduler forward several times ([`Effort`]), with run times of the [`Past`] and
+//! arrivals like those of the last days. What earlier promises were off shifts later ones, so that
+//! nine of ten hold. [`replay`] does so for a log, a job at a time, and holds each promise against
+//! what came; [`Score`] says how good they were, beside what others would have said.
+//!
+//! Times are in ticks of [`TimeUnit::SECOND`](pavior_workload::TimeUnit::SECOND).
+
+mod arrivals;
+mod calibration;
+mod draws;
+mod forecaster;
+mod future;
+mod kind;
+mod past;
+mod replay;
+mod score;
+mod words;
+
+use pavior_kernel::Time;
+use pavior_workload::TimeUnit;
+
+pub use calibration::Record;
+pub use forecaster::{Effort, Forecast, ForecastError, Forecaster};
+pub use kind::Kind;
+pub use past::Past;
+pub use replay::{Judged, Rivals, learn, replay, taught};
+pub use score::{Score, Third};
+pub use words::range;
+
+/// How far ahead futures run: what has not started by then may start later still.
+pub const HORIZON: Time = Time(60 * 24 * 3600 * TimeUnit::SECOND.ticks);

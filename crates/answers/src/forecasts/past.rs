@@ -1,0 +1,219 @@
+//! Run times of the past, from which those of the future are drawn.
+
+use std::collections::VecDeque;
+
+use pavior_kernel::{Stream, Time};
+use pavior_workload::TimeUnit;
+use rustc_hash::FxHashMap;
+
+use super::Kind;
+
+/// Runs that are remembered.
+const RUNS: usize = 20_000;
+/// Runs of a class that count: what a user did last says most.
+const LATEST: usize = 30;
+/// Runs of all jobs together that count.
+const LATEST_OF_ALL: usize = 500;
+/// How much the wider class weighs, in runs of the narrower one.
+const PRIOR: f64 = 2.0;
+const MINUTE: u64 = 60 * TimeUnit::SECOND.ticks;
+
+/// The last 20,000 run times, in classes. Times are in ticks of [`TimeUnit::SECOND`].
+///
+/// A run time is drawn from the narrowest class of jobs that are like the one in question: same
+/// user, nodes and estimate; same user and estimate; same user; similar nodes and estimate; all.
+/// A class of n runs is taken with probability n / (n + 2), else the next wider one. Of the first
+/// two its runs count as they were, of the third at most up to the estimate, of the others as
+/// shares of their estimates.
+#[derive(Clone, Debug, Default)]
+pub struct Past {
+    runs: VecDeque<Run>,
+    classes: FxHashMap<Class, VecDeque<Run>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    kind: Kind,
+    length: Time,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Class {
+    Same(Kind),
+    Estimate(u64, Option<Time>),
+    User(u64),
+    Similar(u32, u32),
+    All,
+}
+
+impl Class {
+    /// From the narrowest to the widest. Where the user is not known, three classes are left out.
+    fn of(kind: &Kind) -> impl Iterator<Item = Class> {
+        let minutes = kind.estimate.map_or(0, |estimate| estimate.0 / MINUTE);
+        let similar = Class::Similar(kind.nodes.max(1).ilog2(), 64 - minutes.leading_zeros());
+        let own = kind.user.map(|user| {
+            [Class::Same(*kind), Class::Estimate(user, kind.estimate), Class::User(user)]
+        });
+        own.into_iter().flatten().chain([similar, Class::All])
+    }
+
+    fn latest(self) -> usize {
+        if self == Class::All { LATEST_OF_ALL } else { LATEST }
+    }
+
+    /// How long a job would run that runs like one of this class.
+    fn length(self, run: &Run, kind: &Kind) -> Time {
+        let (Some(theirs), Some(ours)) = (run.kind.estimate, kind.estimate) else {
+            return run.length;
+        };
+        match self {
+            Class::Same(_) | Class::Estimate(..) => run.length,
+            Class::User(_) => run.length.min(ours),
+            Class::Similar(..) | Class::All => {
+                Time((run.length.ticks() / theirs.ticks().max(1.0) * ours.ticks()) as u64)
+            }
+        }
+    }
+}
+
+impl Past {
+    /// Nothing is known yet.
+    pub fn new() -> Past {
+        Past::default()
+    }
+
+    /// The number of runs that are remembered.
+    pub fn len(&self) -> usize {
+        self.runs.len()
+    }
+
+    /// Whether nothing is known yet.
+    pub fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    /// Remembers how long a job has run. O(1).
+    pub fn add(&mut self, kind: Kind, length: Time) {
+        if self.runs.len() == RUNS {
+            self.forget_oldest();
+        }
+        let run = Run { kind, length };
+        self.runs.push_back(run);
+        for class in Class::of(&kind) {
+            let runs = self.classes.entry(class).or_default();
+            runs.push_back(run);
+            if runs.len() > class.latest() {
+                runs.pop_front();
+            }
+        }
+    }
+
+    /// Of each class the oldest goes where it has no more than are remembered: classes of users who
+    /// have left vanish.
+    fn forget_oldest(&mut self) {
+        let Some(oldest) = self.runs.pop_front() else { return };
+        for class in Class::of(&oldest.kind) {
+            let Some(runs) = self.classes.get_mut(&class) else { continue };
+            if runs.len() < class.latest() {
+                runs.pop_front();
+            }
+            if runs.is_empty() {
+                self.classes.remove(&class);
+            }
+        }
+    }
+
+    /// A run time longer than `age`, the time that the job runs already: of the class that is
+    /// drawn, the run at `rank` from the oldest, 0, to the latest, 1. Without any run of the past
+    /// that is long enough: uniform up to the estimate, and beyond it up to twice the age.
+    pub(crate) fn draw(&self, kind: &Kind, age: Time, rank: f64, stream: &mut Stream) -> Time {
+        for class in Class::of(kind) {
+            let Some(runs) = self.classes.get(&class) else { continue };
+            let longer = || runs.iter().map(|run| class.length(run, kind)).filter(|&run| run > age);
+            let count = longer().count() as u64;
+            let share = count as f64 / (count as f64 + PRIOR);
+            if count > 0 && (class == Class::All || stream.unit() < share) {
+                let chosen = (rank * count as f64) as usize;
+                return longer().nth(chosen).unwrap_or(age);
+            }
+        }
+        let end = kind.estimate.filter(|&estimate| estimate > age);
+        let rest = end.map_or(age.max(Time(MINUTE)), |end| end.since(age));
+        age.saturating_add(Time((rest.ticks() * stream.unit()) as u64)).saturating_add(Time(1))
+    }
+
+    /// The usual run time where none is said: the median of the narrowest class with runs.
+    pub fn usual(&self, kind: &Kind) -> Option<Time> {
+        Class::of(kind).find_map(|class| {
+            let runs = self.classes.get(&class)?;
+            let mut lengths: Vec<Time> = runs.iter().map(|run| class.length(run, kind)).collect();
+            lengths.sort_unstable();
+            lengths.get(lengths.len() / 2).copied()
+        })
+    }
+
+    /// The estimate as Tsafrir, Etsion & Feitelson 2007 correct it: the mean of the user's last two
+    /// run times, at most what the user says. Where the user has run less, what is said.
+    pub fn corrected(&self, kind: &Kind) -> Option<Time> {
+        let own = kind.user.and_then(|user| self.classes.get(&Class::User(user)));
+        let mut last = own.into_iter().flat_map(|runs| runs.iter().rev().map(|run| run.length.0));
+        match (last.next(), last.next()) {
+            (Some(last), Some(before)) => {
+                let mean = Time(last / 2 + before / 2);
+                Some(kind.estimate.map_or(mean, |estimate| mean.min(estimate)))
+            }
+            _ => kind.estimate,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR: Time = Time(60 * MINUTE);
+
+    fn kind(user: u64) -> Kind {
+        Kind { user: Some(user), nodes: 4, estimate: Some(HOUR) }
+    }
+
+    #[test]
+    fn a_drawn_run_is_longer_than_the_age() {
+        let mut past = Past::new();
+        let mut stream = Stream::new(1, 0, "test");
+        for age in [Time(0), Time(MINUTE), HOUR, Time(5 * HOUR.0)] {
+            assert!(past.draw(&kind(1), age, 0.5, &mut stream) > age, "nothing is known");
+        }
+        (1..50).for_each(|minutes| past.add(kind(1), Time(minutes * MINUTE)));
+        for age in [Time(0), Time(10 * MINUTE), Time(49 * MINUTE), HOUR] {
+            (0..100).for_each(|_| assert!(past.draw(&kind(1), age, 0.5, &mut stream) > age));
+        }
+    }
+
+    #[test]
+    fn a_users_own_runs_weigh_most() {
+        let mut past = Past::new();
+        (0..30).for_each(|_| past.add(kind(1), Time(MINUTE)));
+        (0..300).for_each(|_| past.add(kind(2), HOUR));
+        let mut stream = Stream::new(1, 0, "test");
+        let draws = (0..1000).map(|_| {
+            let rank = stream.unit();
+            past.draw(&kind(1), Time(0), rank, &mut stream)
+        });
+        let own = draws.filter(|&run| run == Time(MINUTE)).count();
+        assert!(own >= 990, "two of 32^3 are drawn from a class with others: {own}");
+        assert_eq!(past.corrected(&kind(1)), Some(Time(MINUTE)));
+        assert_eq!(past.corrected(&kind(3)), Some(HOUR), "a user without runs");
+        assert_eq!(past.usual(&Kind { user: None, ..kind(2) }), Some(HOUR));
+    }
+
+    #[test]
+    fn memory_is_bounded_whatever_the_users() {
+        let mut past = Past::new();
+        for user in 0..3 * RUNS as u64 {
+            past.add(kind(user), Time(MINUTE));
+        }
+        assert_eq!(past.len(), RUNS);
+        assert_eq!(past.classes.len(), 3 * RUNS + 2, "three classes a user, and two for all");
+    }
+}

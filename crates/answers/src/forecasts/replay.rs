@@ -1,0 +1,257 @@
+//! A log, a job at a time: each promise is made at submission, from the past alone.
+
+use std::collections::VecDeque;
+use std::iter::Peekable;
+
+use pavior_allocation::Machine;
+use pavior_kernel::{Agenda, Time};
+use pavior_mesh::JobId;
+use pavior_scheduling::{DispatchError, Dispatcher, Selection};
+use pavior_workload::{Job, Service};
+use rustc_hash::FxHashMap;
+
+use super::forecaster::Plan;
+use super::{Effort, Forecast, ForecastError, Forecaster, Kind};
+
+/// A job of a log, what was said about it at its submission, and what came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Judged {
+    /// Its number in the log.
+    pub number: u64,
+    /// What was known of it.
+    pub kind: Kind,
+    /// When it was submitted.
+    pub submit: Time,
+    /// When it started.
+    pub start: Time,
+    /// What was said. All of it is the submission for a job that starts at once.
+    pub forecast: Forecast,
+    /// What others would have said.
+    pub rivals: Rivals,
+}
+
+impl Judged {
+    /// Whether it had to wait.
+    pub fn waited(&self) -> bool {
+        self.start > self.submit
+    }
+}
+
+/// Other ways to say when a job starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rivals {
+    /// The plan with the estimates of Tsafrir, Etsion & Feitelson 2007.
+    pub corrected: Time,
+    /// Submission and the 5, 50 and 95 % quantiles of the last 300 waits, after Brevik, Nurmi &
+    /// Wolski 2006.
+    pub past_waits: [Time; 3],
+}
+
+/// Replays jobs as `pavior simulate` does: those of one instant end, then others arrive, then
+/// the scheduler starts what it names. Hands over each job when it starts. Returns the number of
+/// jobs that can never fit; they are left out.
+///
+/// Costs the replay and, for each job that has to wait, the forecast and one run more.
+///
+/// # Errors
+/// If scheduler or strategy fail.
+pub fn replay(
+    jobs: impl Iterator<Item = (Job, Kind)>,
+    dispatcher: Dispatcher,
+    forecaster: &mut Forecaster,
+    each: impl FnMut(Judged),
+) -> Result<u64, ForecastError> {
+    let mut replay = Replay::new(dispatcher, forecaster, each);
+    let mut jobs = jobs.peekable();
+    while replay.step(&mut jobs, true)?.is_some() {}
+    Ok(replay.rejected)
+}
+
+/// Has a forecaster learn from jobs of the past, which arrive and run as in [`replay`]. Those
+/// behind the first `quiet` are told when they will start; of the others run times and arrivals
+/// alone are learned. All of them have ended, so that all is learned of them. Returns the instant
+/// of the last arrival: forecasts can be asked for from that instant on.
+///
+/// Costs the replay and the forecasts of those that have to wait and are told.
+///
+/// # Errors
+/// If scheduler or strategy fail.
+pub fn learn(
+    jobs: impl Iterator<Item = (Job, Kind)>,
+    dispatcher: Dispatcher,
+    forecaster: &mut Forecaster,
+    quiet: usize,
+) -> Result<Time, ForecastError> {
+    let mut replay = Replay::new(dispatcher, forecaster, drop);
+    let (mut jobs, mut last) = (jobs.peekable(), Time::ZERO);
+    loop {
+        last = jobs.peek().map_or(last, |(job, _)| job.arrival);
+        let tells = replay.arrived >= quiet;
+        if replay.step(&mut jobs, tells)?.is_none() {
+            break;
+        }
+    }
+    forecaster.forget_jobs();
+    Ok(last)
+}
+
+/// The latest jobs of the past that are told when they will start, to see how good that is.
+const TOLD: usize = 200;
+
+/// A forecaster that has learned from jobs of the past on a machine, by [`learn`]. The last 200 of
+/// them are told when they will start. Nothing must run on the machine.
+///
+/// # Errors
+/// If scheduler or strategy fail.
+pub fn taught(
+    scheduler: &Selection,
+    machine: Machine,
+    jobs: Vec<(Job, Kind)>,
+) -> Result<Forecaster, ForecastError> {
+    let built = scheduler.build(());
+    let built = built.map_err(|error| ForecastError::Scheduler(error.to_string()))?;
+    let mut forecaster = Forecaster::new(scheduler.clone(), Effort::default());
+    let quiet = jobs.len().saturating_sub(TOLD);
+    learn(jobs.into_iter(), Dispatcher::new(machine, built), &mut forecaster, quiet)?;
+    Ok(forecaster)
+}
+
+struct Replay<'f, E> {
+    dispatcher: Dispatcher,
+    forecaster: &'f mut Forecaster,
+    agenda: Agenda<JobId>,
+    /// Jobs that have not started, with what was said about them.
+    open: FxHashMap<JobId, Open>,
+    waits: PastWaits,
+    arrived: usize,
+    rejected: u64,
+    each: E,
+}
+
+#[derive(Clone, Copy)]
+struct Open {
+    kind: Kind,
+    said: Option<(Forecast, Rivals)>,
+}
+
+impl<'f, E: FnMut(Judged)> Replay<'f, E> {
+    fn new(dispatcher: Dispatcher, forecaster: &'f mut Forecaster, each: E) -> Replay<'f, E> {
+        Replay {
+            dispatcher,
+            forecaster,
+            agenda: Agenda::new(),
+            open: FxHashMap::default(),
+            waits: PastWaits::default(),
+            arrived: 0,
+            rejected: 0,
+            each,
+        }
+    }
+
+    /// What happens in the next instant in which something does; returns it. If `tells`, jobs that
+    /// arrive and do not start are told when they will.
+    fn step(
+        &mut self,
+        jobs: &mut Peekable<impl Iterator<Item = (Job, Kind)>>,
+        tells: bool,
+    ) -> Result<Option<Time>, ForecastError> {
+        let arrival = jobs.peek().map(|(job, _)| job.arrival);
+        let next = [self.agenda.next_time(), arrival].into_iter().flatten().min();
+        let Some(now) = next else { return Ok(None) };
+        self.end(now);
+        let mut told = Vec::new();
+        while let Some((job, kind)) = jobs.next_if(|(job, _)| job.arrival == now) {
+            told.extend(self.submit(job, kind)?.filter(|_| tells));
+        }
+        self.start(now)?;
+        self.promise(now, told)?;
+        Ok(Some(now))
+    }
+
+    fn end(&mut self, now: Time) {
+        while self.agenda.next_time() == Some(now) {
+            let gone = self.agenda.pop().and_then(|(_, id)| self.dispatcher.end(id));
+            if let Some((gone, _)) = gone {
+                self.forecaster.ended(gone.job.id, now.since(gone.start));
+            }
+        }
+    }
+
+    fn submit(&mut self, job: Job, kind: Kind) -> Result<Option<JobId>, DispatchError> {
+        self.arrived += 1;
+        if self.dispatcher.could_ever_fit(&job.request).is_err() {
+            self.rejected += 1;
+            return Ok(None);
+        }
+        let id = job.id;
+        self.open.insert(id, Open { kind, said: None });
+        self.forecaster.submitted(&job, kind);
+        self.dispatcher.submit(job)?;
+        Ok(Some(id))
+    }
+
+    fn start(&mut self, now: Time) -> Result<(), ForecastError> {
+        while let Some(started) = self.dispatcher.start_next(now, &mut ())? {
+            let job = started.job;
+            let Service::Run(run) = job.service else { continue };
+            self.agenda.schedule(now.saturating_add(run), 0, job.id);
+            let Some(Open { kind, said }) = self.open.remove(&job.id) else { continue };
+            let (id, submit) = (job.id, job.arrival);
+            let (forecast, rivals) = said.unwrap_or_else(|| at_once(id, now));
+            if now > submit {
+                self.waits.add(now.since(submit));
+            }
+            (self.each)(Judged { number: job.number, kind, submit, start: now, forecast, rivals });
+            self.forecaster.started(id, now);
+        }
+        Ok(())
+    }
+
+    /// Those that have arrived and not started are told when they will.
+    fn promise(&mut self, now: Time, mut told: Vec<JobId>) -> Result<(), ForecastError> {
+        told.retain(|job| self.open.contains_key(job));
+        if told.is_empty() {
+            return Ok(());
+        }
+        let plans = [Plan::Said, Plan::Corrected];
+        let said = self.forecaster.forecast_beside(&self.dispatcher, now, &told, &plans)?;
+        let (forecasts, mut planned) = said;
+        let corrected = planned.swap_remove(1);
+        let past_waits = self.waits.quantiles().map(|wait| now.saturating_add(wait));
+        for (forecast, corrected) in forecasts.into_iter().zip(corrected) {
+            let rivals = Rivals { corrected, past_waits };
+            if let Some(open) = self.open.get_mut(&forecast.job) {
+                open.said = Some((forecast, rivals));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn at_once(job: JobId, now: Time) -> (Forecast, Rivals) {
+    let forecast = Forecast { job, low: now, median: now, high: now, plan: now };
+    (forecast, Rivals { corrected: now, past_waits: [now; 3] })
+}
+
+/// The last waits of jobs that had to wait.
+#[derive(Default)]
+struct PastWaits(VecDeque<Time>);
+
+impl PastWaits {
+    const LATEST: usize = 300;
+
+    fn add(&mut self, wait: Time) {
+        if self.0.len() == PastWaits::LATEST {
+            self.0.pop_front();
+        }
+        self.0.push_back(wait);
+    }
+
+    fn quantiles(&self) -> [Time; 3] {
+        let mut waits: Vec<Time> = self.0.iter().copied().collect();
+        waits.sort_unstable();
+        let last = waits.len().saturating_sub(1) as f64;
+        [0.05, 0.5, 0.95]
+            .map(|level| waits.get((level * last).round() as usize).copied().unwrap_or(Time::ZERO))
+    }
+}

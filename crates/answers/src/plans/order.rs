@@ -1,0 +1,155 @@
+//! The order in which moves are carried out.
+//!
+//! Each job moves in one step. At that moment its new nodes must be free; its own old ones count as
+//! free. Where final places are disjoint, a job that has moved is in no other's way. Then it is
+//! enough to go through the jobs and move any that can. If that stops early, the rest wait for each
+//! other in a circle. Then a packing without a circle is looked for. If there is none, the states
+//! that single moves lead to are searched, nearest first. In these a job may wait at a third place.
+
+use std::collections::VecDeque;
+
+use pavior_mesh::{Cuboid, Grid, Occupancy};
+use rustc_hash::FxHashSet;
+
+use crate::plans::packing::{Item, Outcome, Room, pack};
+use crate::plans::plan::{Budget, Move};
+
+/// An order in which each job finds its new boxes free; `None` if they wait for each other.
+pub(crate) fn direct(grid: &Grid, from: &[&[Cuboid]], to: &[Vec<Cuboid>]) -> Option<Vec<usize>> {
+    let mut waiting: Vec<usize> = (0..to.len()).collect();
+    let mut order = Vec::new();
+    let meet =
+        |a: &[Cuboid], b: &[Cuboid]| a.iter().any(|a| b.iter().any(|b| a.intersects(grid, b)));
+    while !waiting.is_empty() {
+        let free = |&&job: &&usize| {
+            !waiting.iter().any(|&other| other != job && meet(&to[job], from[other]))
+        };
+        let job = *waiting.iter().find(free)?;
+        waiting.retain(|&other| other != job);
+        order.push(job);
+    }
+    Some(order)
+}
+
+/// Where the moved jobs are.
+type Places = Vec<Vec<Cuboid>>;
+
+/// A state that moves lead to: where the jobs are, which state came before, and who moved.
+struct Reached {
+    places: Places,
+    before: Option<(usize, usize)>,
+}
+
+/// The fewest single moves of these jobs that reach the goal, also over third places.
+pub(crate) fn indirect(room: &mut Room<'_>, jobs: &[u32], budget: &mut Budget) -> Outcome {
+    let start: Places =
+        jobs.iter().map(|&job| room.snapshot.parts(job as usize).to_vec()).collect();
+    let empty = room.without(jobs);
+    let mut seen: FxHashSet<Places> = FxHashSet::default();
+    seen.insert(start.clone());
+    let mut reached = vec![Reached { places: start, before: None }];
+    let mut waiting: VecDeque<usize> = VecDeque::from([0]);
+    while let Some(state) = waiting.pop_front() {
+        for index in 0..jobs.len() {
+            for parts in moves(room, &empty, jobs, &reached[state].places, index, budget) {
+                let mut places = reached[state].places.clone();
+                places[index] = parts;
+                budget.spend(places.len() as u64);
+                if !seen.insert(places.clone()) {
+                    continue;
+                }
+                let boxes = goal(room, &empty, jobs, &places, budget);
+                reached.push(Reached { places, before: Some((state, index)) });
+                if let Some(boxes) = boxes {
+                    return Outcome::Found(boxes, told(room, jobs, &reached));
+                }
+                waiting.push_back(reached.len() - 1);
+            }
+            if budget.left == 0 {
+                return Outcome::Unknown;
+            }
+        }
+    }
+    Outcome::Nothing
+}
+
+/// Where a job could go in one step.
+fn moves(
+    room: &mut Room<'_>,
+    empty: &Occupancy,
+    jobs: &[u32],
+    places: &Places,
+    index: usize,
+    budget: &mut Budget,
+) -> Vec<Vec<Cuboid>> {
+    let mut free = empty.clone();
+    for (other, parts) in places.iter().enumerate() {
+        if other != index {
+            take_all(&mut free, parts);
+        }
+    }
+    let mut items = room.parts(jobs[index], &mut 0);
+    let mut found = Vec::new();
+    pack(room, &mut free, &mut items, budget, &mut |items: &[Item]| {
+        found.push(items.iter().filter_map(|item| item.at).collect());
+        false
+    });
+    found
+}
+
+/// The boxes asked for, if they are free in a state and all jobs that must move have.
+fn goal(
+    room: &mut Room<'_>,
+    empty: &Occupancy,
+    jobs: &[u32],
+    places: &Places,
+    budget: &mut Budget,
+) -> Option<Vec<Cuboid>> {
+    let moved = |(index, &job): (usize, &u32)| {
+        !room.goal.required.contains(&job) || places[index] != room.snapshot.parts(job as usize)
+    };
+    if !jobs.iter().enumerate().all(moved) {
+        return None;
+    }
+    let mut free = empty.clone();
+    for parts in places {
+        take_all(&mut free, parts);
+    }
+    let mut boxes = None;
+    let mut items = room.wanted();
+    pack(room, &mut free, &mut items, budget, &mut |items: &[Item]| {
+        boxes = Some(items.iter().filter_map(|item| item.at).collect());
+        true
+    });
+    boxes
+}
+
+/// Takes boxes some of whose nodes may not be free (failed ones under a job).
+fn take_all(free: &mut Occupancy, parts: &[Cuboid]) {
+    let grid = *free.grid();
+    for part in parts {
+        if free.is_free(part) {
+            free.take(part).expect("the boxes of a placement are disjoint");
+        } else {
+            for node in part.nodes(&grid) {
+                free.take_node(node);
+            }
+        }
+    }
+}
+
+/// The moves that lead to the last state.
+fn told(room: &Room<'_>, jobs: &[u32], reached: &[Reached]) -> Vec<Move> {
+    let mut moves = Vec::new();
+    let mut at = reached.len() - 1;
+    while let Some((before, index)) = reached[at].before {
+        moves.push(Move {
+            job: room.snapshot.jobs[jobs[index] as usize].0,
+            from: reached[before].places[index].clone(),
+            to: reached[at].places[index].clone(),
+        });
+        at = before;
+    }
+    moves.reverse();
+    moves
+}

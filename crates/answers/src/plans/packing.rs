@@ -1,0 +1,173 @@
+//! Whether boxes and moved jobs find room together, exactly.
+//!
+//! The boxes asked for and the parts of the moved jobs are placed by backtracking, on the nodes
+//! that are free once these jobs are gone. The one with the fewest places is next, at each of its
+//! places in turn. Boxes that can be exchanged (those asked for, or parts of one job with the same
+//! sides) are placed in ascending order.
+
+use pavior_mesh::{BaseSet, Cuboid, Grid, NodeId, Occupancy, Sides, ascending};
+
+use crate::plans::plan::{Budget, Goal, Move};
+use crate::{Shape, Snapshot};
+
+/// What a search for places costs besides the words that it looks at.
+const CALL: u64 = 32;
+
+/// What came out for one set of jobs.
+pub(crate) enum Outcome {
+    /// The boxes, and the moves in order.
+    Found(Vec<Cuboid>, Vec<Move>),
+    /// There is no way.
+    Nothing,
+    /// The budget ran out.
+    Unknown,
+}
+
+/// What all packings of one search share, with their scratch memory.
+pub(crate) struct Room<'a> {
+    pub(crate) snapshot: &'a Snapshot,
+    pub(crate) goal: &'a Goal,
+    pub(crate) turn: bool,
+    bases: BaseSet,
+}
+
+impl<'a> Room<'a> {
+    pub(crate) fn new(snapshot: &'a Snapshot, goal: &'a Goal, turn: bool) -> Room<'a> {
+        Room { snapshot, goal, turn, bases: BaseSet::new(snapshot.grid) }
+    }
+
+    /// The nodes that may be used once these jobs are gone.
+    pub(crate) fn without(&self, jobs: &[u32]) -> Occupancy {
+        let mut free = self.snapshot.without(jobs.iter().map(|&job| job as usize));
+        free.keep(&self.goal.available).expect("a plan keeps to what it found free");
+        free
+    }
+
+    /// The boxes that are asked for.
+    pub(crate) fn wanted(&self) -> Vec<Item> {
+        let item = Item { shape: self.goal.shape, alike: 0, at: None };
+        vec![item; self.goal.count]
+    }
+
+    /// The parts of a job; `alike` counts on.
+    pub(crate) fn parts(&self, job: u32, alike: &mut u32) -> Vec<Item> {
+        let mut known: Vec<(Sides, u32, Sides)> = Vec::new();
+        let parts = self.snapshot.parts(job as usize).iter();
+        let items = parts.map(|part| {
+            let key = if self.turn { ascending(part.sides) } else { part.sides };
+            let found = known.iter().find(|(sides, ..)| *sides == key).copied();
+            let (_, alike, sides) = found.unwrap_or_else(|| {
+                *alike += 1;
+                known.push((key, *alike, part.sides));
+                (key, *alike, part.sides)
+            });
+            Item { shape: Shape { sides, turn: self.turn }, alike, at: None }
+        });
+        items.collect()
+    }
+
+    /// The free places of a shape, at most `most`; none twice.
+    fn places(
+        &mut self,
+        free: &Occupancy,
+        shape: Shape,
+        after: Option<Key>,
+        most: usize,
+        budget: &mut Budget,
+    ) -> Vec<Cuboid> {
+        let (mut found, before) = (Vec::new(), self.bases.words_touched());
+        let grid = *free.grid();
+        for (turn, sides) in shape.orientations(&grid).enumerate() {
+            let none = after.is_some_and(|(last, _)| turn < last) || found.len() >= most;
+            if !none && self.bases.compute(free, sides) {
+                let later = |base: &_| after.is_none_or(|after| (turn, grid.id(*base)) > after);
+                let bases = self.bases.row_major().filter(later);
+                found.extend(bases.map(|base| Cuboid::new(base, sides)).take(most - found.len()));
+            }
+        }
+        budget.spend(CALL + self.bases.words_touched() - before + found.len() as u64);
+        found
+    }
+}
+
+/// A box to be placed.
+#[derive(Clone, Debug)]
+pub(crate) struct Item {
+    pub(crate) shape: Shape,
+    /// Items of the same number can be exchanged; 0 for the boxes asked for.
+    pub(crate) alike: u32,
+    pub(crate) at: Option<Cuboid>,
+}
+
+/// The place of a box in the order of orientations and bases.
+type Key = (usize, NodeId);
+
+/// Places all items; hands every complete packing to `done`, which says whether it is good. Returns
+/// whether one was.
+pub(crate) fn pack(
+    room: &mut Room<'_>,
+    free: &mut Occupancy,
+    items: &mut [Item],
+    budget: &mut Budget,
+    done: &mut dyn FnMut(&[Item]) -> bool,
+) -> bool {
+    let Some((index, places)) = tightest(room, free, items, budget) else {
+        return done(items);
+    };
+    for place in places {
+        if budget.left == 0 {
+            return false;
+        }
+        free.take(&place).expect("a plan keeps to what it found free");
+        items[index].at = Some(place);
+        if pack(room, free, items, budget, done) {
+            return true;
+        }
+        items[index].at = None;
+        free.give(&place).expect("a plan keeps to what it found free");
+    }
+    false
+}
+
+/// The unplaced item with the fewest places, and these; `None` if all are placed.
+fn tightest(
+    room: &mut Room<'_>,
+    free: &Occupancy,
+    items: &[Item],
+    budget: &mut Budget,
+) -> Option<(usize, Vec<Cuboid>)> {
+    let open = || items.iter().enumerate().filter(|(_, item)| item.at.is_none());
+    open().next()?;
+    let volume: u64 = open().map(|(_, item)| pavior_mesh::volume(item.shape.sides)).sum();
+    let mut best: Option<(usize, Vec<Cuboid>)> = None;
+    let mut seen: Vec<u32> = Vec::new();
+    for (index, item) in open() {
+        if volume > u64::from(free.count()) {
+            return Some((index, Vec::new()));
+        }
+        if seen.contains(&item.alike) {
+            continue;
+        }
+        seen.push(item.alike);
+        let most = best.as_ref().map_or(usize::MAX, |(_, places)| places.len());
+        let places = room.places(free, item.shape, last(free.grid(), items, item), most, budget);
+        let none = places.is_empty();
+        if places.len() < most {
+            best = Some((index, places));
+        }
+        if none {
+            break;
+        }
+    }
+    best
+}
+
+/// The greatest place of the items like this one that are placed.
+fn last(grid: &Grid, items: &[Item], item: &Item) -> Option<Key> {
+    let alike = items.iter().filter(|other| other.alike == item.alike);
+    let key = |at: Cuboid| {
+        let turn = item.shape.orientations(grid).position(|sides| sides == at.sides);
+        (turn.expect("it was placed in one of its orientations"), grid.id(at.base))
+    };
+    alike.filter_map(|other| other.at).map(key).max()
+}

@@ -1,0 +1,49 @@
+//! Whether one set of jobs can make room: where each goes, and in which order.
+
+use pavior_mesh::Cuboid;
+
+use crate::plans::order;
+use crate::plans::packing::{Outcome, Room, pack};
+use crate::plans::plan::{Budget, Move};
+
+/// Places the boxes asked for and the moved jobs, so that the moves can be carried out one after
+/// another.
+pub(crate) fn relocate(room: &mut Room<'_>, jobs: &[u32], budget: &mut Budget) -> Outcome {
+    let (grid, count) = (room.snapshot.grid, room.goal.count);
+    let mut free = room.without(jobs);
+    budget.spend(u64::from(grid.nodes() / 64));
+    let mut items = room.wanted();
+    let mut alike = 0;
+    for &job in jobs {
+        items.extend(room.parts(job, &mut alike));
+    }
+    let from: Vec<&[Cuboid]> = jobs.iter().map(|&job| room.snapshot.parts(job as usize)).collect();
+    let (mut answer, mut circular) = (None, false);
+    pack(room, &mut free, &mut items, budget, &mut |items| {
+        let placed: Vec<Cuboid> = items.iter().filter_map(|item| item.at).collect();
+        let (boxes, mut rest) = placed.split_at(count);
+        let mut to = Vec::new();
+        for parts in &from {
+            let (own, others) = rest.split_at(parts.len());
+            to.push(own.to_vec());
+            rest = others;
+        }
+        let order = order::direct(&grid, &from, &to);
+        circular |= order.is_none();
+        answer = order.map(|order| (boxes.to_vec(), to, order));
+        answer.is_some()
+    });
+    match answer {
+        Some((boxes, to, order)) => {
+            let step = |index: usize| Move {
+                job: room.snapshot.jobs[jobs[index] as usize].0,
+                from: from[index].to_vec(),
+                to: to[index].clone(),
+            };
+            Outcome::Found(boxes, order.into_iter().map(step).collect())
+        }
+        None if budget.left == 0 => Outcome::Unknown,
+        None if circular => order::indirect(room, jobs, budget),
+        None => Outcome::Nothing,
+    }
+}

@@ -1,0 +1,172 @@
+//! The cheapest set of jobs whose moving reaches a goal.
+//!
+//! A goal is boxes that are to be free, jobs that must go, and nodes that may be used. Sets of jobs
+//! are tried in the order (weight, number of jobs, jobs), each once. A set is expanded by every
+//! other job. So a set comes after all of its subsets. For each, `relocation.rs` says whether the
+//! boxes and the moved jobs find room together, by moves that can be carried out one after another.
+//! The first that does is the answer.
+//!
+//! Where a single box is asked for, a set is worth looking at only if it contains all jobs of some
+//! place of that box: the search starts with those sets.
+//!
+//! Cost: in the worst case every set of at most k jobs, with every packing. The budget bounds the
+//! words of bit sets that are looked at; one set may use a quarter of what is left.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use pavior_mesh::{Coordinates, Grid};
+use rustc_hash::FxHashSet;
+
+use crate::plans::packing::{Outcome, Room};
+use crate::plans::plan::{Budget, Goal, MovePlan, Planned};
+use crate::plans::relocation::relocate;
+use crate::plans::windows::{Cost, Costs, Layers, Places, Union};
+use crate::{Snapshot, Weights};
+
+/// The cheapest plan that moves at most `most` jobs.
+pub(crate) fn cheapest(
+    snapshot: &Snapshot,
+    goal: &Goal,
+    weights: &Weights,
+    (most, turn): (usize, bool),
+    budget: &mut Budget,
+) -> Planned {
+    let mut room = Room::new(snapshot, goal, turn);
+    let mut sets = Sets::new(weights);
+    for set in starts(snapshot, goal, most) {
+        sets.push(set);
+    }
+    let mut proven = true;
+    while let Some(jobs) = sets.pop() {
+        let mut share = Budget { left: budget.left / 4 };
+        let before = share.left;
+        let outcome = relocate(&mut room, &jobs, &mut share);
+        budget.spend(before - share.left + 1);
+        match outcome {
+            Outcome::Found(boxes, moves) => {
+                let cost = weights.of(&jobs);
+                let jobs = jobs.iter().map(|&job| snapshot.jobs[job as usize].0).collect();
+                return Planned { plan: Some(MovePlan { cost, jobs, boxes, moves }), proven };
+            }
+            Outcome::Nothing => {}
+            Outcome::Unknown => proven = false,
+        }
+        if budget.left < 64 {
+            return Planned { plan: None, proven: false };
+        }
+        if jobs.len() < most {
+            budget.spend(sets.expand(&jobs, snapshot.jobs.len()));
+        }
+    }
+    Planned { plan: None, proven }
+}
+
+/// The sets that the search begins with.
+fn starts(snapshot: &Snapshot, goal: &Goal, most: usize) -> Vec<Vec<u32>> {
+    if goal.count != 1 || !goal.required.is_empty() {
+        return vec![goal.required.clone()];
+    }
+    let mut sets = FxHashSet::default();
+    for sides in goal.shape.orientations(&snapshot.grid) {
+        let places = Places::of(&snapshot.grid, sides);
+        let costs = Costs::of(snapshot, &places, &goal.available, |_| 1);
+        let mut open = Open::new(places.bases());
+        // Places of a layer that is like the one before are those of the same jobs.
+        costs.each(Layers::Changed, |cost, base| {
+            if cost <= most as Cost {
+                open.add(base);
+            }
+        });
+        sets.extend(open.filled(snapshot, &places));
+    }
+    // The order of the table is no matter: sets are taken by weight.
+    sets.into_iter().collect()
+}
+
+/// Bases at which few jobs stand, row-major, and those jobs.
+struct Open {
+    bases: Grid,
+    /// Along x.
+    at: Vec<u16>,
+    /// Where those of each row begin in the list, and the end.
+    from: Vec<usize>,
+}
+
+impl Open {
+    fn new(bases: &Grid) -> Open {
+        let rows = usize::from(bases.side(1)) * usize::from(bases.side(2));
+        Open { bases: *bases, at: Vec::new(), from: vec![0; rows + 1] }
+    }
+
+    fn row(&self, y: u16, z: u16) -> usize {
+        usize::from(y) + usize::from(self.bases.side(1)) * usize::from(z)
+    }
+
+    /// Adds a base behind the last.
+    fn add(&mut self, [x, y, z]: Coordinates) {
+        let row = self.row(y, z);
+        self.at.push(x);
+        self.from[row + 1] += 1;
+    }
+
+    /// The jobs of each base, by their places in the list.
+    fn filled(mut self, snapshot: &Snapshot, places: &Places) -> Vec<Vec<u32>> {
+        let mut lists = vec![Vec::new(); self.at.len()];
+        if lists.is_empty() {
+            return lists;
+        }
+        for row in 1..self.from.len() {
+            self.from[row] += self.from[row - 1];
+        }
+        let mut union = Union::new(&self.bases);
+        for (job, (_, parts)) in snapshot.jobs().enumerate() {
+            union.meeting(places, parts, |piece| {
+                let ([x, y, z], [a, b, c]) = (piece.base, piece.sides);
+                for (y, z) in (z..z + c).flat_map(|z| (y..y + b).map(move |y| (y, z))) {
+                    let row = self.row(y, z);
+                    let (from, end) = (self.from[row], self.from[row + 1]);
+                    let first = from + self.at[from..end].partition_point(|&at| at < x);
+                    let met = self.at[first..end].iter().take_while(|&&at| at < x + a).count();
+                    lists[first..first + met].iter_mut().for_each(|list| list.push(job as u32));
+                }
+            });
+        }
+        lists
+    }
+}
+
+/// Sets of jobs still to be looked at, the lightest first.
+struct Sets<'a> {
+    weights: &'a Weights,
+    waiting: BinaryHeap<Reverse<(u64, usize, Vec<u32>)>>,
+    seen: FxHashSet<Vec<u32>>,
+}
+
+impl Sets<'_> {
+    fn new(weights: &Weights) -> Sets<'_> {
+        Sets { weights, waiting: BinaryHeap::new(), seen: FxHashSet::default() }
+    }
+
+    fn push(&mut self, jobs: Vec<u32>) {
+        if self.seen.insert(jobs.clone()) {
+            self.waiting.push(Reverse((self.weights.of(&jobs), jobs.len(), jobs)));
+        }
+    }
+
+    fn pop(&mut self) -> Option<Vec<u32>> {
+        self.waiting.pop().map(|Reverse((_, _, jobs))| jobs)
+    }
+
+    /// Adds each other job in turn; returns what that costs.
+    fn expand(&mut self, jobs: &[u32], count: usize) -> u64 {
+        for job in 0..count as u32 {
+            if let Err(place) = jobs.binary_search(&job) {
+                let mut more = jobs.to_vec();
+                more.insert(place, job);
+                self.push(more);
+            }
+        }
+        64 * count as u64
+    }
+}

@@ -1,0 +1,70 @@
+//! How many boxes there can be at most once some jobs have moved.
+//!
+//! Moves change no number of nodes: there are never more boxes than the free nodes have room for,
+//! nor than the lattices of all healthy nodes allow (`bound.rs`). Beside that, let k jobs move. A
+//! box that lies on nodes of one of them at most is free once that job is gone. So there are at
+//! most as many of those as the best single job gives way to. Every other box meets one of the
+//! other k - 1 jobs, and of disjoint boxes only so many meet one job.
+
+use pavior_mesh::{Cuboid, Grid, NodeId, Sides, volume};
+
+use super::bound::{at_most, least_side};
+use super::{Slots, all_sides, slots};
+use crate::plans::plan::Budget;
+use crate::{Shape, Snapshot};
+
+/// No plan that moves at most so many jobs makes more boxes free. O(jobs) counts of slots.
+pub(crate) fn after_moves(
+    snapshot: &Snapshot,
+    shape: Shape,
+    before: &Slots,
+    jobs: usize,
+    budget: &mut Budget,
+) -> u32 {
+    let grid = &snapshot.grid;
+    let sides = all_sides(&[shape], grid);
+    let healthy: Vec<NodeId> = snapshot.healthy.iter().collect();
+    let room = u64::from(snapshot.free.count()) / volume(shape.sides).max(1);
+    let most = at_most(grid, &sides, &healthy).min(u32::try_from(room).unwrap_or(u32::MAX));
+    if jobs == 0 || most <= before.bound {
+        return most.min(before.bound);
+    }
+    let share = budget.left / 8 / (snapshot.jobs.len() as u64).max(1);
+    let alone = (0..snapshot.jobs.len()).map(|job| {
+        budget.spend(share);
+        slots(&snapshot.without([job]), &[shape], share).bound
+    });
+    let alone = alone.max().unwrap_or(0).max(before.bound);
+    let mut meeting: Vec<u32> = snapshot
+        .jobs()
+        .map(|(_, parts)| parts.iter().map(|part| meeting_part(grid, &sides, part)).sum())
+        .collect();
+    meeting.sort_unstable_by_key(|&count| std::cmp::Reverse(count));
+    most.min(alone.saturating_add(meeting.into_iter().take(jobs - 1).sum()))
+}
+
+/// No more disjoint boxes of these sides meet a part of a job. They lie within the part and what is
+/// around it, and a lattice bounds how many have room there.
+fn meeting_part(grid: &Grid, sides: &[Sides], part: &Cuboid) -> u32 {
+    let Some(first) = sides.first() else { return 0 };
+    let reach = |axis: usize| sides.iter().map(|sides| sides[axis]).max().unwrap_or(1) - 1;
+    let by_spacing = |spacing: u16| {
+        let along = |axis: usize| {
+            let (spacing, side) = (spacing.min(grid.side(axis)), u32::from(grid.side(axis)));
+            let around = u32::from(part.sides[axis]) + 2 * u32::from(reach(axis));
+            if around < side || !grid.wraps(axis) {
+                around.min(side) / u32::from(spacing)
+            } else {
+                side.div_ceil(spacing.into())
+            }
+        };
+        let held = |sides: &Sides| {
+            let along = |axis: usize| u32::from(sides[axis] / spacing.min(grid.side(axis)));
+            (0..3).map(along).product::<u32>()
+        };
+        let held = sides.iter().map(held).min().filter(|&held| held > 0)?;
+        Some((0..3).map(along).product::<u32>() / held)
+    };
+    let bounds = [1, least_side(*first)].into_iter().filter_map(by_spacing);
+    bounds.min().unwrap_or(u32::MAX).min(part.volume())
+}

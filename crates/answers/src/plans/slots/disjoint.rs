@@ -1,0 +1,242 @@
+//! A largest set of places without a conflict: branch and bound.
+//!
+//! - **Dominance**: if all that overlaps place v, and v itself, overlaps u or is u, then u can be
+//!   left out: a set with u is as good with v in its stead. At the rim of free areas this settles
+//!   most places.
+//! - **Components** are searched by themselves.
+//! - **Bound**: of places that all overlap each other at most one is chosen. So a cover of the
+//!   graph by such cliques bounds the set.
+//! - **Branches**: a largest set has the place with the fewest conflicts, or one that overlaps it.
+//!
+//! Invariant: what is still open is a set of places of which none overlaps a chosen one.
+
+use super::conflicts::Conflicts;
+use crate::plans::plan::Budget;
+
+/// A set of places, a bit each.
+type Set = Vec<u64>;
+
+/// What a search found.
+pub(super) struct Chosen {
+    /// Places without a conflict.
+    pub(super) chosen: Vec<usize>,
+    /// No such set is larger.
+    pub(super) bound: u32,
+}
+
+/// A largest set of places without a conflict, or a good one and a bound where the budget runs out.
+pub(super) fn most_disjoint(conflicts: &Conflicts, budget: &mut Budget) -> Chosen {
+    let mut open = vec![0; conflicts.count().div_ceil(64)];
+    for place in 0..conflicts.count() {
+        open[place / 64] |= 1 << (place % 64);
+    }
+    let mut search = Search { conflicts, budget, gave_up: false };
+    let mut chosen = search.reduce(&mut open);
+    let mut bound = chosen.len() as u32;
+    for part in search.components(open) {
+        let places: Vec<usize> = ones(&part).collect();
+        let among = conflicts.among(&places);
+        search.budget.spend((places.len() * places.len() / 8) as u64);
+        let (found, most) = component(&among, search.budget);
+        bound += most;
+        chosen.extend(found.into_iter().map(|at| places[at]));
+    }
+    Chosen { chosen, bound }
+}
+
+/// The same of one component, whose places are all open.
+fn component(conflicts: &Conflicts, budget: &mut Budget) -> (Vec<usize>, u32) {
+    let mut open = vec![0; conflicts.count().div_ceil(64)];
+    (0..conflicts.count()).for_each(|place| open[place / 64] |= 1 << (place % 64));
+    let mut search = Search { conflicts, budget, gave_up: false };
+    let cover = search.cover(&open);
+    let found = search.largest(open, 0);
+    let bound = if search.gave_up { cover.max(found.len()) } else { found.len() };
+    (found, bound as u32)
+}
+
+struct Search<'a> {
+    conflicts: &'a Conflicts,
+    budget: &'a mut Budget,
+    gave_up: bool,
+}
+
+impl Search<'_> {
+    /// A largest set of open places, if it is larger than `beaten`; else any.
+    fn largest(&mut self, mut open: Set, beaten: usize) -> Vec<usize> {
+        let mut chosen = self.reduce(&mut open);
+        if is_empty(&open) {
+            return chosen;
+        }
+        let parts = self.components(open);
+        let [open] = &parts[..] else {
+            chosen.extend(parts.into_iter().flat_map(|part| self.largest(part, 0)));
+            return chosen;
+        };
+        let cover = self.cover(open);
+        if chosen.len() + cover <= beaten {
+            return chosen;
+        }
+        let best = self.branch(open.clone(), cover, beaten.saturating_sub(chosen.len()));
+        chosen.extend(best);
+        chosen
+    }
+
+    /// The same of one component that no rule makes smaller; no set is larger than `cover`.
+    fn branch(&mut self, mut open: Set, cover: usize, beaten: usize) -> Vec<usize> {
+        let middle = self.fewest_conflicts(&open);
+        let mut best: Vec<usize> = Vec::new();
+        let mut options = vec![middle];
+        options.extend(ones(&both(&open, self.conflicts.of_place(middle))));
+        for place in options {
+            if self.budget.left == 0 {
+                self.gave_up = true;
+                if best.is_empty() {
+                    best = self.one_by_one(open);
+                }
+                return best;
+            }
+            let mut rest = without(&open, self.conflicts.of_place(place));
+            clear(&mut rest, place);
+            let mut found = self.largest(rest, best.len().max(beaten).saturating_sub(1));
+            found.push(place);
+            if found.len() > best.len() {
+                best = found;
+            }
+            if best.len() == cover {
+                break;
+            }
+            clear(&mut open, place);
+        }
+        best
+    }
+
+    /// Leaves out dominated places, and chooses those that then have no conflict.
+    fn reduce(&mut self, open: &mut Set) -> Vec<usize> {
+        let mut chosen = Vec::new();
+        let mut again = true;
+        while again && self.budget.left > 0 {
+            again = false;
+            for place in ones(&open.clone()) {
+                if !has(open, place) {
+                    continue;
+                }
+                let around = both(open, self.conflicts.of_place(place));
+                let mut alone = true;
+                for other in ones(&around) {
+                    let row = self.conflicts.of_place(other);
+                    let beyond =
+                        around.iter().zip(row).enumerate().position(|(at, (near, row))| {
+                            let itself = if at == other / 64 { 1 << (other % 64) } else { 0 };
+                            near & !row & !itself & open[at] != 0
+                        });
+                    self.budget.spend(beyond.map_or(row.len(), |at| at + 1) as u64);
+                    let dominates = beyond.is_none();
+                    if dominates {
+                        clear(open, other);
+                        again = true;
+                    } else {
+                        alone = false;
+                    }
+                }
+                if alone {
+                    clear(open, place);
+                    chosen.push(place);
+                }
+            }
+        }
+        chosen
+    }
+
+    /// The connected components.
+    fn components(&mut self, mut open: Set) -> Vec<Set> {
+        let mut parts = Vec::new();
+        while let Some(first) = least(&open) {
+            let mut part = vec![0; open.len()];
+            let mut ahead = vec![first];
+            clear(&mut open, first);
+            while let Some(place) = ahead.pop() {
+                part[place / 64] |= 1 << (place % 64);
+                let near = both(&open, self.conflicts.of_place(place));
+                self.budget.spend(near.len() as u64);
+                for other in ones(&near) {
+                    clear(&mut open, other);
+                    ahead.push(other);
+                }
+            }
+            parts.push(part);
+        }
+        parts
+    }
+
+    /// How many cliques cover the open places, each grown from the first place left.
+    fn cover(&mut self, open: &[u64]) -> usize {
+        let mut left = open.to_vec();
+        let mut cliques = 0;
+        while let Some(first) = least(&left) {
+            cliques += 1;
+            clear(&mut left, first);
+            let mut common = both(&left, self.conflicts.of_place(first));
+            while let Some(next) = least(&common) {
+                clear(&mut left, next);
+                common = both(&common, self.conflicts.of_place(next));
+                self.budget.spend(common.len() as u64);
+            }
+        }
+        cliques
+    }
+
+    /// The open place with the fewest conflicts; of equals the first.
+    fn fewest_conflicts(&mut self, open: &[u64]) -> usize {
+        let count = |&place: &usize| {
+            let near = open.iter().zip(self.conflicts.of_place(place));
+            near.map(|(open, row)| (open & row).count_ones()).sum::<u32>()
+        };
+        self.budget.spend((ones(open).count() * open.len()) as u64);
+        ones(open).min_by_key(count).expect("a component has a place")
+    }
+
+    /// The place with the fewest conflicts, again and again.
+    fn one_by_one(&mut self, mut open: Set) -> Vec<usize> {
+        let mut chosen = Vec::new();
+        while !is_empty(&open) {
+            let place = self.fewest_conflicts(&open);
+            open = without(&open, self.conflicts.of_place(place));
+            clear(&mut open, place);
+            chosen.push(place);
+        }
+        chosen
+    }
+}
+
+fn ones(set: &[u64]) -> impl Iterator<Item = usize> + '_ {
+    set.iter().enumerate().flat_map(|(at, &word)| {
+        let left = |word: &u64| Some(word & (word - 1)).filter(|&word| word != 0);
+        let words = std::iter::successors(Some(word).filter(|&word| word != 0), left);
+        words.map(move |word| at * 64 + word.trailing_zeros() as usize)
+    })
+}
+
+fn least(set: &[u64]) -> Option<usize> {
+    ones(set).next()
+}
+
+fn is_empty(set: &[u64]) -> bool {
+    set.iter().all(|&word| word == 0)
+}
+
+fn has(set: &[u64], place: usize) -> bool {
+    set[place / 64] >> (place % 64) & 1 == 1
+}
+
+fn clear(set: &mut [u64], place: usize) {
+    set[place / 64] &= !(1 << (place % 64));
+}
+
+fn both(a: &[u64], b: &[u64]) -> Set {
+    a.iter().zip(b).map(|(a, b)| a & b).collect()
+}
+
+fn without(a: &[u64], b: &[u64]) -> Set {
+    a.iter().zip(b).map(|(a, b)| a & !b).collect()
+}

@@ -1,0 +1,172 @@
+//! Room by a time, against the judge: every set of requeued jobs, and every set of moved ones.
+
+use pavior_answers::{Prospect, Room, RoomPlan, SearchLimits, Shape, room_by};
+use pavior_kernel::{Stream, Time};
+use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Sides};
+
+use crate::brute::{self, State};
+use crate::states;
+use crate::unblocks::carry_out;
+
+const BY: Time = Time(10);
+
+/// The row of the example: a until 8, b until 20.
+fn row(failed: &[NodeId]) -> (pavior_answers::Snapshot, impl Fn(JobId) -> Prospect) {
+    let part = |x| vec![Cuboid::new([x, 0, 0], [2, 1, 1])];
+    let snapshot = states::snapshot(Grid::mesh(&[6]).unwrap(), &[part(0), part(2)], failed);
+    let prospect = |JobId(job)| Prospect {
+        end: Some(Time([8, 20][job as usize])),
+        loss: Some([100, 30][job as usize]),
+    };
+    (snapshot, prospect)
+}
+
+#[test]
+fn who_ends_in_time_need_not_move() {
+    let four = [Shape::new([4, 1, 1])];
+    let ask = |failed: &[NodeId], by, most| {
+        let (snapshot, prospect) = row(failed);
+        room_by(&snapshot, Room::Box(&four), Time(by), prospect, &SearchLimits::jobs(most))
+    };
+    let plan = ask(&[], 9, 1).plan.unwrap();
+    assert_eq!((plan.lost, plan.moves.jobs), (0, vec![JobId(1)]));
+    assert_eq!((plan.ready, plan.awaited), (vec![Time(0)], vec![JobId(0)]));
+    // A node has failed: b finds no room beside the box.
+    let plan = ask(&[NodeId(5)], 9, 1).plan.unwrap();
+    assert_eq!((plan.requeued, plan.lost, plan.moves.jobs), (vec![JobId(1)], 30, Vec::new()));
+    // By 7 both are in the way. Without b four are free in a row.
+    let plan = ask(&[], 7, 1).plan;
+    assert_eq!(plan.map(|plan| (plan.requeued, plan.lost)), Some((vec![JobId(1)], 30)));
+    assert_eq!(ask(&[], 20, 1).plan.unwrap().awaited, [JobId(0), JobId(1)]);
+    let none = ask(&[], 7, 0);
+    assert_eq!((none.plan, none.proven), (None, true));
+}
+
+#[test]
+fn a_move_waits_for_those_whose_nodes_it_takes() {
+    let (snapshot, prospect) = row(&[NodeId(4), NodeId(5)]);
+    let nodes = [NodeId(2), NodeId(3)];
+    let answer = room_by(&snapshot, Room::Nodes(&nodes), BY, prospect, &SearchLimits::jobs(1));
+    let plan = answer.plan.unwrap();
+    assert_eq!((plan.lost, plan.moves.jobs.clone()), (0, vec![JobId(1)]));
+    assert_eq!(plan.moves.moves[0].to, [Cuboid::new([0, 0, 0], [2, 1, 1])]);
+    assert_eq!((plan.ready, plan.awaited), (vec![Time(8)], vec![JobId(0)]));
+}
+
+#[test]
+fn who_may_not_be_requeued_is_not() {
+    let (snapshot, prospect) = row(&[NodeId(4), NodeId(5)]);
+    let nodes = [NodeId(0)];
+    let kept = |job| Prospect { loss: None, ..prospect(job) };
+    let ask = |by: u64, kept: &dyn Fn(JobId) -> Prospect| {
+        room_by(&snapshot, Room::Nodes(&nodes), Time(by), kept, &SearchLimits::jobs(2))
+    };
+    assert_eq!(ask(8, &kept).plan.map(|plan| plan.awaited), Some(vec![JobId(0)]));
+    assert_eq!((ask(7, &kept).plan, ask(7, &kept).proven), (None, true));
+    // b is requeued, and a moves to its nodes: that loses less than to requeue a.
+    let plan = ask(7, &prospect).plan.unwrap();
+    assert_eq!((plan.requeued, plan.lost, plan.moves.jobs), (vec![JobId(1)], 30, vec![JobId(0)]));
+}
+
+/// What the judge says: the least (loss, weight) of at most `most` jobs requeued and moved.
+fn least(
+    state: &State,
+    (shape, drained): (Option<Sides>, u32),
+    prospects: &[Prospect],
+    most: usize,
+) -> Option<(u64, u64)> {
+    let staying: Vec<usize> = (0..state.jobs.len())
+        .filter(|&job| prospects[job].end.is_none_or(|end| end > BY))
+        .collect();
+    let may = |set: &Vec<usize>| set.iter().all(|&job| prospects[staying[job]].loss.is_some());
+    let sets = brute::subsets(staying.len(), most).into_iter().filter(may);
+    let judged = sets.filter_map(|requeued| {
+        let lost = requeued.iter().filter_map(|&job| prospects[staying[job]].loss).sum::<u64>();
+        let left: Vec<usize> = (0..staying.len()).filter(|job| !requeued.contains(job)).collect();
+        let jobs: Vec<Vec<Cuboid>> =
+            left.iter().map(|&job| state.jobs[staying[job]].clone()).collect();
+        let (grid, healthy, turn) = (state.grid, state.healthy, state.turn);
+        let then = State { grid, jobs, healthy, turn };
+        let weight = |job| u64::from(then.held(job).count_ones());
+        let weights: Vec<u64> = (0..left.len()).map(weight).collect();
+        let required: Vec<usize> =
+            (0..left.len()).filter(|&job| then.held(job) & drained != 0).collect();
+        let (sides, count) = shape.map_or(([1; 3], 0), |sides| (sides, 1));
+        let most = most - requeued.len();
+        then.least(sides, count, (&required, most), !drained, &weights).map(|cost| (lost, cost))
+    });
+    judged.min()
+}
+
+/// Carries a plan out on the machine as it will be: those who end in time are gone.
+fn check(
+    state: &State,
+    plan: &RoomPlan,
+    prospects: &[Prospect],
+    shape: Option<Sides>,
+    drained: u32,
+) {
+    let ends = |job: usize| prospects[job].end.is_some_and(|end| end <= BY);
+    let mut jobs = state.jobs.clone();
+    for (job, parts) in jobs.iter_mut().enumerate() {
+        if ends(job) || plan.requeued.contains(&JobId(job as u64)) {
+            parts.clear();
+        }
+    }
+    let (grid, healthy, turn) = (state.grid, state.healthy, state.turn);
+    let then = State { grid, jobs, healthy, turn };
+    carry_out(&then, &plan.moves, shape.unwrap_or([1; 3]), !drained);
+    let lost = plan.requeued.iter().map(|job| prospects[job.0 as usize].loss.unwrap());
+    assert_eq!(plan.lost, lost.sum::<u64>());
+    // At its time each move finds nobody on its nodes who has not ended by then.
+    for (step, ready) in plan.moves.moves.iter().zip(&plan.ready) {
+        for job in (0..state.jobs.len()).filter(|&job| ends(job)) {
+            if prospects[job].end.unwrap() > *ready {
+                assert_eq!(state.held(job) & brute::masks(&grid, &step.to), 0);
+            }
+        }
+    }
+    assert!(plan.ready.is_sorted() && plan.awaited.iter().all(|job| ends(job.0 as usize)));
+}
+
+#[test]
+fn two_thousand_states() {
+    let mut stream = Stream::new(42, 0, "room-by");
+    let (mut seen, mut circles) = ([0u32; 4], 0);
+    for case in 0..2000u64 {
+        let drawn = states::draw(&mut stream);
+        let snapshot = states::snapshot(drawn.grid, &drawn.jobs, &drawn.failed);
+        let state = State::new(drawn.grid, &drawn.jobs, &drawn.failed, case % 4 != 3);
+        let mut below = |n: u64| stream.next_u64() % n;
+        let prospects: Vec<Prospect> = (0..drawn.jobs.len())
+            .map(|_| Prospect {
+                end: Some(Time(below(20))).filter(|_| below(5) > 0),
+                loss: Some(below(6)).filter(|_| below(5) > 0),
+            })
+            .collect();
+        let most = if case % 8 == 0 { 3 } else { below(3) as usize };
+        let nodes = below(1 << 32) as u32 & below(1 << 32) as u32 & below(1 << 32) as u32;
+        let (shape, drained) = if case % 3 == 0 { (None, nodes) } else { (Some(drawn.shape), 0) };
+        let ids: Vec<NodeId> =
+            (0..32).filter(|node| drained >> node & 1 == 1).map(NodeId).collect();
+        let shapes: Vec<Shape> = shape.map(Shape::new).into_iter().collect();
+        let room = if shape.is_some() { Room::Box(&shapes) } else { Room::Nodes(&ids) };
+        let limits = SearchLimits { turn: state.turn, ..SearchLimits::jobs(most) };
+        let answer = room_by(&snapshot, room, BY, |job| prospects[job.0 as usize], &limits);
+        assert!(answer.proven, "small machines are always decided");
+        let judged = least(&state, (shape, drained), &prospects, most);
+        if let Some(plan) = &answer.plan {
+            check(&state, plan, &prospects, shape, drained);
+            assert!(plan.requeued.len() + plan.moves.jobs.len() <= most);
+            seen[usize::from(!plan.requeued.is_empty()) + 2 * usize::from(plan.moves.cost > 0)] +=
+                1;
+        }
+        let found = answer.plan.map(|plan| (plan.lost, plan.moves.cost));
+        if found != judged {
+            // A cheaper set packs, but its moves wait for each other in a circle.
+            assert!(found.is_none_or(|found| judged.is_some_and(|judged| judged < found)));
+            circles += 1;
+        }
+    }
+    assert!(seen.iter().all(|count| *count > 10) && circles < 10, "{seen:?} {circles}");
+}

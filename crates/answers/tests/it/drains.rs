@@ -1,0 +1,110 @@
+//! Drain and defragment against the judge.
+
+use pavior_answers::{SearchLimits, Shape, Snapshot, Weights, defragment, drain};
+use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Sides};
+
+use crate::brute::{self, State};
+use crate::states;
+use crate::unblocks::carry_out;
+
+/// Empties some nodes, with at most `more` other jobs moved.
+pub(crate) fn judge_drain(state: &State, snapshot: &Snapshot, nodes: u32, more: usize) {
+    let ids: Vec<NodeId> = (0..32).filter(|node| nodes >> node & 1 == 1).map(NodeId).collect();
+    let own = Weights::nodes(snapshot);
+    let limits = SearchLimits { turn: state.turn, ..SearchLimits::jobs(more) };
+    let answer = drain(snapshot, &ids, &own, &limits);
+    assert!(answer.proven);
+    let required: Vec<usize> =
+        (0..state.jobs.len()).filter(|&job| state.held(job) & nodes != 0).collect();
+    let most = required.len() + more;
+    let weights: Vec<u64> =
+        (0..state.jobs.len()).map(|job| u64::from(state.held(job).count_ones())).collect();
+    let least = state.least([1; 3], 0, (&required, most), !nodes, &weights);
+    let cost = answer.plan.as_ref().map(|plan| plan.cost);
+    if let Some(plan) = &answer.plan {
+        carry_out(state, plan, [1; 3], !nodes);
+        assert!(required.iter().all(|&job| plan.jobs.contains(&JobId(job as u64))));
+    }
+    if cost == least {
+        return;
+    }
+    // A cheaper set packs, but its moves wait for each other whatever the order and the stops.
+    assert!(cost.is_none_or(|cost| least.is_some_and(|least| least < cost)));
+    for set in brute::subsets(state.jobs.len(), most) {
+        let weight: u64 = set.iter().map(|&job| weights[job]).sum();
+        let holds_all = required.iter().all(|job| set.contains(job));
+        let single = set.iter().all(|&job| state.jobs[job].len() == 1);
+        if single && holds_all && cost.is_none_or(|cost| weight < cost) {
+            let good = |at: &[u32], _: u32| at.iter().all(|at| at & nodes == 0);
+            assert!(!state.reachable(&set, !nodes, good), "{set:?} would do for {weight}");
+        }
+    }
+}
+
+/// As many free boxes as at most `most` moves can make. Returns whether that was decided: many
+/// small boxes can lie in too many ways.
+pub(crate) fn judge_defragment(
+    state: &State,
+    snapshot: &Snapshot,
+    shape: Sides,
+    most: usize,
+) -> bool {
+    let limits = SearchLimits { max_jobs: most, turn: state.turn, budget: 1_000_000 };
+    let slots = defragment(snapshot, Shape::new(shape), &Weights::nodes(snapshot), &limits);
+    carry_out(state, &slots.plan, shape, u32::MAX);
+    let weights: Vec<u64> =
+        (0..state.jobs.len()).map(|job| u64::from(state.held(job).count_ones())).collect();
+    let least = |count, most| state.least(shape, count, (&[], most), u32::MAX, &weights);
+    let count = slots.plan.boxes.len();
+    // Whatever the budget, no more than the bound can be had. The judge also counts packings of two
+    // jobs whose moves wait for each other; those without a budget are not told from others.
+    for budget in [0, 200, 2_000, limits.budget] {
+        let hasty = SearchLimits { budget, ..limits };
+        let hasty = defragment(snapshot, Shape::new(shape), &Weights::nodes(snapshot), &hasty);
+        assert!(hasty.plan.boxes.len() as u32 <= hasty.bound && count as u32 <= hasty.bound);
+        if hasty.bound < 4 && (most < 2 || budget == 0) {
+            let more = hasty.bound as usize + 1;
+            assert_eq!(least(more, most), None, "{hasty:?}");
+        }
+    }
+    if !slots.proven {
+        return false;
+    }
+    assert_eq!(count as u32, slots.bound, "decided");
+    assert!(
+        least(slots.before.boxes.len(), 0).is_some()
+            && least(slots.before.boxes.len() + 1, 0).is_none()
+    );
+    if count > 0 && slots.plan.moves.len() < 2 {
+        assert_eq!(least(count, most), Some(slots.plan.cost));
+    }
+    if most < 2 {
+        assert_eq!(least(count + 1, most), None, "one more box");
+    }
+    true
+}
+
+#[test]
+fn nodes_are_emptied() {
+    let grid = Grid::mesh(&[4, 1]).unwrap();
+    let part = |x, a| vec![Cuboid::new([x, 0, 0], [a, 1, 1])];
+    let snapshot = states::snapshot(grid, &[part(0, 1), part(2, 1)], &[]);
+    let weights = Weights::nodes(&snapshot);
+    let answer = drain(&snapshot, &[NodeId(0), NodeId(1)], &weights, &SearchLimits::jobs(0));
+    assert_eq!(answer.plan.unwrap().moves[0].to, part(3, 1));
+    let answer = drain(&snapshot, &[NodeId(1), NodeId(77)], &weights, &SearchLimits::jobs(0));
+    assert!(answer.plan.unwrap().moves.is_empty(), "nothing stands there");
+    let all: Vec<NodeId> = (0..4).map(NodeId).collect();
+    let answer = drain(&snapshot, &all, &weights, &SearchLimits::jobs(4));
+    assert_eq!((answer.plan, answer.proven), (None, true));
+}
+
+#[test]
+fn scattered_jobs_are_brought_together() {
+    let grid = Grid::mesh(&[8]).unwrap();
+    let part = |x, a| vec![Cuboid::new([x, 0, 0], [a, 1, 1])];
+    let snapshot = states::snapshot(grid, &[part(1, 1), part(5, 1)], &[]);
+    let weights = Weights::nodes(&snapshot);
+    let slots = defragment(&snapshot, Shape::new([3, 1, 1]), &weights, &SearchLimits::jobs(1));
+    assert_eq!((slots.before.boxes.len(), slots.plan.boxes.len(), slots.plan.cost), (1, 2, 1));
+}

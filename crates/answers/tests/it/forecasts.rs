@@ -1,0 +1,206 @@
+//! Forecasts from outside: what they may not read, what they may not depend on, and what holds.
+
+use pavior_allocation::Machine;
+use pavior_answers::forecasts::{Effort, Forecaster, Judged, Kind, Record, Score, learn, replay};
+use pavior_kernel::{Stream, Time};
+use pavior_mesh::{Cuboid, JobId, Request};
+use pavior_scheduling::{AdvanceReservation, Dispatcher, Selection};
+use pavior_trials::size;
+use pavior_workload::{Job, Service, TimeUnit};
+
+const SECOND: u64 = TimeUnit::SECOND.ticks;
+
+fn dispatcher(scheduler: &str) -> Dispatcher {
+    let machine = Machine::new("mesh:4x4".parse().unwrap(), "tff").unwrap();
+    Dispatcher::new(machine, selected(scheduler).build(()).unwrap())
+}
+
+fn selected(scheduler: &str) -> Selection {
+    scheduler.parse().unwrap()
+}
+
+fn job(id: u64, arrival: u64, sides: [u16; 3], run: u64, estimate: Option<u64>) -> (Job, Kind) {
+    let request = Request::shape(sides);
+    let kind = Kind {
+        user: Some(id % 3),
+        nodes: request.nodes,
+        estimate: estimate.map(|seconds| Time(seconds * SECOND)),
+    };
+    let run = Time(run * SECOND);
+    let job = Job {
+        id: JobId(id),
+        number: id,
+        arrival: Time(arrival * SECOND),
+        request,
+        service: Service::Run(run),
+        estimate: kind.estimate.unwrap_or(run),
+    };
+    (job, kind)
+}
+
+/// Jobs of three users on a machine that is rather full; one of four has no estimate.
+fn stream(seed: u64, count: u64) -> Vec<(Job, Kind)> {
+    let mut draw = Stream::new(seed, 0, "test-jobs");
+    let mut now = 0;
+    let jobs = (0..count).map(|id| {
+        now += draw.below(3000);
+        let run = 60 * (1 + id % 3) * (1 + draw.below(60));
+        let said = 600 * run.div_ceil(600) * (1 + draw.below(3));
+        let sides = [1 + draw.below(4) as u16, 1 + draw.below(4) as u16, 1];
+        job(id, now, sides, run, (draw.below(4) > 0).then_some(said))
+    });
+    jobs.collect()
+}
+
+fn judged(jobs: &[(Job, Kind)], scheduler: &str, effort: Effort) -> Vec<Judged> {
+    let mut judged = Vec::new();
+    let mut forecaster = Forecaster::new(selected(scheduler), effort);
+    let each = |job| judged.push(job);
+    replay(jobs.iter().cloned(), dispatcher(scheduler), &mut forecaster, each).unwrap();
+    judged
+}
+
+#[test]
+fn most_promises_hold_and_beat_the_plan() {
+    let jobs = size(500, 1500, 1500);
+    let judged = judged(&stream(1, jobs), "easy", Effort::default());
+    let score = Score::of(&judged);
+    assert!(score.waited > jobs / 5, "{score:?}");
+    assert!((0.85..=0.95).contains(&score.held), "{score:?}");
+    assert!(score.loss < score.plan_loss && score.loss < score.corrected_loss, "{score:?}");
+}
+
+#[test]
+fn a_job_that_starts_at_once_is_known_exactly() {
+    for job in judged(&stream(2, 300), "easy", Effort::default()).iter().filter(|job| !job.waited())
+    {
+        let said = job.forecast;
+        assert_eq!([said.low, said.median, said.high, said.plan], [job.submit; 4]);
+    }
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let jobs = stream(3, 400);
+    let effort = |threads| Effort { threads, ..Effort::default() };
+    assert_eq!(judged(&jobs, "easy", effort(1)), judged(&jobs, "easy", effort(3)));
+}
+
+/// From the submission of a job on no job ends and none comes: what it was told is the same. Under
+/// `fcfs`, whose decisions read no estimate, so that the state is the same, too.
+#[test]
+fn nothing_is_read_of_what_is_not_over() {
+    let jobs = stream(4, 400);
+    let whole = judged(&jobs, "fcfs", Effort::default());
+    let of = |judged: &[Judged], number: u64| {
+        judged.iter().find(|job| job.number == number).map(|job| (job.forecast, job.rivals))
+    };
+    let waited = whole.iter().filter(|job| job.waited()).map(|job| job.number);
+    for number in waited.step_by(size(100, 20, 20)) {
+        let submit = jobs[number as usize].0.arrival;
+        let ended = |id: u64| {
+            let one = whole.iter().find(|job| job.number == id).unwrap();
+            let Service::Run(run) = jobs[id as usize].0.service else { unreachable!() };
+            one.start + run <= submit
+        };
+        let other = jobs[..=number as usize].iter().map(|(job, kind)| {
+            let mut job = job.clone();
+            if !ended(job.number) {
+                job.service = Service::Run(Time(900_000_000 * SECOND));
+                job.estimate = kind.estimate.unwrap_or(Time(900_000_000 * SECOND));
+            }
+            (job, *kind)
+        });
+        let other: Vec<_> = other.collect();
+        let said = judged(&other, "fcfs", Effort::default());
+        assert_eq!(of(&said, number), of(&whole, number), "job {number}");
+    }
+}
+
+/// Nothing runs and nothing comes: only the end of what is reserved ahead lets the job start.
+#[test]
+fn what_is_reserved_ahead_is_waited_for() {
+    for scheduler in ["fcfs", "easy", "conservative"] {
+        let mut state = dispatcher(scheduler);
+        let time = (Time(1800 * SECOND), Time(5400 * SECOND));
+        let boxes = vec![Cuboid::new([0, 0], [1, 1])];
+        let ahead = AdvanceReservation::new(1, &"mesh:4x4".parse().unwrap(), boxes, time);
+        state.reserve(ahead.unwrap()).unwrap();
+        let mut forecaster = Forecaster::new(selected(scheduler), Effort::default());
+        let (whole, kind) = job(0, 0, [4, 4, 1], 3600, Some(3600));
+        let said = forecaster.forecast_request(&state, whole, kind).unwrap();
+        assert_eq!(said.plan, Time(5400 * SECOND), "{scheduler}");
+        let (short, kind) = job(1, 0, [4, 4, 1], 1800, Some(1800));
+        let said = forecaster.forecast_request(&state, short, kind).unwrap();
+        assert_eq!(said.plan, Time::ZERO, "{scheduler}: it ends before");
+    }
+}
+
+#[test]
+fn a_request_is_told_without_being_made() {
+    let mut state = dispatcher("easy");
+    let mut forecaster = Forecaster::new(selected("easy"), Effort::default());
+    let (first, kind) = job(0, 0, [4, 4, 1], 3600, Some(7200));
+    forecaster.submitted(&first, kind);
+    state.submit(first).unwrap();
+    assert!(state.start_next(Time::ZERO, &mut ()).unwrap().is_some());
+    let (second, kind) = job(1, 60, [2, 2, 1], 60, Some(60));
+    let said = forecaster.forecast_request(&state, second, kind).unwrap();
+    assert_eq!(said.plan, Time(7200 * SECOND), "job 0 is said to run for two hours");
+    assert!(said.low <= said.median && said.median <= said.high);
+    assert!(state.queue().is_empty(), "nothing was submitted");
+    assert!(!forecaster.is_calibrated());
+    state.end(JobId(0));
+    let (third, kind) = job(2, 90, [2, 2, 1], 60, None);
+    let said = forecaster.forecast_request(&state, third, kind).unwrap();
+    assert_eq!([said.low, said.median, said.high], [Time(90 * SECOND); 3], "it fits now");
+}
+
+/// Later arrivals are drawn under numbers that no job has.
+#[test]
+fn jobs_may_have_any_numbers() {
+    let mut forecaster = Forecaster::new(selected("easy"), Effort::default());
+    let past = stream(5, 400).into_iter();
+    let now = learn(past, dispatcher("easy"), &mut forecaster, 400).unwrap();
+    for first in [1 << 62, u64::MAX - 3] {
+        let mut state = dispatcher("easy");
+        for (place, sides) in [(0, [4, 3, 1]), (1, [4, 4, 1]), (2, [4, 4, 1])] {
+            let (job, kind) = job(first + place, now.0 / SECOND, sides, 60, Some(600));
+            forecaster.found(job.id, kind);
+            state.submit(job).unwrap();
+        }
+        let told = forecaster.forecast_queue(&mut state, now).unwrap();
+        assert!(told[0].plan == now && now < told[1].plan && told[1].plan < told[2].plan);
+    }
+}
+
+/// Numbers of jobs of the past may come again: what was said of those is over.
+#[test]
+fn a_queue_is_told_with_what_the_past_taught() {
+    let jobs = stream(5, 400);
+    let learned = |quiet| {
+        let mut forecaster = Forecaster::new(selected("easy"), Effort::default());
+        let jobs = jobs.iter().cloned();
+        let now = learn(jobs, dispatcher("easy"), &mut forecaster, quiet).unwrap();
+        (forecaster, now)
+    };
+    let (silent, now) = learned(400);
+    assert_eq!((silent.past().len(), now), (400, jobs[399].0.arrival));
+    assert_eq!(silent.record(), Record::default(), "nothing was promised");
+    let (mut forecaster, now) = learned(100);
+    assert!(forecaster.is_calibrated());
+    let mut state = dispatcher("easy");
+    for (id, sides) in [(0, [4, 3, 1]), (1, [4, 4, 1]), (2, [2, 1, 1])] {
+        let (job, kind) = job(id, now.0 / SECOND, sides, 60, Some(600));
+        forecaster.found(job.id, kind);
+        state.submit(job).unwrap();
+    }
+    let told = forecaster.forecast_queue(&mut state, now).unwrap();
+    assert_eq!(told.iter().map(|one| one.job.0).collect::<Vec<_>>(), [0, 1, 2]);
+    for at_once in [told[0], told[2]] {
+        assert_eq!([at_once.low, at_once.median, at_once.high, at_once.plan], [now; 4]);
+    }
+    assert_eq!(told[1].plan, now + Time(600 * SECOND));
+    let [low, median, high] = [told[1].low, told[1].median, told[1].high];
+    assert!(low <= median && median <= high && now < high);
+}

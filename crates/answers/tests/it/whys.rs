@@ -1,0 +1,163 @@
+//! Why: one place for blockers, times and moves, and its sentences.
+
+use pavior_allocation::{Machine, Placement, Selection};
+use pavior_answers::{Asked, Cause, Queued, SearchLimits, Shape, Snapshot, Why, Words, fit, why};
+use pavior_kernel::{Stream, Time};
+use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request};
+
+use crate::states;
+
+fn end(job: JobId) -> Option<Time> {
+    Some(Time(60 * (1 + job.0 % 7))).filter(|_| job.0 % 5 != 4)
+}
+
+/// The parts of an answer are of one place, and true of it.
+#[test]
+fn all_parts_speak_of_one_place() {
+    let (mut planned, mut unplanned, mut lost) = (0, 0, 0);
+    for seed in 0..3_000 {
+        let mut stream = Stream::new(seed, 0, "why");
+        let drawn = states::draw(&mut stream);
+        let snapshot = states::snapshot(drawn.grid, &drawn.jobs, &drawn.failed);
+        let shape = Shape::new(drawn.shape);
+        let asked = Asked::boxed(&snapshot, vec![shape]);
+        let limits = SearchLimits::jobs(2);
+        let answer = why(&snapshot, &asked, Queued::First, end, &limits);
+        let free = fit(&snapshot, shape);
+        assert_eq!(answer.cause == Cause::Fits, free.is_some());
+        assert_eq!(answer.place, free.into_iter().collect::<Vec<_>>());
+        assert_eq!(answer.blocked.is_none(), free.is_some());
+        let Some(blocked) = &answer.blocked else { continue };
+        assert_eq!(answer.places(), [blocked.at]);
+        let meets =
+            |parts: &[Cuboid]| parts.iter().any(|at| at.intersects(&drawn.grid, &blocked.at));
+        let mut there: Vec<(JobId, u64)> = snapshot
+            .jobs()
+            .filter(|(_, parts)| meets(parts))
+            .map(|(job, parts)| (job, parts.iter().map(|at| u64::from(at.volume())).sum()))
+            .collect();
+        there.sort_by_key(|&(job, nodes)| (std::cmp::Reverse(nodes), job));
+        assert_eq!(blocked.jobs, there);
+        let is_lost = |node: &NodeId| drawn.failed.contains(node);
+        let mut unavailable: Vec<NodeId> = blocked.at.nodes(&drawn.grid).filter(is_lost).collect();
+        unavailable.sort_unstable();
+        assert_eq!(blocked.unavailable, unavailable);
+        let last = there
+            .iter()
+            .map(|&(job, _)| end(job))
+            .max_by_key(|end| end.map_or(u64::MAX, |end| end.0));
+        assert_eq!(blocked.until, last.flatten().filter(|_| unavailable.is_empty()));
+        lost += u32::from(!unavailable.is_empty());
+        match &blocked.plan.plan {
+            Some(plan) => {
+                planned += 1;
+                assert_eq!(plan.boxes, [blocked.at]);
+                assert!(there.iter().all(|(job, _)| plan.jobs.contains(job)));
+            }
+            None => unplanned += 1,
+        }
+    }
+    assert!(planned > 300 && unplanned > 300 && lost > 30, "{planned} {unplanned} {lost}");
+}
+
+/// A row of 12 nodes. Jobs 1 to 4 hold 1, 2, 1 and 3 of them.
+fn row() -> Machine {
+    let grid = Grid::mesh(&[12]).unwrap();
+    let mut machine = Machine::with_seed(grid, &"ff".parse::<Selection>().unwrap(), 1).unwrap();
+    for (job, base, side) in [(1, 1, 1), (2, 4, 2), (3, 8, 1), (4, 9, 3)] {
+        let at = Placement::Whole(Cuboid::new([base, 0, 0], [side, 1, 1]));
+        machine.allocate_at(JobId(job), at).unwrap();
+    }
+    machine
+}
+
+fn told(answer: &Why, grid: &Grid) -> Vec<String> {
+    answer.lines(&Words {
+        grid,
+        job: &|JobId(job)| format!("job {job}"),
+        time: &|Time(at)| format!("{:02}:{:02}", at / 60, at % 60),
+        strategy: "ff",
+        scheduler: "easy",
+    })
+}
+
+fn ask(machine: &mut Machine, nodes: u32, queued: Queued, most: usize) -> Vec<String> {
+    let asked = Asked::of(machine, &Request::shape([nodes as u16, 1, 1]));
+    let snapshot = Snapshot::of(machine);
+    let end = |JobId(job): JobId| Some(Time(600 + 60 * job));
+    let answer = why(&snapshot, &asked, queued, end, &SearchLimits::jobs(most));
+    told(&answer, machine.grid())
+}
+
+#[test]
+fn the_sentences_are_these() {
+    let mut machine = row();
+    assert_eq!(ask(&mut machine, 2, Queued::First, 2), ["It fits now, at <2> 2."]);
+    let reserved = Queued::Reserved { by: JobId(9), from: Time(660), until: Some(Time(860)) };
+    assert_eq!(
+        ask(&mut machine, 2, reserved, 2),
+        ["It fits, but job 9 has nodes reserved from 11:00 until 14:20, and it would not end \
+             before."]
+    );
+    let ahead = Queued::Ahead { reservation: 4, from: Time(660), until: Time(860) };
+    assert_eq!(
+        ask(&mut machine, 2, ahead, 2),
+        ["It fits, but nodes are reserved ahead from 11:00 until 14:20 (reservation 4), and it \
+             would not end before."]
+    );
+    assert_eq!(
+        ask(&mut machine, 2, Queued::Behind(Some(JobId(3))), 2),
+        ["It waits for its turn: by `easy`, job 3 starts before it."]
+    );
+    assert_eq!(
+        ask(&mut machine, 4, Queued::First, 0),
+        [
+            "It needs 4 nodes, and 5 are free, but `ff` finds no place for it among them; the \
+             cheapest place is freed by 1 job of 1 node, at 11:00.",
+            "In the way at <0> 4: job 1 (1 node).",
+        ]
+    );
+    assert_eq!(
+        ask(&mut machine, 4, Queued::First, 1)[2],
+        "Room there is made by moving job 1 from <1> 1 to <6> 1."
+    );
+    assert_eq!(
+        ask(&mut machine, 9, Queued::First, 2),
+        [
+            "It needs 9 nodes, and 5 are free; the cheapest place is freed by 3 jobs of 4 nodes, \
+             at 13:00.",
+            "In the way at <0> 9: job 2 (2 nodes), job 1 (1 node), job 3 (1 node).",
+        ]
+    );
+    assert_eq!(
+        ask(&mut machine, 13, Queued::First, 2),
+        ["It never fits: mesh:12 is too small for it."]
+    );
+    machine.fail(NodeId(3)).unwrap();
+    machine.fail(NodeId(6)).unwrap();
+    assert!(ask(&mut machine, 12, Queued::First, 2)[0].contains("cannot be had"));
+}
+
+#[test]
+fn of_many_blockers_the_largest_are_named() {
+    let grid = Grid::mesh(&[16]).unwrap();
+    let jobs: Vec<Vec<Cuboid>> =
+        (0..8).map(|job| vec![Cuboid::new([2 * job, 0, 0], [1 + job % 2, 1, 1])]).collect();
+    let snapshot = states::snapshot(grid, &jobs, &[]);
+    let asked = Asked::boxed(&snapshot, vec![Shape::new([16, 1, 1])]);
+    let answer = why(&snapshot, &asked, Queued::First, |_| None, &SearchLimits::jobs(2));
+    let lines = told(&answer, &grid);
+    assert_eq!(
+        lines[1],
+        "In the way at <0> 16: job 1 (2 nodes), job 3 (2 nodes), job 5 (2 nodes), job 7 (2 nodes), \
+         job 0 (1 node), and 3 more."
+    );
+    // Whoever knows some of the jobs alone is told no time and no move.
+    let limits = SearchLimits::jobs(2);
+    let full = why(&snapshot, &asked, Queued::First, end, &limits);
+    let some = full.clone().for_reader(&snapshot, |job| job.0 != 3);
+    assert!(full.blocked.as_ref().is_some_and(|blocked| !blocked.jobs.is_empty()));
+    let blocked = some.blocked.unwrap();
+    assert_eq!((blocked.until, blocked.sooner, blocked.plan.plan), (None, None, None));
+    assert_eq!(full.clone().for_reader(&snapshot, |_| true), full);
+}
