@@ -2,7 +2,7 @@
 
 use pavior_allocation::Selection;
 use pavior_allocation::explain::{Answer, State, answer};
-use pavior_answers::{Asked, Queued, SearchLimits, Shape, Snapshot, Why, Words, nearest, why};
+use pavior_answers::{Demand, Question, SearchLimits, Shape, Snapshot, Why, Words, nearest, why};
 use pavior_mesh::{Cuboid, Grid, JobId, Request};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMappingProxy, PyTuple};
@@ -45,8 +45,9 @@ pub(crate) fn explain(
     let boxes = Shape::all_for(request, &inner.machine, true);
     let why = request.shape.map(|shape| {
         let boxes = boxes.unwrap_or_else(|| vec![Shape::new(shape)]);
-        let asked = Asked::boxed(&snapshot, boxes);
-        why(&snapshot, &asked, Queued::First, |_| None, &SearchLimits::jobs(MOVED))
+        let demand = Demand::boxed(&snapshot, boxes);
+        let limits = SearchLimits::jobs(MOVED);
+        why(&snapshot, &Question { limits, ..Question::new(&demand, &|_| None) })
     });
     let nearest = request.shape.and_then(|shape| nearest(&snapshot, Shape::new(shape), 1).pop());
     let (grid, request, jobs) = (shared.grid, *request, inner.jobs.clone());
@@ -126,7 +127,7 @@ impl Explanation {
         PyTuple::new(py, self.lines())
     }
 
-    /// The place that it costs least to empty: that of the moves in `why`, if there are any.
+    /// The place that it costs least to empty.
     #[getter]
     fn blocked(&self) -> Option<Box> {
         let blocked = self.why.as_ref()?.blocked.as_ref();

@@ -283,12 +283,11 @@ def test_an_explanation_says_why_in_sentences() -> None:
     machine.allocate_at(Box((2, 0), (2, 2)), job="middle")
     why = machine.explain((3, 2))
     assert why.why == (
-        "It needs 6 nodes, and 8 are free, but `ff` finds no place for it among them; the cheapest place "
-        "is freed by 1 job of 4 nodes.",
-        "In the way at <0,0> 3x2: job middle (4 nodes).",
-        "Room there is made by moving job middle from <2,0> 2x2 to <3,0> 2x2.",
+        "It needs 6 nodes, and 8 are free, but `ff` finds no place for it among them.",
+        "In the way on 3x2 at 0,0: job middle (4 nodes).",
+        "Sooner: moving job middle from 2x2 at 2,0 to 2x2 at 3,0 frees 3x2 at 0,0.",
     )
     assert why.blocked == Box((0, 0), (3, 2)) and dict(why.blocked_by) == {"middle": 4}
     assert why.nearest is not None and why.fits is None
     assert "stroke-dasharray" in why._repr_svg_()
-    assert machine.explain((2, 2)).why == ("It fits now, at <0,0> 2x2.",)
+    assert machine.explain((2, 2)).why == ("It fits now, on 2x2 at 0,0.",)

@@ -84,7 +84,7 @@ def test_judgements_are_told_in_words_and_drawn() -> None:
         "<Judgement: refused. misses claims on mesh:3x3 to refuse only where no base is free; "
         "after 6 right answers one is wrong.>\n"
         "misses errs on mesh:3x3. Asked for 3x1, it refuses; it claims to refuse only where no base is "
-        "free, and <0,0> 3x1 is free.\n\n"
+        "free, and 3x1 at 0,0 is free.\n\n"
         "  2 | . . .\n  1 | . . .\n  0 | + + +\n      0 1 2\n\n  . free   + expected"
     )
     assert judgement.answers == 6 and judgement.asked is not None
@@ -134,7 +134,7 @@ def test_what_each_attribute_allows() -> None:
     assert "does not lie on the machine" in str(outside.counterexample)
     assert "<svg" in outside._repr_html_()
     refused = judge(Turned, "mesh:3x3")
-    assert "it may grant <0,0> 1x2 alone, moved to any base" in str(refused.counterexample)
+    assert "it may grant 1x2 at 0,0 alone, moved to any base" in str(refused.counterexample)
     allowed = type("Allowed", (Turned,), {"name": "turns-it", "turns": True})
     assert judge(allowed, "mesh:3x3")
     assert judge(Scattered, "mesh:3x3") and judge(Scattered, "torus:3x2x2")

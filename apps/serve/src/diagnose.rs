@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use pavior_allocation::explain;
 use pavior_allocation::{Answers, Machine, Selection};
-use pavior_answers::{self as answers, Asked, Queued, SearchLimits, Snapshot, why};
+use pavior_answers::{self as answers, Demand, PlannedStart, Queued, SearchLimits, Snapshot, why};
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, Request};
 use serde::Serialize;
@@ -124,7 +124,7 @@ pub(crate) struct Diagnosis {
     blocked: Option<Blocked>,
 }
 
-/// The place that it costs least to empty, and what is in the way there.
+/// The place where the request starts, and what is in the way there.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Blocked {
     #[schema(value_type = Vec<u16>)]
@@ -143,10 +143,10 @@ pub(crate) struct Blocked {
     /// Nodes there that are drained.
     #[schema(value_type = Vec<Vec<u16>>)]
     drained: Vec<Point>,
-    /// When the last of these leases ends; null if that is not known, or not for the caller.
+    /// When the place is free; null if that is not known, or not for the caller.
     #[schema(value_type = Option<String>, format = DateTime)]
     until: Option<Instant>,
-    /// The moves that make room there, if the caller may see them and they were looked for.
+    /// The moves that make room sooner, if the caller may see them and they were looked for.
     moves: Vec<Move>,
 }
 
@@ -167,7 +167,7 @@ pub(crate) struct Question<'a> {
     pub(crate) request: Request,
     /// What its queue says of it.
     pub(crate) queued: Queued,
-    pub(crate) planned: Option<Time>,
+    pub(crate) planned: Option<PlannedStart>,
     /// Whether moves that make room are looked for, which takes up to a second. They are told the
     /// operator alone.
     pub(crate) plans: bool,
@@ -235,33 +235,34 @@ impl Question<'_> {
         seed: u64,
     ) -> Result<Diagnosis, String> {
         let mut machine = machine(state, strategy, seed)?;
-        let asked = Asked::of(&mut machine, &self.request);
+        let demand = Demand::of(&mut machine, &self.request);
         let by_count = machine.answers(&self.request) == Answers::Count;
         let counts = counts(self.board, state, self.changes);
-        Ok(self.told(&Scene::of(self.view, &machine, counts), &asked, by_count))
+        Ok(self.told(&Scene::of(self.view, &machine, counts), &demand, by_count))
     }
 
     /// What stands in the way of the request, as the caller may know it: names of other tenants'
     /// leases are left out, and when they end. Where a strategy grants by count, nodes are what is
     /// missing, and no box is spoken of.
-    pub(crate) fn told(&self, scene: &Scene, asked: &Asked, by_count: bool) -> Diagnosis {
+    pub(crate) fn told(&self, scene: &Scene, demand: &Demand, by_count: bool) -> Diagnosis {
         let Question { view, board, caller, .. } = *self;
         let (grid, counts) = (&board.grid, scene.counts);
         let snapshot = &scene.snapshot;
         let max_jobs = if self.plans && caller.tenant.is_none() { MOVED } else { 0 };
         let limits = SearchLimits::jobs(max_jobs);
         let next = Cell::new(0);
-        let end = |job: JobId| scene.end(job, &next);
-        // The operator knows all leases.
+        // The operator knows all leases. Who knows some alone is told of their ends, and of no
+        // others.
         let knows = |job| caller.tenant.is_none() || lease(view, caller, job).is_some();
-        let mut why = why(snapshot, asked, self.queued, end, &limits).for_reader(snapshot, knows);
-        why.planned = self.planned;
-        let missing = match asked.placed {
+        let end = |job: JobId| scene.end(job, &next).filter(|_| knows(job));
+        let (queued, planned) = (self.queued, self.planned);
+        let why = why(snapshot, &answers::Question { demand, queued, planned, end: &end, limits });
+        let missing = match demand.placed {
             Some(_) => None,
-            None if asked.needed > counts.free => Some("nodes"),
+            None if demand.needed > counts.free => Some("nodes"),
             None => Some("place"),
         };
-        let boxes = !asked.boxes.is_empty();
+        let boxes = !demand.boxes.is_empty();
         let shape = self.request.shape.filter(|_| boxes && why.place.is_empty());
         let nearest =
             shape.and_then(|sides| answers::nearest(snapshot, answers::Shape::new(sides), 1).pop());
@@ -271,7 +272,7 @@ impl Question<'_> {
         Diagnosis {
             why: waits::Names::of(view, board, caller).lines(&why),
             counts,
-            needed: asked.needed,
+            needed: demand.needed,
             missing,
             fits: part(fits),
             nearest: part(nearest),
@@ -298,7 +299,7 @@ impl Question<'_> {
             blocked.unavailable.iter().partition(|&&node| is_drained(board, changes, node));
         let (largest, and_more) = blocked.largest();
         let busy = blocked.at.nodes(grid).filter(|&node| !snapshot.free().is_node_free(node));
-        let plan = blocked.plan.plan.as_ref();
+        let plan = blocked.moves.as_ref();
         Blocked {
             base: point(grid, blocked.at.base),
             sides: point(grid, blocked.at.sides),

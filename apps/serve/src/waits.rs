@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pavior_allocation::{Answers, Machine, Placement};
-use pavior_answers::{Cause, Queued, Why, Words};
+use pavior_answers::{Cause, PlannedStart, Queued, Why, Words};
 use pavior_kernel::{Time, shown};
 use pavior_mesh::{Grid, JobId, Request};
 use pavior_scheduling::{Calendar, Kept, Reserved, Standing};
@@ -152,7 +152,7 @@ impl<'a> Names<'a> {
             by,
             from: from.map(instant),
             until: until.map(instant),
-            planned: why.planned.map(instant),
+            planned: why.planned.map(|planned| instant(planned.at)),
         }
     }
 }
@@ -220,11 +220,16 @@ impl<'a> Asking<'a> {
     fn wait(&mut self, place: usize, one: &WaitingRequest) -> Why {
         let request = one.request();
         let needed = self.machine.needed(&request);
-        let planned = self.plan.own(one.id).map(|reserved| reserved.from);
+        let planned = self.plan.own(one.id).map(planned_start);
         let kept = self.standing.and_then(|standing| standing.kept.get(place).copied());
         let cause = self.cause(kept, &request, needed, one);
         let now = micros(self.now_ms);
-        Why::cause_alone(cause, needed, self.free.into(), planned.filter(|&at| at > now))
+        Why::cause_alone(
+            cause,
+            needed,
+            self.free.into(),
+            planned.filter(|planned| planned.at > now),
+        )
     }
 
     fn cause(
@@ -285,6 +290,13 @@ impl<'a> Asking<'a> {
         let met = self.calendar.in_the_way(now, one.estimate(), &placement)?;
         Some(Queued::Ahead { reservation: met.number(), from: met.from(), until: met.to() })
     }
+}
+
+/// When and where a reservation begins.
+fn planned_start(reserved: &Reserved) -> PlannedStart {
+    let parts = reserved.placement.as_ref().map_or(&[][..], Placement::parts);
+    let place = if let [part] = parts { Some(*part) } else { None };
+    PlannedStart { at: reserved.from, place }
 }
 
 /// The strategy was asked as often as it may be for one answer.

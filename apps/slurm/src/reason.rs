@@ -1,7 +1,9 @@
 //! What is told to users, in AdminComment: why a job waits, and where its box lies.
 
 use pavior_allocation::explain;
-use pavior_answers::{Asked, Queued, SearchLimits, Shape, Snapshot, Why, Words, nearest, why};
+use pavior_answers::{
+    Demand, Question, Queued, SearchLimits, Shape, Snapshot, Why, Words, nearest, why,
+};
 use pavior_kernel::shown;
 use pavior_mesh::{Cuboid, JobId, Request, Sides};
 
@@ -90,12 +92,13 @@ impl<'a> Told<'a> {
         let end = |job: JobId| State::end(ledger, job, now);
         let is_known = |job: JobId| ledger.jobs.len() as u64 > job.0;
         let why = request.shape.map(|sides| {
-            let asked = Asked::boxed(snapshot, vec![Shape::new(sides)]);
-            let of = |snapshot: &Snapshot| {
-                why(snapshot, &asked, Queued::Kept, end, &SearchLimits::jobs(moved))
-            };
+            let demand = Demand::boxed(snapshot, vec![Shape::new(sides)]);
+            let limits = SearchLimits::jobs(moved);
+            let question =
+                Question { queued: Queued::Kept, limits, ..Question::new(&demand, &end) };
+            let of = |snapshot: &Snapshot| why(snapshot, &question);
             let found = of(snapshot);
-            let plan = found.blocked.as_ref().and_then(|blocked| blocked.plan.plan.as_ref());
+            let plan = found.blocked.as_ref().and_then(|blocked| blocked.moves.as_ref());
             // Nodes that are being powered off are not moved.
             if plan.is_some_and(|plan| plan.moves.iter().any(|one| !is_known(one.job))) {
                 of(&snapshot.clone().keeping(|job, _| !is_known(job)))

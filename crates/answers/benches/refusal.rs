@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use pavior_allocation::{Machine, Placement};
-use pavior_answers::{Asked, Queued, SearchLimits, Shape, Snapshot, Why, nearest, why};
+use pavior_answers::{Demand, Question, SearchLimits, Shape, Snapshot, Why, nearest, why};
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid, JobId, Request};
 use pavior_trials::instructions::{FixedSet, collected};
@@ -42,13 +42,13 @@ fn main() -> ExitCode {
     for leases in leases.map_or(vec![10, 1_000, 10_000, 100_000], |leases| vec![leases]) {
         let (mut machine, width) = filled(leases);
         let request = Request::shape([width + 1, width + 1]);
-        let asked = Asked::of(&mut machine, &request);
+        let demand = Demand::of(&mut machine, &request);
         let snapshot = Snapshot::of(&machine);
         let begin = Instant::now();
-        let why = counted_why(&snapshot, &asked);
+        let why = counted_why(&snapshot, &demand);
         let why_ms = 1e3 * begin.elapsed().as_secs_f64();
         let begin = Instant::now();
-        let told = counted_told(&snapshot, &asked, &request);
+        let told = counted_told(&snapshot, &demand, &request);
         let told_ms = 1e3 * begin.elapsed().as_secs_f64();
         assert!(told.nearest.is_some() && told.largest.is_some(), "some nodes are free");
         let blockers = |why: &Why| why.blocked.as_ref().map_or(0, |blocked| blocked.jobs.len());
@@ -67,8 +67,9 @@ fn end(job: JobId) -> Option<Time> {
 
 /// The answer, with a plan of at most one move. Callgrind knows the function by its name.
 #[inline(never)]
-fn counted_why(snapshot: &Snapshot, asked: &Asked) -> Why {
-    why(snapshot, black_box(asked), Queued::First, end, &SearchLimits::jobs(1))
+fn counted_why(snapshot: &Snapshot, demand: &Demand) -> Why {
+    let (demand, limits) = (black_box(demand), SearchLimits::jobs(1));
+    why(snapshot, &Question { limits, ..Question::new(demand, &end) })
 }
 
 /// What the service tells in a new state.
@@ -80,8 +81,8 @@ struct Told {
 
 /// All that the service tells of a refusal, without a plan.
 #[inline(never)]
-fn counted_told(snapshot: &Snapshot, asked: &Asked, request: &Request) -> Told {
-    let why = why(snapshot, black_box(asked), Queued::First, end, &SearchLimits::jobs(0));
+fn counted_told(snapshot: &Snapshot, demand: &Demand, request: &Request) -> Told {
+    let why = why(snapshot, &Question::new(black_box(demand), &end));
     let shape = Shape::new(request.shape.expect("it asks for a box"));
     let nearest = nearest(snapshot, shape, 1).pop();
     Told { why, nearest, largest: snapshot.free().largest_free() }

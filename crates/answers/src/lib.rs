@@ -46,7 +46,7 @@ pub use plans::{
     RoomPlan, SearchLimits, Shape, Slots, Snapshot, TooHeavy, Weights, blockers, defragment, drain,
     earliest, fit, nearest, next_slot, room_by, slots, unblock, unblock_any,
 };
-pub use why::{Asked, Blocked, Cause, NAMED, Queued, Why, Words, why};
+pub use why::{Blocked, Cause, Demand, NAMED, PlannedStart, Question, Queued, Why, Words, why};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

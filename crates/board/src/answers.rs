@@ -106,7 +106,7 @@ impl Answers<'_> {
             let name = (self.name)(job);
             json!({ "lease": name, "job": name, "nodes": nodes })
         });
-        let moves = blocked.plan.plan.as_ref().map_or(&[][..], |plan| &plan.moves).iter();
+        let moves = blocked.moves.as_ref().map_or(&[][..], |plan| &plan.moves).iter();
         let moves = moves.map(|step| {
             let name = (self.name)(step.job);
             json!({ "job": name, "from": parts(&step.from), "to": parts(&step.to) })

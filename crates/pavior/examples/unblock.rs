@@ -3,7 +3,7 @@
 //! The jobs a, b and c are those of docs/first-scheduler.md: a has left the lowest row of a 4x4
 //! mesh, b is above that row, and c finds no place for its 2x2 among eight free nodes.
 
-use pavior::answers::{Asked, Queued, SearchLimits, Snapshot, why};
+use pavior::answers::{Demand, Question, SearchLimits, Snapshot, why};
 use pavior::{Cuboid, JobId, Machine, Request};
 
 const A: JobId = JobId(1);
@@ -19,12 +19,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let request = Request::shape([2, 2]);
     let refused = machine.allocate(C, &request).unwrap_err();
     println!("c waits: {refused}");
-    let (asked, snapshot) = (Asked::of(&mut machine, &request), Snapshot::of(&machine));
+    let (demand, snapshot) = (Demand::of(&mut machine, &request), Snapshot::of(&machine));
     // The ends of jobs are unknown, and the request is not in a queue behind others.
-    let why = why(&snapshot, &asked, Queued::First, |_| None, &SearchLimits::jobs(3));
+    let limits = SearchLimits::jobs(3);
+    let why = why(&snapshot, &Question { limits, ..Question::new(&demand, &|_| None) });
     let blocked = why.blocked.expect("the machine has room for it when empty");
     assert_eq!(blocked.jobs, [(B, 8)]);
-    let plan = blocked.plan.plan.expect("b can move");
+    let plan = blocked.moves.expect("b can move");
     // In this order each move finds its nodes free; a job's own old nodes count as free. A job with
     // several boxes moves as a whole: `to` replaces `from`, part by part.
     for step in &plan.moves {

@@ -3,7 +3,7 @@
 use pavior_allocation::explain::{self, Answer};
 use pavior_allocation::{Refusal, Registry, Selection};
 use pavior_answers::{
-    Asked, Blocked, Queued, SearchLimits, Shape, Snapshot, Why, Words, nearest, why,
+    Blocked, Demand, Question, SearchLimits, Shape, Snapshot, Why, Words, nearest, why,
 };
 use pavior_experiments::LeftOut;
 use pavior_files::FileUses;
@@ -62,10 +62,11 @@ fn diagnosed(busy: &Busy, request: &Request) -> Result<(Snapshot, Option<Why>), 
     let snapshot = Snapshot::of(&machine);
     let Some(shape) = request.shape else { return Ok((snapshot, None)) };
     let boxes = Shape::all_for(request, &machine, true);
-    let asked = Asked::boxed(&snapshot, boxes.unwrap_or_else(|| vec![Shape::new(shape)]));
+    let demand = Demand::boxed(&snapshot, boxes.unwrap_or_else(|| vec![Shape::new(shape)]));
     let ends = busy.ends().ok();
     let end = |job: JobId| ends.as_ref()?.rank(job);
-    let answer = why(&snapshot, &asked, Queued::First, end, &SearchLimits::jobs(MOVED));
+    let limits = SearchLimits::jobs(MOVED);
+    let answer = why(&snapshot, &Question { limits, ..Question::new(&demand, &end) });
     Ok((snapshot, Some(answer)))
 }
 
@@ -174,7 +175,7 @@ impl Story {
             |&(job, nodes): &(JobId, u64)| json!({ "job": self.busy.name(job), "nodes": nodes });
         let free = self.busy.state.free();
         let busy = blocked.at.nodes(grid).filter(|&node| !free.is_node_free(node)).count();
-        let moves = blocked.plan.plan.as_ref().map_or(&[][..], |plan| &plan.moves);
+        let moves = blocked.moves.as_ref().map_or(&[][..], |plan| &plan.moves);
         json!({
             "base": &blocked.at.base[..grid.axes()],
             "sides": &blocked.at.sides[..grid.axes()],

@@ -177,11 +177,11 @@ fn places_are_rows_of_csv() {
         stdout(&output)
     };
     let blockers = rows(&["--shape", "3x2", "--blockers"]);
-    assert_eq!(blockers, "place,weight,jobs\n\"<0,0> 3x2\",4,7\n");
+    assert_eq!(blockers, "place,weight,jobs\n\"3x2 at 0,0\",4,7\n");
     let earliest = rows(&["--shape", "3x2", "--earliest"]);
-    assert_eq!(earliest, "at,place\n12.5,\"<0,0> 3x2\"\n");
+    assert_eq!(earliest, "at,place\n12.5,\"3x2 at 0,0\"\n");
     let nearest = rows(&["--shape", "5x2", "--nearest", "1"]);
-    assert_eq!(nearest, "place\n\"<0,0> 2x2\"\n");
+    assert_eq!(nearest, "place\n\"2x2 at 0,0\"\n");
 }
 
 #[test]

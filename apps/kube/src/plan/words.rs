@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pavior_answers::{Asked, Queued, SearchLimits, Shape, Snapshot, Why, Words, why};
+use pavior_answers::{Demand, Question, Queued, SearchLimits, Shape, Snapshot, Why, Words, why};
 use pavior_kernel::{Date, Time};
 use pavior_mesh::JobId;
 
@@ -16,9 +16,10 @@ pub(crate) fn reason(
     moved: usize,
     end: &dyn Fn(JobId) -> Option<u64>,
 ) -> Why {
-    let asked = Asked::boxed(snapshot, vec![shape]);
+    let demand = Demand::boxed(snapshot, vec![shape]);
     let end = |job: JobId| end(job).map(Time);
-    why(snapshot, &asked, Queued::Kept, end, &SearchLimits::jobs(moved))
+    let (queued, limits) = (Queued::Kept, SearchLimits::jobs(moved));
+    why(snapshot, &Question { queued, limits, ..Question::new(&demand, &end) })
 }
 
 /// Says it in sentences; `name` is what a holder is called.

@@ -59,7 +59,7 @@ impl Diagnoses {
             plans: false,
             caller,
         };
-        let diagnosis = question.told(scene, &refused.asked, refused.by_count);
+        let diagnosis = question.told(scene, &refused.demand, refused.by_count);
         let mut answers = known.answers.lock().unwrap_or_else(PoisonError::into_inner);
         if answers.len() < MOST {
             answers.insert(asking(caller, refusal), diagnosis.clone());

@@ -240,7 +240,9 @@ fn what_slurm_says_of_nodes_that_were_down_does_not_keep_a_job_away() {
         let told = run.decide(&state, 1000).changes;
         let [Change::Tell { comment, .. }] = &told[..] else { panic!("{told:?}") };
         assert!(
-            comment.as_str().contains("the best place has 1 node that cannot be had"),
+            comment
+                .as_str()
+                .contains("cannot start before the unavailable node of 4x2 at 0,0 can be had"),
             "{comment:?}"
         );
         state.nodes[0].condition = Condition::Idle;
@@ -344,9 +346,9 @@ fn waiting_jobs_are_told_why_once() {
     let Some(Change::Tell { comment, .. }) = changes.first() else { panic!("{changes:?}") };
     assert_eq!(
         comment.as_str(),
-        "pavior: It needs 8 nodes, and 4 are free; the cheapest place is freed by 1 job of 4 \
-         nodes, at 1970-01-01T00:17:40Z. In the way at <0,0> 4x2: job 9 (4 nodes). Nearest free: \
-         <0,1> 4x1."
+        "pavior: It needs 8 nodes, and 4 are free; 4x2 at 0,0 is free first, at \
+         1970-01-01T00:17:40Z. In the way on 4x2 at 0,0: job 9 (4 nodes). Nearest free: 4x1 at \
+         0,1."
     );
     assert!(told(1005).is_empty() && told(1030).is_empty());
 }

@@ -118,7 +118,7 @@ fn suspended(cluster: &Cluster) {
     cluster.good(&format!("scontrol suspend {job}"));
     let large = alice("4x4", "-t 5", 1);
     // No time is told.
-    until_told(cluster, &large, "is freed by 1 job of 8 nodes. In the way at");
+    until_told(cluster, &large, "are free. In the way on");
     let beside = alice("2x2", "-t 60", 1);
     cluster.until_gone(&beside, 20);
     stays(cluster, &large);

@@ -95,7 +95,7 @@ impl Counterexample {
         }
     }
 
-    /// What was answered: `it refuses`, or `it grants <0,0> 2x3`.
+    /// What was answered: `it refuses`, or `it grants 2x3 at 0,0`.
     pub fn answered(&self) -> String {
         match &self.answer {
             None => "it refuses".to_string(),
@@ -216,7 +216,7 @@ mod tests {
             request: Request::shape([2, 1]),
             answer: answer.map(Placement::Whole),
             expected: vec![Cuboid::new([1, 0, 0], [2, 1, 1])],
-            reason: "<1,0> 2x1 comes first".to_string(),
+            reason: "2x1 at 1,0 comes first".to_string(),
             answers: 0,
         }
     }
@@ -228,11 +228,11 @@ mod tests {
         let refused = counterexample(free.clone(), None);
         assert_eq!(
             refused.to_string(),
-            "mine errs on mesh:3x2. Asked for 2x1, it refuses; <1,0> 2x1 comes first.\n\n  \
+            "mine errs on mesh:3x2. Asked for 2x1, it refuses; 2x1 at 1,0 comes first.\n\n  \
              1 | . . .\n  0 | # + +\n      0 1 2\n\n  . free   # busy   + expected"
         );
         let granted = counterexample(free, Some(Cuboid::new([0, 0, 0], [2, 1, 1]))).to_string();
-        assert!(granted.contains("it grants <0,0> 2x1; "), "{granted}");
+        assert!(granted.contains("it grants 2x1 at 0,0; "), "{granted}");
         assert!(granted.contains("  0 | X * +\n"), "{granted}");
         assert!(granted.ends_with("X granted, but busy   + expected   * granted and expected"));
     }

@@ -90,11 +90,11 @@ pub fn perfect_index(state: &State, shape: Sides) -> Option<i64> {
     fitting.map(|sides| most_contact(grid, sides)).max()
 }
 
-/// A box in words, such as `<2,5> 3x2`: its base, and its sides.
+/// Writes a box in words, such as `3x2 at 2,5`: its sides, and its base.
 pub fn words(grid: &Grid, cuboid: &Cuboid) -> String {
     let list = |numbers: [u16; 3], between: &str| {
         let shown: Vec<String> = numbers[..grid.axes()].iter().map(u16::to_string).collect();
         shown.join(between)
     };
-    format!("<{}> {}", list(cuboid.base, ","), list(cuboid.sides, "x"))
+    format!("{} at {}", list(cuboid.sides, "x"), list(cuboid.base, ","))
 }

@@ -1,14 +1,17 @@
-//! Why: what a request waits for, or would be refused for, as one answer that every door tells.
+//! Why: what a request waits for, or would be refused for, as one answer of every interface.
 //!
-//! The answer has a cause, and, where something stands in the way, one place. Blockers, the time
-//! at which they end, and the plan of moves all speak of that place:
+//! The answer has one time, one place and one notation. The time and the place are where the
+//! request starts:
 //!
-//! 1. If at most a few jobs can be moved so that a box of the request is free, the place is where
-//!    the cheapest such plan puts it ([`unblock_any`]).
-//! 2. Else it is the place whose jobs hold the fewest nodes together ([`blockers`]).
+//! 1. as the scheduler plans it, if that is known ([`Question::planned`]);
+//! 2. else the place that is free first by the expected ends of jobs ([`earliest`]);
+//! 3. else, where no end is known, the place whose jobs hold the fewest nodes ([`blockers`]), and
+//!    no time.
 //!
-//! `words.rs` is the one place where it becomes sentences. Names and times are those of the door:
-//! it says what a job is called, and how its clock reads.
+//! Then it says who stands there now, and which moves would make room sooner ([`unblock_any`]).
+//!
+//! `words.rs` is the one place where it becomes sentences. Names and times are those of the
+//! interface: it says what a job is called, and how its clock reads.
 
 mod words;
 
@@ -19,17 +22,16 @@ use pavior_mesh::{Cuboid, JobId, NodeId, Occupancy, Request, volume};
 use crate::plans::blockers::jobs_in;
 use crate::plans::earliest::first_end;
 use crate::{
-    Blockers, Earliest, Planned, SearchLimits, Shape, Snapshot, Weights, blockers, earliest, fit,
-    unblock_any,
+    MovePlan, SearchLimits, Shape, Snapshot, Weights, blockers, earliest, fit, unblock_any,
 };
 pub use words::Words;
 
 /// The most blockers that are named.
 pub const NAMED: usize = 5;
 
-/// A request that is asked about.
+/// What a request needs of a machine, and where its strategy would put it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct Demand {
     /// The boxes of which any will do; none where nodes are granted by their number, or where sets
     /// that are no boxes are allowed.
     pub boxes: Vec<Shape>,
@@ -39,26 +41,26 @@ pub struct Asked {
     pub placed: Option<Vec<Cuboid>>,
 }
 
-impl Asked {
+impl Demand {
     /// What a machine's strategy takes a request for, and where it would put it. Nothing changes.
-    pub fn of(machine: &mut Machine, request: &Request) -> Asked {
+    pub fn of(machine: &mut Machine, request: &Request) -> Demand {
         let placed = machine.probe(request).ok().map(|found| found.parts().to_vec());
-        Asked { placed, ..Asked::refused(machine, request) }
+        Demand { placed, ..Demand::refused(machine, request) }
     }
 
     /// The same of a request that the strategy has refused: it is not asked again.
-    pub fn refused(machine: &Machine, request: &Request) -> Asked {
+    pub fn refused(machine: &Machine, request: &Request) -> Demand {
         let by_count = machine.answers(request) == Answers::Count;
         let boxes = if by_count { None } else { Shape::all_for(request, machine, true) };
         let boxes = boxes.unwrap_or_default();
-        Asked { boxes, needed: machine.needed(request), placed: None }
+        Demand { boxes, needed: machine.needed(request), placed: None }
     }
 
     /// Boxes of as many nodes, where no strategy is asked: the first that is free is taken.
-    pub fn boxed(snapshot: &Snapshot, boxes: Vec<Shape>) -> Asked {
+    pub fn boxed(snapshot: &Snapshot, boxes: Vec<Shape>) -> Demand {
         let placed = boxes.iter().find_map(|&shape| fit(snapshot, shape)).map(|at| vec![at]);
         let needed = boxes.first().map_or(0, |shape| volume(shape.sides));
-        Asked { boxes, needed, placed }
+        Demand { boxes, needed, placed }
     }
 }
 
@@ -108,7 +110,16 @@ pub enum Cause {
     Queue(Queued),
 }
 
-/// What is in the way at the place that an answer speaks of.
+/// When and where the scheduler plans to start a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlannedStart {
+    /// The time.
+    pub at: Time,
+    /// The place; none if only nodes are counted, or if it is no box.
+    pub place: Option<Cuboid>,
+}
+
+/// What is in the way at the place where a request starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocked {
     /// The place.
@@ -118,13 +129,11 @@ pub struct Blocked {
     pub jobs: Vec<(JobId, u64)>,
     /// The nodes there that are not available.
     pub unavailable: Vec<NodeId>,
-    /// When the last of these jobs ends; none if that is not known of one, or if a node there is
-    /// not available.
+    /// When the place is free, if that is known: no sooner than every other place.
     pub until: Option<Time>,
-    /// Another place, if it is free before that.
-    pub sooner: Option<Earliest>,
-    /// The moves that make room there; no plan if there is none, or none was looked for.
-    pub plan: Planned,
+    /// The cheapest moves that make room for the request sooner, there or elsewhere; none if there
+    /// are none of so few jobs, or none were looked for.
+    pub moves: Option<MovePlan>,
 }
 
 impl Blocked {
@@ -144,8 +153,8 @@ pub struct Why {
     pub needed: u64,
     /// Those that are.
     pub free: u64,
-    /// When the scheduler plans to start it.
-    pub planned: Option<Time>,
+    /// When and where the scheduler plans to start it.
+    pub planned: Option<PlannedStart>,
     /// Where it would lie now, or the free place that the strategy does not take; else empty.
     pub place: Vec<Cuboid>,
     /// What is in the way, where a box is looked for and none is free.
@@ -154,84 +163,83 @@ pub struct Why {
     pub enough: Option<Time>,
 }
 
-/// Why a request does not start now.
+/// A question about a request that does not start.
+pub struct Question<'a> {
+    /// What it needs.
+    pub demand: &'a Demand,
+    /// What the queue says of it.
+    pub queued: Queued,
+    /// When the scheduler plans to start it, if that is known.
+    pub planned: Option<PlannedStart>,
+    /// When a running job is expected to end; none if that is not known, or not for who asks.
+    pub end: &'a dyn Fn(JobId) -> Option<Time>,
+    /// At most so many jobs are moved to make room; with 0 no moves are looked for.
+    pub limits: SearchLimits,
+}
+
+impl<'a> Question<'a> {
+    /// A question about a request in no queue, without moves.
+    pub fn new(demand: &'a Demand, end: &'a dyn Fn(JobId) -> Option<Time>) -> Question<'a> {
+        let (queued, limits) = (Queued::First, SearchLimits::jobs(0));
+        Question { demand, queued, planned: None, end, limits }
+    }
+}
+
+/// Says why a request does not start now.
 ///
-/// `end` says when a running job is expected to end. At most `limits.max_jobs` jobs are moved in a
-/// plan; with 0 none is looked for. Nothing is looked for where fewer nodes are free than it needs.
-///
-/// O(jobs + N) for each box and orientation, and the search of [`unblock_any`].
+/// Cost: O(log e) searches for a box among the nodes that are free after one of e ends, or O(jobs +
+/// N) for each box and orientation where no end is known; and the search of [`unblock_any`].
 ///
 /// ```
 /// use pavior_allocation::{Machine, Placement};
+/// use pavior_answers::{Demand, Question, SearchLimits, Snapshot, why};
 /// use pavior_kernel::Time;
 /// use pavior_mesh::{Cuboid, JobId, Request};
-/// use pavior_answers::{Asked, Queued, SearchLimits, Snapshot, why};
 ///
 /// let mut machine = Machine::new("mesh:4x2".parse()?, "bf")?;
 /// machine.allocate_at(JobId(7), Placement::Whole(Cuboid::new([1, 0], [1, 2])))?;
-/// let asked = Asked::of(&mut machine, &Request::shape([3, 2]));
-/// let (snapshot, limits) = (Snapshot::of(&machine), SearchLimits::jobs(1));
-/// let answer = why(&snapshot, &asked, Queued::First, |_| Some(Time(905)), &limits);
+/// let demand = Demand::of(&mut machine, &Request::shape([3, 2]));
+/// let end = |_| Some(Time(905));
+/// let question = Question { limits: SearchLimits::jobs(1), ..Question::new(&demand, &end) };
+/// let answer = why(&Snapshot::of(&machine), &question);
 /// let blocked = answer.blocked.expect("no place is free");
 /// assert_eq!((blocked.at, blocked.until), (Cuboid::new([0, 0], [3, 2]), Some(Time(905))));
 /// assert_eq!(blocked.jobs, [(JobId(7), 2)]);
-/// assert_eq!(blocked.plan.plan.expect("one move is enough").moves[0].to[0].base, [3, 0, 0]);
+/// assert_eq!(blocked.moves.expect("one move is enough").moves[0].to[0].base, [3, 0, 0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn why(
-    snapshot: &Snapshot,
-    asked: &Asked,
-    queued: Queued,
-    end: impl Fn(JobId) -> Option<Time>,
-    limits: &SearchLimits,
-) -> Why {
+pub fn why(snapshot: &Snapshot, question: &Question<'_>) -> Why {
+    let Question { demand, queued, .. } = *question;
     let free = u64::from(snapshot.free.count());
-    let found = asked.boxes.iter().find_map(|&shape| fit(snapshot, shape));
-    let cause = cause(snapshot, asked, queued, found.is_some());
-    let place = asked.placed.clone().or_else(|| found.map(|at| vec![at])).unwrap_or_default();
-    let blocked = if place.is_empty() && cause != Cause::Never {
-        blocked(snapshot, asked, &end, limits)
-    } else {
-        None
-    };
-    let by_count = asked.boxes.is_empty() && cause == Cause::Nodes;
-    let enough = by_count.then(|| enough(snapshot, asked.needed, end)).flatten();
-    Why { cause, needed: asked.needed, free, planned: None, place, blocked, enough }
+    let found = demand.boxes.iter().find_map(|&shape| fit(snapshot, shape));
+    let cause = cause(snapshot, demand, queued, found.is_some());
+    let place = demand.placed.clone().or_else(|| found.map(|at| vec![at])).unwrap_or_default();
+    let is_blocked = place.is_empty() && cause != Cause::Never;
+    let blocked = if is_blocked { blocked(snapshot, question) } else { None };
+    let by_count = demand.boxes.is_empty() && cause == Cause::Nodes;
+    let enough = by_count.then(|| enough(snapshot, demand.needed, question.end)).flatten();
+    let (needed, planned) = (demand.needed, question.planned);
+    Why { cause, needed, free, planned, place, blocked, enough }
 }
 
 impl Why {
-    /// Only the cause, which is cheap to say of many requests: no place is looked for beyond what
-    /// is given.
-    pub fn cause_alone(cause: Cause, needed: u64, free: u64, planned: Option<Time>) -> Why {
+    /// Makes an answer of the cause alone, which is cheap to say of many requests: no place is
+    /// looked for beyond what is given.
+    pub fn cause_alone(cause: Cause, needed: u64, free: u64, planned: Option<PlannedStart>) -> Why {
         let (place, blocked, enough) = (Vec::new(), None, None);
         Why { cause, needed, free, planned, place, blocked, enough }
     }
 
-    /// The same as one may know it who knows some of the jobs alone. When others end is not told,
-    /// nor where they would go.
-    #[must_use]
-    pub fn for_reader(mut self, snapshot: &Snapshot, knows: impl Fn(JobId) -> bool) -> Why {
-        let own = |blocked: &Blocked| blocked.jobs.iter().all(|&(job, _)| knows(job));
-        if let Some(blocked) = &mut self.blocked {
-            blocked.until = blocked.until.filter(|_| own(blocked));
-        }
-        // Whether all are known is asked only where it matters: they are many.
-        let nothing = Planned { plan: None, proven: false };
-        let tells = self.enough.is_some()
-            || self
-                .blocked
-                .as_ref()
-                .is_some_and(|blocked| blocked.sooner.is_some() || blocked.plan != nothing);
-        if tells && !snapshot.jobs().all(|(job, _)| knows(job)) {
-            self.enough = None;
-            if let Some(blocked) = &mut self.blocked {
-                (blocked.sooner, blocked.plan) = (None, nothing);
-            }
-        }
-        self
+    /// Returns when the request starts, as far as that is known: by the plan, or when its place is
+    /// free.
+    pub fn start(&self) -> Option<Time> {
+        let planned = self.planned.map(|planned| planned.at);
+        let freed = self.blocked.as_ref().and_then(|blocked| blocked.until);
+        planned.or(freed).or(self.enough)
     }
 
-    /// The place that the answer speaks of: where the request lies, or what is to be emptied.
+    /// Returns the place that the answer speaks of: where the request lies, or what is to be
+    /// emptied.
     pub fn places(&self) -> Vec<Cuboid> {
         match &self.blocked {
             Some(blocked) => vec![blocked.at],
@@ -240,57 +248,57 @@ impl Why {
     }
 }
 
-fn cause(snapshot: &Snapshot, asked: &Asked, queued: Queued, is_free: bool) -> Cause {
+fn cause(snapshot: &Snapshot, demand: &Demand, queued: Queued, is_free: bool) -> Cause {
     let grid = &snapshot.grid;
     let fits_empty = |shape: &Shape| shape.fits(grid);
-    let no_box = !asked.boxes.is_empty() && !asked.boxes.iter().any(fits_empty);
+    let no_box = !demand.boxes.is_empty() && !demand.boxes.iter().any(fits_empty);
     match queued {
-        _ if asked.needed > u64::from(grid.nodes()) || no_box => Cause::Never,
+        _ if demand.needed > u64::from(grid.nodes()) || no_box => Cause::Never,
         Queued::Behind(_) => Cause::Queue(queued),
-        _ if asked.needed > u64::from(snapshot.free.count()) => Cause::Nodes,
-        Queued::First if asked.placed.is_some() => Cause::Fits,
-        _ if asked.placed.is_some() => Cause::Queue(queued),
+        _ if demand.needed > u64::from(snapshot.free.count()) => Cause::Nodes,
+        Queued::First if demand.placed.is_some() => Cause::Fits,
+        _ if demand.placed.is_some() => Cause::Queue(queued),
         _ if is_free => Cause::Strategy,
         _ => Cause::Place,
     }
 }
 
-/// The place that it costs least to empty, and how.
-fn blocked(
-    snapshot: &Snapshot,
-    asked: &Asked,
-    end: &impl Fn(JobId) -> Option<Time>,
-    limits: &SearchLimits,
-) -> Option<Blocked> {
+/// The place where the request starts, who stands there, and how room could be made sooner.
+fn blocked(snapshot: &Snapshot, question: &Question<'_>) -> Option<Blocked> {
+    let Question { demand, planned, end, limits, .. } = question;
+    let boxes = &demand.boxes;
     let weights = Weights::nodes(snapshot);
-    let least = asked.boxes.iter().filter_map(|&shape| blockers(snapshot, shape, &weights));
-    let least = least.min_by_key(|found| (found.unavailable.len(), found.weight))?;
-    let plan = if limits.max_jobs > 0 {
-        unblock_any(snapshot, &asked.boxes, &weights, limits)
-    } else {
-        Planned { plan: None, proven: false }
+    let planned = planned.and_then(|planned| Some((planned.place?, Some(planned.at))));
+    let first = || {
+        let all = boxes.iter().filter_map(|&shape| earliest(snapshot, shape, end));
+        all.min_by_key(|found| found.at).map(|found| (found.place, Some(found.at)))
     };
-    let moved_to = plan.plan.as_ref().and_then(|plan| plan.boxes.first().copied());
-    let Blockers { at, jobs, unavailable, .. } = match moved_to {
-        None => least,
-        Some(at) => Blockers { at, jobs: jobs_in(snapshot, &at), weight: 0, unavailable: vec![] },
+    let least = || {
+        let all = boxes.iter().filter_map(|&shape| blockers(snapshot, shape, &weights));
+        let least = all.min_by_key(|found| (found.unavailable.len(), found.weight));
+        least.map(|found| (found.at, None))
     };
-    let mut ends = jobs.iter().map(|&job| end(job));
-    let until = ends.try_fold(Time::ZERO, |last, end| Some(last.max(end?)));
-    let until = until.filter(|_| unavailable.is_empty());
-    // What ends later makes no place free sooner.
-    let before = |job: JobId| end(job).filter(|&end| until.is_none_or(|until| end < until));
-    let soonest = asked.boxes.iter().filter_map(|&shape| earliest(snapshot, shape, before));
-    let soonest = soonest.min_by_key(|found| found.at);
-    let sooner = soonest.filter(|found| until.is_none_or(|until| found.at < until));
+    let (at, until) = planned.filter(|_| !boxes.is_empty()).or_else(first).or_else(least)?;
+    let moves = match limits.max_jobs {
+        0 => None,
+        _ => unblock_any(snapshot, boxes, &weights, limits).plan,
+    };
     let held = |job: JobId| {
         let found = snapshot.jobs.binary_search_by_key(&job, |(job, _)| *job).ok();
         let parts = found.map_or(&[][..], |index| snapshot.parts(index));
         parts.iter().map(|part| u64::from(part.volume())).sum()
     };
-    let mut jobs: Vec<(JobId, u64)> = jobs.into_iter().map(|job| (job, held(job))).collect();
+    let jobs = jobs_in(snapshot, &at).into_iter();
+    let mut jobs: Vec<(JobId, u64)> = jobs.map(|job| (job, held(job))).collect();
     jobs.sort_by_key(|&(job, nodes)| (std::cmp::Reverse(nodes), job));
-    Some(Blocked { at, jobs, unavailable, until, sooner, plan })
+    let is_lost = |node: &NodeId| !snapshot.healthy.is_node_free(*node);
+    let mut unavailable: Vec<NodeId> = if snapshot.healthy.count() == snapshot.grid.nodes() {
+        Vec::new()
+    } else {
+        at.nodes(&snapshot.grid).filter(is_lost).collect()
+    };
+    unavailable.sort_unstable();
+    Some(Blocked { at, jobs, unavailable, until, moves })
 }
 
 /// When so many nodes are free.

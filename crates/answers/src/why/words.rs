@@ -4,16 +4,16 @@ use pavior_allocation::explain;
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid, JobId};
 
-use super::{Blocked, Cause, Queued, Why};
+use super::{Blocked, Cause, PlannedStart, Queued, Why};
 
-/// How a door names things.
+/// What an interface calls jobs, times and settings.
 pub struct Words<'a> {
     /// The machine.
     pub grid: &'a Grid,
     /// What a job is called, such as `job 17`; what a reader may not know is called so that it
     /// tells nothing. A text of a user's comes here in harmless form.
     pub job: &'a dyn Fn(JobId) -> String,
-    /// A time by the door's clock.
+    /// A time by the interface's clock, with its zone.
     pub time: &'a dyn Fn(Time) -> String,
     /// The strategy.
     pub strategy: &'a str,
@@ -22,22 +22,46 @@ pub struct Words<'a> {
 }
 
 impl Why {
-    /// The answer in lines: one sentence, then who is in the way, then what would make room.
+    /// Writes the answer in lines: why it waits and when it starts, who stands there now, and what
+    /// would make it sooner.
     pub fn lines(&self, words: &Words<'_>) -> Vec<String> {
         let mut lines = vec![self.sentence(words)];
         if let Some(blocked) = &self.blocked {
             lines.push(blocked.in_the_way(words));
-            lines.extend(blocked.moves(words));
+            lines.extend(blocked.sooner(words));
         }
         lines
     }
 
-    /// The answer in one sentence.
+    /// Writes the reason in one sentence, with the time and the place of the start as far as they
+    /// are known.
     pub fn sentence(&self, words: &Words<'_>) -> String {
-        let text = self.clause(words);
-        match self.planned {
-            Some(at) => format!("{text}; it is planned to start at {}.", (words.time)(at)),
-            None => format!("{text}."),
+        format!("{}{}.", self.clause(words), self.start_clause(words))
+    }
+
+    /// When and where it starts, as the end of a sentence.
+    fn start_clause(&self, words: &Words<'_>) -> String {
+        let time = words.time;
+        let at = |at: Cuboid| explain::words(words.grid, &at);
+        match (&self.planned, &self.blocked) {
+            (Some(PlannedStart { at: start, place }), _) => {
+                let on = place.map_or_else(String::new, |place| format!(", on {}", at(place)));
+                format!("; it is planned to start at {}{on}", time(*start))
+            }
+            (None, Some(Blocked { at: place, until: Some(until), .. })) => {
+                format!("; {} is free first, at {}", at(*place), time(*until))
+            }
+            (None, Some(Blocked { at: place, unavailable, .. })) if !unavailable.is_empty() => {
+                let lost = match unavailable.len() {
+                    1 => "the unavailable node".to_string(),
+                    many => format!("{many} unavailable nodes"),
+                };
+                format!("; it cannot start before {lost} of {} can be had", at(*place))
+            }
+            (None, _) => {
+                let enough = self.enough.map(|at| format!("; enough are at {}", time(at)));
+                enough.unwrap_or_default()
+            }
         }
     }
 
@@ -47,21 +71,18 @@ impl Why {
         match self.cause {
             Cause::Fits => match &self.place[..] {
                 [] => "It fits now".to_string(),
-                [part] => format!("It fits now, at {}", at(part)),
+                [part] => format!("It fits now, on {}", at(part)),
                 parts => format!("It fits now, in {} boxes", parts.len()),
             },
             Cause::Nodes | Cause::Place => {
                 let lacks = format!("It needs {}, and {free} are free", count(*needed, "node"));
-                let lacks = match self.cause {
+                match self.cause {
                     Cause::Place => format!(
                         "{lacks}, but `{}` finds no place for it among them",
                         words.strategy
                     ),
                     _ => lacks,
-                };
-                let enough = self.enough.map(|at| format!("; enough are at {}", (words.time)(at)));
-                let freed = self.blocked.as_ref().map(|blocked| blocked.cheapest(words));
-                lacks + &enough.or(freed).unwrap_or_default()
+                }
             }
             Cause::Strategy => match self.place.first() {
                 Some(part) => format!(
@@ -77,7 +98,7 @@ impl Why {
                     .to_string()
             }
             Cause::Queue(Queued::Kept) if !self.place.is_empty() => format!(
-                "It fits, at {}, but the scheduler `{}` keeps it waiting",
+                "It fits, on {}, but the scheduler `{}` keeps it waiting",
                 at(&self.place[0]),
                 words.scheduler
             ),
@@ -120,22 +141,7 @@ impl Queued {
 }
 
 impl Blocked {
-    /// What frees the place, as the end of a sentence.
-    fn cheapest(&self, words: &Words<'_>) -> String {
-        let nodes = self.jobs.iter().map(|&(_, nodes)| nodes).sum();
-        let (jobs, nodes) = (count(self.jobs.len() as u64, "job"), count(nodes, "node"));
-        let lost = count(self.unavailable.len() as u64, "node");
-        if self.jobs.is_empty() {
-            return format!("; the best place has {lost} that cannot be had");
-        }
-        let until = self.until.map_or_else(String::new, |at| format!(", at {}", (words.time)(at)));
-        match self.unavailable.len() {
-            0 => format!("; the cheapest place is freed by {jobs} of {nodes}{until}"),
-            _ => format!("; the best place has {lost} that cannot be had, and {jobs} of {nodes}"),
-        }
-    }
-
-    /// Who is in the way there.
+    /// Who stands at the place.
     fn in_the_way(&self, words: &Words<'_>) -> String {
         let at = explain::words(words.grid, &self.at);
         let (named, more) = self.largest();
@@ -145,16 +151,12 @@ impl Blocked {
             all.push(count(self.unavailable.len() as u64, "unavailable node"));
         }
         let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-        let sooner = self.sooner.map_or_else(String::new, |sooner| {
-            let (place, at) = (explain::words(words.grid, &sooner.place), (words.time)(sooner.at));
-            format!("; {place} is free at {at}")
-        });
-        format!("In the way at {at}: {}{more}{sooner}.", all.join(", "))
+        format!("In the way on {at}: {}{more}.", all.join(", "))
     }
 
-    /// What would make room there, if that is known.
-    fn moves(&self, words: &Words<'_>) -> Option<String> {
-        let plan = self.plan.plan.as_ref()?;
+    /// What would make room sooner, if that is known.
+    fn sooner(&self, words: &Words<'_>) -> Option<String> {
+        let plan = self.moves.as_ref()?;
         let list = |parts: &[Cuboid]| {
             let parts: Vec<String> =
                 parts.iter().map(|part| explain::words(words.grid, part)).collect();
@@ -164,7 +166,8 @@ impl Blocked {
             format!("{} from {} to {}", (words.job)(step.job), list(&step.from), list(&step.to))
         };
         let steps: Vec<String> = plan.moves.iter().map(step).collect();
-        Some(format!("Room there is made by moving {}.", steps.join(", then ")))
+        let freed = list(&plan.boxes);
+        Some(format!("Sooner: moving {} frees {freed}.", steps.join(", then ")))
     }
 }
 

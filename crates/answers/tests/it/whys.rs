@@ -1,7 +1,10 @@
 //! Why: one place for blockers, times and moves, and its sentences.
 
 use pavior_allocation::{Machine, Placement, Selection};
-use pavior_answers::{Asked, Cause, Queued, SearchLimits, Shape, Snapshot, Why, Words, fit, why};
+use pavior_answers::{
+    Cause, Demand, PlannedStart, Question, Queued, SearchLimits, Shape, Snapshot, Weights, Why,
+    Words, earliest, fit, unblock, why,
+};
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request};
 
@@ -14,15 +17,16 @@ fn end(job: JobId) -> Option<Time> {
 /// The parts of an answer are of one place, and true of it.
 #[test]
 fn all_parts_speak_of_one_place() {
-    let (mut planned, mut unplanned, mut lost) = (0, 0, 0);
+    let (mut timed, mut moved, mut lost) = (0, 0, 0);
     for seed in 0..3_000 {
         let mut stream = Stream::new(seed, 0, "why");
         let drawn = states::draw(&mut stream);
         let snapshot = states::snapshot(drawn.grid, &drawn.jobs, &drawn.failed);
         let shape = Shape::new(drawn.shape);
-        let asked = Asked::boxed(&snapshot, vec![shape]);
+        let demand = Demand::boxed(&snapshot, vec![shape]);
         let limits = SearchLimits::jobs(2);
-        let answer = why(&snapshot, &asked, Queued::First, end, &limits);
+        let question = Question { limits, ..Question::new(&demand, &end) };
+        let answer = why(&snapshot, &question);
         let free = fit(&snapshot, shape);
         assert_eq!(answer.cause == Cause::Fits, free.is_some());
         assert_eq!(answer.place, free.into_iter().collect::<Vec<_>>());
@@ -42,22 +46,27 @@ fn all_parts_speak_of_one_place() {
         let mut unavailable: Vec<NodeId> = blocked.at.nodes(&drawn.grid).filter(is_lost).collect();
         unavailable.sort_unstable();
         assert_eq!(blocked.unavailable, unavailable);
-        let last = there
-            .iter()
-            .map(|&(job, _)| end(job))
-            .max_by_key(|end| end.map_or(u64::MAX, |end| end.0));
-        assert_eq!(blocked.until, last.flatten().filter(|_| unavailable.is_empty()));
-        lost += u32::from(!unavailable.is_empty());
-        match &blocked.plan.plan {
-            Some(plan) => {
-                planned += 1;
-                assert_eq!(plan.boxes, [blocked.at]);
-                assert!(there.iter().all(|(job, _)| plan.jobs.contains(job)));
-            }
-            None => unplanned += 1,
+        let first = earliest(&snapshot, shape, end);
+        assert_eq!(blocked.until, first.map(|first| first.at));
+        if let Some(first) = first {
+            assert_eq!(blocked.at, first.place);
+            timed += 1;
+            let last = there.iter().map(|&(job, _)| end(job).expect("it ends")).max();
+            assert_eq!((last, unavailable.len()), (blocked.until, 0));
         }
+        lost += u32::from(!unavailable.is_empty());
+        let moves = unblock(&snapshot, shape, &Weights::nodes(&snapshot), &limits).plan;
+        moved += u32::from(moves.is_some());
+        assert_eq!(blocked.moves, moves);
+        // The scheduler's plan is believed: the answer speaks of its place and its time.
+        let at = Cuboid::new([0; 3], blocked.at.sides);
+        let plan = PlannedStart { at: Time(9_999), place: Some(at) };
+        let answer = why(&snapshot, &Question { planned: Some(plan), ..question });
+        assert_eq!(answer.start(), Some(Time(9_999)));
+        let blocked = answer.blocked.expect("nothing is free");
+        assert_eq!((blocked.at, blocked.until), (at, Some(Time(9_999))));
     }
-    assert!(planned > 300 && unplanned > 300 && lost > 30, "{planned} {unplanned} {lost}");
+    assert!(timed > 300 && moved > 300 && lost > 30, "{timed} {moved} {lost}");
 }
 
 /// A row of 12 nodes. Jobs 1 to 4 hold 1, 2, 1 and 3 of them.
@@ -82,17 +91,18 @@ fn told(answer: &Why, grid: &Grid) -> Vec<String> {
 }
 
 fn ask(machine: &mut Machine, nodes: u32, queued: Queued, most: usize) -> Vec<String> {
-    let asked = Asked::of(machine, &Request::shape([nodes as u16, 1, 1]));
+    let demand = Demand::of(machine, &Request::shape([nodes as u16, 1, 1]));
     let snapshot = Snapshot::of(machine);
     let end = |JobId(job): JobId| Some(Time(600 + 60 * job));
-    let answer = why(&snapshot, &asked, queued, end, &SearchLimits::jobs(most));
+    let limits = SearchLimits::jobs(most);
+    let answer = why(&snapshot, &Question { queued, limits, ..Question::new(&demand, &end) });
     told(&answer, machine.grid())
 }
 
 #[test]
 fn the_sentences_are_these() {
     let mut machine = row();
-    assert_eq!(ask(&mut machine, 2, Queued::First, 2), ["It fits now, at <2> 2."]);
+    assert_eq!(ask(&mut machine, 2, Queued::First, 2), ["It fits now, on 2 at 2."]);
     let reserved = Queued::Reserved { by: JobId(9), from: Time(660), until: Some(Time(860)) };
     assert_eq!(
         ask(&mut machine, 2, reserved, 2),
@@ -112,21 +122,20 @@ fn the_sentences_are_these() {
     assert_eq!(
         ask(&mut machine, 4, Queued::First, 0),
         [
-            "It needs 4 nodes, and 5 are free, but `ff` finds no place for it among them; the \
-             cheapest place is freed by 1 job of 1 node, at 11:00.",
-            "In the way at <0> 4: job 1 (1 node).",
+            "It needs 4 nodes, and 5 are free, but `ff` finds no place for it among them; 4 at 0 \
+             is free first, at 11:00.",
+            "In the way on 4 at 0: job 1 (1 node).",
         ]
     );
     assert_eq!(
         ask(&mut machine, 4, Queued::First, 1)[2],
-        "Room there is made by moving job 1 from <1> 1 to <6> 1."
+        "Sooner: moving job 1 from 1 at 1 to 1 at 6 frees 4 at 0."
     );
     assert_eq!(
         ask(&mut machine, 9, Queued::First, 2),
         [
-            "It needs 9 nodes, and 5 are free; the cheapest place is freed by 3 jobs of 4 nodes, \
-             at 13:00.",
-            "In the way at <0> 9: job 2 (2 nodes), job 1 (1 node), job 3 (1 node).",
+            "It needs 9 nodes, and 5 are free; 9 at 0 is free first, at 13:00.",
+            "In the way on 9 at 0: job 2 (2 nodes), job 1 (1 node), job 3 (1 node).",
         ]
     );
     assert_eq!(
@@ -135,7 +144,11 @@ fn the_sentences_are_these() {
     );
     machine.fail(NodeId(3)).unwrap();
     machine.fail(NodeId(6)).unwrap();
-    assert!(ask(&mut machine, 12, Queued::First, 2)[0].contains("cannot be had"));
+    assert_eq!(
+        ask(&mut machine, 12, Queued::First, 2)[0],
+        "It needs 12 nodes, and 3 are free; it cannot start before 2 unavailable nodes of 12 at 0 \
+         can be had."
+    );
 }
 
 #[test]
@@ -144,20 +157,16 @@ fn of_many_blockers_the_largest_are_named() {
     let jobs: Vec<Vec<Cuboid>> =
         (0..8).map(|job| vec![Cuboid::new([2 * job, 0, 0], [1 + job % 2, 1, 1])]).collect();
     let snapshot = states::snapshot(grid, &jobs, &[]);
-    let asked = Asked::boxed(&snapshot, vec![Shape::new([16, 1, 1])]);
-    let answer = why(&snapshot, &asked, Queued::First, |_| None, &SearchLimits::jobs(2));
+    let demand = Demand::boxed(&snapshot, vec![Shape::new([16, 1, 1])]);
+    let answer = why(&snapshot, &Question::new(&demand, &|_| None));
     let lines = told(&answer, &grid);
     assert_eq!(
         lines[1],
-        "In the way at <0> 16: job 1 (2 nodes), job 3 (2 nodes), job 5 (2 nodes), job 7 (2 nodes), \
+        "In the way on 16 at 0: job 1 (2 nodes), job 3 (2 nodes), job 5 (2 nodes), job 7 (2 nodes), \
          job 0 (1 node), and 3 more."
     );
-    // Whoever knows some of the jobs alone is told no time and no move.
-    let limits = SearchLimits::jobs(2);
-    let full = why(&snapshot, &asked, Queued::First, end, &limits);
-    let some = full.clone().for_reader(&snapshot, |job| job.0 != 3);
-    assert!(full.blocked.as_ref().is_some_and(|blocked| !blocked.jobs.is_empty()));
-    let blocked = some.blocked.unwrap();
-    assert_eq!((blocked.until, blocked.sooner, blocked.plan.plan), (None, None, None));
-    assert_eq!(full.clone().for_reader(&snapshot, |_| true), full);
+    // Whoever knows the ends of some jobs alone is told no time that depends on others.
+    let some = |job: JobId| end(job).filter(|_| job.0 != 3);
+    let answer = why(&snapshot, &Question::new(&demand, &some));
+    assert_eq!(answer.blocked.unwrap().until, None);
 }

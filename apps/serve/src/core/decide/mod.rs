@@ -1,7 +1,7 @@
 //! The decision: how a command becomes records.
 
 use pavior_allocation::{Answers, Refusal};
-use pavior_answers::Asked;
+use pavior_answers::Demand;
 use pavior_mesh::{Cuboid, Request};
 
 mod batch;
@@ -39,7 +39,7 @@ pub struct Refused {
     /// Why.
     pub refusal: Refusal,
     /// What the strategy takes it for.
-    pub asked: Asked,
+    pub demand: Demand,
     /// Whether the strategy grants it by the number of free nodes alone.
     pub by_count: bool,
 }
@@ -366,9 +366,9 @@ impl Deciding<'_> {
     /// A request that the strategy refuses, and what it takes it for.
     fn refused(&self, board: usize, request: Request, refusal: Refusal) -> Stop {
         let machine = self.state.boards[board].machine();
-        let asked = Asked::refused(machine, &request);
+        let demand = Demand::refused(machine, &request);
         let by_count = machine.answers(&request) == Answers::Count;
-        Stop::Refused(Refused { board, request, refusal, asked, by_count })
+        Stop::Refused(Refused { board, request, refusal, demand, by_count })
     }
 
     /// Books what the machine has granted under the next number. What the scheduler had in mind for

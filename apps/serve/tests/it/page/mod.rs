@@ -49,7 +49,7 @@ fn the_page_shows_the_machine_live_and_as_it_was() {
     browser.value("document.querySelector('#waiting .act').click()");
     browser.shows("answer", "It needs 256 nodes, and 159 are free");
     browser.shows("answer", "nearest free box");
-    browser.shows("answer", "In the way at <0,0,0> 8x8x4");
+    browser.shows("answer", "In the way on 8x8x4 at 0,0,0");
     browser.picture("refusal-3d");
     browser.press("2");
     browser.until("!document.getElementById('flat').hidden");
@@ -91,15 +91,15 @@ fn the_page_shows_the_machine_live_and_as_it_was() {
 fn moves_are_drawn(browser: &mut Browser) {
     browser.value("document.getElementById('shape').value = '8x4x4'");
     browser.value("document.querySelector('#ask button').click()");
-    browser.shows("answer", "Room there is made by moving");
+    browser.shows("answer", "Sooner: moving");
     browser.shows("answer", "job first from");
     browser.shows("answer", "job <b>second</b> from");
     assert_eq!(browser.value("window.pavior.page.moves.length"), 2);
     // Blockers, moves and the red place are of one place.
     let red = "(() => { const [{ part }] = window.pavior.page.marks;
-      return `<${part.base.join(',')}> ${part.sides.join('x')}`; })()";
+      return `${part.sides.join('x')} at ${part.base.join(',')}`; })()";
     let red = browser.value(red);
-    browser.shows("answer", &format!("In the way at {}:", red.as_str().unwrap()));
+    browser.shows("answer", &format!("In the way on {}:", red.as_str().unwrap()));
     browser.picture("moves-2d");
     browser.press("3");
     browser.until("document.getElementById('flat').hidden");

@@ -40,9 +40,9 @@ fn an_ending_job_is_about_to_be_gone() {
     assert!(opens(&decision.changes).is_empty(), "{decision:?}");
     assert_eq!(
         told(&decision, "1"),
-        "pavior: It needs 8 nodes, and 4 are free; the cheapest place is freed by 1 job of 4 \
-         nodes, at 1970-01-01T00:21:41Z. In the way at <0,0> 4x2: job 9 (4 nodes). Nearest free: \
-         <0,1> 4x1."
+        "pavior: It needs 8 nodes, and 4 are free; 4x2 at 0,0 is free first, at \
+         1970-01-01T00:21:41Z. In the way on 4x2 at 0,0: job 9 (4 nodes). Nearest free: 4x1 at \
+         0,1."
     );
 }
 
@@ -73,9 +73,9 @@ fn nodes_that_are_powered_off_are_free_in_a_moment() {
     assert!(opens(&decision.changes).is_empty(), "{decision:?}");
     assert_eq!(
         told(&decision, "1"),
-        "pavior: It needs 8 nodes, and 6 are free; the cheapest place is freed by 1 job of 2 \
-         nodes, at 1970-01-01T00:21:41Z. In the way at <0,0> 4x2: nodes that are being powered \
-         off (2 nodes). Nearest free: <0,1> 4x1."
+        "pavior: It needs 8 nodes, and 6 are free; 4x2 at 0,0 is free first, at \
+         1970-01-01T00:21:41Z. In the way on 4x2 at 0,0: nodes that are being powered off (2 \
+         nodes). Nearest free: 4x1 at 0,1."
     );
     assert_eq!((decision.free, decision.failed), (6, 0));
     // What has room elsewhere does not wait for them.
