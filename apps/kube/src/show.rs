@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pavior_allocation::explain;
-use pavior_answers::{Shape, Snapshot, nearest};
+use pavior_answers::{Queued, Shape, Snapshot, nearest};
 use pavior_board::{Answers, Asked, Drawn, Head, Told, View, joined, part, snapshot};
 use pavior_kernel::{Date, Time};
 use pavior_mesh::{JobId, NodeId, Request, volume};
@@ -74,15 +74,15 @@ impl Shown {
         })
     }
 
-    /// Why a request waits.
-    fn told(&self, snapshot: &Snapshot, request: &Request) -> Told {
+    /// Why a request waits, or would wait.
+    fn told(&self, snapshot: &Snapshot, request: &Request, queued: Queued) -> Told {
         let Some(sides) = request.shape else {
             return Told { lines: Vec::new(), why: None, nearest: None };
         };
         let turned = request.freedom.is_none();
         let shape = if turned { Shape::new(sides) } else { Shape::fixed(sides) };
         let holder = |job: JobId| &self.held[job.0 as usize];
-        let why = reason(snapshot, shape, MOVED, &|job| holder(job).end);
+        let why = reason(snapshot, shape, (MOVED, queued, None), &|job| holder(job).end);
         let lines = lines(&self.site, &why, &|job| holder(job).name.clone());
         let blocked = why.blocked.is_some();
         let nearest = blocked.then(|| nearest(snapshot, shape, 1).pop()).flatten();
@@ -193,7 +193,8 @@ impl View for Shown {
                 Err(fault) => return Err(fault.to_string()),
             },
         };
-        let why = |snapshot: &Snapshot| self.told(snapshot, &request);
+        let queued = if waiting.is_some() { Queued::Kept } else { Queued::First };
+        let why = |snapshot: &Snapshot| self.told(snapshot, &request, queued);
         self.answers(|answers| answers.explain(&request, why, waiting.map(waits_for).as_ref()))
     }
 
@@ -209,7 +210,7 @@ impl View for Shown {
         let waiting = self.named(job).ok_or_else(|| "no such Job waits or runs".to_string())?;
         let Some(request) = waiting.request else { return Ok(format!("{job}: {}", waiting.why)) };
         let snapshot = snapshot(&self.state(), &self.site.strategy)?;
-        let mut lines = self.told(&snapshot, &request).lines;
+        let mut lines = self.told(&snapshot, &request, Queued::Kept).lines;
         let foretold = self.foretold.as_ref();
         lines.extend(foretold.and_then(|one| one.words(&waiting.job.uid, date)));
         Ok(format!("{job} waits: {}\n{}", waiting.why, lines.join("\n")))

@@ -1,15 +1,19 @@
 """A live machine: names, errors, copies, threads."""
 
 import copy
+import json
 import pickle
 import threading
 import typing
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import pavior
 from pavior import Box, Machine, Refused, _native, _types
+
+ROOT = Path(__file__).parents[3]
 
 
 def test_the_first_example_of_the_tbl_paper() -> None:
@@ -291,3 +295,20 @@ def test_an_explanation_says_why_in_sentences() -> None:
     assert why.nearest is not None and why.fits is None
     assert "stroke-dasharray" in why._repr_svg_()
     assert machine.explain((2, 2)).why == ("It fits now, on 2x2 at 0,0.",)
+
+
+def test_an_explanation_is_that_of_the_table_that_every_interface_is_asked() -> None:
+    cases = json.loads((ROOT / "xtask/trials/cases/answers.json").read_text())
+    for case in cases:
+        machine = Machine("mesh:4x2", "ff")
+        for job in case["jobs"]:
+            machine.allocate_at(Box(tuple(job["base"]), tuple(job["sides"])), job=job["job"])
+        for node in case["unavailable"]:
+            machine.fail(tuple(node))
+        why = [line.replace("`ff`", "`S`") for line in machine.explain(tuple(case["shape"])).why]
+        # A machine knows no ends of jobs: the table's clause about the time is left out, and the place is then the one
+        # whose jobs hold the fewest nodes.
+        first = case["why"][0].partition("; ")[0].rstrip(".")
+        assert why[0].startswith(first), case["case"]
+        if "cannot start" in case["why"][0] or len(case["why"]) == 1:
+            assert why == case["why"], case["case"]

@@ -220,16 +220,13 @@ impl<'a> Asking<'a> {
     fn wait(&mut self, place: usize, one: &WaitingRequest) -> Why {
         let request = one.request();
         let needed = self.machine.needed(&request);
-        let planned = self.plan.own(one.id).map(planned_start);
+        let planned = self.plan.own(one.id).map(PlannedStart::reserved);
         let kept = self.standing.and_then(|standing| standing.kept.get(place).copied());
         let cause = self.cause(kept, &request, needed, one);
         let now = micros(self.now_ms);
-        Why::cause_alone(
-            cause,
-            needed,
-            self.free.into(),
-            planned.filter(|planned| planned.at > now),
-        )
+        let is_told = |at: Time| at > now && at.since(now) < ENDLESS;
+        let planned = planned.filter(|planned| is_told(planned.at));
+        Why::cause_alone(cause, needed, self.free.into(), planned)
     }
 
     fn cause(
@@ -290,13 +287,6 @@ impl<'a> Asking<'a> {
         let met = self.calendar.in_the_way(now, one.estimate(), &placement)?;
         Some(Queued::Ahead { reservation: met.number(), from: met.from(), until: met.to() })
     }
-}
-
-/// When and where a reservation begins.
-fn planned_start(reserved: &Reserved) -> PlannedStart {
-    let parts = reserved.placement.as_ref().map_or(&[][..], Placement::parts);
-    let place = if let [part] = parts { Some(*part) } else { None };
-    PlannedStart { at: reserved.from, place }
 }
 
 /// The strategy was asked as often as it may be for one answer.

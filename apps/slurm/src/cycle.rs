@@ -441,7 +441,10 @@ fn tell(
             continue;
         }
         let comment = match why {
-            Err(request) => reason::waiting(config, ledger, &state.snapshot(request), request, now),
+            Err(request) => {
+                let (snapshot, planned) = (state.snapshot(request), state.planned(index, now));
+                reason::waiting(config, ledger, &snapshot, request, (now, planned))
+            }
             Ok(why) => why.clone(),
         };
         let new = last.is_none_or(|(_, text)| *text != comment);

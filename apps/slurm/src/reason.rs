@@ -2,7 +2,7 @@
 
 use pavior_allocation::explain;
 use pavior_answers::{
-    Demand, Question, Queued, SearchLimits, Shape, Snapshot, Why, Words, nearest, why,
+    Demand, PlannedStart, Question, Queued, SearchLimits, Shape, Snapshot, Why, Words, nearest, why,
 };
 use pavior_kernel::shown;
 use pavior_mesh::{Cuboid, JobId, Request, Sides};
@@ -60,12 +60,29 @@ pub(crate) fn waiting(
     ledger: &Ledger,
     snapshot: &Snapshot,
     request: &Request,
-    now: u64,
+    (now, planned): (u64, Option<PlannedStart>),
 ) -> Note {
-    let told = Told::of(config, ledger, snapshot, request, (now, 0));
+    let told = Told::of(
+        config,
+        ledger,
+        snapshot,
+        request,
+        &Context { now, moved: 0, queued: Queued::Kept, planned },
+    );
     let (mut lines, nearest) = (told.lines(), told.nearest());
     lines.extend(nearest.map(|at| format!("Nearest free: {}.", explain::words(&config.grid, &at))));
     Note::new(&format!("pavior: {}", lines.join(" ").replace('`', "")))
+}
+
+/// What an answer depends on besides machine and request.
+pub(crate) struct Context {
+    pub(crate) now: u64,
+    /// The most jobs that are moved to make room.
+    pub(crate) moved: usize,
+    /// What the queue says of the request.
+    pub(crate) queued: Queued,
+    /// When it is planned to start.
+    pub(crate) planned: Option<PlannedStart>,
 }
 
 /// Why a request waits or would wait, and who tells it of what.
@@ -80,22 +97,21 @@ pub(crate) struct Told<'a> {
 }
 
 impl<'a> Told<'a> {
-    /// Of a machine as it is for a request; at most so many jobs are moved in a plan. Jobs end by
-    /// their time limits.
+    /// Finds out why a request would wait on a machine as it is. Jobs end by their time limits.
     pub(crate) fn of(
         config: &'a Config,
         ledger: &'a Ledger,
         snapshot: &'a Snapshot,
         request: &Request,
-        (now, moved): (u64, usize),
+        context: &Context,
     ) -> Told<'a> {
+        let &Context { now, moved, queued, planned } = context;
         let end = |job: JobId| State::end(ledger, job, now);
         let is_known = |job: JobId| ledger.jobs.len() as u64 > job.0;
         let why = request.shape.map(|sides| {
             let demand = Demand::boxed(snapshot, vec![Shape::new(sides)]);
             let limits = SearchLimits::jobs(moved);
-            let question =
-                Question { queued: Queued::Kept, limits, ..Question::new(&demand, &end) };
+            let question = Question { queued, limits, planned, ..Question::new(&demand, &end) };
             let of = |snapshot: &Snapshot| why(snapshot, &question);
             let found = of(snapshot);
             let plan = found.blocked.as_ref().and_then(|blocked| blocked.moves.as_ref());

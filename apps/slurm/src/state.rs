@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use pavior_allocation::{Machine, Placement};
-use pavior_answers::Snapshot;
+use pavior_answers::{PlannedStart, Snapshot};
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, JobId, NodeId, Occupancy, Request, Sides, orientations, tile, volume};
 use pavior_scheduling::Dispatcher;
@@ -93,6 +93,14 @@ impl State {
             Some(nodes) => whole.within(nodes),
             None => whole,
         }
+    }
+
+    /// When and where the scheduler plans to start a waiting job; none if it waits for jobs that
+    /// never end.
+    pub(crate) fn planned(&self, index: usize, now: u64) -> Option<PlannedStart> {
+        let standing = self.dispatcher.standing(Time(now));
+        let end = Time(now.saturating_add(ENDLESS / 2));
+        PlannedStart::of(standing.as_ref(), JobId(index as u64), end)
     }
 
     pub(crate) fn of(

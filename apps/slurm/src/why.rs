@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use pavior_allocation::explain;
+use pavior_answers::Queued as Waits;
 use pavior_kernel::shown;
 use pavior_mesh::{Cuboid, JobId};
 
@@ -12,7 +13,7 @@ use crate::foretold::{Past, Queued};
 use crate::ledger::{Ledger, Phase};
 use crate::limits::{Limits, Reader};
 use crate::names::{JobName, NodeName};
-use crate::reason::{self, Told};
+use crate::reason::{self, Context, Told};
 use crate::site::Site;
 use crate::state::{Role, Seen, State, Unplaced, request};
 use crate::{Config, SlurmError};
@@ -94,9 +95,11 @@ fn tell(
         return Ok(format!("{name} is not started yet: limit {limit}"));
     }
     let snapshot = state.snapshot(&asked);
-    let told = Told::of(config, ledger, &snapshot, &asked, (now, MOVED));
-    let mut lines = told.lines();
     cycle::queue(ledger, &mut state, &mut limits, view);
+    let planned = state.planned(index, now);
+    let context = Context { now, moved: MOVED, queued: Waits::Kept, planned };
+    let told = Told::of(config, ledger, &snapshot, &asked, &context);
+    let mut lines = told.lines();
     let queued = Queued { config, ledger, state: &state, now };
     lines.push(queued.told(index, past().as_ref(), &mut shaper)?);
     Ok(lines.join("\n"))

@@ -13,11 +13,13 @@
 //! attack    area   what was tried   times tried   times failed
 //! ```
 
+mod answers;
 #[cfg(feature = "browser")]
 mod browser;
 pub mod instructions;
 mod size;
 
+pub use answers::{ANSWERS, in_words_of_the_table};
 #[cfg(feature = "browser")]
 pub use browser::Browser;
 pub use size::{SEEDS, SIZE, Size, left_out, seeds, size};

@@ -4,6 +4,7 @@
 
 mod advise;
 mod allocate;
+mod answers;
 mod attacks;
 mod bench;
 mod docs;

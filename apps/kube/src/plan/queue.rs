@@ -4,10 +4,10 @@ use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 
 use pavior_allocation::Placement as Held;
-use pavior_answers::{Shape, Snapshot, Why};
+use pavior_answers::{PlannedStart, Queued, Shape, Snapshot, Why};
 use pavior_kernel::{Time, shown};
 use pavior_mesh::{Cuboid, JobId, NodeId, Occupancy, Request};
-use pavior_scheduling::run_forward;
+use pavior_scheduling::{Standing, run_forward};
 use pavior_workload::{Job as Told, Service};
 
 use super::act::{Act, Seen};
@@ -112,12 +112,21 @@ pub(super) fn place<'a>(
     let still = queue.jobs.iter().filter(|waits| !started.contains(&waits.id));
     // One picture for all that are told why they wait, and one reason for those that ask the same.
     let snapshot = LazyCell::new(|| Snapshot::of(state.dispatcher.machine()));
+    let standing = state.dispatcher.standing(Time(state.now));
     let mut reasons = HashMap::new();
     let told = still.enumerate().flat_map(|(place, waits)| {
         let why = if place < depth.told {
-            let reason = reasons.entry((waits.request, waits.within));
-            let reason = reason.or_insert_with(|| state.reason(&snapshot, waits, depth.moved));
-            reason.as_ref().map_or(String::new(), |why| state.words(plot, why, waits, depth.asker))
+            let planned = state.planned(standing.as_ref(), waits.id);
+            let find = || state.reason(&snapshot, waits, (depth.moved, planned));
+            // What is reserved for one of them is an answer of its own.
+            let why = match planned {
+                Some(_) => find(),
+                None => {
+                    let shared = reasons.entry((waits.request, waits.within));
+                    shared.or_insert_with(find).clone()
+                }
+            };
+            why.map_or(String::new(), |why| state.words(plot, &why, waits, depth.asker))
         } else {
             format!("{place} wait before it")
         };
@@ -369,15 +378,26 @@ impl<'a> State<'a> {
         Question::of(plot, &memory.past, &self.dispatcher, self.now, known, waiting)
     }
 
+    /// What the scheduler has reserved for a Job, if that is within half a year: others that say
+    /// nothing run for a year.
+    fn planned(&self, standing: Option<&Standing>, job: JobId) -> Option<PlannedStart> {
+        PlannedStart::of(standing, job, Time(self.now + ENDLESS / 2))
+    }
+
     /// Why a Job does not start, if it asks for a shape.
-    fn reason(&self, snapshot: &Snapshot, waits: &Candidate<'_>, moved: usize) -> Option<Why> {
+    fn reason(
+        &self,
+        snapshot: &Snapshot,
+        waits: &Candidate<'_>,
+        (moved, planned): (usize, Option<PlannedStart>),
+    ) -> Option<Why> {
         let sides = waits.request.shape?;
         let within = waits.within.map(|within| snapshot.clone().within(&self.pools[within]));
         let snapshot = within.as_ref().unwrap_or(snapshot);
         let turned = waits.request.freedom.is_none();
         let shape = if turned { Shape::new(sides) } else { Shape::fixed(sides) };
         let end = |job: JobId| self.holder(job)?.end;
-        Some(words::reason(snapshot, shape, moved, &end))
+        Some(words::reason(snapshot, shape, (moved, Queued::Kept, planned), &end))
     }
 
     /// The same in sentences. Who has a plan made may not see all names.

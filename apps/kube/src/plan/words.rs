@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use pavior_answers::{Demand, Question, Queued, SearchLimits, Shape, Snapshot, Why, Words, why};
+use pavior_answers::{
+    Demand, PlannedStart, Question, Queued, SearchLimits, Shape, Snapshot, Why, Words, why,
+};
 use pavior_kernel::{Date, Time};
 use pavior_mesh::JobId;
 
@@ -13,13 +15,13 @@ use super::Site;
 pub(crate) fn reason(
     snapshot: &Snapshot,
     shape: Shape,
-    moved: usize,
+    (moved, queued, planned): (usize, Queued, Option<PlannedStart>),
     end: &dyn Fn(JobId) -> Option<u64>,
 ) -> Why {
     let demand = Demand::boxed(snapshot, vec![shape]);
     let end = |job: JobId| end(job).map(Time);
-    let (queued, limits) = (Queued::Kept, SearchLimits::jobs(moved));
-    why(snapshot, &Question { queued, limits, ..Question::new(&demand, &end) })
+    let limits = SearchLimits::jobs(moved);
+    why(snapshot, &Question { queued, limits, planned, ..Question::new(&demand, &end) })
 }
 
 /// Says it in sentences; `name` is what a holder is called.

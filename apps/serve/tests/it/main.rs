@@ -1,6 +1,7 @@
 //! The service, from outside: its core against a model, its journal on a bad disk, and real
 //! processes that are killed, paused and looked at.
 
+mod answers;
 mod attacks;
 mod certificates;
 mod client;

@@ -346,9 +346,9 @@ fn waiting_jobs_are_told_why_once() {
     let Some(Change::Tell { comment, .. }) = changes.first() else { panic!("{changes:?}") };
     assert_eq!(
         comment.as_str(),
-        "pavior: It needs 8 nodes, and 4 are free; 4x2 at 0,0 is free first, at \
-         1970-01-01T00:17:40Z. In the way on 4x2 at 0,0: job 9 (4 nodes). Nearest free: 4x1 at \
-         0,1."
+        "pavior: It needs 8 nodes, and 4 are free; it is planned to start at \
+         1970-01-01T00:17:40Z, on 4x2 at 0,0. In the way there: job 9 (4 nodes). Nearest free: 4x1 \
+         at 0,1."
     );
     assert!(told(1005).is_empty() && told(1030).is_empty());
 }
@@ -398,6 +398,7 @@ fn jobs_without_a_box_are_told_so() {
     assert_eq!(decision.boxless.len(), 2);
 }
 
+mod answers;
 mod ends;
 mod foretold;
 mod held_back;

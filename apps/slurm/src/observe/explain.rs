@@ -2,7 +2,7 @@
 //!
 //! The shapes of the answers are those of `pavior serve`, which the page reads.
 
-use pavior_answers::Snapshot;
+use pavior_answers::{Queued, Snapshot};
 use pavior_board::{self as board, Answers, Asked, snapshot};
 use pavior_mesh::Request;
 use pavior_workload::Ask;
@@ -12,7 +12,7 @@ use crate::daemon::shaper;
 use crate::ledger::{Phase, SlurmJob};
 use crate::names::JobName;
 use crate::observe::view::{View, slurms_word, wish};
-use crate::reason::{self, Told};
+use crate::reason::{self, Context, Told};
 use crate::state::State;
 use crate::why::MOVED;
 
@@ -31,7 +31,7 @@ pub(crate) fn explained(view: &View, asked: &Asked) -> Result<Value, String> {
     };
     let waits_for = job.map(|job| told(view, job, &request));
     let why = |snapshot: &Snapshot| {
-        let told = explained_on(view, snapshot, &request);
+        let told = explained_on(view, snapshot, &request, job.is_some());
         board::Told { lines: told.lines(), nearest: told.nearest(), why: told.why }
     };
     answers(view, |answers| answers.explain(&request, why, waits_for.as_ref()))
@@ -51,9 +51,15 @@ fn answers<T>(view: &View, ask: impl FnOnce(&Answers<'_>) -> T) -> T {
 }
 
 /// Why a request would wait on an observed machine.
-fn explained_on<'a>(view: &'a View, snapshot: &'a Snapshot, request: &Request) -> Told<'a> {
-    let told = Told::of(&view.config, &view.ledger, snapshot, request, (view.now, MOVED));
-    told.by("Slurm")
+fn explained_on<'a>(
+    view: &'a View,
+    snapshot: &'a Snapshot,
+    request: &Request,
+    is_waiting: bool,
+) -> Told<'a> {
+    let queued = if is_waiting { Queued::Kept } else { Queued::First };
+    let context = Context { now: view.now, moved: MOVED, queued, planned: None };
+    Told::of(&view.config, &view.ledger, snapshot, request, &context).by("Slurm")
 }
 
 /// What a waiting job is told on the page.
@@ -90,7 +96,7 @@ pub(crate) fn why(view: &View, name: &str) -> Result<String, String> {
         Err(fault) => return Ok(format!("{text}\nno box can be named for it: {fault}")),
     };
     let snapshot = snapshot(&view.state(), &view.config.strategy)?;
-    for line in explained_on(view, &snapshot, &request).lines() {
+    for line in explained_on(view, &snapshot, &request, true).lines() {
         text += &format!("\n{line}");
     }
     Ok(text)

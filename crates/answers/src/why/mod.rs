@@ -15,9 +15,10 @@
 
 mod words;
 
-use pavior_allocation::{Answers, Machine};
+use pavior_allocation::{Answers, Machine, Placement};
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, JobId, NodeId, Occupancy, Request, volume};
+use pavior_scheduling::{Reserved, Standing};
 
 use crate::plans::blockers::jobs_in;
 use crate::plans::earliest::first_end;
@@ -117,6 +118,23 @@ pub struct PlannedStart {
     pub at: Time,
     /// The place; none if only nodes are counted, or if it is no box.
     pub place: Option<Cuboid>,
+}
+
+impl PlannedStart {
+    /// Returns what a scheduler has reserved for a job, if it does so before a time: what is
+    /// reserved later waits for jobs of which no end is known. O(reservations).
+    pub fn of(standing: Option<&Standing>, job: JobId, before: Time) -> Option<PlannedStart> {
+        let mut reserved = standing?.reserved.iter();
+        let own = reserved.find(|one| one.job == job && one.from < before)?;
+        Some(PlannedStart::reserved(own))
+    }
+
+    /// Returns when and where a reservation begins.
+    pub fn reserved(reserved: &Reserved) -> PlannedStart {
+        let parts = reserved.placement.as_ref().map_or(&[][..], Placement::parts);
+        let place = if let [part] = parts { Some(*part) } else { None };
+        PlannedStart { at: reserved.from, place }
+    }
 }
 
 /// What is in the way at the place where a request starts.

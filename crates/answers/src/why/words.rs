@@ -27,7 +27,9 @@ impl Why {
     pub fn lines(&self, words: &Words<'_>) -> Vec<String> {
         let mut lines = vec![self.sentence(words)];
         if let Some(blocked) = &self.blocked {
-            lines.push(blocked.in_the_way(words));
+            let is_named = self.planned.is_some_and(|planned| planned.place.is_some())
+                || self.planned.is_none() && blocked.is_named();
+            lines.push(blocked.in_the_way(words, is_named));
             lines.extend(blocked.sooner(words));
         }
         lines
@@ -141,9 +143,17 @@ impl Queued {
 }
 
 impl Blocked {
-    /// Who stands at the place.
-    fn in_the_way(&self, words: &Words<'_>) -> String {
-        let at = explain::words(words.grid, &self.at);
+    /// Returns true if the clause about the start names the place.
+    fn is_named(&self) -> bool {
+        self.until.is_some() || !self.unavailable.is_empty()
+    }
+
+    /// Who stands at the place, which the sentence before may have named.
+    fn in_the_way(&self, words: &Words<'_>, is_named: bool) -> String {
+        let at = match is_named {
+            true => "there".to_string(),
+            false => format!("on {}", explain::words(words.grid, &self.at)),
+        };
         let (named, more) = self.largest();
         let name = |&(job, nodes): &_| format!("{} ({})", (words.job)(job), count(nodes, "node"));
         let mut all: Vec<String> = named.iter().map(name).collect();
@@ -151,7 +161,7 @@ impl Blocked {
             all.push(count(self.unavailable.len() as u64, "unavailable node"));
         }
         let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-        format!("In the way on {at}: {}{more}.", all.join(", "))
+        format!("In the way {at}: {}{more}.", all.join(", "))
     }
 
     /// What would make room sooner, if that is known.

@@ -124,7 +124,7 @@ fn the_sentences_are_these() {
         [
             "It needs 4 nodes, and 5 are free, but `ff` finds no place for it among them; 4 at 0 \
              is free first, at 11:00.",
-            "In the way on 4 at 0: job 1 (1 node).",
+            "In the way there: job 1 (1 node).",
         ]
     );
     assert_eq!(
@@ -135,7 +135,7 @@ fn the_sentences_are_these() {
         ask(&mut machine, 9, Queued::First, 2),
         [
             "It needs 9 nodes, and 5 are free; 9 at 0 is free first, at 13:00.",
-            "In the way on 9 at 0: job 2 (2 nodes), job 1 (1 node), job 3 (1 node).",
+            "In the way there: job 2 (2 nodes), job 1 (1 node), job 3 (1 node).",
         ]
     );
     assert_eq!(
@@ -162,8 +162,8 @@ fn of_many_blockers_the_largest_are_named() {
     let lines = told(&answer, &grid);
     assert_eq!(
         lines[1],
-        "In the way on 16 at 0: job 1 (2 nodes), job 3 (2 nodes), job 5 (2 nodes), job 7 (2 nodes), \
-         job 0 (1 node), and 3 more."
+        "In the way on 16 at 0: job 1 (2 nodes), job 3 (2 nodes), job 5 (2 nodes), job 7 (2 \
+         nodes), job 0 (1 node), and 3 more."
     );
     // Whoever knows the ends of some jobs alone is told no time that depends on others.
     let some = |job: JobId| end(job).filter(|_| job.0 != 3);

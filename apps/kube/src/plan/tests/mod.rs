@@ -1,6 +1,7 @@
 //! Plans against a model of a cluster: an API server that keeps versions, watches that lag, the
 //! controller of Jobs, a scheduler and nodes.
 
+mod answers;
 mod copies;
 mod foretold;
 mod model;

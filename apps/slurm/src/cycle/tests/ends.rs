@@ -23,10 +23,13 @@ fn a_resumed_job_ends_when_slurm_says() {
     };
     // It started at 1000. What runs until 1900 would delay the first job, or not.
     let (opened, told) = opens_beside(Some(1600));
-    assert!(opened.is_empty() && told.contains(", at 1970-01-01T00:26:40Z. In"), "{told}");
+    assert!(
+        opened.is_empty() && told.contains(" at 1970-01-01T00:26:40Z, on 4x2 at 0,0. In"),
+        "{told}"
+    );
     let (opened, told) = opens_beside(Some(2100));
     assert_eq!(opened, ["2 n4,n5"]);
-    assert!(told.contains(", at 1970-01-01T00:35:00Z. In"), "{told}");
+    assert!(told.contains(" at 1970-01-01T00:35:00Z, on 4x2 at 0,0. In"), "{told}");
     // Where Slurm does not say it, its time limit counts.
     assert!(opens_beside(None).0.is_empty());
 }
@@ -40,9 +43,9 @@ fn an_ending_job_is_about_to_be_gone() {
     assert!(opens(&decision.changes).is_empty(), "{decision:?}");
     assert_eq!(
         told(&decision, "1"),
-        "pavior: It needs 8 nodes, and 4 are free; 4x2 at 0,0 is free first, at \
-         1970-01-01T00:21:41Z. In the way on 4x2 at 0,0: job 9 (4 nodes). Nearest free: 4x1 at \
-         0,1."
+        "pavior: It needs 8 nodes, and 4 are free; it is planned to start at \
+         1970-01-01T00:21:41Z, on 4x2 at 0,0. In the way there: job 9 (4 nodes). Nearest free: 4x1 \
+         at 0,1."
     );
 }
 
@@ -73,9 +76,9 @@ fn nodes_that_are_powered_off_are_free_in_a_moment() {
     assert!(opens(&decision.changes).is_empty(), "{decision:?}");
     assert_eq!(
         told(&decision, "1"),
-        "pavior: It needs 8 nodes, and 6 are free; 4x2 at 0,0 is free first, at \
-         1970-01-01T00:21:41Z. In the way on 4x2 at 0,0: nodes that are being powered off (2 \
-         nodes). Nearest free: 4x1 at 0,1."
+        "pavior: It needs 8 nodes, and 6 are free; it is planned to start at \
+         1970-01-01T00:21:41Z, on 4x2 at 0,0. In the way there: nodes that are being powered off \
+         (2 nodes). Nearest free: 4x1 at 0,1."
     );
     assert_eq!((decision.free, decision.failed), (6, 0));
     // What has room elsewhere does not wait for them.

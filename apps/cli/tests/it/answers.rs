@@ -1,0 +1,32 @@
+//! The answers of `pavior explain` are those of the table that every interface is asked.
+
+use pavior_trials::{ANSWERS, in_words_of_the_table};
+use serde_json::{Value, json};
+
+use crate::{pavior, stderr, stdout};
+
+#[test]
+fn explain_gives_the_answers_of_the_table() {
+    let cases: Vec<Value> = serde_json::from_str(ANSWERS).unwrap();
+    for case in cases {
+        let mut busy = String::new();
+        for job in case["jobs"].as_array().unwrap() {
+            let part = json!({ "base": job["base"], "sides": job["sides"] });
+            let line = json!({ "job": job["job"], "parts": [part], "end": job["end"] });
+            busy += &format!("{line}\n");
+        }
+        for node in case["unavailable"].as_array().unwrap() {
+            busy += &format!("{}\n", json!({ "node": node }));
+        }
+        let shape = format!("{}x{}", case["shape"][0], case["shape"][1]);
+        let run = ["explain", "--machine", "mesh:4x2", "--busy", "-", "--shape", &shape];
+        let output = pavior(&[&run[..], &["--strategy", "ff"]].concat(), &busy);
+        assert!(output.status.success(), "{}", stderr(&output));
+        let told: Value = serde_json::from_str(&stdout(&output)).unwrap();
+        let names = [("`ff`".to_string(), "`S`".to_string())];
+        let lines = told["why"].as_array().unwrap().iter().map(|line| line.as_str().unwrap());
+        let lines: Vec<String> =
+            lines.map(|line| in_words_of_the_table(line, &[], &names)).collect();
+        assert_eq!(json!(lines), case["why"], "{}", case["case"]);
+    }
+}
