@@ -10,7 +10,7 @@ mod view;
 use std::path::Path;
 use std::sync::Arc;
 
-use pavior_board::{Board, http, site};
+use pavior_board::{Board, for_hosts, http, site};
 use pavior_kernel::json::log;
 use serde_json::json;
 
@@ -39,6 +39,7 @@ pub fn observe(path: &Path, config: Config, address: &str) -> Result<(), SlurmEr
     let metrics = Arc::new(metrics);
     let text = Arc::clone(&metrics);
     let site = site(Arc::clone(&board), Arc::new(move || text.text()));
+    let site = for_hosts(site, names(address));
     let failed = |error| SlurmError::Io { what: format!("--observe {address}"), error };
     let bound = http::serve(address, site).map_err(failed)?;
     let mut observer = Observer {
@@ -63,6 +64,15 @@ pub fn observe(path: &Path, config: Config, address: &str) -> Result<(), SlurmEr
             observer.read_again(path);
         }
     }
+}
+
+/// The names that the page is served under: the one of its address, and those of this machine.
+fn names(address: &str) -> Vec<String> {
+    let own = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let own = own.trim();
+    let of_address = address.rsplit_once(':').map_or("", |(name, _)| name);
+    let names = [of_address, own, own.split('.').next().unwrap_or("")];
+    names.iter().filter(|name| !name.is_empty()).map(ToString::to_string).collect()
 }
 
 struct Observer {

@@ -7,6 +7,7 @@
 
 mod answers;
 mod board;
+mod hosts;
 pub mod http;
 pub mod metrics;
 mod probes;
@@ -20,6 +21,7 @@ use serde_json::Value;
 
 pub use answers::{Answers, Told, joined, part, snapshot};
 pub use board::Board;
+pub use hosts::for_hosts;
 pub use probes::probes;
 pub use site::site;
 

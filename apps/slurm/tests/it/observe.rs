@@ -48,11 +48,11 @@ impl Observer {
 
     /// The whole answer, with its head.
     pub(crate) fn get(&self, path: &str) -> String {
-        self.ask(&format!("GET {path} HTTP/1.1\r\nHost: h\r\n\r\n"))
+        self.ask(&format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"))
     }
 
     fn post(&self, path: &str, body: &str) -> String {
-        let head = "Host: h\r\nContent-Type: application/json";
+        let head = "Host: 127.0.0.1:9322\r\nContent-Type: application/json";
         let length = body.len();
         self.ask(&format!(
             "POST {path} HTTP/1.1\r\n{head}\r\nContent-Length: {length}\r\n\r\n{body}"
@@ -120,6 +120,9 @@ fn an_observer_only_asks() {
     assert_eq!(slots["boxes"].as_array().unwrap().len() as u64, count, "{slots}");
     assert!(slots["proven"] == true && slots["bound"] == count, "{slots}");
     assert!(observer.get("/v1/slots?shape=2xx").contains("side"));
+    // A page of another site, whose name leads here.
+    let stranger = observer.ask("GET /v1/state HTTP/1.1\r\nHost: evil.example\r\n\r\n");
+    assert!(stranger.starts_with("HTTP/1.1 421 ") && !stranger.contains("leases"), "{stranger}");
     hostile(&observer);
     // Some cycles, and the end.
     std::thread::sleep(Duration::from_secs(2));

@@ -1,0 +1,87 @@
+//! The hosts that a page is served for.
+//!
+//! A browser lets a page of another site read what a name of that site leads to. If the name leads
+//! to this machine (DNS rebinding), `Host` is that name, and nothing is answered.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::extract::Request;
+use axum::http::header::HOST;
+use axum::http::{HeaderMap, StatusCode, Version};
+use axum::middleware::{self, Next};
+use axum::response::IntoResponse as _;
+use axum::{Json, Router};
+use serde_json::json;
+
+/// Answers only requests whose `Host` is an IP address, `localhost` or one of these names. Others
+/// get 421, and 400 where there is not one `Host` in HTTP/1.1.
+pub fn for_hosts(site: Router, names: Vec<String>) -> Router {
+    let names = Arc::new(names);
+    site.layer(middleware::from_fn(move |request: Request, next: Next| {
+        let refused = refusal(request.headers(), request.version(), &names);
+        async move {
+            match refused {
+                None => next.run(request).await,
+                Some((status, detail)) => {
+                    (status, Json(json!({ "detail": detail }))).into_response()
+                }
+            }
+        }
+    }))
+}
+
+/// Says why a request is not answered, if it is not.
+fn refusal(
+    headers: &HeaderMap,
+    version: Version,
+    names: &[String],
+) -> Option<(StatusCode, &'static str)> {
+    let mut hosts = headers.get_all(HOST).iter();
+    let host = match (hosts.next(), hosts.next()) {
+        (Some(host), None) => host.to_str().unwrap_or(""),
+        // No browser asks without one.
+        (None, _) if version < Version::HTTP_11 => return None,
+        _ => return Some((StatusCode::BAD_REQUEST, "a request has one Host")),
+    };
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    };
+    let inside = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
+    let is_address = inside.unwrap_or(name).parse::<IpAddr>().is_ok();
+    let is_own = |own: &str| own.eq_ignore_ascii_case(name);
+    if is_address || is_own("localhost") || names.iter().any(|own| is_own(own)) {
+        return None;
+    }
+    let detail = "this page is served under an address or this machine's name; a proxy has to \
+                  send such a Host";
+    Some((StatusCode::MISDIRECTED_REQUEST, detail))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_other_sites_are_refused() {
+        let status = |hosts: &[&str], version: Version| {
+            let mut headers = HeaderMap::new();
+            for host in hosts {
+                headers.append(HOST, host.parse().unwrap());
+            }
+            refusal(&headers, version, &["login1".into()]).map(|(status, _)| status.as_u16())
+        };
+        for host in ["127.0.0.1:9322", "[::1]:9322", "10.0.0.7", "localhost", "LOGIN1:80", "[::1]"]
+        {
+            assert_eq!(status(&[host], Version::HTTP_11), None, "{host}");
+        }
+        for host in ["evil.example:9322", "127.0.0.1.evil.example", "login1.evil", "", "localhost."]
+        {
+            assert_eq!(status(&[host], Version::HTTP_11), Some(421), "{host}");
+        }
+        assert_eq!(status(&[], Version::HTTP_11), Some(400));
+        assert_eq!(status(&["localhost", "evil.example"], Version::HTTP_11), Some(400));
+        assert_eq!(status(&[], Version::HTTP_10), None);
+    }
+}
