@@ -9,7 +9,7 @@
 # With --ntasks-per-node=K, ranks 0 to K-1 are on the first node, and so on.
 set -euo pipefail
 
-# AdminComment (or Extra, if the site says so) is pavior:box=4x4@0,0;ranks=NODE,NODE,...
+# AdminComment (or Extra, if the site says so) is pavior:box=4x4@0,0;ranks=NODE,NODE,n[00-99],...
 ranks=$(scontrol show job -o "$SLURM_JOB_ID" |
   sed -n 's/.* [A-Za-z]*=pavior:box=[^ ;]*;ranks=\([^ ]*\).*/\1/p')
 [ -n "$ranks" ] || { echo "this job has no box of pavior's" >&2; exit 1; }
@@ -18,7 +18,7 @@ SLURM_HOSTFILE=$(mktemp)
 export SLURM_HOSTFILE
 trap 'rm -f "$SLURM_HOSTFILE"' EXIT
 per_node=${SLURM_NTASKS_PER_NODE:-1}
-tr , '\n' <<<"$ranks" | awk -v n="$per_node" '{ for (i = 0; i < n; i++) print }' >"$SLURM_HOSTFILE"
+scontrol show hostnames "$ranks" | awk -v n="$per_node" '{ for (i = 0; i < n; i++) print }' >"$SLURM_HOSTFILE"
 
 # The options that the job was submitted with count for srun as well; these are another layout.
 unset SLURM_NTASKS SLURM_NPROCS SLURM_NTASKS_PER_NODE SLURM_DISTRIBUTION

@@ -14,7 +14,8 @@
 #   SLURM_EXTRA       lines of slurm.conf; they replace the script's own of the same key. Several of
 #                     SlurmctldHost start a controller each, under the name of its host
 #   SLURM_NODES       lines of node names and what they have besides: n[00-07] Feature=fast Gres=gpu:2
-#   SLURM_MACHINE     the machine, mesh:8x8, with as many nodes; SLURM_TOML more lines of pavior.toml
+#   SLURM_MACHINE     the machine, mesh:8x8, with as many nodes, and SLURM_PREFIX the letters before
+#                     their numbers, n; SLURM_TOML more lines of pavior.toml
 #   SLURM_PLAIN       a cluster of so many nodes (2 to 1000) without Pavior's daemon
 #   SLURM_ACCOUNTING  if not empty: slurmdbd with MariaDB (packages slurmdbd, mariadb-server-core, and
 #                     slurm-wlm-mysql-plugin); the users alice and bob, if they exist, have the
@@ -58,7 +59,8 @@ start() {
     started=$((started + 1))
   done
   until_answers 300 idle "$started" || { echo "no cluster; see $dir/log" >&2; exit 1; }
-  [ -n "${SLURM_PLAIN:-}" ] || scontrol create reservation ReservationName=pavior Licenses=pavior:1 Users=root \
+  # A site whose own lines replaced the licence has none yet.
+  ! grep -q '^Licenses=.*pavior:1' "$dir/slurm.conf" || scontrol create reservation ReservationName=pavior Licenses=pavior:1 Users=root \
     StartTime=now Duration=UNLIMITED Flags=LICENSE_ONLY >/dev/null
   echo "export SLURM_CONF=$dir/slurm.conf"
 }
@@ -96,7 +98,7 @@ count() {
 
 # The names of the nodes: n00, n01, ...; three digits where two are too few.
 names() {
-  seq -f "n%0$(width "$1")g" 0 $(($1 - 1))
+  seq -f "${SLURM_PREFIX:-n}%0$(width "$1")g" 0 $(($1 - 1))
 }
 
 width() {
@@ -263,7 +265,7 @@ toml() {
   local machine=${SLURM_MACHINE:-mesh:8x8}
   replaced "${SLURM_TOML:-}" <<TOML
 machine = "$machine"
-nodes = "n{:0$(width "$(count "$machine")")}"
+nodes = "${SLURM_PREFIX:-n}{:0$(width "$(count "$machine")")}"
 partition = "mesh"
 strategy = "tff"
 order = "easy"
@@ -293,5 +295,5 @@ case ${1:-} in
   stop) stop "${2:?a directory}" ;;
   slurmctld) slurmctld_start "${2:?a directory}" "${3:-}" ;;
   slurmd) slurmd_start "${2:?a directory}" "${3:?a node}" ;;
-  *) sed -n '2,21s/^# \{0,1\}//p' "$0"; exit 2 ;;
+  *) sed -n '2,22s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac

@@ -115,13 +115,13 @@ impl<'a> Candidates<'a> {
         for ((reservation, nodes), met) in self.reserved.iter().zip(met) {
             let has = nodes.contains(&node);
             if reservation.name == *wanted {
-                (own, asks) = (has, true);
+                (own, asks) = (has, !reservation.is_flex);
             } else if has && *met {
                 return false;
             }
         }
-        // One that asks for no reservation of nodes has none of the nodes that Slurm calls
-        // reserved, whatever can be read of reservations.
+        // One that asks for no reservation of nodes, or may leave it, has none of the other nodes
+        // that Slurm calls reserved, whatever can be read of reservations.
         own || (!asks && condition != Condition::Reserved)
     }
 

@@ -1,10 +1,12 @@
 //! `pavior slurm check`: what is missing in a running cluster's configuration.
 
 use std::collections::HashSet;
+use std::path::Path;
 
 use pavior_kernel::shown_bytes;
 
 use crate::ask::{Call, LIMITS, Question, capture};
+use crate::conf::{List, Lists};
 use crate::config::Tell;
 use crate::ledger::Ledger;
 use crate::names::{NodeName, number};
@@ -29,15 +31,25 @@ pub fn check(config: &Config) -> Result<Findings, SlurmError> {
     let shown = capture(Question::Show, &["config"])?;
     let reservations = capture(Question::Show, &["reservation", "-o"])?;
     let ledger = Ledger::read(config)?;
-    let mut found = judge(config, &shown, &reservations, &ledger);
+    // It is on this host where slurmctld is, or has the same file.
+    let file = Lists::of_file(Path::new(value(&shown, "SLURM_CONF")));
+    let mut found = judge(config, (&shown, file.as_ref()), &reservations, &ledger);
     for name in &config.partitions {
         found.faults.extend(judge_partition(config, name, partition(name)?.as_deref()));
     }
-    let preemption = preempt::findings(config, &shown, &Site::read(None)?);
-    found.warnings.extend(preemption.warnings);
-    let gate = try_gate(config)?;
-    found.faults.extend(gate.faults);
-    found.warnings.extend(gate.warnings);
+    let site = Site::read(None)?;
+    found.warnings.extend(preempt::findings(config, &shown, &site).warnings);
+    let unknown = |error: &String| format!("QOS cannot be read, so limits are not known: {error}");
+    found.faults.extend(site.unknown.iter().map(unknown));
+    let ungated = |name: &str| {
+        format!(
+            "slurm.conf: jobs of partition {} start on the machine's nodes without the gate: name \
+             it in partitions of pavior.toml, or take the nodes from it",
+            pavior_kernel::shown(name)
+        )
+    };
+    found.warnings.extend(site.ungated(config).into_iter().map(ungated));
+    found.faults.extend(try_gate(config)?.faults);
     Ok(found)
 }
 
@@ -63,7 +75,12 @@ pub(crate) fn value<'a>(shown: &'a str, key: &str) -> &'a str {
     line.and_then(|line| line.split_once('=')).map_or("", |(_, value)| value.trim())
 }
 
-fn judge(config: &Config, shown: &str, reservations: &str, ledger: &Ledger) -> Findings {
+fn judge(
+    config: &Config,
+    (shown, file): (&str, Option<&Lists>),
+    reservations: &str,
+    ledger: &Ledger,
+) -> Findings {
     let value = |key: &str| value(shown, key);
     let has = |key: &str, word: &str| value(key).split(',').any(|one| one.trim() == word);
     let mut found = Findings::default();
@@ -73,16 +90,13 @@ fn judge(config: &Config, shown: &str, reservations: &str, ledger: &Ledger) -> F
         }
     };
     let name = &config.licence;
-    let licence = format!("{name}:1");
-    fault(!has("Licenses", &licence), format!("slurm.conf: add Licenses={licence}"));
-    fault(
-        !has("JobSubmitPlugins", "lua"),
-        "slurm.conf: add JobSubmitPlugins=lua, and put job_submit.lua beside it".into(),
-    );
+    for text in Lists::shown(shown).faults(file, config) {
+        fault(true, text);
+    }
     fault(
         !reservations.lines().any(|line| line.starts_with(&format!("ReservationName={name} "))),
         format!(
-            "run: scontrol create reservation ReservationName={name} Licenses={licence} \
+            "run: scontrol create reservation ReservationName={name} Licenses={name}:1 \
              Users=root StartTime=now Duration=UNLIMITED Flags=LICENSE_ONLY"
         ),
     );
@@ -103,11 +117,14 @@ fn judge(config: &Config, shown: &str, reservations: &str, ledger: &Ledger) -> F
     );
     let unmatched = Unmatched::of(config, ledger);
     found.faults.extend(unmatched.faults(config));
-    found.warnings = advice(shown);
+    let lists = Lists::shown(shown);
+    found.warnings = advice(shown, |list| lists.line(list, config));
     let powers_off = !matches!(value("SuspendProgram"), "" | "(null)");
     if powers_off && !unmatched.missing.is_empty() && !has("PrivateData", "cloud") {
-        let text = "slurm.conf: PrivateData=cloud: Slurm 22.05 hides cloud nodes that are off";
-        found.warnings.push(text.into());
+        found.warnings.push(format!(
+            "slurm.conf: {}: Slurm 22.05 hides cloud nodes that are off",
+            lists.line(List::Private, config)
+        ));
     }
     found
 }
@@ -139,26 +156,26 @@ fn judge_partition(config: &Config, name: &str, partition: Option<&str>) -> Vec<
 }
 
 /// What might be better otherwise in what `scontrol show config` says.
-fn advice(shown: &str) -> Vec<String> {
+fn advice(shown: &str, line: impl Fn(List) -> String) -> Vec<String> {
     let value = |key: &str| value(shown, key);
     let scheduler = value("SchedulerParameters");
     let mut advice = Vec::new();
-    let mut if_so = |so: bool, text: &str| {
+    let mut if_so = |so: bool, text: String| {
         if so {
-            advice.push(text.to_string());
+            advice.push(text);
         }
     };
     if_so(
         !value("SlurmctldParameters").split(',').any(|one| one.trim() == "disable_job_shrink"),
-        "slurm.conf: SlurmctldParameters=disable_job_shrink keeps running jobs whole",
+        format!("slurm.conf: {} keeps running jobs whole", line(List::Slurmctld)),
     );
     if_so(
         scheduler.contains("bf_licenses"),
-        "slurm.conf: bf_licenses stops the main scheduler at waiting jobs; leave it out",
+        "slurm.conf: bf_licenses stops the main scheduler at waiting jobs; leave it out".into(),
     );
     if_so(
         !scheduler.contains("batch_sched_delay"),
-        "slurm.conf: SchedulerParameters=bf_interval=1,batch_sched_delay=1 starts jobs sooner",
+        format!("slurm.conf: {} starts jobs sooner", line(List::Scheduler)),
     );
     advice
 }
@@ -204,17 +221,17 @@ mod tests {
     #[test]
     fn each_missing_thing_is_named_with_its_line() {
         let shown = "TopologyPlugin = topology/torus3d\n";
-        let found = judge(&config(""), shown, "", &Ledger::default());
+        let found = judge(&config(""), (shown, None), "", &Ledger::default());
         assert_eq!(found.faults.len(), 5);
         for word in ["Licenses=", "JobSubmit", "reservation", "flat", "2 nodes"] {
             assert!(found.faults.iter().any(|fault| fault.contains(word)), "{word}");
         }
         assert_eq!(found.warnings.len(), 2);
         let shown = "SuspendProgram = /off\nPrivateData = jobs\n";
-        let found = judge(&config(""), shown, "", &Ledger::default());
-        assert!(found.warnings.iter().any(|text| text.contains("PrivateData=cloud")));
+        let found = judge(&config(""), (shown, None), "", &Ledger::default());
+        assert!(found.warnings.iter().any(|text| text.contains("PrivateData=jobs,cloud")));
         let shown = "SLURM_VERSION = 22.05.8\nSchedulerParameters = extra_constraints\n";
-        let found = judge(&config("tell = \"extra\"\n"), shown, "", &Ledger::default());
+        let found = judge(&config("tell = \"extra\"\n"), (shown, None), "", &Ledger::default());
         assert_eq!(found.faults.iter().filter(|fault| fault.contains("tell =")).count(), 2);
     }
 

@@ -2,14 +2,15 @@
 //!
 //! Each is a line or two, and made of values that can hold neither a line break nor another word.
 //! Quotation marks on that input would become part of a value, so that nothing with a space can be
-//! said there (22.05 to 26.05): sentences go as arguments, by a `scontrol` of their own.
+//! said there (22.05 to 26.05): sentences go as arguments, by a `scontrol` of their own. So does a
+//! change whose line a `scontrol` without readline would cut in two.
 
 use pavior_kernel::shown;
 
-use crate::SlurmError;
 use crate::ask::Operator;
 use crate::config::Tell;
 use crate::names::{JobName, Licences, NodeName, Note};
+use crate::{SlurmError, hosts};
 
 /// Above what any plugin computes, below Slurm's special values.
 pub(crate) const TOP: u32 = 4_294_967_290;
@@ -19,6 +20,9 @@ const WAITS: &str = "pavior:waits";
 
 /// The most objections that are passed on.
 const MOST: usize = 64;
+
+/// The most bytes of a line on the standard input of `scontrol`, the line's end included.
+const LONGEST_LINE: usize = 4095;
 
 /// A change of one job.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,11 +57,10 @@ impl Change {
     fn lines(&self, tell: Tell) -> String {
         match self {
             Change::Open { job, nodes, licences, comment } => {
-                let nodes: Vec<&str> = nodes.iter().map(NodeName::as_str).collect();
+                let nodes = hosts::compress(nodes);
                 let told = tell.field().map(|field| format!(" {field}={}", comment.word()));
                 format!(
-                    "update JobId={job} ReqNodeList={} Licenses={licences} Priority={TOP}{}\n",
-                    nodes.join(","),
+                    "update JobId={job} ReqNodeList={nodes} Licenses={licences} Priority={TOP}{}\n",
                     told.unwrap_or_default()
                 )
             }
@@ -88,10 +91,19 @@ impl Change {
     }
 
     /// The arguments for a `scontrol` of its own.
-    fn arguments(&self, tell: Tell) -> Option<[String; 3]> {
-        let Change::Tell { job, comment } = self else { return None };
-        let told = format!("{}={}", tell.field()?, comment.as_str());
-        Some(["update".into(), format!("JobId={job}"), told])
+    fn arguments(&self, tell: Tell) -> Option<Vec<String>> {
+        match self {
+            Change::Tell { job, comment } => {
+                let told = format!("{}={}", tell.field()?, comment.as_str());
+                Some(vec!["update".into(), format!("JobId={job}"), told])
+            }
+            Change::Open { .. } => {
+                let line = self.lines(tell);
+                let is_long = line.len() > LONGEST_LINE;
+                is_long.then(|| line.split_whitespace().map(Into::into).collect())
+            }
+            Change::Close { .. } | Change::Strip { .. } | Change::Requeue { .. } => None,
+        }
     }
 
     /// A word for logs and metrics.
@@ -124,13 +136,15 @@ pub(crate) fn carry_out(
     changes: &[Change],
     tell: Tell,
 ) -> Result<Vec<String>, SlurmError> {
-    let input: String = changes.iter().map(|change| change.lines(tell)).collect();
+    let by_line = |change: &&Change| change.arguments(tell).is_none();
+    let input: String = changes.iter().filter(by_line).map(|change| change.lines(tell)).collect();
     let mut complaints = Vec::new();
     if !input.is_empty() {
         complaints = operator.change(input)?.complaints;
     }
     for arguments in changes.iter().filter_map(|change| change.arguments(tell)) {
-        let told = operator.try_scontrol(&arguments.each_ref().map(String::as_str))?;
+        let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let told = operator.try_scontrol(&words)?;
         complaints.extend(told.complaints);
     }
     let complaints = String::from_utf8_lossy(&complaints);
@@ -164,6 +178,33 @@ mod tests {
         let line = "update JobId=7 ReqNodeList=a,b Licenses= Priority=4294967290";
         assert_eq!(open.lines(Tell::Extra), format!("{line} Extra=c?_Priority=1?\n"));
         assert_eq!(open.lines(Tell::Nobody), format!("{line}\n"));
+    }
+
+    /// 150 nodes with names of 13 letters, whose plain list is longer than a line.
+    #[test]
+    fn long_lists_of_nodes_are_compressed_or_arguments() {
+        let opening = |pattern: &str, apart: usize| {
+            let name = |number: usize| format!("{pattern}{:03}", number * apart);
+            let names: Vec<String> = (0..150).map(name).collect();
+            let nodes = names.iter().map(|name| name.parse().unwrap()).collect();
+            let comment = Note::new(&format!("pavior:box=15x10@0,0;ranks={}", names.join(",")));
+            Change::Open {
+                job: "7".parse().unwrap(),
+                nodes,
+                licences: Licences::default(),
+                comment,
+            }
+        };
+        let change = opening("compute-no", 1);
+        let line = change.lines(Tell::AdminComment);
+        let begin = "update JobId=7 ReqNodeList=compute-no[000-149] Licenses= Priority=4294967290 ";
+        assert!(line.starts_with(begin) && line.len() < LONGEST_LINE, "{line}");
+        assert_eq!(change.arguments(Tell::AdminComment), None);
+        let arguments = opening("a-longer-name-of-nodes", 2).arguments(Tell::Extra).unwrap();
+        assert_eq!(arguments[..2], ["update", "JobId=7"]);
+        assert!(arguments[2].starts_with("ReqNodeList=a-longer-name-of-nodes[000,002,004,"));
+        assert!(arguments[5].ends_with(",a-longer-name-of-nodes298"), "{arguments:?}");
+        assert_eq!(arguments.len(), 6);
     }
 
     #[test]

@@ -60,6 +60,8 @@ struct Reached {
     /// The jobs that it keeps back.
     kin: Kin,
     job: Key,
+    /// The class of the job. One that an operator has changed may be kept back no more.
+    class: [String; 3],
     reason: String,
     /// Those of them that held nodes. When one has ended, the others are tried again.
     holders: HashSet<Key>,
@@ -104,18 +106,26 @@ impl Memory {
         let holds = |other: &&SlurmJob| other.phase != Phase::Pending && kin.has(other);
         let holders = ledger.jobs.iter().filter(holds).map(key).collect();
         let (reason, until) = (job.reason.clone(), now + LIMIT_S);
-        self.reached.push(Reached { kin, job: key(job), reason, holders, until });
+        let (job, class) = (key(job), class(job));
+        self.reached.push(Reached { kin, job, class, reason, holders, until });
     }
 
     /// The limit that keeps a job back, by what Slurm has said.
     fn limit_of(&self, job: &SlurmJob) -> Option<&str> {
-        let keeps = |reached: &&Reached| reached.job == key(job) || reached.kin.has(job);
+        let keeps = |reached: &&Reached| {
+            reached.kin.has(job) || reached.job == key(job) && reached.class == class(job)
+        };
         self.reached.iter().find(keeps).map(|reached| reached.reason.as_str())
     }
 }
 
 fn key(job: &SlurmJob) -> Key {
     (job.name, job.submitted)
+}
+
+/// The QOS, account and partition of a job, whose limits count for it.
+fn class(job: &SlurmJob) -> [String; 3] {
+    [&job.qos, &job.account, &job.partition].map(String::clone)
 }
 
 /// What a cycle decided, and what it saw.
@@ -161,7 +171,7 @@ pub(crate) fn decide(
     for (index, unplaced) in &state.unplaceable {
         match unplaced {
             Unplaced::Never(fault) => boxless.push((*index, reason::unplaced(fault))),
-            Unplaced::Reserved => reserved.push((*index, reason::reserved())),
+            Unplaced::Reserved => reserved.push((*index, reason::reserved(config, ledger))),
         }
     }
     let mut limits = Limits::new(site, said, ledger);
@@ -215,7 +225,7 @@ fn close(
             }
             Role::Opened => {
                 let since = *memory.opened.entry(key(job)).or_insert(now);
-                if since + view.site.patience(config, job) > now {
+                if since + view.site.patience(config, ledger, job) > now {
                     continue;
                 }
                 Some(config.cooldown_s)
@@ -264,7 +274,7 @@ fn goes_on(
         ledger.jobs.iter().any(|job| is(&job))
     };
     let begun = preempting.victims.iter().any(|victim| !runs(victim));
-    let patience_s = site.patience(config, job) + if begun { ENDING_S } else { 0 };
+    let patience_s = site.patience(config, ledger, job) + if begun { ENDING_S } else { 0 };
     let in_time = now < preempting.since + patience_s + preempting.grace_s;
     if !in_time {
         memory.vain.insert(key(job), now + VAIN_S);

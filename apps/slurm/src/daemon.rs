@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::ask::{Operator, Question, capture};
 use crate::command::{self, Change};
+use crate::conf::{List, Lists};
 use crate::cycle::{Decision, Memory, View, decide};
 use crate::ledger::Ledger;
 use crate::limits::Reader;
@@ -26,7 +27,7 @@ use crate::{Config, SlurmError, start};
 /// How the daemon is run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DaemonOptions {
-    /// Only says what it would do.
+    /// Only says what one cycle would do, and ends.
     pub dry_run: bool,
     /// Ends after one cycle.
     pub once: bool,
@@ -34,8 +35,9 @@ pub struct DaemonOptions {
 
 /// A reservation that ends sooner than this is renewed, in seconds.
 const RENEW: u64 = 30 * 86_400;
-/// Between two looks at the gate, in seconds.
+/// Between two looks at the gate, in seconds, and between two at one that is not as it should be.
 const LOOK: u64 = 3600;
+const LOOK_AGAIN: u64 = 60;
 /// Between two looks at the site's configuration, in seconds.
 const SITE_LOOK: u64 = 60;
 /// How much longer if slurmdbd is away.
@@ -64,12 +66,14 @@ pub fn run(path: &Path, config: Config, options: DaemonOptions) -> Result<(), Sl
         site: Site::default(),
         site_looked: 0,
         reader: Reader::default(),
+        ungated: Vec::new(),
         fit: false,
-        looked: 0,
+        look_at: 0,
         troubles: Troubles::default(),
         manager: Manager::default(),
     };
     daemon.say_what_is_served("started");
+    let once = options.once || options.dry_run;
     Manager::ready();
     loop {
         let acts = daemon.is_its_turn();
@@ -79,11 +83,11 @@ pub fn run(path: &Path, config: Config, options: DaemonOptions) -> Result<(), Sl
             daemon.manager.alive("stands by: another daemon has the lock".into());
             Ok(())
         };
-        if options.once && !acts {
+        if once && !acts {
             let reason = "another daemon has the lock, and acts";
             return Err(SlurmError::Config(reason.into()));
         }
-        if options.once || matches!(outcome, Err(SlurmError::Unfit(_))) {
+        if once || matches!(outcome, Err(SlurmError::Unfit(_))) {
             return outcome;
         }
         signals.wait(daemon.config.poll_ms);
@@ -128,9 +132,12 @@ struct Daemon {
     site: Site,
     site_looked: u64,
     reader: Reader,
+    /// The partitions that were said to have nodes of the machine, and no gate.
+    ungated: Vec<String>,
     /// Whether the first look was taken.
     fit: bool,
-    looked: u64,
+    /// When the gate is looked at next.
+    look_at: u64,
     troubles: Troubles,
     manager: Manager,
 }
@@ -157,7 +164,7 @@ impl Daemon {
                 }
                 (self.shaper, self.config) = (shaper, config);
                 // The gate and the reservation may have other names.
-                (self.site_looked, self.looked) = (0, 0);
+                (self.site_looked, self.look_at) = (0, 0);
                 self.say_what_is_served("configuration read again");
             }
             Err(error) => {
@@ -207,12 +214,16 @@ impl Daemon {
         if outcome.is_ok() {
             self.metrics.last_success.set(now() as i64);
         }
-        let (status, outcome) = match outcome {
-            Ok(status) => (status, Ok(())),
-            Err(error) => ("Slurm does not answer; cycles are skipped".to_string(), Err(error)),
+        let status = match &outcome {
+            Ok(status) => status.clone(),
+            Err(SlurmError::Missing(line)) => line.clone(),
+            Err(_) => "Slurm does not answer; cycles are skipped".to_string(),
         };
+        if self.operator.is_none() && outcome.is_ok() {
+            log(now(), "info", "dry run: nothing was changed", json!({ "status": status }));
+        }
         self.manager.alive(status);
-        outcome
+        outcome.map(drop)
     }
 
     /// Says which records cannot be read, and which nodes are held twice.
@@ -262,9 +273,8 @@ impl Daemon {
             self.fit = true;
         }
         self.keep_reservation(&ledger, time)?;
-        if time >= self.looked + LOOK {
+        if time >= self.look_at {
             self.look_at_gate(time);
-            self.looked = time;
         }
         self.look_at_site(time)?;
         let site = &self.site;
@@ -309,6 +319,12 @@ impl Daemon {
             self.site_looked = time + SITE_AGAIN;
             log(time, "warn", "QOS cannot be read", json!({ "error": error }));
         }
+        let ungated = self.site.ungated(&self.config);
+        if !ungated.iter().eq(&self.ungated) {
+            self.ungated = ungated.into_iter().map(Into::into).collect();
+            let more = json!({ "partitions": self.ungated });
+            log(time, "warn", "partitions without the gate have nodes of the machine", more);
+        }
         if self.reader.unreadable > 0 {
             let more = json!({ "count": self.reader.unreadable });
             log(time, "warn", "limits cannot be read", more);
@@ -335,11 +351,21 @@ impl Daemon {
         metrics.slots.set(&decision.slots);
     }
 
-    /// Says where the gate that is installed is older than this program: it is a file beside
-    /// slurm.conf, which nobody need have renewed. Whether it can be tried is no matter here.
-    fn look_at_gate(&self, time: u64) {
-        for fault in try_gate(&self.config).map_or(Vec::new(), |found| found.faults) {
-            log(time, "warn", "the gate is old", json!({ "error": fault }));
+    /// Says where slurmctld has not loaded the gate of this program and configuration, or where
+    /// that is not known: it is a file beside slurm.conf, which administrators change.
+    fn look_at_gate(&mut self, time: u64) {
+        let fault = match try_gate(&self.config) {
+            Ok(found) => found.faults.into_iter().next(),
+            Err(error) => Some(error.to_string()),
+        };
+        self.metrics.gate.set(i64::from(fault.is_none()));
+        self.look_at = time + if fault.is_none() { LOOK } else { LOOK_AGAIN };
+        match (&fault, self.troubles.note(Trouble::Gate, fault.is_some(), time)) {
+            (Some(error), Say::Trouble) => {
+                log(time, "warn", "the gate is not as it should be", json!({ "error": error }));
+            }
+            (_, Say::End) => log(time, "info", "the gate is as it should be", json!({})),
+            _ => {}
         }
     }
 
@@ -357,6 +383,10 @@ impl Daemon {
         let arguments: &[&str] = if ledger.reservations.iter().any(is_own) {
             &["update", &name, "Duration=UNLIMITED"]
         } else {
+            let shown = capture(Question::Show, &["config"])?;
+            if let Some(line) = Lists::shown(&shown).fault(List::Licences, None, &self.config) {
+                return Err(SlurmError::Missing(line + ", and restart slurmctld"));
+            }
             &[
                 "create",
                 "reservation",
@@ -368,7 +398,9 @@ impl Daemon {
                 "Flags=LICENSE_ONLY",
             ]
         };
-        log(time, "info", "reservation", json!({ "command": arguments.join(" ") }));
+        let dry_run = self.operator.is_none();
+        let more = json!({ "command": arguments.join(" "), "dry_run": dry_run });
+        log(time, "info", "reservation", more);
         self.operator.as_ref().map_or(Ok(()), |operator| operator.scontrol(arguments))
     }
 }

@@ -13,6 +13,9 @@ pub enum SlurmError {
     /// Slurm is another one than the configuration says, or this user has no rights there.
     #[error("{0}")]
     Unfit(String),
+    /// Slurm lacks something that only an administrator can add; the text names the line.
+    #[error("{0}")]
+    Missing(String),
     /// A command of Slurm cannot be started.
     #[error("cannot run {command}: {error}")]
     Command {

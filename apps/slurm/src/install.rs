@@ -7,25 +7,35 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use crate::conf::{List, Lists};
 use crate::{Config, SlurmError, gate, trusted, unit};
 
 /// How the gate began when it was no module.
 const OLDER: &str = "-- Written by `pavior slurm install` for ";
 
-/// The lines that slurm.conf needs.
-fn lines(config: &Config) -> String {
+/// What is said where a site's own lists are not known.
+const UNKNOWN: &str = "There is no slurm.conf here and slurmctld does not answer: keep what lines \
+                       of these names have already.";
+
+/// The lines that slurm.conf needs, with the entries that a site has of its own.
+fn lines(config: &Config, lists: Option<&Lists>) -> String {
+    let line = |list: List| lists.unwrap_or(&Lists::default()).line(list, config);
     gate::sealed(&format!(
         "# Written by pavior slurm install, checksum @CHECKSUM@.\n\
-         # For pavior slurm: add these to slurm.conf, and restart slurmctld.\n\
-         Licenses={}:1\n\
-         JobSubmitPlugins=lua\n\
+         # For pavior slurm: write these into slurm.conf in the place of the lines of the same\n\
+         # names, of which Slurm takes the last alone, and restart slurmctld.\n\
+         {}{}\n{}\n\
          # Jobs of the partition have whole nodes, and cannot shrink:\n\
          # PartitionName={} ... OverSubscribe=EXCLUSIVE\n\
-         # SlurmctldParameters=disable_job_shrink\n\
+         # {}\n\
          # Jobs start sooner with:\n\
-         # SchedulerParameters=bf_interval=1,batch_sched_delay=1\n",
-        config.licence,
-        config.partitions.join(",")
+         # {}\n",
+        lists.map_or(format!("# {UNKNOWN}\n"), |_| String::new()),
+        line(List::Licences),
+        line(List::Plugins),
+        config.partitions.join(","),
+        line(List::Slurmctld),
+        line(List::Scheduler)
     ))
 }
 
@@ -63,9 +73,10 @@ pub fn install(
     let open = trusted::changed_by_others(program, 0);
     let started = if open.is_some() { Path::new(unit::PROGRAM) } else { program };
     let module = gate::module_name(config);
+    let lists = Lists::beside(&folder);
     for (name, text) in [
         (module.as_str(), gate::module(config)),
-        ("slurm.conf.lines", lines(config)),
+        ("slurm.conf.lines", lines(config, lists.as_ref())),
         ("pavior-slurm.service", unit(config_path, started)),
     ] {
         let path = folder.join(name);
@@ -79,11 +90,18 @@ pub fn install(
     }
     let told = job_submit(config, &folder, &module)?;
     let open = open.map_or(String::new(), |open| own_program(program, &open));
+    let known = lists.is_some();
+    let lists = lists.unwrap_or_default();
+    let own = [List::Licences, List::Plugins];
+    let own = own.map(|list| format!("  {:22}{}\n", "", lists.line(list, config)));
+    let note = if known { String::new() } else { format!("  {UNKNOWN}\n") };
     Ok(format!(
         "written to {}:\n  {module:<21} the gate; goes beside slurm.conf\n{told}  \
-         slurm.conf.lines      lines to add to slurm.conf, then restart slurmctld\n  \
+         slurm.conf.lines      lines for slurm.conf, in the place of those of the same names; \
+         then restart slurmctld\n{own}{note}  \
          pavior-slurm.service  goes to /etc/systemd/system\n{open}then: pavior slurm check\n",
-        folder.display()
+        folder.display(),
+        own = own.concat()
     ))
 }
 
@@ -175,6 +193,20 @@ mod tests {
         assert!(unit.contains("\nExecStart=/usr/bin/pavior slurm --config /c.toml\n"), "{unit}");
         let line = format!("install -o root -m 755 {} /usr/bin/pavior\n", program.display());
         assert!(told.contains(&line), "{told}");
+    }
+
+    #[test]
+    fn a_sites_own_licences_and_plugins_stand_in_the_lines() {
+        let folder = tempfile::tempdir().unwrap();
+        let conf = "Licenses=matlab:4\nJobSubmitPlugins=require_timelimit\n";
+        std::fs::write(folder.path().join("slurm.conf"), conf).unwrap();
+        let told = put(CONFIG, folder.path()).unwrap();
+        let lines = std::fs::read_to_string(folder.path().join("slurm.conf.lines")).unwrap();
+        for line in ["Licenses=matlab:4,pavior:1", "JobSubmitPlugins=require_timelimit,lua"] {
+            assert!(lines.lines().any(|one| one == line), "{lines}");
+            assert!(told.lines().any(|one| one.trim() == line), "{told}");
+        }
+        assert!(!lines.contains(UNKNOWN) && !told.contains(UNKNOWN));
     }
 
     #[test]

@@ -10,11 +10,12 @@
 //! nodes of a job whose record cannot be read are what Slurm says of them after the jobs were read:
 //! they are free only if they are free then.
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use crate::ask::{Call, LIMITS, Question, capture};
 use crate::demands::{self, Demands, Offer};
-use crate::names::{JobName, Licences, NodeName, number};
+use crate::names::{JobName, Licences, NodeName, array_of, number};
 use crate::records::{self, Mark, Unreadable};
 use crate::reservations::{self, Reservation};
 use crate::{Config, SlurmError};
@@ -149,6 +150,34 @@ impl Ledger {
         Ok(ledger)
     }
 
+    /// Finds the job that a text names. An array stands for its first task, of those that wait if
+    /// any do, and a line about the array is returned with it; else that is empty.
+    pub(crate) fn find(&self, text: &str) -> Option<(JobName, String)> {
+        let is_known = |name: &JobName| {
+            let unreadable = || self.unreadable.iter().any(|record| record.job == Some(*name));
+            self.jobs.iter().any(|job| job.name == *name) || unreadable()
+        };
+        if let Some(name) = text.parse().ok().filter(is_known) {
+            return Some((name, String::new()));
+        }
+        let array = array_of(text)?;
+        let tasks = || self.jobs.iter().filter(|job| job.name.array() == Some(array));
+        let holds = |job: &SlurmJob| job.phase != Phase::Pending;
+        let order = |job: &&SlurmJob| (holds(job), Reverse(job.priority), job.name);
+        let first = tasks().min_by_key(order)?;
+        let holding = tasks().filter(|job| holds(job)).count();
+        let waiting = tasks().count() - holding;
+        let which = if holds(first) { "running" } else { "waiting" };
+        let name = first.name;
+        Some((
+            name,
+            format!(
+                "Tasks of array {array}: {waiting} waiting, {holding} running. The first {which} \
+                 one is {name}.\n"
+            ),
+        ))
+    }
+
     /// Adds jobs of other partitions that hold nodes of this one.
     fn add_strangers(&mut self, jobs: Vec<SlurmJob>) {
         let ownerless = self.ownerless();
@@ -263,6 +292,35 @@ mod tests {
         let fields = ["7", "R", "None", "1", "1", node, "", "1", "1:00", "1", "(null)"];
         let text = records::tests::line(&records::tests::with_demands(&fields), "(null)");
         records::read(&text, &Mark::of(records::tests::MARK)).unwrap().0.remove(0)
+    }
+
+    #[test]
+    fn an_array_is_found_by_its_number() {
+        let task = |name: &str, phase: Phase, priority: u64| SlurmJob {
+            name: name.parse().unwrap(),
+            phase,
+            priority,
+            ..runs("n1")
+        };
+        let jobs = vec![
+            task("7_3", Phase::Pending, 9),
+            task("7_10", Phase::Pending, 9),
+            task("7_2", Phase::Pending, 8),
+            task("7_1", Phase::Running, 9),
+            task("8_4", Phase::Running, 9),
+            task("6", Phase::Pending, 9),
+        ];
+        let ledger = Ledger { jobs, ..Ledger::default() };
+        let found = |text: &str| ledger.find(text).map(|(name, line)| (name.to_string(), line));
+        let seven = "Tasks of array 7: 3 waiting, 1 running. The first waiting one is 7_3.\n";
+        for text in ["7", "7_[2-10%2]"] {
+            assert_eq!(found(text), Some(("7_3".into(), seven.into())));
+        }
+        assert_eq!(found("7_2"), Some(("7_2".into(), String::new())));
+        let eight = "Tasks of array 8: 0 waiting, 1 running. The first running one is 8_4.\n";
+        assert_eq!(found("8"), Some(("8_4".into(), eight.into())));
+        assert_eq!(found("6").unwrap().1, "");
+        assert_eq!(["5", "7_9", "6_[1]", "x"].map(found), [const { None }; 4]);
     }
 
     /// What `sinfo` prints of a node.

@@ -22,6 +22,7 @@ mod ask;
 mod candidates;
 mod check;
 mod command;
+mod conf;
 mod config;
 mod cycle;
 mod daemon;

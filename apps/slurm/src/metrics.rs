@@ -34,6 +34,8 @@ pub(crate) struct Metrics {
     pub(crate) last_success: Gauge,
     /// Whether this daemon acts, of several.
     pub(crate) active: Gauge,
+    /// 1 if slurmctld has loaded the gate; 0 if it has not, or that is not known.
+    pub(crate) gate: Gauge,
     /// Records that could not be read in the last cycle that Slurm answered in.
     pub(crate) unreadable: Gauge,
     pub(crate) waiting: Gauge,
@@ -97,6 +99,7 @@ impl Metrics {
                 "When Slurm last answered in a whole cycle",
             ),
             active: named(all, "active", "Whether this daemon acts, of several"),
+            gate: named(all, "gate_loaded", "1 if slurmctld has the gate, 0 if not or not known"),
             unreadable: named(all, "records_unreadable", "Records that cannot be read now"),
             waiting: named(all, "jobs_waiting", "Jobs that could be placed"),
             opened: named(all, "jobs_opened", "Jobs whose gate is open"),

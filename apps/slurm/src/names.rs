@@ -68,6 +68,12 @@ pub(crate) fn is_several(text: &str) -> bool {
     component || text.split_once('_').is_some_and(|(job, at)| is_number(job) && in_brackets(at))
 }
 
+/// The number of an array that a text names as a whole: `7`, or `7_[3-10%2]` as `squeue` prints it.
+pub(crate) fn array_of(text: &str) -> Option<u32> {
+    let whole = if is_several(text) { text.split_once('_').map(|(array, _)| array) } else { None };
+    number(whole.unwrap_or(text))
+}
+
 /// The longest name of a node: twice what Slurm takes.
 const LONGEST_NAME: usize = 128;
 
@@ -235,6 +241,7 @@ mod tests {
         ] {
             assert_eq!(is_several(text), several, "{text}");
         }
+        assert_eq!(["7", "7_[3-10%2]", "7_3", "7+1"].map(array_of), [Some(7), Some(7), None, None]);
         assert!(!is_several("7_[1]\n") && !is_several("7_[]") && !is_several("7+1 8"));
     }
 

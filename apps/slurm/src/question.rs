@@ -14,7 +14,8 @@ use crate::{Config, SlurmError, gate, install};
 pub(crate) fn try_gate(config: &Config) -> Result<Findings, SlurmError> {
     let partition = format!("--partition={}", config.partitions[0]);
     let comment = format!("--comment=pavior-check {}\n", config.licence);
-    let arguments = [&partition, &comment, "-o", "/dev/null", "--wrap=true"];
+    // Sites refuse jobs without a time limit, some before the gate is asked.
+    let arguments = [&partition, &comment, "--time=1", "-o", "/dev/null", "--wrap=true"];
     let (question, environment) = (Question::Test, &[]);
     let said = Call { question, arguments: &arguments, environment }.run(LIMITS)?;
     Ok(judge(config, said.status.success(), &said.complaints))
@@ -22,7 +23,6 @@ pub(crate) fn try_gate(config: &Config) -> Result<Findings, SlurmError> {
 
 fn judge(config: &Config, accepted: bool, said: &[u8]) -> Findings {
     let text = String::from_utf8_lossy(said);
-    let mut found = Findings::default();
     let fault = |text: String| Findings { faults: vec![text], warnings: Vec::new() };
     let module = gate::module(config);
     let own = gate::checksum(&module).unwrap_or_default();
@@ -39,7 +39,7 @@ fn judge(config: &Config, accepted: bool, said: &[u8]) -> Findings {
              jobs; add slurm_job_modify = pavior.modify(slurm_job_modify)"
                 .into(),
         ),
-        Some(_) => found,
+        Some(_) => Findings::default(),
         None if text.contains("pavior: ") => fault(format!(
             "job_submit.lua: the gate that slurmctld has loaded is older than this program: {renew}"
         )),
@@ -49,11 +49,12 @@ fn judge(config: &Config, accepted: bool, said: &[u8]) -> Findings {
              returns:\n{}",
             install::calls(config, Path::new("DIR"))
         )),
-        None => {
-            let said = shown_bytes(said.trim_ascii());
-            found.warnings.push(format!("whether the gate is loaded is not known: {said}"));
-            found
-        }
+        None => fault(format!(
+            "whether slurmctld has loaded the gate is not known: something else refuses the test \
+             job ({}); let jobs of one minute pass in a job_submit.lua of your own, and put lua \
+             before other JobSubmitPlugins that refuse them",
+            shown_bytes(said.trim_ascii())
+        )),
     }
 }
 
@@ -82,7 +83,7 @@ mod tests {
         assert!(older[0].contains("older"), "{older:?}");
         let none = faults(true, "sbatch: Job 7 to start at 2026-11-25T01:00:00\n");
         assert!(none[0].contains("does not call") && none[0].contains("dofile"), "{none:?}");
-        let unknown = judge(&config, false, b"allocation failure: \x1b[31mdown\n");
-        assert!(unknown.faults.is_empty() && !unknown.warnings[0].contains('\x1b'), "{unknown:?}");
+        let unknown = faults(false, "allocation failure: \x1b[31mdown\n");
+        assert!(unknown[0].contains("is not known") && !unknown[0].contains('\x1b'), "{unknown:?}");
     }
 }

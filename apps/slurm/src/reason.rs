@@ -7,25 +7,31 @@ use pavior_answers::{
 use pavior_kernel::shown;
 use pavior_mesh::{Cuboid, JobId, Request, Sides};
 
-use crate::Config;
 use crate::ledger::{Ledger, SlurmJob};
 use crate::names::{NodeName, Note};
+use crate::reservations::Reservation;
 use crate::state::State;
+use crate::{Config, hosts};
 
 /// The nodes of a box in its own order, x fastest: rank i runs on the i-th.
 pub(crate) fn ranks(config: &Config, cuboid: &Cuboid) -> Vec<NodeName> {
     cuboid.nodes(&config.grid).map(|node| config.name(node).clone()).collect()
 }
 
+/// The longest list of nodes that is told name by name: an argument of a command has 128 KiB.
+const LONGEST_RANKS: usize = 64 << 10;
+
 /// What an opened job is told, as one word: `pavior:box=4x4@0,8;ranks=n00,n01,...`. A job makes its
-/// hostfile of what stands behind `ranks=`.
+/// hostfile of what stands behind `ranks=`. A longer list than [`LONGEST_RANKS`] has ranges.
 pub(crate) fn placed(config: &Config, cuboid: &Cuboid) -> Note {
     let base = cuboid.base[..config.grid.axes()].iter().map(u16::to_string);
     let base = base.collect::<Vec<_>>().join(",");
     let ranks = ranks(config, cuboid);
-    let ranks: Vec<&str> = ranks.iter().map(NodeName::as_str).collect();
+    let names: Vec<&str> = ranks.iter().map(NodeName::as_str).collect();
+    let list = Some(names.join(",")).filter(|list| list.len() <= LONGEST_RANKS);
+    let list = list.unwrap_or_else(|| hosts::compress(&ranks));
     let sides = size(config, cuboid.sides);
-    Note::new(&format!("pavior:box={sides}@{base};ranks={}", ranks.join(",")))
+    Note::new(&format!("pavior:box={sides}@{base};ranks={list}"))
 }
 
 /// What a job is told that waits for ever: what is wrong with it, in words of the daemon's own.
@@ -37,11 +43,16 @@ pub(crate) fn unplaced(fault: &str) -> Note {
 const POWERING_OFF: &str = "nodes that are being powered off";
 
 /// What a job is told whose boxes are all reserved for others before its time limit ends.
-pub(crate) fn reserved() -> Note {
-    Note::new(
+pub(crate) fn reserved(config: &Config, ledger: &Ledger) -> Note {
+    let is_here = |one: &Reservation| one.nodes.iter().any(|name| config.nodes.contains_key(name));
+    let mut magnetic = ledger.reservations.iter().filter(|one| one.is_magnetic);
+    let magnetic = magnetic.find(|one| is_here(one)).map_or(String::new(), |one| {
+        format!("; nodes of the magnetic reservation {0} need --reservation={0}", one.name)
+    });
+    Note::new(&format!(
         "pavior: waits for the end of a reservation: every box of its shape has nodes that are \
-         reserved before its time limit would end",
-    )
+         reserved before its time limit would end{magnetic}"
+    ))
 }
 
 /// What a job is told that runs on other nodes than a box of its shape, and is left alone.

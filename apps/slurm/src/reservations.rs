@@ -14,6 +14,10 @@ pub(crate) struct Reservation {
     pub(crate) end: u64,
     /// The licences that it keeps, as Slurm prints them.
     pub(crate) licences: String,
+    /// True if its jobs may start before it, end after it and use other nodes.
+    pub(crate) is_flex: bool,
+    /// True if Slurm gives its nodes also to jobs that do not name it.
+    pub(crate) is_magnetic: bool,
 }
 
 impl Reservation {
@@ -44,6 +48,7 @@ fn reservation(line: &str) -> Reservation {
     };
     let text = |key: &str| value(key).map_or("", |(_, text)| text);
     let time = |key: &str| number::<u32>(text(key)).map(u64::from);
+    let flag = |name: &str| text("Flags").split(',').any(|flag| flag == name);
     Reservation {
         name: text("ReservationName").to_string(),
         nodes: match text("Nodes") {
@@ -53,6 +58,8 @@ fn reservation(line: &str) -> Reservation {
         start: time("StartTime").unwrap_or(0),
         end: time("EndTime").unwrap_or(u64::MAX),
         licences: text("Licenses").to_string(),
+        is_flex: flag("FLEX"),
+        is_magnetic: flag("MAGNETIC"),
     }
 }
 
@@ -67,12 +74,14 @@ mod tests {
                     PartitionName=(null) Flags=LICENSE_ONLY TRES=(null) Users=root Groups=(null) \
                     Accounts=(null) Licenses=pavior:1 State=ACTIVE\n\
                     ReservationName=maint StartTime=1795700000 EndTime=1795703600 \
-                    Duration=01:00:00 Nodes=n[00-02] NodeCnt=3 Licenses=(null) State=INACTIVE\n\
+                    Duration=01:00:00 Nodes=n[00-02] NodeCnt=3 Flags=FLEX,SPEC_NODES \
+                    Licenses=(null) State=INACTIVE\n\
                     No reservations in the system\n";
         let [licence, maintenance] = &read(text)[..] else { panic!("{text}") };
         assert!(licence.keeps("pavior") && !licence.keeps("pav") && licence.nodes.is_empty());
         assert_eq!((maintenance.name.as_str(), maintenance.nodes.len()), ("maint", 3));
-        assert!(!maintenance.keeps("pavior"));
+        assert!(!maintenance.keeps("pavior") && !maintenance.is_magnetic && !licence.is_flex);
+        assert!(maintenance.is_flex);
         let (start, end) = (maintenance.start, maintenance.end);
         assert!(maintenance.meets(start - 60, Some(start + 1)) && maintenance.meets(0, None));
         assert!(!maintenance.meets(start - 60, Some(start)) && !maintenance.meets(end, None));

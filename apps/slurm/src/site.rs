@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use crate::ask::{Call, Limits, Question, capture};
 use crate::check::value;
-use crate::ledger::SlurmJob;
-use crate::names::{Licences, number};
+use crate::ledger::{Ledger, SlurmJob};
+use crate::names::{Licences, NodeName, number};
 use crate::records::time_limit;
-use crate::{Config, SlurmError};
+use crate::{Config, SlurmError, hosts};
 
 /// How long slurmdbd may take to answer.
 const ACCOUNTS: Limits = Limits { time: Duration::from_secs(10), output: 64 << 20 };
@@ -78,6 +78,8 @@ pub(crate) struct Partition {
     pub(crate) qos: Option<String>,
     /// The processors of all its nodes, and their number.
     pub(crate) processors: (u64, u64),
+    /// Its nodes while jobs of it start; else none.
+    pub(crate) nodes: Vec<NodeName>,
 }
 
 /// A QOS.
@@ -166,13 +168,16 @@ impl Site {
     }
 
     /// How long an opened job may take to start, in seconds. While its reason is one of a job whose
-    /// gate is shut, Slurm has not looked at it since it was opened.
-    pub(crate) fn patience(&self, config: &Config, job: &SlurmJob) -> u64 {
+    /// gate is shut, Slurm has not looked at it since it was opened. Where a reservation is
+    /// magnetic, Slurm's main scheduler may try an opened job there alone, and give a reason of its
+    /// own for it, until the backfill scheduler starts it.
+    pub(crate) fn patience(&self, config: &Config, ledger: &Ledger, job: &SlurmJob) -> u64 {
+        let is_magnetic = || ledger.reservations.iter().any(|one| one.is_magnetic);
         let unseen = match job.reason.as_str() {
             "None" | "Priority" => true,
             // It may wait for one of the site's.
             "Licenses" => job.licences == Licences::default(),
-            _ => false,
+            reason => reason.starts_with("ReqNodeNotAvail") && is_magnetic(),
         };
         if unseen { config.patience_s.max(self.looks_s) } else { config.patience_s }
     }
@@ -180,6 +185,18 @@ impl Site {
     /// Jobs of partitions with a higher tier come first.
     pub(crate) fn tier(&self, partition: &str) -> u64 {
         self.partitions.get(partition).map_or(1, |partition| partition.tier)
+    }
+
+    /// The partitions that have nodes of the machine and are not named in the configuration: their
+    /// jobs start without a gate.
+    pub(crate) fn ungated(&self, config: &Config) -> Vec<&str> {
+        let has = |node: &NodeName| config.nodes.contains_key(node);
+        let others = self.partitions.iter().filter(|(name, partition)| {
+            !config.partitions.contains(name) && partition.nodes.iter().any(has)
+        });
+        let mut names: Vec<&str> = others.map(|(name, _)| name.as_str()).collect();
+        names.sort_unstable();
+        names
     }
 
     /// The QOS of a partition.
@@ -224,6 +241,10 @@ fn read_partition(line: &str) -> Option<(String, Partition)> {
         grace_s: count("GraceTime"),
         qos: Some(of("QoS")).filter(|qos| !qos.is_empty() && *qos != "N/A").map(Into::into),
         processors: (count("TotalCPUs"), count("TotalNodes")),
+        nodes: match of("State") {
+            "UP" | "DRAIN" => hosts::expand(of("Nodes")).unwrap_or_default(),
+            _ => Vec::new(),
+        },
     };
     (!name.is_empty()).then(|| (name.to_string(), partition))
 }
@@ -274,6 +295,18 @@ mod tests {
         assert_eq!((site.qos_of("hi"), site.qos_of("mesh")), (None, Some("part")));
         let hi = &site.partitions["hi"];
         assert_eq!((hi.mode, hi.grace_s, hi.processors), (Mode::Requeue, 30, (32, 16)));
+    }
+
+    #[test]
+    fn partitions_over_the_machine_that_are_not_gated_are_found() {
+        let text = "machine = \"mesh:2\"\nnodes = \"n{}\"\npartition = \"p\"\n";
+        let config = Config::parse(text).unwrap();
+        let partitions = "PartitionName=p Nodes=n[0-1] State=UP\n\
+                          PartitionName=debug Nodes=m0,n[1-3] State=UP\n\
+                          PartitionName=off Nodes=n[0-1] State=DOWN\n\
+                          PartitionName=other Nodes=m[0-9] State=UP\n\
+                          PartitionName=none Nodes=(null) State=UP\n";
+        assert_eq!(Site::of("", partitions).ungated(&config), ["debug"]);
     }
 
     #[test]

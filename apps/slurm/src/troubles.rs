@@ -23,6 +23,8 @@ pub(crate) enum Trouble {
     Boxless,
     /// The lock cannot be taken or tried.
     Lock,
+    /// slurmctld has not loaded the gate, or that is not known.
+    Gate,
 }
 
 /// When each trouble that lasts was last logged.

@@ -113,17 +113,17 @@ fn unreserve(operator: &Operator, licence: &str) -> Result<&'static str, SlurmEr
 /// What no command can do.
 fn by_hand(config: &Config) -> Result<Vec<String>, SlurmError> {
     let gate = try_gate(config)?;
-    let acts = gate.faults.is_empty() && gate.warnings.is_empty();
+    let acts = gate.faults.is_empty();
     let first = if acts {
         "the gate still acts on new jobs: take pavior's part out of job_submit.lua, or lua out of \
          JobSubmitPlugins, then restart slurmctld, and run this again"
     } else {
-        "pavior's part of job_submit.lua, and JobSubmitPlugins=lua if nothing else needs it"
+        "pavior's part of job_submit.lua, and lua in JobSubmitPlugins if nothing else needs it"
     };
     Ok(vec![
         first.into(),
         format!(
-            "Licenses={}:1 in slurm.conf, once no job has it; restart slurmctld",
+            "{}:1 in the Licenses of slurm.conf, once no job has it; restart slurmctld",
             config.licence
         ),
         "the unit pavior-slurm.service, and /etc/pavior".into(),

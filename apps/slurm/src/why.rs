@@ -10,7 +10,7 @@ use pavior_mesh::{Cuboid, JobId};
 use crate::cycle::{self, View};
 use crate::daemon::{now, shaper};
 use crate::foretold::{Past, Queued};
-use crate::ledger::{Ledger, Phase};
+use crate::ledger::{Ledger, Phase, SlurmJob};
 use crate::limits::{Limits, Reader};
 use crate::names::{JobName, NodeName};
 use crate::reason::{self, Context, Told};
@@ -21,7 +21,7 @@ use crate::{Config, SlurmError};
 /// The most jobs that are moved in a plan.
 pub(crate) const MOVED: usize = 2;
 
-/// Tells what a job waits for.
+/// Tells what a job waits for; of an array, what its first task waits for.
 ///
 /// # Errors
 /// If Slurm does not answer, or there is no such job.
@@ -31,23 +31,34 @@ pub fn why(config: &Config, name: &str) -> Result<String, SlurmError> {
     let now = now();
     let said = Reader::default().read(config, &site, &ledger, now)?;
     let past = || Past::ask(config, now);
-    tell(config, &ledger, name, &View { now, site: &site, said: &said }, past)
+    let unknown = || SlurmError::UnknownJob(shown(name).to_string());
+    let (name, mut text) = ledger.find(name).ok_or_else(unknown)?;
+    text += &tell(config, &ledger, name, &View { now, site: &site, said: &said }, past)?;
+    let waits = |job: &SlurmJob| job.name == name && job.phase == Phase::Pending;
+    if ledger.jobs.iter().any(waits) {
+        for other in site.ungated(config) {
+            let other = shown(other);
+            text += &format!(
+                "\nJobs of partition {other} start on the same nodes without the gate: no time \
+                 here counts with those that wait."
+            );
+        }
+    }
+    Ok(text)
 }
 
 fn tell(
     config: &Config,
     ledger: &Ledger,
-    name: &str,
+    name: JobName,
     view: &View<'_>,
     past: impl FnOnce() -> Option<Past>,
 ) -> Result<String, SlurmError> {
     let (&View { now, site, said }, preempting) = (view, &HashSet::new());
     let mut shaper = shaper(config)?;
-    let unknown = || SlurmError::UnknownJob(shown(name).to_string());
-    let name: JobName = name.parse().map_err(|_| unknown())?;
     let Some(index) = ledger.jobs.iter().position(|job| job.name == name) else {
         let found = ledger.unreadable.iter().find(|record| record.job == Some(name));
-        let fault = found.ok_or_else(unknown)?.fault;
+        let fault = found.map_or("its record cannot be read", |record| record.fault);
         return Ok(format!("{name} is not placed: {fault}"));
     };
     let job = &ledger.jobs[index];
@@ -61,7 +72,7 @@ fn tell(
     if let Some((_, found)) = state.unplaceable.iter().find(|(other, _)| *other == index) {
         return Ok(match found {
             Unplaced::Never(fault) => format!("{name} cannot be placed: {fault}"),
-            Unplaced::Reserved => reason::reserved().as_str().to_string(),
+            Unplaced::Reserved => reason::reserved(config, ledger).as_str().to_string(),
         });
     }
     let asked = match (&state.roles[index], request(config, job, &mut shaper)) {

@@ -9,7 +9,7 @@ pub(crate) struct SlurmArgs {
     /// The configuration, TOML: machine, nodes, partition, ... See docs/slurm.md
     #[arg(long, global = true)]
     pub(crate) config: Option<PathBuf>,
-    /// Only says, in the log, what would be changed
+    /// Only says, in the log, what one cycle would change, and ends
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Ends after one cycle
@@ -27,7 +27,7 @@ pub(crate) struct SlurmArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SlurmCommand {
-    /// Says what is missing in a running cluster's configuration, with the line to add
+    /// Says what is missing in a running cluster's configuration, with the line to write
     Check,
     /// Writes job_submit.lua, a systemd unit and the lines for slurm.conf
     Install {
@@ -39,7 +39,7 @@ pub(crate) enum SlurmCommand {
     Uninstall,
     /// Says what a job waits for, and which moves would help
     Why {
-        /// The job, such as 17 or 17_3
+        /// The job, such as 17 or 17_3; of an array's number, the first task that waits
         job: String,
     },
 }

@@ -32,7 +32,7 @@ fn act(rest: &[&str]) -> Result<(), SlurmError> {
     let (path, config) = (Path::new(path), Config::read(Path::new(path))?);
     match rest {
         [] => run(path, config, DaemonOptions::default()),
-        ["--dry-run"] => run(path, config, DaemonOptions { dry_run: true, once: true }),
+        ["--dry-run"] => run(path, config, DaemonOptions { dry_run: true, once: false }),
         ["--observe", address] => observe(path, config, address),
         ["install", folder] => {
             let text = install(&config, path, Path::new("pavior"), Path::new(folder))?;

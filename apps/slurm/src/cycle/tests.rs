@@ -215,7 +215,7 @@ fn reservations_that_end_keep_a_job_waiting_and_not_for_ever() {
         nodes: names(&[0, 1, 2, 4, 5, 6]),
         start: 1030,
         end: 2000,
-        licences: String::new(),
+        ..Reservation::default()
     }];
     let mut run = Run::new("easy");
     let decision = run.decide(&state, 1000);
@@ -226,6 +226,55 @@ fn reservations_that_end_keep_a_job_waiting_and_not_for_ever() {
     };
     assert!(decision.boxless.is_empty() && decision.changes.iter().any(told), "{decision:?}");
     assert_eq!(opens(&run.at(&state, 2000))[0], "1 n0,n1,n4,n5");
+}
+
+/// Its jobs may use nodes in and outside of it, and start before it does.
+#[test]
+fn a_flexible_reservation_binds_no_job_to_its_nodes() {
+    let job = SlurmJob { reservation: "flexi".into(), ..shaped("1", "2x2", 4, 9) };
+    let mut state = ledger(vec![job, shaped("2", "2x1", 2, 8)]);
+    let (start, end) = (1030, 2000);
+    let of = |name: &str, nodes: &[u32]| Reservation {
+        name: name.into(),
+        nodes: names(nodes),
+        start,
+        end,
+        ..Reservation::default()
+    };
+    state.reservations = vec![of("flexi", &[0, 1, 2]), of("repair", &[4, 7])];
+    let never = Run::new("easy").decide(&state, 1000);
+    assert!(opens(&never.changes) == ["2 n5,n6"], "{never:?}");
+    state.reservations[0].is_flex = true;
+    assert_eq!(opens(&Run::new("easy").at(&state, 1000)), ["1 n1,n2,n5,n6"]);
+}
+
+/// Slurm's main scheduler tries an opened job in the magnetic reservation alone, and says so.
+#[test]
+fn a_magnetic_reservation_is_named_and_gives_opened_jobs_time() {
+    let (name, nodes) = ("magnet".to_string(), names(&[0, 1, 4, 5]));
+    let end = 9000;
+    let magnet = Reservation { name, nodes, end, is_magnetic: true, ..Reservation::default() };
+    let reason = "ReqNodeNotAvail, May be reserved for other job";
+    let open = SlurmJob { reason: reason.into(), ..opened("1", "2x2", 4, &[2, 3, 6, 7]) };
+    let waits = shaped("2", "4x2", 8, 9);
+    let mut state = ledger(vec![open, waits]);
+    let closes = |state: &Ledger, now: u64| {
+        let mut run = Run::new("easy");
+        run.site.looks_s = 40;
+        run.at(state, 1000);
+        !run.at(state, now).is_empty()
+    };
+    assert!(!closes(&state, 1009) && closes(&state, 1010));
+    state.reservations = vec![magnet];
+    assert!(!closes(&state, 1039) && closes(&state, 1040));
+    let changes = Run::new("easy").decide(&state, 1000).changes;
+    let told = |change: &Change| match change {
+        Change::Tell { comment, .. } => comment
+            .as_str()
+            .ends_with("; nodes of the magnetic reservation magnet need --reservation=magnet"),
+        _ => false,
+    };
+    assert!(changes.iter().any(told), "{changes:?}");
 }
 
 #[test]

@@ -84,6 +84,15 @@ fn the_daemon_reads_every_comment_of_the_table() {
     }
 }
 
+/// The examples of docs/slurm-users.md.
+#[test]
+fn numbers_of_nodes_become_boxes() {
+    let mut shaper = crate::daemon::shaper(&config()).unwrap();
+    let mut shape = |nodes| shaper.request(nodes).shape;
+    assert_eq!([shape(5), shape(12)], [Some([5, 1, 1]), Some([4, 3, 1])]);
+    assert_ne!(shape(11).map(pavior_mesh::volume), Some(11));
+}
+
 #[test]
 fn the_gate_reads_every_comment_of_the_table() {
     let mut comments: Vec<&str> = cases().iter().map(|(comment, _)| *comment).collect();

@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 
 use crate::daemon::shaper;
 use crate::ledger::{Phase, SlurmJob};
-use crate::names::JobName;
 use crate::observe::view::{View, slurms_word, wish};
 use crate::reason::{self, Context, Told};
 use crate::state::State;
@@ -82,15 +81,15 @@ pub(crate) fn slots_of(view: &View, shape: &str) -> Result<Value, String> {
 /// What a job waits for or holds, in sentences: `pavior slurm why`, on any Slurm.
 pub(crate) fn why(view: &View, name: &str) -> Result<String, String> {
     let unknown = || "no such job waits or runs".to_string();
-    let name: JobName = name.parse().map_err(|_| unknown())?;
+    let (name, array) = view.ledger.find(name).ok_or_else(unknown)?;
     if let Some(record) = view.ledger.unreadable.iter().find(|record| record.job == Some(name)) {
-        return Ok(format!("{name}: {}", record.fault));
+        return Ok(format!("{array}{name}: {}", record.fault));
     }
     let job = view.ledger.jobs.iter().find(|job| job.name == name).ok_or_else(unknown)?;
     if job.phase != Phase::Pending {
-        return Ok(format!("{name} holds {}", view.holds(job)));
+        return Ok(format!("{array}{name} holds {}", view.holds(job)));
     }
-    let mut text = format!("{name} waits: Slurm says {}", slurms_word(job));
+    let mut text = format!("{array}{name} waits: Slurm says {}", slurms_word(job));
     let request = match wish(&view.config, job) {
         Ok(request) => request,
         Err(fault) => return Ok(format!("{text}\nno box can be named for it: {fault}")),

@@ -83,9 +83,35 @@ fn reservations(cluster: &Cluster) {
     assert_eq!(nodes(cluster, &long), [10, 11, 14, 15]);
     let short = submit(cluster, "2x2", "-t 2");
     assert_eq!(nodes(cluster, &short), [8, 9, 12, 13]);
-    cluster.good("scancel -u root");
-    cluster.until_empty(60);
-    for name in ["exam", "repair"] {
-        cluster.good(&format!("scontrol delete ReservationName={name}"));
-    }
+    let clear = |names: &[&str]| {
+        cluster.good("scancel -u root");
+        cluster.until_empty(60);
+        for name in names {
+            cluster.good(&format!("scontrol delete ReservationName={name}"));
+        }
+    };
+    clear(&["exam", "repair"]);
+    // Its jobs start before it does, and on other nodes, too.
+    let flexible = format!("{make} ReservationName=flexi StartTime=now+10minutes Flags=FLEX");
+    cluster.good(&format!("{flexible} Nodes=n[00-01]"));
+    let inside = submit(cluster, "2x2", "--reservation=flexi -t 2");
+    assert_eq!(nodes(cluster, &inside), [0, 1, 4, 5]);
+    clear(&["flexi"]);
+    // Slurm would let any job of its users have its nodes; here, jobs that name it have them.
+    cluster.good(&format!(
+        "{make} ReservationName=magnet StartTime=now Nodes=n[00-07] Flags=MAGNETIC"
+    ));
+    let beside = submit(cluster, "2x2", "-t 2");
+    assert_eq!(nodes(cluster, &beside), [8, 9, 12, 13]);
+    let log = std::fs::read_to_string(cluster.path().join("pavior.log")).unwrap();
+    let closed = format!("\"event\":\"close\",\"job\":\"{beside}\"");
+    assert!(!log.contains(&closed), "{}", cluster.log());
+    let whole = submit(cluster, "4x4", "-t 2");
+    cluster.until(&format!("scontrol show job {whole}"), 30, |text| {
+        text.contains("; nodes of the magnetic reservation magnet need --reservation=magnet")
+    });
+    let named = submit(cluster, "2x2", "-t 2 --reservation=magnet");
+    let held = nodes(cluster, &named);
+    assert!(held.iter().all(|node| *node < 8), "{held:?}");
+    clear(&["magnet"]);
 }

@@ -20,6 +20,7 @@ pub(crate) struct Options {
     nodes: String,
     toml: String,
     machine: Option<&'static str>,
+    prefix: &'static str,
     accounting: bool,
     files: Vec<(&'static str, String)>,
 }
@@ -49,6 +50,12 @@ impl Options {
     /// Another machine, with as many nodes: n00, n01 and so on, or n000 for more than 100.
     pub(crate) fn machine(mut self, machine: &'static str) -> Options {
         self.machine = Some(machine);
+        self
+    }
+
+    /// Other letters before the numbers of nodes than `n`.
+    pub(crate) fn prefix(mut self, prefix: &'static str) -> Options {
+        self.prefix = prefix;
         self
     }
 
@@ -162,6 +169,7 @@ impl Cluster {
             .env("SLURM_EXTRA", options.conf.replace("@DIR@", &folder))
             .env("SLURM_NODES", options.nodes);
         command.env("SLURM_TOML", options.toml).env("SLURM_MACHINE", machine);
+        command.env("SLURM_PREFIX", options.prefix);
         command.env("SLURM_ACCOUNTING", if options.accounting { "1" } else { "" });
         let output = command.output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);

@@ -78,11 +78,16 @@ fn what_the_daemon_cannot_know_is_refused(cluster: &Cluster) {
         ("-N2 --contiguous", "--contiguous"),
         ("-N2 --switches=1", "--switches"),
         ("-N2 -w n01,n02", "nodes are chosen"),
-        ("-N3-11", "no box has 11"),
+        ("-N3-11", "no box has 11 nodes; the next has 12"),
         ("-N2 --comment='100%d shape=4%s'", "'4%s' is no shape"),
     ] {
         let (passes, said) = tested(cluster, options);
         assert!(!passes && said.contains(word), "{options}: {said}");
+    }
+    // What docs/slurm-users.md says of numbers without a shape.
+    for (count, nodes) in [(5, "5"), (11, "12")] {
+        let job = cluster.good(&format!("sbatch --parsable -H -o /dev/null -N{count} --wrap true"));
+        assert_eq!(cluster.good(&format!("squeue -h -j {job} -o %D; scancel {job}")), nodes);
     }
     for options in ["-N2 -x n00", "-N2 --mem=10", "-N2-4", "-N2 -c1", "-N2 -B 2:1"] {
         let (passes, said) = tested(cluster, options);
@@ -147,8 +152,17 @@ fn check_knows_which_gate_is_loaded(cluster: &Cluster) {
     let modify = "slurm_job_modify = pavior.modify(slurm_job_modify)\n";
     let older = "function slurm_job_submit() slurm.log_user('pavior: a comment cannot') \
                  return slurm.ERROR end\nfunction slurm_job_modify() end\n";
+    // A script of the site's that refuses jobs without a time limit, and one that refuses all.
+    let refuses = |which: &str| {
+        format!(
+            "function slurm_job_submit(job) if {which} then slurm.log_user('say how long') \
+             return slurm.ERROR end return slurm.SUCCESS end\nfunction slurm_job_modify() end\n"
+        )
+    };
     for (text, word) in [
         (ACCEPT.to_string(), "does not call the gate"),
+        (refuses("job.time_limit > 4294967290"), "does not call the gate"),
+        (refuses("true"), "slurmctld has loaded the gate is not known"),
         (older.to_string(), "is older than this program"),
         (format!("{ACCEPT}{load}{submit}"), "not pavior.modify"),
         (format!("{ACCEPT}{load}{submit}{modify}"), "faults: []"),

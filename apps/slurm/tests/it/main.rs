@@ -5,6 +5,7 @@
 //! in `.ci/run`, that is an error. In the long size the storm is long, and there is one for each
 //! seed (`cargo xtask slurm RELEASE`).
 
+mod administrators;
 mod attacks;
 mod candidates;
 mod cluster;

@@ -142,6 +142,17 @@ fn an_opened_job_that_slurm_gives_a_limit_is_closed_at_once_and_its_kin_waits_fo
 }
 
 #[test]
+fn a_job_whose_qos_was_changed_is_not_kept_back_by_a_limit_of_the_old_one() {
+    let mut run = Run::new("strict");
+    let open = SlurmJob { reason: "QOSMaxMemoryPerUser".into(), ..opened("1", "2x1", 2, &[0, 1]) };
+    run.at(&ledger(vec![open]), 1000);
+    let again = shaped("1", "2x1", 2, 9);
+    assert!(run.at(&ledger(vec![again.clone()]), 1010).is_empty());
+    let changed = SlurmJob { qos: "high".into(), ..again };
+    assert_eq!(opens(&run.at(&ledger(vec![changed]), 1011)).len(), 1);
+}
+
+#[test]
 fn reasons_that_are_no_limits_leave_a_gate_open() {
     for reason in ["Licenses", "Priority", "Resources", "None", "ReqNodeNotAvail"] {
         let open = SlurmJob { reason: reason.into(), ..opened("1", "2x1", 2, &[0, 1]) };

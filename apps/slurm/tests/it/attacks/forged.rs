@@ -136,10 +136,12 @@ fn an_older_gate(cluster: &mut Cluster) {
     std::fs::write(&file, older).unwrap();
     cluster.good(&format!("touch {}/job_submit.lua", cluster.path().display()));
     cluster.until(&check, 30, |text| text.contains("another version"));
-    // The daemon looks when it starts, and every hour.
+    // The daemon looks when it starts, and until it is right.
+    assert_eq!(metric(cluster, "gate_loaded"), 1);
     cluster.start_daemon();
     let log = format!("cat {}/pavior.log", cluster.path().display());
-    cluster.until(&log, 30, |text| text.contains("the gate is old"));
+    cluster.until(&log, 30, |text| text.contains("the gate is not as it should be"));
+    assert_eq!(metric(cluster, "gate_loaded"), 0);
 }
 
 /// Lines that look like another user's job, running or waiting, and lines that look like nothing.

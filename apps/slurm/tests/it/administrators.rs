@@ -1,0 +1,107 @@
+//! What administrators are told: a site with licences and plug-ins of its own, a daemon before its
+//! licence, partitions without the gate, a dry run; and nodes with long names.
+
+use std::time::Duration;
+
+use crate::cluster::{Cluster, Options};
+use crate::release::{Release, on_each_release};
+
+on_each_release! { a_site_with_lists_of_its_own long_names_of_nodes }
+
+fn a_site_with_lists_of_its_own(release: Release) {
+    let options = Options::default().machine("mesh:2x2").conf(
+        "Licenses=matlab:4\nJobSubmitPlugins=require_timelimit\n\
+         PartitionName=debug Nodes=n[00-01] OverSubscribe=EXCLUSIVE",
+    );
+    let what = "a site with licences and plug-ins of its own";
+    let Some(mut cluster) = Cluster::start(what, release, options) else { return };
+    let folder = cluster.path().display().to_string();
+    let program = format!("{} {folder}/pavior.toml", cluster.program());
+    let check = |cluster: &Cluster| cluster.good(&format!("{program} check"));
+    cluster.start_daemon();
+    let licences = "Licenses=matlab:4,pavior:1";
+    let missing = format!("change the line of Licenses to {licences}, and restart slurmctld");
+    cluster.until(&format!("cat {folder}/pavior.log"), 20, |log| log.contains(&missing));
+    let found = check(&cluster);
+    let plugins = "JobSubmitPlugins=require_timelimit,lua";
+    let advice = "jobs of partition debug start on the machine's nodes without the gate";
+    for words in [licences, plugins, advice] {
+        assert!(found.contains(words), "{words}: {found}");
+    }
+    // What install prints and writes keeps what the site has.
+    let told = cluster.good(&format!("{program} install {folder}"));
+    let lines = std::fs::read_to_string(cluster.path().join("slurm.conf.lines")).unwrap();
+    for line in [licences, plugins] {
+        assert!(told.contains(line) && lines.contains(&format!("{line}\n")), "{told}{lines}");
+    }
+    let conf = format!("{folder}/slurm.conf");
+    cluster.good(&format!("sed -i '/^Licenses/d; /^JobSubmitPlugins/d' {conf}"));
+    cluster.good(&format!("grep -v '^#' {folder}/slurm.conf.lines >>{conf}"));
+    restart(&cluster);
+    // The daemon goes on by itself, and the plug-in before lua does not hide the gate.
+    cluster.until("scontrol show reservation -o", 30, |text| text.contains("=pavior "));
+    let found = check(&cluster);
+    assert!(found.contains("faults: []"), "{found}");
+    let total = "scontrol show licenses matlab | grep -c Total=4";
+    assert_eq!(cluster.good(total), "1");
+    ungated_partitions_and_arrays_are_told(&cluster, &program);
+    // As the lines of earlier versions did it, below the site's own.
+    cluster.good(&format!("echo Licenses=pavior:1 >>{conf}"));
+    restart(&cluster);
+    let found = check(&cluster);
+    assert!(found.contains("2 lines set Licenses") && found.contains(licences), "{found}");
+}
+
+/// slurmctld reads plug-ins when it starts.
+fn restart(cluster: &Cluster) {
+    let folder = cluster.path().display();
+    cluster.good(&format!(
+        "pid=$(cat {folder}/pid/slurmctld) && kill $pid && timeout 60 tail --pid=$pid -f /dev/null"
+    ));
+    std::thread::sleep(Duration::from_secs(2));
+    cluster.start_slurmctld();
+}
+
+fn ungated_partitions_and_arrays_are_told(cluster: &Cluster, program: &str) {
+    let sleeps = "sbatch --parsable -o /dev/null -t 5";
+    let debug = cluster.good(&format!("{sleeps} -p debug -N2 --wrap 'sleep 300'"));
+    cluster.until_runs(&debug, 30);
+    let array = format!("{sleeps} --comment=shape=2x2 --array=1-3 --wrap 'sleep 1'");
+    let array = cluster.good(&array);
+    cluster.until("squeue -h -r -t PD -o %i | wc -l", 20, |count| count == "3");
+    for name in [array.clone(), format!("'{array}_[1-3]'")] {
+        let told = cluster.good(&format!("{program} why {name}"));
+        let lines = [
+            format!(
+                "Tasks of array {array}: 3 waiting, 0 running. The first waiting one is {array}_1."
+            ),
+            "Jobs of partition debug start on the same nodes without the gate".to_string(),
+            format!("job {debug} of partition debug"),
+        ];
+        assert!(lines.iter().all(|line| told.contains(line)), "{told}");
+    }
+    // It ends by itself, and says so.
+    let line = format!("timeout 100 {program} --dry-run 2>&1");
+    let log = cluster.good(&line);
+    assert!(log.trim().lines().last().unwrap().contains("dry run: nothing was changed"), "{log}");
+    cluster.good(&format!("scancel {debug} {array}"));
+    cluster.until_empty(30);
+}
+
+/// 150 nodes with names of 13 letters: their list, twice in one line, is longer than 4,095.
+fn long_names_of_nodes(release: Release) {
+    let options = Options::default().machine("mesh:15x10").prefix("compute-no");
+    let what = "150 nodes with long names";
+    let Some(mut cluster) = Cluster::start(what, release, options) else { return };
+    cluster.start_daemon();
+    let job = cluster.submit("15x10-long", "--comment=shape=15x10", 20.0);
+    cluster.until_runs(&job, 30);
+    let shown = cluster.good(&format!("scontrol show job -o {job}"));
+    assert!(shown.contains("NodeList=compute-no[000-149]"), "{shown}");
+    let ranks = (0..150).map(|node| format!("compute-no{node:03}")).collect::<Vec<_>>().join(",");
+    assert!(shown.contains(&format!("=pavior:box=15x10@0,0;ranks={ranks} ")), "{shown}");
+    let log = std::fs::read_to_string(cluster.path().join("pavior.log")).unwrap();
+    assert!(!log.contains("slurm objects"), "{log}");
+    cluster.good(&format!("scancel {job}"));
+    cluster.until_empty(30);
+}
