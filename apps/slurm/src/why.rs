@@ -39,8 +39,8 @@ pub fn why(config: &Config, name: &str) -> Result<String, SlurmError> {
         for other in site.ungated(config) {
             let other = shown(other);
             text += &format!(
-                "\nJobs of partition {other} start on the same nodes without the gate: no time \
-                 here counts with those that wait."
+                "\nJobs of partition {other} start on the same nodes without the gate. Those that \
+                 wait are not counted in any time here."
             );
         }
     }
