@@ -1,9 +1,10 @@
-//! How the work of each strategy grows: counts and measured time per attempt, by machine, size of
-//! jobs and occupancy, as a Markdown table; then the pieces that TBL's planes fall into.
+//! Growth of the work of each strategy: counts and measured time per attempt, by machine, job size
+//! and occupancy, as a Markdown table. Then the number of pieces into which TBL's planes are
+//! divided.
 //!
-//! `cargo bench -p pavior-allocation --bench cost [-- NAME,NAME]` (strategies; default
-//! all). All strategies answer the same questions in the same states, which Turning First Fit has
-//! filled until it refuses twenty jobs in a row and from which random jobs have then been released.
+//! `cargo bench -p pavior-allocation --bench cost [-- NAME,NAME]` (strategies; default all). All
+//! strategies answer the same questions in the same states. To make a state, Turning First Fit
+//! fills the machine until it has refused twenty jobs in a row; then random jobs are released.
 //! Counts do not depend on the processor; nanoseconds do.
 
 use std::time::{Duration, Instant};
@@ -24,18 +25,19 @@ const MACHINES: [&str; 9] = [
     "mesh:32x32x32",
 ];
 
-/// A state is given up if it takes longer to set up, or a question if it takes longer to answer.
+/// Limit on the time to set up a state, and on the time to answer a question. Slower ones are
+/// skipped.
 const LIMIT: Duration = Duration::from_secs(2);
 const ATTEMPTS: usize = 48;
-/// Times that all questions are asked, of which the fastest counts.
+/// Number of times that all questions are asked. The fastest round counts.
 const ROUNDS: u32 = 7;
-/// Jobs that are released and granted again, to see what lists cost.
+/// Jobs that are released and granted again to measure the upkeep of lists.
 const EXCHANGES: usize = 16;
 
-/// A state, and the questions that are asked in it.
+/// A state and its questions.
 struct Scene {
     grid: Grid,
-    /// Jobs have sides up to this.
+    /// The longest side of a job.
     longest: u16,
     busy: Vec<Cuboid>,
     requests: Vec<Request>,
@@ -70,7 +72,7 @@ impl Scene {
         self.busy.iter().map(Cuboid::volume).sum::<u32>() * 100 / self.grid.nodes()
     }
 
-    /// A machine in this state, if the strategy gets there in time.
+    /// Builds a machine in this state. Returns `None` if the strategy takes too long.
     fn machine(&self, selection: &Selection) -> Option<Machine> {
         let begin = Instant::now();
         let mut machine = Machine::with_seed(self.grid, selection, 1).ok()?;
@@ -88,11 +90,11 @@ fn request(grid: &Grid, longest: u16, dice: &mut Stream) -> Request {
     Request::shape(grid.sides().map(|n| dice.between(1, u64::from(n.min(longest))) as u16))
 }
 
-/// Asks every question once to warm up, and then some rounds to measure; returns how many were
-/// asked, how many were granted, the work of a round and the time of the fastest.
+/// Asks every question once to warm up, then measures some rounds. Returns the numbers of asked and
+/// of granted questions, the work of a round and the time of the fastest.
 fn ask(machine: &mut Machine, requests: &[Request]) -> Option<(u64, u64, Work, Duration)> {
-    // Who remembers what was refused must not be asked the same again: each round has a copy of the
-    // machine that was never asked.
+    // A strategy that remembers refusals must not be asked the same question again, so each round
+    // uses a copy of the machine that was never asked.
     let unasked = machine.clone();
     let begin = Instant::now();
     let mut asked = 0;
@@ -122,7 +124,7 @@ fn ask(machine: &mut Machine, requests: &[Request]) -> Option<(u64, u64, Work, D
     Some((asked as u64, granted as u64, work, fastest))
 }
 
-/// Upkeep for a job's grant and release together.
+/// Measures the upkeep for the grant and release of one job.
 fn upkeep(machine: &mut Machine, scene: &Scene) -> u64 {
     let jobs = scene.busy.len().min(EXCHANGES);
     let before = machine.work().upkeep;
@@ -180,7 +182,8 @@ fn row(scene: &Scene, selection: &Selection) {
     );
 }
 
-/// The most pieces of one plane, of random boxes and of boxes in general position.
+/// Prints the largest number of pieces of one plane, for random boxes and for boxes in general
+/// position.
 fn pieces() {
     println!("\n| busy boxes | most pieces, of 20,000 random states | of a diagonal |");
     println!("|---:|---:|---:|");
@@ -201,7 +204,7 @@ fn pieces() {
     }
 }
 
-/// Disjoint random boxes: thin along y or z, so that many of them cross one plane.
+/// Draws disjoint random boxes that are thin along y or z, so that many of them cross one plane.
 fn random_boxes(grid: Grid, count: u16, dice: &mut Stream) -> Vec<Cuboid> {
     let mut free = Occupancy::all_free(grid);
     let mut boxes = Vec::new();

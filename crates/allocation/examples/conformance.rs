@@ -1,6 +1,6 @@
-//! The conformance suite for the strategies that the arguments name, each with all its variants, or
-//! for one variant (`NAME:OPTION`). Run by `cargo xtask conformance NAME`. Exits with 1 if a claim
-//! is broken.
+//! Runs the conformance suite for the strategies that the arguments name, each with all its
+//! variants, or for one variant (`NAME:OPTION`). `cargo xtask conformance NAME` runs this. Exits
+//! with 1 if a claim is broken.
 
 use std::process::ExitCode;
 

@@ -1,8 +1,8 @@
-//! Every claim of the registry on every occupancy of all grids of up to 12 nodes: sides in
+//! Tests every claim of the registry on every occupancy of all grids of up to 12 nodes: sides in
 //! ascending order, every combination of wraps that matters. Prints a Markdown table; exits with 1
-//! at the first broken claim. Run by `cargo xtask exhaustive [NAME] [NODES]`: of one strategy with
-//! all its variants (`NAME`) or one variant (`NAME:OPTION`), on grids of up to another number of
-//! nodes.
+//! at the first broken claim. `cargo xtask exhaustive [NAME] [NODES]` runs this: for one strategy
+//! with all its variants (`NAME`) or one variant (`NAME:OPTION`), on grids of up to another number
+//! of nodes.
 
 use std::process::ExitCode;
 
@@ -10,7 +10,8 @@ use pavior_allocation::{Selection, StrategyKind, conformance};
 use pavior_kernel::Family;
 use pavior_mesh::Grid;
 
-/// All grids of up to `most` nodes with sides of at least 2 in ascending order, and single rows.
+/// Lists all grids of up to `most` nodes with sides of at least 2 in ascending order, and single
+/// rows.
 fn grids(most: u32) -> Vec<Grid> {
     let mut grids = Vec::new();
     for a in 1..=most as u16 {
@@ -25,7 +26,7 @@ fn grids(most: u32) -> Vec<Grid> {
                 }
                 for code in 0..1 << sides.len() {
                     let wraps: Vec<bool> = (0..sides.len()).map(|i| code >> i & 1 == 1).collect();
-                    // On a ring of 2 a wrap makes no new boxes.
+                    // On a ring of 2 nodes, a wrap makes no new boxes.
                     let matters = sides.iter().zip(&wraps).all(|(&side, &wrap)| side > 2 || !wrap);
                     grids.extend(matters.then(|| Grid::new(&sides, &wraps).expect("small")));
                 }
@@ -35,7 +36,7 @@ fn grids(most: u32) -> Vec<Grid> {
     grids
 }
 
-/// The selections that the arguments name, and the number of nodes.
+/// Reads the selections that the arguments name, and the number of nodes.
 fn arguments() -> Result<(Vec<Selection>, u32), String> {
     let (mut selections, mut most) = (Vec::new(), 12);
     for text in std::env::args().skip(1) {

@@ -1,14 +1,14 @@
-//! What a request with a freedom may be granted, whatever the state.
+//! The placements that a freedom allows for a request, in every state.
 
 use pavior_mesh::{Freedom, Grid, Request, Sides, orientations, volume};
 
 use crate::Refusal;
 use crate::strategies::shared::factor_shapes::factor_shapes;
 
-/// The boxes that a freedom allows, in order of preference. First the one asked for, then its turns
-/// in the order of [`orientations`]. Then all others of as many nodes as the request counts, and of
-/// as many as that box has, compact ones first. All fit the grid. None where sets that are no boxes
-/// are allowed too.
+/// Lists the boxes that a freedom allows, in order of preference. The requested box comes first,
+/// then its other orientations in the order of [`orientations`]. Then come all other boxes with the
+/// node count of the request or the volume of its shape, compact ones first. All fit the grid. The
+/// list is empty for freedoms that also allow sets that are not boxes.
 pub(crate) fn boxes(request: &Request, freedom: Freedom, grid: &Grid) -> Vec<Sides> {
     let mut shapes: Vec<Sides> = Vec::new();
     let asked = request.shape.into_iter();
@@ -30,7 +30,7 @@ pub(crate) fn boxes(request: &Request, freedom: Freedom, grid: &Grid) -> Vec<Sid
     shapes
 }
 
-/// The nodes that must be free for a request with a freedom.
+/// Returns the number of nodes that must be free for a request with a freedom.
 pub(crate) fn needed(request: &Request, freedom: Freedom) -> u64 {
     let of_shape = request.shape.map(volume);
     match freedom {
@@ -40,8 +40,8 @@ pub(crate) fn needed(request: &Request, freedom: Freedom) -> u64 {
     }
 }
 
-/// The most nodes that a request with a freedom may be granted; `own` is the most that the strategy
-/// itself grants for it.
+/// Returns the most nodes that a request with a freedom may be granted. `own` is the most that the
+/// strategy itself grants for it.
 pub(crate) fn most(request: &Request, freedom: Freedom, own: u64) -> u64 {
     let (nodes, of_shape) = (u64::from(request.nodes), request.shape.map(volume));
     match freedom {
@@ -51,7 +51,7 @@ pub(crate) fn most(request: &Request, freedom: Freedom, own: u64) -> u64 {
     }
 }
 
-/// Whether a request with a freedom asks for something that a grid could have.
+/// Checks that an empty grid can satisfy a request with a freedom.
 pub(crate) fn fits_grid(request: &Request, freedom: Freedom, grid: &Grid) -> Result<(), Refusal> {
     let fits = match freedom {
         _ if request.is_empty() => return Err(Refusal::EmptyRequest),

@@ -1,9 +1,9 @@
-//! A strategy that is not built in, whose proposals are checked before they are believed.
+//! A strategy that is not built in. Its proposals are checked before they are used.
 //!
 //! Invariant: after its first failure, or a proposal that cannot be granted, it proposes nothing.
-//! Forks share the error, so that the machine learns what has gone wrong in a plan.
+//! Forks share the error, so the machine learns of failures in a plan.
 //!
-//! Cost: O(N/64) a proposal, beside the strategy's own.
+//! Cost: O(N/64) per proposal, in addition to the strategy's own cost.
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,7 +13,7 @@ use pavior_mesh::{Occupancy, Request};
 use crate::strategy::MachineStrategy;
 use crate::{BadProposal, Placement, Strategy, Work};
 
-/// A strategy, and the first error in what it did.
+/// A strategy and its first error.
 pub(crate) struct Checked {
     strategy: Box<dyn Strategy>,
     error: Arc<OnceLock<CallerError>>,
@@ -42,7 +42,7 @@ impl Checked {
     }
 }
 
-/// Whether a proposal can be granted for a request.
+/// Checks that a proposal can be granted for a request.
 fn check(free: &Occupancy, request: &Request, proposal: &Placement) -> Result<(), BadProposal> {
     let bad = |fault| BadProposal::Placement { proposal: proposal.clone(), fault };
     proposal.take_from(&mut free.clone()).map_err(bad)?;
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
     use crate::strategy::CopyForMachine;
 
-    /// Fails when it is first asked, and must hear of nothing from then on.
+    /// Fails at its first question, and must not be called after that.
     #[derive(Clone)]
     struct Failing(bool);
 
@@ -148,7 +148,7 @@ mod tests {
         let draw = &mut Stream::new(1, 0, "draw");
         assert!(checked.error().is_none());
         assert_eq!(checked.find(&free, &Request::nodes(1), draw), None);
-        // The machine learns of it, and so do forks.
+        // The machine and its forks learn of the failure.
         for strategy in [&mut checked as &mut dyn MachineStrategy, &mut *fork] {
             assert!(strategy.error().is_some());
             strategy.covered(&Cuboid::node([0; 3]), &node);

@@ -1,77 +1,79 @@
-//! What strategies claim, as data that tests can hold against the oracle.
+//! The claims of strategies, as data that tests can compare with the oracle.
 
 use pavior_kernel::Options;
 use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Request, Scan, Sides};
 
 use crate::{Placement, Selection};
 
-/// What a strategy claims, for given options.
+/// The claim of a strategy for given options.
 pub struct Claim {
-    /// The shapes that it may grant for a request, in the order in which it tries them; empty for
+    /// The shapes that it may grant for a request, in the order in which it tries them. Empty for
     /// strategies that grant by count. A strategy that is not contiguous grants as many nodes as
-    /// one of them has, in pieces.
+    /// one of the shapes has, in pieces.
     pub family: fn(&Request, &Grid, &Options) -> Vec<BoxGroup>,
     /// The order in which it tries bases.
     pub scan: Scan,
-    /// Whether it grants exactly what is asked for.
+    /// The number of nodes that it grants, relative to the request.
     pub grants: Grants,
-    /// What it recognises.
+    /// The requests that it recognizes as possible.
     pub recognition: Recognition,
 }
 
 impl Claim {
-    /// What a strategy claims with its options.
+    /// Returns the claim of a strategy with its options.
     pub fn of(strategy: &Selection) -> Claim {
         (strategy.entry.does.claim)(&strategy.options)
     }
 }
 
-/// Whether a strategy may grant more nodes than asked for.
+/// The number of granted nodes relative to the requested ones.
 #[derive(Clone, Copy, Debug)]
 pub enum Grants {
     /// Exactly the shape, or exactly the count.
     Exact,
     /// Whole pages, buddies or cubes.
     RoundsUp {
-        /// The most nodes that it ever grants for a request, whatever is free.
+        /// Returns the most nodes that it ever grants for a request, in any state.
         most: fn(&Request, &Grid, &Options) -> u64,
     },
 }
 
-/// What a strategy recognises, judged by the oracle within its own family of shapes.
+/// The requests that a strategy recognizes as possible, judged by the oracle within the strategy's
+/// own family of shapes.
 pub enum Recognition {
     /// The first free base, in scan order, of the first shape that has one.
     First,
     /// The best score.
     Best {
-        /// The score of a box that is free, higher is better.
+        /// The score of a free box. Higher is better.
         score: fn(&Occupancy, &Cuboid) -> i64,
-        /// Over all shapes, or over the first that fits.
+        /// The candidates of the comparison.
         over: Over,
-        /// Whether the first base in scan order wins a tie (else any may).
+        /// True if the first base in scan order wins a tie. Otherwise any base may win.
         first_of_ties: bool,
     },
     /// Refuses only if no shape of the family has a free base.
     Complete,
-    /// Misses some; a stored counterexample is demanded. What it misses is said by the question.
+    /// Misses some placements; a stored counterexample is required. The question says which kind it
+    /// misses.
     Partial(Question),
     /// Succeeds if and only if enough nodes are free.
     Count,
-    /// Follows a rule of its own (partition hardware, connected sets), which may depend on what is
-    /// held.
+    /// Follows its own rule (partition hardware, connected sets), which may depend on the held
+    /// placements.
     Own {
-        /// Whether something can be granted: it succeeds if and only if this says so.
+        /// Returns true exactly if a grant is possible.
         feasible: fn(&Scene<'_>) -> bool,
-        /// Whether a placement, all of its nodes free, may be granted.
+        /// Returns true if a placement whose nodes are all free may be granted.
         allowed: fn(&Scene<'_>, &Placement) -> bool,
     },
 }
 
-/// A request, and everything that the answer to it may depend on.
+/// A request and everything that its answer may depend on.
 pub struct Scene<'a> {
     /// The free nodes.
     pub free: &'a Occupancy,
-    /// What is held, as it was granted. Failed nodes that no job holds may be missing.
+    /// The held placements, as they were granted. Failed nodes that no job holds may be missing.
     pub held: &'a [Placement],
     /// The request.
     pub request: &'a Request,
@@ -79,7 +81,7 @@ pub struct Scene<'a> {
     pub options: &'a Options,
 }
 
-/// Which candidates a best score is the best of.
+/// The candidates among which the best score is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Over {
     /// The bases of the first shape of the family that has a free base.
@@ -88,7 +90,7 @@ pub enum Over {
     AllShapes,
 }
 
-/// The question that a partial strategy sometimes answers wrongly with no.
+/// The question to which a partial strategy sometimes wrongly answers no.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
     /// Is there a free box of one of the family's shapes?
@@ -97,7 +99,8 @@ pub enum Question {
     Count,
 }
 
-/// The claim of a strategy that succeeds exactly when enough nodes are free, and grants as many.
+/// Returns the claim of a strategy that succeeds exactly if enough nodes are free, and grants
+/// exactly the requested number.
 pub fn by_count(_: &Options) -> Claim {
     Claim {
         family: |_, _, _| Vec::new(),
@@ -108,7 +111,7 @@ pub fn by_count(_: &Options) -> Claim {
 }
 
 impl Recognition {
-    /// What it means, after `claims`.
+    /// Returns the meaning, a phrase that follows `claims`.
     pub fn meaning(&self) -> &'static str {
         match self {
             Recognition::First => "to grant the first free base in scan order",
@@ -120,7 +123,7 @@ impl Recognition {
         }
     }
 
-    /// The word for it in `pavior strategies`.
+    /// Returns the word for it in `pavior strategies`.
     pub fn word(&self) -> &'static str {
         match self {
             Recognition::First => "complete-first",
@@ -141,17 +144,17 @@ pub struct BoxGroup {
 }
 
 impl BoxGroup {
-    /// One box.
+    /// Creates a group of one box.
     pub fn cuboid(sides: Sides) -> BoxGroup {
         BoxGroup { parts: vec![Cuboid::new([0; 3], sides)] }
     }
 
-    /// The number of nodes.
+    /// Returns the number of nodes.
     pub fn nodes(&self) -> u32 {
         self.parts.iter().map(Cuboid::volume).fold(0, u32::saturating_add)
     }
 
-    /// The sides of the bounding box, all 0 for a group of no boxes.
+    /// Returns the sides of the bounding box, all 0 for a group without boxes.
     pub fn bounding(&self) -> Sides {
         std::array::from_fn(|axis| {
             let end = |part: &Cuboid| part.base[axis].saturating_add(part.sides[axis]);
@@ -159,7 +162,7 @@ impl BoxGroup {
         })
     }
 
-    /// The boxes at a base of the grid.
+    /// Places the boxes at a base of the grid.
     pub fn at(&self, grid: &Grid, base: Coordinates) -> Vec<Cuboid> {
         let place = |part: &Cuboid| {
             let at = |axis: usize| {

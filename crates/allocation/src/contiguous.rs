@@ -1,9 +1,9 @@
-//! What contiguous strategies share, so that a new one is its rule and nothing else.
+//! Code that contiguous strategies share, so that a new one consists only of its rule.
 //!
-//! A [`BoxRule`] says where a box of one shape goes. [`Contiguous`] makes a [`Strategy`] of it: it
-//! turns requests, keeps the list of busy boxes, copies itself for forks, counts what is looked at,
-//! and checks itself. A rule gives its best placement at once, or an iterator of candidates, of
-//! which [`View::first`] or [`View::best`] takes one:
+//! A [`BoxRule`] places a box of one shape. [`Contiguous`] makes a [`Strategy`] from it: it turns
+//! requests, keeps the list of busy boxes, copies itself for forks, counts the work, and validates
+//! itself. A rule returns its best placement directly, or passes an iterator of candidates to
+//! [`View::first`] or [`View::best`]:
 //!
 //! ```
 //! use pavior_allocation::contiguous::{BoxRule, Scored, View};
@@ -36,8 +36,8 @@ pub use crate::strategies::shared::turning::{
 use crate::strategy::MachineStrategy;
 use crate::{Entry, Placement, Strategy, StrategyKind, Work};
 
-/// The claim of a rule that misses nothing: it grants the box, turned as the option `turn` says,
-/// and refuses only if no base of it is free.
+/// Returns the claim of a rule that misses nothing. It grants the box, turned according to the
+/// option `turn`, and refuses only if no base of it is free.
 pub fn complete(_: &Options) -> Claim {
     Claim {
         family: box_family,
@@ -47,10 +47,11 @@ pub fn complete(_: &Options) -> Claim {
     }
 }
 
-/// An entry for a rule that misses nothing, with the option `turn`; turned where nothing is said.
+/// Creates an entry for a rule that misses nothing, with the option `turn`. Requests are turned by
+/// default.
 ///
-/// Its claim is [`complete`], which says nothing of scores. A rule that finds the best score says
-/// so with [`StrategyKind::with_claim`] and [`Recognition::Best`].
+/// Its claim is [`complete`], which does not mention scores. A rule that finds the best score
+/// declares it with [`StrategyKind::with_claim`] and [`Recognition::Best`].
 ///
 /// ```
 /// use pavior_allocation::contiguous::{BoxRule, Scored, View, entry};
@@ -78,13 +79,13 @@ pub fn entry(name: &'static str, rule: impl BoxRule) -> Entry {
     Entry { options: &[TURN_ON], variants: &["", "turn=none"], ..Entry::new(name, does) }
 }
 
-/// The claim of a rule that takes the first free base in row-major order, of the first orientation
-/// that has one.
+/// Returns the claim of a rule that takes the first free base in row-major order, of the first
+/// orientation that has one.
 pub fn first_base(options: &Options) -> Claim {
     Claim { recognition: Recognition::First, ..complete(options) }
 }
 
-/// A placement of one shape, and how good it is.
+/// A placement of one shape and its score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scored {
     /// Higher is better. Compared between orientations with `turn=best` only.
@@ -93,43 +94,45 @@ pub struct Scored {
     pub at: Cuboid,
 }
 
-/// A rule without scores: all placements are equally good.
+/// For rules without scores: all placements are equally good.
 impl From<Cuboid> for Scored {
     fn from(at: Cuboid) -> Scored {
         Scored { score: 0, at }
     }
 }
 
-/// Where a box of one shape goes: what one contiguous strategy does differently from all others.
+/// A rule that places a box of one shape: the part in which one contiguous strategy differs from
+/// all others.
 ///
-/// Everything but [`best`](BoxRule::best) has a default, which is right for a rule that keeps
-/// nothing of its own but scratch memory.
+/// All methods except [`best`](BoxRule::best) have a default, which is right for a rule without
+/// state of its own except scratch memory.
 pub trait BoxRule: Clone + Send + Sync + 'static {
-    /// Whether it reads [`View::busy`]; if not, the list is not kept.
+    /// True if it reads [`View::busy`]. Otherwise the list is not kept.
     const READS_BUSY_LIST: bool = true;
 
-    /// The placement of a shape, which fits the empty machine unturned; none if it has none.
+    /// Returns the placement of a shape, which fits the empty machine unturned, or `None` if it has
+    /// none.
     fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored>;
 
-    /// A request is about to be answered in this state: called once before its orientations.
+    /// Prepares for a request in this state. Called once before its orientations are tried.
     fn load(&mut self, _view: &mut View<'_>) {}
 
-    /// These nodes, all of them free so far, are now taken.
+    /// Records that these nodes, all of them free so far, are now taken.
     fn granted(&mut self, _placement: &Placement) {}
 
-    /// These nodes, granted together before, are free again.
+    /// Records that these nodes, granted together before, are free again.
     fn released(&mut self, _placement: &Placement) {}
 
-    /// What it has counted itself, beside what [`View`] counts.
+    /// Returns the work that the rule counted itself, in addition to the counts of [`View`].
     fn work(&self) -> Work {
         Work::default()
     }
 
-    /// Holds an index of its own against the truth; panics where they disagree.
+    /// Compares an index of its own with the true state. Panics if they disagree.
     fn validate(&self, _free: &Occupancy) {}
 }
 
-/// The state that a rule is asked about. Looking through it is counted.
+/// The state in which a rule places a box. Searches through it are counted.
 pub struct View<'a> {
     free: &'a Occupancy,
     busy: &'a [Cuboid],
@@ -137,50 +140,50 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// The grid.
+    /// Returns the grid.
     pub fn grid(&self) -> &'a Grid {
         self.free.grid()
     }
 
-    /// The free nodes. What is looked at here is for the rule to count ([`View::count`]).
+    /// Returns the free nodes. The rule counts its reads of them itself ([`View::count`]).
     pub fn occupancy(&self) -> &'a Occupancy {
         self.free
     }
 
-    /// The busy boxes, in the order in which they were granted.
+    /// Returns the busy boxes, in the order in which they were granted.
     pub fn busy(&self) -> &'a [Cuboid] {
         self.busy
     }
 
-    /// Counts what was looked at otherwise than through this view.
+    /// Counts work that was not done through this view.
     pub fn count(&mut self, work: Work) {
         *self.work += work;
     }
 
-    /// Every placement of a shape on the machine, free or not, in a scan order.
+    /// Returns every placement of a shape on the machine, free or not, in a scan order.
     pub fn placements(&self, shape: Sides, scan: Scan) -> impl Iterator<Item = Cuboid> + use<> {
         scan.bases(*self.grid(), shape).map(move |base| Cuboid::new(base, shape))
     }
 
-    /// Whether a placement lies on the machine and is free. O(rows of the placement).
+    /// Returns true if a placement is on the machine and free. O(rows of the placement).
     pub fn is_free(&mut self, at: &Cuboid) -> bool {
         self.work.boxes += 1;
         at.lies_on(self.grid()) && self.free.is_free(at)
     }
 
-    /// The contact of a free placement: how many pairs (node of the placement, direction) have a
-    /// busy neighbour or the border. O(surface).
+    /// Returns the contact of a free placement: the number of pairs (node of the placement,
+    /// direction) with a busy neighbor or the border. O(surface).
     pub fn contact(&mut self, at: &Cuboid) -> i64 {
         self.work.words += most_contact(self.grid(), at.sides) as u64;
         contact(self.free, at)
     }
 
-    /// The first candidate that is free.
+    /// Returns the first candidate that is free.
     pub fn first(&mut self, candidates: impl IntoIterator<Item = Cuboid>) -> Option<Scored> {
         candidates.into_iter().find(|at| self.is_free(at)).map(Scored::from)
     }
 
-    /// The free candidate with the highest score, the first of equals.
+    /// Returns the free candidate with the highest score, the first of equals.
     pub fn best(
         &mut self,
         candidates: impl IntoIterator<Item = Cuboid>,
@@ -199,27 +202,27 @@ impl<'a> View<'a> {
     }
 }
 
-/// A contiguous strategy, made of its rule.
+/// A contiguous strategy, made from its rule.
 #[derive(Clone)]
 pub struct Contiguous<R> {
     rule: R,
     common: Common,
 }
 
-/// What does not depend on the rule, so that it is compiled once for all of them.
+/// The part that does not depend on the rule, so that it is compiled once for all of them.
 #[derive(Clone)]
 struct Common {
     grid: Grid,
     turn: Turn,
     over: Over,
-    /// What refuses, and chooses the orientation, if the rule misses nothing.
+    /// Refuses requests and chooses the orientation, if the rule misses nothing.
     exact: Option<BaseSearch>,
     busy: BusyList,
     work: Work,
 }
 
 impl Common {
-    /// The shapes to ask the rule for, in order; none where the exact search refuses.
+    /// Returns the shapes for the rule, in order, or `None` if the exact search refuses.
     fn shapes(&mut self, free: &Occupancy, request: &Request) -> Option<FewShapes> {
         let Some(exact) = &mut self.exact else {
             return Some(self.turn.shapes(self.grid, request).collect());
@@ -276,8 +279,8 @@ impl Common {
 }
 
 impl<R: BoxRule> Contiguous<R> {
-    /// The strategy for an empty machine; which orientations are tried is the option `turn`, which
-    /// must be one of the options ([`TURN_ON`] and the others here).
+    /// Creates the strategy for an empty machine. The option `turn` gives the orientations that are
+    /// tried; it must be one of the options ([`TURN_ON`] and the others here).
     pub fn new(grid: &Grid, options: &Options, rule: R) -> Contiguous<R> {
         let common = Common {
             grid: *grid,
@@ -290,22 +293,22 @@ impl<R: BoxRule> Contiguous<R> {
         Contiguous { rule, common }
     }
 
-    /// For a rule that misses no free box: requests are refused, and orientations chosen, by the
-    /// exact search of [`BoxSearch`](pavior_mesh::BoxSearch), which remembers refusals. The rule is
-    /// asked only where there is a placement.
+    /// Lets an exact search refuse requests and choose orientations, for a rule that misses no free
+    /// box. The search is [`BoxSearch`](pavior_mesh::BoxSearch), which remembers refusals. The rule
+    /// is asked only if there is a placement.
     pub fn exact(mut self) -> Contiguous<R> {
         self.common.exact = Some(BaseSearch::engine(self.common.grid));
         self
     }
 
-    /// Takes the best of the first orientation that fits, or of all, whatever the option `turn`
-    /// says.
+    /// Takes the best placement of the first orientation that fits, or of all, whatever the option
+    /// `turn` says.
     pub fn over(mut self, over: Over) -> Contiguous<R> {
         self.common.over = over;
         self
     }
 
-    /// As the registry wants it.
+    /// Puts the strategy into a box for the registry.
     pub(crate) fn boxed(self) -> BoxedStrategy {
         Box::new(self)
     }

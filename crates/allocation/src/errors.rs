@@ -1,4 +1,4 @@
-//! What a machine answers to a caller whose data it cannot accept. Nothing has changed then.
+//! Errors of a machine for data that it cannot accept. After an error, the machine is unchanged.
 
 use pavior_kernel::{BadName, CallerError};
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, OccupancyError};
@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::{Placement, Refusal, Unsupported};
 
-/// Why a machine cannot be made.
+/// Reasons why a machine cannot be created.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BuildError {
     /// The strategy's name or options cannot be read.
@@ -22,7 +22,7 @@ pub enum BuildError {
         /// The reason.
         reason: Unsupported,
     },
-    /// The closure that makes the strategy has failed.
+    /// The closure that creates the strategy has failed.
     #[error(transparent)]
     Failed(#[from] CallerError),
 }
@@ -33,13 +33,13 @@ impl From<std::convert::Infallible> for BuildError {
     }
 }
 
-/// Why a job was granted nothing.
+/// Reasons why a job was granted nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum AllocateError {
     /// The request is refused.
     #[error("{}", .0.meaning())]
     Refused(#[from] Refusal),
-    /// The job holds nodes already.
+    /// The job already holds nodes.
     #[error("job {} holds nodes already", .0.0)]
     RepeatedJob(JobId),
     /// The strategy has failed, or proposed nodes that cannot be granted ([`BadProposal`]).
@@ -48,7 +48,7 @@ pub enum AllocateError {
 }
 
 impl AllocateError {
-    /// The reason, if the request was refused.
+    /// Returns the reason, if the request was refused.
     pub fn refusal(&self) -> Option<Refusal> {
         match self {
             AllocateError::Refused(refusal) => Some(*refusal),
@@ -57,46 +57,46 @@ impl AllocateError {
     }
 }
 
-/// A strategy proposed nodes that cannot be granted: it breaks its contract.
+/// A strategy proposed nodes that cannot be granted, which breaks its contract.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadProposal {
-    /// The nodes are not there, not free, or proposed twice.
+    /// The nodes do not exist, are not free, or are proposed twice.
     #[error("the strategy proposed what cannot be granted: {fault}")]
     Placement {
         /// The nodes proposed.
         proposal: Placement,
-        /// Why they cannot be granted.
+        /// The reason why they cannot be granted.
         fault: PlacementError,
     },
-    /// They are fewer than were asked for.
+    /// The proposal has fewer nodes than requested.
     #[error("the strategy proposed {} nodes where {requested} were asked for", .proposal.nodes())]
     TooFew {
         /// The nodes proposed.
         proposal: Placement,
-        /// The nodes asked for.
+        /// The number of requested nodes.
         requested: u32,
     },
 }
 
-/// Why a placement cannot be granted, taken or given back.
+/// Reasons why a placement cannot be granted, taken or given back.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PlacementError {
     /// It has no boxes.
     #[error("a placement has at least one box")]
     Empty,
-    /// A box does not lie on the machine: beyond its end, or with a side of 0.
+    /// A box is not on the machine: it passes the end, or has a side of 0.
     #[error("{0:?} does not lie on the machine")]
     Outside(Cuboid),
-    /// A box holds a node that is not free.
+    /// A box contains a node that is not free.
     #[error("{0:?} is not free")]
     NotFree(Cuboid),
     /// A box shares nodes with an earlier one of the same placement.
     #[error("{0:?} overlaps another box of the placement")]
     Overlapping(Cuboid),
-    /// A box that is to be given back holds a node that is free.
+    /// A box to give back contains a node that is free.
     #[error("{0:?} is not taken")]
     NotTaken(Cuboid),
-    /// The job holds nodes already.
+    /// The job already holds nodes.
     #[error("job {} holds nodes already", .0.0)]
     RepeatedJob(JobId),
 }
@@ -112,18 +112,18 @@ impl From<OccupancyError> for PlacementError {
     }
 }
 
-/// A job that holds nothing.
+/// A job that holds no nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("job {} holds no nodes", .0.0)]
 pub struct UnknownJob(pub JobId);
 
-/// Why a job cannot be moved.
+/// Reasons why a job cannot be moved.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum RelocateError {
-    /// It holds nothing.
+    /// The job holds no nodes.
     #[error(transparent)]
     Unknown(#[from] UnknownJob),
-    /// It cannot have the nodes.
+    /// The job cannot be moved to these nodes.
     #[error(transparent)]
     Placement(#[from] PlacementError),
 }

@@ -1,10 +1,10 @@
 //! A fork: a copy of a machine's free nodes and strategy, without its jobs. Plans are tried on it.
 //!
-//! Invariant: a fork never changes its machine. Failed nodes and reserved ones stay taken, whatever
-//! is given back.
+//! Invariant: a fork never changes its machine. Failed and reserved nodes stay taken, even if jobs
+//! give them back.
 //!
-//! Cost: to make one, O(N/64) and a copy of the strategy's index. Questions and changes cost what
-//! they cost on the machine.
+//! Cost: creating one takes O(N/64) and a copy of the strategy's index. Questions and changes cost
+//! as much as on the machine.
 
 use pavior_kernel::{EntryHandle, Stream};
 use pavior_mesh::{Cuboid, NodeId, Occupancy, Request, tile_rows};
@@ -13,10 +13,10 @@ use crate::freedom::Placer;
 use crate::kind::StrategyKind;
 use crate::{Placement, PlacementError, Refusal};
 
-/// A copy of what a machine needs to answer a question, on which a plan is tried.
+/// A copy of a machine's free nodes and strategy, on which a plan is tried.
 ///
-/// It forgets who holds what: a planner gives nodes back by their placement. A strategy that
-/// draws does so from a stream of the fork's own.
+/// It does not contain the jobs: a planner gives nodes back by their placement. A randomized
+/// strategy draws from a separate stream of the fork.
 ///
 /// ```
 /// use pavior_allocation::{JobId, Machine, Request};
@@ -33,12 +33,13 @@ pub struct Fork {
     entry: EntryHandle<StrategyKind>,
     strategy: Placer,
     free: Occupancy,
-    /// Set bits are healthy nodes; none where all are.
+    /// The healthy nodes as set bits. `None` if all nodes are healthy.
     healthy: Option<Occupancy>,
     draw: Stream,
-    /// What was taken for reservations: it stays taken, whatever is given back.
+    /// The placements taken for reservations. They stay taken, even if jobs give nodes back.
     covers: Vec<Placement>,
-    /// Whether the strategy's index still shows the nodes of [`Fork::find_within`], not of `free`.
+    /// True if the strategy's index still shows the nodes of [`Fork::find_within`] instead of
+    /// `free`.
     shows_others: bool,
 }
 
@@ -53,14 +54,15 @@ impl Fork {
         Fork { entry, strategy, free, healthy, draw, covers: Vec::new(), shows_others: false }
     }
 
-    /// The nodes that are free here.
+    /// Returns the nodes that are free in the fork.
     pub fn free(&self) -> &Occupancy {
         &self.free
     }
 
-    /// What the strategy would grant here.
+    /// Finds the placement that the strategy would grant.
     ///
     /// # Errors
+    ///
     /// If it refuses, with the reason. A request that the strategy never grants is refused as if no
     /// submesh were free.
     pub fn find(&mut self, request: &Request) -> Result<Placement, Refusal> {
@@ -72,7 +74,9 @@ impl Fork {
     /// Takes nodes.
     ///
     /// # Errors
-    /// If they are not free, overlap, lie outside or are none; nothing has changed.
+    ///
+    /// If they are not free, overlap, are outside the grid, or the placement is empty. Nothing has
+    /// changed then.
     pub fn take(&mut self, placement: &Placement) -> Result<(), PlacementError> {
         self.restore_index();
         placement.take_from(&mut self.free)?;
@@ -80,8 +84,8 @@ impl Fork {
         Ok(())
     }
 
-    /// Takes nodes that a job got on the machine: those of a reservation are taken already. False,
-    /// with nothing changed, if the strategy cannot follow that.
+    /// Takes nodes that a job got on the machine, where nodes of a reservation are already taken.
+    /// Returns false, with nothing changed, if the strategy cannot follow that.
     pub fn take_over(&mut self, placement: &Placement) -> bool {
         if self.take(placement).is_ok() {
             return true;
@@ -94,11 +98,12 @@ impl Fork {
         self.strategy.granted_over(whole, &free) && self.free.take_all(free.parts()).is_ok()
     }
 
-    /// Gives back nodes that were taken together, here or on the machine. Failed nodes stay taken,
-    /// and so do those of reservations ([`Fork::take_free`]).
+    /// Gives back nodes that were taken together, in the fork or on the machine. Failed nodes stay
+    /// taken, and so do those of reservations ([`Fork::take_free`]).
     ///
     /// # Errors
-    /// If some are free, lie outside or are none; nothing has changed.
+    ///
+    /// If some are free or outside the grid, or the placement is empty. Nothing has changed then.
     pub fn give(&mut self, placement: &Placement) -> Result<(), PlacementError> {
         if placement.parts().is_empty() {
             return Err(PlacementError::Empty);
@@ -117,15 +122,15 @@ impl Fork {
         Ok(())
     }
 
-    /// Takes the nodes of a placement, for a reservation: those that are free now, and the others
-    /// as soon as they are given back. A box that lies outside the machine has none.
+    /// Takes the nodes of a placement for a reservation: the free ones now, and the others as soon
+    /// as they are given back. A box outside the machine has no nodes.
     pub fn take_free(&mut self, placement: &Placement) {
         self.restore_index();
         self.cover(placement, placement.parts());
         self.covers.push(placement.clone());
     }
 
-    /// Takes the nodes of a reservation that are free in some boxes of it.
+    /// Takes the nodes of a reservation that are free in some of its boxes.
     fn cover(&mut self, placement: &Placement, within: &[Cuboid]) {
         let grid = *self.free.grid();
         let mut boxes: Vec<Cuboid> = Vec::new();
@@ -136,7 +141,7 @@ impl Fork {
             } else {
                 boxes.extend(tile_rows(&grid, part, |from, length| self.free.window(from, length)));
             }
-            // Taken at once, so that a box that overlaps an earlier one finds its nodes taken.
+            // Nodes are taken at once, so that a box that overlaps an earlier one finds them taken.
             self.free.take_all(&boxes[before..]).expect("only free nodes were chosen");
         }
         if boxes.is_empty() {
@@ -149,7 +154,7 @@ impl Fork {
         }
     }
 
-    /// Takes the nodes of a reservation again that were given back.
+    /// Takes nodes of a reservation again after they were given back.
     fn cover_again(&mut self, cover: &Placement, given: &Placement) {
         let grid = self.free.grid();
         let covered = cover.parts().iter().filter(|part| part.lies_on(grid));
@@ -160,13 +165,15 @@ impl Fork {
         }
     }
 
-    /// What the strategy would grant if only these nodes were free. They must be free here.
+    /// Finds the placement that the strategy would grant if only these nodes were free. They must
+    /// be free in the fork.
     ///
-    /// A strategy that can be reset is reset to them. For any other, the rest of the free nodes is
-    /// taken for the question and given back.
+    /// A strategy that can be reset is reset to them. For any other, the remaining free nodes are
+    /// taken during the question and then given back.
     ///
     /// # Errors
-    /// As [`Fork::find`].
+    ///
+    /// As for [`Fork::find`].
     pub fn find_within(
         &mut self,
         free: &Occupancy,
@@ -191,14 +198,14 @@ impl Fork {
         answer
     }
 
-    /// Lets the strategy's index show the free nodes of the fork again.
+    /// Makes the strategy's index show the free nodes of the fork again.
     fn restore_index(&mut self) {
         if std::mem::take(&mut self.shows_others) {
             assert!(self.strategy.reset(&self.free), "it was reset before");
         }
     }
 
-    /// Takes the failed nodes of a box again, after a holder has given them back.
+    /// Takes the failed nodes of a box again, after a job has given them back.
     pub(crate) fn withhold_failed(&mut self, part: &Cuboid) {
         let Some(healthy) = &self.healthy else { return };
         let grid = *self.free.grid();
@@ -208,13 +215,13 @@ impl Fork {
             .map(|node| Cuboid::node(grid.point(node)))
             .collect();
         for single in failed {
-            // Only one that is taken already is refused, and that is what is wanted.
+            // The only possible error is that the node is already taken, which is intended.
             drop(self.take(&Placement::Whole(single)));
         }
     }
 }
 
-/// What a strategy would grant on these free nodes.
+/// Finds the placement that a strategy would grant on these free nodes.
 fn ask(
     kind: &StrategyKind,
     strategy: &mut Placer,

@@ -1,27 +1,27 @@
-//! Honours how free a request is to be placed, for every strategy alike.
+//! Honors the freedom of a request in the same way for every strategy.
 //!
-//! A request without a [`Freedom`] is the strategy's own affair. One with a freedom is granted if
-//! and only if some placement that the freedom allows is free (partition hardware apart), whatever
-//! the strategy:
+//! A request without a [`Freedom`] is left to the strategy. One with a freedom is granted, by any
+//! strategy except those of partition hardware, if and only if some placement that the freedom
+//! allows is free:
 //!
-//! - `box`, `turned`, `any-box`: of the boxes allowed, in the order of [`boxes`], the first that is
-//!   free anywhere. It stands where the strategy places it, if it grants it whole when asked for
-//!   it; else at its first free base in row-major order.
-//! - `connected`: what the strategy itself grants, if that is connected; else a connected set by
-//!   the rule of the strategy `connected`.
-//! - `any`: what the strategy itself grants; else as `connected`; else the n nodes nearest to a
-//!   free node, by the rule of the strategy `mc1x1`.
+//! - `box`, `turned`, `any-box`: the first allowed box, in the order of [`boxes`], that is free
+//!   anywhere. If the strategy grants this box whole, it chooses the place; otherwise the box is
+//!   placed at its first free base in row-major order.
+//! - `connected`: the placement of the strategy itself, if it is connected; otherwise a connected
+//!   set by the rule of the strategy `connected`.
+//! - `any`: the placement of the strategy itself; otherwise as for `connected`; otherwise the n
+//!   nodes nearest to a free node, by the rule of the strategy `mc1x1`.
 //!
 //! Partition hardware has units that no box or set of nodes replaces. Its strategies have claims
-//! with a rule of their own that round up. What such a strategy grants is granted if the freedom
+//! with a rule of their own that round up. A placement of such a strategy is granted if the freedom
 //! allows it.
 //!
-//! A request with a [`Pool`] is answered as if only the nodes of the pool were there.
+//! A request with a [`Pool`] is answered as if the machine had only the nodes of the pool.
 //!
-//! Cost: that of the strategy's own search, and O(N/64 log(side)) a box allowed, up to the first
-//! that is free. A box that holds one known to be free nowhere costs little; what is known is
-//! forgotten when nodes become free. Requests without a freedom cost nothing more. One with a pool
-//! costs a copy of the strategy's index more.
+//! Cost: the strategy's own search, and O(N/64 log(side)) for each allowed box, up to the first
+//! that is free. A box that contains one known to be free nowhere costs little; this knowledge is
+//! discarded when nodes become free. Requests without a freedom have no extra cost. A request with
+//! a pool also copies the strategy's index.
 
 use std::sync::Arc;
 
@@ -37,25 +37,25 @@ use crate::strategies::ConnectedSearch;
 use crate::strategies::shared::box_finder::BoxFinder;
 use crate::{Answers, BuildError, Placement, Selection, Strategy, Work};
 
-/// A strategy, and what is needed to honour freedoms.
+/// A strategy, with the searches needed to honor freedoms.
 pub(crate) struct Placer {
     own: BoxedStrategy,
     grid: Grid,
-    /// Whether it places boxes only.
+    /// True if it places only boxes.
     contiguous: bool,
-    /// Whether it follows the rules of partition hardware.
+    /// True if it follows the rules of partition hardware.
     hardware: bool,
-    /// What is known of its answers to requests without a freedom.
+    /// The known properties of its answers to requests without a freedom.
     claimed: Answers,
-    /// Whether the switches that join parts of placements have failed.
+    /// True if the switches that join parts of placements have failed.
     unswitched: bool,
     /// The nodes of each pool, by its number.
     pools: Arc<Vec<Occupancy>>,
-    /// The searches for requests with a freedom, made for the first of these.
+    /// The searches for requests with a freedom, created for the first such request.
     wider: Option<Box<Wider>>,
 }
 
-/// The searches that do not depend on the strategy. Each is told the state with every question.
+/// The searches that do not depend on the strategy. They receive the state with every question.
 struct Wider {
     boxes: BoxFinder,
     connected: ConnectedSearch,
@@ -64,7 +64,7 @@ struct Wider {
 
 impl Clone for Placer {
     fn clone(&self) -> Placer {
-        // A copy makes its own when it is asked.
+        // A copy creates its own searches at its first question.
         Placer { own: self.own.copy(), pools: Arc::clone(&self.pools), wider: None, ..*self }
     }
 }
@@ -79,7 +79,7 @@ impl Wider {
         }
     }
 
-    /// The first box of these that is free, at its first base.
+    /// Returns the first of these boxes that is free, at its first base.
     fn first_of(&mut self, free: &Occupancy, shapes: &[Sides]) -> Option<Cuboid> {
         self.boxes.load(free);
         shapes.iter().find_map(|&sides| {
@@ -88,7 +88,7 @@ impl Wider {
         })
     }
 
-    /// Whether the nodes of a placement are connected.
+    /// Returns true if the nodes of a placement are connected.
     fn is_connected(&mut self, grid: Grid, placement: &Placement) -> bool {
         let mut own = Occupancy::all_busy(grid);
         let given = own.give_all(placement.parts()).is_ok();
@@ -111,7 +111,7 @@ impl Placer {
         })
     }
 
-    /// See [`Machine::answers`](crate::Machine::answers).
+    /// Returns the known properties of answers. See [`Machine::answers`](crate::Machine::answers).
     pub(crate) fn answers(&self, request: &Request) -> Answers {
         let anywhere = match request.freedom {
             None => self.claimed,
@@ -133,7 +133,7 @@ impl Placer {
         Pool(pools.len() as u32 - 1)
     }
 
-    /// What is granted for a request; none if nothing is.
+    /// Finds the placement to grant for a request, or `None`.
     #[inline]
     pub(crate) fn find(
         &mut self,
@@ -147,7 +147,8 @@ impl Placer {
         }
     }
 
-    /// What is granted on the nodes of a pool; none if there is no such pool.
+    /// Finds the placement to grant on the nodes of a pool. Returns `None` also if the pool does
+    /// not exist.
     #[cold]
     fn find_in_pool(
         &mut self,
@@ -166,7 +167,8 @@ impl Placer {
             self.own.granted(&Placement::Parts(outside));
         }
         let answer = self.find_anywhere(&inside, &request.within(None), draw);
-        // The strategy forgets that the nodes outside were taken. One that has failed stays failed.
+        // The strategy forgets that the nodes outside were taken, but a strategy that has failed
+        // stays failed.
         if self.own.error().is_none() {
             std::mem::swap(&mut self.own, &mut kept);
         }
@@ -191,12 +193,12 @@ impl Placer {
         }
     }
 
-    /// Whether switches join what a placement has.
+    /// Returns true if a placement uses switches that join its parts.
     pub(crate) fn uses_switches(&self, placement: &Placement) -> bool {
         self.own.uses_switches(placement)
     }
 
-    /// Whether switches join anything from now on.
+    /// Sets whether switches work from now on.
     pub(crate) fn set_switches(&mut self, work: bool) {
         self.unswitched = !work;
     }
@@ -237,13 +239,13 @@ impl Placer {
         let first = wider.first_of(free, &shapes)?;
         let wanted = Request { shape: Some(first.sides), ..plain };
         let wanted = match request.shape {
-            // A box of another count is asked for as a box alone.
+            // A box with another count is requested as a plain box.
             Some(shape) if volume(shape) == volume(first.sides) => wanted,
             _ => Request::shape(first.sides),
         };
         let own = self.own.find(free, &wanted, draw);
         let own = own.filter(|placement| is_one_of(placement, &[first.sides]));
-        // One that has failed refuses whatever it is asked.
+        // A strategy that has failed refuses every request.
         if self.own.error().is_some() { None } else { own.or(Some(Placement::Whole(first))) }
     }
 
@@ -275,7 +277,7 @@ impl Placer {
         self.own.work() + wider.unwrap_or_default()
     }
 
-    /// What stopped the strategy, if anything did.
+    /// Returns the error that stopped the strategy, if any.
     pub(crate) fn error(&self) -> Option<CallerError> {
         self.own.error()
     }
@@ -285,12 +287,12 @@ impl Placer {
     }
 }
 
-/// Whether a placement is one box of one of these shapes.
+/// Returns true if a placement is one box of one of these shapes.
 fn is_one_of(placement: &Placement, shapes: &[Sides]) -> bool {
     matches!(placement.parts(), [whole] if shapes.contains(&whole.sides))
 }
 
-/// Whether a strategy follows the rules of partition hardware.
+/// Returns true if a strategy follows the rules of partition hardware.
 pub(crate) fn is_hardware(claim: &Claim) -> bool {
     matches!((claim.grants, &claim.recognition), (Grants::RoundsUp { .. }, Recognition::Own { .. }))
 }

@@ -1,4 +1,4 @@
-//! What the registry knows of a strategy, and how a selected one is made.
+//! Strategies as entries of the registry, and the construction of a selected strategy.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use crate::errors::BuildError;
 use crate::strategy::MachineStrategy;
 use crate::{Refusal, Strategy};
 
-/// A strategy as data: its name, options and what it does.
+/// A strategy as data: its name, options and behavior.
 pub type Entry = pavior_kernel::Entry<StrategyKind>;
 
-/// The built-in strategies and those that are added.
+/// The built-in strategies and added ones.
 pub type Registry = pavior_kernel::Registry<StrategyKind>;
 
-/// A strategy with its options: what `paging:1:snake` means.
+/// A strategy with its options, as `paging:1:snake` describes one.
 ///
 /// ```
 /// use pavior_allocation::Selection;
@@ -31,16 +31,16 @@ pub type Registry = pavior_kernel::Registry<StrategyKind>;
 /// ```
 pub type Selection = pavior_kernel::Selection<StrategyKind>;
 
-/// What a strategy does, as data that tables, tests and machines derive from.
+/// The behavior of a strategy, as data from which tables, tests and machines are derived.
 #[derive(Clone)]
 pub struct StrategyKind {
-    /// Whether it grants one box (or one fixed shape) a job.
+    /// True if it grants one box (or one fixed shape) per job.
     pub contiguous: bool,
-    /// Whether it turns requests when nothing is said.
+    /// True if it turns requests by default.
     pub turns: bool,
-    /// Whether it works on a grid.
+    /// Checks that it works on a grid.
     pub supports: fn(&Grid, &Options) -> Result<(), Unsupported>,
-    /// What it claims.
+    /// Returns its claim.
     pub claim: fn(&Options) -> Claim,
     build: Build,
 }
@@ -48,39 +48,39 @@ pub struct StrategyKind {
 /// A strategy of this crate, as a machine uses it.
 pub(crate) type BoxedStrategy = Box<dyn MachineStrategy>;
 
-/// Makes a strategy for an empty machine on a supported grid.
+/// Creates a strategy for an empty machine on a supported grid.
 #[derive(Clone)]
 enum Build {
-    /// One of this crate.
+    /// A strategy of this crate.
     BuiltIn(fn(&Grid, &Options) -> BoxedStrategy),
-    /// One of an author's, which is checked.
+    /// A strategy of another author, which is checked.
     Own(Arc<StrategyClosure>),
 }
 
 type StrategyClosure =
     dyn Fn(&Grid, &Options) -> Result<Box<dyn Strategy>, CallerError> + Send + Sync;
 
-/// What most strategies say, and what one of them says otherwise:
-/// `StrategyKind::own(true, build).with_claim(claim)`.
+/// Common kinds of strategies, and changes to them: `StrategyKind::own(true,
+/// build).with_claim(claim)`.
 impl StrategyKind {
-    /// A strategy of this crate that grants one box, turns requests, works on every grid and misses
-    /// no free box.
+    /// Describes a strategy of this crate that grants one box, turns requests, works on every grid
+    /// and misses no free box.
     pub(crate) const fn contiguous(build: fn(&Grid, &Options) -> BoxedStrategy) -> StrategyKind {
         let build = Build::BuiltIn(build);
         StrategyKind { contiguous: true, turns: true, supports: ANY_GRID, claim: complete, build }
     }
 
-    /// A strategy of this crate that does not turn requests, works on every grid, and succeeds
-    /// exactly when enough nodes are free.
+    /// Describes a strategy of this crate that does not turn requests, works on every grid, and
+    /// succeeds exactly if enough nodes are free.
     pub(crate) const fn noncontiguous(build: fn(&Grid, &Options) -> BoxedStrategy) -> StrategyKind {
         let build = Build::BuiltIn(build);
         StrategyKind { contiguous: false, turns: false, supports: ANY_GRID, claim: by_count, build }
     }
 
-    /// A strategy from outside this crate, which `build` makes for an empty machine. It works on
-    /// every grid. If `contiguous`, it grants one box, turns requests and misses no free box; else
-    /// it does not turn them, and succeeds exactly when enough nodes are free. What it proposes is
-    /// checked before it is believed.
+    /// Describes a strategy from outside this crate, which `build` creates for an empty machine. It
+    /// works on every grid. If `contiguous`, it grants one box, turns requests and misses no free
+    /// box. Otherwise it does not turn them, and succeeds exactly if enough nodes are free. Its
+    /// proposals are checked before they are used.
     ///
     /// ```
     /// use pavior_allocation::{CallerError, Entry, Machine, Registry, Selection, StrategyKind};
@@ -107,13 +107,13 @@ impl StrategyKind {
         StrategyKind { contiguous, turns, supports: ANY_GRID, claim, build }
     }
 
-    /// The same with another claim.
+    /// Replaces the claim.
     pub const fn with_claim(mut self, claim: fn(&Options) -> Claim) -> StrategyKind {
         self.claim = claim;
         self
     }
 
-    /// The same on some grids only.
+    /// Restricts the strategy to some grids.
     pub const fn with_supports(
         mut self,
         supports: fn(&Grid, &Options) -> Result<(), Unsupported>,
@@ -122,7 +122,7 @@ impl StrategyKind {
         self
     }
 
-    /// The same, which turns requests or does not when nothing is said.
+    /// Sets whether the strategy turns requests by default.
     pub const fn with_turns(mut self, turns: bool) -> StrategyKind {
         self.turns = turns;
         self
@@ -130,8 +130,8 @@ impl StrategyKind {
 }
 
 impl StrategyKind {
-    /// The nodes that must be free: the shape's for contiguous strategies, else the count; with a
-    /// freedom, those of the smallest set that it allows.
+    /// Returns the number of nodes that must be free: those of the shape for contiguous strategies,
+    /// otherwise the count; with a freedom, those of the smallest set that it allows.
     pub(crate) fn needed(&self, request: &Request) -> u64 {
         if let Some(freedom) = request.freedom {
             return allowed::needed(request, freedom);
@@ -142,9 +142,10 @@ impl StrategyKind {
         }
     }
 
-    /// Whether the request asks for something that a grid could have, turned as may be.
+    /// Checks that an empty grid could satisfy the request, in some orientation.
     ///
     /// # Errors
+    ///
     /// If not, with the reason.
     pub(crate) fn fits_grid(&self, request: &Request, grid: &Grid) -> Result<(), Refusal> {
         if let Some(freedom) = request.freedom {
@@ -152,7 +153,7 @@ impl StrategyKind {
         }
         let fits = match request.shape {
             _ if request.nodes == 0 => false,
-            // Most shapes fit as they are: then no orientation need be made.
+            // Most shapes fit unturned; then no orientation needs to be computed.
             Some(shape) if self.contiguous => {
                 grid.fits(shape) || orientations(shape).any(|turned| grid.fits(turned))
             }
@@ -162,7 +163,7 @@ impl StrategyKind {
         if fits { Ok(()) } else { Err(self.never(request, grid)) }
     }
 
-    /// Why no grid of this size could grant a request.
+    /// Returns the reason why a grid of this size can never grant a request.
     #[cold]
     fn never(&self, request: &Request, grid: &Grid) -> Refusal {
         if request.is_empty() {
@@ -195,8 +196,8 @@ impl Buildable for StrategyKind {
     }
 }
 
-/// Builds a selected strategy as a machine uses it. What one from outside this crate proposes is
-/// checked before it is believed.
+/// Builds a selected strategy for a machine. The proposals of a strategy from outside this crate
+/// are checked before they are used.
 pub(crate) fn build_for_machine(
     selection: &Selection,
     grid: &Grid,
@@ -208,7 +209,7 @@ pub(crate) fn build_for_machine(
     })
 }
 
-/// Why a strategy does not work on a grid.
+/// The reason why a strategy does not work on a grid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct Unsupported(pub String);

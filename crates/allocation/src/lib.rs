@@ -1,11 +1,11 @@
-//! Processor allocation: which nodes a job gets.
+//! Processor allocation: strategies that choose nodes for jobs.
 //!
-//! A [`Strategy`] looks at the free nodes and proposes a [`Placement`]; it changes nothing and
-//! never learns whose job it is. A [`Machine`] owns the occupancy, asks its strategy, commits what
-//! it proposes, and knows who holds what. The [`Registry`] lists every strategy with what it
-//! claims, and [`conformance`] holds each claim against the [`oracle`], which tries every base.
+//! A [`Strategy`] reads the free nodes and proposes a [`Placement`]. It changes nothing and does
+//! not know the jobs. A [`Machine`] owns the occupancy, asks its strategy, commits the proposal,
+//! and knows the nodes of each job. The [`Registry`] lists every strategy with its claim, and
+//! [`conformance`] compares each claim with the [`oracle`], which tries every base.
 //!
-//! Time does not exist here: the same code decides in a simulation and in a live allocator.
+//! There is no time in this crate: the same code decides in a simulation and in a live allocator.
 //!
 //! ```
 //! use pavior_allocation::{JobId, Machine, Request};

@@ -1,13 +1,13 @@
-//! The judge: slow, obvious, and independent of every strategy.
+//! The oracle: slow, obvious, and independent of every strategy.
 //!
-//! It tries every base in scan order and asks [`Occupancy::is_free`]; it uses nothing else, and no
+//! It tries every base in scan order with [`Occupancy::is_free`]. It uses nothing else, and no
 //! strategy may use it.
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Scan};
 
 use crate::claim::{BoxGroup, Over};
 
-/// The canonical placements of a shape on a grid, in scan order.
+/// Returns the canonical placements of a shape on a grid, in scan order.
 pub fn placements(
     grid: Grid,
     shape: &BoxGroup,
@@ -16,7 +16,7 @@ pub fn placements(
     scan.bases(grid, shape.bounding()).map(move |base| shape.at(&grid, base))
 }
 
-/// The first free placement of the first shape that has one, in scan order.
+/// Finds the first free placement of the first shape that has one, in scan order.
 ///
 /// O(bases x nodes of the shape) for each shape.
 pub fn first(free: &Occupancy, family: &[BoxGroup], scan: Scan) -> Option<Vec<Cuboid>> {
@@ -25,7 +25,7 @@ pub fn first(free: &Occupancy, family: &[BoxGroup], scan: Scan) -> Option<Vec<Cu
         .find_map(|shape| placements(*free.grid(), shape, scan).find(|parts| all_free(free, parts)))
 }
 
-/// The first free placement with the best score, over the first shape that fits or over all.
+/// Finds the first free placement with the best score, over the first shape that fits or over all.
 pub fn best(
     free: &Occupancy,
     family: &[BoxGroup],
@@ -50,8 +50,7 @@ pub fn best(
     best
 }
 
-/// The number of nodes of the largest set of free nodes that links connect. O(F^2) for F free
-/// nodes.
+/// Returns the size of the largest connected set of free nodes. O(F^2) for F free nodes.
 pub fn largest_connected(free: &Occupancy) -> u32 {
     let mut left: Vec<NodeId> = free.iter().collect();
     let mut largest = 0;
@@ -61,15 +60,15 @@ pub fn largest_connected(free: &Occupancy) -> u32 {
     largest
 }
 
-/// Whether links connect the nodes of some boxes with one another. O(n^2) for n nodes.
+/// Returns true if the nodes of some boxes are connected by links. O(n^2) for n nodes.
 pub fn is_connected(grid: &Grid, parts: &[Cuboid]) -> bool {
     let mut left: Vec<NodeId> = parts.iter().flat_map(|part| part.nodes(grid)).collect();
     cut_out(grid, &mut left);
     left.is_empty()
 }
 
-/// Takes the nodes that are connected with the last one out of a list, and says how many: links
-/// join the nodes that are one hop apart.
+/// Removes from a list the nodes that are connected with the last one, and returns their number.
+/// Links join nodes at a distance of one hop.
 fn cut_out(grid: &Grid, left: &mut Vec<NodeId>) -> u32 {
     let mut open: Vec<NodeId> = left.pop().into_iter().collect();
     let mut count = 0;

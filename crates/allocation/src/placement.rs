@@ -1,4 +1,4 @@
-//! What a job is granted.
+//! The nodes granted to a job.
 
 use pavior_mesh::{Cuboid, Grid, Occupancy, OccupancyError};
 
@@ -11,11 +11,11 @@ use crate::PlacementError;
 pub enum Placement {
     /// One box.
     Whole(Cuboid),
-    /// Several boxes, or one of a strategy that grants boxes by the piece.
+    /// Several boxes, or one box of a strategy that grants pieces.
     Parts(Vec<Cuboid>),
 }
 
-/// One box is a whole.
+/// A list of one box becomes `Whole`.
 impl From<Vec<Cuboid>> for Placement {
     fn from(parts: Vec<Cuboid>) -> Placement {
         match parts[..] {
@@ -35,7 +35,7 @@ impl From<Placement> for Vec<Cuboid> {
 }
 
 impl Placement {
-    /// The boxes, in the order of grant.
+    /// Returns the boxes, in the order of grant.
     ///
     /// ```
     /// use pavior_allocation::Placement;
@@ -51,7 +51,7 @@ impl Placement {
         }
     }
 
-    /// The number of nodes, at most `u32::MAX`.
+    /// Returns the number of nodes, at most `u32::MAX`.
     #[inline]
     pub fn nodes(&self) -> u32 {
         match self {
@@ -68,7 +68,7 @@ impl Placement {
             return Err(PlacementError::Empty);
         }
         free.take_all(self.parts()).map_err(|error| match error {
-            // Free before, and not free after the boxes before it were taken.
+            // The box was free before, but overlaps an earlier box of the placement.
             OccupancyError::NotFree(part) if free.is_free(&part) => {
                 PlacementError::Overlapping(part)
             }
@@ -76,7 +76,7 @@ impl Placement {
         })
     }
 
-    /// The same with every box's base as results carry it.
+    /// Returns the placement with every base in canonical form, as in results.
     pub(crate) fn canonical(self, grid: &Grid) -> Placement {
         match self {
             Placement::Whole(cuboid) => Placement::Whole(cuboid.canonical(grid)),

@@ -1,30 +1,31 @@
-//! Why a request is refused.
+//! Reasons why a request is refused.
 
 use std::fmt;
 
-/// Why a request is refused; where several reasons apply, the first in this order is given.
+/// The reason why a request is refused. If several reasons apply, it is the first in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Refusal {
-    /// It asks for no node, or for a box with a side of 0.
+    /// It requests no nodes, or a box with a side of 0.
     EmptyRequest,
-    /// The strategy places boxes, and the request has none: a count without a shape, of no more
-    /// nodes than the machine has.
+    /// The strategy places boxes, and the request has none: it is a count without a shape, of at
+    /// most the machine's nodes.
     NoShape,
     /// It can never fit: no permutation of the shape fits the machine (contiguous strategies), or
     /// the count exceeds the machine's nodes (non-contiguous ones).
     LargerThanMachine,
     /// This strategy never grants it, not even on the empty machine.
     UnsupportedShape,
-    /// Fewer nodes are free than asked for.
+    /// Fewer nodes are free than requested.
     TooFewFreeNodes,
-    /// Enough nodes are free, but not where the strategy needs them: external fragmentation.
+    /// Enough nodes are free, but not in the places that the strategy needs: external
+    /// fragmentation.
     NoFreeSubmesh,
 }
 
 impl Refusal {
-    /// Every reason, in the order in which they apply.
+    /// All reasons, in the order in which they apply.
     pub const ALL: [Refusal; 6] = [
         Refusal::EmptyRequest,
         Refusal::NoShape,
@@ -34,7 +35,7 @@ impl Refusal {
         Refusal::NoFreeSubmesh,
     ];
 
-    /// What it means, in a few words.
+    /// Returns the meaning in a few words.
     pub fn meaning(self) -> &'static str {
         match self {
             Refusal::EmptyRequest => "it asks for no nodes",
@@ -46,8 +47,8 @@ impl Refusal {
         }
     }
 
-    /// The word for it in results. A count for which a shape rule finds no box on a machine has no
-    /// shape; results call that larger than the machine.
+    /// Returns the word for it in results. A count for which a shape rule finds no box on a machine
+    /// has no shape; results call that larger than the machine.
     pub fn word(self) -> &'static str {
         match self {
             Refusal::EmptyRequest => "empty-request",
@@ -58,7 +59,7 @@ impl Refusal {
         }
     }
 
-    /// Whether the request can never be granted, on a healthy machine and however long one waits.
+    /// Returns true if the request can never be granted on a healthy machine.
     pub fn is_permanent(self) -> bool {
         !matches!(self, Refusal::TooFewFreeNodes | Refusal::NoFreeSubmesh)
     }

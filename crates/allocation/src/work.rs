@@ -1,18 +1,18 @@
-//! What a strategy's answers cost, counted instead of timed.
+//! The work of a strategy's answers, counted instead of timed.
 
 use std::ops::{Add, AddAssign, Sub};
 
-/// How much a strategy has looked at since it was made (or its ancestor, if it is a fork).
+/// The work of a strategy since it was created (or its ancestor, if it is a fork).
 ///
-/// Counts do not depend on the processor, the compiler or what else runs, so that they show how the
-/// work of a search grows. A unit is cheap or dear as the strategy's header says; to compare two
-/// strategies' speed, measure time.
+/// Counts do not depend on the processor, the compiler or other programs, so they show the growth
+/// of the work of a search. The cost of a unit is documented in the strategy's header; to compare
+/// the speed of two strategies, measure time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// Units that `find` has tested one by one: busy boxes, free boxes, pieces of planes,
-    /// coverages, candidate bases, nodes; one that is tested twice counts twice.
+    /// coverages, candidate bases, nodes. A unit that is tested twice counts twice.
     pub boxes: u64,
-    /// Units that `find` has gone over in bulk: words of 64 nodes, cells of tables.
+    /// Units that `find` has processed in bulk: words of 64 nodes, cells of tables.
     pub words: u64,
     /// Units tested to follow grants and releases: entries of lists, blocks, nodes.
     pub upkeep: u64,

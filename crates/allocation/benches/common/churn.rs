@@ -1,7 +1,7 @@
-//! A churn near saturation, recorded, and replayed on a strategy: against the clock, or under
-//! callgrind in a process of its own, which is handed the record as text.
+//! A recorded churn near saturation, replayed on a strategy: against the clock, or under callgrind
+//! in a separate process that reads the record as text.
 
-// Each bench uses a part of it.
+// Each bench uses only a part of this module.
 #![allow(dead_code)]
 
 use std::collections::VecDeque;
@@ -14,7 +14,7 @@ use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, JobId, Occupancy, Request};
 use pavior_trials::instructions::{collected, collected_with_memory};
 
-/// How the sides of requests are drawn.
+/// Distributions of the sides of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sides {
     /// Uniform on 1 to a bound.
@@ -50,15 +50,16 @@ impl Sides {
     }
 }
 
-/// One thing that happens.
+/// One step of a churn.
 pub(crate) enum Step {
-    /// A question that counts, and whether it is granted.
+    /// A question that counts, and true if it is granted.
     Ask(Request, bool),
     Take(Placement),
     Give(Placement),
 }
 
-/// A churn. Its questions count once all jobs have departed that were there at the first departure.
+/// A churn. Its questions count once all jobs that were running at the first departure have
+/// departed.
 pub(crate) struct Record {
     pub(crate) grid: Grid,
     pub(crate) steps: Vec<Step>,
@@ -66,9 +67,9 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// The churn of a strategy, up to some questions or a few more: requests in one stream; one
-    /// that is refused makes the oldest job depart and is asked again. None if the strategy grants
-    /// nothing there, or takes longer than a minute.
+    /// Records the churn of a strategy, up to `questions` questions or slightly more. Requests come
+    /// from one stream; after a refusal the oldest job departs and the request is repeated. Returns
+    /// `None` if the strategy grants nothing on this grid or takes longer than a minute.
     pub(crate) fn new(
         grid: &Grid,
         selection: &Selection,
@@ -91,7 +92,7 @@ impl Record {
             }
             loop {
                 let counts = there.is_some_and(|there| departures >= there);
-                // Too few free nodes: the strategy is not asked.
+                // With too few free nodes, the strategy is not asked.
                 let is_asked = u64::from(request.nodes) <= u64::from(machine.free().count());
                 let answer = machine.allocate(JobId(job), &request).cloned();
                 if counts && is_asked {
@@ -112,14 +113,15 @@ impl Record {
         Some(Record { grid: *grid, steps, questions: asked })
     }
 
-    /// Instructions of a question, over the first ones of the record; none if callgrind fails.
+    /// Counts the instructions per question over the first questions of the record. Returns `None`
+    /// if callgrind fails.
     pub(crate) fn instructions(&self, search: &Selection, first: usize) -> Option<f64> {
         let arguments = [CHILD, &search.to_string()];
         let count = collected(&arguments, "counted_find", &self.written(first));
         count.map(|count| count / first.min(self.questions) as f64)
     }
 
-    /// What callgrind counts of instructions and memory, of a question.
+    /// Counts instructions and memory accesses per question with callgrind.
     pub(crate) fn with_memory(&self, search: &Selection) -> Option<Vec<(String, f64)>> {
         let arguments = [CHILD, &search.to_string()];
         let text = self.written(usize::MAX);
@@ -128,7 +130,8 @@ impl Record {
         Some(counts.into_iter().map(each).collect())
     }
 
-    /// The record as text, to the end of the first questions: the grid, then a line a step.
+    /// Writes the record as text up to the end of the first questions: the grid, then one line per
+    /// step.
     fn written(&self, first: usize) -> String {
         let line = |word: &str, numbers: &mut dyn Iterator<Item = u16>| {
             let numbers: Vec<String> = numbers.map(|number| number.to_string()).collect();
@@ -168,7 +171,7 @@ impl World {
         World { free: Occupancy::all_free(grid), strategy, draw }
     }
 
-    /// What is measured. Callgrind knows the function by its name.
+    /// Answers one question. This is the measured function; callgrind knows it by its name.
     #[inline(never)]
     pub(crate) fn counted_find(&mut self, request: &Request) -> Option<Placement> {
         self.strategy.find(&self.free, request, &mut self.draw)
@@ -185,7 +188,8 @@ impl World {
     }
 }
 
-/// The argument that makes a program replay what is on its standard input; a strategy follows.
+/// The argument that makes a program replay the record on its standard input. A strategy follows
+/// it.
 pub(crate) const CHILD: &str = "--replay-from-input";
 
 /// Replays a written record.

@@ -1,4 +1,4 @@
-//! The fixed set of counts that the checks hold.
+//! The fixed set of counts that the checks compare.
 
 use pavior_allocation::Selection;
 use pavior_mesh::Grid;
@@ -37,7 +37,7 @@ const SET: &[(&str, u16, &[&str])] = &[
     ("torus:8x8x8", 4, &["tff", "bf", "gradient", "tbl", "mfa", "gabl", "mc1x1"]),
 ];
 
-/// The counts today: machine and strategy, and instructions a question.
+/// Measures the counts of this build: machine and strategy, and instructions per question.
 fn counts() -> Vec<(String, f64)> {
     let mut counts = Vec::new();
     for &(machine, longest, strategies) in SET {

@@ -1,5 +1,5 @@
-//! What an attempt costs, engine against plain, in instructions and in time: the same questions in
-//! the same states.
+//! Instructions and time per attempt, of the engine and of the plain search, for the same questions
+//! in the same states.
 //!
 //! ```sh
 //! cargo bench -p pavior-allocation --bench instructions                    # all
@@ -7,21 +7,21 @@
 //! cargo bench -p pavior-allocation --bench instructions -- engines         # not the plain ones
 //! cargo bench -p pavior-allocation --bench instructions -- roofline        # reads, and the fewest
 //! cargo bench -p pavior-allocation --bench instructions -- check           # the fixed set
-//! cargo bench -p pavior-allocation --bench instructions -- write           # the fixed set, anew
+//! cargo bench -p pavior-allocation --bench instructions -- write           # writes the fixed set
 //! ```
 //!
-//! A churn near saturation is recorded once by the engine: requests in one stream; one that is
-//! refused makes the oldest job depart and is asked again. The record is then imposed on the plain
-//! search of the same strategy, which gives the same answers and is what there was before the
-//! engine. Only `Strategy::find` is measured; attempts that fail for want of free nodes never come
-//! to it and are left out.
+//! A churn near saturation is recorded once with the engine. Requests come from one stream; after a
+//! refusal the oldest job departs and the request is repeated. The record is then replayed on the
+//! plain search of the same strategy, which gives the same answers and is older than the engine.
+//! Only `Strategy::find` is measured. Attempts that fail for lack of free nodes never reach it and
+//! are left out.
 //!
-//! - Instructions are counted by callgrind (`valgrind` must be installed), in a process of its own.
+//! - Instructions are counted by callgrind (`valgrind` must be installed), in a separate process.
 //!   They depend on the compiler and on whether the processor has AVX2, not on what else runs.
-//! - `ratio` is to `ff`'s engine on its own churn of the same machine.
-//! - `check` holds a small fixed set against `counts.tsv` beside this file, and fails where a count
-//!   has grown by more than 5 %. It is skipped, with a note, where counts cannot be compared:
-//!   without valgrind, with another compiler or processor, or built incrementally.
+//! - `ratio` is relative to the engine of `ff` on its own churn of the same machine.
+//! - `check` compares a small fixed set with `counts.tsv` in this directory, and fails if a count
+//!   has grown by more than 5 %. It is skipped with a note if counts cannot be compared: without
+//!   valgrind, with another compiler or processor, or in an incremental build.
 
 #[path = "../common/churn.rs"]
 mod churn;
@@ -36,7 +36,7 @@ use pavior_mesh::Grid;
 
 use churn::{Record, Sides, Step, World};
 
-/// A machine, the longest side of a job, and how many questions are asked.
+/// A machine, the longest side of a job, and the number of questions.
 struct Case {
     machine: &'static str,
     longest: u16,
@@ -64,7 +64,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The table, of the strategies and machines that are named.
+/// Prints the table for the strategies and machines that are named.
 fn table(wanted: &[String]) {
     let counted = pavior_trials::instructions::can_count();
     println!("| machine | strategy | search | ns | ratio | instructions | ratio |");
@@ -105,7 +105,8 @@ fn table(wanted: &[String]) {
     }
 }
 
-/// Mean nanoseconds and instructions of a question that one selection recorded and another answers.
+/// Measures the mean nanoseconds and instructions of a question, with a record of one selection and
+/// the answers of another.
 fn measured(
     case: &Case,
     grid: &Grid,
@@ -119,7 +120,7 @@ fn measured(
     Some((nanoseconds(&record, search), instructions.unwrap_or(f64::NAN)))
 }
 
-/// The mean time of a question, of three replays the fastest.
+/// Returns the mean time of a question in the fastest of three replays.
 fn nanoseconds(record: &Record, selection: &Selection) -> f64 {
     let replays = (0..3).map(|_| {
         let mut world = World::new(record.grid, selection);

@@ -1,16 +1,17 @@
-//! What `ff` reads for an answer, beside the least that any exact answer must read.
+//! The words that `ff` reads for an answer, compared with the fewest that any exact answer must
+//! read.
 //!
-//! Whoever has only the free nodes, 64 to a word, row-major, must read for an answer:
+//! With only the free nodes, 64 to a word, row-major, an answer must read:
 //!
 //! - All words of the box that is granted, since all its nodes must be free.
-//! - A word of every place that comes before it in scan order, since each has a node that is not
-//!   free. If none is granted, a word of every place.
+//! - One word of each place before it in scan order, since each of them has a node that is not
+//!   free. If nothing is granted, one word of every place.
 //!
-//! Places that have no word in common need as many words as there are places. They are chosen
-//! greedily in scan order.
+//! Places that have no word in common need as many words as there are places. Such places are
+//! chosen greedily in scan order.
 //!
-//! The sum is a lower bound of the words. An engine that keeps more than the free nodes from one
-//! answer to the next is not bound by it.
+//! The sum is a lower bound on the number of words. It does not hold for an engine that keeps more
+//! than the free nodes between answers.
 
 use pavior_allocation::Selection;
 use pavior_mesh::{Coordinates, Cuboid, Grid, Scan, Sides};
@@ -18,12 +19,12 @@ use pavior_mesh::{Coordinates, Cuboid, Grid, Scan, Sides};
 use crate::churn::{Record, Sides as Drawn, Step};
 use crate::nanoseconds;
 
-/// A machine, the longest side of a job, and how many questions are asked.
+/// A machine, the longest side of a job, and the number of questions.
 const CASES: [(&str, u16, usize); 3] =
     [("mesh:8x8x8", 4, 400), ("mesh:16x16x16", 8, 200), ("mesh:64x64x64", 32, 60)];
 const WORD: u32 = 64;
 
-/// Prints a row a machine; all numbers are means of a question.
+/// Prints one row per machine. All numbers are means per question.
 pub(crate) fn table() {
     println!("| machine | words | granted % | fewest | reads | L1 misses | instructions | ns |");
     println!("|---|---:|---:|---:|---:|---:|---:|---:|");
@@ -50,7 +51,7 @@ pub(crate) fn table() {
     }
 }
 
-/// The mean of the fewest words, and the share of the questions that are granted, in percent.
+/// Returns the mean of the fewest words, and the percentage of granted questions.
 fn fewest(record: &Record) -> (f64, f64) {
     let (grid, mut words, mut granted) = (&record.grid, 0, 0);
     let mut asked = None;
@@ -59,7 +60,7 @@ fn fewest(record: &Record) -> (f64, f64) {
             Step::Ask(request, false) => {
                 words += least(grid, request.shape.unwrap_or([1; 3]), None);
             }
-            // The next step takes what is granted.
+            // The next step takes the granted nodes.
             Step::Ask(request, true) => asked = request.shape,
             Step::Take(placement) => {
                 if let Some(sides) = asked.take() {
@@ -74,7 +75,7 @@ fn fewest(record: &Record) -> (f64, f64) {
     (words as f64 / questions, 100.0 * f64::from(granted) / questions)
 }
 
-/// The fewest words for one answer.
+/// Returns the fewest words for one answer.
 fn least(grid: &Grid, sides: Sides, granted: Option<Coordinates>) -> u64 {
     let mut read = vec![false; grid.nodes().div_ceil(WORD) as usize];
     let mut fewest = 0;
@@ -98,7 +99,7 @@ fn least(grid: &Grid, sides: Sides, granted: Option<Coordinates>) -> u64 {
     fewest
 }
 
-/// The words of a box, each once.
+/// Returns the words of a box, each once.
 fn words(grid: &Grid, base: Coordinates, sides: Sides) -> Vec<usize> {
     let nodes = Cuboid::new(base, sides).nodes(grid);
     let mut words: Vec<usize> = nodes.map(|node| (node.0 / WORD) as usize).collect();

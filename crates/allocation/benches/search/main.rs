@@ -1,26 +1,28 @@
-//! What a search costs, engine against plain: times and instructions for the same questions in the
-//! same states.
+//! Times and instructions of a search, of the engine and of the plain search, for the same
+//! questions in the same states.
 //!
 //! `cargo bench -p pavior-allocation --bench search [-- FILTER...] [--no-instructions]`. A filter
 //! is a part of a case's name, such as `table`, `grid`, `torus`, `mesh:8x8x8` or `"mesh:64x64x64 to
-//! 8"`; a case runs if it has one of them. `--list` names the cases.
+//! 8"`; a case runs if its name contains one of them. `--list` names the cases.
 //!
-//! A churn near saturation is recorded once a case, by the engine: requests in one stream; one that
-//! is refused makes the oldest job depart and is asked again. The record is then imposed on every
-//! strategy, so that all of them, TBL too, answer the same questions in the same states; all are
-//! complete, so that they must agree on what is refused. Only `Strategy::find` is measured:
-//! attempts that fail for want of free nodes never come to it and are left out, and so is the
+//! A churn near saturation is recorded once per case with the engine. Requests come from one
+//! stream; after a refusal the oldest job departs and the request is repeated. The record is then
+//! replayed on every strategy, so that all of them, including TBL, answer the same questions in the
+//! same states. All are complete, so they must agree on refusals. Only `Strategy::find` is
+//! measured. Attempts that fail for lack of free nodes never reach it and are left out, as is the
 //! upkeep of lists.
 //!
-//! - `mean`, `median`, `p99`: single readings, less the clock's overhead; of a question's readings
-//!   in all rounds the median. A reading waits for the search to end, where otherwise the processor
-//!   would go on with what follows: 5 to 15 ns more for the fast ones. (Batches less the same
-//!   without the searches would be wrong: the engine puts off upkeep that only a search needs.)
-//! - `instructions`: by callgrind (`valgrind` must be installed), of `find` alone, per search; over
-//!   the first questions only where some strategy is slow. They do not depend on what else runs.
+//! - `mean`, `median`, `p99`: single readings without the overhead of the clock. Each question
+//!   counts with the median of its readings in all rounds. A reading waits for the search to end,
+//!   while the processor would otherwise go on with the next instructions: 5 to 15 ns more for fast
+//!   searches. (Timing batches and subtracting the same batch without searches would be wrong,
+//!   because the engine defers upkeep that only a search needs.)
+//! - `instructions`: counted by callgrind (`valgrind` must be installed), of `find` alone, per
+//!   search; over the first questions only if some strategy is slow. They do not depend on other
+//!   programs that run.
 //! - `torus over mesh`: the engine on both, each over 20,000 searches of its own churn.
-//! - The ratios are to the better of the plain strategies, over the questions that both answered:
-//!   above 1 is better than it. The strategies take turns, round after round.
+//! - The ratios are relative to the better of the plain strategies, over the questions that both
+//!   answered: above 1 is faster. The strategies take turns, round after round.
 
 #[path = "../common/churn.rs"]
 mod churn;
@@ -32,7 +34,7 @@ use pavior_mesh::Grid;
 use churn::{Record, Sides, Step};
 use measure::Measured;
 
-/// A machine, and the jobs on it.
+/// A machine and the sizes of its jobs.
 struct Case {
     group: &'static str,
     grid: Grid,
@@ -44,13 +46,13 @@ impl Case {
         format!("{} {} {}", self.group, self.grid, self.sides)
     }
 
-    /// The engine first, then plain strategies that answer the same.
+    /// Returns the engine first, then plain strategies that give equivalent answers.
     fn strategies(&self) -> [&'static str; 3] {
         if self.grid.axes() == 3 { ["tff", "tff:plain", "tbl"] } else { ["ff", "ff:plain", "bl"] }
     }
 }
 
-/// The issues' and the papers' cases, on meshes and tori; then shapes by sizes of jobs.
+/// Lists the cases of the issues and papers, on meshes and tori, then shapes by job sizes.
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     let mut add = |group, machine: &str, sides| {
@@ -79,28 +81,28 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// Searches of a case.
+/// Number of searches of a case.
 const SEARCHES: usize = 2000;
-/// Searches where only the engine answers: enough for the mean of a few long ones.
+/// Number of searches if only the engine answers: enough for the mean of a few long ones.
 const MANY: usize = 20_000;
 
-/// What came out for a case; the first is the engine.
+/// The results of a case. The engine comes first.
 struct Outcome {
     case: Case,
     measured: Vec<Measured>,
-    /// Per search; none where they were not counted.
+    /// Per search. `None` if they were not counted.
     instructions: Vec<Option<f64>>,
 }
 
 impl Outcome {
-    /// The better plain strategy by some cost.
+    /// Returns the plain strategy with the lower cost.
     fn better_plain(&self, cost: impl Fn(usize) -> f64) -> usize {
         (1..self.measured.len())
             .min_by(|&a, &b| cost(a).total_cmp(&cost(b)))
             .expect("there are plain strategies")
     }
 
-    /// The instructions of the better plain strategy over those of another.
+    /// Divides the instructions of the better plain strategy by those of another.
     fn instruction_ratio(&self, index: usize) -> Option<f64> {
         let plain = self.instructions[1..].iter().flatten().copied().reduce(f64::min)?;
         Some(plain / self.instructions[index]?)
@@ -120,18 +122,18 @@ fn run(case: Case, count: bool) -> Outcome {
     outcome
 }
 
-/// The churn of a case, of some searches.
+/// Records the churn of a case with a number of searches.
 fn recorded(grid: &Grid, sides: Sides, engine: &Selection, searches: usize) -> Record {
     Record::new(grid, engine, sides, "search", searches).expect("the engine works everywhere")
 }
 
-/// The share of searches that find nothing.
+/// Returns the percentage of searches that find nothing.
 fn refused_percent(record: &Record) -> usize {
     let refused = record.steps.iter().filter(|step| matches!(step, Step::Ask(_, false)));
     refused.count() * 100 / record.questions
 }
 
-/// Busy boxes at a search, on average.
+/// Returns the mean number of busy boxes at a search.
 fn mean_jobs(record: &Record) -> f64 {
     let (mut jobs, mut sum) = (0, 0);
     for step in &record.steps {
@@ -166,12 +168,12 @@ fn print(outcome: &Outcome, record: &Record) {
     }
 }
 
-/// A ratio, small ones with more decimals.
+/// Formats a ratio, small ones with more decimals.
 fn digits(ratio: f64) -> String {
     if ratio < 0.1 { format!("{ratio:.4}") } else { format!("{ratio:.2}") }
 }
 
-/// The engine on a torus over the engine on the mesh of the same sides.
+/// Prints the engine on a torus relative to the engine on the mesh of the same sides.
 fn print_torus(torus: &Case, count: bool) {
     let engine: Selection = torus.strategies()[0].parse().expect("written right");
     let mesh = Grid::new(&torus.grid.sides(), &[false; 3]).expect("the torus is one");

@@ -8,25 +8,26 @@ use pavior_allocation::Selection;
 use crate::churn::{Record, Step, World};
 
 const ROUNDS: usize = 7;
-/// A strategy answers as many questions a round as it can in this time, but at least some.
+/// In a round, a strategy answers as many questions as it can in this time, but at least `LEAST`.
 const LIMIT: Duration = Duration::from_millis(250);
 const LEAST: usize = 10;
 /// Instructions are counted over as many questions as every strategy answers in this time.
 const COUNTED: Duration = Duration::from_millis(60);
 
-/// What came out for a strategy.
+/// The results of a strategy.
 pub(crate) struct Measured {
-    /// The questions that it answered.
+    /// The number of questions that it answered.
     pub(crate) searches: usize,
     pub(crate) mean_ns: f64,
     pub(crate) median_ns: f64,
     pub(crate) p99_ns: f64,
-    /// For each question the median of its readings.
+    /// The median of the readings of each question.
     singles: Vec<f64>,
 }
 
 impl Measured {
-    /// How many times faster this is than another, over the questions that both answered.
+    /// Returns the ratio by which this is faster than another, over the questions that both
+    /// answered.
     pub(crate) fn speed_over(&self, other: &Measured) -> f64 {
         let both = self.searches.min(other.searches);
         let sum = |one: &Measured| one.singles[..both].iter().sum::<f64>();
@@ -34,8 +35,8 @@ impl Measured {
     }
 }
 
-/// The number of questions over which instructions are counted: round, so that another run, with
-/// other times, counts over the same ones.
+/// Returns the number of questions over which instructions are counted. It is one of a few fixed
+/// numbers, so that another run with different times counts over the same questions.
 pub(crate) fn countable(measured: &[Measured]) -> usize {
     let within = |one: &Measured| {
         let mut left = COUNTED.as_nanos() as f64;
@@ -68,7 +69,7 @@ pub(crate) fn all(record: &Record, selections: &[Selection]) -> Vec<Measured> {
 }
 
 fn summarised(rounds: &[Vec<f64>], searches: usize) -> Measured {
-    // For each question the median of the rounds: interruptions drop out.
+    // The median of the rounds for each question, which excludes interruptions.
     let singles: Vec<f64> = (0..searches)
         .map(|question| median(rounds.iter().map(|round| round[question]).collect()))
         .collect();
@@ -79,7 +80,7 @@ fn summarised(rounds: &[Vec<f64>], searches: usize) -> Measured {
     Measured { searches, mean_ns, median_ns: percentile(50), p99_ns: percentile(99), singles }
 }
 
-/// A reading a search, of the first ones, as far as the time allows.
+/// Reads the time of each of the first searches, as many as the time limit allows.
 fn one_by_one(record: &Record, selection: &Selection, most: usize, overhead: f64) -> Vec<f64> {
     let mut world = World::new(record.grid, selection);
     let mut readings = Vec::with_capacity(most);

@@ -1,4 +1,4 @@
-//! Where a strategy is not what it claims, in words and drawn.
+//! Differences between a strategy and its claim, in words and as drawings.
 
 use std::fmt;
 
@@ -7,37 +7,37 @@ use pavior_mesh::{Cuboid, Occupancy, Request, Sides, volume};
 use crate::Placement;
 use crate::explain::words;
 
-/// Why a strategy is not what it claims.
+/// A difference between a strategy and its claim.
 pub enum Flaw {
-    /// An answer that is wrong.
+    /// A wrong answer.
     Answer(Box<Counterexample>),
     /// Anything else, in words.
     Words(String),
 }
 
-/// A state, a request, and an answer that is wrong.
+/// A state, a request and a wrong answer.
 ///
-/// Its text is a sentence or two, the state drawn as a plan of each plane, and a legend.
+/// Its text is one or two sentences, a drawing of each plane of the state, and a legend.
 #[derive(Clone)]
 pub struct Counterexample {
     /// The strategy, with its options.
     pub strategy: String,
     /// The free nodes.
     pub free: Occupancy,
-    /// What was asked for.
+    /// The request.
     pub request: Request,
-    /// What was answered.
+    /// The answer of the strategy.
     pub answer: Option<Placement>,
-    /// What should have been granted, where the oracle knows one placement.
+    /// The boxes that should have been granted, if the oracle knows a single right placement.
     pub expected: Vec<Cuboid>,
-    /// What is wrong, a clause.
+    /// The error, as a clause.
     pub reason: String,
-    /// The answers before it, which were right.
+    /// The number of right answers before it.
     pub answers: u64,
 }
 
 impl Flaw {
-    /// The same flaw, found after so many right answers.
+    /// Returns the same flaw, found after `answers` right answers.
     pub(super) fn after(mut self, answers: u64) -> Flaw {
         if let Flaw::Answer(counterexample) = &mut self {
             counterexample.answers = answers;
@@ -46,7 +46,7 @@ impl Flaw {
     }
 }
 
-/// What a drawing shows at a node.
+/// The mark of a node in a drawing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mark {
     Free,
@@ -85,7 +85,7 @@ impl Mark {
 }
 
 impl Counterexample {
-    /// What was asked for: `2x3`, `5 nodes`, or `5 nodes of 2x3`.
+    /// Describes the request: `2x3`, `5 nodes`, or `5 nodes of 2x3`.
     pub fn asked(&self) -> String {
         let Request { nodes, shape, .. } = self.request;
         match shape {
@@ -95,7 +95,7 @@ impl Counterexample {
         }
     }
 
-    /// What was answered: `it refuses`, or `it grants 2x3 at 0,0`.
+    /// Describes the answer: `it refuses`, or `it grants 2x3 at 0,0`.
     pub fn answered(&self) -> String {
         match &self.answer {
             None => "it refuses".to_string(),
@@ -104,7 +104,7 @@ impl Counterexample {
         }
     }
 
-    /// Both sentences, without the drawing.
+    /// Returns both sentences, without the drawing.
     pub fn sentence(&self) -> String {
         let Counterexample { strategy, free, reason, .. } = self;
         let (asked, answered) = (self.asked(), self.answered());
@@ -135,7 +135,7 @@ impl Counterexample {
         }
     }
 
-    /// The planes from z = 0 on, the origin at the lower left.
+    /// Draws the planes, beginning with z = 0, with the origin at the lower left.
     fn plan(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [w, d, h] = self.free.grid().sides();
         let wide = d.saturating_sub(1).to_string().len();
@@ -182,7 +182,7 @@ impl fmt::Display for Flaw {
     }
 }
 
-/// As it is displayed, so that a test that fails shows the drawing.
+/// The same text as `Display`, so that a failing test shows the drawing.
 impl fmt::Debug for Flaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

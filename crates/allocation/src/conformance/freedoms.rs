@@ -1,7 +1,7 @@
 //! Requests with a freedom, judged by the oracle in every occupancy of a small grid.
 //!
-//! A request must be granted if and only if a placement that its freedom allows is free. What is
-//! granted must be allowed. Partition hardware may refuse: of it only the second is demanded.
+//! A request must be granted if and only if a placement that its freedom allows is free. A granted
+//! placement must be allowed. Partition hardware may refuse; only the second rule applies to it.
 
 use pavior_mesh::{
     Cuboid, Freedom, Grid, JobId, NodeId, Request, Scan, Sides, orientations, picture, volume,
@@ -12,12 +12,11 @@ use crate::claim::{BoxGroup, Claim};
 use crate::freedom::is_hardware;
 use crate::{Machine, Placement, Selection, oracle};
 
-/// Asks a machine every request with every freedom in every occupancy of a grid. Returns the number
-/// of answers. Occupancies follow each other in Gray-code order, so that each differs from the one
-/// before in one node.
+/// Tries every request with every freedom in every occupancy of a grid. Returns the number of
+/// answers. Occupancies come in Gray-code order, so each differs from the one before in one node.
 ///
 /// # Errors
-/// The first broken claim, with the state drawn.
+/// The first broken claim, with a drawing of the state.
 #[expect(
     clippy::missing_panics_doc,
     reason = "each busy node has a job, and a job is placed on a free node only"
@@ -85,13 +84,13 @@ fn judge(
     }
 }
 
-/// The sides of every box that fits the grid. Each node is the last node of one such box at the
-/// origin.
+/// Returns the sides of every box that fits the grid. Each node is the last node of one such box at
+/// the origin.
 fn every_box(grid: &Grid) -> impl Iterator<Item = Sides> {
     Scan::default().bases(*grid, [1; 3]).map(|last| last.map(|side| side + 1))
 }
 
-/// Whether a freedom allows a box of these sides. The freedoms without boxes allow none.
+/// Returns true if a freedom allows a box of these sides. The freedoms without boxes allow none.
 fn is_allowed(request: &Request, freedom: Freedom, sides: Sides) -> bool {
     let turned = |shape: Sides| orientations(shape).any(|turned| turned == sides);
     match freedom {

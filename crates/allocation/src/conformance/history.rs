@@ -1,4 +1,4 @@
-//! Long random lives of a machine.
+//! Long random histories of a machine.
 
 use pavior_kernel::Stream;
 use pavior_mesh::{Grid, JobId, NodeId, Request};
@@ -8,12 +8,12 @@ use super::states::random_box;
 use super::{Flaw, judge};
 use crate::{AllocateError, Machine, Placement, Selection};
 
-/// Drives a machine through `steps` random steps: most are allocations and releases; some are
-/// reservations that the strategy did not propose, failures, repairs, and questions of forks. Every
-/// answer is judged, every index validated after every step. Returns the number of answers.
+/// Drives a machine through `steps` random steps. Most are allocations and releases; some are
+/// reservations that the strategy did not propose, failures, repairs, and questions to forks. Every
+/// answer is judged, and every index is validated after each step. Returns the number of answers.
 ///
 /// # Errors
-/// The first broken claim, or what else went wrong.
+/// The first broken claim, or any other failure.
 pub fn history(selection: &Selection, grid: &Grid, seed: u64, steps: u64) -> Result<u64, Flaw> {
     let mut machine =
         Machine::with_seed(*grid, selection, seed).map_err(|error| error.to_string())?;
@@ -51,7 +51,8 @@ pub fn history(selection: &Selection, grid: &Grid, seed: u64, steps: u64) -> Res
                 machine.repair(node).map_err(|error| error.to_string())?;
             }
             _ => {
-                // A fork answers as the machine does, and what it does changes nothing here.
+                // A fork answers as the machine does, and changes of the fork do not change the
+                // machine.
                 let request = random_request(selection, grid, &mut dice);
                 let mut fork = machine.clone();
                 let forked = fork.allocate(job, &request).cloned();
@@ -67,7 +68,7 @@ pub fn history(selection: &Selection, grid: &Grid, seed: u64, steps: u64) -> Res
     Ok(answers)
 }
 
-/// Allocates, with the answer judged; says whether the job was granted nodes.
+/// Allocates and judges the answer. Returns true if the job was granted nodes.
 fn allocate(
     machine: &mut Machine,
     job: JobId,

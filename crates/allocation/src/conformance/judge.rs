@@ -1,4 +1,4 @@
-//! One answer against the oracle.
+//! Compares one answer with the oracle.
 
 use pavior_kernel::CallerError;
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request};
@@ -8,7 +8,7 @@ use crate::claim::{BoxGroup, Claim, Grants, Recognition, Scene};
 use crate::explain::words;
 use crate::{BadProposal, Placement, PlacementError, Selection, oracle};
 
-/// What is wrong with an answer, and what would have been right, where one placement is.
+/// The error in an answer, and the right placement, if there is only one.
 struct Wrong {
     reason: String,
     expected: Vec<Cuboid>,
@@ -26,10 +26,12 @@ impl From<&str> for Wrong {
     }
 }
 
-/// Holds a strategy's answer to a request, in a state, against its claim. The state is what is free
-/// and what is held; strategies without rules of their own depend on what is free alone.
+/// Compares a strategy's answer to a request, in a state, with its claim. The state consists of the
+/// free nodes and the held placements; strategies without rules of their own depend only on the
+/// free nodes.
 ///
 /// # Errors
+///
 /// If the answer is unsound or breaks the claim.
 pub fn judge(
     selection: &Selection,
@@ -62,7 +64,7 @@ fn counterexample(
     Counterexample { strategy, free, request, answer, expected, reason, answers: 0 }
 }
 
-/// A strategy that failed, or proposed what cannot be granted.
+/// Describes the failure of a strategy, or a proposal that cannot be granted.
 pub(super) fn failed(
     selection: &Selection,
     free: &Occupancy,
@@ -93,7 +95,7 @@ pub(super) fn failed(
     counterexample(selection, free, request, answer, Vec::new(), reason).into()
 }
 
-/// Whether what is granted lies on the grid, is free and disjoint, and is what may be granted.
+/// Checks that the granted nodes are on the grid, free, disjoint and allowed by the claim.
 fn sound(
     selection: &Selection,
     claim: &Claim,
@@ -147,7 +149,7 @@ fn sound(
     }
 }
 
-/// That a placement is none of the shapes that a strategy may grant.
+/// Explains that a placement is none of the shapes that a strategy may grant.
 fn no_member(family: &[BoxGroup], grid: &Grid) -> String {
     let shape = |group: &BoxGroup| {
         let parts = group.parts.iter().map(|part| words(grid, part));
@@ -163,7 +165,7 @@ fn no_member(family: &[BoxGroup], grid: &Grid) -> String {
     }
 }
 
-/// The base of a shape whose first part stands at `first`.
+/// Returns the base of a shape whose first part is at `first`.
 fn relative(first: [u16; 3], shape: &BoxGroup, grid: &Grid) -> [u16; 3] {
     std::array::from_fn(|axis| {
         let (n, offset) = (u32::from(grid.side(axis)), u32::from(shape.parts[0].base[axis]));
@@ -171,7 +173,7 @@ fn relative(first: [u16; 3], shape: &BoxGroup, grid: &Grid) -> [u16; 3] {
     })
 }
 
-/// Whether the answer is what the claim says it is.
+/// Checks the answer against the recognition of the claim.
 fn recognised(
     claim: &Claim,
     family: &[BoxGroup],

@@ -1,16 +1,16 @@
-//! An engine against the plain search of the same strategy.
+//! Compares an engine with the plain search of the same strategy.
 
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request, picture};
 
 use crate::{Placement, Selection, Strategy};
 
-/// Asks two selections the same requests in the same states, for `steps` random steps. They must
-/// give the same placements, as an engine and the plain search of one strategy do. Sides of
+/// Sends the same requests to two selections in the same states, for `steps` random steps. They
+/// must give the same placements, as an engine and the plain search of one strategy do. Sides of
 /// requests are mostly up to `longest`. Returns the number of answers.
 ///
 /// # Errors
-/// The first difference, with the state drawn.
+/// The first difference, with a drawing of the state.
 pub fn lock_step(
     pair: [&Selection; 2],
     grid: &Grid,
@@ -26,7 +26,7 @@ pub fn lock_step(
     Ok(steps)
 }
 
-/// Both strategies, told the same.
+/// Both strategies, with the same history.
 struct Walk {
     strategies: [Box<dyn Strategy>; 2],
     free: Occupancy,
@@ -50,7 +50,7 @@ impl Walk {
     }
 
     fn ask(&mut self, pair: [&Selection; 2], step: u64) -> Result<Option<Placement>, String> {
-        // The same request again, now and then, as the head of a queue asks.
+        // The request is sometimes repeated, as the head of a queue is.
         if self.dice.below(3) > 0 {
             self.request = self.next_request(pair[0].entry.does.contiguous);
         }
@@ -88,7 +88,8 @@ impl Walk {
         }
     }
 
-    /// Grants what was answered, or a box that neither proposed; releases; copies now and then.
+    /// Grants the answer, or a box that neither proposed; releases a placement; copies the
+    /// strategies now and then.
     fn go_on(&mut self, answer: Option<Placement>, step: u64) {
         let chance = if answer.is_some() { 5 } else { 2 };
         if let Some(placement) = answer.filter(|_| self.dice.below(8) > 0) {
@@ -108,7 +109,7 @@ impl Walk {
         }
         if step % 128 == 0 {
             self.strategies.iter().for_each(|strategy| strategy.validate(&self.free));
-            // A copy goes on as the original does.
+            // A copy must behave as the original does.
             self.strategies = self.strategies.each_ref().map(|strategy| strategy.fork());
         }
     }

@@ -1,14 +1,14 @@
-//! Holds a strategy to what it claims. For tests; an author of a new strategy gets all of it for
-//! one line in the registry.
+//! Tests that a strategy keeps its claim. A new strategy needs only its line in the registry to be
+//! tested by all of this.
 //!
-//! - [`judge()`] holds one answer against the [`oracle`](crate::oracle).
+//! - [`judge()`] compares one answer with the [`oracle`](crate::oracle).
 //! - [`every_occupancy`] walks through every set of busy nodes of a small grid, one node at a time,
 //!   and judges every request in each.
-//! - [`random_boxes`] fills machines with random boxes, as a busy list sees them.
+//! - [`random_boxes`] fills machines with random boxes, as a busy list would contain them.
 //! - [`history()`] drives a [`Machine`](crate::Machine) through allocations, releases,
 //!   reservations, failures and repairs, and validates every index after every step.
-//! - [`lock_step()`] holds two searches of one strategy to the same answers.
-//! - [`freedoms()`] asks requests with every freedom in every occupancy of a small grid.
+//! - [`lock_step()`] checks that two searches of one strategy give the same answers.
+//! - [`freedoms()`] tries requests with every freedom in every occupancy of a small grid.
 //! - [`suite()`] does all of this for one selection; `cargo xtask conformance NAME` runs it.
 
 mod flaw;
@@ -31,9 +31,9 @@ pub use lock_step::lock_step;
 pub use states::{every_occupancy, random_boxes};
 pub use suite::{plain_of, suite, walks};
 
-/// The requests that are asked in every state of a small grid. Every shape up to the longest side
-/// on each axis: some fit only turned, some never. For strategies that grant by count also every
-/// bare count, one of them too large, and counts below their shape's volume.
+/// Lists the requests for every state of a small grid: every shape up to the longest side on each
+/// axis, so that some fit only turned and some never. For strategies that grant by count, also
+/// every bare count, one of them too large, and counts below the volume of their shape.
 pub fn requests(selection: &Selection, grid: &Grid) -> Vec<Request> {
     let longest = grid.sides().into_iter().fold(1, u16::max);
     let most = |axis: usize| if axis < grid.axes() { longest } else { 1 };

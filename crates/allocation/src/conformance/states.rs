@@ -7,7 +7,7 @@ use super::judge::failed;
 use super::{Flaw, judge, requests};
 use crate::{Placement, Selection, Strategy};
 
-/// A strategy and the truth, changed together.
+/// A strategy and the true state, changed together.
 struct Subject<'a> {
     selection: &'a Selection,
     free: Occupancy,
@@ -48,11 +48,10 @@ impl<'a> Subject<'a> {
 }
 
 /// Judges every request in every occupancy of a grid, reached node by node in Gray-code order, so
-/// that a strategy is told of 2^nodes grants and releases of single nodes. Returns the number of
-/// answers.
+/// that a strategy sees 2^nodes grants and releases of single nodes. Returns the number of answers.
 ///
 /// # Errors
-/// The first broken claim, or what else went wrong.
+/// The first broken claim, or any other failure.
 pub fn every_occupancy(selection: &Selection, grid: &Grid) -> Result<u64, Flaw> {
     let mut subject = Subject::new(selection, grid)?;
     let requests = requests(selection, grid);
@@ -70,12 +69,12 @@ pub fn every_occupancy(selection: &Selection, grid: &Grid) -> Result<u64, Flaw> 
     Ok(answers)
 }
 
-/// Fills the machine with random disjoint boxes and judges every request; empties it again in
-/// random order, judging one request after each release. `rounds` times. Returns the number of
-/// answers.
+/// Fills the machine with random disjoint boxes and judges every request, then empties it in random
+/// order and judges one request after each release. Repeats this `rounds` times. Returns the number
+/// of answers.
 ///
 /// # Errors
-/// The first broken claim, or what else went wrong.
+/// The first broken claim, or any other failure.
 pub fn random_boxes(
     selection: &Selection,
     grid: &Grid,
@@ -110,7 +109,7 @@ pub fn random_boxes(
     Ok(answers)
 }
 
-/// A box that lies on the grid, small ones more likely than large ones.
+/// Draws a box on the grid; small ones are more likely than large ones.
 pub(super) fn random_box(grid: &Grid, dice: &mut Stream) -> Cuboid {
     let mut cuboid = Cuboid::node([0; 3]);
     for axis in 0..3 {

@@ -1,4 +1,4 @@
-//! All of the checks, for one selection: what the tests run for every strategy of the registry.
+//! All checks for one selection. The tests run them for every strategy of the registry.
 
 use pavior_kernel::Options;
 use pavior_mesh::Grid;
@@ -30,7 +30,7 @@ const LARGER: &[&str] = &[
 ];
 const LONG: &[&str] =
     &["mesh:16x16", "torus:13x7", "grid:64x3w", "mesh:65x2", "mesh:5x4x6", "torus:8x8x8"];
-/// Machines, and the longest side of a request that is usual there.
+/// Machines, and the longest side of a typical request on each.
 const WALKS: &[(&str, u16)] = &[
     ("mesh:16x16", 5),
     ("mesh:16x16", 2),
@@ -47,7 +47,8 @@ const WALKS: &[(&str, u16)] = &[
     ("torus:8x8x4", 2),
 ];
 
-/// The plain search of the same strategy with the same options, if the selection is an engine.
+/// Returns the plain search of the same strategy with the same options, if the selection is an
+/// engine.
 pub fn plain_of(selection: &Selection) -> Option<Selection> {
     let entry = &selection.entry;
     let has_engine = entry.options.iter().any(|option| option.key == "search");
@@ -59,8 +60,8 @@ pub fn plain_of(selection: &Selection) -> Option<Selection> {
     Some(Selection { entry: entry.clone(), options })
 }
 
-/// The machines on which a selection can be compared with another, with the longest side of a
-/// request that is usual there.
+/// Returns the machines on which a selection can be compared with another, with the longest side of
+/// a typical request.
 pub fn walks(selection: &Selection) -> impl Iterator<Item = (Grid, u16)> + '_ {
     let of = |&(name, longest): &(&str, u16)| (grid(name), longest);
     WALKS.iter().map(of).filter(|(grid, _)| selection.supports(grid).is_ok())
@@ -70,12 +71,12 @@ fn grid(name: &str) -> Grid {
     name.parse().expect("a grid of the list")
 }
 
-/// Holds one selection to its claim: in every occupancy of small machines, among random boxes, in
+/// Tests the claim of one selection: in every occupancy of small machines, among random boxes, in
 /// long histories, and, if it is an engine, against its plain search. Returns the number of
 /// answers.
 ///
 /// # Errors
-/// The first broken claim or difference, or what else went wrong.
+/// The first broken claim or difference, or any other failure.
 pub fn suite(selection: &Selection) -> Result<u64, Flaw> {
     let mut answers = 0;
     let mut machines = 0;

@@ -1,8 +1,8 @@
-//! What each strategy would do in a state, and how good that is.
+//! The answer of each strategy in a state, and its quality.
 //!
 //! A [`State`] is a machine's state without its strategy, taken from a machine or listed by hand.
-//! [`answer`] asks any strategy in it. What stands in the way of a request is for `pavior-answers`
-//! to say. All are facts, which `pavior-draw` draws; nothing here changes anything.
+//! [`answer`] asks any strategy in that state. `pavior-answers` explains what blocks a request,
+//! and `pavior-draw` draws the results. Nothing here changes a machine.
 //!
 //! ```
 //! use pavior_allocation::explain::{State, answer};
@@ -25,30 +25,30 @@ pub use state::{Clash, State};
 use crate::strategies::shared::contact::{contact, most_contact};
 use crate::{BuildError, Machine, Placement, Refusal, Selection};
 
-/// What one strategy would do.
+/// The answer of one strategy.
 #[derive(Clone)]
 pub struct Answer {
     /// The strategy.
     pub selection: Selection,
-    /// The placement that it would choose, or why it refuses.
+    /// The placement that it would choose, or the reason why it refuses.
     pub outcome: Result<Choice, Refusal>,
 }
 
-/// A placement, and how much it touches.
+/// A placement and its optimality index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// The placement.
     pub placement: Placement,
-    /// By part: its optimality index.
+    /// The optimality index of each part.
     pub indices: Vec<i64>,
 }
 
 impl Choice {
-    /// The optimality index of the whole placement: the sum over its parts.
+    /// Returns the optimality index of the whole placement: the sum over its parts.
     ///
-    /// It is the number of pairs (node of the placement, direction) whose neighbour is busy, failed
-    /// or beyond the border. Nodes of the same placement are free when it is chosen and count for
-    /// nothing, so that the sum over the parts is the index of all their nodes together.
+    /// It is the number of pairs (node of the placement, direction) whose neighbor is busy, failed
+    /// or beyond the border. Nodes of the same placement are free when it is chosen and do not
+    /// count, so the sum over the parts is the index of all their nodes together.
     pub fn index(&self) -> i64 {
         self.indices.iter().sum()
     }
@@ -60,10 +60,11 @@ fn choose(machine: &mut Machine, request: &Request) -> Result<Choice, Refusal> {
     Ok(Choice { placement, indices })
 }
 
-/// Asks a strategy what it would do with a request; one that draws does so from the stream
+/// Asks a strategy for its answer to a request. A randomized strategy draws from the stream
 /// `allocation` of `seed`.
 ///
 /// # Errors
+///
 /// If the strategy does not work on such a machine.
 pub fn answer(
     state: &State,
@@ -76,21 +77,21 @@ pub fn answer(
     Ok(Answer { selection: selection.clone(), outcome })
 }
 
-/// The optimality index of a free box: how many of the faces of its nodes touch busy or failed
-/// nodes or the border. In 2D this is the definition of the MFA paper.
+/// Returns the optimality index of a free box: the number of faces of its nodes that touch busy or
+/// failed nodes or the border. In 2D this is the definition of the MFA paper.
 pub fn index(free: &Occupancy, cuboid: &Cuboid) -> i64 {
     contact(free, cuboid)
 }
 
-/// The highest index that a request's box can have, in any of its orientations that fit the
-/// machine.
+/// Returns the highest index that the requested box can have, in any of its orientations that fit
+/// the machine.
 pub fn perfect_index(state: &State, shape: Sides) -> Option<i64> {
     let grid = state.grid();
     let fitting = orientations(shape).filter(|&sides| grid.fits(sides));
     fitting.map(|sides| most_contact(grid, sides)).max()
 }
 
-/// Writes a box in words, such as `3x2 at 2,5`: its sides, and its base.
+/// Describes a box in words, such as `3x2 at 2,5`: its sides and its base.
 pub fn words(grid: &Grid, cuboid: &Cuboid) -> String {
     let list = |numbers: [u16; 3], between: &str| {
         let shown: Vec<String> = numbers[..grid.axes()].iter().map(u16::to_string).collect();

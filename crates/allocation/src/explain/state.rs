@@ -1,4 +1,4 @@
-//! Who holds what, as a user lists it.
+//! Running jobs and their nodes, as a user lists them.
 
 use std::collections::HashSet;
 
@@ -13,41 +13,41 @@ pub struct State {
     grid: Grid,
     free: Occupancy,
     held: Vec<(JobId, Placement)>,
-    /// The jobs that hold nodes. Read by membership alone.
+    /// The jobs that hold nodes. Used only for membership tests.
     jobs: HashSet<JobId>,
     failed: Vec<NodeId>,
 }
 
-/// Why a job cannot hold what it is said to hold.
+/// Reasons why a job cannot hold the listed nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Clash {
-    /// The job is listed already.
+    /// The job is already listed.
     #[error("the job stands twice; all its parts belong into one line")]
     Repeated,
-    /// A part does not lie on the machine.
+    /// A part is not on the machine.
     #[error("the part does not lie on the machine")]
     Outside {
         /// Its number in the list.
         part: usize,
     },
-    /// A part shares nodes with one listed before.
+    /// A part shares nodes with an earlier one.
     #[error("the part overlaps another")]
     Overlap {
         /// Its number in the list.
         part: usize,
-        /// The job that holds some of it; the job itself if its parts overlap.
+        /// The job that holds some of its nodes; the job itself if its parts overlap.
         holder: JobId,
     },
 }
 
 impl State {
-    /// An empty, healthy machine.
+    /// Creates the state of an empty, healthy machine.
     pub fn new(grid: Grid) -> State {
         let (held, jobs) = (Vec::new(), HashSet::new());
         State { grid, free: Occupancy::all_free(grid), held, jobs, failed: Vec::new() }
     }
 
-    /// The state of a machine; failed nodes in row-major order.
+    /// Returns the state of a machine, with failed nodes in row-major order.
     pub fn of(machine: &Machine) -> State {
         let grants = machine.grants();
         State {
@@ -59,11 +59,12 @@ impl State {
         }
     }
 
-    /// A job holds these boxes. O(rows of the boxes), and O(parts of all jobs) for a box of which
-    /// some nodes are not free.
+    /// Adds a job that holds these boxes. O(rows of the boxes), and O(parts of all jobs) for a box
+    /// with nodes that are not free.
     ///
     /// # Errors
-    /// If it cannot; the state is unchanged.
+    ///
+    /// If the job cannot hold them; the state is unchanged.
     pub fn hold(&mut self, job: JobId, parts: &[Cuboid]) -> Result<(), Clash> {
         if self.jobs.contains(&job) {
             return Err(Clash::Repeated);
@@ -84,8 +85,8 @@ impl State {
         Ok(())
     }
 
-    /// Takes a part of a job, after those before it. O(rows of the part), and O(parts of all jobs)
-    /// where some of it is not free.
+    /// Takes a part of a job, after the parts before it. O(rows of the part), and O(parts of all
+    /// jobs) if some of its nodes are not free.
     fn take_part(&mut self, job: JobId, parts: &[Cuboid], index: usize) -> Result<(), Clash> {
         let part = &parts[index];
         if !part.lies_on(&self.grid) {
@@ -103,14 +104,14 @@ impl State {
         if let Some((holder, _)) = hit {
             return Err(Clash::Overlap { part: index, holder });
         }
-        // Failed nodes were taken already.
+        // Failed nodes were already taken.
         for node in part.nodes(&self.grid) {
             self.free.take_node(node);
         }
         Ok(())
     }
 
-    /// Frees parts that were taken, but for failed nodes.
+    /// Frees parts that were taken, except failed nodes.
     fn give_back(&mut self, parts: &[Cuboid]) {
         let grid = self.grid;
         for node in parts.iter().flat_map(|part| part.nodes(&grid)) {
@@ -120,7 +121,7 @@ impl State {
         }
     }
 
-    /// A node has failed; a job that holds it keeps it. Failing twice changes nothing.
+    /// Marks a node as failed. A job that holds it keeps it. A second failure changes nothing.
     pub fn fail(&mut self, node: NodeId) {
         if !self.failed.contains(&node) {
             self.failed.push(node);
@@ -128,32 +129,32 @@ impl State {
         }
     }
 
-    /// The grid.
+    /// Returns the grid.
     pub fn grid(&self) -> &Grid {
         &self.grid
     }
 
-    /// The free, healthy nodes.
+    /// Returns the free, healthy nodes.
     pub fn free(&self) -> &Occupancy {
         &self.free
     }
 
-    /// The jobs and what they hold, in the order of their grants.
+    /// Returns the jobs and their placements, in the order of their grants.
     pub fn held(&self) -> &[(JobId, Placement)] {
         &self.held
     }
 
-    /// The boxes that are held, in the order of their grants.
+    /// Returns the boxes that jobs hold, in the order of their grants.
     pub fn busy_list(&self) -> Vec<Cuboid> {
         self.held.iter().flat_map(|(_, placement)| placement.parts().iter().copied()).collect()
     }
 
-    /// The number of nodes that jobs hold.
+    /// Returns the number of nodes that jobs hold.
     pub fn busy_nodes(&self) -> u32 {
         self.held.iter().map(|(_, placement)| placement.nodes()).sum()
     }
 
-    /// The failed nodes that no job holds, in the order in which they were named.
+    /// Returns the failed nodes that no job holds, in the order in which they were named.
     #[expect(clippy::missing_panics_doc, reason = "no two parts overlap")]
     pub fn failed(&self) -> Vec<NodeId> {
         if self.failed.is_empty() {
@@ -166,8 +167,8 @@ impl State {
         self.failed.iter().copied().filter(|&node| unheld.is_node_free(node)).collect()
     }
 
-    /// A machine in this state under a strategy, which is told of the jobs in the order of their
-    /// grants, and of the failed nodes after them.
+    /// Creates a machine in this state with a strategy. The strategy sees the jobs in the order of
+    /// their grants, and then the failed nodes.
     ///
     /// # Errors
     /// If the strategy does not work on such a machine.

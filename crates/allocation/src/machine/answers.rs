@@ -1,4 +1,4 @@
-//! What is known of answers to a request before it is asked: what schedulers plan by.
+//! Properties of answers that are known before a request is asked. Schedulers plan with them.
 
 use pavior_mesh::{Request, Sides};
 
@@ -6,26 +6,27 @@ use crate::Machine;
 use crate::allowed;
 use crate::claim::{BoxGroup, Claim, Grants, Recognition};
 
-/// When a machine grants a request, as its strategy claims, and as a freedom of the request has it.
+/// The condition under which a machine grants a request, by the claim of its strategy and the
+/// freedom of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answers {
-    /// Exactly where as many nodes are free as [`Machine::needed`] says.
+    /// Granted exactly if as many nodes are free as [`Machine::needed`] says.
     Count,
-    /// Exactly where one of some shapes is free ([`Machine::boxes_for`]).
+    /// Granted exactly if one of some shapes is free ([`Machine::boxes_for`]).
     Shapes,
-    /// What is refused is refused on any part of the free nodes, too.
+    /// A refused request is also refused on any subset of the free nodes.
     Monotone,
-    /// Nothing is known: it may be refused, and granted on a part of the free nodes.
+    /// Nothing is known: a request may be refused, yet granted on a subset of the free nodes.
     Unknown,
 }
 
 impl Answers {
-    /// Whether a request that is refused is refused until further nodes become free.
+    /// Returns true if a refused request stays refused until more nodes become free.
     pub fn are_monotone(self) -> bool {
         self != Answers::Unknown
     }
 
-    /// Those of a strategy to requests without a freedom.
+    /// Returns the properties that a strategy claims for requests without a freedom.
     pub(crate) fn claimed(recognition: &Recognition, contiguous: bool) -> Answers {
         match recognition {
             Recognition::Count => Answers::Count,
@@ -42,7 +43,7 @@ impl Answers {
 }
 
 impl Machine {
-    /// What is known of the answers to a request. O(1).
+    /// Returns the known properties of answers to a request. O(1).
     ///
     /// ```
     /// use pavior_allocation::{Answers, Freedom, Machine, Request};
@@ -56,14 +57,15 @@ impl Machine {
         self.strategy.answers(request)
     }
 
-    /// The nodes that must be free for a request: its shape's for contiguous strategies, else its
-    /// count.
+    /// Returns the number of nodes that must be free for a request: those of its shape for
+    /// contiguous strategies, otherwise its count.
     pub fn needed(&self, request: &Request) -> u64 {
         self.selection.entry.does.needed(request)
     }
 
-    /// The most nodes that may be granted for a request, now or later. They are more than it asks
-    /// for if the strategy grants whole blocks, or if a box of other sides may take its place.
+    /// Returns the most nodes that may be granted for a request, now or later. They are more than
+    /// requested if the strategy grants whole blocks, or if a box with other sides may be granted
+    /// instead.
     ///
     /// ```
     /// use pavior_allocation::{Machine, Request};
@@ -78,7 +80,7 @@ impl Machine {
         let own = match claim.grants {
             Grants::RoundsUp { most } => most(&plain, &self.grid, options),
             Grants::Exact if self.selection.entry.does.contiguous => needed,
-            // In pieces, but as many nodes as a shape of its family has.
+            // In pieces, but with as many nodes as a shape of its family.
             Grants::Exact => {
                 let family = (claim.family)(&plain, &self.grid, options);
                 family.iter().map(|shape| u64::from(shape.nodes())).max().unwrap_or(needed)
@@ -87,8 +89,8 @@ impl Machine {
         request.freedom.map_or(own, |freedom| allowed::most(request, freedom, own))
     }
 
-    /// Whether answers depend on nothing but which nodes are free, as the strategy claims. A
-    /// freedom changes nothing of it. O(1).
+    /// Returns true if answers depend only on the free nodes, as the strategy claims. A freedom
+    /// does not change this. O(1).
     pub fn is_determined(&self) -> bool {
         matches!(
             Claim::of(self.selection()).recognition,
@@ -96,8 +98,9 @@ impl Machine {
         )
     }
 
-    /// The boxes that decide a request: it is granted exactly if one of them is free. `None` if the
-    /// answers are not [`Answers::Shapes`], or if some of the shapes are no boxes.
+    /// Returns the boxes that decide a request: it is granted exactly if one of them is free.
+    /// Returns `None` if the answers are not [`Answers::Shapes`], or if some of the shapes are not
+    /// boxes.
     ///
     /// ```
     /// use pavior_allocation::{Freedom, Machine, Request};
@@ -116,13 +119,13 @@ impl Machine {
         (!others).then_some(boxes)
     }
 
-    /// The boxes that may be granted for a request, the preferred first. A strategy may grant other
-    /// shapes besides, and may miss a box that is free.
+    /// Returns boxes that may be granted for a request, the preferred first. A strategy may also
+    /// grant other shapes, and may miss a box that is free.
     pub fn some_boxes_for(&self, request: &Request) -> Vec<Sides> {
         self.shapes_of(request).0
     }
 
-    /// The boxes that may be granted, and whether other shapes may.
+    /// Returns the boxes that may be granted, and true if other shapes may be granted too.
     fn shapes_of(&self, request: &Request) -> (Vec<Sides>, bool) {
         if let Some(freedom) = request.freedom {
             return (allowed::boxes(request, freedom, self.grid()), false);

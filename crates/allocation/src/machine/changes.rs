@@ -1,10 +1,10 @@
 //! The last grants and releases of a machine, for plans that follow it.
 //!
-//! Invariant: the changes that are remembered led from the state `since` to the machine's state,
-//! each by one.
+//! Invariant: the remembered changes lead from the state `since` to the machine's state, one step
+//! per change.
 //!
-//! Cost: O(boxes) a change, and none unless a plan has asked for them. At most [`BOXES`] boxes are
-//! remembered.
+//! Cost: O(boxes) per change, and nothing unless a plan has asked for them. At most [`BOXES`] boxes
+//! are remembered.
 
 use std::collections::VecDeque;
 
@@ -16,15 +16,15 @@ use crate::Placement;
 /// A grant or a release.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// Whose nodes.
+    /// The job that holds or held the nodes.
     pub job: JobId,
-    /// Which nodes.
+    /// The nodes.
     pub placement: Placement,
-    /// Whether they were granted, or else released.
+    /// True if the nodes were granted, false if they were released.
     pub granted: bool,
 }
 
-/// The most boxes that are remembered. To follow more costs more than a new fork.
+/// The most boxes that are remembered. Following more costs more than a new fork.
 const BOXES: usize = 1024;
 
 /// The changes since a state.
@@ -39,7 +39,7 @@ impl Changes {
         Changes { since, boxes: 0, recent: VecDeque::new() }
     }
 
-    /// Notes a change, which adds one to the state.
+    /// Records a change, which adds one to the state.
     pub(super) fn note(&mut self, change: Change) {
         self.boxes += change.placement.parts().len();
         self.recent.push_back(change);
@@ -53,15 +53,15 @@ impl Changes {
 }
 
 impl Machine {
-    /// Remembers grants and releases from now on, for [`Machine::changes_since`].
+    /// Starts to remember grants and releases for [`Machine::changes_since`].
     pub fn remember_changes(&mut self) {
         let state = self.state;
         self.changes.get_or_insert_with(|| Changes::new(state));
     }
 
-    /// What was granted and released since the machine had a state, in order. `None` if it is not
-    /// remembered, or if nodes failed or were repaired since. A clone of a machine remembers
-    /// nothing.
+    /// Returns the grants and releases since the machine had a state, in order. Returns `None` if
+    /// they are not remembered, or if nodes have failed or were repaired since. A clone of a
+    /// machine remembers nothing.
     ///
     /// ```
     /// use pavior_allocation::{JobId, Machine, Request};
@@ -82,8 +82,8 @@ impl Machine {
         (is_whole && known <= changes.recent.len()).then(|| changes.recent.range(known..))
     }
 
-    /// Notes a change that has just added one to the state. Others are not remembered: from then on
-    /// no state before is known.
+    /// Records a change that has just added one to the state. If an unrecorded change came before
+    /// it, earlier changes are forgotten.
     pub(super) fn note_change(&mut self, job: JobId, placement: &Placement, granted: bool) {
         if let Some(changes) = &mut self.changes {
             if changes.since + changes.recent.len() as u64 + 1 != self.state {

@@ -1,6 +1,6 @@
-//! What a machine says of itself: its nodes, jobs and counters.
+//! The nodes, jobs and counters of a machine.
 //!
-//! Cost: O(1) where nothing else is said.
+//! Cost: O(1) unless stated otherwise.
 
 use pavior_kernel::CallerError;
 use pavior_mesh::{Grid, JobId, NodeId, Occupancy};
@@ -9,44 +9,44 @@ use super::{Held, Machine};
 use crate::{Placement, Selection, Work};
 
 impl Machine {
-    /// The grid.
+    /// Returns the grid.
     pub fn grid(&self) -> &Grid {
         &self.grid
     }
 
-    /// The free, healthy nodes.
+    /// Returns the free, healthy nodes.
     pub fn free(&self) -> &Occupancy {
         &self.free
     }
 
-    /// The strategy's name and options.
+    /// Returns the strategy's name and options.
     pub fn selection(&self) -> &Selection {
         &self.selection
     }
 
-    /// The number of nodes that jobs hold.
+    /// Returns the number of nodes that jobs hold.
     pub fn busy_nodes(&self) -> u32 {
         self.busy
     }
 
-    /// The number of failed nodes that no job holds: nodes = free + busy + failed.
+    /// Returns the number of failed nodes that no job holds: nodes = free + busy + failed.
     pub fn failed_nodes(&self) -> u32 {
         self.grid.nodes() - self.free.count() - self.busy
     }
 
-    /// What has gone wrong in the strategy, or in a fork of it. A strategy that has failed refuses
-    /// whatever it is asked.
+    /// Returns the error of the strategy or of a fork of it, if any. A strategy that has failed
+    /// refuses every request.
     pub fn error(&self) -> Option<CallerError> {
         self.strategy.error()
     }
 
-    /// A number that changes whenever an answer could change: each grant and each release of a job
-    /// adds exactly one, as does each failure and repair of a node.
+    /// Returns a number that changes whenever an answer could change. Each grant and each release
+    /// of a job adds exactly one, as does each failure and repair of a node.
     pub fn state(&self) -> u64 {
         self.state
     }
 
-    /// The jobs that hold what switches join, by job. O(j log j) for j jobs.
+    /// Returns the jobs whose placements use switches, by job. O(j log j) for j jobs.
     pub fn switched_jobs(&self) -> Vec<JobId> {
         let joined = |(_, held): &(&JobId, &Held)| self.strategy.uses_switches(&held.placement);
         let mut jobs: Vec<JobId> = self.held.iter().filter(joined).map(|(&job, _)| job).collect();
@@ -54,49 +54,49 @@ impl Machine {
         jobs
     }
 
-    /// The number of failures and repairs of nodes, and of the switches that join them, and of
-    /// moves of jobs so far.
+    /// Returns the number of failures and repairs of nodes and switches, and of moves of jobs, so
+    /// far.
     pub fn health(&self) -> u64 {
         self.health
     }
 
-    /// How much the strategy has looked at so far, for answers and for its own index. What it says
-    /// of the empty machine ([`Machine::could_ever_fit`]) is not counted.
+    /// Returns the work of the strategy so far, for answers and for its own index. Questions about
+    /// the empty machine ([`Machine::could_ever_fit`]) are not counted.
     pub fn work(&self) -> Work {
         self.strategy.work()
     }
 
-    /// The number of jobs that hold nodes.
+    /// Returns the number of jobs that hold nodes.
     pub fn jobs(&self) -> usize {
         self.held.len()
     }
 
-    /// Every job and what it holds, in the order of the grants. O(j log j) for j jobs.
+    /// Returns every job and its placement, in the order of the grants. O(j log j) for j jobs.
     pub fn grants(&self) -> Vec<(JobId, &Placement)> {
         self.held_by(|_, held| held.state)
     }
 
-    /// The failed nodes in row-major order, also those that a job still holds. O(N).
+    /// Returns the failed nodes in row-major order, including those that a job still holds. O(N).
     pub fn failed(&self) -> impl Iterator<Item = NodeId> + '_ {
         (0..self.grid.nodes()).map(NodeId).filter(|&node| !self.healthy.is_node_free(node))
     }
 
-    /// What a job holds.
+    /// Returns the placement of a job.
     pub fn placement(&self, job: JobId) -> Option<&Placement> {
         self.held.get(&job).map(|held| &held.placement)
     }
 
-    /// The number of nodes that a job holds, 0 if it holds none. O(1).
+    /// Returns the number of nodes that a job holds, 0 if it holds none. O(1).
     pub fn nodes_of(&self, job: JobId) -> u32 {
         self.held.get(&job).map_or(0, |held| held.nodes)
     }
 
-    /// Every job and what it holds, by job. O(j log j) for j jobs.
+    /// Returns every job and its placement, by job. O(j log j) for j jobs.
     pub fn held(&self) -> Vec<(JobId, &Placement)> {
         self.held_by(|job, _| job.0)
     }
 
-    /// Every job and what it holds, in the order of the keys.
+    /// Returns every job and its placement, in the order of the keys.
     fn held_by(&self, key: fn(JobId, &Held) -> u64) -> Vec<(JobId, &Placement)> {
         let all = self.held.iter();
         let mut keyed: Vec<_> =
@@ -105,14 +105,14 @@ impl Machine {
         keyed.into_iter().map(|(_, job, placement)| (job, placement)).collect()
     }
 
-    /// The healthy nodes, held or not: those that have not failed, or were repaired.
+    /// Returns the healthy nodes, held or not: those that have not failed or were repaired.
     pub fn healthy(&self) -> &Occupancy {
         &self.healthy
     }
 
-    /// The job that holds a node. O(1) for a free node, else O(boxes of all jobs).
+    /// Returns the job that holds a node. O(1) for a free node, otherwise O(boxes of all jobs).
     pub fn holder(&self, node: NodeId) -> Option<JobId> {
-        // No job holds a free node: then the table is not looked through.
+        // No job holds a free node, so the table need not be searched.
         if node.0 >= self.grid.nodes() || self.free.is_node_free(node) {
             return None;
         }
@@ -124,10 +124,11 @@ impl Machine {
         self.held.iter().find(|(_, held)| holds(&held.placement)).map(|(&job, _)| job)
     }
 
-    /// Holds every index against the truth. For tests.
+    /// Compares every index with the true state. For tests.
     ///
     /// # Panics
-    /// Where they disagree.
+    ///
+    /// If they disagree.
     pub fn validate(&self) {
         let mut truth = self.healthy.clone();
         let mut busy = 0;

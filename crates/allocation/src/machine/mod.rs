@@ -1,9 +1,9 @@
-//! A machine: nodes, the strategy that allocates them, and who holds what.
+//! A machine: nodes, the strategy that allocates them, and the nodes of each job.
 //!
-//! Invariant: every change goes through [`Machine`], so that occupancy, the strategy's index and
-//! the table of holders agree at all times. A call that fails has changed nothing.
+//! Invariant: every change goes through [`Machine`], so the occupancy, the strategy's index and the
+//! table of jobs always agree. A call that fails changes nothing.
 //!
-//! Cost: that of the strategy; O(1) for a question that was just answered.
+//! Cost: that of the strategy; O(1) to repeat the last question.
 
 mod answers;
 mod changes;
@@ -24,9 +24,9 @@ use crate::{
     RelocateError, Selection, UnknownJob, UnknownNode,
 };
 
-/// A machine whose nodes a strategy allocates.
+/// A machine whose nodes are allocated by a strategy.
 ///
-/// Cloning forks the strategy: a clone answers "what if".
+/// Cloning forks the strategy, so a clone can answer hypothetical questions.
 ///
 /// See the [crate's example](crate).
 pub struct Machine {
@@ -37,19 +37,18 @@ pub struct Machine {
     strategy: Placer,
     free: Occupancy,
     held: FxHashMap<JobId, Held>,
-    /// Set bits are healthy nodes.
+    /// The healthy nodes as set bits.
     healthy: Occupancy,
     draw: Stream,
-    /// The answer to the last question, while nothing has changed, with the stream after it.
+    /// The answer to the last question, until something changes, with the stream after it.
     memory: Option<(Request, Result<Placement, Refusal>, Stream)>,
-    /// The same strategy on an empty machine, and what it has said about requests.
+    /// The same strategy on an empty machine, and its answers to earlier requests.
     empty: Placer,
     verdicts: FxHashMap<Request, bool>,
-    /// The last request that it was found to grant: the head of a queue is asked about again and
-    /// again.
+    /// The last request that it was found to grant. The head of a queue is asked about repeatedly.
     fitting: Option<Request>,
     nothing_busy: Occupancy,
-    /// Whether the switches work that join parts of placements.
+    /// True if the switches that join parts of placements work.
     switched: bool,
     /// The last grants and releases, if a plan follows them.
     changes: Option<Changes>,
@@ -58,10 +57,10 @@ pub struct Machine {
     health: u64,
 }
 
-/// What a job holds.
+/// The placement of a job.
 #[derive(Clone)]
 struct Held {
-    /// The machine's state when it was granted.
+    /// The machine's state after the grant.
     state: u64,
     placement: Placement,
     nodes: u32,
@@ -88,8 +87,8 @@ impl Clone for Machine {
 }
 
 impl Machine {
-    /// An empty, healthy machine with a strategy, given by name or as a [`Selection`]. A strategy
-    /// that draws does so with seed 1.
+    /// Creates an empty, healthy machine with a strategy, given by name or as a [`Selection`]. A
+    /// randomized strategy uses seed 1.
     ///
     /// ```
     /// use pavior_allocation::{JobId, Machine, Request};
@@ -109,17 +108,20 @@ impl Machine {
         Machine::with_seed(grid, &strategy.try_into()?, 1)
     }
 
-    /// As [`Machine::new`], with the seed of the stream `allocation`, from which a strategy draws.
+    /// Creates a machine as [`Machine::new`] does, with the seed of the stream `allocation`, from
+    /// which a randomized strategy draws.
     ///
     /// # Errors
+    ///
     /// If the strategy does not work on such a grid.
     pub fn with_seed(grid: Grid, selection: &Selection, seed: u64) -> Result<Machine, BuildError> {
         Machine::with_stream(grid, selection, Stream::new(seed, 0, "allocation"))
     }
 
-    /// As [`Machine::new`], with the stream to draw from.
+    /// Creates a machine as [`Machine::new`] does, with a stream for random draws.
     ///
     /// # Errors
+    ///
     /// If the strategy does not work on such a grid.
     pub fn with_stream(
         grid: Grid,
@@ -149,7 +151,7 @@ impl Machine {
         })
     }
 
-    /// Tells the machine of a pool: nodes (those free in `nodes`) that requests may be confined to
+    /// Adds a pool: nodes (those free in `nodes`) to which requests may be confined
     /// ([`Request::within`]). A pool never changes. O(N/64).
     ///
     /// ```
@@ -170,18 +172,19 @@ impl Machine {
     /// # Errors
     /// If the nodes are those of another grid.
     pub fn add_pool(&mut self, nodes: Occupancy) -> Result<Pool, OccupancyError> {
-        // Refused for another grid.
+        // Fails for another grid.
         self.free.clone().keep(&nodes)?;
         self.empty.add_pool(nodes.clone());
         Ok(self.strategy.add_pool(nodes))
     }
 
-    /// What if: the free nodes and the strategy as they are now. O(N/64) and the strategy's index.
+    /// Copies the free nodes and the strategy for hypothetical questions. O(N/64) and the
+    /// strategy's index.
     pub fn fork(&self) -> Fork {
         self.fork_of(self.strategy.clone(), self.free.clone())
     }
 
-    /// What if all jobs were gone: every healthy node free.
+    /// Creates a fork in which all jobs are gone and every healthy node is free.
     pub fn fork_empty(&self) -> Fork {
         let mut strategy = self.empty.clone();
         strategy.set_switches(self.switched);
@@ -192,16 +195,18 @@ impl Machine {
 
     fn fork_of(&self, strategy: Placer, free: Occupancy) -> Fork {
         let healthy = (self.healthy.count() < self.grid.nodes()).then(|| self.healthy.clone());
-        // What a fork draws must not repeat what the machine draws next, nor move it.
+        // The draws of a fork must not repeat the next draws of the machine, nor advance its
+        // stream.
         let draw = Stream::new(self.draw.clone().next_u64(), self.state, "fork");
         Fork::new(self.selection.entry.clone(), strategy, free, healthy, draw)
     }
 
-    /// What the strategy would grant now. Changes no outcome, random strategies included. One
-    /// search of the strategy, whose file says what it costs; O(1) if nothing changed since the
-    /// same question.
+    /// Finds the placement that the strategy would grant now. Changes no outcome, even of random
+    /// strategies. Costs one search of the strategy, which is documented in its file; O(1) if
+    /// nothing changed since the same question.
     ///
     /// # Errors
+    ///
     /// If the request is refused, with the reason.
     pub fn probe(&mut self, request: &Request) -> Result<Placement, Refusal> {
         if let Some((asked, answer, _)) = &self.memory
@@ -215,12 +220,13 @@ impl Machine {
         answer
     }
 
-    /// Grants nodes to a job. As [`Machine::probe`], and O(n) for n nodes that are granted, with
-    /// the change of the strategy's index.
+    /// Grants nodes to a job. Costs as much as [`Machine::probe`], and O(n) for n granted nodes
+    /// plus the change of the strategy's index.
     ///
     /// # Errors
-    /// If the request is refused, with the reason, the strategy fails, or the job holds nodes
-    /// already; nothing has changed.
+    ///
+    /// If the request is refused, with the reason, the strategy fails, or the job already holds
+    /// nodes. Nothing has changed then.
     pub fn allocate(&mut self, job: JobId, request: &Request) -> Result<&Placement, AllocateError> {
         if self.held.contains_key(&job) {
             return Err(AllocateError::RepeatedJob(job));
@@ -242,12 +248,13 @@ impl Machine {
         Ok(self.commit(job, placement))
     }
 
-    /// Grants a given placement to a job, whatever the strategy would have proposed. O(n) for its n
-    /// nodes, with the change of the strategy's index.
+    /// Grants a given placement to a job, independently of the strategy's proposals. O(n) for its n
+    /// nodes plus the change of the strategy's index.
     ///
     /// # Errors
-    /// If it is empty, leaves the machine, overlaps itself or holds a node that is not free, or the
-    /// job holds nodes already; nothing has changed.
+    ///
+    /// If it is empty, leaves the machine, overlaps itself or contains a node that is not free, or
+    /// the job already holds nodes. Nothing has changed then.
     pub fn allocate_at(
         &mut self,
         job: JobId,
@@ -261,11 +268,12 @@ impl Machine {
         Ok(self.commit(job, placement))
     }
 
-    /// Takes back what a job holds. O(n) for the n nodes that it held, with the change of the
+    /// Releases the nodes of a job. O(n) for the n nodes that it held plus the change of the
     /// strategy's index.
     ///
     /// # Errors
-    /// If the job holds nothing.
+    ///
+    /// If the job holds no nodes.
     #[expect(clippy::missing_panics_doc, reason = "what a job holds was taken from the free nodes")]
     pub fn release(&mut self, job: JobId) -> Result<Placement, UnknownJob> {
         let Held { placement, nodes, .. } = self.held.remove(&job).ok_or(UnknownJob(job))?;
@@ -281,12 +289,13 @@ impl Machine {
         Ok(placement)
     }
 
-    /// Moves a job to other nodes in one step: its own old nodes count as free for it, unless they
-    /// have failed. Returns what it held. All that was promised before is void, as after a failure
-    /// ([`Machine::health`]). O(N/64) for N nodes, and what a release and a grant cost.
+    /// Moves a job to other nodes in one step. Its own old nodes count as free for it, unless they
+    /// have failed. Returns its old placement. All earlier promises are void, as after a failure
+    /// ([`Machine::health`]). O(N/64) for N nodes, plus the cost of a release and a grant.
     ///
     /// # Errors
-    /// If the job holds nothing, or cannot have the nodes; nothing has changed then.
+    ///
+    /// If the job holds no nodes, or cannot be moved to these. Nothing has changed then.
     #[expect(clippy::missing_panics_doc, reason = "the nodes were taken from a copy before")]
     pub fn relocate(&mut self, job: JobId, to: Placement) -> Result<Placement, RelocateError> {
         let held = self.held.get(&job).ok_or(UnknownJob(job))?;
@@ -300,11 +309,12 @@ impl Machine {
         Ok(from)
     }
 
-    /// Marks a node as failed, and says which job holds it. The job keeps it until it is released;
-    /// then the node is unavailable. Failing twice changes nothing.
+    /// Marks a node as failed, and returns the job that holds it. The job keeps it until it is
+    /// released; then the node is unavailable. A second failure changes nothing.
     ///
     /// # Errors
-    /// If the machine has no such node; nothing has changed.
+    ///
+    /// If the machine has no such node. Nothing has changed then.
     pub fn fail(&mut self, node: NodeId) -> Result<Option<JobId>, UnknownNode> {
         if node.0 >= self.grid.nodes() {
             return Err(UnknownNode(node));
@@ -322,7 +332,8 @@ impl Machine {
     /// Marks a node as healthy again. Repairing a healthy node changes nothing.
     ///
     /// # Errors
-    /// If the machine has no such node; nothing has changed.
+    ///
+    /// If the machine has no such node. Nothing has changed then.
     #[expect(clippy::missing_panics_doc, reason = "a failed node that no job holds is not free")]
     pub fn repair(&mut self, node: NodeId) -> Result<(), UnknownNode> {
         if node.0 >= self.grid.nodes() {
@@ -342,8 +353,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Says whether the switches work that join parts of placements; all do at first. While they do
-    /// not, nothing is granted that needs them; jobs keep what they hold
+    /// Sets whether the switches that join parts of placements work; initially they do. While they
+    /// do not, no placement that needs them is granted; jobs keep their placements
     /// ([`Machine::switched_jobs`]).
     pub fn set_switches(&mut self, work: bool) {
         if std::mem::replace(&mut self.switched, work) != work {
@@ -353,9 +364,10 @@ impl Machine {
         }
     }
 
-    /// Whether the request could be granted if the machine were empty and healthy.
+    /// Checks that the request could be granted if the machine were empty and healthy.
     ///
     /// # Errors
+    ///
     /// If not, with the reason, which is permanent ([`Refusal::is_permanent`]).
     pub fn could_ever_fit(&mut self, request: &Request) -> Result<(), Refusal> {
         if self.fitting.as_ref() == Some(request) {
@@ -365,7 +377,7 @@ impl Machine {
             fits
         } else {
             self.selection.entry.does.fits_grid(request, &self.grid)?;
-            // Whether a random strategy succeeds does not depend on what it draws.
+            // The success of a random strategy does not depend on its draws.
             let mut draw = Stream::new(0, 0, "never-fits");
             let fits = self.empty.find(&self.nothing_busy, request, &mut draw).is_some();
             self.verdicts.insert(*request, fits);
@@ -394,7 +406,7 @@ impl Machine {
         }
     }
 
-    /// Notes a grant of nodes that have been taken from the free ones.
+    /// Records a grant of nodes that were already removed from the free ones.
     fn commit(&mut self, job: JobId, placement: Placement) -> &Placement {
         self.memory = None;
         self.state += 1;
@@ -405,7 +417,7 @@ impl Machine {
         &self.held.entry(job).or_insert(Held { state: self.state, placement, nodes }).placement
     }
 
-    /// Takes the failed nodes of a released placement out of the free ones.
+    /// Removes the failed nodes of a released placement from the free ones.
     fn withhold_failed(&mut self, placement: &Placement) {
         for part in placement.parts() {
             for node in part.nodes(&self.grid) {

@@ -1,7 +1,8 @@
-//! The strategies, one file each, and the one list of them.
+//! The strategies, one file each, and the list of all of them.
 //!
-//! To add one: write its file with an `ENTRY`, name the module in its folder's `mod.rs`, and add
-//! one line here. Everything else (names, help, tables, tests, benches) derives from the `ENTRY`.
+//! To add one, write its file with an `ENTRY`, declare the module in its folder's `mod.rs`, and add
+//! one line here. Everything else (names, help, tables, tests, benches) is derived from the
+//! `ENTRY`.
 
 mod contiguous;
 mod noncontiguous;

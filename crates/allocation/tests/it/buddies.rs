@@ -1,5 +1,5 @@
-//! MBS against the published procedure, step by step: lists of free blocks that are split, pushed
-//! and merged, where ours derives the blocks from the occupancy.
+//! MBS against the published procedure, step by step. The procedure splits, pushes and merges lists
+//! of free blocks, while MBS derives the blocks from the occupancy.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ struct Block {
 struct Lists {
     long: Vec<usize>,
     blocks: Vec<Block>,
-    /// By level: the free blocks.
+    /// The free blocks of each level.
     free: Vec<Vec<usize>>,
 }
 

@@ -1,11 +1,11 @@
-//! The drawn cases of `cases/*.toml`: worked examples of the papers, traps, and regressions.
+//! The drawn cases of `cases/*.toml`: worked examples of the papers, pitfalls, and regressions.
 //!
-//! A case has a machine, one or more strategies, what is busy before (`busy`, drawn with the
-//! highest y first and planes from z = 0; `grants`, boxes in this order), and steps. A step asks
-//! for a `shape`, a number of `nodes`, or both, and expects `parts` (which are then held), a
-//! `refused` reason, or just `granted = true`; or it has `release`, the number (from 0) of the step
-//! whose job goes. With `missed = true` each step must be refused although the oracle finds the
-//! plain shape (turned too, if the strategy turns), or enough nodes, free.
+//! A case has a machine, one or more strategies, an initial state (`busy`, drawn with the highest y
+//! first and planes from z = 0; `grants`, boxes in this order), and steps. A step requests a
+//! `shape`, a number of `nodes`, or both, and expects `parts` (which are then held), a `refused`
+//! reason, or just `granted = true`; or it has `release`, the number (from 0) of the step whose job
+//! ends. With `missed = true` each step must be refused although the oracle finds the plain shape
+//! (also turned, if the strategy turns), or enough nodes, free.
 
 use pavior_allocation::claim::{BoxGroup, Claim, Question, Recognition};
 use pavior_allocation::{Machine, Placement, Registry, Selection, oracle};
@@ -136,7 +136,7 @@ fn run(case: &Case, strategy: &str, place: &str) {
     }
 }
 
-/// Whether the oracle finds what a partial strategy may miss.
+/// Returns true if the oracle finds a placement that a partial strategy may miss.
 fn findable(selection: &Selection, machine: &Machine, request: &Request) -> bool {
     match Claim::of(selection).recognition {
         Recognition::Partial(Question::Count) => request.nodes <= machine.free().count(),

@@ -5,15 +5,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use pavior_allocation::{Machine, Placement, Selection, Strategy};
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy};
 
-/// The first of the jobs that hold what is busy before a test begins.
+/// The first of the jobs that hold the busy nodes before a test begins.
 pub(crate) const BUSY: u64 = 1_000;
 
-/// An empty machine.
+/// Creates an empty machine.
 pub(crate) fn machine(grid: &str, strategy: &str) -> Machine {
     Machine::new(grid.parse().unwrap(), strategy).unwrap()
 }
 
-/// A machine on which boxes are busy, each held by a job from [`BUSY`] on.
+/// Creates a machine with busy boxes, each held by a job from [`BUSY`] on.
 pub(crate) fn busy_machine(
     grid: Grid,
     strategy: &str,
@@ -26,19 +26,19 @@ pub(crate) fn busy_machine(
     machine
 }
 
-/// The nodes that an occupancy does not have free, each a box.
+/// Returns the nodes that are not free, each as a box.
 pub(crate) fn busy_nodes(free: &Occupancy) -> impl Iterator<Item = Cuboid> {
     let grid = *free.grid();
     let busy = (0..grid.nodes()).map(NodeId).filter(|&node| !free.is_node_free(node));
     busy.map(move |node| Cuboid::node(grid.point(node)))
 }
 
-/// A strategy without a machine.
+/// Creates a strategy without a machine.
 pub(crate) fn strategy(name: &str, grid: &Grid) -> Box<dyn Strategy> {
     name.parse::<Selection>().unwrap().build(grid).unwrap()
 }
 
-/// Does some work in two threads.
+/// Processes some work in two threads.
 pub(crate) fn in_two_threads<T: Sync>(work: &[T], does: impl Fn(&T) + Sync) {
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {

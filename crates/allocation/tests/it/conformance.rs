@@ -1,4 +1,4 @@
-//! Every strategy and variant of the registry against the oracle. Names no strategy.
+//! Tests every strategy and variant of the registry against the oracle. Names no strategy.
 
 use std::sync::Mutex;
 

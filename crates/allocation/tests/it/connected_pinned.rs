@@ -1,4 +1,5 @@
-//! The answers of `connected`, pinned: an engine may become faster, its answers stay.
+//! The answers of `connected`, pinned. An engine may become faster, but its answers must not
+//! change.
 
 use pavior_allocation::{Placement, Strategy};
 use pavior_kernel::Stream;
@@ -6,7 +7,7 @@ use pavior_mesh::{Grid, NodeId, Occupancy, Request};
 
 use crate::common::strategy;
 
-/// A machine on which the strategy is asked at random.
+/// A machine on which the strategy gets random requests.
 struct Walk {
     free: Occupancy,
     strategy: Box<dyn Strategy>,
@@ -36,7 +37,8 @@ impl Walk {
         self.hash = (self.hash ^ u64::from(number)).wrapping_mul(0x0000_0100_0000_01b3);
     }
 
-    /// Takes single nodes anywhere, on the empty machine: a state that no strategy leaves.
+    /// Takes single nodes anywhere on the empty machine, which gives a state that no strategy
+    /// produces.
     fn scatter(&mut self) {
         self.granted.clear();
         let grid = *self.free.grid();
@@ -47,7 +49,7 @@ impl Walk {
         }
     }
 
-    /// Boxes and counts, small, medium, and as large as what is free.
+    /// Draws boxes and counts: small, medium, and up to the number of free nodes.
     fn request(&mut self) -> Request {
         let most = [3, 6, 17][self.below(3) as usize];
         let sides = self.free.grid().sides();
@@ -80,8 +82,8 @@ impl Walk {
     }
 }
 
-/// The hashes are of the rule as docs/strategies/connected.md states it: results of studies hang on
-/// each of these answers.
+/// Compares with hashes of the rule as docs/strategies/connected.md states it. Results of studies
+/// depend on each of these answers.
 #[test]
 fn the_answers_stay() {
     let pinned: [(&str, u32, u64); 13] = [

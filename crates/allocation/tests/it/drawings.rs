@@ -1,9 +1,9 @@
-//! The drawings in the documentation are what the strategies do.
+//! Tests that the drawings in the documentation show the real answers of the strategies.
 //!
-//! A drawing is a `text` block that begins with `STRATEGY on MACHINE, REQUEST:`, the request being
-//! a shape such as `3x2` or a count such as `6 nodes`. Rows follow with the highest y first, planes
-//! after an empty line: `#` was busy, the letters are the parts granted, in order. A block that has
-//! no letters is a refusal, whose reason stands in its first line, behind the colon.
+//! A drawing is a `text` block that begins with `STRATEGY on MACHINE, REQUEST:`, where the request
+//! is a shape such as `3x2` or a count such as `6 nodes`. Rows follow with the highest y first,
+//! planes after an empty line: `#` was busy, the letters are the granted parts, in order. A block
+//! without letters is a refusal, with the reason in its first line, after the colon.
 
 use pavior_mesh::{Grid, JobId, NodeId, Request, picture};
 
@@ -20,7 +20,7 @@ fn request(text: &str) -> Request {
     Request::shape(sides)
 }
 
-/// The rows drawn again, as the strategy answers.
+/// Draws the rows again, with the answer of the strategy.
 fn redraw(head: &str, rows: &str) -> (String, String) {
     let (strategy, rest) = head.split_once(" on ").unwrap();
     let (grid, rest) = rest.split_once(", ").unwrap();

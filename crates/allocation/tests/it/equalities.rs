@@ -1,4 +1,4 @@
-//! Strategies that must agree, because theory says that they are the same choice.
+//! Strategies that must agree, because in theory they make the same choice.
 
 use pavior_allocation::Machine;
 use pavior_kernel::Stream;
@@ -6,7 +6,7 @@ use pavior_mesh::{Cuboid, Grid, JobId, Request};
 
 use crate::common::{busy_machine, machine};
 
-/// Asks several strategies the same questions through one random life; all must answer the same.
+/// Asks several strategies the same questions through one random history. All must answer the same.
 fn agree(names: &[&str], grid: &str, seed: u64, request: impl Fn(&mut Stream) -> Request) {
     let mut machines: Vec<Machine> = names.iter().map(|name| machine(grid, name)).collect();
     let mut dice = Stream::new(seed, 0, "agree");
@@ -56,8 +56,8 @@ fn adaptive_scan_and_quick_allocation_choose_first_fits_base() {
 
 #[test]
 fn all_shapes_of_a_prime_are_its_two_lines() {
-    // A job of a prime number of nodes on a square has the shapes n x 1 and 1 x n: First Fit's,
-    // turned.
+    // On a square, a job of a prime number of nodes has the shapes n x 1 and 1 x n, as in First Fit
+    // with turning.
     for grid in ["mesh:13x13", "torus:7x7"] {
         let prime = |dice: &mut Stream| {
             let n = [2, 3, 5, 7][dice.below(4) as usize];
@@ -69,7 +69,7 @@ fn all_shapes_of_a_prime_are_its_two_lines() {
 
 #[test]
 fn best_fit_does_not_choose_first_fits_base() {
-    // The equalities above could not fail if every strategy gave the lowest leftmost base.
+    // The equalities above could not fail if every strategy returned the lowest leftmost base.
     let grid: Grid = "mesh:5x5".parse().unwrap();
     let place = |name: &str| {
         let mut machine = busy_machine(grid, name, [Cuboid::node([0; 3])]);

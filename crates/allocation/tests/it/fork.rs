@@ -1,4 +1,4 @@
-//! Forks: plans on a copy, which leave the machine alone.
+//! Forks: plans on a copy, which do not change the machine.
 
 use pavior_allocation::{Change, Placement, Refusal, Selection};
 use pavior_kernel::Stream;
@@ -47,11 +47,11 @@ fn asking_within_some_nodes_changes_nothing() {
     assert!(fork.find_within(&free, &Request::shape([4, 2, 1])).is_err());
 }
 
-/// Whether a strategy takes all other nodes, or is set to these.
+/// Compares strategies that are reset to the given nodes with strategies that take all other nodes.
 #[test]
 fn asking_within_some_nodes_is_asking_with_the_others_taken() {
     let grids = ["mesh:16x16", "mesh:13x7", "mesh:65x3", "mesh:1x70", "mesh:5x4x6", "torus:9x8x9"];
-    // Their answers depend on the free nodes alone. `bf` cannot be set.
+    // Their answers depend only on the free nodes. `bf` cannot be reset.
     let strategies = [
         "mbs",
         "granular-mbs",
@@ -100,7 +100,7 @@ fn ask_within_as_beside(grid: &str, strategy: &str) {
         }
     }
     assert_eq!(fork.free().count(), machine.grid().nodes());
-    // What is asked next is asked about the fork's own nodes.
+    // The next question is about the fork's own nodes.
     let request = Request::shape([2, 1, 1]);
     assert_eq!(fork.find(&request), machine.fork_empty().find(&request));
     let corner = Placement::Whole(Cuboid::node([0; 3]));
@@ -133,7 +133,8 @@ fn every_change_of_a_machine_changes_its_state() {
     assert_eq!(machine.state(), 5);
 }
 
-/// A reservation that a running job overlaps, and the job ends: as if all of it had been free.
+/// Ends a running job that overlaps a reservation. The result is the same as if all reserved nodes
+/// had been free.
 #[test]
 fn reserved_nodes_stay_taken_whatever_is_given_back() {
     let cover = Placement::Whole(Cuboid::new([3, 2, 0], [8, 8, 1]));
@@ -151,7 +152,7 @@ fn reserved_nodes_stay_taken_whatever_is_given_back() {
             for (a, b) in (1..=12).flat_map(|a| (1..=12).map(move |b| (a, b))) {
                 let request = Request::shape([a, b, 1]);
                 let (found, expected) = (fork.find(&request), plain.find(&request));
-                // Others choose by how the taken nodes are cut into boxes.
+                // Other strategies depend on the division of the taken nodes into boxes.
                 if machine.is_determined() {
                     assert_eq!(found, expected, "{strategy} {grid} {a}x{b}");
                 }
@@ -175,7 +176,7 @@ fn changes_are_known_until_a_node_fails() {
     machine.release(JobId(7)).unwrap();
     assert!(machine.changes_since(first).is_none());
     assert_eq!(machine.changes_since(machine.state() - 1).unwrap().count(), 1);
-    // Far more than are remembered.
+    // Many more changes than are remembered.
     let before = machine.state();
     for job in 0..2000 {
         machine.allocate(JobId(job), &Request::shape([1, 1, 1])).unwrap();
@@ -185,8 +186,8 @@ fn changes_are_known_until_a_node_fails() {
     assert_eq!(machine.changes_since(machine.state() - 1000).unwrap().count(), 1000);
 }
 
-/// Jobs start on reserved nodes and beside them, and end, in any order: a fork that follows finds
-/// what one finds that is made of the machine.
+/// Starts jobs on reserved nodes and next to them, and ends them, in any order. A fork that follows
+/// gives the same answers as one newly created from the machine.
 #[test]
 fn a_fork_follows_jobs_that_start_on_reserved_nodes() {
     for (grid, base) in

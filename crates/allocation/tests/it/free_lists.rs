@@ -1,5 +1,6 @@
-//! Maintained lists of maximal free boxes: equal to a recomputation after every step of long lives.
-//! (A history validates the strategy after each step; there the list is recomputed from scratch.)
+//! Maintained lists of maximal free boxes, compared with a recomputation after every step of long
+//! histories. (A history validates the strategy after each step, which recomputes the list from
+//! scratch.)
 
 use pavior_allocation::{Selection, conformance};
 use pavior_trials::size;

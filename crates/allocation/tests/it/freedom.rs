@@ -1,4 +1,4 @@
-//! Requests that say how free they are, honoured by every strategy alike.
+//! Requests with a freedom, which every strategy honors in the same way.
 
 use pavior_allocation::{
     AllocateError, Cuboid, Freedom, Grid, JobId, Machine, Placement, Refusal, Request, Selection,
@@ -8,7 +8,7 @@ use pavior_kernel::{Family, Stream};
 
 use crate::common::busy_machine;
 
-/// A machine with a strategy and these nodes busy.
+/// Creates a machine with a strategy and these busy nodes.
 fn machine(name: &str, strategy: &str, busy: &[[u16; 2]]) -> Machine {
     let busy = busy.iter().map(|&node| Cuboid::new(node, [1, 1]));
     busy_machine(name.parse().unwrap(), strategy, busy)
@@ -31,7 +31,7 @@ fn every_strategy_honours_every_freedom() {
 
 #[test]
 fn each_level_allows_what_the_one_before_does_not() {
-    // # . . .     Free: a row of three, a column of three, and a corner: no 3x1 but the row.
+    // # . . .     Free: a row of three, a column of three, and a corner. The row is the only 3x1.
     // # . # .
     // . # . .
     let busy = [[0, 2], [0, 1], [2, 1], [1, 0]];
@@ -51,12 +51,12 @@ fn each_level_allows_what_the_one_before_does_not() {
         assert_eq!(turned, Err(AllocateError::Refused(Refusal::NoFreeSubmesh)), "{strategy}");
         let connected = granted(strategy, row_of_four, Freedom::Connected).unwrap();
         assert_eq!(connected.nodes(), 4);
-        // Seven nodes are connected, the eighth is the corner.
+        // Seven nodes are connected; the eighth is the corner.
         let eight = Request::nodes(8);
         assert!(granted(strategy, eight, Freedom::Connected).is_err(), "{strategy}");
         assert_eq!(granted(strategy, eight, Freedom::Any).unwrap().nodes(), 8);
     }
-    // A strategy that turns does not where it must not.
+    // A strategy that turns requests must not turn this one.
     let mut turning = machine("mesh:3x1", "tff", &[]);
     let upright = Request::shape([1, 3]);
     assert!(turning.probe(&upright).is_ok());
@@ -68,7 +68,7 @@ fn each_level_allows_what_the_one_before_does_not() {
 
 #[test]
 fn a_strategy_places_the_box_by_its_own_rule() {
-    // Best Fit puts two nodes into the corner that is left, First Fit at the first base.
+    // Best Fit puts two nodes into the remaining corner, First Fit at the first base.
     let busy = [[0, 0], [1, 0], [2, 0], [5, 1], [4, 3], [5, 3]];
     for (strategy, freedom) in
         [("bf", Freedom::Box), ("ff", Freedom::Box), ("tbl", Freedom::Turned)]
@@ -96,7 +96,7 @@ fn forks_and_failures_know_freedoms() {
     machine.validate();
 }
 
-/// Whoever counts what a request may be granted (a quota) must not be surprised by the grant.
+/// Checks that no grant exceeds the limit on which quotas rely.
 #[test]
 fn no_grant_has_more_nodes_than_the_most() {
     let mut dice = Stream::new(8, 0, "most");

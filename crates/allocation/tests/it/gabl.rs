@@ -1,21 +1,21 @@
-//! GABL's loop as the paper prints it (Figure 1), which does not end, and what is near it.
+//! GABL's loop as printed in the paper (Figure 1), which may not end, and related properties.
 
 use pavior_allocation::Machine;
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request};
 
 use crate::common::busy_machine;
 
-/// How the printed loop ends.
+/// The ways in which the printed loop ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Printed {
     TooFewFree,
     Whole,
     Pieces,
-    /// Steps 5 to 7 come round with nothing changed.
+    /// Steps 5 to 7 repeat with nothing changed.
     Hangs,
 }
 
-/// Steps 1 to 7 as printed, with RBS unturned as the search, for at most 1,000 steps.
+/// Runs steps 1 to 7 as printed, with unturned RBS as the search, for at most 1,000 steps.
 fn printed(machine: &mut Machine, a: u16, b: u16) -> Printed {
     let size = u32::from(a) * u32::from(b);
     if machine.free().count() < size {
@@ -42,12 +42,12 @@ fn printed(machine: &mut Machine, a: u16, b: u16) -> Printed {
         if total == size {
             return Printed::Pieces;
         }
-        // Step 7: back to step 5, whether there was a piece or not.
+        // Step 7 returns to step 5 even if there was no piece.
     }
     Printed::Hangs
 }
 
-/// A machine on which exactly the nodes of a bit mask are busy.
+/// Creates a machine on which exactly the nodes of a bit mask are busy.
 fn machine(strategy: &str, grid: Grid, busy: u64) -> Machine {
     let busy = (0..grid.nodes()).filter(|node| busy >> node & 1 == 1);
     busy_machine(grid, strategy, busy.map(|node| Cuboid::node(grid.point(NodeId(node)))))
@@ -125,10 +125,10 @@ fn a_count_without_a_shape_starts_near_cubic_and_a_hint_shrinks() {
         placement.parts().iter().map(|part| part.sides).collect()
     };
     assert_eq!(sides(&Request::nodes(9)), [[3, 3, 1]]);
-    // 7: 3x3 is too large, so one off it, and the rest.
+    // 7: 3x3 is too large, so it shrinks by one; then the rest.
     assert_eq!(sides(&Request::nodes(7)), [[2, 3, 1], [1, 1, 1]]);
     assert_eq!(sides(&Request::nodes(64)), [[8, 8, 1]]);
     assert_eq!(sides(&Request::hinted(7, [8, 1, 1])), [[7, 1, 1]]);
-    // A shape that no orientation fits is the start of the chain all the same.
+    // A shape that fits in no orientation is still the start of the sequence.
     assert_eq!(sides(&Request::shape([16, 1, 1])), [[8, 1, 1], [8, 1, 1]]);
 }

@@ -1,4 +1,4 @@
-//! The behaviour of the allocation crate, seen from outside.
+//! The behavior of the allocation crate, seen from outside.
 
 mod buddies;
 mod cases;

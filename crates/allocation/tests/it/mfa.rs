@@ -1,5 +1,5 @@
-//! The MFA paper's examples, row by row. Coordinates and tables are the paper's; where a row is not
-//! what is printed, the correction is told beside it.
+//! The MFA paper's examples, row by row. Coordinates and tables are the paper's. If a row differs
+//! from the print, a comment next to it explains the correction.
 
 use pavior_allocation::{
     AllocateError, Machine, MfaCandidate, MfaVerdict, Refusal, mfa_candidates,
@@ -8,20 +8,20 @@ use pavior_mesh::{Coordinates, Cuboid, Grid, JobId, Occupancy, Request, Scan};
 
 use crate::common::busy_machine;
 
-/// A submesh from its lower left and upper right nodes.
+/// Returns a submesh from its lower left and upper right nodes.
 fn submesh(from: [u16; 2], to: [u16; 2]) -> Cuboid {
     let side = |axis: usize| to[axis] - from[axis] + 1;
     Cuboid::new([from[0], from[1], 0], [side(0), side(1), 1])
 }
 
-/// Figures 1 and 4.
+/// Returns the state of Figures 1 and 4.
 fn example_1() -> [Cuboid; 4] {
     let [_, rest @ ..] = example_2();
     let [b2, b3, b4] = rest;
     [submesh([1, 2], [4, 4]), b2, b3, b4]
 }
 
-/// Figure 5.
+/// Returns the state of Figure 5.
 fn example_2() -> [Cuboid; 4] {
     [
         submesh([0, 0], [3, 2]),
@@ -41,7 +41,7 @@ fn state(busy: &[Cuboid]) -> Occupancy {
     free
 }
 
-/// The rows around one submesh: side, base, and the index, `-1` or `earlier`.
+/// Returns the rows around one submesh: side, base, and the index, `-1` or `earlier`.
 fn rows(busy: &[Cuboid], number: usize) -> Vec<(String, [u16; 2], String)> {
     let row = |candidate: MfaCandidate| {
         let (submesh, side) = candidate.around?;
@@ -68,7 +68,7 @@ fn table(text: &str) -> Vec<(String, [u16; 2], String)> {
 
 #[test]
 fn table_1() {
-    // Printed 4 for <5,3>: its list of neighbours misses <5,5> and <6,5>, two nodes of beta 2 on
+    // Printed as 4 for <5,3>: its list of neighbors misses <5,5> and <6,5>, two nodes of beta 2 on
     // top.
     let expected = table(
         "R 5,1 3
@@ -84,8 +84,8 @@ fn table_1() {
 
 #[test]
 fn table_2() {
-    // All indices as printed. The nodes printed beside <0,3> are those of Table I's last row, ten
-    // of them; the seven are <0,3>, <0,4> on the border and <0,2>, <1,2>, <2,2>, <0,5>, <1,5> busy.
+    // All indices as printed. The ten nodes printed next to <0,3> are those of Table I's last row;
+    // the right seven are <0,3>, <0,4> on the border and <0,2>, <1,2>, <2,2>, <0,5>, <1,5> busy.
     // <2,3> touches <2,2> and <3,2>, not <3,1> and <3,2>.
     let expected = table(
         "R 4,0 5
@@ -101,7 +101,7 @@ fn table_2() {
 
 #[test]
 fn table_3() {
-    // All rows as printed; the text above the table ends the bottom at <5,3>, the formula and the
+    // All rows as printed. The text above the table ends the bottom at <5,3>, the formula and the
     // table at <6,3>.
     let expected = table(
         "R 7,4 -1
@@ -138,9 +138,9 @@ fn table_4() {
 
 #[test]
 fn table_5() {
-    // <5,6>, <5,7>, <3,5> and <4,5> are printed as computed earlier; they never were, and are
-    // inadmissible. <2,5> is printed -1, and was computed earlier. <0,5> is printed as a row of the
-    // right side, and is one of the bottom.
+    // <5,6>, <5,7>, <3,5> and <4,5> are printed as computed earlier, but never were, and are
+    // inadmissible. <2,5> is printed as -1, but was computed earlier. <0,5> is printed as a row of
+    // the right side, but belongs to the bottom.
     let expected = table(
         "R 5,6 -1
          R 5,7 -1
@@ -167,17 +167,17 @@ fn answer(strategy: &str, busy: &[Cuboid]) -> Result<Coordinates, AllocateError>
 fn the_examples_answers() {
     for strategy in ["mfa", "mfa:corners=all", "mfa:turn=best", "mfa:turn=none"] {
         assert_eq!(answer(strategy, &example_1()), Ok([2, 5, 0]), "{strategy}");
-        // A tie with <2,5> at 7, first met.
+        // A tie with <2,5> at 7; the first visited wins.
         assert_eq!(answer(strategy, &example_2()), Ok([0, 3, 0]), "{strategy}");
     }
 }
 
 #[test]
 fn the_printed_loop_forgets_the_first_orientation() {
-    // A perfect index returns at once: example 1 is right.
+    // A perfect index returns at once, so example 1 is right.
     assert_eq!(answer("mfa:printed", &example_1()), Ok([2, 5, 0]));
-    // Example 2's best, 7, is found and forgotten: turned, the best is 5, not above p + q = 5, and
-    // <0,0> is busy. The printed algorithm refuses the paper's own second example.
+    // Example 2's best, 7, is found and forgotten: turned, the best is 5, which is not above p + q
+    // = 5, and <0,0> is busy. The printed algorithm refuses the paper's own second example.
     assert_eq!(answer("mfa:printed", &example_2()), Err(Refusal::NoFreeSubmesh.into()));
     assert_eq!(answer("mfa:printed:turn=none", &example_2()), Ok([0, 3, 0]));
     let busy = example_2();
@@ -192,7 +192,8 @@ fn index(candidate: &MfaCandidate) -> Option<i64> {
     }
 }
 
-/// The literal `weight()`: -1 as soon as a perimeter node lies in the coverage or the reject set.
+/// Implements `weight()` literally: -1 as soon as a perimeter node is in the coverage or the reject
+/// set.
 #[test]
 fn the_printed_weight_makes_every_row_minus_one() {
     for busy in [example_1(), example_2()] {
@@ -205,7 +206,7 @@ fn the_printed_weight_makes_every_row_minus_one() {
             scored.iter().filter(|candidate| index(candidate).is_some()).collect();
         assert!(scored.len() >= 8);
         for candidate in scored {
-            // Of a task 3x2 every node is a perimeter node.
+            // In a task 3x2, every node is a perimeter node.
             let mut nodes = at(candidate.base).nodes(free.grid());
             assert!(nodes.any(|node| barred(free.grid().point(node))), "{candidate:?}");
         }
@@ -226,8 +227,8 @@ fn the_threshold_refuses_what_fits() {
     let busy = Cuboid::node([1, 1, 0]);
     let mut free = Occupancy::all_free(grid);
     free.take(&busy).unwrap();
-    // No index above 5 + 4, <0,0> covered, and two rows of free bases: refused where it may not
-    // turn.
+    // No index is above 5 + 4, <0,0> is covered, and there are two rows of free bases: refused if
+    // it may not turn.
     let rows = mfa_candidates(&free, &[busy], [5, 4, 1], true);
     assert_eq!(rows.iter().filter_map(index).max(), Some(9));
     let answer = |strategy: &str| {
@@ -239,12 +240,13 @@ fn the_threshold_refuses_what_fits() {
 
 #[test]
 fn the_coverage_of_beta_4_begins_a_row_lower_than_printed() {
-    // Definition 3's example prints <0,7>, <4,7>; a task two rows high hits beta 4 from row 6 too.
+    // The example of Definition 3 prints <0,7>, <4,7>; a task two rows high overlaps beta 4 from
+    // row 6 on.
     let free = state(&example_1());
     let covered = |x: u16, y: u16| !free.is_free(&Cuboid::new([x, y, 0], TASK));
     assert!((0..5).all(|x| covered(x, 6)));
     let [_, b2, b3, b4] = example_1();
-    // Base <2,6> is covered by beta 4 alone.
+    // Base <2,6> is covered only by beta 4.
     let base = Cuboid::new([2, 6, 0], TASK);
     assert!(state(&[example_1()[0], b2, b3]).is_free(&base));
     assert!(base.intersects(free.grid(), &b4));
@@ -260,8 +262,8 @@ fn figure_7_counts_5_75_nodes_a_submesh() {
 
 #[test]
 fn figure_2_is_the_row_that_table_1_has_wrong() {
-    // Figure 2's allocation touches four busy nodes and two nodes of the border. In the mesh of
-    // Figure 1 exactly one placement of the task does so by way of two submeshes: <5,3>.
+    // The allocation of Figure 2 touches four busy nodes and two nodes of the border. In the mesh
+    // of Figure 1 exactly one placement of the task does so next to two submeshes: <5,3>.
     let free = state(&example_1());
     let six = |base: &Coordinates| {
         let rows = mfa_candidates(&free, &example_1(), TASK, true);
@@ -273,7 +275,7 @@ fn figure_2_is_the_row_that_table_1_has_wrong() {
     assert_eq!(bases, [[5, 3, 0]]);
 }
 
-/// On a mesh the candidates of the paper do not always hold the best placement.
+/// Shows that, on a mesh, the candidates of the paper do not always contain the best placement.
 #[test]
 fn all_corners_can_be_better_than_the_origin() {
     let grid = Grid::mesh(&[7, 7]).unwrap();
@@ -281,7 +283,7 @@ fn all_corners_can_be_better_than_the_origin() {
         let mut machine = busy_machine(grid, strategy, [Cuboid::node([1, 1, 0])]);
         machine.allocate(JobId(1), &Request::shape([3, 3, 1])).unwrap().parts()[0].base
     };
-    // Beside the busy node the best touches it and one border.
+    // Next to the busy node, the best placement touches it and one border.
     assert_eq!(place("mfa"), [2, 0, 0]);
     assert_eq!(place("mfa:corners=all"), [4, 0, 0]);
 }

@@ -1,7 +1,6 @@
-//! Figures 8 and 9 of the MFA paper: the optimality index of what each strategy chooses for the
-//! tasks (3,2), (3,3) and (4,2) in its two examples. The figures are bar charts whose values the
-//! text does not give, so that the rows here are ours: base, sides granted, index; `-` for a
-//! refusal.
+//! Figures 8 and 9 of the MFA paper: the optimality index of each strategy's choice for the tasks
+//! (3,2), (3,3) and (4,2) in its two examples. The figures are bar charts without printed values,
+//! so the rows here are ours: base, granted sides, index; `-` for a refusal.
 
 use pavior_allocation::explain::{Choice, State, answer};
 use pavior_allocation::{Refusal, Registry, Selection};
@@ -9,7 +8,7 @@ use pavior_mesh::{Cuboid, Grid, JobId, Request, Sides, volume};
 
 const TASKS: [Sides; 3] = [[3, 2, 1], [3, 3, 1], [4, 2, 1]];
 
-/// The two examples: they differ in the first submesh only.
+/// Returns the two examples. They differ only in the first submesh.
 fn examples() -> [State; 2] {
     let boxes = |first: Cuboid| {
         let rest = [([5, 5, 0], [2, 2, 1]), ([0, 5, 0], [2, 2, 1]), ([2, 7, 0], [3, 1, 1])];
@@ -23,7 +22,7 @@ fn examples() -> [State; 2] {
     [Cuboid::new([1, 2, 0], [4, 3, 1]), Cuboid::new([0, 0, 0], [4, 3, 1])].map(boxes)
 }
 
-/// Both examples with each task, in the order of the columns below.
+/// Returns both examples with each task, in the order of the columns below.
 fn cases() -> impl Iterator<Item = (State, Sides)> {
     examples().into_iter().flat_map(|state| TASKS.map(|task| (state.clone(), task)))
 }
@@ -33,7 +32,7 @@ fn choice(state: &State, strategy: &str, task: Sides) -> Result<Choice, Refusal>
     answer(state, &selection, &Request::shape(task), 1).unwrap().outcome
 }
 
-/// A row: what a strategy chooses in each case.
+/// Returns a row: the choice of a strategy in each case.
 fn row(strategy: &str) -> Vec<String> {
     let word = |found: Result<Choice, Refusal>| match found {
         Err(_) => "-".to_string(),
@@ -84,7 +83,7 @@ fn figures_8_and_9() {
     }
 }
 
-/// The strategies, of those that are considered, whose index is higher than MFA's, by case.
+/// Returns, for each case, the considered strategies whose index is higher than MFA's.
 fn better_than_mfa(considered: fn(&Choice, Sides) -> bool) -> Vec<Vec<&'static str>> {
     let of_case = |(state, task): (State, Sides)| {
         let own = choice(&state, "mfa", task).unwrap().index();
@@ -99,7 +98,7 @@ fn better_than_mfa(considered: fn(&Choice, Sides) -> bool) -> Vec<Vec<&'static s
     cases().map(of_case).collect()
 }
 
-/// The paper's statement: MFA's choice has the highest index of all strategies.
+/// Checks the paper's statement that MFA's choice has the highest index of all strategies.
 #[test]
 fn mfa_has_the_highest_index_of_the_boxes_of_the_tasks_size() {
     let own_size = |choice: &Choice, task| u64::from(choice.placement.nodes()) == volume(task);
@@ -107,7 +106,7 @@ fn mfa_has_the_highest_index_of_the_boxes_of_the_tasks_size() {
     assert_eq!(better_than_mfa(own_size), none);
 }
 
-/// Taken word for word the statement fails in example 2: the buddy system rounds every task up to
+/// Shows that the literal statement fails in example 2: the buddy system rounds every task up to
 /// 4x4, and the longer perimeter in the corner <4,0> touches more. (In example 1 it has no free
 /// block.)
 #[test]
@@ -118,7 +117,8 @@ fn a_larger_box_has_a_higher_index() {
     assert_eq!(better_than_mfa(|_, _| true), expected);
 }
 
-/// Nor could the algorithm as printed have drawn the figures: it refuses three of the six tasks.
+/// Shows that the figures cannot come from the algorithm as printed, which refuses three of the six
+/// tasks.
 #[test]
 fn the_printed_algorithm_refuses_half_of_the_figures() {
     let refused = cases().filter(|(state, task)| choice(state, "mfa:printed", *task).is_err());

@@ -1,5 +1,5 @@
-//! What the conformance suite cannot know of the strategies that grant by count: which of them are
-//! one rule, and what some of them minimise.
+//! Properties of the strategies that grant by count that the conformance suite cannot know:
+//! strategies with the same rule, and quantities that some of them minimize.
 
 use pavior_allocation::claim::BoxGroup;
 use pavior_allocation::{Placement, Selection, Strategy, conformance, oracle};
@@ -12,8 +12,8 @@ fn selection(name: &str) -> Selection {
     name.parse().unwrap()
 }
 
-/// Calls a function with many occupancies of a grid, the same for every strategy, each of which has
-/// heard of the busy nodes one by one.
+/// Calls a function with many occupancies of a grid, the same for every strategy. Each strategy has
+/// received the busy nodes one by one.
 fn in_random_states(
     grid: &Grid,
     names: &[&str],
@@ -92,7 +92,7 @@ fn anca_and_mc_take_a_free_box_of_the_shape_where_there_is_one() {
                 assert_eq!(find(0).unwrap().parts(), expected, "{shape:?}");
             }
             if oracle::first(free, &turned[..1], Scan::default()).is_some() {
-                // Its rows, cut at the wrap: the nodes of one box of the shape.
+                // Its rows, cut at the wrap, are the nodes of one box of the shape.
                 let parts = find(1).unwrap();
                 let bounds = |axis: usize| {
                     let taken = |at: &u16| {
@@ -139,7 +139,7 @@ fn paging_succeeds_exactly_when_free_pages_hold_enough_nodes() {
                 for nodes in 1..=grid.nodes() {
                     let answer = ask(strategy.as_mut(), free, nodes);
                     assert_eq!(answer.is_some(), nodes <= ready);
-                    // No page too many: without the last one the nodes would not do.
+                    // There is no unnecessary page: without the last one there are too few nodes.
                     if let Some(placement) = answer {
                         let last = placement.parts().last().unwrap().volume();
                         assert!(placement.nodes() - last < nodes);

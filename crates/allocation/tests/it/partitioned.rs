@@ -1,4 +1,4 @@
-//! Partition hardware: what the conformance suite's grids do not reach.
+//! Partition hardware on grids that the conformance suite does not include.
 
 use pavior_allocation::{Placement, Selection, conformance};
 use pavior_kernel::Stream;
@@ -45,7 +45,7 @@ fn lines_of_units_keep_their_claims_however_they_are_wired() {
     }
 }
 
-/// On a mesh no cable is ever missing, so that every free box is possible.
+/// Uses meshes, on which no cable is ever missing, so every free box is possible.
 #[test]
 fn mfp_leaves_the_largest_free_box_that_can_be_left() {
     for name in ["mesh:6x5", "mesh:4x3x3"] {

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use pavior_allocation::{Registry, Selection};
 
-/// The strategy that lives in a module. A module cannot begin with a digit or be a keyword.
+/// Returns the strategy that is defined in a module. A module name cannot begin with a digit or be
+/// a keyword.
 fn strategy_of(module: &str) -> String {
     match module {
         "two_db" => "2db".into(),
@@ -14,7 +15,7 @@ fn strategy_of(module: &str) -> String {
     }
 }
 
-/// The files below a folder.
+/// Lists the files below a folder.
 fn files_below(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
@@ -26,7 +27,7 @@ fn folders_and_registry_agree() {
     let mut files = BTreeSet::new();
     for path in files_below(root) {
         if std::fs::read_to_string(&path).unwrap().contains(" static ENTRY: Entry") {
-            // A strategy of several files has a folder of its own.
+            // A strategy with several files has its own folder.
             let named = if path.ends_with("mod.rs") { path.parent().unwrap() } else { &path };
             files.insert(strategy_of(named.file_stem().unwrap().to_str().unwrap()));
         }

@@ -1,4 +1,4 @@
-//! MC, MC1x1 and Gen-Alg against their definitions, in every occupancy of small machines.
+//! MC, MC1x1 and Gen-Alg compared with their definitions, in every occupancy of small machines.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Stream;
@@ -23,8 +23,8 @@ fn nodes(grid: &Grid, placement: &Placement) -> Vec<NodeId> {
     nodes
 }
 
-/// The first set with the least score among the sets nearest to each centre, ties within a distance
-/// going to the lower node.
+/// Returns the first set with the least score among the sets nearest to each center. Ties within a
+/// distance go to the lower node.
 fn cheapest(
     free: &Occupancy,
     centres: &[Coordinates],
@@ -47,8 +47,8 @@ fn cheapest(
     best.unwrap().1
 }
 
-/// The shell of a node: how far it lies, in the greatest of its coordinates, from a box centred on
-/// a node, which may stand out over the border.
+/// Returns the shell of a node: its distance, in the greatest of its coordinates, from a box
+/// centered on a node, which may extend beyond the border.
 fn shell(grid: &Grid, shape: Sides, centre: Coordinates, point: Coordinates) -> u32 {
     let apart = |axis: usize| {
         let (n, side) = (i32::from(grid.side(axis)), i32::from(shape[axis].min(grid.side(axis))));
@@ -123,7 +123,7 @@ fn gen_alg_takes_the_set_with_the_least_pairwise_distance() {
     }
 }
 
-/// The least pairwise distance of any `count` of the free nodes.
+/// Returns the least pairwise distance of any `count` of the free nodes.
 fn optimum(free: &Occupancy, count: u32) -> u64 {
     let all: Vec<NodeId> = free.iter().collect();
     (0u32..1 << all.len())

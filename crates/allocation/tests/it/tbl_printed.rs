@@ -1,5 +1,5 @@
 //! The TBL paper's subtraction table (Figure 2) and Detect procedure (Figure 3) as printed, with
-//! what is wrong in them. They overlap or miss, so they live here and not as an option of `tbl`.
+//! their errors. They overlap or miss, so they are here and not an option of `tbl`.
 
 use pavior_allocation::claim::BoxGroup;
 use pavior_allocation::oracle;
@@ -29,8 +29,8 @@ fn piece(y1: i32, z1: i32, y2: i32, z2: i32) -> Piece {
     Piece { y: (y1, y2), z: (z1, z2) }
 }
 
-/// Whether a plane and a region meet the condition of a case of Figure 2. `inside` says whether
-/// the plane's x lies in the region (u1 <= x <= u2).
+/// Returns true if a plane and a region meet the condition of a case of Figure 2. `inside` is true
+/// if the plane's x is in the region (u1 <= x <= u2).
 fn matches(case: u8, inside: bool, plane: Piece, region: Piece) -> bool {
     let ((y1, y2), (z1, z2)) = (plane.y, plane.z);
     let ((v1, v2), (w1, w2)) = (region.y, region.z);
@@ -74,7 +74,7 @@ fn matches(case: u8, inside: bool, plane: Piece, region: Piece) -> bool {
     inside && holds
 }
 
-/// The planes that a case of Figure 2 leaves, as printed.
+/// Returns the planes that a case of Figure 2 leaves, as printed.
 fn leaves(case: u8, plane: Piece, region: Piece) -> Vec<Piece> {
     let ((y1, y2), (z1, z2)) = (plane.y, plane.z);
     let ((v1, v2), (w1, w2)) = (region.y, region.z);
@@ -107,13 +107,13 @@ fn leaves(case: u8, plane: Piece, region: Piece) -> Vec<Piece> {
     }
 }
 
-/// The cases that a relative position matches.
+/// Returns the cases that a relative position matches.
 fn matching(inside: bool, plane: Piece, region: Piece) -> Vec<u8> {
     (1..=29).filter(|&case| matches(case, inside, plane, region)).collect()
 }
 
-/// The table repaired: case 27 only where the plane does not overhang (28 is printed for that), and
-/// the two positions that it lacks.
+/// Repairs the table: case 27 only if the plane does not overhang (case 28 is printed for that),
+/// and the two positions that it lacks.
 fn repaired(inside: bool, plane: Piece, region: Piece) -> Vec<Piece> {
     let cases = matching(inside, plane, region);
     match cases.iter().find(|&&case| case != 27 || !cases.contains(&28)) {
@@ -123,12 +123,12 @@ fn repaired(inside: bool, plane: Piece, region: Piece) -> Vec<Piece> {
     }
 }
 
-/// What is left of a plane in truth.
+/// Returns the true rest of a plane.
 fn truth(plane: Piece, region: Piece) -> Vec<(i32, i32)> {
     plane.nodes().filter(|&node| !region.holds(node)).collect()
 }
 
-/// The nodes of pieces, each once, and whether a node stood in two of them.
+/// Returns the nodes of pieces, each once, and true if a node was in two of them.
 fn union(pieces: &[Piece]) -> (Vec<(i32, i32)>, bool) {
     let mut nodes: Vec<_> = pieces.iter().flat_map(|piece| piece.nodes()).collect();
     nodes.sort_by_key(|&(y, z)| (z, y));
@@ -138,14 +138,14 @@ fn union(pieces: &[Piece]) -> (Vec<(i32, i32)>, bool) {
     (nodes, twice)
 }
 
-/// All pairs of rectangles on a 5x5 plane: 50,625.
+/// Returns all pairs of rectangles on a 5x5 plane: 50,625.
 fn positions() -> impl Iterator<Item = (Piece, Piece)> {
     let intervals = || (0..5).flat_map(|low| (low..5).map(move |high| (low, high)));
     let pieces = move || intervals().flat_map(move |y| intervals().map(move |z| Piece { y, z }));
     pieces().flat_map(move |plane| pieces().map(move |region| (plane, region)))
 }
 
-/// The two relative positions that Figure 2 lacks.
+/// Returns true for the two relative positions that Figure 2 lacks.
 fn lacking(plane: Piece, region: Piece) -> bool {
     let over_both = plane.y.0 < region.y.0 && plane.y.1 > region.y.1;
     let strictly_inside = plane.z.0 > region.z.0 && plane.z.1 < region.z.1;
@@ -211,22 +211,23 @@ fn other_double_matches_agree_and_two_cases_leave_overlapping_pieces() {
     }
 }
 
-/// Detect with each printed fault present or repaired.
+/// Detect, with each printed error present or repaired.
 #[derive(Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "one flag a fault, each printed or repaired")]
 struct Detect {
-    /// Cases 1, 4 and 13 accept a plane before all regions were subtracted.
+    /// True if cases 1, 4 and 13 accept a plane before all regions were subtracted.
     early: bool,
-    /// The busy list is sorted by z2 descending, which the paper never asks for.
+    /// True if the busy list is sorted by z2 descending, which the paper never requires.
     sorted: bool,
-    /// The automatic prohibited regions are only tested for a plane that lies wholly in one.
+    /// True if the automatic prohibited regions are only tested for a plane that is completely in
+    /// one.
     unclipped: bool,
-    /// Planes that are left after the last region are not recorded.
+    /// True if planes that remain after the last region are not recorded.
     forgets: bool,
-    /// Case 27 leaves the plane with all its other pieces.
+    /// True if case 27 leaves the plane with all its other pieces.
     abandons: bool,
-    /// The first matching case of the printed table counts; a position without one leaves nothing
-    /// to do. Otherwise the table repaired.
+    /// True if the first matching case of the printed table counts, and a position without one
+    /// leaves nothing to do. Otherwise the repaired table is used.
     table: bool,
 }
 
@@ -253,7 +254,7 @@ impl Corners {
         Corners { low, high }
     }
 
-    /// The prohibited region of a job.
+    /// Returns the prohibited region of a job.
     fn region(&self, job: [i32; 3]) -> Corners {
         let low = std::array::from_fn(|axis| (self.low[axis] - job[axis] + 1).max(0));
         Corners { low, high: self.high }
@@ -264,7 +265,7 @@ impl Corners {
     }
 }
 
-/// What subtracting one region from the pieces of a plane came to.
+/// The result of subtracting one region from the pieces of a plane.
 enum After {
     Pieces(Vec<Piece>),
     Accepted(Piece),
@@ -272,7 +273,7 @@ enum After {
 }
 
 impl Detect {
-    /// The base that Detect offers: the first node of the first plane that it records.
+    /// Returns the base that Detect offers: the first node of the first plane that it records.
     fn offer(self, grid: &Grid, busy: &[Cuboid], job: [u16; 3]) -> Option<[i32; 3]> {
         let job = job.map(i32::from);
         let ends: [i32; 3] = std::array::from_fn(|axis| i32::from(grid.side(axis)) - job[axis]);
@@ -345,14 +346,14 @@ impl Detect {
     }
 }
 
-/// What a Detect does wrong over a set of states.
+/// The errors of a Detect over a set of states.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Faults {
-    /// It offers nothing although a base is free.
+    /// The number of times that it offers nothing although a base is free.
     missed: u32,
-    /// It offers a base at which the job would hit a busy box.
+    /// The number of times that it offers a base at which the job would overlap a busy box.
     overlapping: u32,
-    /// It offers a base at which the job would leave the machine.
+    /// The number of times that it offers a base at which the job would leave the machine.
     outside: u32,
 }
 
@@ -378,7 +379,7 @@ fn every_shape(grid: &Grid) -> Vec<[u16; 3]> {
 impl Faults {
     const NONE: Faults = Faults { missed: 0, overlapping: 0, outside: 0 };
 
-    /// Asks for every job in a state.
+    /// Tries every job in a state.
     fn count(&mut self, detect: Detect, grid: &Grid, busy: &[Cuboid]) {
         let mut free = Occupancy::all_free(*grid);
         for held in busy {
@@ -402,7 +403,8 @@ impl Faults {
     }
 }
 
-/// Every job in every state of up to two busy boxes, in either order of grant.
+/// Counts the errors for every job in every state of up to two busy boxes, in either order of
+/// grant.
 fn faults(detect: Detect, grid: &Grid) -> Faults {
     let boxes = every_box(grid);
     let mut faults = Faults::default();
@@ -473,7 +475,7 @@ fn case_27_abandons_the_other_pieces_of_its_plane() {
 fn the_first_match_in_the_printed_table_misses() {
     let detect = Detect { table: true, ..REPAIRED };
     assert_eq!(SMALL.map(|machine| on(machine, detect)), [missed(1_204), missed(9_466)]);
-    // Case 27 takes the node at y = 1 along with the one that the region covers.
+    // Case 27 removes the node at y = 1 together with the one that the region covers.
     let grid = Grid::mesh(&[1, 2, 1]).unwrap();
     let busy = [Cuboid::node([0, 0, 0])];
     assert_eq!(detect.offer(&grid, &busy, [1, 1, 1]), None);

@@ -1,8 +1,8 @@
-//! Adaptive Scan (`as`): walk each line of bases and jump over whatever covers it.
+//! Adaptive Scan (`as`): follow each line of bases and jump over the coverages of busy boxes.
 //!
-//! Misses nothing. From a covered base the scan goes to the first column behind every coverage that
-//! contains it. All the columns between are covered too. So the base found is First Fit's of the
-//! same orientation, in row-major order.
+//! Misses nothing. From a covered base, the scan jumps to the first column after every coverage
+//! that contains it. All columns in between are covered too. The result is therefore the base that
+//! First Fit finds for the same orientation in row-major order.
 //!
 //! ```text
 //!   a line of bases, request 2x1, S busy:    . . S . . S .
@@ -10,21 +10,22 @@
 //!   base 0 is free; were it busy, the scan would go 1 -> 3
 //! ```
 //!
-//! Several searches give the same answers: the engine is First Fit's. `plain` is the literature's.
+//! Several searches give the same answers. The engine is the one of First Fit; `plain` is the
+//! search from the literature.
 //!
 //! Cost of `plain`: O(L J B) for L lines of bases, J jumps on a line (at most B + 1) and B busy
-//! boxes; quoted O(N B). Release is O(B), the search of the list (O(1) in the literature, with a
-//! pointer to it).
+//! boxes; quoted O(N B). Release is O(B) to search the list (O(1) in the literature, with a pointer
+//! to the entry).
 //!
 //! Source: Ding & Bhuyan, "An adaptive submesh allocation strategy for two-dimensional mesh
 //! connected systems", ICPP 1993. Only the abstract and later summaries were available. "Adaptive"
 //! (the abstract) and "stride 1" (the MFA paper) agree only if the step adapts to the obstacle, as
 //! it does here.
 //!
-//! Departures: the vertical jump (`rows=jump`) is the project's own. After a row without a base it
-//! continues above the lowest top of the coverages met there, because all of them cover the rows
-//! below. 3D meshes and tori are the project's own, too. There coverages are cut at the wrap, and a
-//! line is walked the same way.
+//! Departures: the vertical jump (`rows=jump`) is the project's own. After a row without a base,
+//! the scan continues above the lowest top of the coverages met in that row, because all of them
+//! cover the rows below it. Support of 3D meshes and tori is also the project's own. On tori,
+//! coverages are cut at the wrap, and lines are followed in the same way.
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Cuboid, Grid, Scan, Sides};
@@ -72,15 +73,15 @@ struct AdaptiveScan {
     grid: Grid,
     jump_rows: bool,
     coverages: CoverageList,
-    /// Bases stopped at, and coverages held against them.
+    /// Bases visited, and coverages compared with them.
     tested: u64,
 }
 
-/// What a walk along a line came to.
+/// The result of following a line.
 enum Line {
     /// The first column that is not covered.
     Base(u16),
-    /// None; the row above the lowest top of the coverages met.
+    /// No base. `next` is the row above the lowest top of the coverages met.
     Covered { next: u16 },
 }
 

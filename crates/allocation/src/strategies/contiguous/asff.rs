@@ -1,8 +1,10 @@
-//! All-Shapes First Fit: First Fit over every box of as many nodes, compact ones first.
+//! All-Shapes First Fit: First Fit over every box with the requested number of nodes, compact ones
+//! first.
 //!
-//! Misses nothing of its shapes. The smaller the difference of the sides the earlier, the wider of
-//! two equals first: 12 nodes on 6x6 are tried as 4x3, 3x4, 6x2 and 2x6; 25 only as 5x5. With
-//! `peripheral` the base of the first shape that fits is the one with most nodes on the border.
+//! Misses no free placement of its shapes. Shapes with a smaller difference of the sides come
+//! first, and of two equals the wider one: 12 nodes on 6x6 are tried as 4x3, 3x4, 6x2 and 2x6; 25
+//! only as 5x5. With `peripheral`, the first shape that fits is placed at the base with the most
+//! nodes on the border.
 //!
 //! ```text
 //!   12 nodes:   . . . .   . . .   . . . . . .   . .
@@ -11,16 +13,16 @@
 //!                         . . .
 //! ```
 //!
-//! Cost: d(n) First Fits for n nodes, d(n) being the number of divisors whose box fits the machine;
-//! `peripheral` scores every base of one shape in O(1) each. A job whose n has no box on the
-//! machine (7 nodes on 6x6) is refused for ever.
+//! Cost: d(n) First Fits for n nodes, where d(n) is the number of divisors whose box fits the
+//! machine; `peripheral` scores every base of one shape in O(1) each. A job whose n has no box on
+//! the machine (7 nodes on 6x6) is always refused.
 //!
 //! Source: Ababneh, Bani-Mohammad & Ould-Khaoua, "All shapes contiguous submesh allocation for 2D
 //! mesh multicomputers", IJPEDS 25(5), 2010. The order is from the NAS paper's examples.
 //!
 //! Departures: the abstract credits "all shapes combined with priority to peripheral submeshes",
-//! which the NAS paper leaves out. No source states how peripheral is measured: the count of border
-//! nodes is a reading. 3D (by the difference of the longest and the shortest side) and tori are the
+//! which the NAS paper leaves out. No source defines the measure; the count of border nodes is an
+//! interpretation. 3D (by the difference of the longest and the shortest side) and tori are the
 //! project's own.
 
 use pavior_kernel::{OptionSpec, Options, Values};
@@ -51,7 +53,7 @@ const PLACE: OptionSpec = OptionSpec {
     bare: true,
 };
 
-/// The number of nodes of a request's box.
+/// Returns the number of nodes of the requested box.
 fn nodes(request: &Request) -> Option<u32> {
     u32::try_from(volume(request.shape?)).ok()
 }
@@ -99,7 +101,7 @@ struct AllShapes {
     tested: u64,
 }
 
-/// Whether a node lies at an end of an axis that has ends.
+/// Returns true if a node is at an end of an axis that has ends.
 fn is_border(grid: &Grid, point: Coordinates) -> bool {
     let has_ends = |axis: usize| grid.side(axis) > 1 && !grid.wraps(axis);
     let at_end = |axis: usize| point[axis] == 0 || point[axis] + 1 == grid.side(axis);
@@ -107,7 +109,8 @@ fn is_border(grid: &Grid, point: Coordinates) -> bool {
 }
 
 impl AllShapes {
-    /// The base of a shape with most border nodes: its volume less the box of its inner nodes.
+    /// Finds the base of a shape with the most border nodes: its volume minus the box of its inner
+    /// nodes.
     fn outermost(
         &mut self,
         search: &mut BaseSearch,

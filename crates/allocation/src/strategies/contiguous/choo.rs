@@ -1,8 +1,8 @@
-//! Scan search: walk each line of bases along one axis, and from a covered base jump to the first
-//! one that none of the boxes there covers.
+//! Scan search: follow each line of bases along one axis, and from a covered base jump to the first
+//! base that none of the boxes there covers.
 //!
-//! Misses nothing, and grants the first base in scan order, as First Fit does (so `choo` and `tff`
-//! agree on every machine): a jump passes only bases that one box covers.
+//! Misses nothing and grants the first base in scan order, as First Fit does (so `choo` and `tff`
+//! agree on every machine), because a jump skips only covered bases.
 //!
 //! ```text
 //!   x           0 1 2 3 4 5 6     A covers bases 0 to 3, B 3 to 5:
@@ -10,20 +10,21 @@
 //!               . . . B B B .     there B does, so go to 6, a base
 //! ```
 //!
-//! The occupancy of a space is never held. The search keeps the next possible x of the current line
-//! (y, z) alone, where the two-dimensional status table of the source has one for every line.
+//! The search does not store an occupancy of the space. It keeps only the next possible x of the
+//! current line (y, z), while the two-dimensional status table of the source has one for every
+//! line.
 //!
-//! Several searches give the same answers: the engine is First Fit's. `plain` is the literature's.
+//! Several searches give the same answers. The engine is the one of First Fit; `plain` is the
+//! search from the literature.
 //!
-//! Cost of `plain`: at most D * H lines of bases. Each takes O(B) to find the boxes that cover some
-//! of it, and one step a jump. So it is O(D * H * B) for B busy boxes, where the source quotes O(L
-//! W^2 H^2). Granting is O(1), releasing O(B). It allocates no memory once warm.
+//! Cost of `plain`: at most D * H lines of bases. Each takes O(B) to find the boxes that cover part
+//! of it, and one step per jump. The total is O(D * H * B) for B busy boxes; the source quotes O(L
+//! W^2 H^2). A grant is O(1), a release O(B). It allocates no memory once warm.
 //!
 //! Source: Choo, Yoo & Youn, "Processor scheduling and allocation for 3D torus multicomputer
-//! systems", IEEE TPDS 11(5), 2000. Only its abstract was at hand; what its Coverage Status Table
-//! holds is not known, and this search is a reconstruction with the same result. Meshes and
-//! machines of fewer axes follow from it. The axis that is walked fastest, and the others, are an
-//! option.
+//! systems", IEEE TPDS 11(5), 2000. Only its abstract was available. The contents of its Coverage
+//! Status Table are not known, and this search is a reconstruction with the same result. Meshes and
+//! machines with fewer axes follow from it. The order of the axes is an option.
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Cuboid, Grid, Scan, Sides};
@@ -79,17 +80,17 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
 
 #[derive(Clone)]
 struct ScanSearch {
-    /// The axis that lines run along, then the other two, the slowest last.
+    /// The axis along which lines run, then the other two, the slowest last.
     axes: [usize; 3],
     /// Scratch: the boxes that cover bases of the current plane, and of the current line.
     plane: Vec<Cuboid>,
     line: Vec<Cuboid>,
-    /// Boxes held against a plane, a line or a base, and these bases.
+    /// Boxes compared with a plane, a line or a base, and these bases.
     tested: u64,
 }
 
 impl ScanSearch {
-    /// The first base of a shape that fits the grid, in scan order.
+    /// Finds the first base of a shape that fits the grid, in scan order.
     fn first(&mut self, grid: &Grid, busy: &[Cuboid], shape: Sides) -> Option<Cuboid> {
         let [fast, middle, slow] = self.axes;
         for c in 0..grid.starts(slow, shape[slow]) {
@@ -112,7 +113,7 @@ impl ScanSearch {
         None
     }
 
-    /// The first base on the current line that none of its boxes covers.
+    /// Finds the first base on the current line that none of its boxes covers.
     fn first_on_line(&mut self, grid: &Grid, axis: usize, side: u16) -> Option<u16> {
         let limit = grid.starts(axis, side);
         let mut at = 0;
@@ -129,7 +130,7 @@ impl ScanSearch {
     }
 }
 
-/// Whether a box covers a base of a side on one axis.
+/// Returns true if a box covers a base of a side on one axis.
 fn hits(grid: &Grid, axis: usize, held: &Cuboid, side: u16, base: u16) -> bool {
     covered(grid, axis, held, side).into_iter().flatten().any(|span| span.contains(base))
 }

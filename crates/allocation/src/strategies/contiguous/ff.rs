@@ -1,13 +1,13 @@
 //! First Fit: the first base in scan order at which the box is free.
 //!
-//! Misses nothing of the orientation asked for; with `turn=all` it tries every base of one
-//! orientation before any of the next, and misses nothing at all.
+//! Misses no free base of the requested orientation. With `turn=all` it tries every base of one
+//! orientation before any of the next, and misses nothing.
 //!
-//! Several searches give the same answers. `plain` is the literature's, as a table of prefix sums:
-//! O(N) to fill it once for all orientations, then O(1) a base. `engine` is `pavior_mesh`'s
-//! `BoxSearch`: with m busy boxes O(m/8) a leap and about m leaps, or O(N/64 log(side)) an
-//! orientation, whichever it expects to be less. Other scan orders than `xyz` always take the
-//! latter.
+//! Several searches give the same answers. `plain` is the search from the literature with a table
+//! of prefix sums: O(N) to fill it once for all orientations, then O(1) per base. `engine` is
+//! `pavior_mesh`'s `BoxSearch`: with m busy boxes O(m/8) per leap and about m leaps, or O(N/64
+//! log(side)) per orientation, whichever it expects to be less. Scan orders other than `xyz` always
+//! use the latter.
 //!
 //! Source: Zhu, "Efficient processor allocation strategies for mesh-connected parallel computers",
 //! JPDC 16(4), 1992, for 2D; Qiao & Ni, MSU technical report, 1994, for 3D meshes and tori. Zhu
@@ -47,7 +47,7 @@ fn is_scan(text: &str) -> bool {
     text.parse::<Scan>().is_ok()
 }
 
-/// The scan order that the options name.
+/// Returns the scan order that the options name.
 pub(crate) fn scan_of(options: &Options) -> Scan {
     options.get("scan").parse().expect("checked when it was read")
 }
@@ -60,7 +60,7 @@ pub(crate) fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     first_fit(grid, options, scan_of(options))
 }
 
-/// First Fit in a scan order, with the turning and the search that the options name.
+/// Creates First Fit in a scan order, with the turning and search of the options.
 pub(crate) fn first_fit(grid: &Grid, options: &Options, scan: Scan) -> BoxedStrategy {
     let search = BaseSearch::of(*grid, options, scan);
     SearchStrategy::boxed(search, FirstFit { turn: Turn::of(options), scan })

@@ -1,36 +1,36 @@
-//! Free List: a list of free submeshes; a request goes to the smallest one that it fits.
+//! Free List: keep a list of free submeshes, and place a request in the smallest one that it fits.
 //!
-//! How the list is kept decides what is missed:
+//! The upkeep of the list determines which free submeshes are missed:
 //!
-//! - `overlapping` (default): all maximal free submeshes, so nothing is missed. The request goes to
-//!   the lower left corner of the smallest.
-//! - `bounded`: a released submesh is joined, in one pass, with each submesh of the list that has
-//!   part of an edge in common with it; joins are not joined again. Cheap, and some free submeshes
-//!   are no longer seen:
+//! - `overlapping` (default): the list has all maximal free submeshes, so nothing is missed. The
+//!   request goes to the lower left corner of the smallest.
+//! - `bounded`: a released submesh is joined, in one pass, with each submesh of the list that
+//!   shares part of an edge with it; joins are not joined again. This is cheap, but some free
+//!   submeshes are not found:
 //!
 //! ```text
 //!   3 4     2x2 nodes are released one by one. 1 and 2 join, 1 and 3 join; 4 joins
 //!   1 2     with 2 and with 3, but no join of joins makes 2x2
 //! ```
 //!
-//! - `linear`: the list of all maximal free submeshes, unordered. The request goes to the first one
-//!   that it fits, at the corner and in the orientation with the most contact. Ties go to the
-//!   earlier orientation, then to lower left, lower right, upper left, upper right. Misses nothing,
-//!   and looks at one submesh only.
+//! - `linear`: the list has all maximal free submeshes, unordered. The request goes to the first
+//!   one that it fits, at the corner and in the orientation with the most contact. Ties go to the
+//!   earlier orientation, then to lower left, lower right, upper left, upper right. This misses
+//!   nothing, and scores corners of only one submesh.
 //!
-//! Cost: F entries. Searching is O(F). Granting is O(F^2); releasing is O(F^2) when bounded, and
-//! the consensus of [`kymfl`](super::kymfl) otherwise.
+//! Cost for F entries: a search is O(F). A grant is O(F^2). A release is O(F^2) with `bounded`,
+//! otherwise it costs as much as the consensus of [`kymfl`](super::kymfl).
 //!
 //! Source: Liu, Huang, Lombardi & Bhuyan, "A submesh allocation scheme for mesh-connected
 //! multiprocessor systems", ICPP 1995 II; for `linear` Ababneh, "An efficient free-list submesh
 //! allocation scheme for two-dimensional mesh-connected multicomputers", JSS 79(8), 2006. Neither
-//! was at hand. Later papers agree that the first keeps a list of free submeshes at O(F^2), and the
-//! MFA paper says that it misses some. They agree that the second takes the first submesh that
+//! was available. Later papers agree that the first keeps a list of free submeshes at O(F^2), and
+//! the MFA paper says that it misses some. They agree that the second takes the first submesh that
 //! fits, and the part of it with the most busy neighbours.
 //!
-//! Departures: how lists are ordered and joined is the project's own. Bounded starts over with the
-//! whole machine once every node is free: otherwise a job could wait for ever on an empty machine.
-//! Planes only; rings are refused as KYMFL refuses them.
+//! Departures: the order and the joins of the lists are the project's own. `bounded` starts over
+//! with the whole machine once every node is free; otherwise a job could wait forever on an empty
+//! machine. Only 2D meshes are supported; tori are rejected, as by KYMFL.
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Cuboid, Grid, Occupancy};
@@ -82,12 +82,12 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     }
 }
 
-/// One pass over the list: it joins the entries with what is released, and drops what a join holds.
+/// Joins the entries with a released submesh in one pass, and drops entries contained in a join.
 #[derive(Clone, Default)]
 struct OnePass {
     /// Scratch: the joins of a release.
     joined: Vec<Cuboid>,
-    /// Entries held against each other.
+    /// Comparisons of entries with each other.
     upkeep: u64,
 }
 
@@ -121,7 +121,7 @@ impl ReleaseRule for OnePass {
         self.upkeep
     }
 
-    /// Panics unless the entries cover exactly the free nodes and none holds another.
+    /// Panics unless the entries cover exactly the free nodes and none contains another.
     fn validate(&self, list: &FreeBoxes, free: &Occupancy) {
         let (grid, list) = (free.grid(), list.boxes());
         for (index, entry) in list.iter().enumerate() {

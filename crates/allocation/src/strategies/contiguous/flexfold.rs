@@ -6,19 +6,19 @@
 //!         9 . . .                      . .     so a job may run longer
 //! ```
 //!
-//! Misses nothing of its shapes: a x b, b x a, a/2 x 2b, 2a x b/2, 2b x a/2, b/2 x 2a, equal ones
-//! once. A side is halved only if it is even (`even=both`: only if both are, as the NAS paper
-//! says).
+//! Misses no free placement of its shapes: a x b, b x a, a/2 x 2b, 2a x b/2, 2b x a/2, b/2 x 2a,
+//! equal ones once. A side is halved only if it is even (`even=both`: only if both are, as the NAS
+//! paper says).
 //!
-//! Cost: up to six First Fits. Release as First Fit's, nothing.
+//! Cost: up to six First Fits. A release costs nothing, as in First Fit.
 //!
 //! Source: Gupta & Jayendran, "A flexible processor allocation strategy for mesh connected parallel
 //! systems", ICPP 1996. The shapes and their order are from the abstract and the NAS paper.
 //!
 //! Departures: folding may lengthen execution, and the original decides by "a simple test" whether
-//! it pays. The test is not known, and a strategy does not see run times. So folds are always
-//! tried, as in the papers that came later. Tori are the project's own. In 3D no paper says which
-//! side would take the doubling.
+//! it pays off. The test is not known, and a strategy does not know run times, so folds are always
+//! tried, as in later papers. Support of tori is the project's own. 3D is not supported, because no
+//! paper says which side would double.
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan, Sides};
@@ -64,7 +64,7 @@ fn folds(options: &Options) -> Folds {
     }
 }
 
-/// The shapes of a request, in order.
+/// Returns the shapes of a request, in order.
 fn shapes(folds: Folds, grid: Grid, request: &Request) -> impl Iterator<Item = Sides> + use<> {
     request.shape.into_iter().flat_map(move |shape| folds.of(shape, grid))
 }

@@ -1,7 +1,7 @@
 //! Frame Sliding: slide a frame of the requested size over the mesh, by its own width and height.
 //!
-//! The first frame stands at the lowest leftmost free node. Misses every base between the strides.
-//! Grants exactly what is asked for, unlike the buddy system before it.
+//! The first frame is at the lowest leftmost free node. Misses every base between the strides.
+//! Grants exactly the requested shape, unlike the earlier buddy system.
 //!
 //! ```text
 //!   request 3x1, busy #:    . # . . .     frames at 0 (hits #) and 3 (off the mesh);
@@ -9,17 +9,17 @@
 //! ```
 //!
 //! Cost: O(N/(a b) B) frames and coverage tests for a request a x b and B busy boxes, and O(N B) at
-//! worst for the first free node; quoted O(N B). Release is O(B), the search of the list.
+//! worst for the first free node; quoted O(N B). A release is O(B) to search the list.
 //!
 //! Source: Chuang & Tzeng, "An efficient submesh allocation strategy for mesh computer systems",
 //! ICDCS 1991; "Allocating precise submeshes in mesh connected systems", IEEE TPDS 5(2), 1994. The
 //! latter is known from the abstract and from summaries.
 //!
-//! Departures: no source states where the rows of frames above the first begin. Here each begins at
-//! the first column that is a whole number of strides from the first frame. Some accounts walk
-//! every second row backwards (`walk=snake`), or push the last frame back to the border
-//! (`walk=clamp`). Tori and 3D are not supported: a frame there has no border to begin and end at,
-//! and no paper says how it would slide.
+//! Departures: no source gives the beginning of the rows of frames above the first. Here each
+//! begins at the first column that is a whole number of strides from the first frame. Some accounts
+//! follow every second row backwards (`walk=snake`), or push the last frame back to the border
+//! (`walk=clamp`). Tori are not supported, because a row of frames needs a border at which it
+//! begins and ends. 3D is not supported, because no paper describes how a frame would slide.
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Sides};
@@ -103,7 +103,7 @@ struct FrameSliding {
 }
 
 impl FrameSliding {
-    /// The lowest leftmost free node.
+    /// Finds the lowest leftmost free node.
     fn first_free(&mut self) -> Option<(u16, u16)> {
         for y in 0..self.grid.side(1) {
             let mut x = 0;
@@ -119,7 +119,7 @@ impl FrameSliding {
         None
     }
 
-    /// The first frame, row by row, that covers no busy node.
+    /// Finds the first frame, row by row, that covers no busy node.
     fn slide(&mut self, shape: Sides) -> Option<Cuboid> {
         let (x0, y0) = self.first_free()?;
         self.coverages.load(&self.grid, self.busy.boxes(), shape);
@@ -141,7 +141,7 @@ impl FrameSliding {
         None
     }
 
-    /// Whether no coverage contains a place: the frame there is free.
+    /// Returns true if no coverage contains a position, so that the frame there is free.
     fn is_base(&mut self, x: u16, y: u16) -> bool {
         let pieces = self.coverages.pieces();
         let hit = pieces.iter().position(|[xs, ys, _]| xs.contains(x) && ys.contains(y));
@@ -150,8 +150,8 @@ impl FrameSliding {
     }
 }
 
-/// The places of frames along an axis: `from`, then by strides, up to `last`, beyond which a frame
-/// leaves the mesh. With `clamp`, the last stride is shortened to end at `last`.
+/// Returns the positions of frames along an axis: `from`, then by strides, up to `last`, beyond
+/// which a frame leaves the mesh. With `clamp`, the last stride is shortened to end at `last`.
 fn stops(
     from: u16,
     stride: u16,

@@ -1,26 +1,25 @@
-//! Fragmentation gradient: of the free placements the one that destroys the fewest places of the
-//! boxes that run.
+//! Fragmentation gradient: among the free placements, take the one that destroys the fewest places
+//! for the shapes of running jobs.
 //!
-//! Misses nothing. The job mix is that of the running jobs: the four shapes, as granted, that most
-//! of them have. A free base of such a shape is a place. A placement destroys every place that it
-//! meets:
+//! Misses nothing. The job mix consists of the four most common granted shapes of the running jobs.
+//! A free base of such a shape is a place. A placement destroys every place that it overlaps:
 //!
 //! ```text
 //!   mix 2x2, busy #:    . . . . #     2x2 has places at the columns 0, 1 and 2. A node destroys
 //!                       . . . . .     none in column 4, one in 0 and 3, two in 1 and 2.
 //! ```
 //!
-//! The cost of a placement is the sum over the mix of how many jobs have the shape, times the share
-//! of its places that are destroyed (`by=share`), or their number (`by=count`). Ties: the first in
-//! scan order. Of the orientations the first that has a free base is taken.
+//! The cost of a placement is a sum over the shapes of the mix: the number of jobs with the shape,
+//! times the share of its places that are destroyed (`by=share`) or their number (`by=count`). Ties
+//! go to the first in scan order. The first orientation that has a free base is used.
 //!
-//! Cost: O(N), O(N/64 log(side)) a shape, O(1) a place of the mix, mostly 4 cells in two dimensions
-//! and 8 in three, and O(1) a free base.
+//! Cost: O(N), plus O(N/64 log(side)) per shape, O(1) per place of the mix (mostly 4 cells in two
+//! dimensions and 8 in three), and O(1) per free base.
 //!
-//! Source: the idea is that of Weng, Yang, Yu, Wang, Tang, Yang & Zhang, "Beware of fragmentation:
-//! scheduling GPU-sharing workloads with fragmentation gradient descent", USENIX ATC 2023. There
-//! fragments are of the GPUs of a node, and the mix is known. Boxes, the mix of what runs, and the
-//! shares are the project's own.
+//! Source: the idea is from Weng, Yang, Yu, Wang, Tang, Yang & Zhang, "Beware of fragmentation:
+//! scheduling GPU-sharing workloads with fragmentation gradient descent", USENIX ATC 2023. There,
+//! fragments are parts of the GPUs of a node, and the mix is known. Boxes, the mix of running jobs,
+//! and the shares are the project's own.
 
 use std::collections::BTreeMap;
 
@@ -49,9 +48,9 @@ const BY: OptionSpec = OptionSpec {
     bare: false,
 };
 
-/// The most shapes of the mix.
+/// The largest number of shapes in the mix.
 const SHAPES: usize = 4;
-/// What all places of a shape cost together, by share.
+/// The total cost of all places of a shape, with `by=share`.
 const WHOLE: i64 = 1 << 30;
 
 fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
@@ -73,14 +72,14 @@ struct Gradient {
 }
 
 impl Gradient {
-    /// The shapes that most of the busy boxes have, and how many.
+    /// Returns the most common shapes of the busy boxes, and their counts.
     fn shapes(busy: &[Cuboid]) -> Vec<(Sides, i64)> {
         let mut counts: BTreeMap<Sides, i64> = BTreeMap::new();
         for held in busy {
             *counts.entry(held.sides).or_default() += 1;
         }
         let mut left: Vec<(Sides, i64)> = counts.into_iter().collect();
-        // Of equally many the first in order: the last of them backwards.
+        // The first of equals in order, which is the last one backwards.
         let most = || {
             let most = (0..left.len()).rev().max_by_key(|&at| left[at].1)?;
             Some(left.remove(most))
@@ -88,7 +87,7 @@ impl Gradient {
         std::iter::from_fn(most).take(SHAPES).collect()
     }
 
-    /// Finds what each placement of a shape costs.
+    /// Computes the cost of each placement of a shape.
     fn weigh(&mut self, view: &View<'_>, shape: Sides) {
         self.costs.begin(shape);
         self.bases.load(view.occupancy());
@@ -113,7 +112,7 @@ impl BoxRule for Gradient {
         self.weigh(view, shape);
         self.bases.compute_loaded(shape);
         self.work.boxes += u64::from(self.bases.count());
-        // Of equals it is the first.
+        // Takes the first of equals.
         let base = self.bases.row_major().min_by_key(|&base| self.costs.of(base))?;
         Some(Scored { score: -self.costs.of(base), at: Cuboid::new(base, shape) })
     }
@@ -131,7 +130,7 @@ mod tests {
     use super::*;
     use crate::{Machine, Placement};
 
-    /// The places of a shape, and those that a placement meets.
+    /// Counts the places of a shape, and those that a placement overlaps.
     fn places(free: &Occupancy, at: &Cuboid, shape: Sides) -> (i64, i64) {
         let bases = Scan::default().bases(*free.grid(), shape);
         let all = bases.map(|base| Cuboid::new(base, shape)).filter(|place| free.is_free(place));

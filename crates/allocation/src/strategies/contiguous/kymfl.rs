@@ -1,7 +1,8 @@
-//! Kim & Yoon's Maximal Free List: a list of all maximal free boxes, kept up to date, and the best
-//! corner of one of them.
+//! Kim & Yoon's Maximal Free List: keep a list of all maximal free boxes, and use the best corner
+//! of one of them.
 //!
-//! Misses nothing: any free box lies in a maximal one, and every maximal one is in the list.
+//! Misses nothing: any free box is contained in a maximal one, and every maximal one is in the
+//! list.
 //!
 //! ```text
 //!   . . . #      a 4x3 mesh with two busy nodes has four maximal free boxes:
@@ -9,20 +10,21 @@
 //!   # . . .      4x1, and the middle columns 2x3
 //! ```
 //!
-//! The best corner is the one that costs the free boxes least (`place=fragmentation`); other
+//! The best corner is the one that reduces the free boxes least (`place=fragmentation`); other
 //! placement policies are options.
 //!
-//! Cost: F entries; O(F) to find the entries that fit, O(F^2) to score their corners, O(F^2) for a
-//! grant, and for a release an iterated consensus of the entries near it, O(F^3).
+//! Cost for F entries: O(F) to find the entries that fit, O(F^2) to score their corners, and O(F^2)
+//! for a grant. A release is an iterated consensus of nearby entries, O(F^3).
 //!
 //! Source: Kim & Yoon, "On submesh allocation for mesh multicomputers: a best-fit allocation and a
-//! virtual submesh allocation for faulty meshes", IEEE TPDS 9(2), 1998. Only its abstract was at
-//! hand. It says that all maximal free submeshes are kept, and that the one of least potential
+//! virtual submesh allocation for faulty meshes", IEEE TPDS 9(2), 1998. Only its abstract was
+//! available. It says that all maximal free submeshes are kept, and that the one of least potential
 //! fragmentation is taken.
 //!
 //! Departures: the formula is not known, and the one here is the project's own. So are the
-//! maintenance of the list, and spaces. Rings are refused: there two boxes can meet in two pieces,
-//! and the rules do not hold. Virtual submeshes around faulty rows are left out.
+//! maintenance of the list and the support of 3D. Tori are rejected, because two boxes on a ring
+//! can overlap in two pieces, and the rules do not hold. Virtual submeshes around faulty rows are
+//! omitted.
 
 use crate::kind::{Entry, StrategyKind};
 use crate::strategies::shared::free_list::FreeBoxes;

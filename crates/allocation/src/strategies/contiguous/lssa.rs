@@ -1,4 +1,4 @@
-//! L-Shaped Submesh Allocation: rectangles first, then the rectangle cut and rejoined as an L.
+//! L-Shaped Submesh Allocation: try rectangles first, then the rectangle cut and rejoined as an L.
 //!
 //! ```text
 //!   4x3:  . . . .      no 4x3, 3x4,       . .
@@ -7,23 +7,23 @@
 //!                                         . . . .
 //! ```
 //!
-//! Misses nothing of its shapes: S(a,b), S(b,a), S(a/2,2b), S(2b,a/2), S(2a,b/2), S(b/2,2a), equal
-//! ones once, then the L-shapes of S(a,b) and of S(b,a), each in eight symmetries, First Fit over
-//! the bounding box of each. Other shapes of as many nodes, other Ls among them, it does not try.
-//! An L is granted as two parts, the taller first.
+//! Misses no free placement of its shapes: S(a,b), S(b,a), S(a/2,2b), S(2b,a/2), S(2a,b/2),
+//! S(b/2,2a), equal ones once, then the L-shapes of S(a,b) and of S(b,a), each in eight symmetries,
+//! with First Fit over the bounding box of each. It does not try other shapes with the same number
+//! of nodes, such as other Ls. An L is granted as two parts, the taller first.
 //!
-//! Cost: a First Fit a shape; at most 6 rectangles and 8 Ls for each of about 4 values of k and two
-//! orientations.
+//! Cost: one First Fit per shape: at most 6 rectangles, and 8 Ls for each of about 4 values of k
+//! and two orientations.
 //!
 //! Source: Seo & Kim, "Improving system performance in contiguous processor allocation for
 //! mesh-connected parallel systems", JSS 67(1), 2003, known from the abstract and from the NAS
-//! paper. The NAS paper's formulas for the nucleus give the larger part of the L.
+//! paper. The NAS paper's formulas for the nucleus define the larger part of the L.
 //!
 //! Departures: the order of Ls and the search by bounding boxes are the project's own. Tori are not
-//! supported: an L that closes a ring has as many distinct places as nodes, for one bounding box,
+//! supported: an L that closes a ring has one bounding box but as many distinct places as nodes,
 //! and the paper is about meshes. 3D is not supported: the paper does not say on which axis the
-//! smaller box joins the larger, nor which Ls of three boxes belong to the shapes. `connected`
-//! grants whatever an L of free nodes would hold, in 3D and on rings too.
+//! smaller box joins the larger, or which Ls of three boxes belong to the shapes. `connected` finds
+//! a place wherever an L of free nodes exists, also in 3D and on tori.
 
 use pavior_kernel::Options;
 use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan};

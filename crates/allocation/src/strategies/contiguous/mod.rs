@@ -1,4 +1,4 @@
-//! Strategies that grant one box a job.
+//! Strategies that grant one box per job.
 
 pub(super) mod adaptive_scan;
 pub(super) mod adj;

@@ -3,9 +3,8 @@
 //!
 //! Misses nothing: the list is the same.
 //!
-//! Every maximal box that is new after a release holds nodes of the released box A. Seen from A it
-//! reaches out on each axis, downwards and upwards, as far as one old entry that stood at that face
-//! of A allows:
+//! Every maximal box that is new after a release contains nodes of the released box A. From A it
+//! extends on each axis, downwards and upwards, as far as one old entry at that face of A allows:
 //!
 //! ```text
 //!     . T T .        start with A; join it with each entry at its left
@@ -13,18 +12,18 @@
 //!     B B B .        then below, then above, the boxes so far included
 //! ```
 //!
-//! Each face is passed once, so every entry is joined with each grown box once: O(F^2) joins for F
-//! entries. The consensus of KYMFL goes over all pairs again until nothing new comes. (A join is
-//! also held against the grown boxes, so that none is kept that another holds.)
+//! Each face is processed once, so every entry is joined with each grown box once: O(F^2) joins for
+//! F entries. The consensus of KYMFL repeats all pairs until nothing new appears. (A join is also
+//! compared with the grown boxes, and dropped if another contains it.)
 //!
 //! The placement is the lowest corner of the first entry that fits; the policies of KYMFL are
-//! options, so that the two differ in nothing but the release.
+//! options, so the two strategies differ only in the release.
 //!
 //! Source: Ababneh & Bani-Mohammad, "PMFL: an efficient contiguous allocation strategy for mesh
-//! multicomputers", International Journal of Computers and their Applications 29(4), 2022. Known to
-//! us are the names and the claims: a faster detection scheme, quadratic in F where KYMFL's is
-//! cubic, to be combined with placement policies. The scheme here is the project's own, with the
-//! property claimed; spaces are the project's own, too. Rings are refused as KYMFL refuses them.
+//! multicomputers", International Journal of Computers and their Applications 29(4), 2022. Only the
+//! names and the claims are known: a faster detection scheme, quadratic in F while KYMFL's is
+//! cubic, to be combined with placement policies. The scheme here is the project's own and has the
+//! claimed property; support of 3D is also the project's own. Tori are rejected, as by KYMFL.
 
 use pavior_kernel::OptionSpec;
 use pavior_mesh::Cuboid;
@@ -53,7 +52,7 @@ struct GrowthAlongFaces {
     face: Vec<Cuboid>,
     grown: Vec<Cuboid>,
     joined: Vec<Cuboid>,
-    /// Entries held against each other.
+    /// Comparisons of entries with each other.
     upkeep: u64,
 }
 
@@ -85,7 +84,8 @@ impl ReleaseRule for GrowthAlongFaces {
 }
 
 impl GrowthAlongFaces {
-    /// Adds the joins of every grown box with every entry at a face, and keeps what none holds.
+    /// Adds the joins of every grown box with every entry at a face, and drops those contained in
+    /// another.
     fn grow(&mut self, axis: usize) {
         self.joined.clear();
         let mut tested = (self.grown.len() * self.face.len()) as u64;
@@ -104,7 +104,7 @@ impl GrowthAlongFaces {
     }
 }
 
-/// Whether an entry touches a face of a box: the lower or the upper one on an axis.
+/// Returns true if an entry touches the lower or the upper face of a box on an axis.
 fn stands_at(entry: &Cuboid, of: &Cuboid, axis: usize, low: bool) -> bool {
     let touches =
         if low { end(entry, axis) == of.base[axis] } else { entry.base[axis] == end(of, axis) };

@@ -1,26 +1,28 @@
-//! Quick Allocation: one number a row, the covered prefix; the first row with a gap behind it wins.
+//! Quick Allocation: keep one number per row, the length of its covered prefix, and take the first
+//! row with a gap after it.
 //!
-//! Misses nothing. For each row of bases the array `covered` holds the length of the prefix that
-//! the coverages close without a gap. They are entered in ascending order of their first column:
-//! one that begins behind the prefix leaves a gap that no later one can close. The base found is
-//! First Fit's of the same orientation, in row-major order.
+//! Misses nothing. For each row of bases, the array `covered` has the length of the prefix that the
+//! coverages close without a gap. They are entered in ascending order of their first column, so a
+//! coverage that begins after the prefix leaves a gap that no later one can close. The result is
+//! the base that First Fit finds for the same orientation in row-major order.
 //!
 //! ```text
 //!   coverages of a row   c c c . . c .      covered = 3: base 3
 //!   in the order          1 1 2     3       (a coverage that begins after `covered` is left out)
 //! ```
 //!
-//! Several searches give the same answers: the engine is First Fit's. `plain` is the literature's.
+//! Several searches give the same answers. The engine is the one of First Fit; `plain` is the
+//! search from the literature.
 //!
-//! Cost of `plain`: O(B log B + H B) for B busy boxes and H rows of bases (D H in 3D), a number
-//! each instead of a node each. Release is O(B), the search of the list.
+//! Cost of `plain`: O(B log B + H B) for B busy boxes and H rows of bases (D H in 3D), with one
+//! number per row instead of one per node. A release is O(B) to search the list.
 //!
 //! Source: Yoo, Youn & Shirazi, "An efficient task allocation scheme for 2D mesh architectures",
 //! IEEE TPDS 8(9), 1997, known from its abstract and from the MFA paper. Departures: the MFA paper
 //! calls `last_covered` "the last busy node on that row", which would skip the gaps before it; here
-//! it is the end of the covered prefix. The sort is a condition of correctness that no summary
-//! states: unsorted, the scan offers bases that are covered. 3D meshes and tori are the project's
-//! own.
+//! it is the end of the covered prefix. The sort is required for correctness, which no summary
+//! states: without it, the scan offers covered bases. Support of 3D meshes and tori is the
+//! project's own.
 
 use pavior_kernel::Options;
 use pavior_mesh::{Coordinates, Cuboid, Grid, Scan, Sides};
@@ -52,9 +54,9 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
 #[derive(Clone, Default)]
 struct QuickAllocation {
     coverages: CoverageList,
-    /// By row of bases: the length of its covered prefix.
+    /// The length of the covered prefix of each row of bases.
     covered: Vec<u16>,
-    /// Coverages entered, and the rows that each is entered in.
+    /// Coverages entered, and the rows of each.
     work: Work,
 }
 
@@ -73,7 +75,8 @@ impl QuickAllocation {
     }
 }
 
-/// The first base that no coverage contains, if they come in ascending order of their first column.
+/// Finds the first base that no coverage contains, if they come in ascending order of their first
+/// column.
 fn first_gap(coverages: &[Piece], covered: &mut Vec<u16>, starts: Sides) -> Option<Coordinates> {
     let [columns, rows, planes] = starts;
     covered.clear();
@@ -108,8 +111,9 @@ impl BoxRule for QuickAllocation {
 mod tests {
     use super::*;
 
-    /// Two busy nodes on a row of four are entered right to left. The right one is refused because
-    /// of a gap, and the left one closes that gap. Then base 1 is offered, which is covered.
+    /// Enters two busy nodes on a row of four from right to left. The right one is ignored because
+    /// of a gap, and the left one then closes that gap, so that base 1 is offered although it is
+    /// covered.
     #[test]
     fn unsorted_coverages_offer_a_covered_base() {
         let grid = Grid::mesh(&[4, 1]).unwrap();

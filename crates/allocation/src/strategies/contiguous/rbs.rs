@@ -1,10 +1,9 @@
-//! Right of Busy Submeshes: a base on the left border, or just right of a busy submesh, that no
-//! busy submesh covers. Of such a line it takes the lowest base of the highest clear segment.
+//! Right of Busy Submeshes: take a base on the left border, or just right of a busy submesh, that
+//! no busy submesh covers. On such a line, take the lowest base of the highest clear segment.
 //!
-//! Misses nothing of the orientation asked for. Slide any free placement to the left until it meets
-//! the left border or a busy submesh: it stands on the right border line of that submesh. On an x
-//! axis that wraps it may slide for ever, but then it is free at x = 0 too, which is always looked
-//! at.
+//! Misses no free base of the requested orientation. Any free placement that is moved left until it
+//! meets the left border or a busy submesh is on the right border line of that submesh. On an x
+//! axis that wraps it may move forever, but then it is free at x = 0 too, which is always tested.
 //!
 //! ```text
 //!   . . . . . .     line of S for a request 2x2: x = x2 + 1, from one row
@@ -14,22 +13,22 @@
 //!   +---------> x
 //! ```
 //!
-//! The busy list is in non-increasing order of the top row y2. Coverage of a box ends at its y2, so
-//! that what lies above one region lies above all later ones. A line never has more than one live
-//! segment, and subtracting all B regions from it is O(B). Unsorted, the same loop offers busy
-//! nodes (a test shows it): the order is a condition, not an optimisation.
+//! The busy list is in non-increasing order of the top row y2. The coverage of a box ends at its
+//! y2, so a segment above one region is above all later ones. A line never has more than one live
+//! segment, and subtracting all B regions from it is O(B). Without this order, the same loop offers
+//! busy nodes (a test shows it): the order is required, not an optimization.
 //!
-//! The engine looks along the lines for bases of the set of all of them, one bit a base: O(N/64
-//! log(side)) and O(1) a line.
+//! The engine computes the set of all bases, one bit per base, and searches it along the lines:
+//! O(N/64 log(side)), and O(1) per line.
 //!
-//! Cost of `plain`: O(B^2) for B busy submeshes; adding and removing O(B). One live segment is
-//! special to the plane. So spaces are refused (BL and TBL are the generalisation). So is a y axis
-//! that wraps, on which a line can fall in two.
+//! Cost of `plain`: O(B^2) for B busy submeshes; adding and removing are O(B). A single live
+//! segment is possible only in 2D, so 3D is not supported (BL and TBL are the generalization). A y
+//! axis that wraps is not supported either, because a line on it can be cut in two.
 //!
 //! Source: Chiu & Chen, "An efficient submesh allocation scheme for two-dimensional meshes with
 //! little overhead", IEEE TPDS 10(5), 1999. The loop is a reconstruction from the published
-//! summaries; which base of a clear segment is taken is not known, and the lowest is taken here. An
-//! x axis that wraps is the project's own.
+//! summaries. The choice within a clear segment is not known; the lowest base is taken here.
+//! Support of an x axis that wraps is the project's own.
 
 use pavior_kernel::Options;
 use pavior_mesh::{BaseSet, Grid, Occupancy, Sides};
@@ -65,7 +64,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
 #[derive(Clone)]
 struct RightOfBusy {
     borders: RightBorders,
-    /// The engine's.
+    /// Used by the engine.
     bases: Option<BaseSet>,
 }
 

@@ -1,9 +1,9 @@
-//! Turning Busy List: the first base on the right border plane of a busy box that no busy box
+//! Turning Busy List: take the first base on the right border plane of a busy box that no busy box
 //! covers.
 //!
-//! Misses nothing. Slide any free placement to the left until it meets the left face of the machine
-//! or a busy box. It then stands on the plane just right of that box, or on the face, the plane of
-//! a hypothetical box b0. So it is enough to look at one plane per busy box:
+//! Misses nothing. Any free placement that is moved left until it meets the left face of the
+//! machine or a busy box is on the plane just right of that box, or on the face, the plane of a
+//! hypothetical box b0. One plane per busy box is therefore enough:
 //!
 //! ```text
 //!   y          plane of S for a request 2x2: x = x2 + 1,
@@ -14,26 +14,27 @@
 //!   +----------> x
 //! ```
 //!
-//! On a ring a placement may slide for ever without meeting anything. Then the base at x = 0 is
-//! free too, and the plane x = 0 is always looked at. The planes' own intervals are taken modulo
-//! the axis and split at 0.
+//! On a ring, a placement may move forever without meeting anything. Then the base at x = 0 is free
+//! too, and the plane x = 0 is always searched. The intervals of the planes are taken modulo the
+//! axis and split at 0.
 //!
-//! The engine asks the exact search whether there is a base at all. If so, it takes the set of all
-//! bases, one bit a base, to know which plane is the first that has one, and which piece of it.
-//! That takes O(m) planes, O(1) a row of each, and O(m) subtractions from one piece.
+//! The engine first asks the exact search for the existence of a base. If there is one, it uses the
+//! set of all bases, one bit per base, to find the first plane that has one, and the piece of that
+//! plane. That takes O(m) planes, O(1) per row of each, and O(m) subtractions from one piece.
 //!
-//! Cost of `plain`: O(m^2) pieces of planes for m busy boxes, as long as planes split into few
+//! Cost of `plain`: O(m^2) pieces of planes for m busy boxes, if planes are divided into few
 //! pieces. The paper's "at most four" does not hold: an adverse arrangement makes O(m^2) pieces of
-//! one plane. Release is O(m).
+//! one plane. A release is O(m).
 //!
 //! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, "A fast and efficient strategy for
 //! sub-mesh allocation with minimal allocation overhead in 3D mesh connected multicomputers", 2007.
 //!
-//! Departures: a prohibited region is subtracted as four slabs. Of the 29 printed cases, case 27
-//! loses nodes and two more are missing. The automatic prohibited regions are clipped away
-//! beforehand. A plane is accepted only after *every* box has been subtracted: the printed early
-//! acceptance gives overlaps unless the list is sorted. Pieces left at the end count as success.
-//! Tori are the project's own. The busy list is in order of grant, as in the paper's example.
+//! Departures: a prohibited region is subtracted as four slabs. Among the 29 printed cases, case 27
+//! loses nodes and two more are missing. The automatic prohibited regions are clipped beforehand. A
+//! plane is accepted only after *every* box has been subtracted: the printed early acceptance
+//! grants overlapping nodes unless the list is sorted. Pieces that remain at the end count as
+//! success. Support of tori is the project's own. The busy list is in order of grant, as in the
+//! paper's example.
 
 use pavior_kernel::Options;
 use pavior_mesh::{BaseSet, Cuboid, Grid, Sides};
@@ -67,7 +68,7 @@ pub(crate) fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
 
 #[derive(Clone)]
 struct TurningBusyList {
-    /// Also answers where the busy list is short.
+    /// Also answers if the busy list is short.
     plain: PlaneSubtraction,
     engine: Option<Engine>,
 }
@@ -101,10 +102,11 @@ impl BoxRule for TurningBusyList {
     }
 }
 
-/// The most pieces that any right border plane is cut into while TBL looks for a shape. The busy
-/// boxes come in order of grant. 0 if the shape does not fit the empty machine unturned.
+/// Returns the largest number of pieces of any right border plane while TBL searches for a shape.
+/// The busy boxes come in order of grant. The result is 0 if the shape does not fit the empty
+/// machine unturned.
 ///
-/// The TBL paper says "at most four", and takes its cost from that.
+/// The TBL paper says "at most four", and derives its cost from that.
 ///
 /// ```
 /// use pavior_allocation::tbl_most_pieces;

@@ -1,7 +1,7 @@
 //! Turning First Fit: First Fit that turns the request.
 //!
 //! The same rule as [`ff`](super::ff) with `turn=all`, under the name that the TBL paper uses; all
-//! the code is there. Misses nothing. Cost: First Fit's, once for each orientation tried.
+//! code is in that module. Misses nothing. Cost: one First Fit for each orientation tried.
 //!
 //! Source: Ababneh, "Job scheduling and contiguous processor allocation for three-dimensional mesh
 //! multicomputers", AMSE Advances in Modelling & Analysis 6(4), 2001.

@@ -1,8 +1,9 @@
-//! Two-Dimensional Buddy System (`2db`): squares of side 2^k, split in four and merged again.
+//! Two-Dimensional Buddy System (`2db`): grant squares of side 2^k, which are split in four and
+//! merged again.
 //!
-//! Grants the square of the least k with 2^k >= both sides, from the first free block of the
-//! smallest size that holds it. Misses free boxes that are not aligned to their size, and rounds
-//! up.
+//! Grants the square with the smallest k such that 2^k is at least both sides, from the first free
+//! block of the smallest sufficient size. Misses free boxes that are not aligned to their size, and
+//! rounds up.
 //!
 //! ```text
 //!   8x8, request 3x3 -> k = 2:     + - - - + - - - +
@@ -12,16 +13,17 @@
 //!                                  + - - - + - - - +
 //! ```
 //!
-//! Cost: O(log n) to find, O(log^2 n) to grant or release an aligned block on a mesh of side n (a
-//! step a level, each in a list). Quoted O(log sqrt N) and O(N).
+//! Cost: O(log n) to find, O(log^2 n) to grant or release an aligned block on a mesh of side n (one
+//! step per level, each in a list). Quoted O(log sqrt N) and O(N).
 //!
 //! Source: Li & Cheng, "A two-dimensional buddy system for dynamic resource allocation in a
 //! partitionable mesh connected system", JPDC 12, 1991. Departures: k is rounded up; the NAS paper
-//! prints a floor bracket, but its own example (3x3 gets 4x4) is the ceiling. Boxes that are no
-//! blocks (a failed node, a reservation) split the free blocks that they meet, and merge them again
-//! when they go: the lists always hold the maximal free blocks. The order of a list is not stated.
-//! Here it is that of the bases, row-major (`free=fifo`, `free=lifo`: of their return). Turning a
-//! request changes nothing, since both sides are rounded to one.
+//! prints a floor bracket, but its own example (3x3 gets 4x4) is the ceiling. Boxes that are not
+//! blocks (a failed node, a reservation) split the free blocks that they overlap, and the blocks
+//! merge again when the boxes are released, so the lists always contain the maximal free blocks.
+//! The papers do not state the order of a list. Here it is the row-major order of the bases (with
+//! `free=fifo` or `free=lifo` the order of their release). Turning a request has no effect, since
+//! both sides are rounded to the same length.
 
 use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request};
@@ -73,7 +75,8 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     Box::new(BuddySystem { blocks })
 }
 
-/// The k of the smallest square of side 2^k that holds a request; none if it needs a third axis.
+/// Returns the k of the smallest square of side 2^k that holds a request, or `None` if it needs a
+/// third axis.
 fn level(request: &Request) -> Option<usize> {
     let shape = request.shape?;
     let flat = shape.contains(&1);
@@ -82,7 +85,7 @@ fn level(request: &Request) -> Option<usize> {
     (flat && k < 16).then_some(k)
 }
 
-/// Buddies with one root, the whole machine, and four children a block.
+/// Buddies with one root, the whole machine, and four children per block.
 #[derive(Clone)]
 struct BuddySystem {
     blocks: Buddies,
@@ -91,7 +94,7 @@ struct BuddySystem {
 impl Strategy for BuddySystem {
     fn find(&mut self, _: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
         let k = level(request)?;
-        // The block in the south-west of a block that is split stays at its base.
+        // The south-west block of a split block keeps its base.
         let base = self.blocks.first_from(k)?;
         Some(Placement::Whole(Cuboid::new(base, [1 << k, 1 << k, 1])))
     }

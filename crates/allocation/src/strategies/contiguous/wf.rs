@@ -1,7 +1,7 @@
-//! Worst Fit: the base at which the placement leaves most room around it.
+//! Worst Fit: take the base whose placement leaves the most room around it.
 //!
-//! Misses nothing of the orientation asked for; `turn=all` and `turn=best` as in Best Fit, and the
-//! first base in row-major order wins a tie. Two readings:
+//! Misses no free base of the requested orientation. `turn=all` and `turn=best` work as in Best
+//! Fit, and the first base in row-major order wins a tie. There are two readings:
 //!
 //! - `contact` (default): the least contact with busy nodes and borders, Best Fit's score negated;
 //! - `prism`: inside the largest free box (prism) that can hold the shape.
@@ -14,12 +14,12 @@
 //!   . . . . .                 . # # # #
 //! ```
 //!
-//! Cost: `contact` as Best Fit, by its engine or `plain`. `prism` looks at every interval of rows
-//! and every interval of planes, and walks the columns between. That is O(W (D H)^2) at worst, for
-//! sides W x D x H. Intervals that cannot beat the best box so far are skipped.
+//! Cost: `contact` costs as much as Best Fit, with its engine or `plain`. `prism` visits every
+//! interval of rows and every interval of planes, and walks along their columns. That is O(W (D
+//! H)^2) at worst, for sides W x D x H. Intervals that cannot beat the best box so far are skipped.
 //!
-//! Source: Qiao & Ni, MSU technical report, 1994 (3D meshes and tori, where Worst Fit came out
-//! behind FF and BF). Its score is not known: both readings are reconstructions.
+//! Source: Qiao & Ni, MSU technical report, 1994 (3D meshes and tori, where Worst Fit was worse
+//! than FF and BF). Its score is not known: both readings are reconstructions.
 
 use std::cell::Cell;
 
@@ -89,7 +89,7 @@ struct Best {
 }
 
 impl LargestPrism {
-    /// The largest free box that holds a shape.
+    /// Finds the largest free box that holds a shape.
     fn largest(&mut self, shape: Sides) -> Best {
         let mut best = Best::default();
         let plane = u32::from(self.grid.side(0));
@@ -106,7 +106,8 @@ impl LargestPrism {
         best
     }
 
-    /// The intervals of an axis that are at least so long: `(first, length)`, long ones first.
+    /// Returns the intervals of an axis of at least a given length, as `(first, length)`, long ones
+    /// first.
     fn intervals(&self, axis: usize, least: u16) -> impl Iterator<Item = (u16, u16)> + use<> {
         let grid = self.grid;
         (least..=grid.side(axis))
@@ -114,8 +115,8 @@ impl LargestPrism {
             .flat_map(move |length| (0..grid.starts(axis, length)).map(move |at| (at, length)))
     }
 
-    /// The runs of free columns, each a box of the given rows and planes. Returns how many columns
-    /// were tested.
+    /// Offers the runs of free columns, each a box of the given rows and planes. Returns the number
+    /// of tested columns.
     fn walk(&self, column: Cuboid, shape: Sides, best: &mut Best) -> u64 {
         let n = self.grid.side(0);
         let tested = Cell::new(0);
@@ -125,7 +126,7 @@ impl LargestPrism {
             column.base[0] = (x % u32::from(n)) as u16;
             self.sums.busy_in(&column) == 0
         };
-        // On a ring the walk begins behind a busy column, so that no run is cut in two.
+        // On a ring, the walk begins after a busy column, so that no run is cut in two.
         let busy = (0..u32::from(n)).find(|&x| self.grid.wraps(0) && !is_free(x));
         let from = busy.map_or(0, |x| x + 1);
         let mut run = 0;
@@ -146,7 +147,7 @@ impl LargestPrism {
         let base = std::array::from_fn(|axis| {
             let n = self.grid.side(axis);
             let last = u32::from(prism.base[axis]) + u32::from(prism.sides[axis] - shape[axis]);
-            // A prism that closes a ring, or passes its end, holds a base at 0.
+            // A prism that closes a ring, or passes its end, contains a base at 0.
             let around = prism.sides[axis] == n || last >= u32::from(n);
             if around { 0 } else { prism.base[axis] }
         });
@@ -176,8 +177,8 @@ impl BoxRule for LargestPrism {
     }
 }
 
-/// The volume of the largest free box that holds a free one, widened on the axes up to `axis`: the
-/// score of `prism`, found by widening step by step, for the judge.
+/// Computes the volume of the largest free box that contains a given free box, widened on the axes
+/// up to `axis`. This is the score of `prism`, found by widening step by step, for the oracle.
 fn room(free: &Occupancy, inside: Cuboid, axis: usize, most: &mut u32) {
     let reach: [[u32; 2]; 3] = std::array::from_fn(|axis| reach(free, inside, axis));
     let widest = |axis: usize| {
@@ -208,7 +209,8 @@ fn room(free: &Occupancy, inside: Cuboid, axis: usize, most: &mut u32) {
     }
 }
 
-/// How far a free box can be widened on an axis and stay free: below its base, and above its end.
+/// Returns the distances by which a free box can be widened on an axis and stay free: below its
+/// base, and above its end.
 fn reach(free: &Occupancy, cuboid: Cuboid, axis: usize) -> [u32; 2] {
     let (grid, n) = (free.grid(), u32::from(free.grid().side(axis)));
     let (base, side) = (u32::from(cuboid.base[axis]), u32::from(cuboid.sides[axis]));

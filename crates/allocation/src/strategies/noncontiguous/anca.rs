@@ -1,5 +1,5 @@
-//! Adaptive Non-Contiguous Allocation: the whole shape, or else its halves, or else their halves,
-//! all pieces of one level at once.
+//! Adaptive Non-Contiguous Allocation: try the whole shape, then its halves, then their halves, all
+//! pieces of one level at once.
 //!
 //! Misses requests for which enough nodes are free: halving stops before a side would drop to 1,
 //! and all pieces of one level have about the same size. Never refuses a free box of the shape.
@@ -12,19 +12,19 @@
 //!                    b b b b # #
 //! ```
 //!
-//! Cost: up to 2^L searches as First Fit's, of O(N) with `plain`, at level L; there are at most
-//! log2(a) + log2(b) + log2(c) levels for a shape a x b x c.
+//! Cost: up to 2^L First Fit searches at level L, each O(N) with `plain`; there are at most log2(a)
+//! + log2(b) + log2(c) levels for a shape a x b x c.
 //!
 //! Source: Chang & Mohapatra, "An integrated processor management scheme for the mesh-connected
 //! multicomputer systems", ICPP 1997, and "Performance improvement of allocation schemes for
 //! mesh-connected computers", JPDC 52(1), 1998. The full text was not available.
 //!
-//! The project's own: the longest side is halved (of equal ones the first), an odd side into ceil
-//! and floor. Larger pieces are placed first, each by first fit. They are turned if need be;
+//! The project's own choices: the longest side is halved (the first of equals), an odd side into
+//! ceil and floor. Larger pieces are placed first, each by first fit. They are turned if necessary;
 //! `turn=none` keeps orientations as given. A level is not tried if a piece would get a side of 1
-//! that it did not have. A bare count is given the most compact box of exactly so many nodes.
-//! Pieces are numbered as they are placed, the largest first (`order=small`: last). 3D and wraps
-//! are the project's own.
+//! that it did not have before. A bare count gets the most compact box of exactly that many nodes.
+//! Pieces are numbered as they are placed, the largest first (`order=small`: last). Support of 3D
+//! and wraps is the project's own.
 
 use pavior_kernel::Options;
 use pavior_mesh::{Cuboid, Grid, Occupancy, RefusalKey, Request, Scan, Sides, volume};
@@ -70,7 +70,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     SearchStrategy::boxed(BaseSearch::of(*grid, options, Scan::default()), rule)
 }
 
-/// The shape that is granted, in one piece or in several.
+/// Returns the shape that is granted, in one or several pieces.
 fn whole(request: &Request, grid: &Grid) -> Option<Sides> {
     request.shape.or_else(|| most_compact(request.nodes, grid))
 }
@@ -80,25 +80,26 @@ struct Anca {
     grid: Grid,
     turn: Turn,
     smallest_first: bool,
-    /// Scratch: the nodes that the pieces placed so far have left free.
+    /// Scratch: the nodes that are still free after the pieces placed so far.
     left: Occupancy,
     /// Scratch: the pieces of a level, largest first.
     frames: Vec<Sides>,
-    /// Scratch: where they are placed.
+    /// Scratch: the placements of the pieces.
     parts: Vec<Cuboid>,
-    /// Frames placed or not, and the words of the copies that they are placed in.
+    /// Frames tried, and the words of the copies in which they are placed.
     work: Work,
 }
 
 impl Anca {
-    /// Places all pieces of the level, or says that one of them fits nowhere.
+    /// Places all pieces of the level. Returns false if one of them does not fit.
     fn place(&mut self, search: &mut BaseSearch, free: &Occupancy) -> bool {
         self.left.copy_from(free);
         self.work.words += u64::from(self.grid.nodes().div_ceil(64));
         self.parts.clear();
         for &frame in &self.frames {
             self.work.boxes += 1;
-            // The first frame is asked of the state as it is; the others of one that never was.
+            // The first frame is searched in the current state; the others in a state that never
+            // existed on the machine.
             let asked =
                 if self.parts.is_empty() { self.turn.name(frame) } else { RefusalKey::Once };
             let shapes = self.turn.of_shape(frame);
@@ -115,7 +116,7 @@ impl Anca {
         self.parts.len() == self.frames.len()
     }
 
-    /// Goes to the next level, or says that there is none.
+    /// Goes to the next level. Returns false if there is none.
     fn halve(&mut self) -> bool {
         let longest = |frame: &Sides| *frame.iter().max().expect("three sides");
         if self.frames.iter().any(|frame| longest(frame) < 4) {

@@ -1,7 +1,7 @@
-//! Gen-Alg: for every centre the n nearest free nodes by hops; the set with the least sum of
+//! Gen-Alg: for every center, take the n nearest free nodes by hops; the set with the least sum of
 //! pairwise distances wins.
 //!
-//! Misses nothing: it succeeds exactly when enough nodes are free. On a mesh its sum of pairwise
+//! Misses nothing: it succeeds exactly if enough nodes are free. On a mesh its sum of pairwise
 //! distances is at most 2 - 2/n times the least possible; with `mm` at most 2 - 1/(2d) times, in d
 //! dimensions (7/4 in 2D).
 //!
@@ -9,20 +9,21 @@
 //!       2           n nearest to c by hops: whole diamonds, the last one's
 //!     2 1 2         nodes in row-major order
 //!   2 1 c 1 2
-//!     2 1 2         mm: centres are also busy nodes, wherever columns, rows
-//!       2           and planes that have free nodes cross
+//!     2 1 2         mm: centers may be busy nodes, if their column, row and
+//!       2           plane each have a free node
 //! ```
 //!
-//! Cost: O(C B) for C centres and B nodes, free or not, within the distance of the furthest one
-//! granted; with `rule=gen-alg` C is the number of free nodes. The pairwise sum needs no pairs.
-//! Hops add up over the axes, and on an axis the number of nodes by coordinate is enough. On a line
-//! it takes prefix sums, on a ring a sliding half-turn. Machines have at most 65,536 nodes.
+//! Cost: O(C B) for C centers and B nodes, free or not, within the distance of the furthest granted
+//! one; with `rule=gen-alg` C is the number of free nodes. The pairwise sum is computed without
+//! visiting pairs: hops add up over the axes, and on an axis the number of nodes at each coordinate
+//! is enough. A line takes prefix sums, a ring a sliding half-turn. Machines have at most 65,536
+//! nodes.
 //!
 //! Source: Krumke, Marathe, Noltemeier, Radhakrishnan, Ravi & Rosenkrantz, "Compact location
 //! problems", TCS 181(2), 1997; MM: Bender, Bunde, Demaine, Fekete, Leung, Meijer & Phillips,
 //! "Communication-aware processor allocation for supercomputers", Algorithmica 50(2), 2008. As in
-//! SST's scheduler element, except that a busy centre is never granted. Distances go the shorter
-//! way round on rings, for which the bounds are not claimed. The first set with the least sum wins.
+//! SST's scheduler element, except that a busy center is never granted. On rings, distances use the
+//! shorter direction; the bounds are not claimed for them. The first set with the least sum wins.
 
 use std::sync::Arc;
 
@@ -51,7 +52,7 @@ const RULE: OptionSpec = OptionSpec {
     bare: true,
 };
 
-/// The largest machine: each of its nodes may be a centre whose neighbours are gone through.
+/// The largest machine. Each of its nodes may be a center whose neighbors are visited.
 const MOST_NODES: u32 = 1 << 16;
 
 fn supports(grid: &Grid, _: &Options) -> Result<(), Unsupported> {
@@ -84,19 +85,19 @@ struct GenAlg {
     offsets: Arc<Offsets>,
     /// Scratch: the free nodes at one distance, each with its offset.
     ring: Vec<(NodeId, [i32; 3])>,
-    /// Scratch: the nodes nearest to the centre last asked for.
+    /// Scratch: the nodes nearest to the last center.
     chosen: Vec<NodeId>,
-    /// Scratch, by axis and offset from the centre, that of the axis's side standing for 0: how
-    /// many nodes are taken.
+    /// Scratch: the number of nodes taken, by axis and offset from the center. Index 0 is the
+    /// offset of minus the axis's side.
     counts: [Vec<u32>; 3],
-    /// Scratch, by axis and coordinate: whether some free node has it.
+    /// Scratch, by axis and coordinate: true if some free node has it.
     present: [Vec<bool>; 3],
-    /// Nodes looked at around centres.
+    /// Nodes visited around centers.
     tested: u64,
 }
 
-/// Where the nodes at each distance from a centre lie. On an axis that wraps they go the shorter
-/// way round, upwards where both are as long.
+/// The offsets of the nodes at each distance from a center. On an axis that wraps they use the
+/// shorter direction, or the upward one if both are equally long.
 struct Offsets {
     /// By distance, and at one distance in row-major order.
     rings: Vec<Vec<[i32; 3]>>,
@@ -127,7 +128,7 @@ impl Offsets {
 }
 
 impl GenAlg {
-    /// The node at an offset from a centre, if there is one.
+    /// Returns the node at an offset from a center, if it exists.
     fn node(&self, centre: Coordinates, offset: &[i32; 3]) -> Option<NodeId> {
         let mut point = centre;
         for axis in 0..3 {
@@ -143,8 +144,9 @@ impl GenAlg {
         Some(self.grid.id(point))
     }
 
-    /// Chooses the `nodes` free nodes nearest to a centre, those at the last distance in row-major
-    /// order; returns the sum of their pairwise distances. O(nodes at the distances gone through).
+    /// Chooses the `nodes` free nodes nearest to a center, and at the last distance the first in
+    /// row-major order. Returns the sum of their pairwise distances. O(nodes at the visited
+    /// distances).
     fn nearest(&mut self, free: &Occupancy, centre: Coordinates, nodes: u32) -> u64 {
         let offsets = Arc::clone(&self.offsets);
         self.chosen.clear();
@@ -180,14 +182,14 @@ impl GenAlg {
         (0..3).map(|axis| self.pairwise(axis, reach[axis])).sum()
     }
 
-    /// The sum of the pairwise distances along an axis, by the numbers of nodes at each offset,
-    /// which are then forgotten.
+    /// Returns the sum of the pairwise distances along an axis, from the numbers of nodes at each
+    /// offset, which are then reset.
     fn pairwise(&mut self, axis: usize, [low, high]: [i32; 2]) -> u64 {
         let n = i32::from(self.grid.side(axis));
         let place = |offset: i32| (n + offset) as usize;
         let counts = &mut self.counts[axis];
         let sum = if self.grid.wraps(axis) && high - low > n / 2 {
-            // All offsets, once round.
+            // All offsets of one turn.
             around_ring(&counts[place(-((n - 1) / 2))..=place(n / 2)])
         } else {
             along_line(&counts[place(low)..=place(high)])
@@ -196,7 +198,7 @@ impl GenAlg {
         sum
     }
 
-    /// Looks at one centre.
+    /// Tries one center.
     fn look(
         &mut self,
         free: &Occupancy,
@@ -210,7 +212,7 @@ impl GenAlg {
         }
     }
 
-    /// Whether a point shares each of its coordinates with some free node.
+    /// Returns true if a point shares each of its coordinates with some free node.
     fn is_crossing(&self, point: Coordinates) -> bool {
         (0..3).all(|axis| self.present[axis][usize::from(point[axis])])
     }
@@ -258,11 +260,11 @@ impl Strategy for GenAlg {
 
 impl MachineStrategy for GenAlg {}
 
-/// The sum of |a - b| over all pairs of nodes, by the number of nodes at each coordinate.
+/// Returns the sum of |a - b| over all pairs of nodes, from the number of nodes at each coordinate.
 fn along_line(counts: &[u32]) -> u64 {
     let (mut sum, mut before, mut reach) = (0, 0, 0);
     for &count in counts {
-        // `reach` is the sum of the distances from here to the nodes before.
+        // `reach` is the sum of the distances from here to the earlier nodes.
         reach += before;
         sum += u64::from(count) * reach;
         before += u64::from(count);
@@ -270,7 +272,8 @@ fn along_line(counts: &[u32]) -> u64 {
     sum
 }
 
-/// The same on a ring, the shorter way round: every node looks up to half the ring ahead.
+/// Returns the same sum on a ring with the shorter direction: every node counts up to half the ring
+/// ahead.
 fn around_ring(counts: &[u32]) -> u64 {
     let n = counts.len();
     let half = (n - 1) / 2;
@@ -280,7 +283,7 @@ fn around_ring(counts: &[u32]) -> u64 {
     let (mut sum, mut opposite) = (0, 0);
     for index in 0..n {
         sum += at(index) * reach;
-        // Diametral pairs of an even ring are seen from both ends.
+        // Diametral pairs of an even ring are counted from both ends.
         if n % 2 == 0 {
             opposite += at(index) * at(index + n / 2) * (n / 2) as u64;
         }

@@ -1,29 +1,30 @@
 //! Granular MBS: buddies that halve one axis at a time.
 //!
-//! Misses nothing: it succeeds exactly when enough nodes are free. Blocks of 2, 8, 32, ... nodes
-//! exist besides those of 4, 16, 64, ..., so that a request is granted in fewer pieces than by
+//! Misses nothing: it succeeds exactly if enough nodes are free. Blocks of 2, 8, 32, ... nodes
+//! exist in addition to those of 4, 16, 64, ..., so a request is granted in fewer pieces than by
 //! [`mbs`](super::mbs).
 //!
 //! ```text
-//!   7x3 mesh: from single nodes, neighbours are joined along x, then y, then z, and again.
-//!     +---------+-----+---+     The blocks in which that ends are cut out by the binary
+//!   7x3 mesh: starting with single nodes, neighbors are joined along x, y, z, and again.
+//!     +---------+-----+---+     The final blocks are given by the binary
 //!     +---------+-----+---+     digits of the sides: 7 = 4 + 2 + 1, 3 = 2 + 1.
 //!     | 4x2     | 2x2 |1x2|     4x2 splits into 2x2 and 2x2, 2x2 into 2x1 and 2x1.
 //!     |         |     |   |
 //!     +---------+-----+---+
 //! ```
 //!
-//! Cost: as [`mbs`](super::mbs), with about d times the levels.
+//! Cost: the same as [`mbs`](super::mbs), with about d times the levels.
 //!
 //! Source: the allocator of this name in SST's scheduler element. SST starts from single nodes and
 //! joins blocks to their equals until nothing changes. It does so along x, y, z in turn, larger
 //! blocks first, in the order of z, y, x.
 //!
-//! Departures: the result of SST's rounds is known beforehand, and is made directly. On each axis a
-//! node's block doubles in every round until its buddy would lie beyond the machine. So blocks are
-//! products of dyadic intervals. (A test plays SST's rounds and compares.) The request is taken
-//! apart as by MBS with R = 2. SST takes the largest existing volume that is not greater than the
-//! rest, which is the same. Wraps are ignored. The options are those of [`mbs`](super::mbs).
+//! Departures: the result of SST's rounds is known in advance, and is computed directly. On each
+//! axis a node's block doubles in every round until its buddy would be outside the machine, so
+//! blocks are products of dyadic intervals. (A test simulates SST's rounds and compares.) The
+//! request is divided as in MBS with R = 2. SST takes the largest existing volume that is not
+//! greater than the rest, which is the same. Wraps are ignored. The options are those of
+//! [`mbs`](super::mbs).
 
 use std::sync::Arc;
 
@@ -49,7 +50,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     MultipleBuddies::boxed(Buddies::new(*grid, 2, final_blocks(grid), order), options)
 }
 
-/// The blocks in which the joining ends.
+/// Returns the blocks that remain when the joining ends.
 fn final_blocks(grid: &Grid) -> Vec<Root> {
     let [xs, ys, zs] = grid.sides().map(intervals);
     let mut roots = Vec::new();
@@ -63,13 +64,13 @@ fn final_blocks(grid: &Grid) -> Vec<Root> {
     roots
 }
 
-/// The binary digits of a side, the greatest first: `(start, log2 of the length)`.
+/// Returns the binary digits of a side, the greatest first: `(start, log2 of the length)`.
 fn intervals(side: u16) -> Vec<(u16, u32)> {
     let digits = (0..16).rev().filter(|digit| side >> digit & 1 == 1);
     digits.map(|digit| (side & !((2 << digit) - 1) as u16, digit)).collect()
 }
 
-/// The sides by level of a block with sides of these powers of two.
+/// Returns the sides by level of a block with sides of these powers of two.
 fn sides_by_level(powers: [u32; 3]) -> Arc<[Sides]> {
     let mut sides = [1; 3];
     let mut sides_by_level = vec![sides];
@@ -89,7 +90,7 @@ mod tests {
     use super::*;
     use pavior_mesh::{Cuboid, volume};
 
-    /// SST's rounds: every block that ever exists, and the blocks that are left.
+    /// Simulates SST's rounds: every block that ever exists, and the final blocks.
     fn played(grid: &Grid) -> (BTreeSet<Cuboid>, BTreeSet<Cuboid>) {
         let key = |c: &Cuboid| [c.base[2], c.base[1], c.base[0]];
         let mut blocks: Vec<Cuboid> =
@@ -108,7 +109,7 @@ mod tests {
                     for block in same {
                         let mut buddy = block;
                         buddy.base[axis] += block.sides[axis];
-                        // Neither may have been joined in this round already.
+                        // Neither may have already been joined in this round.
                         if blocks.contains(&block) && blocks.contains(&buddy) {
                             blocks.retain(|other| *other != block && *other != buddy);
                             let mut joined = block;
@@ -125,7 +126,7 @@ mod tests {
         }
     }
 
-    /// Every block of a root.
+    /// Collects every block of a root.
     fn descendants(cuboid: Cuboid, sides_by_level: &[Sides], found: &mut BTreeSet<Cuboid>) {
         found.insert(cuboid);
         let Some(&sides) =

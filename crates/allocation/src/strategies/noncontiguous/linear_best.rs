@@ -1,7 +1,7 @@
-//! Best Fit along a curve: the first nodes of the shortest run of consecutive free nodes that is
-//! long enough. If no run is, the window of free nodes with the least span.
+//! Best Fit along a curve: take the first nodes of the shortest run of consecutive free nodes that
+//! is long enough. If there is none, take the window of free nodes with the least span.
 //!
-//! Misses nothing: it succeeds exactly when enough nodes are free.
+//! Misses nothing: it succeeds exactly if enough nodes are free.
 //!
 //! ```text
 //!   rank     0 1 2 3 4 5 6 7 8 9
@@ -12,8 +12,8 @@
 //!
 //! Cost: O(N + n log n) for n of N nodes.
 //!
-//! Source: as [`linear_sorted`](super::linear_sorted). Of runs of one length, and of windows of one
-//! span, the first is taken.
+//! Source: the same as [`linear_sorted`](super::linear_sorted). The first run of equal length, and
+//! the first window of equal span, is taken.
 
 use crate::kind::{Entry, StrategyKind};
 use crate::strategies::shared::linear_order::{self, Linear, Packing};

@@ -1,24 +1,24 @@
-//! Sorted free list: the first free nodes along a line through the machine.
+//! Sorted free list: take the first free nodes along a line through the machine.
 //!
-//! Misses nothing: it succeeds exactly when enough nodes are free.
+//! Misses nothing: it succeeds exactly if enough nodes are free.
 //!
 //! ```text
 //!   order=snake, 5 nodes:   . . . .
 //!                           a # a a     the second row runs backwards
-//!                           . # # a     (the first node of the line is held too)
+//!                           . # # a     (the first node of the line is busy too)
 //!                           # # # #
 //! ```
 //!
-//! With `order=row-major` it is `naive` and `paging:0:row-major`, with another order `paging:0`
-//! with that order; all of them are
+//! With `order=row-major` it equals `naive` and `paging:0:row-major`, with another order `paging:0`
+//! with that order. All of them use
 //! [`LinearOrder`](crate::strategies::shared::linear_order::LinearOrder).
 //!
 //! Cost: O(N + n log n) for n of N nodes; O(N/64 + n) in row-major order.
 //!
 //! Source: Leung, Arkin, Bender, Bunde, Johnston, Lal, Mitchell, Phillips & Seiden, "Processor
 //! allocation on Cplant: achieving general processor locality using one-dimensional allocation
-//! strategies", CLUSTER 2002; behaviour as in SST's scheduler element. Orders given node by node
-//! take the place of SST's files.
+//! strategies", CLUSTER 2002; behavior as in SST's scheduler element. Orders given node by node
+//! replace SST's files.
 
 use crate::kind::{Entry, StrategyKind};
 use crate::strategies::shared::linear_order::{self, Linear, Packing};

@@ -1,8 +1,9 @@
-//! Multiple Buddy Strategy: the count in base R, each digit a number of blocks of side 2^i.
+//! Multiple Buddy Strategy: write the count in base R; each digit is a number of blocks of side
+//! 2^i.
 //!
-//! Misses nothing: it succeeds exactly when enough nodes are free, since a block that is missing is
-//! split off a larger one, or else made up of R smaller ones. One block (a square, a cube) for
-//! n = R^i, if a free one exists; otherwise in pieces.
+//! Misses nothing: it succeeds exactly if enough nodes are free, since a missing block is split off
+//! a larger one, or else replaced by R smaller ones. A request for n = R^i gets one block (a square
+//! or a cube) if a free one exists, otherwise pieces.
 //!
 //! ```text
 //!   7 nodes = 13 in base 4        9x2 mesh: roots of side 2, and one column of single nodes
@@ -12,21 +13,21 @@
 //!     a a . .     b c d: three 1x1                        so four 2x2 and two 1x1
 //! ```
 //!
-//! Cost: O(n + L N/64) to find n of N nodes in L levels (a bit set a level); O(blocks touched x L)
-//! to grant and to release.
+//! Cost: O(n + L N/64) to find n of N nodes in L levels (one bit set per level); O(affected blocks
+//! x L) for a grant or a release.
 //!
 //! Source: Liu, Lo, Windisch & Nitzberg, Supercomputing '94; Lo, Windisch, Liu & Nitzberg, TPDS
 //! 8(7), 1997, for squares. Initial blocks of any W x H as in SST's scheduler element.
 //!
 //! Departures: with d axes longer than 1 the radix R is 2^d, so that blocks are cubes in 3D and
 //! segments in 1D. The initial partition of W x D x H is the largest cube of side 2^t that fits,
-//! and then the slabs beside, behind and above it in the same way. Levels above the largest block
-//! exist, empty. Blocks merge with the siblings of one parent only, whatever else is free beside
-//! them, and initial blocks never. Wraps are ignored. The papers keep an ordered list of free
-//! blocks a level, and do not say in which order. Here it is the row-major order of the blocks'
-//! bases. With `free=fifo` or `free=lifo` it is the order of their return, or the reverse. The
-//! papers do not say how the processors of several blocks are numbered. Here `order` says which
-//! blocks come first.
+//! and then the slabs on its right, behind it and above it in the same way. Levels above the
+//! largest block exist but are empty. Blocks merge only with the siblings of one parent, even if
+//! other adjacent blocks are free, and initial blocks never merge. Wraps are ignored. The papers
+//! keep an ordered list of free blocks for each level, but do not state the order. Here it is the
+//! row-major order of the blocks' bases. With `free=fifo` or `free=lifo` it is the order of their
+//! release, or the reverse. The papers do not describe the numbering of the processors of several
+//! blocks. Here `order` determines which blocks come first.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -49,7 +50,7 @@ pub(crate) static ENTRY: Entry = Entry {
     does: StrategyKind::noncontiguous(build),
 };
 
-/// The option `order`, of strategies that grant pieces of several sizes.
+/// The option `order` of strategies that grant pieces of several sizes.
 pub(super) const ORDER: OptionSpec = OptionSpec {
     key: "order",
     values: Values::OneOf(&["large", "small"]),
@@ -58,20 +59,20 @@ pub(super) const ORDER: OptionSpec = OptionSpec {
     bare: false,
 };
 
-/// Numbers the pieces of a job as the option `order` says; they come with the largest first.
+/// Numbers the pieces of a job according to the option `order`. The input has the largest first.
 #[inline]
 pub(super) fn numbered(parts: Vec<Cuboid>, smallest_first: bool) -> Vec<Cuboid> {
     if smallest_first { turned_round(&parts) } else { parts }
 }
 
-/// Pieces with the smallest first. Those of one size stay in their order.
+/// Sorts pieces with the smallest first. Those of one size keep their order.
 fn turned_round(parts: &[Cuboid]) -> Vec<Cuboid> {
     debug_assert!(parts.is_sorted_by_key(|part| Reverse(part.volume())));
     let of_a_size = parts.chunk_by(|one, next| one.volume() == next.volume());
     of_a_size.rev().flatten().copied().collect()
 }
 
-/// Whether the option `order` is `small`.
+/// Returns true if the option `order` is `small`.
 pub(super) fn smallest_first(options: &Options) -> bool {
     options.get("order") == "small"
 }
@@ -82,7 +83,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     MultipleBuddies::boxed(Buddies::new(*grid, 1 << long, initial_blocks(grid), order), options)
 }
 
-/// The blocks that have no parent.
+/// Returns the blocks that have no parent.
 fn initial_blocks(grid: &Grid) -> Vec<Root> {
     let is_long = |axis: usize| grid.side(axis) > 1;
     let cube =
@@ -91,7 +92,7 @@ fn initial_blocks(grid: &Grid) -> Vec<Root> {
     let sides_by_top: Vec<Arc<[Sides]>> =
         (0..=longest).map(|top| (0..=top).map(|level| cube(1 << level)).collect()).collect();
     let mut roots = Vec::new();
-    // A stack, not recursion: a thin machine has as many blocks as columns.
+    // A stack instead of recursion, because a thin machine has as many blocks as columns.
     let mut left = vec![Cuboid::whole(grid)];
     while let Some(cuboid) = left.pop() {
         let sides = (0..3).filter(|&axis| is_long(axis)).map(|axis| cuboid.sides[axis]);
@@ -113,7 +114,7 @@ fn initial_blocks(grid: &Grid) -> Vec<Root> {
     roots
 }
 
-/// The strategy, for any way to cut the machine into buddies.
+/// The strategy, for any division of the machine into buddies.
 #[derive(Clone)]
 pub(super) struct MultipleBuddies {
     buddies: Buddies,

@@ -1,9 +1,9 @@
-//! Minimum Interference Paging: the first free box of exactly n nodes, of any shape. If there is
-//! none, the n free nodes with the least distance between the first and the last in row-major
-//! order.
+//! Minimum Interference Paging: take the first free box of exactly n nodes, of any shape. If there
+//! is none, take the n free nodes with the least distance between the first and the last in
+//! row-major order.
 //!
-//! Misses nothing: it succeeds exactly when enough nodes are free. Contiguous whenever a free box
-//! of exactly n nodes exists, even if scattered nodes would have a smaller span.
+//! Misses nothing: it succeeds exactly if enough nodes are free. The grant is contiguous whenever a
+//! free box of exactly n nodes exists, even if scattered nodes would have a smaller span.
 //!
 //! ```text
 //!   4 nodes:   . # a a     a free 2x2 box       . # . #    no free box of 4:
@@ -11,17 +11,17 @@
 //!              . # . .                          a # a #
 //! ```
 //!
-//! The fallback is the rule of `linear-first:row-major`, and its code.
+//! The fallback uses the rule and the code of `linear-first:row-major`.
 //!
-//! Cost: a First Fit for each of the d(n) shapes, and O(N) for the fallback.
+//! Cost: one First Fit for each of the d(n) shapes, and O(N) for the fallback.
 //!
 //! Source: Bani-Mohammad & Ababneh, "Improving system performance in non-contiguous processor
 //! allocation for mesh interconnection networks", Simulation Modelling Practice and Theory 80,
 //! 2018.
 //!
 //! Departures: the shapes are in the order of All-Shapes First Fit, compact ones first. The
-//! shape asked for comes before them if it has exactly n nodes. 3D and wraps (for the boxes)
-//! are the project's own.
+//! requested shape comes before them if it has exactly n nodes. Support of 3D and wraps (for the
+//! boxes) is the project's own.
 
 use pavior_kernel::Options;
 use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan, Sides, order, volume};
@@ -57,7 +57,7 @@ struct MinimumInterference {
     grid: Grid,
     /// Scratch: the boxes of n nodes.
     shapes: Vec<Sides>,
-    /// Scratch: the shape asked for, and these.
+    /// Scratch: the requested shape, then the boxes of n nodes.
     boxes: Vec<Sides>,
     line: LinearOrder,
 }

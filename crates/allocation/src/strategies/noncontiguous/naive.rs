@@ -1,18 +1,18 @@
-//! Naive: the first free nodes in row-major order.
+//! Naive: take the first free nodes in row-major order.
 //!
-//! Misses nothing: it succeeds exactly when enough nodes are free.
+//! Misses nothing: it succeeds exactly if enough nodes are free.
 //!
 //! ```text
 //!   . . . .      a request for 5 nodes: the lowest rows are filled
-//!   a # a .      from left to right, around what is busy
+//!   a # a .      from left to right, around busy nodes
 //!   a a # a
 //! ```
 //!
 //! The same rule as `paging:0:row-major` and as `linear-sorted:row-major`, under the name of the
-//! 1994 paper; the code is [`LinearOrder`](crate::strategies::shared::linear_order::LinearOrder).
+//! 1994 paper. The code is [`LinearOrder`](crate::strategies::shared::linear_order::LinearOrder).
 //!
 //! Cost: O(N/64 + n) for n of N nodes. `free=fifo` and `free=lifo` take nodes in the order of their
-//! return, as [`paging`](super::paging) does.
+//! release, as [`paging`](super::paging) does.
 //!
 //! Source: Liu, Lo, Windisch & Nitzberg, "Non-contiguous processor allocation algorithms for
 //! distributed memory multicomputers", Supercomputing '94.

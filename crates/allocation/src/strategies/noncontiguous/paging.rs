@@ -1,34 +1,34 @@
-//! Paging: the machine is divided into pages of 2^k x 2^k nodes, and a job takes the first free
-//! pages in some order.
+//! Paging: divide the machine into pages of 2^k x 2^k nodes, and give a job the first free pages in
+//! some order.
 //!
-//! With k = 0 it misses nothing: a page is a node. With k >= 1 it succeeds exactly when the free
-//! pages hold enough nodes, and misses free nodes in pages that are partly busy (internal
+//! With k = 0 it misses nothing, because a page is a node. With k >= 1 it succeeds exactly if the
+//! free pages have enough nodes, and misses free nodes in pages that are partly busy (internal
 //! fragmentation of its own jobs, failed nodes).
 //!
 //! ```text
-//!   paging:1 on an 8x4 mesh, 7 nodes asked for: two pages, 8 nodes, in row-major order of pages
+//!   paging:1 on an 8x4 mesh, 7 nodes requested: two pages, 8 nodes, in row-major order of pages
 //!   . . . . . . . .
 //!   . . . . . . . .
 //!   # # a a b b . .      the page at the lower left is held by another job
 //!   # # a a b b . .
 //! ```
 //!
-//! The orders of pages (`pavior_mesh::order`): row-major; snake; shuffled row-major, which
-//! interleaves the bits of row and column; shuffled snake, for which no definition was found: the
-//! option `shuffle` has three candidates.
+//! The orders of pages (`pavior_mesh::order`) are row-major; snake; shuffled row-major, which
+//! interleaves the bits of row and column; and shuffled snake, for which no definition was found:
+//! the option `shuffle` has three candidates.
 //!
-//! Cost: O(P) for P pages, and O(pages touched) to grant and to release. With k = 0 the code is
+//! Cost: O(P) for P pages, and O(affected pages) for a grant or a release. With k = 0 the code is
 //! [`LinearOrder`](crate::strategies::shared::linear_order::LinearOrder), and `paging:0:row-major`
 //! is `naive`.
 //!
 //! Source: Liu, Lo, Windisch & Nitzberg, Supercomputing '94; Lo, Windisch, Liu & Nitzberg,
 //! "Noncontiguous processor allocation algorithms for mesh-connected multicomputers", TPDS 8(7),
-//! 1997. Departures: pages are cubes in 3D and segments in 1D. Where a side is no multiple of 2^k
-//! the last pages are smaller. A job takes pages until they hold enough nodes.
-//! `border=unused` leaves small pages out; the literature's machines have none. Wraps are
-//! ignored. The papers keep a list of free pages and do not say whether it stays in the order
-//! of index (`free=sorted`). With `free=fifo` a page that is returned goes to the end of the
-//! list, with `free=lifo` to its beginning. Each page is then a part of its own.
+//! 1997. Departures: pages are cubes in 3D and segments in 1D. If a side is not a multiple of 2^k,
+//!       the last pages are smaller. A job takes pages until they have enough nodes.
+//!       `border=unused` excludes small pages; the machines in the literature have none. Wraps are
+//!       ignored. The papers keep a list of free pages without saying if it stays in the order of
+//!       index (`free=sorted`). With `free=fifo` a released page goes to the end of the list, with
+//!       `free=lifo` to its beginning. Each page is then a separate part.
 
 use std::sync::Arc;
 
@@ -119,8 +119,9 @@ fn claim(options: &Options) -> Claim {
     }
 }
 
-/// The nodes of the pages that a request takes. Where the border cuts pages off, a job takes pages
-/// until they hold enough: one node may be lacking when it takes the last one, a whole one.
+/// Returns the largest number of nodes in the pages that a request takes. If the border cuts off
+/// pages, a job takes pages until they have enough nodes: when it takes the last page, which may be
+/// a whole one, a single node may be missing.
 fn most(request: &Request, grid: &Grid, options: &Options) -> u64 {
     let side = page_side(options);
     let sides = grid.sides().map(|n| u64::from(u32::from(n).min(side)));
@@ -147,7 +148,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     paging.boxed(FreeOrder::of(options))
 }
 
-/// Single nodes in row-major order, taken in the order of their return.
+/// Creates paging of single nodes in row-major order, taken in the order of their release.
 pub(super) fn single_nodes(grid: &Grid, order: FreeOrder) -> BoxedStrategy {
     Paging::new(*grid, 1, order::row_major).boxed(order)
 }
@@ -156,7 +157,7 @@ fn page_side(options: &Options) -> u32 {
     1 << options.integer("size")
 }
 
-/// The order that the options name.
+/// Returns the order that the options name.
 fn order_of(pages: &Grid, options: &Options) -> Vec<NodeId> {
     match (options.get("scheme"), options.get("shuffle")) {
         ("snake", _) => order::snake(pages),
@@ -168,25 +169,25 @@ fn order_of(pages: &Grid, options: &Options) -> Vec<NodeId> {
     }
 }
 
-/// Pages; of single nodes where their order is that of their return.
+/// Pages, or single nodes if they are taken in the order of their release.
 #[derive(Clone)]
 struct Paging {
     grid: Grid,
     side: u32,
-    /// The grid of pages: a page is a node of it.
+    /// The grid of pages, in which a page is a node.
     pages: Grid,
-    /// The pages that are ever granted, in order of index.
+    /// The pages that may be granted, in order of index.
     order: Arc<[NodeId]>,
-    /// By page: how many of its nodes are not free, its jobs' spare nodes among them.
+    /// For each page, the number of its nodes that are not free, including spare nodes of its jobs.
     busy: Vec<u32>,
-    /// By page: whether it is ever granted.
+    /// For each page, true if it may be granted.
     usable: Vec<bool>,
-    /// The usable pages that are free as a whole, in the order of their return; none where pages
+    /// The usable pages that are completely free, in the order of their release. `None` if pages
     /// are taken in the order of index.
     returned: Option<FreeSet>,
-    /// The nodes of the usable pages that are free as a whole.
+    /// The number of nodes of the usable pages that are completely free.
     ready: u32,
-    /// Pages looked at, and pages touched by grants and releases.
+    /// Pages visited, and pages affected by grants and releases.
     work: Work,
 }
 
@@ -208,7 +209,7 @@ impl Paging {
         }
     }
 
-    /// Never grants pages that the border cuts off.
+    /// Excludes pages that the border cuts off.
     fn leave_out_cut_pages(&mut self) {
         let whole = |page: &Cuboid| {
             let long = |axis: usize| self.grid.side(axis) > 1;
@@ -220,12 +221,12 @@ impl Paging {
         self.order = self.order.iter().filter(used).copied().collect();
     }
 
-    /// With all pages free.
+    /// Puts the strategy into a box, with all pages free.
     fn boxed(mut self, order: FreeOrder) -> BoxedStrategy {
         self.ready = self.order.iter().map(|&page| self.page(page).volume()).sum();
         if order != FreeOrder::Sorted {
             let mut returned = FreeSet::new(self.pages.nodes(), order);
-            // An empty machine is granted in the order of index.
+            // Pages of an empty machine are granted in the order of index.
             let first: Vec<NodeId> = match order {
                 FreeOrder::Lifo => self.order.iter().rev().copied().collect(),
                 _ => self.order.to_vec(),
@@ -238,7 +239,7 @@ impl Paging {
         Box::new(self)
     }
 
-    /// Takes pages until they hold enough nodes.
+    /// Takes pages until they have enough nodes.
     fn take(&mut self, nodes: u32, pages: impl Iterator<Item = NodeId>) -> Vec<Cuboid> {
         let mut parts = Vec::new();
         let mut held = 0;
@@ -257,7 +258,7 @@ impl Paging {
         parts
     }
 
-    /// Enters or removes a page that is granted, or free again.
+    /// Adds or removes a page that becomes free or is granted.
     fn set_ready(&mut self, page: NodeId, ready: bool) {
         if !self.usable[page.index()] {
             return;
@@ -277,7 +278,7 @@ impl Paging {
         }
     }
 
-    /// The nodes of a page.
+    /// Returns the nodes of a page.
     fn page(&self, page: NodeId) -> Cuboid {
         let at = self.pages.point(page).map(u32::from);
         let base = at.map(|c| c * self.side);
@@ -285,7 +286,7 @@ impl Paging {
         Cuboid::new(base.map(|c| c as u16), [side(0), side(1), side(2)].map(|s| s as u16))
     }
 
-    /// Calls a function with every page that a box touches and the number of nodes they share.
+    /// Calls a function with every page that a box overlaps and the number of nodes they share.
     fn touched(&mut self, cuboid: &Cuboid, mut change: impl FnMut(&mut Self, NodeId, u32)) {
         for piece in cuboid.unwrapped(&self.grid.clone()) {
             let first = piece.base.map(u32::from);
@@ -315,7 +316,7 @@ impl Strategy for Paging {
         if request.nodes > self.ready {
             return None;
         }
-        // Taken out of the strategy for the time of the search, which counts its work.
+        // Taken out of the strategy during the search, which counts its work.
         let returned = self.returned.take();
         let parts = if let Some(returned) = &returned {
             self.take(request.nodes, returned.iter().map(NodeId))

@@ -1,7 +1,7 @@
-//! Random: free nodes drawn uniformly, without regard to where they are.
+//! Random: draw free nodes uniformly, regardless of their positions.
 //!
-//! Misses nothing: it succeeds exactly when enough nodes are free. It is the yardstick for what
-//! dispersal costs.
+//! Misses nothing: it succeeds exactly if enough nodes are free. It is the reference for the cost
+//! of dispersal.
 //!
 //! ```text
 //!   . # . .      a request for 4 nodes on an empty 4x4 mesh, drawn: each of the
@@ -15,8 +15,8 @@
 //!
 //! Source: Liu, Lo, Windisch & Nitzberg, "Non-contiguous processor allocation algorithms for
 //! distributed memory multicomputers", Supercomputing '94. The project's own: the nodes are drawn
-//! by the first n steps of a Fisher-Yates shuffle of the free nodes. They are handed out in
-//! row-major order, not in the order of drawing, because strategies map processes row-major.
+//! by the first n steps of a Fisher-Yates shuffle of the free nodes. They are granted in row-major
+//! order, not in the order of drawing, because strategies map processes row-major.
 
 use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Grid, NodeId, Occupancy, Request};
@@ -42,9 +42,9 @@ fn build(grid: &Grid, _: &Options) -> BoxedStrategy {
 #[derive(Clone)]
 struct Random {
     grid: Grid,
-    /// Scratch: the free nodes, the first ones of which are drawn.
+    /// Scratch: the free nodes. The first ones are drawn.
     nodes: Vec<NodeId>,
-    /// Free nodes listed, and the words that they were read from.
+    /// Free nodes listed, and the words from which they were read.
     work: Work,
 }
 

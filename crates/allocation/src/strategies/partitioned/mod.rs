@@ -1,5 +1,5 @@
-//! Machines whose partitions get networks of their own, by cables or by optical switches:
-//! strategies over a grid of units.
+//! Strategies for machines whose partitions get their own networks, by cables or by optical
+//! switches. They work on a grid of units.
 
 pub(super) mod bluegene;
 pub(super) mod tpu;

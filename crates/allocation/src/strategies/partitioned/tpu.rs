@@ -1,17 +1,17 @@
 //! TPU pods: cubes of 4x4x4 chips, joined to slices by optical circuit switches or by fixed wires.
 //!
-//! The machine is a grid of chips with sides that are multiples of 4; a cube is an aligned 4x4x4
-//! box of it, cubes are numbered row-major. A request's shape is the slice's, in chips and in any
-//! orientation:
+//! The machine is a grid of chips whose sides are multiples of 4. A cube is an aligned 4x4x4 box of
+//! it, and cubes are numbered row-major. A request's shape is the shape of the slice, in chips and
+//! in any orientation:
 //!
-//! - All sides multiples of 4: a slice of whole cubes. With `ocs` any free cubes will do, wherever
-//!   they are. The lowest ones are taken, one part each, in the order of the slice's own cubes.
-//!   With `static` they must form a box, found by first fit, turned if need be, also through the
-//!   wraps of the machine.
-//! - All sides 1, 2 or 4: an aligned box inside one cube. Of the cubes that can take it the fullest
-//!   is chosen, so that whole cubes stay free.
+//! - All sides multiples of 4: a slice of whole cubes. With `ocs` any free cubes are suitable,
+//!   anywhere. The lowest ones are taken, one part each, in the order of the slice's own cubes.
+//!   With `static` they must form a box, which is found by first fit, turned if necessary, also
+//!   across the wraps of the machine.
+//! - All sides 1, 2 or 4: an aligned box inside one cube. The fullest cube that can take it is
+//!   chosen, so that whole cubes stay free.
 //! - Other shapes are never granted, unless `round=up` enlarges their sides: to 1, 2 or 4 if none
-//!   is longer than 4, else to multiples of 4.
+//!   is longer than 4, otherwise to multiples of 4.
 //!
 //! A count without a shape gets the smallest slice that holds it: 1, 2, 4, ..., 32 chips of a cube,
 //! or whole cubes.
@@ -22,19 +22,19 @@
 //!     a # a #                         . # . #     is free: refused
 //! ```
 //!
-//! Misses nothing of its model. With `ocs` whole cubes have no external fragmentation at all;
-//! inside cubes there is some. A failed chip takes its cube out of all slices of whole cubes. With
-//! `ocs` a slice of several cubes has fibres through every switch, so that none can be formed while
-//! a switch is missing.
+//! Misses nothing in its model. With `ocs` there is no external fragmentation of whole cubes, but
+//! some inside cubes. A failed chip excludes its cube from all slices of whole cubes. With `ocs` a
+//! slice of several cubes has fibers through every switch, so none can be formed while a switch is
+//! missing.
 //!
-//! Cost: O(C) for C cubes, and O(64) for each cube that may be the fullest; with `static`
-//! O(C/64 log(side)) an orientation.
+//! Cost: O(C) for C cubes, and O(64) for each cube that may be the fullest; with `static` O(C/64
+//! log(side)) per orientation.
 //!
 //! Source: Jouppi et al., "TPU v4: an optically reconfigurable supercomputer for machine learning
 //! with hardware support for embeddings", ISCA 2023 (4x4x4 cubes, any i x j x k of them, and the
 //! comparison with static wiring); Google Cloud's documentation of slice topologies. The project's
 //! own: the lowest cubes and the fullest cube are chosen, and single chips are allocated, not hosts
-//! of 2x2x1. Twisted slices (n x n x 2n, n x 2n x 2n) need the same cubes as others. So nothing
+//! of 2x2x1. Twisted slices (n x n x 2n, n x 2n x 2n) need the same cubes as others, so nothing
 //! here depends on them.
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
@@ -77,7 +77,7 @@ const ROUND: OptionSpec = OptionSpec {
 };
 
 const EDGE: u16 = Cubes::EDGE;
-/// Chips of a cube.
+/// The number of chips of a cube.
 const CUBE: u32 = Cubes::VOLUME;
 
 fn supports(grid: &Grid, _: &Options) -> Result<(), Unsupported> {
@@ -95,7 +95,7 @@ fn claim(options: &Options) -> Claim {
     }
 }
 
-/// The chips of the slice that a request asks for.
+/// Returns the number of chips of the requested slice.
 fn most(request: &Request, _: &Grid, options: &Options) -> u64 {
     match Slice::of(request, options.get("round") == "up") {
         None => 0,
@@ -104,12 +104,12 @@ fn most(request: &Request, _: &Grid, options: &Options) -> u64 {
     }
 }
 
-/// What a request asks for.
+/// The slice that a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Slice {
     /// A box of these sides, each 1, 2 or 4, in one cube.
     Inside(Sides),
-    /// So many cubes; if they must form a box, of these sides in cubes, or of any.
+    /// A number of cubes; if they must form a box, with these sides in cubes, or with any sides.
     Cubes(u64, Option<Sides>),
 }
 
@@ -122,7 +122,7 @@ impl Slice {
         if round && small {
             sides = sides.map(u16::next_power_of_two);
         } else if round {
-            // Beyond the largest multiple there is no machine to hold it.
+            // No machine can hold a slice beyond the largest multiple.
             sides = sides.map(|side| side.checked_next_multiple_of(EDGE).unwrap_or(u16::MAX));
         }
         if sides.iter().all(|side| side % EDGE == 0) {
@@ -152,8 +152,8 @@ fn cube_grid(grid: &Grid) -> Grid {
     *Cubes::of(grid).expect("the strategy works on pods only").grid()
 }
 
-/// The boxes of a slice inside a cube, aligned to their own sides: orientation by orientation, each
-/// row-major.
+/// Returns the boxes of a slice inside a cube, aligned to their own sides, orientation by
+/// orientation and row-major within each.
 fn aligned(cube: Cuboid, sides: Sides) -> impl Iterator<Item = Cuboid> {
     let starts = move |axis: usize, side: u16| {
         let base = cube.base[axis];
@@ -186,12 +186,12 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
 struct Tpu {
     grid: Grid,
     cubes: Grid,
-    /// Whether any cubes make a slice.
+    /// True if any cubes can form a slice.
     anywhere: bool,
     round: bool,
-    /// By cube: how many of its chips are not free.
+    /// For each cube, the number of its chips that are not free.
     busy: Vec<u32>,
-    /// The cubes that are free as a whole.
+    /// The cubes that are completely free.
     whole: Occupancy,
     bases: BaseSet,
     /// Scratch: the shapes to try, in order, in cubes.
@@ -205,7 +205,7 @@ impl Tpu {
         Cubes::scaled(Cuboid::node(self.cubes.point(cube)))
     }
 
-    /// An aligned free box in the fullest cube that has one.
+    /// Finds an aligned free box in the fullest cube that has one.
     fn inside(&mut self, free: &Occupancy, sides: Sides) -> Option<Placement> {
         let needed = volume(sides) as u32;
         let mut best: Option<(u32, Cuboid)> = None;
@@ -222,7 +222,7 @@ impl Tpu {
         best.map(|(_, part)| Placement::Whole(part))
     }
 
-    /// The first box of whole cubes, of these sides in some orientation or of any.
+    /// Finds the first box of whole cubes, with these sides in some orientation or with any sides.
     fn wired(&mut self, count: u32, sides: Option<Sides>) -> Option<Placement> {
         match sides {
             None => factor_shapes_into(count, &self.cubes, &mut self.shapes),
@@ -238,7 +238,7 @@ impl Tpu {
         })
     }
 
-    /// Changes the number of busy chips in every cube that a placement touches.
+    /// Changes the number of busy chips in every cube that a placement overlaps.
     fn change(&mut self, placement: &Placement, by: i32) {
         for part in placement.parts() {
             for node in part.nodes(&self.grid) {
@@ -305,9 +305,9 @@ impl MachineStrategy for Tpu {
     }
 }
 
-// The model once more, from the free chips alone, for the judge.
+// A second model for the oracle, based only on the free chips.
 
-/// Whether the slice can be made.
+/// Returns true if the slice can be formed.
 fn feasible(scene: &Scene<'_>) -> bool {
     let (free, cubes) = (scene.free, cube_grid(scene.free.grid()));
     let all = || Scan::default().bases(cubes, [1; 3]).map(|base| Cubes::scaled(Cuboid::node(base)));
@@ -333,7 +333,7 @@ fn feasible(scene: &Scene<'_>) -> bool {
     }
 }
 
-/// Whether a placement is the slice asked for.
+/// Returns true if a placement is the requested slice.
 fn allowed(scene: &Scene<'_>, placement: &Placement) -> bool {
     let parts = placement.parts();
     let is_aligned = |part: &Cuboid, to: Sides| (0..3).all(|axis| part.base[axis] % to[axis] == 0);

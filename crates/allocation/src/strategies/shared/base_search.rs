@@ -1,10 +1,10 @@
 //! First Fit's searches, for all strategies that take the first free base of some shapes.
 //!
-//! The option `search` chooses among them; all give the same answer. [`BaseSearch::granted`] and
-//! [`BaseSearch::released`] tell the engine of every change; the other searches read the state when
-//! it is loaded.
+//! The option `search` chooses among them; all give the same answer. The engine follows every
+//! change through [`BaseSearch::granted`] and [`BaseSearch::released`]; the other searches read the
+//! state when it is loaded.
 //!
-//! Invariant: the first base in scan order of the first shape that has one.
+//! Invariant: the result is the first base in scan order of the first shape that has one.
 //!
 //! Cost: that of the search: [`BoxSearch`], a table of prefix sums, or [`BaseSet`].
 
@@ -27,7 +27,7 @@ pub(crate) const SEARCH: OptionSpec = OptionSpec {
     bare: true,
 };
 
-/// The option `search` of strategies whose engine has no searches to choose from.
+/// The option `search` of strategies whose engine does not offer several searches.
 pub(crate) const ENGINE: OptionSpec = OptionSpec {
     values: Values::OneOf(&["engine", "plain"]),
     meaning: "the engine over whole words of nodes, or the literature's search; the answers are \
@@ -35,10 +35,10 @@ pub(crate) const ENGINE: OptionSpec = OptionSpec {
     ..SEARCH
 };
 
-/// The same where another option's values are written bare.
+/// The same option, written with its key because another option's values are written bare.
 pub(crate) const ENGINE_BY_KEY: OptionSpec = OptionSpec { bare: false, ..ENGINE };
 
-/// Whether the literature's own search is asked for.
+/// Returns true if the options select the search from the literature.
 pub(crate) fn is_plain(options: &Options) -> bool {
     options.get("search") == "plain"
 }
@@ -46,28 +46,28 @@ pub(crate) fn is_plain(options: &Options) -> bool {
 /// A search for the first free base of a shape.
 #[derive(Clone)]
 pub(crate) enum BaseSearch {
-    /// The literature's, over a table of prefix sums: O(N) to fill it once for all shapes, then
-    /// O(1) a base.
+    /// The search from the literature, using a table of prefix sums: O(N) to fill it once for all
+    /// shapes, then O(1) per base.
     Plain(PrefixSums),
-    /// [`BoxSearch`] with all its searches, or with one of them alone and without memory.
+    /// [`BoxSearch`] with all its methods, or with only one of them and without memory.
     Engine(Box<BoxSearch>),
-    /// The whole set of bases, for scan orders that are not row-major: O(N/64 log(side)) a shape.
+    /// The whole set of bases, for scan orders that are not row-major: O(N/64 log(side)) per shape.
     Set(BaseSet),
 }
 
-/// The key under which a refusal is remembered that depends on a count of nodes alone.
+/// Returns the key for remembering a refusal that depends only on a count of nodes.
 pub(crate) fn asked_by_count(nodes: u32) -> RefusalKey {
-    // No box has a side of 0, so that no shape has this name.
+    // No box has a side of 0, so no shape has this key.
     RefusalKey::Alone([nodes as u16, (nodes >> 16) as u16, 0])
 }
 
 impl BaseSearch {
-    /// The engine with all its searches.
+    /// Creates the engine with all its methods.
     pub(crate) fn engine(grid: Grid) -> BaseSearch {
         BaseSearch::Engine(Box::new(BoxSearch::new(grid)))
     }
 
-    /// The search that the options name, for strategies that keep to a scan order.
+    /// Creates the search that the options name, for strategies with a fixed scan order.
     pub(crate) fn of(grid: Grid, options: &Options, scan: Scan) -> BaseSearch {
         let alone = SearchMethods {
             cube: false,
@@ -88,7 +88,7 @@ impl BaseSearch {
         BaseSearch::Engine(Box::new(BoxSearch::with(grid, methods)))
     }
 
-    /// The search that the options name, for questions about single bases.
+    /// Creates the search that the options name, for questions about single bases.
     pub(crate) fn of_bases(grid: Grid, options: &Options) -> BaseSearch {
         match options.get("search") {
             "plain" => BaseSearch::Plain(PrefixSums::new(grid)),
@@ -96,42 +96,43 @@ impl BaseSearch {
         }
     }
 
-    /// Takes note of a state, before the searches in that state.
+    /// Loads a state, before the searches in that state.
     pub(crate) fn load(&mut self, free: &Occupancy) {
         if let BaseSearch::Plain(sums) = self {
             sums.load(free);
         }
     }
 
-    /// These nodes are now taken.
+    /// Records that these nodes are now taken.
     pub(crate) fn granted(&mut self, placement: &Placement) {
         if let BaseSearch::Engine(search) = self {
             placement.parts().iter().for_each(|part| search.take(part));
         }
     }
 
-    /// All of a box is now taken and stays so: of it, these nodes were free.
+    /// Records that a whole box is now taken permanently, of which these nodes were free.
     pub(crate) fn covered(&mut self, whole: &Cuboid, free: &Placement) {
         if let BaseSearch::Engine(search) = self {
             search.cover(whole, free.parts());
         }
     }
 
-    /// A box is now taken that overlaps the covered one: of it, these nodes were free.
+    /// Records that a box is now taken that overlaps the covered one, of which these nodes were
+    /// free.
     pub(crate) fn granted_over(&mut self, whole: &Cuboid, free: &Placement) {
         if let BaseSearch::Engine(search) = self {
             search.take_over(whole, free.parts());
         }
     }
 
-    /// These nodes, granted together before, are free again.
+    /// Records that these nodes, granted together before, are free again.
     pub(crate) fn released(&mut self, placement: &Placement) {
         if let BaseSearch::Engine(search) = self {
             placement.parts().iter().for_each(|part| search.give(part));
         }
     }
 
-    /// From now on searches whatever nodes are free, without an index that follows grants and
+    /// Switches to searching any set of free nodes, without an index that follows grants and
     /// releases.
     pub(crate) fn reset(&mut self) {
         if let BaseSearch::Engine(search) = self {
@@ -139,14 +140,14 @@ impl BaseSearch {
         }
     }
 
-    /// A box that was granted only to see what would be left is free again.
+    /// Frees a box again that was granted only to see the remaining state.
     pub(crate) fn given_up(&mut self, cuboid: Cuboid) {
         if let BaseSearch::Engine(search) = self {
             search.untake(&cuboid);
         }
     }
 
-    /// The first base, in scan order, of the first of these shapes that has one.
+    /// Finds the first base, in scan order, of the first of these shapes that has one.
     #[inline]
     pub(crate) fn first(
         &mut self,
@@ -168,7 +169,7 @@ impl BaseSearch {
         }
     }
 
-    /// What searches have looked at. Callers of [`BaseSearch::is_base`] count their own questions.
+    /// Returns the work of searches. Callers of [`BaseSearch::is_base`] count their own questions.
     pub(crate) fn work(&self) -> Work {
         match self {
             BaseSearch::Plain(sums) => sums.work(),
@@ -187,8 +188,8 @@ impl BaseSearch {
         }
     }
 
-    /// Whether the shape last computed is free at a canonical base; for searches that
-    /// [`BaseSearch::of_bases`] made.
+    /// Returns true if the shape last computed is free at a canonical base. For searches created by
+    /// [`BaseSearch::of_bases`].
     pub(crate) fn is_base(&self, base: Coordinates, shape: Sides) -> bool {
         match self {
             BaseSearch::Plain(sums) => sums.busy_in(&Cuboid::new(base, shape)) == 0,
@@ -197,7 +198,7 @@ impl BaseSearch {
         }
     }
 
-    /// Holds the engine's own list against the truth; panics where they disagree.
+    /// Compares the engine's own list with the true state. Panics if they disagree.
     pub(crate) fn validate(&self, free: &Occupancy) {
         if let BaseSearch::Engine(search) = self {
             search.validate(free);

@@ -2,9 +2,9 @@
 //!
 //! Invariant: `len` is the number of bits that are set.
 //!
-//! Cost: O(1) to put in, take out and ask; O(words passed) for the next number.
+//! Cost: O(1) to insert, remove and test; O(words passed) for the next number.
 
-/// The positions of the ones of a word, ascending.
+/// Returns the positions of the ones of a word, ascending.
 pub(crate) fn ones(mut word: u64) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         (word != 0).then(|| {
@@ -15,7 +15,7 @@ pub(crate) fn ones(mut word: u64) -> impl Iterator<Item = u32> {
     })
 }
 
-/// Some of the numbers `0..n`.
+/// A subset of the numbers `0..n`.
 #[derive(Clone, Debug)]
 pub(crate) struct BitSet {
     words: Vec<u64>,
@@ -23,12 +23,12 @@ pub(crate) struct BitSet {
 }
 
 impl BitSet {
-    /// None of the numbers `0..n`.
+    /// Creates an empty subset of the numbers `0..n`.
     pub(crate) fn new(n: u32) -> BitSet {
         BitSet { words: vec![0; (n as usize).div_ceil(64)], len: 0 }
     }
 
-    /// How many numbers are in it.
+    /// Returns the number of elements.
     pub(crate) fn len(&self) -> u32 {
         self.len
     }
@@ -37,7 +37,7 @@ impl BitSet {
         self.words[number as usize / 64] >> (number % 64) & 1 == 1
     }
 
-    /// Puts a number in, and says whether it was not there before.
+    /// Inserts a number. Returns true if it was not in the set before.
     pub(crate) fn insert(&mut self, number: u32) -> bool {
         let missing = !self.contains(number);
         self.words[number as usize / 64] |= 1 << (number % 64);
@@ -45,7 +45,7 @@ impl BitSet {
         missing
     }
 
-    /// Takes a number out, and says whether it was there.
+    /// Removes a number. Returns true if it was in the set.
     pub(crate) fn remove(&mut self, number: u32) -> bool {
         let present = self.contains(number);
         self.words[number as usize / 64] &= !(1 << (number % 64));
@@ -53,13 +53,13 @@ impl BitSet {
         present
     }
 
-    /// Makes these its numbers, a bit each.
+    /// Replaces the contents by the numbers of these bits.
     pub(crate) fn assign(&mut self, words: &[u64]) {
         self.words.copy_from_slice(words);
         self.len = words.iter().map(|word| word.count_ones()).sum();
     }
 
-    /// The least number from `from` on.
+    /// Returns the least number that is at least `from`.
     pub(crate) fn next(&self, from: u32) -> Option<u32> {
         let first = from as usize / 64;
         let mut mask = u64::MAX << (from % 64);

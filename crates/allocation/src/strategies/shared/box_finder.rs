@@ -1,15 +1,15 @@
-//! Where boxes of several shapes are free in one state.
+//! The first free bases of boxes of several shapes in one state.
 //!
-//! A box that was free nowhere is remembered. A box that holds it is free nowhere either. Both stay
-//! so while nodes are only taken.
+//! A box that was free nowhere is remembered. A box that contains it is not free anywhere either.
+//! Both facts hold as long as nodes are only taken.
 //!
-//! Invariant: every box in `refused` is free nowhere in `state`, and none of them holds another.
+//! Invariant: every box in `refused` is free nowhere in `state`, and none of them contains another.
 //!
-//! Cost: O(N/64 log(side)) a box; O(boxes refused) for one that holds a refused box.
+//! Cost: O(N/64 log(side)) per box; O(refused boxes) for one that contains a refused box.
 
 use pavior_mesh::{BaseSet, Coordinates, Grid, Occupancy, Sides};
 
-/// The search, and what it remembers.
+/// The search and the refusals that it remembers.
 #[derive(Clone)]
 pub(crate) struct BoxFinder {
     bases: BaseSet,
@@ -24,7 +24,7 @@ impl BoxFinder {
         BoxFinder { bases: BaseSet::new(grid), state: None, refused: Vec::new() }
     }
 
-    /// Takes note of a state. O(N/64).
+    /// Loads a state. O(N/64).
     pub(crate) fn load(&mut self, free: &Occupancy) {
         match &mut self.state {
             Some(state) if state == free => return,
@@ -39,7 +39,7 @@ impl BoxFinder {
         self.bases.load(free);
     }
 
-    /// The first `most` bases, in row-major order, at which a box is free in the state.
+    /// Returns the first `most` bases, in row-major order, at which a box is free in the state.
     pub(crate) fn first(&mut self, sides: Sides, most: usize) -> Vec<Coordinates> {
         let holds = |outer: Sides, inner: Sides| (0..3).all(|axis| inner[axis] <= outer[axis]);
         if self.refused.iter().any(|&refused| holds(sides, refused)) {
@@ -54,7 +54,7 @@ impl BoxFinder {
         found
     }
 
-    /// The words that searches have gone over.
+    /// Returns the number of words that searches have read.
     pub(crate) fn words_touched(&self) -> u64 {
         self.bases.words_touched()
     }
@@ -66,8 +66,8 @@ mod tests {
     use pavior_kernel::Stream;
     use pavior_mesh::{Cuboid, NodeId};
 
-    /// Nodes are taken and given at random; whatever has been asked before, the answers are those
-    /// of a search that remembers nothing.
+    /// Takes and gives back nodes at random. Regardless of earlier questions, the answers are those
+    /// of a search without memory.
     #[test]
     fn what_is_remembered_changes_no_answer() {
         let mut dice = Stream::new(7, 0, "boxes");

@@ -1,12 +1,12 @@
-//! The components of the free nodes: the largest sets that the machine's links connect. NAS and
+//! The components of the free nodes: the maximal sets that the machine's links connect. NAS and
 //! `connected` grow sets within them.
 //!
 //! ```text
-//!   row 1:   ===.=====..       runs along x are found word by word; runs of neighbouring rows
-//!   row 0:   ..===..==.=       that share a column are joined, by union and find
+//!   row 1:   ===.=====..       runs along x are found word by word; runs of adjacent rows
+//!   row 0:   ..===..==.=       that share a column are joined, by union-find
 //! ```
 //!
-//! Links that close a ring join runs too.
+//! Links that close a ring also join runs.
 //!
 //! Invariant: two free nodes have the same root if and only if free nodes connect them.
 //!
@@ -20,7 +20,7 @@ use pavior_mesh::{Grid, NodeId, Occupancy};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Components {
     runs: Vec<Run>,
-    /// By row: its first run; one more at the end.
+    /// The first run of each row, and one more entry at the end.
     rows: Vec<usize>,
     largest: u32,
 }
@@ -29,16 +29,16 @@ pub(crate) struct Components {
 #[derive(Clone, Copy, Debug)]
 struct Run {
     first: u32,
-    /// The node behind its last one.
+    /// The node after its last one.
     end: u32,
-    /// Another run of its component; itself if it is the root.
+    /// Another run of its component, or itself if it is the root.
     parent: u32,
-    /// Of a root: the nodes of the component.
+    /// For a root, the number of nodes of the component.
     size: u32,
 }
 
 impl Components {
-    /// Takes note of a state.
+    /// Loads a state.
     pub(crate) fn load(&mut self, grid: &Grid, free: &Occupancy) {
         self.runs.clear();
         self.rows.clear();
@@ -52,7 +52,7 @@ impl Components {
             if grid.wraps(0) {
                 self.close_ring(row, w);
             }
-            // The rows before this one along y and z; around a ring, the last one comes before the
+            // The rows before this one along y and z. Around a ring, the last one precedes the
             // first.
             let (y, z) = (row % d, row / d);
             let before_y = if y > 0 { Some(row - 1) } else { Some(row + d - 1) };
@@ -69,28 +69,28 @@ impl Components {
         self.largest = self.runs.iter().map(|run| run.size).max().unwrap_or(0);
     }
 
-    /// The number of runs.
+    /// Returns the number of runs.
     pub(crate) fn runs(&self) -> u64 {
         self.runs.len() as u64
     }
 
-    /// The number of nodes of the largest component.
+    /// Returns the number of nodes of the largest component.
     pub(crate) fn largest(&self) -> u32 {
         self.largest
     }
 
-    /// The number of nodes of a free node's component.
+    /// Returns the number of nodes of a free node's component.
     pub(crate) fn size(&self, node: NodeId) -> u32 {
         self.runs[self.of(node)].size
     }
 
-    /// The number of a free node's component.
+    /// Returns the number that identifies a free node's component.
     pub(crate) fn of(&self, node: NodeId) -> usize {
         self.root(self.runs.partition_point(|run| run.end <= node.0))
     }
 
-    /// The numbers of the components of at least so many nodes, smaller ones first, then in
-    /// row-major order of their roots.
+    /// Lists the components of at least `nodes` nodes, smaller ones first, then in row-major order
+    /// of their roots.
     pub(crate) fn at_least(&self, nodes: u32, found: &mut Vec<usize>) {
         let stands = |&index: &usize| self.runs[index].parent as usize == index;
         found.clear();
@@ -99,7 +99,8 @@ impl Components {
         found.sort_by_key(|&number| self.runs[number].size);
     }
 
-    /// The runs of a component in row-major order, each as the ids of its nodes. O(r log r).
+    /// Returns the runs of a component in row-major order, each as the ids of its nodes. O(r log
+    /// r).
     pub(crate) fn runs_of(&self, number: usize) -> impl Iterator<Item = Range<u32>> {
         let own = (0..self.runs.len()).filter(move |&index| self.root(index) == number);
         own.map(|index| self.runs[index].first..self.runs[index].end)
@@ -182,7 +183,7 @@ mod tests {
     use super::*;
     use pavior_kernel::Stream;
 
-    /// The set of a node by the definition: flood over pairs at distance 1.
+    /// Returns the set of a node by definition: floods over pairs at distance 1.
     fn flood(free: &Occupancy, from: NodeId) -> Vec<NodeId> {
         let grid = free.grid();
         let (mut set, mut next) = (vec![from], 0);

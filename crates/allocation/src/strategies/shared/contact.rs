@@ -1,4 +1,4 @@
-//! The contact of a placement: how many of its faces' nodes touch busy nodes or the border.
+//! The contact of a placement: the number of its faces' nodes that touch busy nodes or the border.
 //!
 //! ```text
 //!   . # . .      P touches # above it, and the border on its left:
@@ -12,10 +12,10 @@
 
 use pavior_mesh::{Cuboid, Grid, Occupancy, Sides, volume};
 
-/// The number of pairs (node of the placement, direction) whose neighbour is busy or lies off an
-/// axis that does not wrap, over both directions of every axis longer than 1.
+/// Returns the number of pairs (node of the placement, direction) whose neighbor is busy or beyond
+/// the end of an axis that does not wrap, over both directions of every axis longer than 1.
 ///
-/// On a ring the neighbours are cyclic. A side of n - 1 counts the node in the gap from both sides,
+/// On a ring the neighbors are cyclic. A side of n - 1 counts the node in the gap from both sides,
 /// a ring of 2 counts its other node twice, and a closed ring has no faces.
 pub(crate) fn contact(free: &Occupancy, cuboid: &Cuboid) -> i64 {
     let grid = free.grid();
@@ -26,8 +26,8 @@ pub(crate) fn contact(free: &Occupancy, cuboid: &Cuboid) -> i64 {
     faces(grid, cuboid).map(|(slab, area)| touching(slab, area)).sum()
 }
 
-/// The faces of a placement: for each, the slab of nodes beyond it, or none if it lies on the
-/// machine's border, and its area.
+/// Returns the faces of a placement: for each, its area and the slab of nodes beyond it, or `None`
+/// if it is on the machine's border.
 pub(crate) fn faces(
     grid: &Grid,
     cuboid: &Cuboid,
@@ -39,8 +39,8 @@ pub(crate) fn faces(
     })
 }
 
-/// The nodes beyond a face of a placement, on the low side of an axis (0) or the high one (1);
-/// `None` beyond the border.
+/// Returns the nodes beyond a face of a placement, on the low side of an axis (0) or the high one
+/// (1), or `None` beyond the border.
 #[inline]
 pub(crate) fn slab(grid: &Grid, at: &Cuboid, axis: usize, side: usize) -> Option<Cuboid> {
     let n = u32::from(grid.side(axis));
@@ -58,13 +58,14 @@ pub(crate) fn slab(grid: &Grid, at: &Cuboid, axis: usize, side: usize) -> Option
     Some(slab)
 }
 
-/// The highest contact score that a shape can have on a grid.
+/// Returns the highest contact score that a shape can have on a grid.
 pub(crate) fn most_contact(grid: &Grid, shape: Sides) -> i64 {
     let area = |axis: usize| 2 * volume(shape) as i64 / i64::from(shape[axis]);
     (0..3).filter(|&axis| has_faces(grid, axis, shape[axis])).map(area).sum()
 }
 
-/// Whether a side has an outside on an axis: not where the axis is one node, or a ring it closes.
+/// Returns true if a side has faces on an axis, which it does not on an axis of one node or on a
+/// ring that it closes.
 fn has_faces(grid: &Grid, axis: usize, side: u16) -> bool {
     let n = grid.side(axis);
     n > 1 && !(grid.wraps(axis) && side == n)
@@ -92,7 +93,7 @@ mod tests {
         assert_eq!(score("mesh:5", &[], [0, 0, 0], [5, 1, 1]), 2);
     }
 
-    /// The definition, pair by pair.
+    /// Counts by definition, pair by pair.
     fn by_pairs(free: &Occupancy, cuboid: &Cuboid) -> i64 {
         let grid = free.grid();
         let closed = |axis: usize| grid.wraps(axis) && cuboid.sides[axis] == grid.side(axis);

@@ -1,13 +1,14 @@
-//! The free placements with the most or the least contact: the engine of BF, WF, ADJ and MFA.
+//! The search for the free placements with the most or the least contact: the engine of BF, WF, ADJ
+//! and MFA.
 //!
-//! The set of all bases has one bit a base ([`BaseSet`]). A face of a placement touches something
-//! exactly if the next base on that side is not in the set. So shifts of the set tell, for 64 bases
-//! at once, which faces touch anything. That bounds the contact of each base, and only bases with a
-//! high bound are counted:
+//! The set of all bases has one bit per base ([`BaseSet`]). A face of a placement touches something
+//! exactly if the next base on that side is not in the set. Shifts of the set therefore find, for
+//! 64 bases at once, the faces that touch anything. That bounds the contact of each base, and only
+//! bases with a high bound are counted:
 //!
 //! ```text
 //!   . b b b #      bases of 1x1 between busy nodes #. The second b touches nothing on its left
-//!   # b b b b      and right: at most its lower and upper face count. Bases that touch something
+//!   # b b b b      or right: only its lower and upper faces can count. Bases that touch something
 //!   . # b . .      on every axis (corners) are counted first, the others only if their bound is
 //!                  not below the best so far
 //! ```
@@ -28,7 +29,7 @@ use crate::strategies::shared::contact::{most_contact, slab};
 pub(crate) struct ContactSearch {
     grid: Grid,
     bases: BaseSet,
-    /// By axis: the bases that touch something on the low and on the high side.
+    /// For each axis, the bases that touch something on the low and on the high side.
     edges: [[Vec<u64>; 2]; 3],
     /// The axes on which the current shape has faces, with the area of a face.
     faces: Vec<(usize, i64)>,
@@ -40,9 +41,9 @@ pub(crate) struct ContactSearch {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Touching {
     pub(crate) at: Cuboid,
-    /// With busy nodes and the border.
+    /// The contact with busy nodes and the border.
     pub(crate) contact: i64,
-    /// Whether a busy node is among what it touches.
+    /// True if it touches a busy node.
     pub(crate) is_beside: bool,
 }
 
@@ -52,17 +53,17 @@ impl ContactSearch {
         ContactSearch { grid, bases: BaseSet::new(grid), edges, faces: Vec::new(), counted: 0 }
     }
 
-    /// Takes note of a state; call it before the searches in that state.
+    /// Loads a state. Must be called before the searches in that state.
     pub(crate) fn load(&mut self, free: &Occupancy) {
         self.bases.load(free);
     }
 
-    /// The bases counted, and the words gone over.
+    /// Returns the number of bases counted and of words read.
     pub(crate) fn work(&self) -> Work {
         Work::of_boxes(self.counted) + Work::of_words(self.bases.words_touched())
     }
 
-    /// The placement with the most contact, the first in row-major order of those.
+    /// Returns the placement with the most contact, the first of equals in row-major order.
     pub(crate) fn most(&mut self, shape: Sides) -> Option<Scored> {
         let mut best: Option<Scored> = None;
         let key = |at: &Cuboid| [at.base[2], at.base[1], at.base[0]];
@@ -79,9 +80,9 @@ impl ContactSearch {
         best
     }
 
-    /// Calls `see` with placements that may have the most contact. It returns the least contact
-    /// that it still wants to see, and sees every placement that has at least that. With `first`,
-    /// nothing comes after a placement with all the contact that there can be.
+    /// Calls `see` with placements that may have the most contact. `see` returns the least contact
+    /// that is still of interest, and receives every placement with at least that. With `first`,
+    /// the search stops after a placement with the greatest possible contact.
     pub(crate) fn descend(
         &mut self,
         shape: Sides,
@@ -93,7 +94,8 @@ impl ContactSearch {
         }
         let perfect = most_contact(&self.grid, shape);
         let mut least = -1;
-        // First the bases that touch something on every axis: only they can be perfect.
+        // Starts with the bases that touch something on every axis, because only they can be
+        // perfect.
         for word in 0..self.bases.words().len() {
             for bit in ones(self.corners(word)) {
                 let Some(found) = self.count_at_least(word, bit, least, perfect) else { continue };
@@ -114,7 +116,7 @@ impl ContactSearch {
         }
     }
 
-    /// The placement with the least contact, the first in row-major order of those.
+    /// Returns the placement with the least contact, the first of equals in row-major order.
     pub(crate) fn least(&mut self, shape: Sides) -> Option<Scored> {
         if !self.compute(shape) {
             return None;
@@ -135,7 +137,7 @@ impl ContactSearch {
         best.map(|(contact, at)| Scored { score: -contact, at })
     }
 
-    /// The contact of a placement of the shape that was searched last, if it is free.
+    /// Returns the contact of a placement of the last searched shape, if it is free.
     pub(crate) fn at(&mut self, at: &Cuboid) -> Option<i64> {
         self.bases.contains(at.base).then(|| {
             let every =
@@ -144,7 +146,8 @@ impl ContactSearch {
         })
     }
 
-    /// Computes the bases of a shape and what they touch; false if there is no base.
+    /// Computes the bases of a shape and the faces that touch something. Returns false if there is
+    /// no base.
     fn compute(&mut self, shape: Sides) -> bool {
         self.faces.clear();
         if !self.bases.compute_loaded(shape) || !self.bases.any() {
@@ -161,35 +164,36 @@ impl ContactSearch {
         true
     }
 
-    /// The bases of a word that touch something on every axis.
+    /// Returns the bases of a word that touch something on every axis.
     #[inline]
     fn corners(&self, word: usize) -> u64 {
         let both = |axis: usize| self.edges[axis][0][word] | self.edges[axis][1][word];
         self.faces.iter().fold(self.bases.words()[word], |all, &(axis, _)| all & both(axis))
     }
 
-    /// The bases of a word that touch something on some axis.
+    /// Returns the bases of a word that touch something on some axis.
     #[inline]
     fn anywhere(&self, word: usize) -> u64 {
         let both = |axis: usize| self.edges[axis][0][word] | self.edges[axis][1][word];
         self.faces.iter().fold(0, |any, &(axis, _)| any | both(axis))
     }
 
-    /// Whether a base touches something on one side of an axis.
+    /// Returns true if a base touches something on one side of an axis.
     #[inline]
     fn touches(&self, axis: usize, side: usize, word: usize, bit: u32) -> bool {
         self.edges[axis][side][word] >> bit & 1 == 1
     }
 
-    /// The most contact that a base can have: the areas of all faces that touch something.
+    /// Returns the most contact that a base can have: the total area of the faces that touch
+    /// something.
     #[inline]
     fn bound(&self, word: usize, bit: u32) -> i64 {
         let of = |axis, side| i64::from(self.touches(axis, side, word, bit));
         self.faces.iter().map(|&(axis, area)| area * (of(axis, 0) + of(axis, 1))).sum()
     }
 
-    /// The contact of a base, if it is at least `least`. Counts down from `most`, face by face, and
-    /// gives up below `least`.
+    /// Counts the contact of a base, if it is at least `least`. Counts down from `most`, face by
+    /// face, and stops below `least`.
     fn count_at_least(&mut self, word: usize, bit: u32, least: i64, most: i64) -> Option<Touching> {
         self.counted += 1;
         let at = Cuboid::new(self.bases.point(word, bit), self.bases.shape());
@@ -210,8 +214,9 @@ impl ContactSearch {
         Some(Touching { at, contact, is_beside })
     }
 
-    /// The contact of a base, if it is below `below`. Counts up from a lower bound: a face that
-    /// touches something touches at least one node, and a face at the border touches it whole.
+    /// Counts the contact of a base, if it is below `below`. Counts up from a lower bound: a face
+    /// that touches something touches at least one node, and a face at the border touches it
+    /// completely.
     fn count_below(&mut self, word: usize, bit: u32, below: i64) -> Option<(i64, Cuboid)> {
         let at = Cuboid::new(self.bases.point(word, bit), self.bases.shape());
         let mut least = 0;
@@ -240,7 +245,7 @@ impl ContactSearch {
         Some((least, at))
     }
 
-    /// The contact of a face, and whether it touches a busy node.
+    /// Returns the contact of a face, and true if it touches a busy node.
     fn touched(&self, at: &Cuboid, (axis, area, side): (usize, i64, usize)) -> (i64, bool) {
         match slab(&self.grid, at, axis, side) {
             None => (area, false),
@@ -252,7 +257,7 @@ impl ContactSearch {
     }
 }
 
-/// Whether nothing but the border of a mesh lies beyond a face of a placement.
+/// Returns true if a face of a placement is at the border of a mesh.
 #[inline]
 fn is_at_border(grid: &Grid, at: &Cuboid, axis: usize, side: usize) -> bool {
     let border = if side == 0 { 0 } else { grid.side(axis) - at.sides[axis] };

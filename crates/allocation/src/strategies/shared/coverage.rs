@@ -1,15 +1,15 @@
-//! The coverage of a busy box: the bases at which a shape would hit it.
+//! The coverage of a busy box: the bases at which a shape would overlap it.
 //!
 //! ```text
-//!   side s = 3, busy x = 4..5:   . . c c C C . .     s hits the box from every base in 2..5
+//!   side s = 3, busy x = 4..5:   . . c c C C . .     s overlaps the box from each base in 2..5
 //! ```
 //!
-//! On an axis, a busy interval of length `len` at `start` is hit from `start - s + 1 ..= start +
-//! len - 1`. On an axis that does not wrap this is clipped to the canonical bases `0 ..= n - s`. On
-//! a ring it is taken modulo n and split at 0. A side that closes the ring has the one base 0,
-//! which every box covers.
+//! On an axis, a busy interval of length `len` at `start` is overlapped from `start - s + 1 ..=
+//! start + len - 1`. On an axis that does not wrap this is clipped to the canonical bases `0 ..= n
+//! - s`. On a ring it is taken modulo n and split at 0. A side that closes the ring has the one
+//! base 0, which every box covers.
 //!
-//! Cost: O(1) a box and axis.
+//! Cost: O(1) per box and axis.
 
 use pavior_mesh::{Cuboid, Grid, Sides};
 
@@ -23,7 +23,7 @@ pub(crate) struct AxisRange {
 }
 
 impl AxisRange {
-    /// No base.
+    /// An empty range.
     pub(crate) const EMPTY: AxisRange = AxisRange { low: 1, high: 0 };
 
     pub(crate) fn contains(self, at: u16) -> bool {
@@ -31,8 +31,8 @@ impl AxisRange {
     }
 }
 
-/// The covered canonical bases of a side on one axis, as up to two spans; the second only where a
-/// ring is passed at 0.
+/// Returns the covered canonical bases of a side on one axis, as up to two spans. There is a second
+/// span only if a ring is passed at 0.
 pub(crate) fn covered(
     grid: &Grid,
     axis: usize,
@@ -59,28 +59,27 @@ pub(crate) fn covered(
     if high < n { [span(low, high), None] } else { [span(low, n - 1), span(0, high - n)] }
 }
 
-/// A test whether a busy box covers any of some bases on one axis: [`covered`], asked of many
-/// boxes.
+/// A test that a busy box covers any of some bases on one axis: [`covered`], for many boxes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cover {
     axis: usize,
     low: u16,
-    /// The nodes of the placements at all of the bases.
+    /// The number of nodes of the placements at all of the bases.
     reach: u32,
-    /// The length of the ring; more than any axis where none wraps.
+    /// The length of the ring, or a number greater than any axis if it does not wrap.
     ring: u32,
 }
 
 impl Cover {
-    /// For the canonical bases of a range, which is not empty.
+    /// Creates the test for the canonical bases of a range that is not empty.
     pub(crate) fn new(grid: &Grid, axis: usize, side: u16, bases: AxisRange) -> Cover {
         let ring = if grid.wraps(axis) { u32::from(grid.side(axis)) } else { 1 << 16 };
         let reach = u32::from(bases.high - bases.low) + u32::from(side);
         Cover { axis, low: bases.low, reach, ring }
     }
 
-    /// Whether a busy box covers any of them: it begins on the placements' nodes, or these begin on
-    /// its own.
+    /// Returns true if a busy box covers any of them: it begins on the placements' nodes, or they
+    /// begin on its nodes.
     #[inline]
     pub(crate) fn is_by(&self, busy: &Cuboid) -> bool {
         let (start, length) = (u32::from(busy.base[self.axis]), u32::from(busy.sides[self.axis]));
@@ -90,10 +89,10 @@ impl Cover {
     }
 }
 
-/// A box of bases, one span an axis, none of which wraps.
+/// A box of bases, one span per axis, none of which wraps.
 pub(crate) type Piece = [AxisRange; 3];
 
-/// The coverages of a busy list for a shape: scratch memory that is filled once an orientation.
+/// The coverages of a busy list for a shape. Scratch memory that is filled once per orientation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CoverageList {
     pieces: Vec<Piece>,
@@ -116,19 +115,20 @@ impl CoverageList {
         }
     }
 
-    /// The pieces; every base in one of them is covered, every other canonical base is free.
+    /// Returns the pieces. Every base in one of them is covered, and every other canonical base is
+    /// free.
     pub(crate) fn pieces(&self) -> &[Piece] {
         &self.pieces
     }
 
-    /// Brings the pieces into ascending order of their first column.
+    /// Sorts the pieces by ascending first column.
     pub(crate) fn sort_by_column(&mut self) {
         self.pieces.sort_unstable_by_key(|piece| piece[0].low);
         let pieces = self.pieces.len() as u64;
         self.tested += pieces * u64::from(pieces.checked_ilog2().unwrap_or(0));
     }
 
-    /// The boxes whose coverages were computed, and n log n for each sort.
+    /// Returns the number of boxes whose coverages were computed, plus n log n for each sort.
     pub(crate) fn work(&self) -> Work {
         Work::of_boxes(self.tested)
     }

@@ -8,29 +8,29 @@ use pavior_mesh::{Grid, Sides};
 
 use super::ranked_shapes::sort_shapes;
 
-/// The boxes of exactly `nodes` nodes that fit the grid unturned, compact ones first. Compact is a
-/// small difference between the longest and the shortest side, on the axes of the grid that are
-/// longer than 1. Of equals, wider ones come before taller ones: lexicographically greater sides
-/// first. In 2D this is ASFF's order: 12 on 6x6 gives (4,3), (3,4), (6,2), (2,6).
+/// Returns the boxes of exactly `nodes` nodes that fit the grid unturned, compact ones first.
+/// Compact means a small difference between the longest and the shortest side, on the axes of the
+/// grid that are longer than 1. Among equals, wider ones come before taller ones: lexicographically
+/// greater sides first. In 2D this is ASFF's order: 12 on 6x6 gives (4,3), (3,4), (6,2), (2,6).
 pub(crate) fn factor_shapes(nodes: u32, grid: &Grid) -> Vec<Sides> {
     let mut shapes = Vec::new();
     factor_shapes_into(nodes, grid, &mut shapes);
     shapes
 }
 
-/// As [`factor_shapes`], in place of what `shapes` holds.
+/// Writes the [`factor_shapes`] to `shapes`, replacing its contents.
 pub(crate) fn factor_shapes_into(nodes: u32, grid: &Grid, shapes: &mut Vec<Sides>) {
     shapes.clear();
     shapes.extend(boxes(nodes, grid.sides()));
     sort_shapes(shapes, &|shape| spread(shape, grid).into());
 }
 
-/// The first of the [`factor_shapes`], found without allocating memory.
+/// Returns the first of the [`factor_shapes`] without allocating memory.
 pub(crate) fn most_compact(nodes: u32, grid: &Grid) -> Option<Sides> {
     boxes(nodes, grid.sides()).min_by_key(|&shape| (spread(shape, grid), Reverse(shape)))
 }
 
-/// The boxes of `nodes` nodes within some sides, in ascending order.
+/// Returns the boxes of `nodes` nodes within some sides, in ascending order.
 pub(crate) fn boxes(nodes: u32, within: Sides) -> impl Iterator<Item = Sides> + use<> {
     let [w, d, h] = within.map(u32::from);
     // The divisors of n up to `most` that leave no more than `room` for the other axes.
@@ -43,7 +43,7 @@ pub(crate) fn boxes(nodes: u32, within: Sides) -> impl Iterator<Item = Sides> + 
     })
 }
 
-/// The longest less the shortest side: small if the shape is compact.
+/// Returns the longest minus the shortest side, which is small if the shape is compact.
 fn spread(shape: Sides, grid: &Grid) -> u16 {
     let sides = (0..3).filter(|&axis| grid.side(axis) > 1).map(|axis| shape[axis]);
     sides.clone().max().unwrap_or(1) - sides.min().unwrap_or(1)

@@ -1,15 +1,15 @@
-//! A set of free nodes, pages or blocks, from which the next one is taken in a stated order.
+//! A set of free nodes, pages or blocks, from which the next one is taken in a defined order.
 //!
-//! The order is by place, or that of return. Published strategies keep such lists, and most papers
-//! do not say in which order. By place, which is the default, a grant depends on the state alone.
-//! In the order of return, the nodes of a job that has ended stay neighbours in the list, however
-//! far apart they lie on the machine.
+//! The order is by number or by time of release. Published strategies keep such lists, and most
+//! papers do not state the order. By number, which is the default, a grant depends only on the
+//! state. In the order of release, the nodes of a job that has ended stay adjacent in the list,
+//! even if they are far apart on the machine.
 //!
-//! Invariant: in the order of return, `next` and `previous` form one ring through the numbers of
+//! Invariant: in the order of release, `next` and `previous` form one ring through the numbers of
 //! the set.
 //!
-//! Cost: O(1) to put in, take out and step in the order of return. By place a step is that of a
-//! [`BitSet`].
+//! Cost: O(1) to insert, remove and step in the order of release. By number, a step costs as much
+//! as in a [`BitSet`].
 
 use pavior_kernel::{OptionSpec, Options, Values};
 
@@ -28,16 +28,16 @@ pub(crate) const FREE: OptionSpec = OptionSpec {
 /// The order in which numbers are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FreeOrder {
-    /// The least first.
+    /// The least number first.
     Sorted,
-    /// The one that has been in longest first.
+    /// The one inserted earliest first.
     Fifo,
-    /// The one that came last first.
+    /// The one inserted latest first.
     Lifo,
 }
 
 impl FreeOrder {
-    /// The order that the options name.
+    /// Returns the order that the options name.
     pub(crate) fn of(options: &Options) -> FreeOrder {
         match options.get("free") {
             "fifo" => FreeOrder::Fifo,
@@ -47,15 +47,15 @@ impl FreeOrder {
     }
 }
 
-/// Some of the numbers `0..n`.
+/// A subset of the numbers `0..n`.
 #[derive(Clone, Debug)]
 pub(crate) struct FreeSet {
     set: BitSet,
-    /// The order of return; `None` by place.
+    /// The order of release. `None` if the order is by number.
     returned: Option<ReturnOrder>,
 }
 
-/// A ring of numbers through `n`, which stands for its beginning and its end.
+/// A ring of numbers through `n`, which represents its beginning and its end.
 #[derive(Clone, Debug)]
 struct ReturnOrder {
     newest_first: bool,
@@ -64,7 +64,7 @@ struct ReturnOrder {
 }
 
 impl FreeSet {
-    /// None of the numbers `0..n`.
+    /// Creates an empty subset of the numbers `0..n`.
     pub(crate) fn new(n: u32, order: FreeOrder) -> FreeSet {
         let returned = (order != FreeOrder::Sorted).then(|| ReturnOrder {
             newest_first: order == FreeOrder::Lifo,
@@ -74,7 +74,7 @@ impl FreeSet {
         FreeSet { set: BitSet::new(n), returned }
     }
 
-    /// How many numbers are in it.
+    /// Returns the number of elements.
     pub(crate) fn len(&self) -> u32 {
         self.set.len()
     }
@@ -83,7 +83,7 @@ impl FreeSet {
         self.set.contains(number)
     }
 
-    /// Puts a number in, and says whether it was not there before.
+    /// Inserts a number. Returns true if it was not in the set before.
     pub(crate) fn insert(&mut self, number: u32) -> bool {
         let missing = self.set.insert(number);
         if let (Some(returned), true) = (&mut self.returned, missing) {
@@ -92,7 +92,7 @@ impl FreeSet {
         missing
     }
 
-    /// Takes a number out, and says whether it was there.
+    /// Removes a number. Returns true if it was in the set.
     pub(crate) fn remove(&mut self, number: u32) -> bool {
         let present = self.set.remove(number);
         if let (Some(returned), true) = (&mut self.returned, present) {
@@ -101,18 +101,18 @@ impl FreeSet {
         present
     }
 
-    /// Whether the least is taken first, whenever it came.
+    /// Returns true if the least number is always taken first.
     pub(crate) fn is_sorted(&self) -> bool {
         self.returned.is_none()
     }
 
-    /// Makes these its numbers, a bit each, of a set that is sorted.
+    /// Replaces the contents of a sorted set by the numbers of these bits.
     pub(crate) fn assign(&mut self, bits: &[u64]) {
         debug_assert!(self.is_sorted(), "the numbers come in no order");
         self.set.assign(bits);
     }
 
-    /// The number after another one that is in it, or the first one.
+    /// Returns the number after another one in the set, or the first one.
     pub(crate) fn after(&self, number: Option<u32>) -> Option<u32> {
         match &self.returned {
             None => self.set.next(number.map_or(0, |number| number + 1)),
@@ -124,12 +124,12 @@ impl FreeSet {
         }
     }
 
-    /// The numbers in their order.
+    /// Returns the numbers in their order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> {
         std::iter::successors(self.after(None), |&number| self.after(Some(number)))
     }
 
-    /// The words of memory that a step reads.
+    /// Returns the number of memory words that a step reads.
     pub(crate) fn words(&self, from: Option<u32>, to: u32) -> u64 {
         match self.returned {
             None => u64::from(to / 64 - from.map_or(0, |from| (from + 1) / 64) + 1),

@@ -1,14 +1,14 @@
-//! One-dimensional allocation: the nodes of the machine in a linear order, of which a job gets
-//! some.
+//! One-dimensional allocation, in which a job gets nodes from a linear order of the machine.
 //!
 //! ```text
-//!   free ranks, 3 asked for:   0 1 . . 4 5 6 . 8 .
+//!   free ranks, 3 requested:   0 1 . . 4 5 6 . 8 .
 //!   sorted: 0 1 4      min-span and best: 4 5 6
 //! ```
 //!
-//! Invariant: `ranks` is ascending, so that a window of it is a stretch of the line.
+//! Invariant: `ranks` is ascending, so a window of it is an interval of the line.
 //!
-//! Cost: O(N) a question; O(count log count) more to sort the nodes, unless the order is row-major.
+//! Cost: O(N) per question, plus O(count log count) to sort the nodes unless the order is
+//! row-major.
 
 use std::sync::Arc;
 
@@ -36,14 +36,14 @@ fn is_order(text: &str) -> bool {
     matches!(text, "row-major" | "snake" | "hilbert") || numbers(text).is_some()
 }
 
-/// The numbers of a list such as `0-1-3-2`.
+/// Reads the numbers of a list such as `0-1-3-2`.
 fn numbers(text: &str) -> Option<Vec<NodeId>> {
     let digits = |number: &str| number.bytes().all(|byte| byte.is_ascii_digit());
     let number = |number: &str| number.parse().ok().filter(|_| digits(number)).map(NodeId);
     text.split('-').map(number).collect()
 }
 
-/// Whether the option `order` fits a grid: a list must name every node once.
+/// Checks that the option `order` fits a grid. A list must name every node once.
 pub(crate) fn supports(grid: &Grid, options: &Options) -> Result<(), Unsupported> {
     let Some(mut listed) = numbers(options.get("order")) else { return Ok(()) };
     listed.sort_unstable();
@@ -54,7 +54,7 @@ pub(crate) fn supports(grid: &Grid, options: &Options) -> Result<(), Unsupported
     }
 }
 
-/// The order that the options name.
+/// Returns the order that the options name.
 fn order_of(grid: &Grid, options: &Options) -> Vec<NodeId> {
     match options.get("order") {
         "row-major" => order::row_major(grid),
@@ -64,15 +64,15 @@ fn order_of(grid: &Grid, options: &Options) -> Vec<NodeId> {
     }
 }
 
-/// Which free nodes of the order a job gets.
+/// The rule that selects free nodes along the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Packing {
     /// The first ones.
     Sorted,
-    /// Those with the least distance from the first to the last; of equals the first.
+    /// The nodes with the least distance from the first to the last; of equals, the first ones.
     MinSpan,
-    /// The first ones of the shortest run of consecutive free nodes that is long enough; of equally
-    /// short runs the first. `MinSpan` if no run is long enough.
+    /// The first nodes of the shortest run of consecutive free nodes that is long enough; of
+    /// equally short runs, the first. `MinSpan` if no run is long enough.
     Best,
 }
 
@@ -80,7 +80,7 @@ pub(crate) enum Packing {
 #[derive(Clone, Debug)]
 pub(crate) struct LinearOrder {
     grid: Grid,
-    /// The nodes by rank; empty for row-major, where a node's rank is its number.
+    /// The nodes by rank. Empty for row-major order, in which a node's rank is its number.
     nodes: Arc<[NodeId]>,
     /// The ranks of the free nodes, ascending.
     ranks: Vec<u32>,
@@ -97,7 +97,7 @@ impl LinearOrder {
         LinearOrder { grid, nodes: nodes.into(), ranks, chosen, work: Work::default() }
     }
 
-    /// The runs along x of `count` free nodes; `None` if fewer are free.
+    /// Returns the runs along x of `count` free nodes, or `None` if fewer are free.
     pub(crate) fn find(
         &mut self,
         free: &Occupancy,
@@ -135,13 +135,13 @@ impl LinearOrder {
         Some(self.place(first, count))
     }
 
-    /// Boxes: nodes looked at, once to list the free ones and once to choose among them. Words:
-    /// those that free nodes were read from.
+    /// Returns the work. Boxes: nodes visited, once to list the free ones and once to choose among
+    /// them. Words: those from which free nodes were read.
     pub(crate) fn work(&self) -> Work {
         self.work
     }
 
-    /// The placement of `count` free nodes from the `first` one on.
+    /// Returns the placement of `count` free nodes, beginning with the `first` one.
     fn place(&mut self, first: usize, count: usize) -> Placement {
         let ranks = &self.ranks[first..first + count];
         if self.nodes.is_empty() {
@@ -154,13 +154,13 @@ impl LinearOrder {
     }
 }
 
-/// Where the first window of `count` ranks with the least span begins.
+/// Returns the beginning of the first window of `count` ranks with the least span.
 fn min_span(ranks: &[u32], count: usize) -> usize {
     let span = |&first: &usize| ranks[first + count - 1] - ranks[first];
     (0..=ranks.len() - count).min_by_key(span).expect("enough nodes are free")
 }
 
-/// Where the first of the shortest runs of at least `count` consecutive ranks begins.
+/// Returns the beginning of the first of the shortest runs of at least `count` consecutive ranks.
 fn shortest_run(ranks: &[u32], count: usize) -> Option<usize> {
     let mut best: Option<(usize, usize)> = None;
     let mut start = 0;
@@ -188,7 +188,7 @@ impl Linear {
         Linear { order: LinearOrder::new(grid, nodes), packing }
     }
 
-    /// Along the order that the options name.
+    /// Creates the strategy with the order that the options name.
     pub(crate) fn boxed(grid: &Grid, options: &Options, packing: Packing) -> BoxedStrategy {
         Box::new(Linear::new(*grid, order_of(grid, options), packing))
     }
@@ -214,7 +214,8 @@ impl MachineStrategy for Linear {}
 mod tests {
     use super::*;
 
-    /// Every set of free ranks of a line of ten, every count: the rules by their definitions.
+    /// Compares the rules with their definitions, for every set of free ranks of a line of ten, and
+    /// every count.
     #[test]
     fn spans_and_runs_by_brute_force() {
         for set in 1u32..1 << 10 {
@@ -226,7 +227,7 @@ mod tests {
                 let first = min_span(&ranks, count);
                 assert_eq!(spans.iter().position(|&span| span == least), Some(first));
 
-                // A run begins where the rank before is not free.
+                // A run begins where the previous rank is not free.
                 let begins = |rank: u32| rank == 0 || set >> (rank - 1) & 1 == 0;
                 let length = |rank: u32| (set >> rank).trailing_ones() as usize;
                 let run = ranks
@@ -235,7 +236,7 @@ mod tests {
                     .min_by_key(|&&rank| length(rank))
                     .map(|&rank| ranks.iter().position(|&other| other == rank).unwrap());
                 assert_eq!(shortest_run(&ranks, count), run);
-                // The first run that is long enough is the first window of the least span.
+                // The first run that is long enough is the first window with the least span.
                 let fits = |&&rank: &&u32| length(rank) >= count;
                 if let Some(rank) = ranks.iter().find(fits) {
                     assert_eq!(ranks[first], *rank);

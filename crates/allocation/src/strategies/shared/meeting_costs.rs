@@ -1,17 +1,18 @@
-//! What the placements of a shape cost, if each place that a placement meets has a cost.
+//! The costs of the placements of a shape, if each place that a placement overlaps has a cost.
 //!
-//! The placements that meet a place have their bases in a box. The table keeps differences: a place
-//! changes the corners of its box of bases alone, and one pass an axis makes costs of them.
+//! The placements that overlap a place have their bases in a box. The table stores differences: a
+//! place changes only the corners of its box of bases, and one pass per axis converts them to
+//! costs.
 //!
 //! ```text
-//!   bases that meet the place:   0 1 2 3 4 5       cost 7 for 1 to 3
+//!   bases that overlap it:       0 1 2 3 4 5       cost 7 for 1 to 3
 //!   differences:                 . + . . - .       +7 at 1, -7 at 4
 //! ```
 //!
-//! On a ring the box may pass 0: there it is two, of which the second begins at 0.
+//! On a ring the box may pass 0. Then it becomes two boxes, and the second begins at 0.
 //!
-//! Cost: O(sum of the sides) a shape; at most 27 cells a place, mostly 4 in two dimensions and 8 in
-//! three; O(N) for the passes; O(1) a placement.
+//! Cost: O(sum of the sides) per shape; at most 27 cells per place, mostly 4 in two dimensions and
+//! 8 in three; O(N) for the passes; O(1) per placement.
 
 use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, Sides};
 
@@ -24,17 +25,17 @@ pub(crate) struct MeetingCosts {
     grid: Grid,
     /// The shape of the placements.
     placed: Sides,
-    /// By node: a difference, or a cost after [`MeetingCosts::sum`].
+    /// For each node, a difference, or a cost after [`MeetingCosts::sum`].
     cells: Vec<i64>,
     /// Scratch, by axis and base of a place on it.
     steps: [Vec<Steps>; 3],
 }
 
-/// Where on an axis the placements begin and cease to meet a place.
+/// The coordinates on an axis at which the placements begin and cease to overlap a place.
 #[derive(Clone, Copy, Debug, Default)]
 struct Steps {
     count: usize,
-    /// How far the coordinate's cells lie from those of 0, and whether placements cease there.
+    /// The offset of the coordinate's cells from those of 0, and true if placements cease there.
     all: [(usize, bool); 3],
 }
 
@@ -43,14 +44,14 @@ impl MeetingCosts {
         MeetingCosts { grid, placed: [1; 3], cells: Vec::new(), steps: Default::default() }
     }
 
-    /// Begins with the placements of a shape, which fits the grid. None costs anything yet.
+    /// Starts with the placements of a shape that fits the grid, all with cost 0.
     pub(crate) fn begin(&mut self, placed: Sides) {
         self.placed = placed;
         self.cells.clear();
         self.cells.resize(self.grid.nodes() as usize, 0);
     }
 
-    /// Adds places: at each of the bases the shape that was last computed for them.
+    /// Adds places: the shape of the set, at each of its bases.
     pub(crate) fn add(&mut self, places: &BaseSet, cost: i64) {
         let mut stride = 1;
         for axis in 0..3 {
@@ -84,7 +85,7 @@ impl MeetingCosts {
         }
     }
 
-    /// Makes costs of the differences, after the last place.
+    /// Converts the differences to costs, after the last place.
     pub(crate) fn sum(&mut self) {
         let [w, d, h] = self.grid.sides().map(usize::from);
         for row in self.cells.chunks_exact_mut(w) {
@@ -102,14 +103,14 @@ impl MeetingCosts {
         }
     }
 
-    /// What the placement at a base costs.
+    /// Returns the cost of the placement at a base.
     pub(crate) fn of(&self, [x, y, z]: Coordinates) -> i64 {
         let [w, d, _] = self.grid.sides().map(usize::from);
         self.cells[usize::from(x) + w * (usize::from(y) + d * usize::from(z))]
     }
 }
 
-/// Adds to each line the one before it.
+/// Adds to each line the previous one.
 fn sum_lines(cells: &mut [i64], length: usize) {
     for at in (length..cells.len()).step_by(length) {
         let (before, line) = cells[at - length..at + length].split_at_mut(length);

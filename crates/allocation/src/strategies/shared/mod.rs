@@ -1,5 +1,5 @@
-//! Searches, sets and lists that several strategies use. What one strategy alone uses stands with
-//! it.
+//! Searches, sets and lists that several strategies use. Code of a single strategy is in that
+//! strategy's module.
 
 pub(crate) mod base_search;
 pub(crate) mod bit_set;

@@ -4,9 +4,10 @@
 //!   busy in [x0,x1) x [y0,y1) = s[x1,y1] - s[x0,y1] - s[x1,y0] + s[x0,y0]
 //! ```
 //!
-//! Along axes that wrap the table is doubled, so that a box that passes the end is one box of it.
+//! Along axes that wrap the table is doubled, so that a box that passes the end is one box of the
+//! table.
 //!
-//! Cost: O(N) to load a state, up to 8 N on tori; O(1) a box.
+//! Cost: O(N) to load a state, up to 8 N on tori; O(1) per box.
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, NodeId, Occupancy, Scan, Sides};
 
@@ -19,14 +20,14 @@ pub(crate) struct PrefixSums {
     grid: Grid,
     /// Extents of the table, one more than the coordinates it covers.
     extents: [usize; 3],
-    /// `sums[x, y, z]`: busy nodes with coordinates below x, y and z.
+    /// `sums[x, y, z]`: the number of busy nodes with coordinates below x, y and z.
     sums: Vec<u32>,
-    /// Scratch: the same for the current row alone.
+    /// Scratch: the same for the current row only.
     line: Vec<u32>,
     work: Work,
 }
 
-/// By byte: how many of its lowest 1, 2, .. 8 bits are ones.
+/// For each byte, the number of ones among its lowest 1, 2, .. 8 bits.
 const PREFIXES: [[u8; 8]; 256] = {
     let mut prefixes = [[0; 8]; 256];
     let mut byte = 0;
@@ -73,7 +74,7 @@ impl PrefixSums {
         }
     }
 
-    /// The prefix sums of one row, again behind its end on a ring.
+    /// Computes the prefix sums of one row, repeated after its end on a ring.
     fn count_row(&mut self, free: &Occupancy, from: usize, w: usize) {
         let mut sum = 0;
         for first in (0..w).step_by(64) {
@@ -96,7 +97,7 @@ impl PrefixSums {
         self.sums[x + self.extents[0] * (y + self.extents[1] * z)]
     }
 
-    /// The number of busy nodes of a box.
+    /// Returns the number of busy nodes of a box.
     pub(crate) fn busy_in(&self, cuboid: &Cuboid) -> u32 {
         let [x0, y0, z0] = cuboid.base.map(usize::from);
         let [a, b, c] = cuboid.sides.map(usize::from);
@@ -107,14 +108,15 @@ impl PrefixSums {
         plane(z1) - plane(z0)
     }
 
-    /// The contact score of a free box, as [`contact`](crate::strategies::shared::contact::contact)
-    /// has it, in O(1): a face is a box one node thick.
+    /// Returns the contact score of a free box, as
+    /// [`contact`](crate::strategies::shared::contact::contact) does, in O(1): a face is a box one
+    /// node thick.
     pub(crate) fn contact(&self, cuboid: &Cuboid) -> i64 {
         let touching = |slab: Cuboid| i64::from(self.busy_in(&slab));
         faces(&self.grid, cuboid).map(|(slab, area)| slab.map_or(area, touching)).sum()
     }
 
-    /// The first base, in scan order, at which a shape is free. O(bases).
+    /// Returns the first base, in scan order, at which a shape is free. O(bases).
     pub(crate) fn first(&mut self, shape: Sides, scan: Scan) -> Option<Coordinates> {
         let mut tested = 0;
         let mut bases = scan.bases(self.grid, shape).inspect(|_| tested += 1);
@@ -124,7 +126,7 @@ impl PrefixSums {
         found
     }
 
-    /// The cells filled, and the bases tested by [`PrefixSums::first`]. Callers of
+    /// Returns the number of cells filled and of bases tested by [`PrefixSums::first`]. Callers of
     /// [`PrefixSums::busy_in`] count their own questions.
     pub(crate) fn work(&self) -> Work {
         self.work

@@ -1,7 +1,7 @@
-//! A strategy made of a rule over First Fit's search.
+//! A strategy made from a rule over First Fit's search.
 //!
-//! The wrapper tells the search of every grant and release. The rule is all that differs between
-//! such strategies.
+//! The wrapper passes every grant and release to the search. Such strategies differ only in the
+//! rule.
 
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Occupancy, Request};
@@ -11,9 +11,9 @@ use crate::strategies::shared::base_search::BaseSearch;
 use crate::strategy::MachineStrategy;
 use crate::{Placement, Strategy, Work};
 
-/// Which boxes are searched for, and in which order.
+/// The choice and order of the boxes to search.
 pub(crate) trait SearchRule: Clone + Send + Sync + 'static {
-    /// The placement of a request. The rule loads the state into the search when it needs it.
+    /// Finds the placement of a request. The rule loads the state into the search when it needs it.
     fn find(
         &mut self,
         search: &mut BaseSearch,
@@ -21,13 +21,13 @@ pub(crate) trait SearchRule: Clone + Send + Sync + 'static {
         request: &Request,
     ) -> Option<Placement>;
 
-    /// What the rule has looked at itself, beside what the search counts.
+    /// Returns the work of the rule itself, in addition to the counts of the search.
     fn work(&self) -> Work {
         Work::default()
     }
 }
 
-/// A strategy made of a rule and the search that it uses.
+/// A strategy made from a rule and the search that it uses.
 #[derive(Clone)]
 pub(crate) struct SearchStrategy<R> {
     search: BaseSearch,
@@ -35,7 +35,7 @@ pub(crate) struct SearchStrategy<R> {
 }
 
 impl<R: SearchRule> SearchStrategy<R> {
-    /// The strategy for an empty machine, as the registry wants it.
+    /// Creates the boxed strategy for an empty machine.
     pub(crate) fn boxed(search: BaseSearch, rule: R) -> BoxedStrategy {
         Box::new(SearchStrategy { search, rule })
     }

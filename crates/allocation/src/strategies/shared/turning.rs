@@ -1,7 +1,7 @@
-//! Which orientations of a request a strategy tries.
+//! The orientations of a request that a strategy tries.
 //!
 //! ```text
-//!   turn=none:   3x2          turn=all:   3x2, 2x3          in space up to six
+//!   turn=none:   3x2          turn=all:   3x2, 2x3          in 3D up to six
 //! ```
 
 use std::ops::Deref;
@@ -11,10 +11,10 @@ use pavior_mesh::{Grid, RefusalKey, Request, Sides, ascending, orientations};
 
 use crate::claim::{BoxGroup, Over};
 
-/// Whether a strategy tries the other orientations of a request when the given one has no base.
+/// The orientations of a request that a strategy tries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
-    /// Only the orientation asked for.
+    /// Only the requested orientation.
     None,
     /// Every distinct permutation, in the order of the TBL paper.
     All,
@@ -48,10 +48,10 @@ impl Deref for FewShapes {
     }
 }
 
-/// The option `turn`, off unless asked for.
+/// The option `turn`, off by default.
 pub const TURN_OFF: OptionSpec = OptionSpec { default: "none", ..TURN_ON };
 
-/// The option `turn`, on unless asked otherwise.
+/// The option `turn`, on by default.
 pub const TURN_ON: OptionSpec = OptionSpec {
     key: "turn",
     values: Values::OneOf(&["none", "all"]),
@@ -60,10 +60,10 @@ pub const TURN_ON: OptionSpec = OptionSpec {
     bare: false,
 };
 
-/// The option `turn` of strategies that score bases, off unless asked for.
+/// The option `turn` of strategies that score bases, off by default.
 pub const TURN_BEST_OFF: OptionSpec = OptionSpec { default: "none", ..TURN_BEST_ON };
 
-/// The option `turn` of strategies that score bases, on unless asked otherwise.
+/// The option `turn` of strategies that score bases, on by default.
 pub const TURN_BEST_ON: OptionSpec = OptionSpec {
     values: Values::OneOf(&["none", "all", "best"]),
     meaning: "which orientations are tried: the first that fits is taken (all), or the best base \
@@ -71,7 +71,7 @@ pub const TURN_BEST_ON: OptionSpec = OptionSpec {
     ..TURN_ON
 };
 
-/// Which orientations a best score is the best of.
+/// Returns the orientations among which the best score is chosen.
 pub fn turn_over(options: &Options) -> Over {
     match options.get("turn") {
         "best" => Over::AllShapes,
@@ -80,7 +80,7 @@ pub fn turn_over(options: &Options) -> Over {
 }
 
 impl Turn {
-    /// The turning that the option `turn` names.
+    /// Returns the turning that the option `turn` names.
     pub fn of(options: &Options) -> Turn {
         match options.get("turn") {
             "none" => Turn::None,
@@ -88,20 +88,21 @@ impl Turn {
         }
     }
 
-    /// The name under which a shape's refusal is remembered: one for all orientations.
+    /// Returns the key for remembering a shape's refusal: one for all orientations.
     #[inline]
     pub fn name(self, shape: Sides) -> RefusalKey {
         RefusalKey::Ordered(if self == Turn::All { ascending(shape) } else { shape })
     }
 
-    /// The orientations of a request to try, in order, those that can fit the grid only.
+    /// Returns the orientations of a request to try, in order. Only those that can fit the grid are
+    /// included.
     pub fn shapes(self, grid: Grid, request: &Request) -> impl Iterator<Item = Sides> + use<> {
         let shapes = request.shape.map(|shape| self.of_shape(shape)).unwrap_or_default();
         let FewShapes { list, count } = shapes;
         list.into_iter().take(count).filter(move |&sides| grid.fits(sides))
     }
 
-    /// The orientations of a shape to try, in order, whether they fit or not.
+    /// Returns the orientations of a shape to try, in order, including those that do not fit.
     #[inline]
     pub fn of_shape(self, shape: Sides) -> FewShapes {
         match self {
@@ -111,7 +112,7 @@ impl Turn {
     }
 }
 
-/// The family of a strategy that grants the request's box, turned or not as its options say.
+/// Returns the family of a strategy that grants the requested box, turned according to its options.
 pub fn box_family(request: &Request, grid: &Grid, options: &Options) -> Vec<BoxGroup> {
     Turn::of(options).shapes(*grid, request).map(BoxGroup::cuboid).collect()
 }

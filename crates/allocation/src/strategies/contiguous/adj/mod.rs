@@ -1,8 +1,8 @@
-//! Adjacency: of the free placements at the corners that busy boxes make, the one with the highest
-//! boundary value, that is with most contact to busy nodes and the border.
+//! Adjacency: among the free placements at the corners of busy boxes, take the one with the highest
+//! boundary value, that is, the most contact with busy nodes and the border.
 //!
-//! Misses nothing, and nothing scores better. On each axis the candidates are the coordinates at
-//! which the placement touches a busy box or the border, or is flush with a busy box's edge:
+//! Misses nothing, and no placement scores better. On each axis the candidates are the coordinates
+//! at which the placement touches a busy box or the border, or is flush with a busy box's edge:
 //!
 //! ```text
 //!         S S S S         a side of p = 3 nodes and a busy box x1..x2
@@ -12,25 +12,26 @@
 //!                 P P P   x2 + 1       touches it from the right
 //! ```
 //!
-//! and 0 and W - p for the border. Slide a free placement left and down until it is stuck: it is at
-//! such corners on every axis, so none is missed. Along one axis the boundary value is piecewise
-//! linear and bends only at these coordinates. So the best of them is the best of all, and the
-//! first of them in scan order is the first of all.
+//! and 0 and W - p for the border. A free placement that is moved left and down until it is stuck
+//! is at such a corner on every axis, so none is missed. Along one axis the boundary value is
+//! piecewise linear and bends only at these coordinates. The best candidate is therefore the best
+//! placement, and the first such candidate in scan order is the first such placement.
 //!
-//! So the answer is Best Fit's, turned, and the engine is Best Fit's: O(N/64 log(side)) and
-//! O(surface) for each base that is counted.
+//! The answer therefore equals that of Best Fit with turning, and the engine is the one of Best
+//! Fit: O(N/64 log(side)), and O(surface) for each base that is scored.
 //!
-//! Cost of `plain`: up to 4B + 2 candidates an axis for B busy boxes (never more than the axis has
-//! bases). For each combination it looks at the boxes near its plane and its line: O(B^3) in a
-//! plane, O(B^4) in space. Memory depends on B only; granting is O(1), releasing O(B).
+//! Cost of `plain`: up to 4B + 2 candidates per axis for B busy boxes (never more than the axis has
+//! bases). For each combination it tests the boxes near its plane and its line: O(B^3) in 2D,
+//! O(B^4) in 3D. Memory depends on B only; a grant is O(1), a release O(B).
 //!
 //! Source: Das Sharma & Pradhan, "Submesh allocation in mesh multicomputers using busy-list: a
 //! best-fit approach with complete recognition capability", JPDC 36(2), 1996. Only its abstract was
-//! at hand; the candidates are a reconstruction. Corners of single busy boxes are not enough to be
-//! complete, so every x is combined with every y; the flush ones are the project's own, without
-//! them the best is missed. The MFA paper says that ADJ takes the *least* contact; the abstract
-//! says the highest. Which orientation is not said: the first that has a free base here, or with
-//! `over=all` the one with the best score (ties: the earlier orientation).
+//! available; the candidates are a reconstruction. Corners of single busy boxes are not enough to
+//! be complete, so every x is combined with every y. The flush candidates are the project's own;
+//! without them the best placement can be missed. The MFA paper says that ADJ takes the *least*
+//! contact; the abstract says the highest. The abstract does not say which orientation is used.
+//! Here it is the first that has a free base, or with `over=all` the one with the best score (ties:
+//! the earlier orientation).
 
 mod plain;
 
@@ -84,7 +85,8 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     Contiguous::new(grid, options, rule).over(over(options)).exact().boxed()
 }
 
-/// The same placements from the set of all bases; by the plain search where candidates are few.
+/// Finds the same placements from the set of all bases, or by the plain search if candidates are
+/// few.
 #[derive(Clone)]
 struct Engine {
     plain: Adjacency,

@@ -1,4 +1,4 @@
-//! Adjacency's plain search: every corner that the busy boxes make, over lists of boxes.
+//! Adjacency's plain search: tries every corner of the busy boxes, using lists of boxes.
 
 use pavior_mesh::{Cuboid, Grid, Sides, volume};
 
@@ -11,25 +11,25 @@ pub(super) struct Adjacency {
     grid: Grid,
     /// Scratch: the candidate coordinates on each axis, ascending.
     candidates: [Vec<u16>; 3],
-    /// Scratch: the boxes that matter for any candidate, for one z, and for one z and y.
+    /// Scratch: the boxes that are relevant for any candidate, for one z, and for one z and y.
     near: [Vec<Near>; 3],
-    /// Boxes held against a coordinate or a placement, and these placements.
+    /// Boxes compared with a coordinate or a placement, and these placements.
     tested: u64,
 }
 
-/// A busy box as seen along the axes considered so far.
+/// A busy box relative to the axes considered so far.
 #[derive(Clone, Copy)]
 struct Near {
     held: Cuboid,
-    /// Nodes that the placement shares with the box.
+    /// Number of nodes that the placement shares with the box.
     shared: i64,
-    /// Faces of the placement's nodes that touch the box.
+    /// Number of faces of the placement's nodes that touch the box.
     touching: i64,
 }
 
 impl Near {
-    /// The same with one more axis, on which the placement shares some coordinates with the box and
-    /// touches some.
+    /// Extends the relation by one axis, on which the placement shares some coordinates with the
+    /// box and touches some.
     fn along(self, shares: i64, touches: i64) -> Near {
         let touching = self.shared * touches + self.touching * shares;
         Near { shared: self.shared * shares, touching, ..self }
@@ -42,14 +42,16 @@ impl Adjacency {
         Adjacency { grid, candidates, near, tested: 0 }
     }
 
-    /// Whether trying all candidates among so many boxes is less work than going over all nodes.
+    /// Returns true if trying all candidates among this many boxes is less work than visiting all
+    /// nodes.
     pub(super) fn is_short(grid: &Grid, boxes: usize) -> bool {
         let candidates: usize =
             (0..3).map(|axis| (4 * boxes + 2).min(usize::from(grid.side(axis)))).product();
         candidates * (boxes + 1) <= grid.nodes() as usize / 16
     }
 
-    /// The best free placement of a shape that fits the grid: the first in scan order.
+    /// Finds the best free placement of a shape that fits the grid, the first of equals in scan
+    /// order.
     fn best_of(&mut self, busy: &[Cuboid], shape: Sides) -> Option<(i64, Cuboid)> {
         for (axis, &side) in shape.iter().enumerate() {
             self.list_candidates(busy, axis, side);
@@ -80,7 +82,7 @@ impl Adjacency {
         best
     }
 
-    /// The coordinates at which a side touches or is flush with a busy box or the border.
+    /// Lists the coordinates at which a side touches or is flush with a busy box or the border.
     fn list_candidates(&mut self, busy: &[Cuboid], axis: usize, side: u16) {
         let (n, starts) = (i32::from(self.grid.side(axis)), self.grid.starts(axis, side));
         let ring = self.grid.wraps(axis) && i32::from(side) < n;
@@ -105,8 +107,8 @@ impl Adjacency {
         list.dedup();
     }
 
-    /// Keeps of the boxes of one level those that a placement at a coordinate of this axis may
-    /// share nodes with or touch.
+    /// Keeps those boxes of one level that a placement at a coordinate of this axis may overlap or
+    /// touch.
     fn narrow(&mut self, level: usize, axis: usize, at: u16, side: u16) {
         let (from, to) = self.near.split_at_mut(level + 1);
         to[0].clear();
@@ -120,7 +122,7 @@ impl Adjacency {
         }
     }
 
-    /// The boundary value of a placement, if it is free.
+    /// Returns the boundary value of a placement, if it is free.
     fn score(&mut self, at: &Cuboid) -> Option<i64> {
         let mut score = border(&self.grid, at);
         self.tested += 1;
@@ -137,8 +139,8 @@ impl Adjacency {
     }
 }
 
-/// How many coordinates of an axis a side at a base shares with a box, and how many of its two
-/// outer neighbours lie in the box.
+/// Returns the number of coordinates of an axis that a side at a base shares with a box, and the
+/// number of its two outer neighbors that are in the box.
 fn relate(grid: &Grid, axis: usize, held: &Cuboid, at: u16, side: u16) -> (i64, i64) {
     let n = i64::from(grid.side(axis));
     let (low, end) = (i64::from(at), i64::from(at) + i64::from(side));
@@ -157,7 +159,7 @@ fn relate(grid: &Grid, axis: usize, held: &Cuboid, at: u16, side: u16) -> (i64, 
     (shares, inside(low - 1) + inside(end))
 }
 
-/// The faces of a placement's nodes at the border.
+/// Counts the faces of a placement's nodes at the border.
 fn border(grid: &Grid, at: &Cuboid) -> i64 {
     let mut faces = 0;
     for axis in (0..3).filter(|&axis| grid.side(axis) > 1 && !grid.wraps(axis)) {

@@ -1,9 +1,10 @@
-//! Bases and the bases beside them, for the readings `base` and `area` of Best Fit.
+//! Bases and their neighboring bases, for the readings `base` and `area` of Best Fit.
 
 use pavior_mesh::{Coordinates, Grid, NodeId, Scan, Sides};
 
-/// The neighbours of a canonical base among the canonical bases of its shape, in both directions of
-/// each axis; `None` beyond an end. An axis of one node, or a ring that the shape closes, has none.
+/// Returns the neighbors of a canonical base among the canonical bases of its shape, in both
+/// directions of each axis, or `None` beyond an end. An axis of one node, or a ring that the shape
+/// closes, has no neighbors.
 pub(crate) fn neighbours(
     grid: &Grid,
     base: Coordinates,
@@ -28,7 +29,7 @@ pub(crate) fn neighbours(
     })
 }
 
-/// The number of neighbours of a base that are no bases, or lie beyond an end.
+/// Returns the number of neighbors of a base that are not bases, or are beyond an end.
 pub(crate) fn closed_neighbours(
     grid: &Grid,
     base: Coordinates,
@@ -38,7 +39,8 @@ pub(crate) fn closed_neighbours(
     neighbours(grid, base, shape).filter(|at| at.is_none_or(|at| !is_base(at))).count() as i64
 }
 
-/// The number of bases connected with a base, itself included: slow and obvious, for the judge.
+/// Returns the number of bases connected with a base, itself included. Slow and obvious, for the
+/// oracle.
 pub(crate) fn region(
     grid: &Grid,
     base: Coordinates,
@@ -59,10 +61,10 @@ pub(crate) fn region(
     count
 }
 
-/// The connected regions of the bases of a shape, all labelled at once in O(N); scratch memory.
+/// The connected regions of the bases of a shape, all labeled at once in O(N). Scratch memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Regions {
-    /// By node: the size of the region that it is a base of, or 0.
+    /// For each node, the size of its region if it is a base, otherwise 0.
     sizes: Vec<u32>,
     members: Vec<Coordinates>,
 }
@@ -109,7 +111,7 @@ impl Regions {
         }
     }
 
-    /// The size of the region of a base.
+    /// Returns the size of the region of a base.
     pub(crate) fn size(&self, base: NodeId) -> u32 {
         self.sizes[base.index()]
     }

@@ -1,8 +1,8 @@
-//! Best Fit: of all free bases, the one at which the placement touches most.
+//! Best Fit: among all free bases, take the one whose placement has the most contact.
 //!
-//! Misses nothing of the orientation asked for; with `turn=all` the best base of the first
-//! orientation that fits is taken, with `turn=best` the best over all orientations. The first base
-//! in row-major order wins a tie. Three readings of "most busy neighbours":
+//! Misses no free base of the requested orientation. With `turn=all` it takes the best base of the
+//! first orientation that fits, with `turn=best` the best over all orientations. The first base in
+//! row-major order wins a tie. There are three readings of "most busy neighbours":
 //!
 //! ```text
 //!   frame (default)      base                     area
@@ -12,17 +12,17 @@
 //!     + +   that touch            bases                     then as `base`
 //! ```
 //!
-//! Two searches give the same answers. The engine takes the set of all bases, O(N/64 log(side)),
-//! and counts the contact of those that touch most, O(surface) each. `plain`, and the readings
-//! `base` and `area`: O(N) to fill a table of prefix sums, then O(1) a base for its test and for
-//! its score, since a face is a box one node thick. `area` labels the components of the bases in
-//! O(N) more. Zhu quotes O(N).
+//! Two searches give the same answers. The engine computes the set of all bases in O(N/64
+//! log(side)) and counts the contact of the most promising ones in O(surface) each. `plain`, and
+//! the readings `base` and `area`, need O(N) to fill a table of prefix sums, then O(1) per base for
+//! its test and for its score, since a face is a box one node thick. `area` labels the components
+//! of the bases in O(N) more. Zhu quotes O(N).
 //!
 //! Source: Zhu, JPDC 16(4), 1992, for 2D, known from summaries: "maximum number of busy neighbours"
-//! (the MFA paper), "and smallest number of free areas" (the NAS paper). Whose neighbours, whether
-//! the border counts and how ties go is not stated, so all three readings are here, and the border
-//! counts as busy in each. 3D meshes and tori: Qiao & Ni, MSU technical report, 1994, whose exact
-//! score is unknown too.
+//! (the MFA paper), "and smallest number of free areas" (the NAS paper). They do not define the
+//! neighbors, the role of the border, or the rule for ties, so all three readings are implemented,
+//! and the border counts as busy in each. For 3D meshes and tori: Qiao & Ni, MSU technical report,
+//! 1994, whose exact score is also unknown.
 
 mod base_regions;
 mod plain;
@@ -69,7 +69,7 @@ fn claim(options: &Options) -> Claim {
     best_claim(score, options)
 }
 
-/// The claim of a strategy that takes the best score, the first base of those.
+/// Returns the claim of a strategy that takes the first base with the best score.
 pub(crate) fn best_claim(score: fn(&Occupancy, &Cuboid) -> i64, options: &Options) -> Claim {
     Claim {
         recognition: Recognition::Best { score, over: turn_over(options), first_of_ties: true },
@@ -86,7 +86,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     build_with(grid, options, rule)
 }
 
-/// Best Fit by a rule, with the options' turning and search.
+/// Creates Best Fit with a rule and with the turning and search of the options.
 pub(crate) fn build_with(grid: &Grid, options: &Options, rule: Rule) -> BoxedStrategy {
     let least = rule == Rule::Apart;
     if (least || rule == Rule::Frame) && !is_plain(options) {
@@ -96,7 +96,7 @@ pub(crate) fn build_with(grid: &Grid, options: &Options, rule: Rule) -> BoxedStr
     Contiguous::new(grid, options, BestFit::new(*grid, rule)).boxed()
 }
 
-/// The most contact, or the least, by the engine.
+/// Finds the most contact, or the least, with the engine.
 #[derive(Clone)]
 struct ByContact {
     search: ContactSearch,

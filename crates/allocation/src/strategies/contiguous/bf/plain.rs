@@ -1,5 +1,5 @@
-//! Best Fit's plain search: every base of a shape, scored from a table of prefix sums. It also
-//! answers for the readings that have no engine.
+//! Best Fit's plain search: tests every base of a shape and scores it from a table of prefix sums.
+//! It also serves the readings that have no engine.
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
 
@@ -9,16 +9,16 @@ use crate::contiguous::{BoxRule, Scored, View};
 use crate::strategies::shared::contact::most_contact;
 use crate::strategies::shared::prefix_sums::PrefixSums;
 
-/// What makes a base good.
+/// The criterion for a good base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rule {
-    /// Much contact.
+    /// The most contact.
     Frame,
-    /// Many neighbours of the base that are no bases.
+    /// The most neighbors of the base that are not bases.
     Base,
-    /// A small region of bases, then as `Base`.
+    /// The smallest region of bases, then as `Base`.
     Area,
-    /// Little contact: Worst Fit.
+    /// The least contact: Worst Fit.
     Apart,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct BestFit {
     rule: Rule,
     sums: PrefixSums,
     regions: Regions,
-    /// Bases tested, and nodes labelled.
+    /// Bases tested and nodes labeled.
     work: Work,
 }
 
@@ -38,7 +38,7 @@ impl BestFit {
         BestFit { grid, rule, sums, regions, work: Work::default() }
     }
 
-    /// The best base of one orientation.
+    /// Finds the best base of one orientation.
     fn best_of(&mut self, shape: Sides) -> Option<(i64, Cuboid)> {
         let (grid, sums) = (self.grid, &self.sums);
         let is_base = |base: Coordinates| sums.busy_in(&Cuboid::new(base, shape)) == 0;
@@ -92,18 +92,18 @@ impl BoxRule for BestFit {
     }
 }
 
-/// A smaller region first, then more neighbours (of which there are at most six).
+/// Scores a smaller region first, then more neighbors (at most six).
 fn area_score(region: u32, neighbours: i64) -> i64 {
     neighbours - 8 * i64::from(region)
 }
 
-/// The score of the reading `base`, from the occupancy.
+/// Computes the score of the reading `base` from the occupancy.
 pub(super) fn neighbours_of(free: &Occupancy, cuboid: &Cuboid) -> i64 {
     let is_base = |base: Coordinates| free.is_free(&Cuboid::new(base, cuboid.sides));
     closed_neighbours(free.grid(), cuboid.base, cuboid.sides, is_base)
 }
 
-/// The score of the reading `area`, from the occupancy.
+/// Computes the score of the reading `area` from the occupancy.
 pub(super) fn area_of(free: &Occupancy, cuboid: &Cuboid) -> i64 {
     let is_base = |base: Coordinates| free.is_free(&Cuboid::new(base, cuboid.sides));
     let size = region(free.grid(), cuboid.base, cuboid.sides, is_base);

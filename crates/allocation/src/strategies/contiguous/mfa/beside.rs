@@ -1,4 +1,4 @@
-//! Where MFA's candidates lie: beside busy submeshes, in the order of a walk around each, and at
+//! The candidates of MFA: bases next to busy submeshes, in the order of a walk around each, and at
 //! corners of the machine.
 //!
 //! ```text
@@ -7,15 +7,15 @@
 //!                        7 . . . 1     the left and below, a base lies the task's side away.
 //! ```
 //!
-//! Invariant: every base beside a submesh stands in its walk once a side.
+//! Invariant: every base next to a submesh appears in its walk once per side.
 //!
-//! Cost: O(1) a base.
+//! Cost: O(1) per base.
 
 use std::fmt;
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, Sides};
 
-/// The side of a busy submesh on which a candidate of MFA lies.
+/// The side of a busy submesh on which a candidate of MFA is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MfaSide {
     /// Beyond its highest x.
@@ -33,7 +33,8 @@ pub enum MfaSide {
 }
 
 impl MfaSide {
-    /// In the paper's order, with the third axis, which is the project's own, after each pair.
+    /// All sides in the paper's order. The third axis, which is the project's own, comes after each
+    /// pair.
     pub(super) const ALL: [MfaSide; 6] = [
         MfaSide::Right,
         MfaSide::Top,
@@ -51,24 +52,25 @@ impl MfaSide {
         }
     }
 
-    /// The axes along the side: the one that is walked first, and the other.
+    /// Returns the axes along the side: the one that is walked first, and the other.
     fn along(self) -> [usize; 2] {
         [[1, 2], [0, 2], [0, 1]][self.axis()]
     }
 
-    /// Whether it lies on the side of the higher coordinates.
+    /// Returns true if the side has the higher coordinates.
     fn is_beyond(self) -> bool {
         matches!(self, MfaSide::Right | MfaSide::Top | MfaSide::Back)
     }
 
-    /// The paper walks round the submesh: up its right side, back along its top, down its left.
+    /// Returns true if the walk runs backwards along the side. The paper walks around the submesh:
+    /// up its right side, back along its top, down its left.
     fn is_backward(self) -> bool {
         matches!(self, MfaSide::Top | MfaSide::Left)
     }
 }
 
 impl fmt::Display for MfaSide {
-    /// The letter of the paper's tables.
+    /// Writes the letter of the paper's tables.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             MfaSide::Right => "R",
@@ -81,7 +83,7 @@ impl fmt::Display for MfaSide {
     }
 }
 
-/// The bases at which a task lies beside one side of a busy submesh, clipped to the machine.
+/// Returns the bases at which a task is next to one side of a busy submesh, clipped to the machine.
 pub(super) fn bases_beside(
     grid: &Grid,
     held: &Cuboid,
@@ -106,7 +108,7 @@ pub(super) fn bases_beside(
     })
 }
 
-/// <0,0>, or every corner of the machine in row-major order.
+/// Returns <0,0>, or every corner of the machine in row-major order.
 pub(super) fn corner_bases(
     grid: &Grid,
     task: Sides,
@@ -117,14 +119,15 @@ pub(super) fn corner_bases(
     });
     (0..8usize).filter_map(move |code| {
         let beyond = |axis: usize| code >> axis & 1 == 1;
-        // Where the last base of an axis is 0, its two corners are one.
+        // If the last base of an axis is 0, its two corners coincide.
         let is_new = (0..3).all(|axis| !beyond(axis) || last[axis] > 0);
         is_new.then(|| std::array::from_fn(|axis| if beyond(axis) { last[axis] } else { 0 }))
     })
 }
 
-/// Where a base stands in the walk around a busy submesh, to be compared in order: the number of
-/// the side, the row on it, and the step in the row. None if it is not beside the submesh.
+/// Returns the position of a base in the walk around a busy submesh, as a key for comparison: the
+/// number of the side, the row on it, and the step in the row. Returns `None` if the base is not
+/// next to the submesh.
 pub(super) fn place_around(
     grid: &Grid,
     held: &Cuboid,
@@ -144,7 +147,7 @@ pub(super) fn place_around(
     })
 }
 
-/// The coordinate of a base beside a busy submesh on the side's own axis.
+/// Returns the coordinate, on the side's own axis, of a base next to a busy submesh.
 fn coordinate_beside(grid: &Grid, held: &Cuboid, side: MfaSide, task: Sides) -> Option<u16> {
     let axis = side.axis();
     let n = u32::from(grid.side(axis));
@@ -154,7 +157,7 @@ fn coordinate_beside(grid: &Grid, held: &Cuboid, side: MfaSide, task: Sides) -> 
         let at = if side.is_beyond() { Some(start + length) } else { start.checked_sub(task) };
         return at.filter(|&at| at < n).map(|at| at as u16);
     }
-    // A task that closes the ring lies beside nothing on it.
+    // A task that closes the ring is not next to anything on it.
     let at = if side.is_beyond() { start + length } else { start + n - task };
     (task < n).then_some((at % n) as u16)
 }
@@ -187,7 +190,7 @@ impl Along {
         ((self.first + step) % self.n) as u16
     }
 
-    /// The step at which a coordinate is met.
+    /// Returns the step that reaches a coordinate.
     fn step(self, coordinate: u16) -> Option<u32> {
         let step = (u32::from(coordinate) + self.n - self.first) % self.n;
         (step < self.count).then_some(step)

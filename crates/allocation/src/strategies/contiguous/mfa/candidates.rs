@@ -1,7 +1,7 @@
-//! The candidates of MFA, and what each is worth.
+//! The candidates of MFA and their scores.
 //!
-//! Invariant: they come submesh by submesh, in order of grant, and in the paper's order around
-//! each. No base is scored twice.
+//! Invariant: candidates come submesh by submesh, in order of grant, and in the paper's order
+//! around each. No base is scored twice.
 //!
 //! Cost: O(nodes covered) for the marks, and O(surface) for each candidate that is scored.
 
@@ -14,7 +14,7 @@ use crate::Work;
 use crate::strategies::shared::contact::{contact, most_contact};
 use crate::strategies::shared::coverage::CoverageList;
 
-/// A base that MFA looks at: a row of the paper's tables.
+/// A base that MFA considers: a row of the paper's tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MfaCandidate {
     /// The busy submesh, by its number in the busy list, and its side; `None` for a corner of the
@@ -22,27 +22,27 @@ pub struct MfaCandidate {
     pub around: Option<(usize, MfaSide)>,
     /// The base.
     pub base: Coordinates,
-    /// What it is worth.
+    /// The score or the reason for its absence.
     pub verdict: MfaVerdict,
 }
 
-/// What a candidate of MFA is worth.
+/// The verdict on a candidate of MFA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MfaVerdict {
     /// Its optimality index, 0 or more.
     Index(i64),
-    /// The placement would hit a busy node or leave the machine: the tables' -1.
+    /// The placement would overlap a busy node or leave the machine: -1 in the tables.
     Inadmissible,
     /// It was scored before, around another side or submesh.
     ComputedEarlier,
 }
 
-/// Every candidate of MFA for a task, in the order in which they are looked at, and <0,0> after
-/// them (with all other corners if `all_corners`). The search itself stops at the first perfect
-/// index.
+/// Lists every candidate of MFA for a task, in the order in which the search visits them, and <0,0>
+/// after them (with all other corners if `all_corners`). The search itself stops at the first
+/// perfect index.
 ///
-/// `busy` is the busy list in order of grant, and must hold exactly the nodes that are not `free`.
-/// Nothing if the task does not fit the empty machine unturned.
+/// `busy` is the busy list in order of grant, and must contain exactly the nodes that are not
+/// `free`. The list is empty if the task does not fit the empty machine unturned.
 ///
 /// ```
 /// use pavior_allocation::{MfaVerdict, mfa_candidates};
@@ -81,14 +81,14 @@ pub fn mfa_candidates(
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CandidateWalk {
     coverages: CoverageList,
-    /// By node: twice the number of the last walk that found it covered, or one more if the walk
-    /// scored it. So no walk needs to reset the status of every node.
+    /// For each node, twice the number of the last walk that found it covered, plus one if the walk
+    /// scored it. No walk needs to reset the status of every node.
     status: Vec<u64>,
     walk: u64,
     work: Work,
 }
 
-/// Sees one candidate, and says whether to go on.
+/// Receives one candidate, and decides whether to continue.
 type See<'a> = &'a mut dyn FnMut(MfaCandidate) -> ControlFlow<()>;
 
 impl CandidateWalk {
@@ -113,7 +113,8 @@ impl CandidateWalk {
         ControlFlow::Continue(())
     }
 
-    /// After a walk around: <0,0>, or every corner of the machine in row-major order.
+    /// Continues after a walk around submeshes with <0,0>, or with every corner of the machine in
+    /// row-major order.
     pub(crate) fn corners(
         &mut self,
         free: &Occupancy,
@@ -128,8 +129,8 @@ impl CandidateWalk {
         ControlFlow::Continue(())
     }
 
-    /// The candidates and coverages seen, the status cells filled, and the nodes beside the
-    /// candidates that were scored.
+    /// Returns the number of candidates and coverages visited, status cells filled, and nodes
+    /// adjacent to the scored candidates.
     pub(crate) fn work(&self) -> Work {
         self.work + self.coverages.work()
     }

@@ -1,9 +1,9 @@
-//! Minimal Fragmentation Algorithm: bases around busy submeshes, scored by what they touch.
+//! Minimal Fragmentation Algorithm: score bases around busy submeshes by their contact.
 //!
-//! Around each busy submesh, in order of grant, lie the bases at which the task would be right of
-//! it, on top, left and below. They are scored by the optimality index: the contact of the whole
-//! frame with busy nodes and the border. The best wins, the first met among equals; a perfect one
-//! ends the search.
+//! The candidates around each busy submesh, in order of grant, are the bases at which the task
+//! would be right of it, on top, left and below. They are scored by the optimality index: the
+//! contact of the whole frame with busy nodes and the border. The best wins, the first visited
+//! among equals; a perfect one ends the search.
 //!
 //! ```text
 //!   task 3x2, busy S:     T T T T T T .     R, T, L, B: bases right of, on top of, left of and
@@ -13,40 +13,40 @@
 //!    that would hit S)    B B B B B . .
 //! ```
 //!
-//! Misses nothing: slide a placement left, then down, until it is stuck. It then stands at <0,0>,
-//! or on the right or the top of a busy submesh. On a ring it may slide round for ever, but then
+//! Misses nothing. A placement that is moved left and then down until it is stuck is at <0,0>, or
+//! touches the right or the top of a busy submesh. On a ring it may move around forever, but then
 //! coordinate 0 is free too.
 //!
-//! On a mesh the choice is not always the one with the most contact. With `corners=all` it is,
-//! because the other corners of the machine are scored too. A placement that touches no busy
-//! submesh can slide along the border without losing contact, until it meets a corner or a busy
-//! submesh.
+//! On a mesh the choice does not always have the most contact. With `corners=all` it does, because
+//! the other corners of the machine are scored too: a placement that touches no busy submesh can be
+//! moved along the border without losing contact, until it meets a corner or a busy submesh.
 //!
-//! The engine does not walk. A base is a candidate exactly if its placement touches a busy node. Of
-//! the candidates with the highest index, the walk meets first the one around the submesh that was
-//! granted first. So the engine takes the set of all bases, one bit a base, counts the contact of
-//! those that can be the best, and sees which of equal ones is met first.
+//! The engine does not walk. A base is a candidate exactly if its placement touches a busy node.
+//! Among the candidates with the highest index, the walk visits the one around the earliest granted
+//! submesh first. The engine therefore computes the set of all bases, one bit per base, counts the
+//! contact of those that can be the best, and determines which of equal ones the walk would visit
+//! first.
 //!
 //! Cost: O(N/64 log(side)) for the bases, O(surface) for each that can be the best, and O(B) for
 //! the first of equals.
 //!
 //! Cost of `plain`: for a task p x q and B submeshes of K nodes there are O(B (sqrt K + p + q))
-//! candidates, at O(p + q) each. The set-up marks each covered base: O(N) at least where much is
-//! covered. The paper's Theta(sqrt K B) leaves out the set-up and the scoring. Release is O(B).
+//! candidates, at O(p + q) each. The setup marks each covered base, which is at least O(N) if much
+//! is covered. The paper's Theta(sqrt K B) ignores the setup and the scoring. A release is O(B).
 //!
 //! Source: Srinivasan, Seshadri, Chandrasekhar & Jonathan, "A minimal fragmentation algorithm for
 //! task allocation in mesh-connected multicomputers", 2004. Departures:
 //!
 //! 1. `weight()` is printed to return -1 if a *perimeter node* lies in the coverage or reject sets.
 //!    These are sets of bases, and the paper's own tables test the base.
-//! 2. The best index begins at p + q, so that lower ones are ignored and fitting tasks refused.
-//!    Here it begins below 0, and <0,0> is scored like any other.
-//! 3. The loop over orientations forgets the best of the first. The prose tries the second only if
-//!    the first fails, which is done here (`turn=best` takes the better of both).
-//! 4. One mark instead of a status that is 1 or 2.
+//! 2. The best index begins at p + q, so that lower ones are ignored and tasks that fit are
+//!    refused. Here it begins below 0, and <0,0> is scored like any other base.
+//! 3. The loop over orientations forgets the best of the first. The text tries the second only if
+//!    the first fails, as implemented here (`turn=best` takes the better of both).
+//! 4. There is one mark instead of a status that is 1 or 2.
 //!
-//! `printed` keeps defects 2 and 3, and the blind fallback to <0,0>; it never overlaps. Tori and 3D
-//! are the project's own.
+//! `printed` keeps defects 2 and 3 and the blind fallback to <0,0>, but never grants overlapping
+//! nodes. Support of tori and 3D is the project's own.
 
 mod beside;
 mod candidates;
@@ -143,8 +143,8 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     Contiguous::new(grid, options, rule).exact().boxed()
 }
 
-/// MFA's engine: the choice of the walk, without the walk. The header of the file says why it is
-/// the same.
+/// MFA's engine, which makes the choice of the walk without the walk. The module docs explain why
+/// it is the same.
 #[derive(Clone)]
 struct Engine {
     all_corners: bool,
@@ -159,8 +159,8 @@ impl BoxRule for Engine {
     }
 
     fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored> {
-        // The candidates beside busy submeshes: the closure keeps those with the highest index, and
-        // says from which index on it wants to see more.
+        // The candidates next to busy submeshes. The closure keeps those with the highest index,
+        // and returns the lowest index that is still of interest.
         let ties = &mut self.ties;
         ties.clear();
         let mut most = -1;
@@ -174,7 +174,7 @@ impl BoxRule for Engine {
             }
             most
         });
-        // The walk comes to corners last, so that one wins only with a higher index.
+        // The walk visits corners last, so a corner wins only with a higher index.
         let mut corner = None;
         for base in corner_bases(view.grid(), shape, self.all_corners) {
             let at = Cuboid::new(base, shape);
@@ -192,8 +192,8 @@ impl BoxRule for Engine {
 }
 
 impl Engine {
-    /// Of the best candidates, the one that the walk meets first: around the submesh that was
-    /// granted first of those that they touch, the first on the way round.
+    /// Returns the best candidate that the walk visits first: around the earliest granted submesh
+    /// that any of them touches, the first in order around it.
     fn first_met(&self, view: &mut View<'_>, shape: Sides) -> Option<Cuboid> {
         let mut tested = 0;
         let met = view.busy().iter().find_map(|held| {

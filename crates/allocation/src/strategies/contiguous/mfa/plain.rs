@@ -1,9 +1,9 @@
 //! MFA's plain search: the walk around every busy submesh, as in the paper.
 //!
-//! Invariant: the best is the first of the highest index above a threshold. A perfect one ends the
-//! walk.
+//! Invariant: the best is the first candidate with the highest index above a threshold. A perfect
+//! one ends the walk.
 //!
-//! Cost: that of the candidates; the header of [`mfa`](super) has the sums.
+//! Cost: that of the candidates; the docs of [`mfa`](super) give the totals.
 
 use std::ops::ControlFlow;
 
@@ -34,8 +34,8 @@ impl Walk {
         Walk { candidates: CandidateWalk::default(), all_corners }
     }
 
-    /// The best candidate of one orientation with an index above `threshold`. `corners`: whether
-    /// corners of the machine are candidates, too.
+    /// Finds the best candidate of one orientation with an index above `threshold`. If `corners`,
+    /// corners of the machine are candidates too.
     pub(super) fn best_above(
         &mut self,
         free: &Occupancy,

@@ -15,7 +15,7 @@ use crate::strategies::shared::turning::Turn;
 use crate::strategy::MachineStrategy;
 use crate::{Placement, Strategy, Work};
 
-/// The algorithm as printed, on meshes of two dimensions.
+/// The algorithm as printed, on two-dimensional meshes.
 #[derive(Clone)]
 pub(super) struct Printed {
     turn: Turn,
@@ -30,8 +30,8 @@ impl Printed {
         Printed { turn, walk: Walk::new(false), busy: BusyList::default(), tested: 0 }
     }
 
-    /// As printed: each orientation begins anew, and only the last one's best is returned, unless
-    /// an earlier one is perfect; <0,0> is the answer where no index is above p + q.
+    /// Searches as printed: each orientation starts over, and only the best base of the last one is
+    /// returned, unless an earlier one is perfect. The answer is <0,0> if no index is above p + q.
     fn printed(&mut self, free: &Occupancy, request: &Request) -> Option<Cuboid> {
         let turns = if self.turn == Turn::All { 6 } else { 1 };
         let flat = orientations(request.shape?).take(turns).filter(|shape| shape[2] == 1);

@@ -1,8 +1,8 @@
-//! Stack-Based Allocation: subtract what each busy box covers from the area of all bases, keeping
-//! the pieces on a stack; a piece that outlives every box is made of bases.
+//! Stack-Based Allocation: subtract the coverage of each busy box from the area of all bases, with
+//! the pieces on a stack. A piece that remains after every box consists of bases.
 //!
-//! Misses nothing: subtracting loses no base, and every piece is either looked at to the end or
-//! never needed. Both orientations are tried.
+//! Misses nothing: subtraction loses no base, and every piece is either processed to the end or not
+//! needed. Both orientations are tried.
 //!
 //! ```text
 //!   1 3 3 4      the area of all bases without a coverage C leaves four pieces, taken
@@ -10,18 +10,18 @@
 //!   1 2 2 4      it, so that bases on the lower left come first
 //! ```
 //!
-//! The engine asks the exact search whether there is a base at all, and takes apart only pieces
-//! that have one, as the set of all bases shows.
+//! The engine first asks the exact search for the existence of a base, and divides only pieces that
+//! have one according to the set of all bases.
 //!
 //! Cost of `plain`: O(B) for each piece that reaches the top of the stack, for B busy boxes. O(B^2)
-//! is quoted; the number of pieces is small in practice, but an adverse arrangement makes O(B^2) of
-//! them in a plane, so the worst case lies above that. Granting is O(1), releasing O(B).
+//! is quoted. The number of pieces is small in practice, but an adverse arrangement makes O(B^2) of
+//! them in 2D, so the worst case is higher. A grant is O(1), a release O(B).
 //!
 //! Source: Yoo & Das, "A fast and efficient processor allocation scheme for mesh-connected
 //! multicomputers", IEEE Transactions on Computers 51(1), 2002 (other papers cite it as a volume of
-//! TPDS, which it is not). The loop is a reconstruction from published summaries; so is the order
-//! in which pieces are taken, and that they are disjoint. Spaces and tori are the project's own:
-//! there a coverage is up to eight boxes, cut where a ring is passed at 0.
+//! TPDS, which it is not). The loop is a reconstruction from published summaries, as are the order
+//! of the pieces and their disjointness. Support of 3D and tori is the project's own: on tori, a
+//! coverage is up to eight boxes, cut at coordinate 0 of each ring.
 
 mod plain;
 
@@ -54,7 +54,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     Contiguous::new(grid, options, rule).exact().boxed()
 }
 
-/// The same search with the set of all bases: no piece without a base is taken apart.
+/// The same search with the set of all bases. Pieces without a base are not divided.
 #[derive(Clone)]
 struct Engine {
     stack: StackBased,

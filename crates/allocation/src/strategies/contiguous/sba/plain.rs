@@ -11,17 +11,17 @@ pub(super) type Area = [AxisRange; 3];
 
 #[derive(Clone, Default)]
 pub(super) struct StackBased {
-    /// Scratch: what the busy boxes cover for the current shape.
+    /// Scratch: the coverages of the busy boxes for the current shape.
     coverages: CoverageList,
-    /// Scratch: areas, each with the number of coverages that it is known to be free of.
+    /// Scratch: areas, each with the number of coverages that are known not to overlap it.
     stack: Vec<(Area, usize)>,
-    /// Areas taken from the stack, and coverages held against them.
+    /// Areas taken from the stack, and coverages compared with them.
     tested: u64,
 }
 
 impl StackBased {
-    /// The lowest base of the first area that no busy box covers. Areas for which `has_base` is
-    /// false are left out.
+    /// Finds the lowest base of the first area that no busy box covers. Areas for which `has_base`
+    /// is false are skipped.
     pub(super) fn first(
         &mut self,
         view: &View<'_>,
@@ -55,9 +55,9 @@ fn meets(area: &Area, other: &Area) -> bool {
     (0..3).all(|axis| area[axis].low <= other[axis].high && other[axis].low <= area[axis].high)
 }
 
-/// Pushes what is left of an area when a coverage is taken out, as disjoint pieces. The ends on x
-/// have full depth and height, those on y full height, and those on z lie in the middle. The last
-/// piece is pushed first.
+/// Pushes the rest of an area without a coverage, as disjoint pieces. The ends on x have full depth
+/// and height, those on y full height, and those on z are in the middle. The last piece is pushed
+/// first.
 fn push_pieces(area: Area, hole: &Area, checked: usize, stack: &mut Vec<(Area, usize)>) {
     let (mut below, mut above) = ([None; 3], [None; 3]);
     let mut middle = area;
@@ -75,7 +75,7 @@ fn push_pieces(area: Area, hole: &Area, checked: usize, stack: &mut Vec<(Area, u
         }
         middle[axis] = AxisRange { low: span.low.max(cut.low), high: span.high.min(cut.high) };
     }
-    // Popped in the order left, below in y, below in z, above in z, above in y, right.
+    // The order of popping is left, below in y, below in z, above in z, above in y, right.
     let pieces = above.into_iter().chain(below.into_iter().rev()).flatten();
     stack.extend(pieces.map(|piece| (piece, checked)));
 }

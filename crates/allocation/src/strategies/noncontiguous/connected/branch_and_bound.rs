@@ -1,25 +1,25 @@
-//! Branch and bound over the connected sets of a component of at most 128 nodes: which set cuts off
-//! the fewest nodes?
+//! Branch and bound over the connected sets of a component of at most 128 nodes, for the set that
+//! cuts off the fewest nodes.
 //!
-//! A set is a word of 128 bits. Each step adds a neighbour to the set, or rules it out. The search
+//! A set is a word of 128 bits. Each step adds a neighbor to the set, or excludes it. The search
 //! leaves a branch in two cases: the set cannot reach its size, or it cuts off at least as many
 //! nodes as the best set so far.
 //!
 //! ```text
-//!   set o, ruled out x:     o o x .        next: the free neighbour with most neighbours o
-//!                           o . . .        bound: what any set that holds o and no x must cut off
+//!   set o, excluded x:      o o x .        next: the free neighbor with most neighbors o
+//!                           o . . .        bound: nodes that any set with o and no x cuts off
 //! ```
 //!
 //! Invariant: without a limit on steps, no set cuts off fewer nodes than the one found.
 //!
-//! Cost: O(128) a step; at most [`STEPS`] steps a question.
+//! Cost: O(128) per step, and at most [`STEPS`] steps per question.
 
 use std::cmp::Reverse;
 
 use super::component::ComponentGraph;
 use crate::strategies::shared::bit_set::ones;
 
-/// The most nodes that a component may have: sets of its nodes are bits of a word.
+/// The most nodes that a component may have, because sets of its nodes are bits of a word.
 const NODES: usize = 128;
 /// The most steps for a question.
 pub(super) const STEPS: u64 = 1 << 14;
@@ -29,27 +29,27 @@ pub(super) const STEPS: u64 = 1 << 14;
 pub(super) struct BranchAndBound {
     /// All nodes of the component.
     all: u128,
-    /// By node: its neighbours.
+    /// The neighbors of each node.
     beside: Vec<u128>,
-    /// How many nodes the set has to have.
+    /// The size of the set to find.
     wanted: u32,
     /// The best set so far; 0 if none is found.
     found: u128,
     /// Only a set that cuts off fewer nodes than this is better.
     below: u32,
-    /// How many steps are left for the present start.
+    /// Remaining steps for the current start.
     steps_left: u64,
-    /// The steps made in all questions.
+    /// Steps made in all questions.
     looked: u64,
 }
 
 impl BranchAndBound {
-    /// The connected set of `wanted` nodes that cuts off the fewest; of equals the first met. Its
-    /// nodes are in row-major order. `None` if no set cuts off fewer than `below`, or if the
-    /// component has more than 128 nodes.
+    /// Finds the connected set of `wanted` nodes that cuts off the fewest, the first of equals. Its
+    /// nodes are in row-major order. Returns `None` if no set cuts off fewer than `below`, or if
+    /// the component has more than 128 nodes.
     ///
     /// The steps made are subtracted from `steps`. If these do not suffice, the answer is the best
-    /// set met.
+    /// set found so far.
     pub(super) fn least_cut(
         &mut self,
         component: &ComponentGraph,
@@ -66,7 +66,7 @@ impl BranchAndBound {
         self.beside.extend((0..component.count() as u32).map(set));
         (self.wanted, self.below, self.found) = (wanted, below, 0);
         let (before, mut out) = (*steps, 0);
-        // Nodes with few neighbours, at ends and corners, are tried first. Each start has its share
+        // Nodes with few neighbors, at ends and corners, are tried first. Each start gets its share
         // of the steps.
         let with =
             |links| bits(self.all).filter(move |&seed| component.beside(seed).len() == links);
@@ -104,12 +104,13 @@ impl BranchAndBound {
         }
     }
 
-    /// Any set with all nodes of `set` and none of `out` cuts off at least this many nodes. The
-    /// bound is exact once `set` is complete.
+    /// Returns a lower bound on the number of nodes that a set with all nodes of `set` and none of
+    /// `out` cuts off. The bound is exact once `set` is complete.
     ///
-    /// Without `set` the component falls into parts, and the largest rest lies in one of them.
-    /// Rests in the other parts are cut off. They hold the nodes of `out` that lie there, and all
-    /// nodes of rests for which that one part has no room. The bound is the least over all parts.
+    /// Without `set` the component is divided into parts, and the largest rest is in one of them.
+    /// Rests in the other parts are cut off. They contain the nodes of `out` in these parts, and
+    /// all nodes of rests for which that one part has no room. The bound is the minimum over all
+    /// parts.
     fn least_cut_with(&self, set: u128, out: u128) -> u32 {
         let rests = self.all.count_ones() - self.wanted;
         let (mut left, mut least) = (self.all & !set, rests);
@@ -122,12 +123,12 @@ impl BranchAndBound {
         least
     }
 
-    /// The neighbours of the nodes of a set.
+    /// Returns the neighbors of the nodes of a set.
     fn around(&self, set: u128) -> u128 {
         bits(set).fold(0, |all, node| all | self.beside[node as usize])
     }
 
-    /// The nodes that can be reached from a set through nodes of another.
+    /// Returns the nodes that can be reached from a set through nodes of another.
     fn reach(&self, from: u128, through: u128) -> u128 {
         let (mut reached, mut fresh) = (from, from);
         while fresh != 0 {
@@ -137,13 +138,13 @@ impl BranchAndBound {
         reached
     }
 
-    /// The steps made.
+    /// Returns the number of steps made.
     pub(super) fn looked(&self) -> u64 {
         self.looked
     }
 }
 
-/// The bits that are set, ascending.
+/// Returns the bits that are set, ascending.
 fn bits(set: u128) -> impl Iterator<Item = u32> {
     ones(set as u64).chain(ones((set >> 64) as u64).map(|bit| bit + 64))
 }

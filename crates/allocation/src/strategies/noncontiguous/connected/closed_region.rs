@@ -1,50 +1,51 @@
-//! Growth of a closed region: a set that takes with each node all that the node would cut off.
+//! Growth of a closed region: a set that takes, together with each node, all nodes that it would
+//! cut off.
 //!
 //! ```text
-//!   # . . #      the corner c hangs on by d: when d is taken, c is taken with it,
-//!   # d # #      so that nothing is left behind the set
+//!   # . . #      the corner c is connected only through d: taking d also takes c,
+//!   # d # #      so that no node is cut off
 //!   # c # #
 //! ```
 //!
-//! Invariant: what is left of the component is connected, unless a neighbour that was passed over
-//! had to be taken.
+//! Invariant: the rest of the component is connected, unless a deferred neighbor had to be taken.
 //!
-//! Cost: O(1) a neighbour compared, [`HopSums::add`] a node, and a flood fill a neighbour.
+//! Cost: O(1) per compared neighbor, [`HopSums::add`] per node, and a flood fill per neighbor.
 
 use super::component::ComponentGraph;
 use super::flood_fill::FloodFill;
 use super::frontier::Frontier;
 use super::hop_sums::HopSums;
 
-/// The mark of a node outside the set that has not been beside it.
+/// The mark of a node that is neither in the set nor was ever next to it.
 const REST: u8 = 0;
 /// The mark of a node of the set.
 const TAKEN: u8 = 1;
-/// The mark of a node outside the set that has been beside it.
+/// The mark of a node outside the set that was next to it.
 const MET: u8 = 2;
 
 /// The growth of one region after another, with its scratch memory.
 #[derive(Clone, Default)]
 pub(super) struct ClosedRegion {
-    /// By node: its mark.
+    /// The mark of each node.
     marks: Vec<u8>,
-    /// The neighbours of the set that may be taken.
+    /// The neighbors of the set that may be taken.
     frontier: Frontier,
-    /// Neighbours that were passed over: the number of nodes that each would cut off, and the node.
+    /// Deferred neighbors: the number of nodes that each would cut off, and the node.
     passed: Vec<(usize, u32)>,
     /// The nodes of the set.
     nodes: Vec<u32>,
 }
 
 impl ClosedRegion {
-    /// A set of `wanted` nodes of the component that holds `seed`, in no order. `hop_sums` then
-    /// holds the set. `None` as soon as the set has a sum of hops above `most`.
+    /// Grows a set of `wanted` nodes of the component that contains `seed`, in no order.
+    /// Afterwards, `hop_sums` contains the set. Returns `None` as soon as the set has a sum of hops
+    /// above `most`.
     ///
-    /// The next node is the neighbour nearest to all nodes of the set. It is taken with all nodes
-    /// that it cuts off from the largest rest. If these are more than are missing, the neighbour is
-    /// passed over for good: when some of them are taken later, as many fewer are missing. If no
-    /// other neighbour is left, the one is taken that cuts the fewest off, with as many of these as
-    /// are missing.
+    /// The next node is the neighbor nearest to all nodes of the set. It is taken with all nodes
+    /// that it cuts off from the largest rest. If these are more than are missing, the neighbor is
+    /// deferred and not tested again: if some of these nodes are taken later, the number of missing
+    /// nodes decreases equally. If no other neighbor is left, the deferred one that cuts off the
+    /// fewest is taken, with as many of these nodes as are missing.
     pub(super) fn grow(
         &mut self,
         component: &ComponentGraph,
@@ -80,14 +81,14 @@ impl ClosedRegion {
         (!over).then_some(&self.nodes[..])
     }
 
-    /// Takes the nearest node out of the frontier, of equals the first in row-major order.
+    /// Takes the nearest node out of the frontier, the first of equals in row-major order.
     fn nearest(&mut self, hop_sums: &HopSums) -> Option<u32> {
         let is_rest = |node: u32| self.marks[node as usize] != TAKEN;
         self.frontier.take_nearest(hop_sums, is_rest, |node| node)
     }
 
-    /// The neighbour passed over that cuts the fewest nodes off. There is one: nothing else is
-    /// beside the set.
+    /// Returns the deferred neighbor that cuts off the fewest nodes. There is one, since no other
+    /// node is next to the set.
     fn least_passed(&self) -> u32 {
         let in_rest = |(_, node): &&(usize, u32)| self.marks[*node as usize] != TAKEN;
         let least = self.passed.iter().filter(in_rest).min();
@@ -106,7 +107,7 @@ impl ClosedRegion {
         }
     }
 
-    /// Neighbours that were looked at.
+    /// Returns the number of neighbors visited.
     pub(super) fn looked(&self) -> u64 {
         self.frontier.looked()
     }

@@ -1,17 +1,17 @@
-//! Growth of a compact region: a set that takes one free neighbour after the other.
+//! Growth of a compact region: a set that takes one free neighbor after another.
 //!
 //! ```text
-//!   . 1 . .      fullest: the neighbour with most neighbours in the set o, here the 2
-//!   1 o 2 .      nearest: the neighbour with the least sum of hops to all nodes of the set
+//!   . 1 . .      fullest: the neighbor with most neighbors in the set o, here the 2
+//!   1 o 2 .      nearest: the neighbor with the least sum of hops to all nodes of the set
 //!   . o o 1
 //! ```
 //!
-//! The next node depends on the set alone. So a growth that comes to a set of an earlier growth
-//! would end as that one did, and is left.
+//! The next node depends only on the set. A growth that reaches a set of an earlier growth would
+//! end in the same way, and is stopped.
 //!
 //! Invariant: marks and lists are empty between growths.
 //!
-//! Cost: O(1) a free neighbour compared, [`HopSums::add`] a node, and O(1) an earlier growth.
+//! Cost: O(1) per compared free neighbor, [`HopSums::add`] per node, and O(1) per earlier growth.
 
 use std::mem::take;
 
@@ -21,19 +21,21 @@ use super::component::ComponentGraph;
 use super::frontier::{Frontier, nearest_in};
 use super::hop_sums::HopSums;
 
-/// Which free neighbour is taken next; of equals the first in row-major order.
+/// The rule for the next free neighbor. The first of equals in row-major order is taken.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum NextNode {
-    /// The one with most neighbours in the set, of those the nearest to all nodes of the set.
+    /// The one with the most neighbors in the set, and of those the nearest to all nodes of the
+    /// set.
     Fullest,
-    /// The nearest to all nodes of the set, of those the one with most neighbours in it.
+    /// The nearest to all nodes of the set, and of those the one with the most neighbors in it.
     Nearest,
 }
 
-/// The mark of a node of the set. The mark of another node is its number of neighbours in the set.
+/// The mark of a node of the set. The mark of another node is its number of neighbors in the set.
 const TAKEN: u8 = 128;
 
-/// What a node adds to the hash of a set, which does not depend on the order of its nodes.
+/// Returns the part of a node in the hash of a set. The hash does not depend on the order of the
+/// nodes.
 fn hash_of(node: u32) -> u64 {
     let mixed = u64::from(node + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed ^ mixed >> 29
@@ -42,15 +44,15 @@ fn hash_of(node: u32) -> u64 {
 /// The growth of one region after another, with its scratch memory.
 #[derive(Clone, Default)]
 pub(super) struct CompactRegions {
-    /// By node: its mark; 0 between questions.
+    /// The mark of each node; 0 between questions.
     marks: Vec<u8>,
     /// The regions grown in this component: the first `count` of the list.
     regions: Vec<Region>,
     count: usize,
-    /// For [`NextNode::Fullest`]: the free neighbours of the set, by mark. A neighbour whose mark
-    /// changes is listed again, under its new mark.
+    /// For [`NextNode::Fullest`]: the free neighbors of the set, by mark. A neighbor whose mark
+    /// changes is listed again under its new mark.
     by_mark: [Vec<(u32, Coordinates)>; 7],
-    /// For [`NextNode::Nearest`]: the free neighbours of the set.
+    /// For [`NextNode::Nearest`]: the free neighbors of the set.
     frontier: Frontier,
     looked: u64,
 }
@@ -61,12 +63,12 @@ struct Region {
     next: NextNode,
     /// Its nodes, in the order in which they were taken.
     nodes: Vec<u32>,
-    /// By node: the hash of the set of the nodes up to it.
+    /// For each node, the hash of the set of the nodes up to it.
     hashes: Vec<u64>,
 }
 
 impl CompactRegions {
-    /// Begins with a component.
+    /// Starts a component.
     pub(super) fn begin(&mut self, component: &ComponentGraph) {
         self.count = 0;
         if self.marks.len() < component.count() {
@@ -74,11 +76,12 @@ impl CompactRegions {
         }
     }
 
-    /// A set of `nodes` nodes that holds `seed`, in no order. `hop_sums` then holds the set. `None`
-    /// as soon as the set has a sum of hops above `most`, or is that of an earlier growth.
+    /// Grows a set of `nodes` nodes that contains `seed`, in no order. Afterwards, `hop_sums`
+    /// contains the set. Returns `None` as soon as the set has a sum of hops above `most`, or
+    /// equals the set of an earlier growth.
     ///
-    /// The component is the one that was begun, and has enough nodes. From one growth to the next
-    /// `most` does not increase.
+    /// The component is the one that was started last, and has enough nodes. `most` does not
+    /// increase from one growth to the next.
     pub(super) fn grow(
         &mut self,
         component: &ComponentGraph,
@@ -115,7 +118,7 @@ impl CompactRegions {
         (!over).then_some(&self.regions[self.count - 1].nodes[..])
     }
 
-    /// An empty region, with the memory of an older one.
+    /// Returns an empty region with the memory of an older one.
     fn empty(&mut self, next: NextNode) -> Region {
         if self.count == self.regions.len() {
             self.regions.push(Region { next, nodes: Vec::new(), hashes: Vec::new() });
@@ -127,7 +130,8 @@ impl CompactRegions {
         Region { next, nodes, hashes }
     }
 
-    /// Whether an earlier growth came to the same set, and then went on by the same rule or ended.
+    /// Returns true if an earlier growth reached the same set, and then followed the same rule or
+    /// ended.
     fn is_known(&self, region: &Region, nodes: usize) -> bool {
         let last = region.nodes.len() - 1;
         let hash = region.hashes[last];
@@ -147,7 +151,7 @@ impl CompactRegions {
         self.frontier.clear();
     }
 
-    /// Lists the free neighbours of a node that was taken.
+    /// Lists the free neighbors of a node that was taken.
     fn list_beside(
         &mut self,
         component: &ComponentGraph,
@@ -189,7 +193,7 @@ impl CompactRegions {
         self.frontier.take_nearest(hop_sums, |_| true, |node| (alone(node), node))
     }
 
-    /// Free neighbours that were looked at.
+    /// Returns the number of free neighbors visited.
     pub(super) fn looked(&self) -> u64 {
         self.looked + self.frontier.looked()
     }

@@ -1,10 +1,9 @@
-//! The components of the free nodes as graphs: nodes with numbers, and their links.
+//! The components of the free nodes as graphs: numbered nodes and their links.
 //!
-//! A graph is made when a question first looks at its component. Memory is reused from question to
-//! question.
+//! A graph is built when a question first needs its component. Memory is reused between questions.
 //!
-//! Invariant: the nodes of a graph are numbered in row-major order, and every link stands at both
-//! of its ends.
+//! Invariant: the nodes of a graph are numbered in row-major order, and every link is stored at
+//! both of its ends.
 //!
 //! Cost: O(C) for a component of C nodes, and O(r log r) for the r runs of the state.
 
@@ -12,13 +11,13 @@ use pavior_mesh::{Coordinates, Grid, NodeId, Occupancy};
 
 use crate::strategies::shared::components::Components;
 
-/// The components that a question has looked at.
+/// The components that a question has used.
 #[derive(Clone)]
 pub(super) struct ComponentGraphs {
     grid: Grid,
-    /// By node of the machine: its number in its component, if that has been looked at.
+    /// For each node of the machine, its number in its component, if a graph of that was built.
     numbers: Vec<u32>,
-    /// The graphs, the first `count` of them of this question.
+    /// The graphs. The first `count` belong to the current question.
     kept: Vec<ComponentGraph>,
     count: usize,
 }
@@ -35,7 +34,7 @@ pub(super) struct ComponentGraph {
     runs: Vec<[u32; 2]>,
 }
 
-/// The free neighbours of a node.
+/// The free neighbors of a node.
 #[derive(Clone, Copy, Default)]
 struct Links {
     count: usize,
@@ -47,13 +46,13 @@ impl ComponentGraphs {
         ComponentGraphs { grid, numbers: Vec::new(), kept: Vec::new(), count: 0 }
     }
 
-    /// Forgets the components of the question before.
+    /// Forgets the components of the previous question.
     pub(super) fn clear(&mut self) {
         self.count = 0;
     }
 
-    /// Where the graph of a component is kept. When it is asked for first, O(its nodes) and
-    /// O(r log r) for r runs.
+    /// Returns the index of the graph of a component. Building it takes O(its nodes), and O(r log
+    /// r) for r runs.
     pub(super) fn look_at(
         &mut self,
         components: &Components,
@@ -78,7 +77,7 @@ impl ComponentGraphs {
         &self.kept[index]
     }
 
-    /// The number of a free node in its component, which has been looked at.
+    /// Returns the number of a free node in its component, whose graph must have been built.
     pub(super) fn number(&self, node: NodeId) -> u32 {
         self.numbers[node.index()]
     }
@@ -131,7 +130,7 @@ impl ComponentGraph {
         }
     }
 
-    /// How many nodes it has.
+    /// Returns the number of nodes.
     pub(super) fn count(&self) -> usize {
         self.nodes.len()
     }
@@ -144,15 +143,16 @@ impl ComponentGraph {
         self.points[number as usize]
     }
 
-    /// The neighbours of a node.
+    /// Returns the neighbors of a node.
     #[inline]
     pub(super) fn beside(&self, number: u32) -> &[u32] {
         let links = &self.links[number as usize];
         &links.ends[..links.count]
     }
 
-    /// Where sets are grown from: the node with the fewest free neighbours, and the outermost node
-    /// in the direction of each corner of the machine, the first in row-major order of equals.
+    /// Returns the start nodes for growth: the node with the fewest free neighbors, and the
+    /// outermost node in the direction of each corner of the machine, the first of equals in
+    /// row-major order.
     pub(super) fn seeds(&self, grid: &Grid) -> Vec<u32> {
         let fewest = (0..self.count()).min_by_key(|&number| self.links[number].count);
         let mut seeds: Vec<u32> = fewest.into_iter().map(|number| number as u32).collect();

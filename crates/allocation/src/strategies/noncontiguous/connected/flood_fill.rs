@@ -1,29 +1,29 @@
-//! Flood fill from several nodes at once: how many nodes of a component does a set cut off from the
-//! largest rest?
+//! Flood fill from several nodes at once, to count the nodes of a component that a set cuts off
+//! from the largest rest.
 //!
 //! ```text
-//!   . . o . .      the set o parts the row into two rests of two nodes. A flood begins at each
-//!                  neighbour of the set. Floods that meet become one.
+//!   . . o . .      the set o divides the row into two rests of two nodes. A flood begins at each
+//!                  neighbor of the set. Floods that meet become one.
 //! ```
 //!
-//! The floods stop when at most one of them can grow. The size of that one is what the others
-//! leave. Most rests meet near the set, so that the floods stop soon. Floods that meet are joined
-//! by union and find.
+//! The floods stop when at most one of them can grow. Its final size is the number of nodes that
+//! the others leave. Most floods meet near the set, so they stop soon. Floods that meet are joined
+//! by union-find.
 //!
 //! Invariant: `marks` is [`UNREACHED`] everywhere between questions.
 //!
-//! Cost: O(nodes of the set, of all rests but one, and of those near the set).
+//! Cost: O(nodes of the set, of all rests except one, and near the set).
 
 use super::component::ComponentGraph;
 
 /// The floods of a question, with their scratch memory.
 #[derive(Clone, Default)]
 pub(super) struct FloodFill {
-    /// By node: its flood, or one of the marks below.
+    /// The flood of each node, or one of the marks below.
     marks: Vec<u32>,
-    /// The floods begun.
+    /// The floods that were started.
     floods: Vec<Flood>,
-    /// The nodes reached.
+    /// The nodes that were reached.
     reached: Vec<u32>,
     looked: u64,
 }
@@ -35,37 +35,37 @@ const BARRED: u32 = u32::MAX - 1;
 
 #[derive(Clone, Copy)]
 struct Flood {
-    /// The flood that it was joined to; itself if to none.
+    /// The flood that it was joined to, or itself.
     parent: u32,
     nodes: u32,
-    /// Nodes whose neighbours have not been looked at. A flood without any has ended.
+    /// Number of nodes whose neighbors have not been visited. A flood without any has ended.
     open: u32,
 }
 
-/// How far the floods have come.
+/// The progress of the floods.
 struct Progress {
-    /// The nodes of all floods that have ended.
+    /// The total number of nodes of all floods that have ended.
     ended_nodes: u32,
-    /// The nodes of the largest of these.
+    /// The size of the largest flood that has ended.
     largest: u32,
-    /// How many floods have ended.
+    /// The number of floods that have ended.
     ended: u32,
-    /// How many floods can grow.
+    /// The number of floods that can still grow.
     growing: u32,
-    /// Where in `reached` the first node stands whose neighbours have not been looked at.
+    /// The position in `reached` of the first node whose neighbors have not been visited.
     next: usize,
 }
 
 impl Progress {
-    /// The nodes that the last growing flood will reach; 0 without one. All floods together reach
-    /// `rest` nodes.
+    /// Returns the number of nodes that the last growing flood will reach, or 0 if none can grow.
+    /// All floods together reach `rest` nodes.
     fn final_nodes(&self, rest: u32) -> u32 {
         if self.growing == 0 { 0 } else { rest - self.ended_nodes }
     }
 }
 
 impl FloodFill {
-    /// How many nodes of the component a set cuts off from the largest rest.
+    /// Returns the number of nodes of the component that a set cuts off from the largest rest.
     pub(super) fn cut_off(&mut self, component: &ComponentGraph, set: &[u32]) -> u32 {
         let progress = self.flood_around_set(component, set);
         self.finish(set);
@@ -73,7 +73,7 @@ impl FloodFill {
         rest - progress.largest.max(progress.final_nodes(rest))
     }
 
-    /// Floods from the neighbours of a set, until at most one can grow.
+    /// Floods from the neighbors of a set until at most one flood can grow.
     fn flood_around_set(&mut self, component: &ComponentGraph, set: &[u32]) -> Progress {
         self.begin(component);
         for &node in set {
@@ -89,12 +89,12 @@ impl FloodFill {
         progress
     }
 
-    /// The nodes of a connected rest that lose their way to its main part when `node` is taken.
-    /// `is_in` says which nodes belong to the rest.
+    /// Finds the nodes of a connected rest that are separated from its main part when `node` is
+    /// taken. `is_in` selects the nodes of the rest.
     ///
     /// The main part is the one whose flood ends last. If the others have more than `most` nodes,
-    /// it is the largest one instead. Each node of the answer is beside `node`, or beside a node
-    /// that comes before it.
+    /// it is the largest one instead. Each node of the answer is next to `node`, or next to an
+    /// earlier node of the answer.
     pub(super) fn behind(
         &mut self,
         component: &ComponentGraph,
@@ -126,7 +126,8 @@ impl FloodFill {
         nodes
     }
 
-    /// Floods from the neighbours of a node, through nodes of `is_in`, until at most one can grow.
+    /// Floods from the neighbors of a node, through nodes of `is_in`, until at most one flood can
+    /// grow.
     fn flood_around_node(
         &mut self,
         component: &ComponentGraph,
@@ -162,7 +163,7 @@ impl FloodFill {
         }
     }
 
-    /// Begins a flood at a node, unless one has reached it.
+    /// Starts a flood at a node, unless another has reached it.
     fn start(&mut self, node: u32) {
         if self.marks[node as usize] == UNREACHED {
             let flood = self.floods.len() as u32;
@@ -172,7 +173,7 @@ impl FloodFill {
         }
     }
 
-    /// The state before any flood has grown.
+    /// Returns the state before any flood has grown.
     fn progress_at_start(&self) -> Progress {
         Progress {
             ended_nodes: 0,
@@ -183,7 +184,7 @@ impl FloodFill {
         }
     }
 
-    /// Lets the floods grow until at most one still can.
+    /// Grows the floods until at most one can still grow.
     fn grow_all(
         &mut self,
         component: &ComponentGraph,
@@ -195,7 +196,7 @@ impl FloodFill {
         }
     }
 
-    /// Lets the last flood grow until it is the largest, or has ended.
+    /// Grows the last flood until it is the largest, or has ended.
     fn outgrow(
         &mut self,
         component: &ComponentGraph,
@@ -211,7 +212,7 @@ impl FloodFill {
         }
     }
 
-    /// Looks at the neighbours of the next node reached: its flood grows there, or meets another.
+    /// Visits the neighbors of the next reached node. Its flood grows there, or meets another.
     fn grow(
         &mut self,
         component: &ComponentGraph,
@@ -260,7 +261,7 @@ impl FloodFill {
         a
     }
 
-    /// The flood that stands for all those joined to it. Halves the way there for the next time.
+    /// Returns the root of a joined flood. Halves the path for later calls.
     fn root(&mut self, mut flood: u32) -> u32 {
         while self.floods[flood as usize].parent != flood {
             let parent = self.floods[flood as usize].parent;
@@ -270,7 +271,7 @@ impl FloodFill {
         flood
     }
 
-    /// The nodes reached in all questions.
+    /// Returns the number of nodes reached in all questions.
     pub(super) fn looked(&self) -> u64 {
         self.looked
     }

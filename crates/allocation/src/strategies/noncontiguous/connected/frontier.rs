@@ -1,28 +1,29 @@
-//! The free neighbours of a growing set, and which of them is nearest to its nodes.
+//! The free neighbors of a growing set, and the selection of the nearest one.
 //!
-//! The nearest node is the one with the least sum of hops to the nodes of the set. Neighbours are
-//! divided into near and far ones by a bound on that sum. The sum never becomes less while the set
-//! grows. So a far node stays beyond the bound, and is not looked at while a near one is within it.
+//! The nearest node is the one with the least sum of hops to the nodes of the set. Neighbors are
+//! divided into near and far ones by a bound on that sum. The sum never decreases while the set
+//! grows, so a far node stays beyond the bound and need not be visited while a near one is within
+//! it.
 //!
 //! Invariant: every far node has a sum of hops above `bound`.
 //!
-//! Cost: O(1) a node looked at. The neighbours are divided anew about every 32 nodes taken.
+//! Cost: O(1) per visited node. The neighbors are divided again after about every 32 nodes taken.
 
 use pavior_mesh::Coordinates;
 
 use super::hop_sums::HopSums;
 
-/// The neighbours are divided anew after about this many nodes.
+/// The neighbors are divided again after about this many nodes.
 const STEPS: u64 = 32;
-/// Up to this many neighbours are not divided.
+/// Up to this many neighbors are not divided.
 const FEW: usize = 128;
 
-/// The free neighbours of a set.
+/// The free neighbors of a set.
 #[derive(Clone, Default)]
 pub(super) struct Frontier {
     near: Vec<(u32, Coordinates)>,
     far: Vec<(u32, Coordinates)>,
-    /// None while the neighbours are not divided.
+    /// `None` while the neighbors are not divided.
     bound: Option<u64>,
     looked: u64,
 }
@@ -34,14 +35,14 @@ impl Frontier {
         self.bound = None;
     }
 
-    /// Adds a node beside the set, or the one that it begins with.
+    /// Adds a node next to the set, or the first node.
     pub(super) fn add(&mut self, hop_sums: &HopSums, node: u32, point: Coordinates) {
         let is_far = self.bound.is_some_and(|bound| hop_sums.of(point) > bound);
         let list = if is_far { &mut self.far } else { &mut self.near };
         list.push((node, point));
     }
 
-    /// Takes out the nearest node; of equals the one with the least rank. Nodes for which
+    /// Takes out the nearest node; of equals, the one with the least rank. Nodes for which
     /// `is_listed` has become false are dropped.
     pub(super) fn take_nearest<R: Ord>(
         &mut self,
@@ -64,10 +65,10 @@ impl Frontier {
         }
     }
 
-    /// Divides the nodes anew.
+    /// Divides the nodes again.
     ///
-    /// Each node taken adds about the mean distance to every sum. The bound is so far above the
-    /// least sum that near nodes last for about `STEPS` nodes taken.
+    /// Each node taken adds about the mean distance to every sum. The bound exceeds the least sum
+    /// by so much that near nodes last for about `STEPS` nodes taken.
     fn divide(&mut self, hop_sums: &HopSums, is_listed: impl Fn(u32) -> bool) {
         self.near.append(&mut self.far);
         self.near.retain(|&(node, _)| is_listed(node));
@@ -78,18 +79,18 @@ impl Frontier {
         self.bound = Some(bound);
     }
 
-    /// The nodes listed.
+    /// Returns the listed nodes.
     pub(super) fn nodes(&self) -> impl Iterator<Item = u32> {
         self.near.iter().chain(&self.far).map(|&(node, _)| node)
     }
 
-    /// Nodes that were looked at.
+    /// Returns the number of nodes visited.
     pub(super) fn looked(&self) -> u64 {
         self.looked
     }
 }
 
-/// The least sum of hops in a list, and where its node stands. Of equals it is the node with the
+/// Returns the least sum of hops in a list, and the index of its node; of equals, the node with the
 /// least rank. Nodes for which `is_listed` is false are dropped.
 #[inline]
 pub(super) fn nearest_in<R: Ord>(
@@ -119,8 +120,8 @@ mod tests {
     use pavior_kernel::Stream;
     use pavior_mesh::{Grid, NodeId};
 
-    /// Grows a set over a quarter busy nodes; every tenth of the neighbours is no longer to be
-    /// listed.
+    /// Grows a set on a machine where a quarter of the nodes are busy. Every tenth neighbor is
+    /// unlisted.
     #[test]
     fn the_nearest_of_the_near_ones_is_the_nearest_of_all() {
         let mut dice = Stream::new(11, 0, "frontier");

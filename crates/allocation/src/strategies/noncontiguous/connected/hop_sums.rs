@@ -1,41 +1,41 @@
-//! Sums of hops between the nodes of a set: they measure how compact it is.
+//! Sums of hops between the nodes of a set, as a measure of its compactness.
 //!
-//! The hops between two nodes are the sum of their distances along the axes. So the set keeps for
-//! each axis and coordinate the sum of distances from there to its nodes. The sum of hops from a
-//! node to the set is one look-up an axis:
+//! The hops between two nodes are the sum of their distances along the axes. For each axis and
+//! coordinate, the set stores the sum of distances from there to its nodes. The sum of hops from a
+//! node to the set then takes one lookup per axis:
 //!
 //! ```text
 //!   a set of 2 nodes at x = 1 and x = 2:     x:       0  1  2  3
 //!                                            sums:    3  1  1  3
 //! ```
 //!
-//! Invariant: `known` holds the coordinates of all nodes of the set and those beside them. Beyond
-//! it, each sum is the one before it and a hop for each node.
+//! Invariant: `known` contains the coordinates of all nodes of the set and the adjacent ones.
+//! Outside it, each sum is the previous one plus one hop for each node.
 //!
-//! Cost: O(1) a look-up; O(sum of the sides of the bounding box) a node that is added, with whole
+//! Cost: O(1) per lookup, and O(sum of the sides of the bounding box) per added node, with whole
 //! sides for rings.
 
 use std::ops::Range;
 
 use pavior_mesh::{Coordinates, Grid, Sides};
 
-/// A set of nodes, as sums along the axes.
+/// A set of nodes, stored as sums along the axes.
 #[derive(Clone, Debug)]
 pub(crate) struct HopSums {
     axes: [Axis; 3],
-    /// How many axes count; all behind them have one coordinate.
+    /// The number of axes that count. All later axes have one coordinate.
     count: usize,
     nodes: u64,
     /// The sum of the hops between all pairs.
     total: u64,
-    /// Scratch, by coordinate of an axis: how many nodes have it; 0 between questions.
+    /// Scratch: the number of nodes for each coordinate of an axis; 0 between questions.
     counts: Vec<u64>,
 }
 
-/// Sums are changed in chunks, of which the last may reach beyond the known ones.
+/// Sums are changed in chunks, and the last chunk may extend beyond the known ones.
 const CHUNK: usize = 8;
 
-/// The sums along one axis. Those of a ring are all known.
+/// The sums along one axis. For a ring, all are known.
 #[derive(Clone, Debug)]
 struct Axis {
     side: usize,
@@ -47,7 +47,7 @@ struct Axis {
 }
 
 impl HopSums {
-    /// The empty set.
+    /// Creates the empty set.
     pub(crate) fn new(grid: Grid) -> HopSums {
         let mut hop_sums = HopSums {
             axes: std::array::from_fn(|axis| Axis::new(&grid, axis)),
@@ -60,14 +60,15 @@ impl HopSums {
         hop_sums
     }
 
-    /// Becomes the empty set. O(sum of the sides of the set's bounding box; of rings whole sides).
+    /// Makes the set empty. O(sum of the sides of the set's bounding box, with whole sides for
+    /// rings).
     pub(crate) fn clear(&mut self) {
         self.axes.iter_mut().for_each(Axis::clear);
         (self.nodes, self.total) = (0, 0);
     }
 
-    /// The sum of the hops from a node of the set, or from one beside it, to the nodes of the set.
-    /// 0 from any node if the set is empty. O(1).
+    /// Returns the sum of the hops from a node of the set, or next to it, to the nodes of the set.
+    /// The result is 0 for an empty set. O(1).
     #[expect(clippy::inline_always, reason = "a call takes longer than the sum")]
     #[inline(always)]
     pub(crate) fn of(&self, point: Coordinates) -> u64 {
@@ -79,17 +80,17 @@ impl HopSums {
         }
     }
 
-    /// The sum of the hops between all pairs of nodes of the set.
+    /// Returns the sum of the hops between all pairs of nodes of the set.
     pub(crate) fn total(&self) -> u64 {
         self.total
     }
 
-    /// How many nodes the set has.
+    /// Returns the number of nodes of the set.
     pub(crate) fn nodes(&self) -> u64 {
         self.nodes
     }
 
-    /// Puts a node in. O(sum of the sides of the set's bounding box; of rings whole sides).
+    /// Adds a node. O(sum of the sides of the set's bounding box, with whole sides for rings).
     pub(crate) fn add(&mut self, point: Coordinates) {
         for (axis, &at) in self.axes[..self.count].iter_mut().zip(&point) {
             axis.learn(usize::from(at), self.nodes);
@@ -101,8 +102,8 @@ impl HopSums {
         }
     }
 
-    /// Becomes the set of these nodes. O(nodes), and for each coordinate that some of them have
-    /// O(side of the bounding box; of a ring the whole side).
+    /// Replaces the set by these nodes. O(nodes), and for each coordinate that occurs O(side of the
+    /// bounding box, or the whole side for a ring).
     pub(crate) fn load(&mut self, points: &(impl Iterator<Item = Coordinates> + Clone)) {
         self.clear();
         for (index, axis) in self.axes[..self.count].iter_mut().enumerate() {
@@ -142,7 +143,7 @@ impl Axis {
         self.known = if self.ring { 0..self.side } else { 0..0 };
     }
 
-    /// Makes the sums known at a coordinate and beside it.
+    /// Makes the sums known at a coordinate and its neighbors.
     #[inline]
     fn learn(&mut self, at: usize, nodes: u64) {
         let needed = at.saturating_sub(1)..(at + 2).min(self.side);
@@ -173,12 +174,12 @@ impl Axis {
     }
 }
 
-/// The hops between coordinates so far apart.
+/// Returns the hops between coordinates at a distance on an axis.
 fn hops(grid: &Grid, axis: usize, apart: u64) -> u64 {
     if grid.wraps(axis) { apart.min(u64::from(grid.side(axis)) - apart) } else { apart }
 }
 
-/// The sum of the hops between all pairs of nodes of a box. O(sum of its sides).
+/// Returns the sum of the hops between all pairs of nodes of a box. O(sum of its sides).
 pub(crate) fn hops_in(grid: &Grid, sides: Sides) -> u64 {
     let nodes = pavior_mesh::volume(sides);
     let along = |axis: usize| {
@@ -225,8 +226,8 @@ mod tests {
 
     #[test]
     fn nothing_is_left_of_a_set_that_was_cleared() {
-        // The last chunk of sums reaches farther with each node towards the origin, and no farther
-        // back.
+        // The last chunk of sums extends farther with each node towards the origin, and the chunks
+        // do not shrink.
         let grid: Grid = "mesh:24x2".parse().unwrap();
         let mut hop_sums = HopSums::new(grid);
         (3..11).rev().for_each(|x| hop_sums.add([x, 0, 0]));

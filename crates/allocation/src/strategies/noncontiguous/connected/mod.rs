@@ -1,5 +1,5 @@
-//! Connected: any connected set of free nodes. Of those found it grants the one that cuts the
-//! fewest free nodes off from the rest, and of these the most compact one.
+//! Connected: grant a connected set of free nodes. Among the sets found, take the one that cuts off
+//! the fewest free nodes from the rest, and of these the most compact one.
 //!
 //! ```text
 //!   5 of these 14:    . . . # #      o o . # #      o o o # #
@@ -9,59 +9,62 @@
 //!                                    cuts one off   cuts nothing off
 //! ```
 //!
-//! Misses nothing: it grants n nodes if and only if n free nodes are connected by the machine's own
-//! links, around rings too, in one to three dimensions. A component is a maximal connected set of
-//! free nodes. The rule has four steps:
+//! Misses nothing: it grants n nodes if and only if n free nodes are connected by the machine's
+//! links, including those around rings, in one to three dimensions. A component is a maximal
+//! connected set of free nodes. The rule has four steps:
 //!
-//! 1. Boxes of exactly n nodes: the box asked for if it has n, then the others, compact ones first,
-//!    each at its first 32 bases in row-major order. A box that cuts nothing off is granted at once
-//!    if it is the one asked for, or no side is longer than twice another. All others are
+//! 1. Boxes of exactly n nodes: the requested box if it has n, then the others, compact ones first,
+//!    each at its first 32 bases in row-major order. A box that cuts off nothing is granted at once
+//!    if it is the requested one, or if no side is longer than twice another. All others are
 //!    candidates.
 //! 2. Sets grown in the smallest components of at least n nodes, up to 4 of them. Growth begins at
-//!    the node with the fewest free neighbours, and at the outermost nodes towards the corners of
-//!    the machine. It takes the free neighbour with most neighbours in the set, of equals the one
-//!    with the least sum of hops to the set. A second growth from each node takes the one with the
-//!    least sum of hops, of equals the one with most neighbours.
-//! 3. If every candidate cuts nodes off: sets grown with all that they would cut off, component by
-//!    component, until one cuts nothing off. Growth begins at the same nodes. It takes the free
-//!    neighbour with the least sum of hops to the set, and with it what it parts from the largest
-//!    rest. A neighbour is passed over if it parts more nodes than are missing. If no other is
-//!    left, the one that parts the fewest is taken, with as many of these nodes as are missing.
-//! 4. If these cut nodes off, too, and the component has up to 128 nodes: all its connected sets of
-//!    n nodes, by branch and bound. The first met of those that cut the fewest off is a candidate.
-//!    After 2^14 steps, for all components together, it is the best one met so far.
+//!    the node with the fewest free neighbors, and at the outermost nodes towards the corners of
+//!    the machine. It takes the free neighbor with the most neighbors in the set; of equals, the
+//!    one with the least sum of hops to the set. A second growth from each node takes the one with
+//!    the least sum of hops; of equals, the one with the most neighbors.
+//! 3. If every candidate cuts off nodes: sets grown together with all nodes that they would cut
+//!    off, component by component, until one cuts off nothing. Growth begins at the same nodes. It
+//!    takes the free neighbor with the least sum of hops to the set, together with the nodes that
+//!    it cuts off from the largest rest. A neighbor is deferred if it cuts off more nodes than are
+//!    missing. If no other is left, the one that cuts off the fewest is taken, with as many of
+//!    these nodes as are missing.
+//! 4. If these also cut off nodes, and the component has up to 128 nodes: all its connected sets of
+//!    n nodes, by branch and bound. The first set found among those that cut off the fewest is a
+//!    candidate. After 2^14 steps, for all components together, it is the best one found so far.
 //!
-//! The candidate is granted that cuts the fewest free nodes off from the largest rest of its
-//! component. Ties: the least sum of hops between its nodes; then a box before another set; then
-//! the first in row-major order.
+//! The granted candidate is the one that cuts off the fewest free nodes from the largest rest of
+//! its component. Ties are resolved by the least sum of hops between its nodes, then boxes before
+//! other sets, then row-major order.
 //!
-//! So where no component has more than 128 nodes and the steps suffice, no set cuts off less than
-//! the one granted. The test `connected` compares with all connected sets, on machines of 12 nodes
-//! and in random states of machines of 30 (17,512 answers). No set would have cut less off. The
-//! sums of hops were 0.2 % above the least of sets that cut no more off.
+//! If no component has more than 128 nodes and the steps suffice, no set cuts off fewer nodes than
+//! the granted one. The test `connected` compares with all connected sets, on machines of 12 nodes
+//! and in random states of machines of 30 (17,512 answers). No set would have cut off fewer nodes.
+//! The sums of hops were 0.2 % above the minimum over sets that cut off no more.
 //!
-//! Cost of a refusal: O(N/64) if the state is known, else also O(r log r) for r runs of free nodes.
+//! Cost of a refusal: O(N/64) if the state is known, otherwise also O(r log r) for r runs of free
+//! nodes.
 //!
 //! Cost of a grant:
 //!
-//! - a shape: O(N/64 log(side)), or O(boxes refused before) if it holds one of these;
-//! - a component of C nodes that is looked at: O(C), once;
-//! - a candidate: floods from its free neighbours until all but one have met or ended, at most
+//! - a shape: O(N/64 log(side)), or O(boxes refused before) if it contains one of these;
+//! - a component of C nodes that is used: O(C), once;
+//! - a candidate: floods from its free neighbors until all except one have met or ended, at most
 //!   O(C);
 //! - a grown set: O(n (s + f)) for the sides s of its bounding box (whole sides of rings) and f
-//!   free neighbours; step 3 adds a flood a neighbour;
-//! - branch and bound: O(128) a step.
+//!   free neighbors; step 3 adds one flood per neighbor;
+//! - branch and bound: O(128) per step.
 //!
-//! The number of grown sets, times n and the machine's sides, is at most 2^22, but one is grown at
-//! least. Growth ends early when it cannot be better than the best candidate that cuts nothing off.
+//! The number of grown sets, times n and the sum of the machine's sides, is at most 2^22, but at
+//! least one is grown. Growth ends early if it cannot be better than the best candidate that cuts
+//! off nothing.
 //!
-//! Source: the project's own, made of three ideas. Growth by the neighbour with most granted
-//! neighbours: Shdefat, Bani-Mohammad & Ababneh 2023 ([`nas`](super::nas), whose L-shapes bind it
-//! to plane meshes). The sum of hops between all pairs as the measure of compactness: Bender,
-//! Bunde, Demaine, Fekete, Leung, Meijer & Phillips, "Communication-aware processor allocation for
-//! supercomputers", Algorithmica 50(2), 2008. That both sides can stay connected: Győri 1976 and
-//! Lovász 1977: a 2-connected graph can be divided into two connected parts of any sizes. Where
-//! corridors and corners hang on by one node, something may have to be cut off.
+//! Source: the project's own, based on three ideas. Growth by the neighbor with the most granted
+//! neighbors: Shdefat, Bani-Mohammad & Ababneh 2023 ([`nas`](super::nas), whose L-shapes bind it to
+//! plane meshes). The sum of hops between all pairs as the measure of compactness: Bender, Bunde,
+//! Demaine, Fekete, Leung, Meijer & Phillips, "Communication-aware processor allocation for
+//! supercomputers", Algorithmica 50(2), 2008. The possibility that both sides stay connected: Győri
+//! 1976 and Lovász 1977, a 2-connected graph can be divided into two connected parts of any sizes.
+//! If corridors and corners are connected through a single node, some nodes may have to be cut off.
 
 mod branch_and_bound;
 mod closed_region;

@@ -1,13 +1,13 @@
-//! The search of `connected`: it collects candidates and keeps the best.
+//! The search of `connected`, which collects candidates and keeps the best.
 //!
-//! Candidates are boxes, sets that were grown, and sets found by branch and bound. The best one
-//! cuts the fewest nodes off; of equals it is the most compact. The header of [`connected`](super)
-//! has the four steps.
+//! Candidates are boxes, grown sets, and sets found by branch and bound. The best one cuts off the
+//! fewest nodes; of equals, it is the most compact. The docs of [`connected`](super) describe the
+//! four steps.
 //!
-//! Invariant: `best` is the best candidate so far. What is kept from question to question depends
-//! on the last state alone.
+//! Invariant: `best` is the best candidate so far. The data kept between questions depends only on
+//! the last state.
 //!
-//! Cost: in the header of [`connected`](super).
+//! Cost: see the docs of [`connected`](super).
 
 use std::cmp::Ordering;
 
@@ -25,19 +25,19 @@ use crate::strategies::shared::factor_shapes::factor_shapes_into;
 use crate::strategies::shared::runs::runs;
 use crate::{Placement, Work};
 
-/// The most boxes that are looked at for one shape.
+/// The most boxes that are tried for one shape.
 const BOXES: usize = 32;
-/// The most components in which sets are grown that may cut nodes off.
+/// The most components in which sets are grown that may cut off nodes.
 const COMPONENTS: usize = 4;
-/// The number of grown sets, times their nodes, times the sum of the machine's sides, is at most
-/// this.
+/// Upper bound on the number of grown sets, times their nodes, times the sum of the machine's
+/// sides.
 const GROWN_NODES: u64 = 1 << 22;
 
-/// The search. Between questions it keeps what it knows of the last state alone.
+/// The search. Between questions it keeps only data about the last state.
 #[derive(Clone)]
 pub(crate) struct ConnectedSearch {
     grid: Grid,
-    /// The state that `components` is of.
+    /// The state to which `components` belongs.
     state: Option<Occupancy>,
     components: Components,
     boxes: BoxFinder,
@@ -54,13 +54,13 @@ pub(crate) struct ConnectedSearch {
 /// A set that may be granted.
 #[derive(Clone)]
 struct Candidate {
-    /// Where the graph of its component is kept.
+    /// The index of the graph of its component.
     component: usize,
-    /// Its nodes' numbers in the component, in row-major order.
+    /// The numbers of its nodes in the component, in row-major order.
     nodes: Vec<u32>,
-    /// The box, if it is one.
+    /// The box, if the candidate is one.
     at: Option<Cuboid>,
-    /// How many nodes of the component it cuts off from the largest rest.
+    /// The number of nodes of the component that it cuts off from the largest rest.
     cut: u32,
     /// The sum of hops between its nodes.
     hops: u64,
@@ -84,8 +84,8 @@ impl ConnectedSearch {
         }
     }
 
-    /// The number of nodes of the largest component of the free nodes. O(N/64) if the state is that
-    /// of the question before.
+    /// Returns the number of nodes of the largest component of the free nodes. O(N/64) if the state
+    /// is the same as in the previous question.
     pub(crate) fn largest(&mut self, free: &Occupancy) -> u32 {
         self.work.words += u64::from(self.grid.nodes().div_ceil(64));
         if self.state.as_ref() != Some(free) {
@@ -99,7 +99,8 @@ impl ConnectedSearch {
         self.components.largest()
     }
 
-    /// A connected set of `nodes` free nodes, if there is one. The box `asked` is tried first.
+    /// Finds a connected set of `nodes` free nodes, if there is one. The box `asked` is tried
+    /// first.
     pub(crate) fn find(
         &mut self,
         free: &Occupancy,
@@ -134,8 +135,8 @@ impl ConnectedSearch {
         })
     }
 
-    /// Makes candidates of the free boxes of a shape, up to the first that cuts nothing off. With
-    /// `at_once` that one is returned.
+    /// Makes candidates of the free boxes of a shape, up to the first that cuts off nothing. With
+    /// `at_once`, returns that one.
     fn box_of(&mut self, free: &Occupancy, sides: Sides, at_once: bool) -> Option<Cuboid> {
         let hops = hops_in(&self.grid, sides);
         if !at_once && self.most() < hops {
@@ -171,17 +172,18 @@ impl ConnectedSearch {
             let index = self.graphs.look_at(&self.components, number, free);
             let component = self.graphs.get(index);
             let seeds = component.seeds(&self.grid);
-            // If the whole component is asked for, every start leads to the same set.
+            // If the whole component is requested, every start leads to the same set.
             let whole = component.count() == nodes as usize;
             let count = left.min(if whole { 1 } else { 2 * seeds.len() });
             left -= count;
             self.compact.begin(component);
-            // The first `count` starts: every seed by one rule, then every seed by the other.
+            // The first `count` starts: every seed with one rule, then every seed with the other.
             let of_seed = |(place, &seed): (usize, &u32)| {
                 let other = seeds.len() + place;
                 [(place, (seed, NextNode::Fullest)), (other, (seed, NextNode::Nearest))]
             };
-            // Both rules from one seed, then from the next: a good set bounds the later ones.
+            // Both rules from one seed, then from the next, because a good set bounds the later
+            // ones.
             let starts = seeds.iter().enumerate().flat_map(of_seed);
             for (_, start) in starts.filter(|&(number, _)| number < count) {
                 let (component, most) = (self.graphs.get(index), self.most());
@@ -193,7 +195,7 @@ impl ConnectedSearch {
         }
     }
 
-    /// While every candidate cuts nodes off: makes candidates of closed regions, component by
+    /// Makes candidates while every one so far cuts off nodes: closed regions, component by
     /// component, and in small components by branch and bound.
     fn grow_closed(&mut self, free: &Occupancy, nodes: u32, components: &[usize]) {
         let (mut left, mut steps) = (self.most_grown(nodes), STEPS);
@@ -224,23 +226,23 @@ impl ConnectedSearch {
         }
     }
 
-    /// How many sets of a size may be grown.
+    /// Returns the number of sets of a size that may be grown.
     fn most_grown(&self, nodes: u32) -> usize {
         let sides: u64 = self.grid.sides().iter().map(|&side| u64::from(side)).sum();
         (GROWN_NODES / (u64::from(nodes) * sides)).max(1) as usize
     }
 
-    /// Candidates with more hops than this are no better than the best one.
+    /// Returns a limit on the sum of hops: candidates above it are not better than the best one.
     fn most(&self) -> u64 {
         self.best.as_ref().filter(|best| best.cut == 0).map_or(u64::MAX, |best| best.hops)
     }
 
-    /// How many nodes the best candidate cuts off.
+    /// Returns the number of nodes that the best candidate cuts off.
     fn least_cut(&self) -> u32 {
         self.best.as_ref().map_or(u32::MAX, |best| best.cut)
     }
 
-    /// Makes a candidate of a set that `hop_sums` holds.
+    /// Makes a candidate of the set that `hop_sums` contains.
     fn add_grown(&mut self, component: usize, mut nodes: Vec<u32>) {
         let cut = self.floods.cut_off(self.graphs.get(component), &nodes);
         if cut <= self.least_cut() {
@@ -257,7 +259,8 @@ impl ConnectedSearch {
         }
     }
 
-    /// Runs of free nodes, and nodes that growth and floods looked at; words compared and searched.
+    /// Returns the work: runs of free nodes and nodes visited by growth and floods, and words
+    /// compared and searched.
     pub(crate) fn work(&self) -> Work {
         let looked = self.compact.looked()
             + self.closed.looked()
@@ -268,7 +271,7 @@ impl ConnectedSearch {
 }
 
 impl Candidate {
-    /// The better candidate is less.
+    /// Compares two candidates. The better one is less.
     fn compare(&self, other: &Candidate, graphs: &ComponentGraphs) -> Ordering {
         let key = |candidate: &Candidate| (candidate.cut, candidate.hops, candidate.at.is_none());
         key(self).cmp(&key(other)).then_with(|| self.ids(graphs).cmp(other.ids(graphs)))
@@ -280,7 +283,7 @@ impl Candidate {
     }
 }
 
-/// Whether no side is longer than twice another, on the axes that the grid has.
+/// Returns true if no side is longer than twice another, on the axes that the grid has.
 fn is_compact(grid: &Grid, sides: Sides) -> bool {
     let own = (0..3).filter(|&axis| grid.side(axis) > 1).map(|axis| sides[axis]);
     let longest = own.clone().max().unwrap_or(1);

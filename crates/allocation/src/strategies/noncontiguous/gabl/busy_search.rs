@@ -1,11 +1,11 @@
-//! GABL's busy list with its search: right border lines in a plane whose y axis does not wrap,
-//! right border planes elsewhere.
+//! GABL's busy list and its search: right border lines in 2D if the y axis does not wrap, otherwise
+//! right border planes.
 //!
-//! Invariant: [`BusySearch::next`] gives the box that the plain search [`BusySearch::first`] would
-//! find if the boxes proposed were in the list.
+//! Invariant: [`BusySearch::next`] returns the box that the plain search [`BusySearch::first`]
+//! would find if the proposed boxes were in the list.
 //!
-//! Cost: O(B) for B boxes to find the next box, or O(nodes beside the bases) where these are few;
-//! O(B^2) by the plain search. O(log B), and O(its nodes), to add or remove a box.
+//! Cost: O(B) for B boxes to find the next box, or O(nodes next to the bases) if these are few;
+//! O(B^2) with the plain search. Adding or removing a box is O(log B) and O(its nodes).
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, Sides};
 
@@ -15,7 +15,7 @@ use crate::strategies::shared::right_borders::planes::{BorderPlanes, BusyBoxes};
 use crate::strategies::shared::right_borders::planes_plain::PlaneSubtraction;
 use crate::{Placement, Work};
 
-/// A busy list with its search, as the machine allows.
+/// A busy list with the search that suits the machine.
 #[derive(Clone)]
 pub(super) enum BusySearch {
     Lines(RightBorders),
@@ -30,7 +30,7 @@ pub(super) struct PlaneSearch {
 }
 
 impl BusySearch {
-    /// Nothing is busy.
+    /// Creates an empty list.
     pub(super) fn new(grid: Grid) -> BusySearch {
         if RightBorders::supports(&grid).is_ok() {
             return BusySearch::Lines(RightBorders::with_owners(grid));
@@ -42,7 +42,7 @@ impl BusySearch {
         })
     }
 
-    /// The first free box of a shape, by the plain search.
+    /// Finds the first free box of a shape with the plain search.
     pub(super) fn first(&mut self, shape: Sides) -> Option<Cuboid> {
         match self {
             BusySearch::Lines(lines) => lines.first(shape),
@@ -50,7 +50,7 @@ impl BusySearch {
         }
     }
 
-    /// Begins a search among the bases of a shape.
+    /// Starts a search among the bases of a shape.
     pub(super) fn begin(&mut self, bases: &BaseSet) {
         match self {
             BusySearch::Lines(lines) => lines.begin(bases),
@@ -58,8 +58,8 @@ impl BusySearch {
         }
     }
 
-    /// The box that [`BusySearch::first`] would find if what is proposed were in the list. Since
-    /// [`BusySearch::begin`] bases may have vanished but not come.
+    /// Finds the box that [`BusySearch::first`] would find if the proposed boxes were in the list.
+    /// Since [`BusySearch::begin`], bases may have been removed but not added.
     pub(super) fn next(&mut self, bases: &BaseSet) -> Option<Cuboid> {
         match self {
             BusySearch::Lines(lines) => lines.next(bases),
@@ -67,7 +67,7 @@ impl BusySearch {
         }
     }
 
-    /// A box counts as busy until [`BusySearch::withdraw`].
+    /// Treats a box as busy until [`BusySearch::withdraw`].
     pub(super) fn propose(&mut self, piece: Cuboid) {
         match self {
             BusySearch::Lines(lines) => lines.propose(piece),
@@ -75,7 +75,7 @@ impl BusySearch {
         }
     }
 
-    /// Nothing is proposed any more.
+    /// Removes all proposed boxes.
     pub(super) fn withdraw(&mut self) {
         match self {
             BusySearch::Lines(lines) => lines.withdraw(),
@@ -83,7 +83,7 @@ impl BusySearch {
         }
     }
 
-    /// The list itself.
+    /// Returns the list itself.
     pub(super) fn list(&self) -> &BusyList {
         match self {
             BusySearch::Lines(lines) => lines.list(),
@@ -121,8 +121,8 @@ mod tests {
     use pavior_kernel::Stream;
     use pavior_mesh::{NodeId, Occupancy};
 
-    /// Long lists find boxes by their nodes, short ones by a walk along the list. Either way the
-    /// boxes are those of the plain search, one after the other.
+    /// Compares both searches: long lists find boxes by their nodes, short ones by iterating over
+    /// the list. The boxes and their order must be the same.
     #[test]
     fn the_boxes_found_by_bases_are_those_of_the_list() {
         for (grid, busy) in [
@@ -152,7 +152,7 @@ mod tests {
         }
     }
 
-    /// The first 20 boxes of a shape.
+    /// Compares the first 20 boxes of a shape.
     fn assert_same(search: &BusySearch, free: &Occupancy, shape: Sides) {
         let (mut engine, mut plain) = (search.clone(), search.clone());
         let mut bases = BaseSet::new(*free.grid());

@@ -1,10 +1,10 @@
-//! GABL's engine: it makes the sets of all bases of the shapes, and the order of the busy list
-//! chooses among them.
+//! GABL's engine, which computes the sets of all bases of the shapes and chooses among them in the
+//! order of the busy list.
 //!
-//! Invariant: the pieces are those of the plain search. While one shape is searched for, bases
-//! vanish and none is added. So a busy box without a base beside it is passed once and for all.
+//! Invariant: the pieces are those of the plain search. While one shape is searched, bases are
+//! removed and none is added, so a busy box without an adjacent base is skipped permanently.
 //!
-//! Cost: O(N/64) a shape for the bases. The header of [`gabl`](super) has the rest.
+//! Cost: O(N/64) per shape for the bases. The docs of [`gabl`](super) describe the rest.
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Scan, Sides, volume};
 
@@ -15,10 +15,10 @@ use crate::strategies::shared::busy_list::words;
 use crate::strategies::shared::turning::Turn;
 use crate::{Placement, Work};
 
-/// What the engine has beside the busy list.
+/// The data of the engine in addition to the busy list.
 #[derive(Clone)]
 pub(super) struct Engine {
-    /// Says whether the whole shape is free, and remembers where it was refused.
+    /// Finds out if the whole shape is free, and remembers refusals.
     exact: BaseSearch,
     /// The bases of the whole shape.
     bases: BaseSet,
@@ -45,7 +45,7 @@ impl Engine {
         self.exact.work() + Work::of_words(words)
     }
 
-    /// As [`plain::first`](super::plain::first).
+    /// Finds the same box as [`plain::first`](super::plain::first).
     pub(super) fn find_whole(
         &mut self,
         busy: &mut BusySearch,
@@ -60,8 +60,8 @@ impl Engine {
         busy.next(&self.bases)
     }
 
-    /// As [`plain::pieces`](super::plain::pieces), over the bases of all shapes. These shrink one
-    /// node at a time.
+    /// Finds the same pieces as [`plain::pieces`](super::plain::pieces), using the bases of all
+    /// shapes. These shrink by one node at a time.
     pub(super) fn pieces(
         &mut self,
         busy: &mut BusySearch,
@@ -96,9 +96,9 @@ impl Engine {
     }
 }
 
-/// Whether the plain search of pieces is less work than the engine. It is O(m^2) a shape for m busy
-/// boxes. A set of bases was measured to take as long as 56 of its steps, and one more for each
-/// nine words.
+/// Returns true if the plain search of pieces is less work than the engine. The plain search is
+/// O(m^2) per shape for m busy boxes. By measurement, a set of bases takes as long as 56 of its
+/// steps, plus one step for each nine words.
 pub(super) fn plain_pays(grid: &Grid, busy: &BusySearch) -> bool {
     let boxes = busy.list().boxes().len();
     boxes * boxes <= words(grid).div_ceil(9) + 56

@@ -1,42 +1,43 @@
-//! Greedy Available Busy List: the whole shape if it is free; otherwise pieces of a shrinking
+//! Greedy Available Busy List: grant the whole shape if it is free; otherwise pieces of a shrinking
 //! shape, the largest first, until the count is reached.
 //!
-//! Misses nothing: it succeeds whenever enough nodes are free. Each turn of the loop takes a piece
-//! or shrinks the shape. The last shape is a single node, and that fits.
+//! Misses nothing: it succeeds whenever enough nodes are free. Each iteration takes a piece or
+//! shrinks the shape. The last shape is a single node, which fits.
 //!
 //! ```text
-//!   # a     2x2 for 4 nodes: none is free, so 1x2 (one off a longest side): a a.
-//!   b a     Another 1x2, or 2x1: none (here the printed loop asks for ever).
+//!   # a     2x2 for 4 nodes: none is free, so 1x2 (longest side less one): a a.
+//!   b a     Another 1x2, or 2x1: none (here the printed loop never ends).
 //!   # c     So 1x1, twice: b and c.
 //! ```
 //!
 //! The pieces come from one sequence of shapes. The longest side of each is one node shorter than
-//! in the shape before, which makes them near-square. The text of the paper speaks of "the largest
-//! free submesh" instead. With `shape=largest` each piece is the largest free box within the shape.
+//! in the previous shape, which makes them near-square. The text of the paper speaks of "the
+//! largest free submesh" instead. With `shape=largest` each piece is the largest free box within
+//! the shape.
 //!
-//! Requests: a shape with exactly as many nodes as asked for is first tried whole. A shape with
-//! more nodes only begins the sequence. A request without a shape begins it at a near-cubic box.
-//! That box grows from 1x1x1, one node at a time on the shortest side that still can (ties: x, y,
-//! z), until it has enough nodes.
+//! Requests: a shape with exactly the requested number of nodes is first tried whole. A shape with
+//! more nodes is only the start of the sequence. A request without a shape starts the sequence at a
+//! near-cubic box. That box grows from 1x1x1, one node at a time on the shortest side that can
+//! still grow (ties: x, y, z), until it has enough nodes.
 //!
-//! Cost: for B busy pieces and a request a x b x c on N nodes, the engine takes O(N/64) a shape for
-//! a set of all bases, one bit each. It stops at the first shape without a base. The order of the
-//! busy list then chooses among the bases: O(B) a shape, or O(nodes beside the bases) where they
-//! are few. In spaces and on rings a piece costs another O(B), or O(nodes around it).
+//! Cost: for B busy pieces and a request a x b x c on N nodes, the engine takes O(N/64) per shape
+//! for a set of all bases, one bit each. It stops at the first shape without a base. It then
+//! chooses among the bases in the order of the busy list: O(B) per shape, or O(nodes next to the
+//! bases) if they are few. In 3D and on tori a piece costs another O(B), or O(nodes around it).
 //!
-//! Cost of `plain`: at most a + b + c shapes, and one search of O(B^2) a piece. It goes along right
-//! border lines in a plane whose y does not wrap, else along right border planes. With
-//! `shape=largest` up to a * b * c shapes are searched for.
+//! Cost of `plain`: at most a + b + c shapes, and one search of O(B^2) per piece. It follows right
+//! border lines in 2D if y does not wrap, otherwise right border planes. With `shape=largest` up to
+//! a * b * c shapes are searched.
 //!
 //! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, "An efficient processor allocation
 //! strategy that maintains a high degree of contiguity among processors in 2D mesh connected
 //! multicomputers", AICCSA 2007; Information Sciences 177(14), 2007.
 //!
-//! Departures: where no piece of the current size is free, the printed step 7 goes back to step 5
-//! with the same size, for ever (a test shows it). Here the shape shrinks, which must be meant. The
-//! paper does not say whether pieces turn. Here they do, which gives the paper's numbers of blocks.
-//! Nor does it say which of equal sides shrinks. Spaces and tori are the project's own, and the
-//! paper's future work.
+//! Departures: if no piece of the current size is free, the printed step 7 returns to step 5 with
+//! the same size and never ends (a test shows it). Here the shape shrinks, which must be the
+//! intention. The paper does not say if pieces turn. Here they do, which gives the paper's numbers
+//! of blocks. Nor does it say which of equal sides shrinks. Support of 3D and tori is the project's
+//! own (the paper's future work).
 
 mod busy_search;
 mod engine;
@@ -107,20 +108,20 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
 #[derive(Clone)]
 struct Greedy {
     shapes: Shapes,
-    /// Whether the whole shape is turned.
+    /// The turning of the whole shape.
     turn_whole: Turn,
-    /// Whether pieces are turned.
+    /// The turning of pieces.
     turn_pieces: Turn,
-    /// Whether pieces are the largest free boxes.
+    /// True if pieces are the largest free boxes.
     largest: bool,
     busy: BusySearch,
-    /// None with `plain` and with `shape=largest`. Where the busy list is short, the plain search
-    /// is quicker, and answers in its place.
+    /// `None` with `plain` and with `shape=largest`. If the busy list is short, the plain search is
+    /// faster and answers instead.
     engine: Option<Engine>,
 }
 
 impl Greedy {
-    /// A free box of the whole shape.
+    /// Finds a free box of the whole shape.
     fn find_whole(&mut self, free: &Occupancy, shape: Sides) -> Option<Cuboid> {
         let is_short = is_short(free.grid(), self.busy.list().boxes().len());
         match &mut self.engine {
@@ -143,7 +144,7 @@ impl Strategy for Greedy {
         if is_exact && let Some(whole) = self.find_whole(free, shape) {
             return Some(Placement::Parts(vec![whole]));
         }
-        // The whole shape comes first in both orders. If it was tried just now, it is skipped.
+        // The whole shape comes first in both orders. If it was just tried, it is skipped.
         let skipped = usize::from(is_exact);
         let Greedy { shapes, turn_pieces: turn, busy, engine, .. } = self;
         Some(if self.largest {

@@ -1,10 +1,10 @@
-//! GABL's plain search: for each piece it searches the busy list, in which the pieces found so far
+//! GABL's plain search. For each piece it searches the busy list, in which the pieces found so far
 //! are busy.
 //!
-//! Invariant: a shape that is too large, or not free, stays so. So each shape is tried until it
-//! fails, and never again.
+//! Invariant: a shape that is too large or not free stays so. Each shape is therefore tried until
+//! it fails, and never again.
 //!
-//! Cost: one search of O(B^2) a piece and a shape, for B busy boxes.
+//! Cost: one search of O(B^2) per piece and shape, for B busy boxes.
 
 use pavior_mesh::{Cuboid, Grid, Request, Sides, volume};
 
@@ -13,7 +13,7 @@ use crate::Placement;
 use crate::strategies::shared::ranked_shapes::sort_shapes;
 use crate::strategies::shared::turning::Turn;
 
-/// A free box of a shape, turned or not.
+/// Finds a free box of a shape, turned or not.
 pub(super) fn first(
     busy: &mut BusySearch,
     grid: &Grid,
@@ -23,8 +23,8 @@ pub(super) fn first(
     turn.shapes(*grid, &Request::shape(shape)).find_map(|shape| busy.first(shape))
 }
 
-/// As many pieces of one shape after the other as there are, until the count is reached. Enough
-/// nodes are free, and the last shape is one node.
+/// Takes as many pieces of each shape as possible, one shape after another, until the count is
+/// reached. Enough nodes must be free, and the last shape must be one node.
 pub(super) fn pieces(
     busy: &mut BusySearch,
     grid: &Grid,
@@ -42,13 +42,13 @@ pub(super) fn pieces(
         }
     }
     assert_eq!(left, 0, "enough nodes are free, and the last shape is one node");
-    // A proposal changes nothing: the pieces leave the busy list.
+    // A proposal must not change the state, so the pieces are removed from the busy list.
     let proposal = Placement::Parts(pieces);
     busy.remove(&proposal);
     proposal
 }
 
-/// All shapes within a shape that have at most so many nodes, the largest first.
+/// Lists all shapes within a shape that have at most `nodes` nodes, the largest first.
 pub(super) fn largest_first(shape: Sides, nodes: u32) -> Vec<Sides> {
     let most = shape.map(|side| u32::from(side).min(nodes) as u16);
     let mut shapes = Vec::new();

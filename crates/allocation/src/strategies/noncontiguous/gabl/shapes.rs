@@ -1,13 +1,14 @@
-//! GABL's shapes: the one that a sequence begins at, and how it shrinks.
+//! GABL's shapes: the first one of a sequence, and the rule by which it shrinks.
 //!
 //! ```text
-//!   3x2  ->  2x2  ->  1x2  ->  1x1      one node off a longest side each time; of equal sides,
-//!                                       here, the first
+//!   3x2  ->  2x2  ->  1x2  ->  1x1      a longest side loses one node each time; of equal
+//!                                       sides, here the first
 //! ```
 //!
 //! Invariant: the last shape is the single node.
 //!
-//! Cost: O(1) a shape; O(a + b + c) shapes from a x b x c, and to find a near-cubic box.
+//! Cost: O(1) per shape, for O(a + b + c) shapes from a x b x c. A near-cubic box takes O(a + b +
+//! c).
 
 use pavior_mesh::{Grid, Sides, volume};
 
@@ -15,22 +16,22 @@ use pavior_mesh::{Grid, Sides, volume};
 #[derive(Clone, Copy)]
 pub(super) struct Shapes {
     grid: Grid,
-    /// Whether the last of equally long sides shrinks.
+    /// True if the last of equally long sides shrinks.
     last_of_ties: bool,
 }
 
 impl Shapes {
-    /// Shapes that shrink on the first or the last of equally long sides.
+    /// Creates shapes that shrink on the first or the last of equally long sides.
     pub(super) fn new(grid: Grid, last_of_ties: bool) -> Shapes {
         Shapes { grid, last_of_ties }
     }
 
-    /// A shape, and those that it shrinks to.
+    /// Returns a shape and the shapes to which it shrinks.
     pub(super) fn from(self, shape: Sides) -> impl Iterator<Item = Sides> + Clone {
         std::iter::successors(Some(shape), move |&shape| self.shrunk(shape))
     }
 
-    /// A shape without a node of its longest side; none of a single node.
+    /// Removes one node from the longest side of a shape. Returns `None` for a single node.
     fn shrunk(self, mut shape: Sides) -> Option<Sides> {
         let longest = shape.into_iter().max().filter(|&side| side > 1)?;
         let is_longest = |axis: &usize| shape[*axis] == longest;
@@ -40,7 +41,7 @@ impl Shapes {
         Some(shape)
     }
 
-    /// A near-cubic box that fits the grid and has at least so many nodes.
+    /// Returns a near-cubic box that fits the grid and has at least `nodes` nodes.
     pub(super) fn near_cubic(self, nodes: u32) -> Sides {
         let mut shape: Sides = [1; 3];
         while volume(shape) < u64::from(nodes) {

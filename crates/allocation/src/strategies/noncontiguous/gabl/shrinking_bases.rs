@@ -1,17 +1,17 @@
 //! The bases of all shapes of GABL's shrinking sequence, found from the single node upwards.
 //!
-//! Each shape is one node shorter on a longest side than the one before it. A base of the smaller
-//! shape is a base of the larger one if its next neighbour along that axis is a base, too. So one
-//! pass over the words makes the larger set of the smaller one:
+//! Each shape is one node shorter on a longest side than the previous one. A base of the smaller
+//! shape is a base of the larger one if its next neighbor along that axis is also a base. One pass
+//! over the words therefore computes the larger shape's set from the smaller one's:
 //!
 //! ```text
-//!   bases of 2x1:   b b . b        next neighbour too:   bases of 3x1:   b . . .
+//!   bases of 2x1:   b b . b        next neighbor too:    bases of 3x1:   b . . .
 //! ```
 //!
 //! Invariant: a shape that is free nowhere ends the search, since all larger ones are free nowhere
 //! either.
 //!
-//! Cost: O(N/64) a shape.
+//! Cost: O(N/64) per shape.
 
 use pavior_mesh::{BaseSet, Grid, Occupancy, Sides, ascending, orientations};
 
@@ -22,10 +22,10 @@ use crate::strategies::shared::turning::Turn;
 pub(crate) struct ShrinkingBases {
     /// The shapes, the largest first.
     shapes: Vec<Sides>,
-    /// The sets that are not empty: those of the smallest shape first, of one shape in the order of
-    /// its orientations.
+    /// The sets that are not empty: those of the smallest shape first, and for one shape in the
+    /// order of its orientations.
     sets: Vec<BaseSet>,
-    /// How many of the sets are of this question.
+    /// The number of sets that belong to this question.
     used: usize,
     touched: u64,
 }
@@ -37,7 +37,8 @@ impl Clone for ShrinkingBases {
 }
 
 impl ShrinkingBases {
-    /// Finds the bases of a sequence of shapes, which ends with the single node. Some node is free.
+    /// Finds the bases of a sequence of shapes that ends with the single node. Some node must be
+    /// free.
     pub(crate) fn load(
         &mut self,
         free: &Occupancy,
@@ -63,8 +64,8 @@ impl ShrinkingBases {
         }
     }
 
-    /// Adds the set of a shape if it has bases. One of the sets `smaller` is of a shape that is one
-    /// node shorter: it is copied and grown along that axis.
+    /// Adds the set of a shape if it has bases. One of the sets `smaller` belongs to a shape that
+    /// is one node shorter; it is copied and grown along that axis.
     fn add_grown(&mut self, grid: Grid, shape: Sides, smaller: std::ops::Range<usize>) {
         let grown = smaller.into_iter().find_map(|index| {
             let less = self.sets[index].shape();
@@ -83,7 +84,7 @@ impl ShrinkingBases {
         }
     }
 
-    /// A set more that is used, with the memory of an earlier question if there is some.
+    /// Returns one more set, with the memory of an earlier question if possible.
     fn next_set(&mut self, grid: Grid) -> &mut BaseSet {
         if self.sets.len() == self.used {
             self.sets.push(BaseSet::new(grid));
@@ -92,15 +93,15 @@ impl ShrinkingBases {
         &mut self.sets[self.used - 1]
     }
 
-    /// The sets that are not empty, in the order in which their shapes are tried: the largest
-    /// first, and the orientations of each in order.
+    /// Returns the sets that are not empty, in the order in which their shapes are tried: the
+    /// largest first, and the orientations of each in order.
     pub(crate) fn sets(&mut self) -> impl Iterator<Item = &mut BaseSet> {
         let sets = &mut self.sets[..self.used];
-        // Those of one shape stand in their order.
+        // The sets of one shape are in the order of its orientations.
         sets.chunk_by_mut(|a, b| ascending(a.shape()) == ascending(b.shape())).rev().flatten()
     }
 
-    /// The words gone over.
+    /// Returns the number of words processed.
     pub(crate) fn words_touched(&self) -> u64 {
         self.touched
     }

@@ -1,7 +1,8 @@
-//! MC's engine for machines with one axis: the cost of a centre in O(log n).
+//! MC's engine for machines with one axis, with the cost of a center in O(log n).
 //!
-//! Let n nodes be wanted. Let F(k) nodes be free in the box grown by k shells, and let K be the
-//! first k with F(k) >= n. The centre costs the sum of n - F(k) over k = 0 .. K - 1.
+//! Let n be the number of requested nodes, F(k) the number of free nodes in the box grown by k
+//! shells, and K the first k with F(k) >= n. The cost of the center is the sum of n - F(k) over k =
+//! 0 .. K - 1.
 //!
 //! Let P(x) be the number of free nodes below x. Then F(k) is a difference, and so is its sum:
 //!
@@ -11,13 +12,13 @@
 //!   sum of F(k) = (P(end) + P(end + 1) + ..) - (P(low) + P(low - 1) + ..)        K terms each
 //! ```
 //!
-//! Bisection finds K, and the sums of P are kept. On a line P(x) is 0 below the line, and the
+//! Bisection finds K, and the sums of P are stored. On a line P(x) is 0 below the line, and the
 //! number of all free nodes above it.
 //!
-//! Invariant: `sums[i]` is the sum of `below[..i]`. On a ring both go round three times, so that no
+//! Invariant: `sums[i]` is the sum of `below[..i]`. On a ring both cover three turns, so that no
 //! box passes an end.
 //!
-//! Cost: O(n) a state, O(log n) a centre.
+//! Cost: O(n) per state, O(log n) per center.
 
 use pavior_mesh::{Coordinates, Grid, Occupancy, Sides};
 
@@ -31,16 +32,16 @@ pub(super) struct LineShells {
     axis: usize,
     side: usize,
     ring: bool,
-    /// P: the free nodes below each coordinate.
+    /// P: the number of free nodes below each coordinate.
     below: Vec<u32>,
     /// The sum of `below` before each entry.
     sums: Vec<u64>,
-    /// Centres looked at.
+    /// Centers tried.
     tested: u64,
 }
 
 impl LineShells {
-    /// For a grid of which one axis alone has more than one node.
+    /// Creates the engine for a grid with only one axis of more than one node.
     pub(super) fn of(grid: Grid) -> Option<LineShells> {
         let mut long = (0..3).filter(|&axis| grid.side(axis) > 1);
         let axis = long.next().filter(|_| long.next().is_none())?;
@@ -49,7 +50,7 @@ impl LineShells {
         Some(LineShells { grid, axis, side, ring, below, sums, tested: 0 })
     }
 
-    /// The cheapest of the free centres, the first of equals. Enough nodes are free.
+    /// Finds the cheapest free center, the first of equals. Enough nodes must be free.
     pub(super) fn cheapest(
         &mut self,
         free: &Occupancy,
@@ -77,7 +78,7 @@ impl LineShells {
         Work::of_boxes(self.tested)
     }
 
-    /// Takes note of the free nodes. O(n).
+    /// Loads the free nodes. O(n).
     fn load(&mut self, free: &Occupancy) {
         let length = if self.ring { 3 * self.side } else { self.side };
         self.below.clear();
@@ -94,7 +95,7 @@ impl LineShells {
         }
     }
 
-    /// The free nodes within a number of shells around a box from `low` to `end`.
+    /// Returns the number of free nodes within a number of shells around a box from `low` to `end`.
     fn within(&self, low: i64, end: i64, shells: i64) -> u32 {
         let n = self.side as i64;
         let (low, end) = (low - shells, end + shells);
@@ -108,8 +109,8 @@ impl LineShells {
         self.below[(end + n) as usize] - self.below[(low + n) as usize]
     }
 
-    /// What the box offers that begins at `low`, which may lie off the line. Enough nodes are free.
-    /// O(log n).
+    /// Returns the offer of the box that begins at `low`, which may be off the line. Enough nodes
+    /// must be free. O(log n).
     fn offer(&self, low: i32, side: u16, nodes: u32) -> Offer {
         let (low, n) = (i64::from(low), self.side as i64);
         let end = low + i64::from(side);
@@ -120,14 +121,14 @@ impl LineShells {
             if self.within(low, end, middle) >= nodes { enough = middle } else { few = middle }
         }
         let last = enough;
-        // The sum of P from a coordinate up to another.
+        // The sum of P from one coordinate up to another.
         let sum = |from: i64, to: i64| self.sums[to as usize] - self.sums[from as usize];
         let (sum_at_ends, sum_at_lows) = if self.ring {
             let (low, end) = (low + n, end + n);
             (sum(end, end + last), sum(low + 1 - last, low + 1))
         } else {
-            // How many terms have coordinates on the line. Of the others, those at the ends are
-            // the number of all free nodes, and those at the lows are 0.
+            // The number of terms with coordinates on the line. Each other term at the ends is the
+            // number of all free nodes, and each other term at the lows is 0.
             let (end_terms, low_terms) = ((n - end).clamp(0, last), (low + 1).clamp(0, last));
             let all = u64::from(self.below[self.side]);
             let ends = if end_terms > 0 { sum(end, end + end_terms) } else { 0 };

@@ -1,21 +1,22 @@
-//! MC1x1: the n nodes nearest to some free node, distances being shells of squares around it.
+//! MC1x1: take the n nodes nearest to some free node, where distances are shells of squares around
+//! it.
 //!
-//! Misses nothing: it succeeds exactly when enough nodes are free.
+//! Misses nothing: it succeeds exactly if enough nodes are free.
 //!
 //! ```text
 //!   2 2 2 2 2
-//!   2 1 1 1 2     a node costs its distance from the centre, the greater of the
-//!   2 1 0 1 2     two (three) coordinates' distances; the cheapest centre wins
+//!   2 1 1 1 2     a node costs its distance from the center, the greatest of the
+//!   2 1 0 1 2     two (three) coordinates' distances; the cheapest center wins
 //!   2 1 1 1 2
 //!   2 2 2 2 2
 //! ```
 //!
-//! The rule of [`mc`](super) with a single node for a box, and its code. Cost: as there.
+//! The same rule and code as [`mc`](super), with a single node as the box. Cost: the same as there.
 //!
 //! Source: Bender, Bunde, Demaine, Fekete, Leung, Meijer & Phillips, "Communication-aware processor
-//! allocation for supercomputers", WADS 2005 and Algorithmica 50(2), 2008. The code does as SST's
-//! scheduler element, with two departures. A busy centre is never granted, and nodes of the last
-//! shell are taken in the order z, y, x.
+//! allocation for supercomputers", WADS 2005 and Algorithmica 50(2), 2008. The code does the same
+//! as SST's scheduler element, with two departures. A busy center is never granted, and nodes of
+//! the last shell are taken in the order z, y, x.
 
 use pavior_kernel::Options;
 use pavior_mesh::Grid;

@@ -1,11 +1,11 @@
-//! Minimising Contention: every free node stands for a box of the shape asked for, centred on it.
-//! Nodes are taken from shells around the box, and the centre whose nodes cost least wins.
+//! Minimizing Contention: every free node is the center of a box of the requested shape. Nodes are
+//! taken from shells around the box, and the center with the cheapest nodes wins.
 //!
-//! Misses nothing: it succeeds exactly when enough nodes are free. It grants a free box of the
-//! shape asked for where there is one, since that costs 0.
+//! Misses nothing: it succeeds exactly if enough nodes are free. It grants a free box of the
+//! requested shape if there is one, since that costs 0.
 //!
 //! ```text
-//!   3x1 asked for, centred on c: a node costs the number of its shell
+//!   request 3x1, centered on c: a node costs the number of its shell
 //!       2 2 2 2 2 2 2
 //!       2 1 1 1 1 1 2     n nodes are taken shell by shell, the last
 //!       2 1 0 c 0 1 2     shell's in row-major order
@@ -13,22 +13,22 @@
 //!       2 2 2 2 2 2 2
 //! ```
 //!
-//! The box may reach over the border of the mesh. Around a ring, shells meet. An even side has one
-//! node more above the centre than below. A side longer than its axis counts as the axis. The first
-//! centre with the least cost wins, in row-major order. Without a shape the box is a single node,
-//! as in [`mc1x1`].
+//! The box may extend beyond the border of the mesh. Around a ring, shells meet. An even side has
+//! one node more above the center than below it. A side longer than its axis counts as the axis.
+//! The first center with the least cost wins, in row-major order. Without a shape the box is a
+//! single node, as in [`mc1x1`].
 //!
-//! The engine counts the shells of eight neighbouring centres at once. It gives centres up when
-//! they cannot be the cheapest, and ends at a centre around which no node is missing. It takes the
-//! nodes row by row from the box of the last shell. Its numbers have 16 bits: where more nodes are
-//! free, the plain search finds the centre.
+//! The engine counts the shells of eight neighboring centers at once. It drops centers that cannot
+//! be the cheapest, and stops at a center around which no node is missing. It takes the nodes row
+//! by row from the box of the last shell. Its numbers have 16 bits: if more nodes are free, the
+//! plain search finds the center.
 //!
-//! Cost: O(N) for prefix sums, then O(N r / 8) for r shells a centre; on a line or ring O(log N) a
-//! centre. `plain` takes O(1) a shell and centre, O(F r) for F free centres, and looks at all free
-//! nodes for those that it takes.
+//! Cost: O(N) for prefix sums, then O(N r / 8) for r shells per center; on a line or ring O(log N)
+//! per center. `plain` takes O(1) per shell and center, O(F r) for F free centers, and visits all
+//! free nodes to select those that it takes.
 //!
 //! Source: Mache, Lo & Windisch, "Minimizing message-passing contention in fragmentation-free
-//! processor allocation", PDCS 1997. The rule is known from its restatements only (Bender et al.
+//! processor allocation", PDCS 1997. The rule is known only from its restatements (Bender et al.
 //! 2005).
 //!
 //! Departures: the rounding of even sides, the order in the last shell, 3D and wraps are the
@@ -67,10 +67,10 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     build_around(grid, options, Around::Shape)
 }
 
-/// What the shells of a centre lie around.
+/// The core that the shells of a center surround.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Around {
-    /// A box of the shape asked for; a single node where no shape is.
+    /// A box of the requested shape; a single node if the request has none.
     Shape,
     /// A single node.
     Node,
@@ -85,16 +85,16 @@ fn build_around(grid: &Grid, options: &Options, around: Around) -> BoxedStrategy
 struct MinimisingContention {
     around: Around,
     engine: Option<Engine>,
-    /// Answers where there is no engine, and where the numbers are too large for it.
+    /// Answers if there is no engine, and if the numbers are too large for it.
     plain: PlainSearch,
 }
 
-/// The search for the cheapest centre, as the machine allows.
+/// The search for the cheapest center that suits the machine.
 #[derive(Clone)]
 enum Engine {
-    /// Of machines with one axis.
+    /// For machines with one axis.
     Line(LineShells),
-    /// Of all others.
+    /// For all others.
     Lanes(ShellCosts),
 }
 
@@ -103,7 +103,7 @@ impl Engine {
         LineShells::of(grid).map_or_else(|| Engine::Lanes(ShellCosts::new(grid)), Engine::Line)
     }
 
-    /// The cheapest centre, and what it offers; none if the numbers are too large.
+    /// Finds the cheapest center and its offer. Returns `None` if the numbers are too large.
     fn cheapest(&mut self, free: &Occupancy, shape: Sides, nodes: u32) -> Option<(Core, Offer)> {
         match self {
             Engine::Line(line) => line.cheapest(free, shape, nodes),

@@ -1,9 +1,10 @@
-//! MC's plain search: one centre after the other, one shell after the other, from a table of prefix
-//! sums. Then it looks at all free nodes for those that lie in the shells.
+//! MC's plain search: one center after another and one shell after another, from a table of prefix
+//! sums. Then it selects the nodes in the shells among all free nodes.
 //!
-//! Invariant: a centre that is given up costs no less than the best so far.
+//! Invariant: a center that is dropped costs no less than the best so far.
 //!
-//! Cost: O(N) for the sums; O(1) a shell and centre, O(F r) in all for F free centres and r shells.
+//! Cost: O(N) for the sums; O(1) per shell and center, O(F r) in total for F free centers and r
+//! shells.
 
 use pavior_mesh::{Grid, Occupancy, Sides};
 
@@ -15,9 +16,9 @@ use crate::{Placement, Work};
 #[derive(Clone)]
 pub(super) struct PlainSearch {
     grid: Grid,
-    /// Made when it is first needed.
+    /// Created when it is first needed.
     sums: Option<PrefixSums>,
-    /// Shells counted, and nodes looked at for a place in them.
+    /// Shells counted, and nodes tested for membership in them.
     tested: u64,
 }
 
@@ -26,14 +27,14 @@ impl PlainSearch {
         PlainSearch { grid, sums: None, tested: 0 }
     }
 
-    /// The nodes that the cheapest centre takes. Enough nodes are free.
+    /// Finds the nodes that the cheapest center takes. Enough nodes must be free.
     pub(super) fn find(&mut self, free: &Occupancy, shape: Sides, nodes: u32) -> Option<Placement> {
         let (core, offer) = self.cheapest(free, shape, nodes, 0)?;
         Some(self.taken(free, &core, offer, nodes))
     }
 
-    /// The cheapest centre, the first of equals. No centre costs less than `least`, so that the
-    /// first that costs as much ends the search.
+    /// Finds the cheapest center, the first of equals. No center costs less than `least`, so the
+    /// first with that cost ends the search.
     pub(super) fn cheapest(
         &mut self,
         free: &Occupancy,
@@ -58,7 +59,8 @@ impl PlainSearch {
         best
     }
 
-    /// The nodes that a centre takes: all in shells before the last, and the first of the last.
+    /// Returns the nodes that a center takes: all in shells before the last, and the first ones of
+    /// the last.
     fn taken(&mut self, free: &Occupancy, core: &Core, offer: Offer, nodes: u32) -> Placement {
         let Offer { last, free_inside, .. } = offer;
         self.tested += u64::from(free.count());
@@ -78,7 +80,7 @@ impl PlainSearch {
     }
 }
 
-/// What a centre offers, if it costs less than `limit`. Counts the shells in `tested`.
+/// Returns the offer of a center, if it costs less than `limit`. Counts the shells in `tested`.
 fn offer_below(
     limit: u64,
     sums: &PrefixSums,
@@ -90,7 +92,7 @@ fn offer_below(
     for last in 0.. {
         *tested += 1;
         let left = u64::from(nodes - free_inside);
-        // Every node that is still to come costs at least the number of this shell.
+        // Every remaining node costs at least the number of this shell.
         if cost + left * u64::from(last) >= limit {
             return None;
         }

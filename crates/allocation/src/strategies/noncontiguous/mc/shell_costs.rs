@@ -1,39 +1,39 @@
-//! MC's engine: the costs of eight neighbouring centres at once.
+//! MC's engine, which computes the costs of eight neighboring centers at once.
 //!
-//! A node in shell j costs j. It lies outside of exactly j boxes: the centre's box, and that box
-//! grown by 1, 2, .. j - 1 shells. Let F(k) be the free nodes of the box grown by k shells. Then n
-//! nodes cost
+//! A node in shell j costs j. It is outside of exactly j boxes: the center's box, and that box
+//! grown by 1, 2, .. j - 1 shells. Let F(k) be the number of free nodes of the box grown by k
+//! shells. Then n nodes cost
 //!
 //! ```text
 //!   sum over k = 0, 1, .. of max(0, n - F(k))
 //! ```
 //!
-//! No term is negative, so that a centre is given up once its sum reaches the best so far. A table
-//! of prefix sums gives F for eight neighbours along x at once. A row of it, for a machine of w
+//! No term is negative, so a center is dropped once its sum reaches the best so far. A table of
+//! prefix sums gives F for eight neighbors along x at once. A row of it, for a machine of w
 //! columns:
 //!
 //! ```text
-//!   cells:        before x = 0  |  free nodes below x = 0, 1, .. w  |  behind x = w
+//!   cells:        before x = 0  |  free nodes below x = 0, 1, .. w  |  after x = w
 //!   first cell:   0                w (`zero_cell`)                     2 w + 1
 //! ```
 //!
-//! Beyond both ends a row goes on as the border or the ring does, so that no centre is an
-//! exception. Along y and z a ring is written twice, so that boxes may pass its end.
+//! Beyond both ends a row continues like the border or the ring, so that no center is a special
+//! case. Along y and z a ring is written twice, so that boxes may pass its end.
 //!
-//! Invariant: numbers have 16 bits, and counts of free nodes are right modulo 2^16. A cost that
-//! does not fit becomes the greatest number, and such a centre is not taken.
+//! Invariant: numbers have 16 bits, and counts of free nodes are correct modulo 2^16. A cost that
+//! does not fit becomes the greatest number, and such a center is not taken.
 //!
-//! Cost: O(N) a state, up to 4 N on tori; O(r) vector operations for r shells of eight centres.
+//! Cost: O(N) per state, up to 4 N on tori; O(r) vector operations for r shells of eight centers.
 
 use pavior_mesh::{Grid, NodeId, Occupancy, Sides};
 
 use super::shells::{Core, Offer};
 
-/// Centres that are looked at together.
+/// The number of centers that are processed together.
 const LANES: usize = 8;
 type Lanes = [u16; LANES];
 
-/// By byte: how many of its lowest 1, 2, .. 8 bits are ones.
+/// For each byte, the number of ones among its lowest 1, 2, .. 8 bits.
 const PREFIXES: [Lanes; 256] = {
     let mut prefixes = [[0; LANES]; 256];
     let mut byte = 0;
@@ -55,14 +55,14 @@ pub(super) struct ShellCosts {
     /// The cell of x = 0 in a row of the table, and the number of cells in a row.
     zero_cell: usize,
     row_cells: usize,
-    /// The number of rows in a plane of the table, and of planes: those of a ring come twice.
+    /// The number of rows in a plane of the table, and of planes. Those of a ring come twice.
     plane_rows: usize,
     planes: usize,
-    /// Free nodes with coordinates below x, y and z.
+    /// The number of free nodes with coordinates below x, y and z.
     table: Vec<u16>,
-    /// Scratch: the free nodes below x in one row of the machine, in the cells of a row.
+    /// Scratch: the number of free nodes below x in one row of the machine, in the cells of a row.
     row_sums: Vec<u16>,
-    /// By shell: the rows of the table that bound the boxes of the current row of centres.
+    /// For each shell, the rows of the table that bound the boxes of the current row of centers.
     row_bounds: Vec<[usize; 4]>,
     touched: u64,
 }
@@ -82,7 +82,7 @@ impl ShellCosts {
         };
         ShellCosts {
             grid,
-            // As far as the boxes of all centres reach when the last of them holds the whole axis.
+            // Long enough for the boxes of all centers when the last of them covers the whole axis.
             zero_cell: w,
             row_cells: (3 * w + LANES).next_multiple_of(LANES),
             plane_rows: rows(1),
@@ -94,13 +94,13 @@ impl ShellCosts {
         }
     }
 
-    /// Words of the table filled, and eight centres' boxes counted.
+    /// Returns the number of table words filled, and of counts of eight centers' boxes.
     pub(super) fn words_touched(&self) -> u64 {
         self.touched
     }
 
-    /// The cheapest of the free centres, the first of equals in row-major order. None if the
-    /// numbers need more than 16 bits.
+    /// Finds the cheapest free center, the first of equals in row-major order. Returns `None` if
+    /// the numbers need more than 16 bits.
     pub(super) fn cheapest(
         &mut self,
         free: &Occupancy,
@@ -137,7 +137,7 @@ impl ShellCosts {
         Some((core, self.offer(&core, u64::from(least), nodes)))
     }
 
-    /// The costs of eight centres from x on, of which only those in `centres` count. A cost below
+    /// Computes the costs of eight centers from x on. Only those in `centres` count. A cost below
     /// `least` is exact; another may be too low, but not below `least`.
     #[inline]
     fn costs(&mut self, core: &Core, x: u16, nodes: u16, centres: u64, least: u16) -> Lanes {
@@ -149,7 +149,7 @@ impl ShellCosts {
             for lane in 0..LANES {
                 let missing = nodes.saturating_sub(free[lane]);
                 costs[lane] = costs[lane].saturating_add(missing);
-                // Zero once the cost is final, or too high.
+                // Zero once the cost is final or too high.
                 open |= if missing == 0 { 0 } else { least.saturating_sub(costs[lane]) };
             }
             if open == 0 {
@@ -159,7 +159,7 @@ impl ShellCosts {
         costs
     }
 
-    /// The free nodes of the boxes of eight centres from x on, grown by a number of shells.
+    /// Counts the free nodes of the boxes of eight centers from x on, grown by a number of shells.
     #[inline]
     fn free_in(&mut self, core: &Core, x: u16, shells: usize) -> Lanes {
         self.touched += 1;
@@ -169,7 +169,7 @@ impl ShellCosts {
         let [end_z_end_y, end_z_low_y, low_z_end_y, low_z_low_y] = self.row_bounds[shells];
         let (side, n) = (i32::from(core.sides[0]), i32::from(self.grid.side(0)));
         let (shells, back) = (shells as i32, i32::from((core.sides[0] - 1) / 2));
-        // Once all boxes hold the whole axis they grow no more.
+        // Once all boxes cover the whole axis, they do not grow any more.
         let (grown, length) = if self.grid.wraps(0) {
             (shells.min((n - side + 1) / 2), (side + 2 * shells).min(n))
         } else {
@@ -180,7 +180,7 @@ impl ShellCosts {
         let end = low + length as usize;
         let cells = |at: usize| -> &Lanes { self.table[at..].first_chunk().expect("padded") };
         let mut free = [0; LANES];
-        // Replaces `free` by what is free between two rows of the table, less `free`.
+        // Replaces `free` by the number of free nodes between two rows of the table, minus `free`.
         let mut subtract_from = |upper: usize, lower: usize| {
             let corners = [upper + end, upper + low, lower + end, lower + low].map(cells);
             for lane in 0..LANES {
@@ -189,8 +189,8 @@ impl ShellCosts {
                 free[lane] = above.wrapping_sub(below).wrapping_sub(free[lane]);
             }
         };
-        // First the planes before the box, if there are any. The second call takes them off those
-        // up to its end.
+        // First the planes before the box, if there are any. The second call subtracts them from
+        // those up to its end.
         if low_z_end_y != low_z_low_y {
             subtract_from(low_z_end_y, low_z_low_y);
         }
@@ -198,9 +198,9 @@ impl ShellCosts {
         free
     }
 
-    /// The rows of the table whose sums make a box: of the plane at its end in z, the row at its
-    /// end in y and the row at its begin in y; then the same of the plane at its begin in z. The
-    /// last two are 0 if that plane is the border.
+    /// Returns the rows of the table whose sums give a box: for the plane at its end in z, the row
+    /// at its end in y and the row at its begin in y; then the same for the plane at its begin in
+    /// z. The last two are 0 if that plane is the border.
     fn rows_around(&self, core: &Core, shells: i32) -> [usize; 4] {
         let range = |axis: usize| {
             let n = i32::from(self.grid.side(axis));
@@ -211,7 +211,7 @@ impl ShellCosts {
             } else if end - low >= n {
                 (0, n as usize)
             } else {
-                // It holds its centre, so that it begins less than once round below 0.
+                // The box contains its center, so it begins less than one turn below 0.
                 let up = if low < 0 { n } else { 0 };
                 ((low + up) as usize, (end + up) as usize)
             }
@@ -225,7 +225,7 @@ impl ShellCosts {
         }
     }
 
-    /// What a centre of a known cost offers.
+    /// Returns the offer of a center with a known cost.
     fn offer(&mut self, core: &Core, cost: u64, nodes: u32) -> Offer {
         self.row_bounds.clear();
         let mut free_inside = 0;
@@ -263,7 +263,7 @@ impl ShellCosts {
                 let pairs = rest[..row_cells * (d + 1)].iter_mut().zip(&before[plane * (z - 1)..]);
                 pairs.for_each(|(cell, below)| *cell = cell.wrapping_add(*below));
             }
-            // If y wraps, all rows come again, with the sums of a whole turn added.
+            // If y wraps, all rows are repeated, with the sums of a whole turn added.
             let (once, again) = rest[..plane].split_at_mut(row_cells * (d + 1));
             let whole = &once[row_cells * d..];
             for (row, before) in
@@ -274,7 +274,7 @@ impl ShellCosts {
                 }
             }
         }
-        // If z wraps, so do all planes.
+        // If z wraps, all planes are repeated in the same way.
         let (once, again) = self.table.split_at_mut(plane * (h + 1));
         let whole = &once[plane * h..];
         for (upper, before) in again.chunks_exact_mut(plane).zip(once[plane..].chunks_exact(plane))
@@ -292,7 +292,7 @@ impl ShellCosts {
         for first in (0..w).step_by(64) {
             let count = (w - first).min(64);
             let mut word = free.window(NodeId((from + first) as u32), count as u16);
-            // Behind the last node nothing is free: these cells are overwritten.
+            // No node after the last one is free; these cells are overwritten.
             for cells in self.row_sums[zero_cell + first + 1..]
                 .chunks_exact_mut(LANES)
                 .take(count.div_ceil(8))

@@ -1,4 +1,4 @@
-//! The box around a centre, and the shells of nodes around that box. For all of MC's searches.
+//! The box around a center, and the shells of nodes around that box, for all of MC's searches.
 //!
 //! ```text
 //!   2 2 2 2 2 2      the box 0 of a shape 2x1; each shell is one node wide
@@ -7,25 +7,25 @@
 //!   2 1 1 1 1 2
 //! ```
 //!
-//! Invariant: the box grown by k shells is the box of the shells 0 to k, as far as they lie on the
-//! grid. A side that would pass the end of a ring twice is the whole ring.
+//! Invariant: the box grown by k shells is the box of the shells 0 to k, clipped to the grid. A
+//! side that would pass the end of a ring twice is the whole ring.
 //!
 //! Cost: O(1).
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, Sides};
 
-/// What a centre offers.
+/// The offer of a center.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Offer {
-    /// The sum of the numbers of the shells in which its nodes lie.
+    /// The sum of the shell numbers of its nodes.
     pub(super) cost: u64,
     /// The number of the last shell from which it takes nodes.
     pub(super) last: u32,
-    /// How many nodes are free in the shells before that one, which it takes all.
+    /// The number of free nodes in the shells before that one. All of them are taken.
     pub(super) free_inside: u32,
 }
 
-/// The cost of nodes where all nodes around the box are free: no centre is cheaper.
+/// Returns the cost of nodes if all nodes around the box are free. No center is cheaper.
 pub(super) fn least_cost(grid: &Grid, shape: Sides, nodes: u32) -> u64 {
     let within = |shells: u64| -> u64 {
         let side = |axis: usize| {
@@ -38,7 +38,7 @@ pub(super) fn least_cost(grid: &Grid, shape: Sides, nodes: u32) -> u64 {
     (0..=u64::from(u16::MAX)).map(short).take_while(|&short| short > 0).sum()
 }
 
-/// The box around a centre.
+/// The box around a center.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Core {
     pub(super) grid: Grid,
@@ -47,18 +47,18 @@ pub(super) struct Core {
 }
 
 impl Core {
-    /// The box of a shape; a side longer than its axis counts as the axis.
+    /// Creates the box of a shape. A side longer than its axis counts as the axis.
     pub(super) fn new(grid: Grid, centre: Coordinates, shape: Sides) -> Core {
         let sides = std::array::from_fn(|axis| shape[axis].min(grid.side(axis)));
         Core { grid, centre, sides }
     }
 
-    /// The lowest coordinate, which may lie off the grid.
+    /// Returns the lowest coordinate, which may be off the grid.
     pub(super) fn low(&self, axis: usize) -> i32 {
         i32::from(self.centre[axis]) - i32::from((self.sides[axis] - 1) / 2)
     }
 
-    /// The box grown by a number of shells, as far as it lies on the grid.
+    /// Returns the box grown by a number of shells, clipped to the grid.
     pub(super) fn grown(&self, shells: u32) -> Cuboid {
         let mut cuboid = Cuboid::whole(&self.grid);
         for axis in 0..3 {
@@ -76,7 +76,7 @@ impl Core {
         cuboid
     }
 
-    /// The shell in which a node lies; 0 is the box.
+    /// Returns the shell of a node; 0 is the box.
     pub(super) fn shell(&self, point: Coordinates) -> u32 {
         let distance = |axis: usize| {
             let (n, side) = (i32::from(self.grid.side(axis)), i32::from(self.sides[axis]));

@@ -1,7 +1,8 @@
-//! The nodes that a centre takes. It takes all that are free in the shells before the last one. In
-//! the last shell it takes the first in row-major order, as many as are still wanted.
+//! The nodes that a center takes: all free nodes in the shells before the last one, and in the last
+//! shell the first in row-major order, up to the requested number.
 //!
-//! Invariant: the nodes are those that the plain search takes one by one, and as many as wanted.
+//! Invariant: the nodes are those that the plain search takes one by one, and exactly the requested
+//! number.
 //!
 //! Cost: O(words of the rows of the last shell's box).
 
@@ -10,10 +11,10 @@ use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy};
 use super::shells::{Core, Offer};
 use crate::Placement;
 
-/// The nodes that a centre takes, row by row.
+/// Returns the nodes that a center takes, row by row.
 pub(super) fn taken(core: &Core, free: &Occupancy, offer: Offer, nodes: u32) -> Placement {
     let grid = &core.grid;
-    // The box of all shells, and that of the shells before the last; none if the last is the box.
+    // The box of all shells, and that of the shells before the last; `None` if the last is the box.
     let outer = core.grown(offer.last);
     let inner = offer.last.checked_sub(1).map(|shells| core.grown(shells));
     let holds = |around: &Cuboid, axis: usize, at: u16| {
@@ -43,7 +44,7 @@ pub(super) fn taken(core: &Core, free: &Occupancy, offer: Offer, nodes: u32) -> 
     Placement::Parts(parts)
 }
 
-/// The columns of a box: bit x % 64 of word x / 64.
+/// Returns the columns of a box: bit x % 64 of word x / 64.
 fn columns(grid: &Grid, around: Option<&Cuboid>) -> Vec<u64> {
     let mut columns = vec![0; usize::from(grid.side(0)).div_ceil(64)];
     for (from, length) in around.iter().flat_map(|around| around.runs(grid, 0)) {
@@ -54,7 +55,7 @@ fn columns(grid: &Grid, around: Option<&Cuboid>) -> Vec<u64> {
     columns
 }
 
-/// The lowest ones of a word, so many of them at most.
+/// Returns the lowest ones of a word, at most `count`.
 fn lowest(word: u64, count: u32) -> u64 {
     let mut rest = word;
     if word.count_ones() <= count {
@@ -64,8 +65,8 @@ fn lowest(word: u64, count: u32) -> u64 {
     word ^ rest
 }
 
-/// Adds the runs of ones of a word as boxes; a run that begins where the last box ends belongs to
-/// it.
+/// Adds the runs of ones of a word as boxes. A run that begins at the end of the last box extends
+/// that box.
 fn push_runs(parts: &mut Vec<Cuboid>, mut word: u64, [first, y, z]: Coordinates) {
     while word != 0 {
         let gap = word.trailing_zeros();

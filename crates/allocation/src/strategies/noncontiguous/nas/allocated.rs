@@ -1,9 +1,10 @@
-//! The nodes of a nucleus as it grows, and which free neighbour comes next.
+//! The nodes of a growing nucleus, and the selection of the next free neighbor.
 //!
-//! Invariant: each free neighbour stands in the set of its number of allocated neighbours. So the
-//! first of the last set that is not empty has most of them, and is the first of equals.
+//! Invariant: each free neighbor is in the set for its number of allocated neighbors. The first
+//! node of the last set that is not empty therefore has the most of them, and is the first of
+//! equals.
 //!
-//! Cost: O(1) to add a node, and O(words passed) for the next neighbour; O(N) where there is none.
+//! Cost: O(1) to add a node, and O(words passed) for the next neighbor; O(N) if there is none.
 
 use std::collections::VecDeque;
 
@@ -12,25 +13,25 @@ use pavior_mesh::{Grid, NodeId, Occupancy};
 use super::neighbour_growth::{NeighbourRule, neighbours};
 use crate::strategies::shared::bit_set::BitSet;
 
-/// The nodes allocated so far, and their free neighbours.
+/// The nodes allocated so far, and their free neighbors.
 pub(super) struct Allocated<'a> {
     grid: Grid,
     rule: NeighbourRule,
     free: &'a Occupancy,
-    /// By node: whether it is allocated.
+    /// For each node, true if it is allocated.
     owned: Vec<bool>,
-    /// By node: how many allocated neighbours it has.
+    /// For each node, the number of its allocated neighbors.
     touched: Vec<u8>,
-    /// The free neighbours, by their number of allocated neighbours.
+    /// The free neighbors, by their number of allocated neighbors.
     neighbours: [NodeSet; 5],
-    /// Nodes looked at.
+    /// Nodes visited.
     pub(super) visited: u64,
 }
 
 /// A set of nodes that knows its first one in row-major order.
 struct NodeSet {
     nodes: BitSet,
-    /// No node before this one is in it.
+    /// No node before this one is in the set.
     low: u32,
 }
 
@@ -79,13 +80,13 @@ impl<'a> Allocated<'a> {
         }
     }
 
-    /// The free neighbour with most allocated neighbours.
+    /// Returns the free neighbor with the most allocated neighbors.
     pub(super) fn fullest(&mut self) -> Option<NodeId> {
         self.neighbours.iter_mut().rev().find_map(NodeSet::first)
     }
 
-    /// The free node with the fewest hops to an allocated one, the first in row-major order of
-    /// those.
+    /// Returns the free node with the fewest hops to an allocated one, the first of equals in
+    /// row-major order.
     pub(super) fn nearest(&mut self) -> NodeId {
         let grid = &self.grid;
         self.visited += u64::from(grid.nodes());

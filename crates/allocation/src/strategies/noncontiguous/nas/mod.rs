@@ -1,14 +1,15 @@
-//! Neighbour Allocation Strategy: a box, another box, an L, or a nucleus with neighbours around it.
+//! Neighbour Allocation Strategy: grant a box, another box, an L, or a nucleus with neighbors
+//! around it.
 //!
-//! First Fit for the request, then All-Shapes First Fit, then the L-shapes of LSSA. If all fail,
-//! the larger part of an L is placed as a *nucleus*. It stands at the first base from which it can
-//! grow, neighbour by neighbour, to exactly n nodes. If none can, single nodes are tried as the
-//! nucleus.
+//! It tries First Fit for the request, then All-Shapes First Fit, then the L-shapes of LSSA. If all
+//! fail, the larger part of an L is placed as a *nucleus*, at the first base from which it can
+//! grow, neighbor by neighbor, to exactly n nodes. If no base allows this, single nodes are tried
+//! as the nucleus.
 //!
 //! ```text
 //!   5x3, nucleus 2x6:   o o . . .      n = 15: twelve nodes o of the nucleus, then three
-//!                       o o x # .      neighbours x, each time the free node with most
-//!                       o o # # .      allocated neighbours, the first in row-major order
+//!                       o o x # .      neighbors x, each time the free node with most
+//!                       o o # # .      allocated neighbors, the first in row-major order
 //!                       o o x # .      of those
 //!                       o o # # .
 //!                       o o x # .
@@ -16,27 +17,28 @@
 //!
 //! Misses requests whose nodes are free but not connected: the paper's claim that it succeeds
 //! whenever n nodes are free does not hold (checkerboard, 2 nodes of 5). With `guarantee` it does:
-//! where no connected set is large enough, the first nucleus grows on from the nearest free node.
+//! if no connected set is large enough, the first nucleus continues to grow from the nearest free
+//! node.
 //!
-//! Cost: a First Fit for each shape, L and nucleus. The engine tries Ls and nuclei only where some
+//! Cost: one First Fit for each shape, L and nucleus. The engine tries Ls and nuclei only if some
 //! connected set of free nodes has n nodes. It finds these sets in O(N/64) and O(r log r) for r
-//! runs of free nodes. Whether growth succeeds costs O(log r) a base (O(n) with `right-up`), and
-//! growth O(n log n), once. Release costs nothing.
+//! runs of free nodes. The test that growth succeeds costs O(log r) per base (O(n) with
+//! `right-up`), and growth O(n log n), once. A release costs nothing.
 //!
 //! Source: Shdefat, Bani-Mohammad & Ababneh, "On allocation algorithms for manycore systems with
 //! network on chip", IJGHPC 15(1), 2023. Departures:
 //!
-//! - The printed step 6 runs while size >= allocated. So it takes one node too many, or never ends
-//!   where no neighbour is left. Step 7 asks for free nodes while the failed nucleus holds some.
-//!   Only one 1x1 nucleus is tried.
-//! - Nuclei of n nodes or more are left out, and k = 1, 2, 3 are tried where the printed bound is
+//! - The printed step 6 runs while size >= allocated, so it takes one node too many, or never ends
+//!   if no neighbor is left. Step 7 tests for free nodes while the failed nucleus holds some. Only
+//!   one 1x1 nucleus is tried.
+//! - Nuclei of n nodes or more are omitted, and k = 1, 2, 3 are tried if the printed bound is
 //!   negative (`nuclei.rs`).
-//! - The printed conditions make only +x and +y neighbours (`neighbours=right-up`), and growth then
+//! - The printed conditions allow only +x and +y neighbors (`neighbours=right-up`), and growth then
 //!   fails in corners.
-//! - The project's own: the order of growth; a request without a matching shape starts at the boxes
-//!   of n nodes, and without a shape the first of these stands for it.
-//! - Tori and 3D are unsupported: neither the Ls nor the nuclei are defined there. What carries
-//!   over is growth by the neighbour with most granted neighbours: [`connected`](super::connected).
+//! - The project's own: the order of growth. A request without a matching shape starts at the boxes
+//!   of n nodes, and without a shape the first of these replaces it.
+//! - Tori and 3D are unsupported: neither the Ls nor the nuclei are defined there. Growth by the
+//!   neighbor with the most granted neighbors works there too: see [`connected`](super::connected).
 
 mod allocated;
 mod neighbour_growth;
@@ -135,7 +137,7 @@ struct NeighbourAllocation {
     growth: NeighbourGrowth,
     /// The shapes of boxes of n nodes.
     shapes: Vec<Sides>,
-    /// Scratch: the shape asked for, and then `shapes`.
+    /// Scratch: the requested shape, then `shapes`.
     boxes: Vec<Sides>,
     l_shapes: Vec<LShape>,
     /// The bases of nuclei that the plain search has tested.
@@ -143,8 +145,8 @@ struct NeighbourAllocation {
 }
 
 impl NeighbourAllocation {
-    /// The rectangle of First Fit, else that of All-Shapes First Fit. `exact` is the shape asked
-    /// for if it has n nodes.
+    /// Finds the rectangle of First Fit, otherwise that of All-Shapes First Fit. `exact` is the
+    /// requested shape if it has n nodes.
     fn rectangle(
         &mut self,
         search: &mut BaseSearch,
@@ -158,7 +160,7 @@ impl NeighbourAllocation {
         search.first(free, name, &self.boxes, Scan::default())
     }
 
-    /// The first free L-shape of LSSA.
+    /// Finds the first free L-shape of LSSA.
     fn l_shape(
         &mut self,
         free: &Occupancy,
@@ -170,8 +172,8 @@ impl NeighbourAllocation {
         self.l_shapes.iter().find_map(|&l_shape| self.l_search.first(free, l_shape))
     }
 
-    /// The first free nucleus, of the shape's nuclei and then of single nodes. If `must_reach`, the
-    /// first from which growth reaches `nodes` nodes.
+    /// Finds the first free nucleus, of the shape's nuclei and then of single nodes. If
+    /// `must_reach`, the first from which growth reaches `nodes` nodes.
     fn nucleus(
         &mut self,
         free: &Occupancy,
@@ -223,9 +225,9 @@ impl SearchRule for NeighbourAllocation {
         if rectangle.is_some() {
             return rectangle.map(Placement::Whole);
         }
-        // An L is connected, and so is a nucleus that grows by neighbours. So neither can do if no
-        // component of free nodes has n nodes. The plain search tries them without that knowledge,
-        // and needs the components for growth alone.
+        // An L is connected, and so is a nucleus that grows by neighbors, so both fail if no
+        // component of free nodes has n nodes. The plain search tries them without that test, and
+        // needs the components only for growth.
         let may_connect = self.plain || self.growth.prepare(free) >= nodes;
         if may_connect && let Some(parts) = self.l_shape(free, asked, exact) {
             return Some(Placement::Parts(parts.to_vec()));
@@ -240,7 +242,7 @@ impl SearchRule for NeighbourAllocation {
         })?;
         let mut added = self.growth.grow(free, &nucleus, nodes);
         let mut parts = Vec::new();
-        // A nucleus of one node is granted in the runs of the nodes that were added.
+        // A nucleus of one node is granted as part of the runs of the added nodes.
         if nucleus.volume() > 1 {
             parts.push(nucleus);
         } else {

@@ -1,14 +1,14 @@
-//! The growth of a nucleus, neighbour by neighbour, to the number of nodes asked for. For NAS.
+//! The growth of a nucleus, neighbor by neighbor, to the requested number of nodes. For NAS.
 //!
-//! `reaches` tells whether a nucleus can grow to a number of nodes; `grow` does it. With four-way
-//! neighbours a nucleus reaches every node of its component, so that the size of the component is
-//! the answer. With right-up neighbours a flood fill finds it.
+//! `reaches` tests if a nucleus can grow to a number of nodes, and `grow` does it. With four-way
+//! neighbors a nucleus reaches every node of its component, so the size of the component is the
+//! answer. With right-up neighbors a flood fill finds it.
 //!
-//! Invariant: `grow` reaches the number by neighbours alone exactly if `reaches` says so. If not,
-//! it goes on from the free node that is nearest.
+//! Invariant: `grow` reaches the number by neighbors alone exactly if `reaches` returns true. If
+//! not, it continues from the nearest free node.
 //!
-//! Cost: O(N/64) and O(r log r) a state with r runs of free nodes. `reaches`: O(log r) four-way,
-//! O(n) right-up. `grow`: O(n log n), and O(N) where no neighbour is left.
+//! Cost: O(N/64) and O(r log r) per state with r runs of free nodes. `reaches`: O(log r) four-way,
+//! O(n) right-up. `grow`: O(n log n), and O(N) if no neighbor is left.
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy};
 
@@ -16,22 +16,22 @@ use super::allocated::Allocated;
 use crate::Work;
 use crate::strategies::shared::components::Components;
 
-/// Which nodes are neighbours of one that is allocated.
+/// The neighbors of an allocated node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NeighbourRule {
-    /// Those at x + 1 and y + 1.
+    /// Those at x + 1 and at y + 1.
     RightUp,
     /// All four.
     FourWay,
 }
 
-/// The growth, on a two-dimensional mesh, with its scratch memory.
+/// The growth on a two-dimensional mesh, with its scratch memory.
 #[derive(Clone)]
 pub(crate) struct NeighbourGrowth {
     grid: Grid,
     rule: NeighbourRule,
     components: Components,
-    /// Right-up only, by node: the number of the last flood that reached it.
+    /// Right-up only: for each node, the number of the last flood that reached it.
     marks: Vec<u32>,
     /// The number of the current flood.
     flood: u32,
@@ -50,8 +50,8 @@ impl NeighbourGrowth {
         NeighbourGrowth { grid, rule, components, marks, flood: 0, open, work: Work::default() }
     }
 
-    /// Takes note of a state, before the questions in that state. Returns the number of nodes of
-    /// the largest component, beyond which nothing can grow. O(N/64) and O(runs of free nodes).
+    /// Loads a state before the questions in that state. Returns the number of nodes of the largest
+    /// component, which no growth can exceed. O(N/64) and O(runs of free nodes).
     pub(crate) fn prepare(&mut self, free: &Occupancy) -> u32 {
         self.work.words += u64::from(self.grid.nodes().div_ceil(64));
         self.components.load(&self.grid, free);
@@ -59,7 +59,8 @@ impl NeighbourGrowth {
         self.components.largest()
     }
 
-    /// Whether a free nucleus can grow to `nodes` nodes. O(log runs) four-way, O(nodes) right-up.
+    /// Returns true if a free nucleus can grow to `nodes` nodes. O(log runs) four-way, O(nodes)
+    /// right-up.
     pub(crate) fn reaches(&mut self, free: &Occupancy, nucleus: &Cuboid, nodes: u32) -> bool {
         self.work.boxes += 1;
         if self.rule == NeighbourRule::FourWay {
@@ -89,9 +90,10 @@ impl NeighbourGrowth {
         false
     }
 
-    /// Grows a free nucleus to `nodes` nodes, and returns those added in row-major order. The next
-    /// one is the free neighbour with most allocated neighbours, the first in row-major order of
-    /// equals. Where no neighbour is left, it is the nearest free node. Enough nodes are free.
+    /// Grows a free nucleus to `nodes` nodes, and returns the added ones in row-major order. The
+    /// next node is the free neighbor with the most allocated neighbors, the first of equals in
+    /// row-major order. If no neighbor is left, it is the nearest free node. Enough nodes must be
+    /// free.
     pub(crate) fn grow(&mut self, free: &Occupancy, nucleus: &Cuboid, nodes: u32) -> Vec<NodeId> {
         let mut allocated = Allocated::new(self.grid, self.rule, free);
         for node in nucleus.nodes(&self.grid) {
@@ -111,14 +113,14 @@ impl NeighbourGrowth {
         added
     }
 
-    /// Boxes: nodes looked at one by one, and runs joined to components. Words: those that runs
-    /// were read from.
+    /// Returns the work. Boxes: nodes visited one by one, and runs joined to components. Words:
+    /// those from which runs were read.
     pub(crate) fn work(&self) -> Work {
         self.work
     }
 }
 
-/// The neighbours of a node, by a rule.
+/// Returns the neighbors of a node by a rule.
 pub(super) fn neighbours(
     grid: &Grid,
     rule: NeighbourRule,

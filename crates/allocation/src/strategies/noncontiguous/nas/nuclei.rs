@@ -7,18 +7,18 @@
 //! These are the taller parts of the L-shapes of a x b
 //! ([`l_shapes`](crate::strategies::shared::l_shapes)).
 //!
-//! Departures from the paper: nuclei of n nodes or more are left out. Its example 5x2 tries 4x3,
-//! and would grant 12 nodes for 10. The example's k = 1, 2, 3 lie outside the printed bound. Where
-//! that bound is negative, they are tried; where it is 0, no k is. No printed formula gives 6x2 for
-//! 6x3, as another example has it.
+//! Departures from the paper: nuclei of n nodes or more are omitted. The paper's example 5x2 tries
+//! 4x3, and would grant 12 nodes for 10. The example's k = 1, 2, 3 are outside the printed bound.
+//! If that bound is negative, they are tried; if it is 0, no k is tried. No printed formula gives
+//! 6x2 for 6x3, as in another example.
 //!
-//! Cost: O(1) a nucleus, O(b) nuclei.
+//! Cost: O(1) per nucleus, O(b) nuclei.
 
 use pavior_mesh::{Grid, Sides, volume};
 
-/// The values of k that make nuclei of a x b, a >= b >= 2: for even a up to b, for odd a up to the
-/// printed bound. Where that bound is -1, they begin with the -1 of the L-shapes. Where it is less,
-/// they are those of the paper's example.
+/// Returns the values of k that make nuclei of a x b, a >= b >= 2: for even a up to b, for odd a up
+/// to the printed bound. If that bound is -1, they begin with the -1 of the L-shapes. If it is
+/// less, they are those of the paper's example.
 fn schedule(a: i32, b: i32) -> impl Iterator<Item = i32> {
     let printed_bound = b - 1 - (a + 1) / 2;
     let (first, last, step) = match (a % 2 == 0, printed_bound) {
@@ -30,7 +30,7 @@ fn schedule(a: i32, b: i32) -> impl Iterator<Item = i32> {
     (first..=last).step_by(step.max(1) as usize)
 }
 
-/// The nuclei of a shape for n nodes: of S(a,b) and S(b,a), the longer side first, those of fewer
+/// Returns the nuclei of a shape for n nodes, for S(a,b) with the longer side first: those of fewer
 /// than n nodes that fit the grid.
 pub(super) fn nuclei([a, b, _]: Sides, nodes: u32, grid: Grid) -> impl Iterator<Item = Sides> {
     let (a, b) = (i32::from(a.max(b)), i32::from(a.min(b)));

@@ -1,12 +1,12 @@
-//! The plain search for nuclei, base by base. It judges the search by sets of bases.
+//! The plain search for nuclei, base by base, against which the search by sets of bases is tested.
 //!
-//! Cost: O(1) a base, by prefix sums, for all bases up to the one that is taken.
+//! Cost: O(1) per base, with prefix sums, for all bases up to the one that is taken.
 
 use pavior_mesh::{Coordinates, Grid, Scan, Sides};
 
 use crate::strategies::shared::base_search::BaseSearch;
 
-/// The free bases of a nucleus in row-major order; counts those that it tests.
+/// Returns the free bases of a nucleus in row-major order. Counts the bases that it tests.
 pub(super) fn bases<'s>(
     search: &'s BaseSearch,
     grid: Grid,

@@ -1,41 +1,43 @@
-//! The cables of a machine whose partitions have networks of their own.
+//! The cables of a machine whose partitions have their own networks.
 //!
-//! Along each line, only rings through part of it compete for a cable: for the line's way back.
-//! Cables between a partition's own units belong to no other partition, and a ring of the whole
-//! line closes by itself.
+//! Along each line, only rings through part of it compete for a cable, namely for the line's way
+//! back. Cables between a partition's own units belong to no other partition, and a ring of the
+//! whole line closes by itself.
 //!
 //! ```text
 //!   +-a===a---.---.-+     a ring of the two units a goes back through the others
 //!   +===============+
 //! ```
 //!
-//! Invariant: a line is `open` exactly while it carries fewer rings than it may. Boxes that the
-//! strategy did not propose may make more rings; the line then opens when enough of them are gone.
+//! Invariant: a line is `open` exactly while it carries fewer rings than allowed. Boxes that the
+//! strategy did not propose may add more rings; the line then opens when enough of them are
+//! released.
 //!
-//! Cost: O(lines through the box) a grant or release; O(N/64) for the usable units of a shape.
+//! Cost: O(lines through the box) per grant or release; O(N/64) for the usable units of a shape.
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Sides};
 
 use crate::{Placement, Work};
 
-/// By line, how many rings go through part of it.
+/// The number of rings through part of each line.
 #[derive(Clone, Debug)]
 pub(crate) struct Cables {
     grid: Grid,
-    /// By axis: whether partitions are closed to rings. Only axes that wrap can be.
+    /// For each axis, true if partitions are closed to rings. Only possible on axes that wrap.
     torus: [bool; 3],
-    /// How many rings a line carries.
+    /// The number of rings that a line can carry.
     most: u32,
-    /// By axis and line: the rings through part of it.
+    /// The rings through part of each line, by axis and line.
     rings: [Vec<u32>; 3],
-    /// By axis: the units on lines that can carry one more ring.
+    /// For each axis, the units on lines that can carry one more ring.
     open: [Occupancy; 3],
     upkeep: u64,
 }
 
 impl Cables {
-    /// No cable in use. `torus` says for which axes partitions are closed to rings, `most` how many
-    /// rings through part of it a line carries.
+    /// Creates the cables of a machine with none in use. `torus` gives the axes on which partitions
+    /// are closed to rings, and `most` the number of rings through part of a line that it can
+    /// carry.
     pub(crate) fn new(grid: Grid, torus: [bool; 3], most: u32) -> Cables {
         let lines = |axis: usize| vec![0; (grid.nodes() / u32::from(grid.side(axis))) as usize];
         Cables {
@@ -48,13 +50,13 @@ impl Cables {
         }
     }
 
-    /// The axes along which a box of a shape is a ring through part of each of its lines.
+    /// Returns the axes along which a box of a shape is a ring through part of each of its lines.
     fn ring_axes(&self, shape: Sides) -> impl Iterator<Item = usize> + use<> {
         let (grid, torus) = (self.grid, self.torus);
         (0..3).filter(move |&axis| torus[axis] && (2..grid.side(axis)).contains(&shape[axis]))
     }
 
-    /// The axis of every line through part of which a box is a ring, and its first unit.
+    /// Returns the axis and the first unit of every line of which part is in a ring of a box.
     fn rings_of(&self, cuboid: &Cuboid) -> impl Iterator<Item = (usize, Coordinates)> + use<> {
         let (grid, cuboid) = (self.grid, *cuboid);
         self.ring_axes(cuboid.sides).flat_map(move |axis| {
@@ -64,8 +66,8 @@ impl Cables {
         })
     }
 
-    /// Leaves in `usable` the free units on lines that have the cables for a shape. A box of these
-    /// units has its cables, too. O(N/64).
+    /// Sets `usable` to the free units on lines that have the cables for a shape. A box of these
+    /// units also has its cables. O(N/64).
     pub(crate) fn usable(&self, free: &Occupancy, shape: Sides, usable: &mut Occupancy) {
         usable.copy_from(free);
         for axis in self.ring_axes(shape) {
@@ -73,17 +75,17 @@ impl Cables {
         }
     }
 
-    /// A placement's cables are in use from now on.
+    /// Marks a placement's cables as in use.
     pub(crate) fn take(&mut self, placement: &Placement) {
         self.change(placement, 1);
     }
 
-    /// A placement's cables are no longer in use by it.
+    /// Releases a placement's cables.
     pub(crate) fn give(&mut self, placement: &Placement) {
         self.change(placement, -1);
     }
 
-    /// The loops entered for grants and releases.
+    /// Returns the number of rings entered for grants and releases.
     pub(crate) fn work(&self) -> Work {
         Work::of_upkeep(self.upkeep)
     }
@@ -107,13 +109,13 @@ impl Cables {
         }
     }
 
-    /// Panics if a cable is in use; for tests, on a machine that is empty.
+    /// Panics if a cable is in use. For tests, on an empty machine.
     pub(crate) fn validate_unused(&self) {
         assert!(self.rings.iter().flatten().all(|&rings| rings == 0), "a line is in use");
     }
 }
 
-/// The number of the line along an axis that holds a unit.
+/// Returns the number of the line along an axis that contains a unit.
 fn line(grid: &Grid, axis: usize, unit: Coordinates) -> usize {
     let [x, y, z] = unit.map(usize::from);
     let [w, d, _] = grid.sides().map(usize::from);

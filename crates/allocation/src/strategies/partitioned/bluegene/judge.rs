@@ -1,7 +1,7 @@
-//! The model of Blue Gene/L once more, for the judge: counted cable by cable from what is held.
+//! A second model of Blue Gene/L for the oracle, counted cable by cable from the held placements.
 //!
-//! It shares no code with the strategy's own [`cables`](super::cables), so that one can find the
-//! faults of the other.
+//! It shares no code with the strategy's own [`cables`](super::cables), so each can reveal errors
+//! of the other.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::{family, torus_axes};
 use crate::Placement;
 use crate::claim::Scene;
 
-/// Whether some box of the family has its units and its cables.
+/// Returns true if some box of the family has its units and its cables.
 pub(super) fn feasible(scene: &Scene<'_>) -> bool {
     let (grid, users) = (scene.free.grid(), Users::of(scene));
     family(scene.request, grid, scene.options).iter().any(|shape| {
@@ -22,12 +22,12 @@ pub(super) fn feasible(scene: &Scene<'_>) -> bool {
     })
 }
 
-/// Whether a placement is one box that has its units and its cables.
+/// Returns true if a placement is one box that has its units and its cables.
 pub(super) fn allowed(scene: &Scene<'_>, placement: &Placement) -> bool {
     placement.parts().len() == 1 && Users::of(scene).allow(scene, &placement.parts()[0])
 }
 
-/// How many of the partitions that are held use each cable.
+/// The number of held partitions that use each cable.
 struct Users(BTreeMap<(usize, Coordinates), u64>);
 
 impl Users {
@@ -41,7 +41,7 @@ impl Users {
         Users(users)
     }
 
-    /// Whether a box has its units and its cables.
+    /// Returns true if a box has its units and its cables.
     fn allow(&self, scene: &Scene<'_>, cuboid: &Cuboid) -> bool {
         let most = match scene.options.get("wiring") {
             "plain" => 1,
@@ -53,8 +53,8 @@ impl Users {
     }
 }
 
-/// The cables that a partition shares with no other, each named by its axis and the unit from which
-/// it leads on; a loop by its axis and the line's first unit.
+/// Lists the cables for which a partition competes with others, each named by its axis and the unit
+/// from which it starts; a loop by its axis and the line's first unit.
 fn cables_of(grid: &Grid, options: &Options, cuboid: &Cuboid) -> Vec<(usize, Coordinates)> {
     let mut cables = Vec::new();
     for axis in 0..3 {
@@ -66,7 +66,7 @@ fn cables_of(grid: &Grid, options: &Options, cuboid: &Cuboid) -> Vec<(usize, Coo
                 from[axis] = at;
                 cables.push((axis, from));
             };
-            // What all units of a line use is named once, by the first.
+            // Cables used by all units of a line are named once, by the first unit.
             let is_first = unit[axis] == cuboid.base[axis];
             let last = cuboid.coordinate(grid, axis, side - 1);
             match options.get("wiring") {

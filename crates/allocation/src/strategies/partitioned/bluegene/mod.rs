@@ -1,39 +1,39 @@
-//! Blue Gene/L: a partition is a box of units with a network of its own, and needs free cables
-//! besides free units.
+//! Blue Gene/L: a partition is a box of units with its own network, and needs free cables in
+//! addition to free units.
 //!
 //! A node of the machine is a unit (on Blue Gene/L a midplane of 512 nodes). A request's shape is
-//! in units. Along each axis a partition is a ring where `links` says so and the axis wraps, and a
-//! chain otherwise. One unit needs no cable. Who holds a box holds its cables; so does a
+//! in units. Along each axis a partition is a ring if `links` says so and the axis wraps, otherwise
+//! a chain. One unit needs no cable. A job that holds a box holds its cables; so does a
 //! reservation.
 //!
 //! ```text
-//!   wiring=plain: a ring through 2 of 4 units        wiring=multi: a line has loops besides,
-//!   comes back through the others, and takes         and a ring takes one of them
+//!   wiring=plain: a ring through 2 of 4 units        wiring=multi: a line also has loops,
+//!   returns through the others, and takes            and a ring takes one of them
 //!   the whole line
 //!     +-a===a---.---.-+   the free pair on the         +-a===a---b===b-+
 //!     |       a       |   right gets no ring, but      | \___/   \___/ |  loops=2: two rings
 //!     +===============+   it could be two jobs of 1    +---------------+  can share a line
 //! ```
 //!
-//! So `plain` is `multi` with one loop. Chains never compete for a cable: cables between a
-//! partition's own units belong to no other partition.
+//! Therefore `plain` is `multi` with one loop. Chains never compete for a cable, because cables
+//! between a partition's own units belong to no other partition.
 //!
-//! Misses nothing of its model: it refuses only if no box of its shapes has both its units and its
-//! cables free (`place` chooses among those that have). It therefore refuses free boxes whose
+//! Misses nothing in its model: it refuses only if no box of its shapes has both its units and its
+//! cables free (`place` chooses among the boxes that do). It therefore refuses free boxes whose
 //! cables are taken.
 //!
-//! Cost: O(N/64 log(side)) a shape. For a shape that needs cables, units on lines whose cables are
-//! taken count as busy. `mfp` looks for the largest free box at every base that touches the largest
-//! one.
+//! Cost: O(N/64 log(side)) per shape. For a shape that needs cables, units on lines whose cables
+//! are taken count as busy. `mfp` searches the largest free box for every base that touches the
+//! largest one.
 //!
 //! Source: Aridor, Domany, Goldshmidt, Moreira & Shmueli, "Resource allocation and utilization in
 //! the Blue Gene/L supercomputer", IBM J. R&D 49(2/3), 2005 (rectangular partitions, dedicated
 //! links, multi-toroidal lines); Krevat, Castaños & Moreira, "Job scheduling for the BlueGene/L
 //! system", JSSPP 2002 (`mfp`: keep the maximal free partition large).
 //!
-//! Departures: the cables are the project's model of what these sources say. That covers the number
-//! of loops of a line, the passing of cables through failed and foreign units, and `mfp`, which
-//! counts free units whatever their cables.
+//! Departures: the cables are the project's model of the descriptions in these sources. That
+//! includes the number of loops of a line, cables that pass through failed and foreign units, and
+//! `mfp`, which counts free units regardless of their cables.
 
 mod cables;
 mod judge;
@@ -105,7 +105,7 @@ fn is_links(text: &str) -> bool {
     matches!(text, "torus" | "mesh") || (letters && (1..=3).contains(&text.len()))
 }
 
-/// By axis: whether partitions are rings where the axis wraps.
+/// Returns, for each axis, true if partitions are rings where the axis wraps.
 fn torus_axes(options: &Options) -> [bool; 3] {
     match options.get("links") {
         "torus" => [true; 3],
@@ -114,8 +114,8 @@ fn torus_axes(options: &Options) -> [bool; 3] {
     }
 }
 
-/// How many rings through part of it a line carries. On a plain line a ring has the only way back,
-/// which is the cables of all other units.
+/// Returns the number of rings through part of a line that it can carry. On a plain line a ring
+/// uses the only way back, which consists of the cables of all other units.
 fn rings_a_line(options: &Options) -> u32 {
     match options.get("wiring") {
         "plain" => 1,
@@ -166,33 +166,33 @@ struct BlueGene {
     grid: Grid,
     turn: Turn,
     all_shapes: bool,
-    /// Whether the placement that leaves the largest free box is chosen.
+    /// True if the placement that leaves the largest free box is chosen.
     largest: bool,
     cables: Cables,
     bases: BaseSet,
     /// Scratch: the free units whose lines have the cables for a shape.
     usable: Occupancy,
-    /// Scratch: what a placement would leave.
+    /// Scratch: the units that a placement would leave free.
     left: Occupancy,
     /// Scratch: the shapes to try, in order.
     shapes: Vec<Sides>,
-    /// Partitions that `mfp` compared. (What it spends on largest free boxes is not counted.)
+    /// Partitions that `mfp` compared. (Searches for the largest free box are not counted.)
     tested: u64,
 }
 
 impl BlueGene {
-    /// The first partition of a shape that has its units and cables.
+    /// Finds the first partition of a shape that has its units and cables.
     fn first(&mut self, free: &Occupancy, shape: Sides) -> Option<Cuboid> {
         self.cables.usable(free, shape, &mut self.usable);
         let base = self.bases.find(&self.usable, shape, Scan::default())?;
         Some(Cuboid::new(base, shape))
     }
 
-    /// Of all possible partitions the first that leaves the largest free box.
+    /// Finds the first of all possible partitions that leaves the largest free box.
     fn least_harmful(&mut self, free: &Occupancy) -> Option<Cuboid> {
         self.left.copy_from(free);
-        // What is left is never larger than what was there before: that need only be looked at once
-        // a partition is possible, and ends the search where it is reached.
+        // The remaining box is never larger than the largest one before. The latter is computed
+        // only once a partition is possible, and ends the search when it is reached.
         let mut before = None;
         let mut best: Option<(u32, Cuboid)> = None;
         for &shape in &self.shapes {

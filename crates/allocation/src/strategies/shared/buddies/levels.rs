@@ -1,18 +1,18 @@
-//! The free blocks of every level, found from the free nodes, 64 nodes at a time.
+//! The free blocks of every level, computed from the free nodes, 64 nodes at a time.
 //!
-//! Each block has a bit, at the node where it stands. A block is free if all its children are: the
-//! bits of a level are the AND of shifted bits of the level below. A free block is maximal if its
-//! parent is not free.
+//! Each block has a bit, at its base node. A block is free if all its children are: the bits of a
+//! level are the AND of shifted bits of the level below. A free block is maximal if its parent is
+//! not free.
 //!
-//! Cost: O(L N/64) for L levels. To follow single changes instead costs a visit for each block that
-//! changes.
+//! Cost: O(L N/64) for L levels. Following single changes instead costs one visit for each block
+//! that changes.
 
 use pavior_mesh::{Grid, NodeId, Occupancy, Sides};
 
 use crate::strategies::shared::buddies::Root;
 
-/// Where the blocks of each level stand, but for the lowest. For machines whose blocks of a level
-/// are all alike.
+/// The base nodes of the blocks of each level except the lowest, for machines on which all blocks
+/// of a level have the same shape.
 #[derive(Debug)]
 pub(super) struct BuddyLevels {
     above: Vec<Level>,
@@ -20,15 +20,15 @@ pub(super) struct BuddyLevels {
 
 #[derive(Debug)]
 struct Level {
-    /// A bit for each node at which a block of the level stands.
+    /// A bit for each node that is the base of a block of the level.
     bases: Box<[u64]>,
-    /// How much greater the number of the second child's base is than the first's, along each axis
+    /// The difference between the base numbers of the second and the first child, along each axis
     /// that is halved.
     steps: Vec<usize>,
 }
 
 impl BuddyLevels {
-    /// None where blocks of one level differ in shape.
+    /// Creates the levels. Returns `None` if blocks of one level differ in shape.
     pub(super) fn new(grid: &Grid, roots: &[Root]) -> Option<BuddyLevels> {
         let tallest = roots.iter().max_by_key(|root| root.sides_by_level.len())?;
         let alike = |root: &Root| tallest.sides_by_level.starts_with(&root.sides_by_level);
@@ -47,7 +47,7 @@ impl BuddyLevels {
         Some(BuddyLevels { above: above.collect() })
     }
 
-    /// Gives `see` the maximal free blocks of each level, from the lowest up.
+    /// Passes the maximal free blocks of each level to `see`, from the lowest level up.
     pub(super) fn of(&self, free: &Occupancy, mut see: impl FnMut(usize, &[u64])) {
         let words = (free.grid().nodes() as usize).div_ceil(64);
         let word = |index: usize| free.window(NodeId(64 * index as u32), 64);
@@ -74,7 +74,7 @@ impl BuddyLevels {
     }
 }
 
-/// Marks where the blocks of given sides stand in a root.
+/// Marks the bases of the blocks with given sides in a root.
 fn mark(grid: &Grid, root: &Root, sides: Sides, bases: &mut [u64]) {
     let whole = root.sides_by_level[root.sides_by_level.len() - 1];
     let along = |axis: usize| (0..whole[axis]).step_by(usize::from(sides[axis]));
@@ -89,7 +89,8 @@ fn mark(grid: &Grid, root: &Root, sides: Sides, bases: &mut [u64]) {
     }
 }
 
-/// How far the second child's number lies from the first's, along each axis that is halved.
+/// Returns the difference between the numbers of the second and the first child, along each axis
+/// that is halved.
 fn steps(grid: &Grid, child: Sides, own: Sides) -> Vec<usize> {
     let halved = (0..3).filter(|&axis| child[axis] != own[axis]);
     let second = |axis: usize| {
@@ -100,7 +101,7 @@ fn steps(grid: &Grid, child: Sides, own: Sides) -> Vec<usize> {
     halved.map(second).collect()
 }
 
-/// Keeps the bits whose counterpart `step` further on is set, too.
+/// Keeps the bits whose counterpart `step` positions later is also set.
 fn and_ahead(words: &mut [u64], step: usize) {
     let (skip, shift) = (step / 64, step % 64);
     for index in 0..words.len() {
@@ -111,7 +112,7 @@ fn and_ahead(words: &mut [u64], step: usize) {
     }
 }
 
-/// Sets the bits whose counterpart `step` before is set, too.
+/// Sets the bits whose counterpart `step` positions earlier is set.
 fn or_behind(words: &mut [u64], step: usize) {
     let (skip, shift) = (step / 64, step % 64);
     for index in (skip..words.len()).rev() {

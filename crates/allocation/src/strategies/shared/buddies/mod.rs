@@ -1,6 +1,6 @@
-//! Buddies: blocks that split into equal children, and merge with their own siblings alone.
+//! Buddies: blocks that split into equal children, and merge only with their own siblings.
 //!
-//! The machine is cut into roots. A block of level l >= 1 has R children of level l - 1.
+//! The machine is divided into roots. A block of level l >= 1 has R children of level l - 1.
 //!
 //! ```text
 //!   level 1, free      level 1, one node taken: three free blocks of level 0
@@ -9,10 +9,10 @@
 //! ```
 //!
 //! Invariant: the *free* blocks are the maximal ones: all their nodes are free, and not all of
-//! their parent's. They depend on the occupancy alone. So a box that is no block (a failed node, a
-//! reservation) splits blocks as far as it needs to, and its release merges them again.
+//! their parent's. They depend only on the occupancy. A box that is not a block (a failed node, a
+//! reservation) therefore splits blocks as far as necessary, and its release merges them again.
 //!
-//! Cost: O(blocks met) to take a box out or put it back; O(L) to find a block, for L levels.
+//! Cost: O(affected blocks) to take a box out or put it back; O(L) to find a block, for L levels.
 
 mod levels;
 
@@ -30,18 +30,18 @@ use crate::{Placement, Work};
 pub(crate) struct Root {
     /// Its lowest corner.
     pub(crate) base: Coordinates,
-    /// The sides of its blocks by level, the last of which are its own. A block has R times the
-    /// nodes of one a level below, and each of its sides is as long as that one's or twice as long.
+    /// The sides of its blocks by level. The last entry is its own. A block has R times the nodes
+    /// of one a level below, and each of its sides is equal to that one's or twice as long.
     pub(crate) sides_by_level: Arc<[Sides]>,
 }
 
-/// The roots of a machine: what never changes.
+/// The roots of a machine, which never change.
 #[derive(Debug)]
 struct Roots {
     list: Vec<Root>,
-    /// By node, the root that holds it; empty if there is one root only.
+    /// The root of each node. Empty if there is only one root.
     of: Vec<u32>,
-    /// Made when the free blocks are first to be found at once.
+    /// Created when the free blocks are first computed all at once.
     levels: OnceLock<Option<BuddyLevels>>,
 }
 
@@ -51,16 +51,16 @@ pub(crate) struct Buddies {
     grid: Grid,
     radix: u32,
     roots: Arc<Roots>,
-    /// By level: the bases of the free blocks.
+    /// The bases of the free blocks of each level.
     free: Vec<FreeSet>,
-    /// Scratch, by level: how far a search has come.
+    /// Scratch: the progress of a search in each level.
     walks: Vec<Walk>,
-    /// Scratch, by level: the blocks still to be found.
+    /// Scratch: the number of blocks of each level that are still to be found.
     needs: Vec<u32>,
     work: Work,
 }
 
-/// One block.
+/// A block.
 #[derive(Clone, Copy)]
 struct Block {
     root: u32,
@@ -68,7 +68,7 @@ struct Block {
     base: Coordinates,
 }
 
-/// How far a search has come in one level. It takes the free blocks in order, then the children of
+/// The progress of a search in one level. It takes the free blocks in order, then the children of
 /// one block that it has split.
 #[derive(Clone, Copy, Debug)]
 struct Walk {
@@ -79,8 +79,8 @@ struct Walk {
 }
 
 impl Buddies {
-    /// All nodes free. The roots partition the grid; R is `radix`; `order` is that in which the
-    /// free blocks of a level are taken.
+    /// Creates buddies with all nodes free. The roots partition the grid, R is `radix`, and `order`
+    /// is the order in which the free blocks of a level are taken.
     pub(crate) fn new(grid: Grid, radix: u32, list: Vec<Root>, order: FreeOrder) -> Buddies {
         let levels =
             list.iter().map(|root| root.sides_by_level.len()).max().expect("a grid has nodes");
@@ -104,13 +104,13 @@ impl Buddies {
         Buddies { grid, radix, roots, free, walks, needs, work: Work::default() }
     }
 
-    /// Blocks of `nodes` nodes together, largest first: the digits of the count in base R, each a
-    /// number of blocks of that level. A block is the first free one of its level. If there is
-    /// none, the first of the smallest larger blocks is split: its first piece is taken, and its
-    /// other pieces serve next. If there is no larger one, R blocks of the level below stand for
+    /// Finds blocks with `nodes` nodes in total, the largest first: each digit of the count in base
+    /// R is a number of blocks of that level. A block is the first free one of its level. If there
+    /// is none, the first of the smallest larger blocks is split: its first piece is taken, and its
+    /// other pieces are used next. If there is no larger one, R blocks of the level below replace
     /// it.
     ///
-    /// Succeeds whenever so many nodes are free, which the caller has checked.
+    /// Succeeds whenever that many nodes are free, which the caller must check.
     pub(crate) fn find(&mut self, nodes: u32) -> Vec<Cuboid> {
         for walk in &mut self.walks {
             *walk = Walk { taken: 0, last: None, parent: NodeId(0), child: self.radix };
@@ -128,7 +128,7 @@ impl Buddies {
                     self.needs[level] -= 1;
                     parts.push(self.cuboid(self.block(base, level)));
                 } else {
-                    // Blocks of level 0 are the free nodes, of which there are enough.
+                    // Blocks of level 0 are free nodes, of which there are enough.
                     self.needs[level - 1] += self.radix * self.needs[level];
                     self.needs[level] = 0;
                 }
@@ -137,20 +137,20 @@ impl Buddies {
         parts
     }
 
-    /// The base of the first free block of the lowest level from `level` up that has one.
+    /// Returns the base of the first free block of the lowest level, from `level` up, that has one.
     pub(crate) fn first_from(&mut self, level: usize) -> Option<Coordinates> {
         let mut levels = self.free.iter().skip(level).inspect(|_| self.work.boxes += 1);
         let base = levels.find_map(|blocks| blocks.after(None))?;
         Some(self.grid.point(NodeId(base)))
     }
 
-    /// The next block of a level, split off a larger one if need be.
+    /// Returns the next block of a level, split off a larger one if necessary.
     fn pick(&mut self, level: usize) -> Option<NodeId> {
         let from = (level..self.walks.len()).find(|&larger| self.has(larger));
         self.work.boxes += from.map_or(1, |from| from - level + 1) as u64;
         let from = from?;
         let base = self.take(from);
-        // The first child stands at its parent's base; its siblings are left to be taken.
+        // The first child has the base of its parent; its siblings can be taken later.
         for walk in &mut self.walks[level..from] {
             (walk.parent, walk.child) = (base, 1);
         }
@@ -176,13 +176,13 @@ impl Buddies {
         self.grid.id(child.base)
     }
 
-    /// The levels that searches have looked at, the words of their bit sets, and the blocks visited
-    /// for grants and releases.
+    /// Returns the work: levels that searches have visited, words of their bit sets, and blocks
+    /// visited for grants and releases.
     pub(crate) fn work(&self) -> Work {
         self.work
     }
 
-    /// Takes the nodes of a placement out of the free blocks; all of them are free.
+    /// Removes the nodes of a placement from the free blocks. All of them must be free.
     pub(crate) fn take_out(&mut self, placement: &Placement) {
         for part in placement.parts() {
             for piece in part.unwrapped(&self.grid) {
@@ -191,7 +191,7 @@ impl Buddies {
         }
     }
 
-    /// Puts the nodes of a placement back; none of them is free.
+    /// Puts the nodes of a placement back. None of them may be free.
     pub(crate) fn put_back(&mut self, placement: &Placement) {
         for part in placement.parts() {
             for piece in part.unwrapped(&self.grid) {
@@ -202,8 +202,8 @@ impl Buddies {
         }
     }
 
-    /// Makes these the free nodes; false, with nothing changed, where blocks of one level differ in
-    /// shape or are taken in the order of their coming.
+    /// Replaces the free nodes. Returns false, with nothing changed, if blocks of one level differ
+    /// in shape or are taken in the order of their release.
     pub(crate) fn reset(&mut self, free: &Occupancy) -> bool {
         let Buddies { grid, roots, free: sets, work, .. } = self;
         let levels = roots.levels.get_or_init(|| BuddyLevels::new(grid, &roots.list));
@@ -227,7 +227,7 @@ impl Buddies {
                 while x < x1 {
                     let root = self.root(self.grid.id([x as u16, y, z]));
                     let cuboid = self.cuboid(root);
-                    // Each is met in several rows, and changed in the first of them.
+                    // Each root appears in several rows, and is changed in the first of them.
                     if y == y0.max(cuboid.base[1]) && z == z0.max(cuboid.base[2]) {
                         change(self, root);
                     }
@@ -237,7 +237,7 @@ impl Buddies {
         }
     }
 
-    /// Takes a box out of a block that it meets.
+    /// Removes a box from a block that it overlaps.
     fn carve(&mut self, block: Block, piece: &Cuboid) {
         self.work.upkeep += 1;
         let was_free = self.free[block.level].remove(self.grid.id(block.base).0);
@@ -256,7 +256,7 @@ impl Buddies {
         }
     }
 
-    /// Puts a box back into a block that it meets, and says whether the whole block is free then.
+    /// Puts a box back into a block that it overlaps. Returns true if the whole block is then free.
     fn merge(&mut self, block: Block, piece: &Cuboid) -> bool {
         self.work.upkeep += 1;
         let base = self.grid.id(block.base).0;
@@ -284,7 +284,7 @@ impl Buddies {
         whole
     }
 
-    /// The children of a block that share nodes with a box that meets it, a bit each.
+    /// Returns the children of a block that share nodes with a box that overlaps it, one bit each.
     fn touched(&self, block: Block, piece: &Cuboid) -> u64 {
         let own = self.sides(block.root, block.level);
         let childs = self.sides(block.root, block.level - 1);
@@ -299,14 +299,14 @@ impl Buddies {
         touched
     }
 
-    /// The root that holds a node.
+    /// Returns the root that contains a node.
     fn root(&self, node: NodeId) -> Block {
         let root = self.roots.of.get(node.index()).copied().unwrap_or(0);
         let Root { base, sides_by_level } = &self.roots.list[root as usize];
         Block { root, level: sides_by_level.len() - 1, base: *base }
     }
 
-    /// The block of a level that stands at a base.
+    /// Returns the block of a level at a base.
     fn block(&self, base: NodeId, level: usize) -> Block {
         Block { root: self.root(base).root, level, base: self.grid.point(base) }
     }
@@ -319,7 +319,8 @@ impl Buddies {
         self.roots.list[root as usize].sides_by_level[level]
     }
 
-    /// A child of a block, numbered row-major: a bit for each axis that is halved.
+    /// Returns a child of a block. Children are numbered row-major, with one bit for each axis that
+    /// is halved.
     fn child(&self, block: Block, index: u32) -> Block {
         let level = block.level - 1;
         let (own, childs) = (self.sides(block.root, block.level), self.sides(block.root, level));
@@ -331,7 +332,7 @@ impl Buddies {
         Block { level, base, ..block }
     }
 
-    /// Holds the free blocks against the truth; panics where they disagree.
+    /// Compares the free blocks with the true state. Panics if they disagree.
     pub(crate) fn validate(&self, free: &Occupancy) {
         let mut nodes = 0;
         for root in &self.roots.list {
@@ -342,7 +343,7 @@ impl Buddies {
         assert_eq!(listed, self.count_free(), "every listed base is a block's");
     }
 
-    /// The free nodes of a block, after it is checked.
+    /// Checks a block and returns the number of its free nodes.
     fn validate_block(&self, block: Block, free: &Occupancy) -> u64 {
         let cuboid = self.cuboid(block);
         let listed = self.free[block.level].contains(self.grid.id(block.base).0);
@@ -356,7 +357,7 @@ impl Buddies {
         }
     }
 
-    /// The number of free blocks, by walking down from the roots.
+    /// Counts the free blocks, from the roots down.
     fn count_free(&self) -> u32 {
         let mut stack: Vec<Block> =
             self.roots.list.iter().map(|root| self.root(self.grid.id(root.base))).collect();
@@ -372,12 +373,12 @@ impl Buddies {
     }
 }
 
-/// The coordinates behind the last ones of a box that does not wrap.
+/// Returns the coordinates after the last ones of a box that does not wrap.
 fn end(cuboid: &Cuboid) -> [u32; 3] {
     std::array::from_fn(|axis| u32::from(cuboid.base[axis]) + u32::from(cuboid.sides[axis]))
 }
 
-/// Whether a box lies inside another; neither wraps.
+/// Returns true if a box is inside another. Neither wraps.
 fn inside(inner: &Cuboid, outer: &Cuboid) -> bool {
     let (inner_end, outer_end) = (end(inner), end(outer));
     (0..3).all(|i| outer.base[i] <= inner.base[i] && inner_end[i] <= outer_end[i])

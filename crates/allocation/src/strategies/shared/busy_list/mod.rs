@@ -1,13 +1,13 @@
 //! The busy list: the allocated boxes, in order of grant or in another order.
 //!
-//! A box is found by its base: the hash table gives its key, and a binary search the key's place.
-//! With `owners` the list also knows the box of each node.
+//! A box is found by its base: a hash table gives its key, and a binary search the position of the
+//! key. With `owners` the list also knows the box of each node.
 //!
 //! Invariant: `boxes` and `keys` are parallel, and `keys` is ascending. A key is the box's rank and
 //! the number of its grant.
 //!
-//! Cost: O(log m) to find one of m boxes. Boxes that leave together leave in one pass over those
-//! behind the first.
+//! Cost: O(log m) to find one of m boxes. Boxes that are removed together are removed in one pass
+//! over the boxes after the first.
 
 mod owners;
 
@@ -17,47 +17,47 @@ use rustc_hash::FxHashMap;
 use crate::strategies::shared::busy_list::owners::{Owners, note};
 use crate::{Placement, Work};
 
-/// Up to this many boxes, a walk along the list is quicker than a search by nodes for the boxes
-/// around a piece. To search by nodes for the first box beside some bases, again and again, is then
-/// quicker than to search once for all such boxes.
+/// Up to this many boxes, iterating over the list is faster than a search by nodes for the boxes
+/// around a piece. Repeated searches by nodes for the first box next to some bases are then also
+/// faster than one search for all such boxes.
 const SHORT: usize = 256;
 
-/// Allocated boxes, in order of rank; those of one rank in order of grant.
+/// Allocated boxes, in order of rank; those of equal rank in order of grant.
 #[derive(Clone, Debug)]
 pub(crate) struct BusyList {
     rank: fn(&Cuboid) -> u16,
     boxes: Vec<Cuboid>,
-    /// By box, ascending: its rank, and the number of its grant.
+    /// For each box, ascending: its rank and the number of its grant.
     keys: Vec<u64>,
     /// The key of the box with a base.
     by_base: FxHashMap<Coordinates, u64>,
     grants: u64,
-    /// By node: the key of the box that holds it, if the list was made so. In a long list, boxes
-    /// that are proposed have the keys that their grant would give them.
+    /// For each node, the key of the box that contains it, if the list was created with owners. In
+    /// a long list, proposed boxes have the keys that their grant would give them.
     owners: Option<Owners>,
     proposed: Vec<Cuboid>,
-    /// Scratch: the places of the boxes that leave.
+    /// Scratch: the positions of the boxes to remove.
     leaving: Vec<usize>,
     upkeep: u64,
 }
 
 impl Default for BusyList {
-    /// A list in order of grant.
+    /// Creates a list in order of grant.
     fn default() -> BusyList {
         BusyList::by(|_| 0)
     }
 }
 
 impl BusyList {
-    /// A list in order of rank.
+    /// Creates a list in order of rank.
     pub(crate) fn by(rank: fn(&Cuboid) -> u16) -> BusyList {
         let (boxes, keys, by_base) = (Vec::new(), Vec::new(), FxHashMap::default());
         let (owners, proposed, leaving) = (None, Vec::new(), Vec::new());
         BusyList { rank, boxes, keys, by_base, grants: 0, owners, proposed, leaving, upkeep: 0 }
     }
 
-    /// The same empty list, which also knows the box of each node. That costs O(its nodes) for each
-    /// box that comes or goes, and O(N) a copy.
+    /// Makes the empty list also track the box of each node. That costs O(its nodes) for each box
+    /// that is added or removed, and O(N) per copy.
     pub(crate) fn with_owners(mut self, grid: Grid) -> BusyList {
         self.owners = Some(Owners::new(grid));
         self
@@ -73,9 +73,9 @@ impl BusyList {
         }
     }
 
-    /// Adds a box, and says where it stands in the list.
+    /// Adds a box, and returns its position in the list.
     pub(crate) fn insert(&mut self, part: Cuboid) -> usize {
-        // Grants are numbered in 48 bits.
+        // Grants are numbered with 48 bits.
         let key = u64::from((self.rank)(&part)) << 48 | self.grants;
         self.grants += 1;
         self.upkeep += 1;
@@ -94,7 +94,7 @@ impl BusyList {
         index
     }
 
-    /// Takes out boxes that were added.
+    /// Removes boxes that were added.
     pub(crate) fn remove(&mut self, placement: &Placement) {
         let parts = placement.parts();
         self.upkeep += parts.len() as u64;
@@ -108,7 +108,7 @@ impl BusyList {
         leaving.clear();
         leaving.extend(parts.iter().map(|part| self.unlist(part)));
         leaving.sort_unstable();
-        // What stands between one that leaves and the next one moves up.
+        // The boxes between one removed box and the next move up.
         for (gone, &index) in leaving.iter().enumerate() {
             let end = leaving.get(gone + 1).copied().unwrap_or(self.boxes.len());
             self.boxes.copy_within(index + 1..end, index - gone);
@@ -120,7 +120,7 @@ impl BusyList {
         self.leaving = leaving;
     }
 
-    /// Forgets the key of a box that leaves, and says where it stands in the list.
+    /// Forgets the key of a box to remove, and returns its position in the list.
     fn unlist(&mut self, part: &Cuboid) -> usize {
         let key = self.by_base.remove(&part.base).expect("what is released was granted");
         if let Some(owners) = &mut self.owners {
@@ -131,14 +131,15 @@ impl BusyList {
         index
     }
 
-    /// Whether a search by nodes for the boxes beside some bases is less work than a walk along the
-    /// list. It needs a list that knows the box of each node.
+    /// Returns true if a search by nodes for the boxes next to some bases is less work than
+    /// iterating over the list. The list must know the box of each node.
     pub(crate) fn is_sparse(&self, bases: &BaseSet) -> bool {
         self.owners.is_some() && 2 * Owners::looks(bases) < self.boxes.len()
     }
 
-    /// The place of the first box that has a base on its right side; the length of the list if none
-    /// has. For a list that knows the box of each node. O(nodes on the left of the bases).
+    /// Returns the position of the first box that has a base on its right side, or the length of
+    /// the list if none has. The list must know the box of each node. O(nodes on the left of the
+    /// bases).
     pub(crate) fn first_beside(&self, bases: &BaseSet) -> usize {
         let mut first = u64::MAX;
         if let Some(owners) = &self.owners {
@@ -147,27 +148,29 @@ impl BusyList {
         self.keys.binary_search(&first).unwrap_or(self.boxes.len())
     }
 
-    /// The keys of all boxes that have bases on their right sides, ascending. For a list that knows
-    /// the box of each node. O(nodes on the left of the bases), and O(k log k) for k keys.
+    /// Collects the keys of all boxes that have bases on their right sides, ascending. The list
+    /// must know the box of each node. O(nodes on the left of the bases), and O(k log k) for k
+    /// keys.
     pub(crate) fn beside(&self, bases: &BaseSet, keys: &mut Vec<u64>) {
         keys.clear();
         if let Some(owners) = &self.owners {
             owners.left_of(bases, |key| note(key, keys));
         }
-        // What is proposed is not in the list.
+        // Proposed boxes are not in the list.
         keys.retain(|key| Some(key) <= self.keys.last());
         keys.sort_unstable();
         keys.dedup();
     }
 
-    /// Whether many of its boxes are better found by their nodes than by a walk.
+    /// Returns true if finding many of its boxes by their nodes is better than iterating over the
+    /// list.
     pub(crate) fn is_long(&self) -> bool {
         self.owners.is_some() && self.boxes.len() > SHORT
     }
 
-    /// If `part` has fewer than `limit` nodes: collects the keys of the boxes that hold some of
-    /// them, proposed ones too, ascending. Returns whether it has. For a long list that knows the
-    /// box of each node.
+    /// Collects the keys of the boxes that overlap `part`, including proposed ones, ascending, if
+    /// `part` has fewer than `limit` nodes. Returns true if so. For a long list that knows the box
+    /// of each node.
     pub(crate) fn within(&self, part: &Cuboid, limit: usize, keys: &mut Vec<u64>) -> bool {
         let small = self.owners.as_ref().filter(|_| (part.volume() as usize) < limit);
         if let Some(owners) = small {
@@ -176,18 +179,19 @@ impl BusyList {
         small.is_some()
     }
 
-    /// The place of the box with a key; what is proposed stands behind the list.
+    /// Returns the position of the box with a key. Proposed boxes come after the list.
     pub(crate) fn place_of(&self, key: u64) -> usize {
         let listed = self.keys.binary_search(&key).ok();
         listed.unwrap_or_else(|| self.boxes.len() + (key - self.grants) as usize)
     }
 
-    /// What is proposed: boxes that count as busy for a while, in the order of their coming.
+    /// Returns the proposed boxes, which temporarily count as busy, in the order of their
+    /// proposals.
     pub(crate) fn proposed(&self) -> &[Cuboid] {
         &self.proposed
     }
 
-    /// A box counts as busy until [`BusyList::withdraw`]. For a list in order of grant.
+    /// Treats a box as busy until [`BusyList::withdraw`]. For a list in order of grant.
     pub(crate) fn propose(&mut self, part: Cuboid) {
         if self.is_long()
             && let Some(owners) = &mut self.owners
@@ -197,7 +201,7 @@ impl BusyList {
         self.proposed.push(part);
     }
 
-    /// Nothing is proposed any more.
+    /// Withdraws all proposed boxes.
     pub(crate) fn withdraw(&mut self) {
         if self.is_long()
             && let Some(owners) = &mut self.owners
@@ -207,7 +211,7 @@ impl BusyList {
         self.proposed.clear();
     }
 
-    /// The boxes entered and taken out. Boxes that only move up are not counted.
+    /// Returns the number of boxes added and removed. Boxes that only move up are not counted.
     pub(crate) fn work(&self) -> Work {
         Work::of_upkeep(self.upkeep)
     }
@@ -225,13 +229,13 @@ impl BusyList {
     }
 }
 
-/// Whether a plain search of a busy list of so many boxes, O(m^2) for m, is less work than a search
-/// over all nodes.
+/// Returns true if a plain search of a busy list with `boxes` boxes, O(m^2) for m, is less work
+/// than a search over all nodes.
 pub(crate) fn is_short(grid: &Grid, boxes: usize) -> bool {
     boxes * boxes <= words(grid)
 }
 
-/// About how many words a set of all nodes has.
+/// Returns about the number of words of a set of all nodes.
 pub(crate) fn words(grid: &Grid) -> usize {
     let rows = usize::from(grid.side(1)) * usize::from(grid.side(2));
     rows * usize::from(grid.side(0)).div_ceil(64)
@@ -270,8 +274,8 @@ mod tests {
         }
     }
 
-    /// A job of a thousand parts among ten thousand leaves in one pass; a list that looked for
-    /// every part from its beginning would test billions of boxes here.
+    /// Removes a job with a thousand parts among ten thousand in one pass. A list that searched for
+    /// every part from the beginning would test billions of boxes here.
     #[test]
     fn upkeep_is_not_quadratic() {
         let part = |index: u32| Cuboid::node([(index % 128) as u16, (index / 128) as u16, 0]);

@@ -1,35 +1,35 @@
-//! The busy box of each node: it finds the boxes beside a few bases, or around a few nodes, without
-//! a walk along the list.
+//! The busy box of each node, to find the boxes next to a few bases, or around a few nodes, without
+//! iterating over the list.
 //!
-//! Invariant: a node has the key of the box that holds it. Keys are in the order of the list, and
-//! no two boxes have the same.
+//! Invariant: a node has the key of the box that contains it. Keys are in the order of the list,
+//! and no two boxes have the same key.
 //!
-//! Cost: O(nodes of the box) to take or give one; O(nodes looked at) a question.
+//! Cost: O(nodes of the box) to take or give one; O(visited nodes) per question.
 
 use std::ops::Range;
 
 use pavior_mesh::{BaseSet, Cuboid, Grid};
 
-/// By node, the key of the busy box that holds it.
+/// For each node, the key of the busy box that contains it.
 #[derive(Clone, Debug)]
 pub(crate) struct Owners {
     grid: Grid,
-    /// One more than the key; 0 where a node is free.
+    /// One more than the key, or 0 if the node is free.
     keys: Vec<u64>,
 }
 
 impl Owners {
-    /// All nodes free.
+    /// Creates owners with all nodes free.
     pub(crate) fn new(grid: Grid) -> Owners {
         Owners { grid, keys: vec![0; grid.nodes() as usize] }
     }
 
-    /// A box holds its nodes from now on.
+    /// Records that a box holds its nodes.
     pub(crate) fn take(&mut self, part: &Cuboid, key: u64) {
         self.set(part, key + 1);
     }
 
-    /// A box is gone.
+    /// Records that a box is gone.
     pub(crate) fn give(&mut self, part: &Cuboid) {
         self.set(part, 0);
     }
@@ -44,15 +44,15 @@ impl Owners {
         }
     }
 
-    /// The nodes that [`Owners::left_of`] looks at.
+    /// Returns the number of nodes that [`Owners::left_of`] visits.
     pub(crate) fn looks(bases: &BaseSet) -> usize {
         let [_, b, c] = bases.shape().map(usize::from);
         bases.count() as usize * b * c
     }
 
-    /// Calls `show` with the key of each busy node that is just left of a placement at one of the
-    /// bases: those of the boxes with a base on their right side. O(bases * b * c) for a shape
-    /// a x b x c.
+    /// Calls `show` with the key of each busy node just left of a placement at one of the bases.
+    /// These are the keys of the boxes with a base on their right side. O(bases * b * c) for a
+    /// shape a x b x c.
     pub(crate) fn left_of(&self, bases: &BaseSet, mut show: impl FnMut(u64)) {
         let [w, d, h] = self.grid.sides().map(usize::from);
         let [_, b, c] = bases.shape().map(usize::from);
@@ -75,8 +75,8 @@ impl Owners {
         }
     }
 
-    /// The keys of the boxes that hold nodes of `part`, ascending. O(its nodes), and O(k log k) for
-    /// k keys.
+    /// Collects the keys of the boxes that contain nodes of `part`, ascending. O(its nodes), and
+    /// O(k log k) for k keys.
     pub(crate) fn within(&self, part: &Cuboid, keys: &mut Vec<u64>) {
         keys.clear();
         for row in rows(self.grid, part) {
@@ -95,7 +95,7 @@ pub(crate) fn note(key: u64, keys: &mut Vec<u64>) {
     }
 }
 
-/// The nodes of a box as stretches along x.
+/// Returns the nodes of a box as ranges along x.
 fn rows(grid: Grid, part: &Cuboid) -> impl Iterator<Item = Range<usize>> + use<> {
     part.unwrapped(&grid).flat_map(move |piece| {
         let [x, y, z] = piece.base;

@@ -1,15 +1,15 @@
-//! The list of all maximal free boxes of a mesh, which the free-list strategies keep.
+//! The list of all maximal free boxes of a mesh, which the free-list strategies maintain.
 //!
-//! A free box is maximal if no other free box holds it. The list changes with every grant and
+//! A free box is maximal if no other free box contains it. The list changes with every grant and
 //! release:
 //!
-//! - A grant A cuts every entry that it meets into up to two slabs an axis: left and right of A,
-//!   below and above it. Each is as large as can be, so that they overlap at the corners. A slab
-//!   that another entry holds is dropped. O(C * F) for C slabs and F entries.
+//! - A grant A cuts every entry that it overlaps into up to two slabs per axis: left and right of
+//!   A, below and above it. Each is as large as possible, so they overlap at the corners. A slab
+//!   that another entry contains is dropped. O(C * F) for C slabs and F entries.
 //! - A release A joins the entries near it by iterative consensus, the rule of KYMFL. Two boxes are
-//!   joined along an axis on which their ranges touch or overlap: the join spans both there, and
-//!   has what they share on the other axes. Boxes that another one holds are dropped. This goes on
-//!   until nothing new comes. O(F^3).
+//!   joined along an axis on which their ranges touch or overlap: the join spans both ranges on
+//!   that axis, and has the common range on the other axes. Boxes that another one contains are
+//!   dropped. This is repeated until nothing new appears. O(F^3).
 //!
 //! ```text
 //!   P P P . .        . . . . .      joined along x: the columns of both,
@@ -18,8 +18,9 @@
 //! ```
 //!
 //! Invariant: the entries are exactly the maximal free boxes. Consensus misses none: take a free
-//! box with nodes inside and outside of A, and cut it at a face of A. If both parts lie in entries,
-//! the join of these holds the box. On rings this is not true, since two arcs can meet in two arcs.
+//! box with nodes inside and outside of A, and cut it at a face of A. If both parts are contained
+//! in entries, the join of these contains the box. On rings this is not true, since two arcs can
+//! overlap in two arcs.
 
 pub(crate) mod placing;
 pub(crate) mod strategy;
@@ -30,21 +31,24 @@ use crate::Work;
 use crate::kind::Unsupported;
 use crate::strategies::shared::prefix_sums::PrefixSums;
 
-/// The maximal free boxes, in an order that depends on the history only.
+/// The maximal free boxes, in an order that depends only on the history.
 #[derive(Clone)]
 pub(crate) struct FreeBoxes {
     grid: Grid,
     boxes: Vec<Cuboid>,
-    /// How many nodes are free.
+    /// The number of free nodes.
     nodes: u32,
-    /// Scratch: new boxes, and which of them are still wanted.
+    /// Scratch: new boxes, and a flag for each that is true while it is still wanted.
     fresh: Vec<Cuboid>,
     wanted: Vec<bool>,
     upkeep: u64,
 }
 
 impl FreeBoxes {
+    /// Checks that the grid is a mesh.
+    ///
     /// # Errors
+    ///
     /// If an axis longer than 1 wraps.
     pub(crate) fn supports(grid: &Grid) -> Result<(), Unsupported> {
         if grid.has_wrap() {
@@ -53,8 +57,11 @@ impl FreeBoxes {
         Ok(())
     }
 
+    /// Checks that the grid is a mesh of at most two dimensions.
+    ///
     /// # Errors
-    /// As [`FreeBoxes::supports`], or if the machine is not a plane.
+    ///
+    /// As for [`FreeBoxes::supports`], or if the machine has three axes.
     pub(crate) fn supports_plane(grid: &Grid) -> Result<(), Unsupported> {
         if grid.side(2) > 1 {
             return Err(Unsupported("its list holds the free boxes of a plane only".into()));
@@ -62,7 +69,7 @@ impl FreeBoxes {
         Self::supports(grid)
     }
 
-    /// The list of an empty machine.
+    /// Creates the list of an empty machine.
     pub(crate) fn new(grid: Grid) -> FreeBoxes {
         let boxes = vec![Cuboid::whole(&grid)];
         FreeBoxes {
@@ -79,12 +86,12 @@ impl FreeBoxes {
         &self.grid
     }
 
-    /// How many nodes are free.
+    /// Returns the number of free nodes.
     pub(crate) fn nodes(&self) -> u32 {
         self.nodes
     }
 
-    /// Counts the nodes of a box that is free again, before the list is updated.
+    /// Adds the nodes of a released box to the count, before the list is updated.
     pub(crate) fn count_given(&mut self, given: &Cuboid) {
         self.nodes += given.volume();
     }
@@ -93,12 +100,12 @@ impl FreeBoxes {
         &self.boxes
     }
 
-    /// The list itself, for strategies with a rule of their own.
+    /// Returns the list itself, for strategies with a rule of their own.
     pub(crate) fn boxes_mut(&mut self) -> &mut Vec<Cuboid> {
         &mut self.boxes
     }
 
-    /// These nodes are no longer free.
+    /// Removes these nodes from the free ones.
     pub(crate) fn take(&mut self, taken: &Cuboid) {
         self.nodes -= taken.volume();
         let mut tested = self.boxes.len() as u64;
@@ -121,7 +128,7 @@ impl FreeBoxes {
         self.upkeep += tested;
     }
 
-    /// These nodes are free again.
+    /// Adds these nodes to the free ones.
     pub(crate) fn give(&mut self, given: &Cuboid) {
         let mut tested = self.boxes.len() as u64;
         self.fresh.clear();
@@ -144,13 +151,13 @@ impl FreeBoxes {
         self.upkeep += tested;
     }
 
-    /// The entries held against each other for grants and releases.
+    /// Returns the number of comparisons of entries for grants and releases.
     pub(crate) fn work(&self) -> Work {
         Work::of_upkeep(self.upkeep)
     }
 
-    /// Adds every join of the fresh boxes that none of them holds, and drops what a join holds,
-    /// until nothing new comes.
+    /// Adds every join of the fresh boxes that none of them contains, and drops boxes that a join
+    /// contains, until nothing new appears.
     fn join_all(&mut self) {
         self.wanted.clear();
         self.wanted.resize(self.fresh.len(), true);
@@ -191,8 +198,8 @@ impl FreeBoxes {
     }
 }
 
-/// All maximal free boxes, from scratch: every free box that cannot be extended by one layer on any
-/// side.
+/// Computes all maximal free boxes from scratch: every free box that cannot be extended by one
+/// layer on any side.
 fn recomputed(free: &Occupancy) -> Vec<Cuboid> {
     let grid = *free.grid();
     let mut sums = PrefixSums::new(grid);
@@ -220,23 +227,23 @@ fn recomputed(free: &Occupancy) -> Vec<Cuboid> {
     boxes
 }
 
-/// The coordinate behind a box on an axis.
+/// Returns the coordinate after a box on an axis.
 pub(crate) fn end(of: &Cuboid, axis: usize) -> u16 {
     of.base[axis] + of.sides[axis]
 }
 
-/// Whether two boxes share a node, on a mesh.
+/// Returns true if two boxes share a node, on a mesh.
 pub(crate) fn meets(a: &Cuboid, b: &Cuboid) -> bool {
     (0..3).all(|axis| a.base[axis] < end(b, axis) && b.base[axis] < end(a, axis))
 }
 
-/// Whether every node of a box belongs to another, on a mesh.
+/// Returns true if every node of a box belongs to another, on a mesh.
 pub(crate) fn holds(outer: &Cuboid, inner: &Cuboid) -> bool {
     (0..3).all(|axis| outer.base[axis] <= inner.base[axis] && end(inner, axis) <= end(outer, axis))
 }
 
-/// What is left of a box outside of another that meets it, as up to two slabs an axis, each as
-/// large as can be.
+/// Returns the rest of a box outside of another that overlaps it, as up to two slabs per axis, each
+/// as large as possible.
 pub(crate) fn slabs<'a>(of: &'a Cuboid, hole: &'a Cuboid) -> impl Iterator<Item = Cuboid> + 'a {
     (0..3).flat_map(move |axis| {
         let (mut low, mut high) = (*of, *of);
@@ -248,8 +255,8 @@ pub(crate) fn slabs<'a>(of: &'a Cuboid, hole: &'a Cuboid) -> impl Iterator<Item 
     })
 }
 
-/// The box that spans two boxes along an axis and has what they share on the others, if their
-/// ranges on the axis touch or overlap and neither box holds it.
+/// Returns the box that spans two boxes along an axis and has their common range on the others, if
+/// their ranges on the axis touch or overlap and neither box contains it.
 pub(crate) fn join(p: &Cuboid, q: &Cuboid, axis: usize) -> Option<Cuboid> {
     let mut joined = *p;
     for other in 0..3 {
@@ -269,7 +276,7 @@ pub(crate) fn join(p: &Cuboid, q: &Cuboid, axis: usize) -> Option<Cuboid> {
     (touch && longer).then_some(joined)
 }
 
-/// A box with one node more on every side (the end of an axis does not matter here).
+/// Returns a box extended by one node on every side (the end of an axis does not matter here).
 fn halo(of: &Cuboid) -> Cuboid {
     let base = of.base.map(|at| at.saturating_sub(1));
     let sides: [u16; 3] = std::array::from_fn(|axis| end(of, axis).saturating_add(1) - base[axis]);

@@ -1,18 +1,18 @@
-//! The placement policies of the free-list strategies: where in a list of free boxes a request
-//! goes.
+//! The placement policies of the free-list strategies, which choose a place in a list of free
+//! boxes.
 //!
-//! A request may stand at any corner of any entry that it fits, in any orientation that is tried.
-//! Which of these placements is taken:
+//! A request may be placed at any corner of any entry that it fits, in any orientation that is
+//! tried. The policies choose among these placements:
 //!
-//! - `fragmentation`: the one that costs least potential. A placement cuts every entry M that it
-//!   meets; the largest slab that stays whole is what M is worth afterwards. The cost is the sum of
-//!   |M| - |largest slab of M left| over these entries. Ties: fewer entries met, then more contact,
-//!   then scan order, then the earlier orientation.
+//! - `fragmentation`: the one that loses the least potential. A placement cuts every entry M that
+//!   it overlaps; the value of M afterwards is the largest slab that stays whole. The cost is the
+//!   sum of |M| - |largest slab of M left| over these entries. Ties: fewer overlapped entries, then
+//!   more contact, then scan order, then the earlier orientation.
 //! - `contact`: the one with the highest contact score. Ties: scan order, the earlier orientation.
 //! - `first`: the lowest corner of the first entry that fits, in the first orientation that does.
-//! - `smallest`: the same of the smallest entry that fits; ties: the earlier in the list.
-//! - the first entry (no option of its own): of the corners of the first entry that fits, the one
-//!   with the most contact; ties: the earlier orientation, the lower corner.
+//! - `smallest`: the same for the smallest entry that fits; ties: the earlier one in the list.
+//! - the first entry (without an option of its own): the corner of the first entry that fits with
+//!   the most contact; ties: the earlier orientation, the lower corner.
 
 use std::cmp::Reverse;
 
@@ -34,7 +34,7 @@ pub(crate) enum Placing {
     FirstEntry,
 }
 
-/// The option `place`, by fragmentation unless said otherwise.
+/// The option `place`, with fragmentation as the default.
 pub(crate) const PLACE: OptionSpec = OptionSpec {
     key: "place",
     values: Values::OneOf(&["fragmentation", "contact", "first", "smallest"]),
@@ -54,8 +54,8 @@ impl Placing {
         }
     }
 
-    /// The placement of a request, if an entry fits it. To `work` are added the entries tried, the
-    /// corners, the entries held against a corner, and the nodes beside a corner that is scored.
+    /// Finds the placement of a request, if an entry fits it. Adds to `work` the entries tried, the
+    /// corners, the comparisons of entries with a corner, and the nodes next to each scored corner.
     pub(crate) fn place(
         self,
         list: &[Cuboid],
@@ -90,7 +90,7 @@ impl Placing {
     }
 }
 
-/// The corner of an entry with the most contact; `None` if the request does not fit it.
+/// Returns the corner of an entry with the most contact, or `None` if the request does not fit it.
 fn best_in(
     entry: &Cuboid,
     free: &Occupancy,
@@ -107,7 +107,7 @@ fn best_in(
     })
 }
 
-/// The lowest corner of the smallest entry that a request fits, turned as need be.
+/// Returns the lowest corner of the smallest entry that a request fits, turned if necessary.
 fn smallest(list: &[Cuboid], grid: &Grid, turn: Turn, request: &Request) -> Option<Cuboid> {
     let fitting = list.iter().filter_map(|entry| {
         low_corner(entry, grid, turn, request).map(|corner| (entry.volume(), corner))
@@ -115,7 +115,7 @@ fn smallest(list: &[Cuboid], grid: &Grid, turn: Turn, request: &Request) -> Opti
     fitting.min_by_key(|(volume, _)| *volume).map(|(_, corner)| corner)
 }
 
-/// The lowest corner of an entry, in the first orientation that fits it.
+/// Returns the lowest corner of an entry, in the first orientation that fits it.
 fn low_corner(entry: &Cuboid, grid: &Grid, turn: Turn, request: &Request) -> Option<Cuboid> {
     let mut shapes = turn.shapes(*grid, request);
     shapes.find(|&shape| fits(entry, shape)).map(|shape| Cuboid::new(entry.base, shape))
@@ -125,7 +125,7 @@ fn fits(entry: &Cuboid, shape: Sides) -> bool {
     (0..3).all(|axis| shape[axis] <= entry.sides[axis])
 }
 
-/// Every corner of every entry that a request fits, with the number of its orientation.
+/// Returns every corner of every entry that a request fits, with the number of its orientation.
 fn corners<'a>(
     list: &'a [Cuboid],
     grid: &'a Grid,
@@ -140,8 +140,8 @@ fn corners<'a>(
     })
 }
 
-/// The placements of a shape at the corners of an entry, the lowest first and x fastest; none if it
-/// does not fit.
+/// Returns the placements of a shape at the corners of an entry, the lowest first and x fastest.
+/// Returns none if the shape does not fit.
 fn corners_of(entry: &Cuboid, shape: Sides) -> impl Iterator<Item = Cuboid> + use<> {
     let entry = *entry;
     let codes = if fits(&entry, shape) { 0..8usize } else { 0..0 };
@@ -157,7 +157,7 @@ fn corners_of(entry: &Cuboid, shape: Sides) -> impl Iterator<Item = Cuboid> + us
     })
 }
 
-/// What a placement cuts off the entries that it meets, and how many it meets.
+/// Returns the fragmentation cost of a placement and the number of entries that it overlaps.
 fn fragmentation(list: &[Cuboid], at: &Cuboid) -> (u64, usize) {
     let (mut cost, mut met) = (0, 0);
     for entry in list.iter().filter(|entry| meets(entry, at)) {

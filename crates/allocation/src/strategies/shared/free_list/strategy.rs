@@ -1,5 +1,5 @@
-//! The strategies that keep the list of all maximal free boxes: KYMFL and PMFL. They differ in how
-//! a release updates the list.
+//! The strategies that keep the list of all maximal free boxes: KYMFL and PMFL. They differ in the
+//! way a release updates the list.
 
 use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request};
@@ -11,24 +11,24 @@ use crate::strategies::shared::turning::Turn;
 use crate::strategy::MachineStrategy;
 use crate::{Placement, Strategy, Work};
 
-/// How a release updates the list.
+/// The rule by which a release updates the list.
 pub(crate) trait ReleaseRule: Clone + Send + Sync + 'static {
-    /// These nodes are free again.
+    /// Adds these nodes to the free ones.
     fn give(&mut self, list: &mut FreeBoxes, given: &Cuboid);
 
-    /// The entries that it has held against each other, beside what the list counts.
+    /// Returns the number of its comparisons of entries, in addition to the counts of the list.
     fn upkeep(&self) -> u64 {
         0
     }
 
-    /// Panics unless the list is what the rule keeps: all maximal free boxes, unless said
-    /// otherwise.
+    /// Panics unless the list is the one that the rule maintains: all maximal free boxes by
+    /// default.
     fn validate(&self, list: &FreeBoxes, free: &Occupancy) {
         list.validate(free);
     }
 }
 
-/// Joins by iterated consensus, which misses nothing.
+/// Joins boxes by iterated consensus, which misses nothing.
 #[derive(Clone)]
 pub(crate) struct IteratedConsensus;
 
@@ -38,19 +38,19 @@ impl ReleaseRule for IteratedConsensus {
     }
 }
 
-/// A strategy made of its release and its placement policy.
+/// A strategy made from a release rule and a placement policy.
 #[derive(Clone)]
 pub(crate) struct MaximalFreeList<R> {
     turn: Turn,
     placing: Placing,
     free: FreeBoxes,
     release: R,
-    /// What placing has looked at.
+    /// The work of placing.
     work: Work,
 }
 
 impl<R: ReleaseRule> MaximalFreeList<R> {
-    /// The strategy for an empty machine, as the registry wants it.
+    /// Creates the boxed strategy for an empty machine.
     pub(crate) fn boxed(
         grid: &Grid,
         options: &Options,

@@ -1,16 +1,17 @@
-//! L-shapes: a rectangle is cut in two, and its halves are joined along equal sides. LSSA and NAS.
+//! L-shapes for LSSA and NAS: a rectangle is cut in two, and its halves are joined along equal
+//! sides.
 //!
 //! ```text
 //!   even a: 4x3, k = 1         odd a: 5x3, k = -1            m = ceil(a/2) + k = 2
 //!   # # o o      o o           # # o o o        o o          n = floor(a/2) - k = 3
-//!   # # x x  ->  # #           # # x x x   ->   o o          o: the n x m that is cut from the
+//!   # # x x  ->  # #           # # x x x   ->   o o          o: the n x m cut from the
 //!   # # x x      # # x x       # # . . .        o o             right part (n wide), turned and
 //!                # # x x       (m x 3, n x 3)   # #             put on the left one (m wide)
 //!                # # x x                        # #  x x x
 //! ```
 //!
-//! The parts are `a/2 x (b+k)` beside `a/2 x (b-k)` for even a, and `m x (b+n)` beside `n x (b-m)`
-//! for odd a. Both have a b nodes. k = b is a fold, and k = 0 the rectangle or its rotation.
+//! The parts are `a/2 x (b+k)` next to `a/2 x (b-k)` for even a, and `m x (b+n)` next to `n x
+//! (b-m)` for odd a. Both have a b nodes. k = b is a fold, and k = 0 the rectangle or its rotation.
 //!
 //! Source: the nucleus formulas of the NAS paper, whose brackets are lost in print; ceiling, floor,
 //! ceiling is the only choice that keeps the area.
@@ -29,7 +30,7 @@ pub(crate) struct LShape {
 }
 
 impl LShape {
-    /// Two parts side by side, bottoms aligned.
+    /// Creates an L from two parts side by side, with aligned bottoms.
     fn new([w1, h1]: [u16; 2], [w2, h2]: [u16; 2]) -> LShape {
         let tall = Cuboid::new([0, 0, 0], [w1, h1, 1]);
         LShape { parts: [tall, Cuboid::new([w1, 0, 0], [w2, h2, 1])] }
@@ -40,7 +41,7 @@ impl LShape {
         std::array::from_fn(|axis| self.parts.iter().map(|part| end(axis, part)).max().unwrap_or(1))
     }
 
-    /// Mirrored along an axis.
+    /// Mirrors the shape along an axis.
     fn mirrored(mut self, axis: usize) -> LShape {
         let side = self.bounding()[axis];
         for part in &mut self.parts {
@@ -49,7 +50,7 @@ impl LShape {
         self
     }
 
-    /// With x and y exchanged.
+    /// Exchanges x and y.
     fn transposed(mut self) -> LShape {
         for part in &mut self.parts {
             part.base.swap(0, 1);
@@ -58,7 +59,8 @@ impl LShape {
         self
     }
 
-    /// Identity, mirrored in x, in y, in both; then the transposes of these.
+    /// Returns the identity, the mirror images in x, in y and in both, then the transposes of
+    /// these.
     fn symmetries(self) -> [LShape; 8] {
         let both = self.mirrored(0).mirrored(1);
         let four = [self, self.mirrored(0), self.mirrored(1), both];
@@ -66,7 +68,7 @@ impl LShape {
         std::array::from_fn(|index| if index < 4 { four[index] } else { turned[index - 4] })
     }
 
-    /// The parts at a base of a grid on which nothing wraps.
+    /// Returns the parts at a base of a grid on which nothing wraps.
     fn at(self, base: Coordinates) -> [Cuboid; 2] {
         self.parts.map(|mut part| {
             part.base[0] += base[0];
@@ -80,8 +82,8 @@ impl LShape {
     }
 }
 
-/// The values of k for a x b, as Seo and Kim's schedule visits them: 1, 1 + s, .. with s = max(1,
-/// b/4). For odd a and b = ceil(a/2) it is -1 alone, since its further values make no L.
+/// Returns the values of k for a x b, as in Seo and Kim's schedule: 1, 1 + s, .. with s = max(1,
+/// b/4). For odd a and b = ceil(a/2) it is only -1, since the further values make no L.
 pub(crate) fn schedule(a: u16, b: u16) -> impl Iterator<Item = i32> {
     let (a, b) = (i32::from(a), i32::from(b));
     let (first, last) = if a % 2 == 0 {
@@ -94,7 +96,7 @@ pub(crate) fn schedule(a: u16, b: u16) -> impl Iterator<Item = i32> {
     (first..=last).step_by((b / 4).max(1) as usize)
 }
 
-/// The L of a x b for a value of k, if it is one.
+/// Returns the L of a x b for a value of k, if there is one.
 fn cut(a: u16, b: u16, k: i32) -> Option<LShape> {
     let (a, b) = (i32::from(a), i32::from(b));
     let (tall, short) = if a % 2 == 0 {
@@ -110,9 +112,9 @@ fn cut(a: u16, b: u16, k: i32) -> Option<LShape> {
     Some(LShape::new(sides(tall)?, sides(short)?))
 }
 
-/// Replaces what `l_shapes` holds by the distinct L-shapes of a x b that fit a grid: of S(a,b),
-/// then of S(b,a), k ascending, each in its eight symmetries. Without turning they are those of
-/// S(a,b) in the four symmetries that keep them upright.
+/// Replaces the contents of `l_shapes` by the distinct L-shapes of a x b that fit a grid: of
+/// S(a,b), then of S(b,a), k ascending, each in its eight symmetries. Without turning they are
+/// those of S(a,b) in the four symmetries that keep them upright.
 pub(crate) fn l_shapes_into(
     [a, b, c]: Sides,
     grid: &Grid,
@@ -123,7 +125,7 @@ pub(crate) fn l_shapes_into(
     if c != 1 {
         return;
     }
-    // No L is made twice. Each k has heights of its own, and the widths add up to a: so S(a,b) and
+    // No L is created twice. Each k has its own heights, and the widths add up to a, so S(a,b) and
     // S(b,a) differ unless a = b. The symmetries of an L differ, since its parts differ in height.
     let rectangles = if turned && a != b { 2 } else { 1 };
     let symmetries = if turned { 8 } else { 4 };
@@ -153,7 +155,7 @@ mod tests {
 
     #[test]
     fn the_eight_symmetries() {
-        // 4x3, k = 1: 2x4 beside 2x2. By nodes, each symmetry is a map of the coordinates.
+        // 4x3, k = 1: 2x4 next to 2x2. On nodes, each symmetry is a map of the coordinates.
         let l_shape = cut(4, 3, 1).unwrap();
         let nodes = |l_shape: LShape| -> Vec<[u16; 2]> {
             let all = l_shape.parts.iter().flat_map(|part| part.nodes(&grid()));
@@ -226,7 +228,7 @@ mod tests {
 
     #[test]
     fn further_values_of_the_special_case_are_no_ls() {
-        // NAS goes on to k < 4 there: 0 is the rotation, above it a height is negative.
+        // NAS continues to k < 4 there: 0 is the rotation, and for greater k a height is negative.
         for k in 0..4 {
             assert_eq!(cut(5, 3, k), None);
         }

@@ -1,6 +1,7 @@
-//! The plain search for L-shapes, base by base. It judges the search by sets of bases.
+//! The plain search for L-shapes, base by base, against which the search by sets of bases is
+//! tested.
 //!
-//! Cost: O(N) a state, and O(bases) an L.
+//! Cost: O(N) per state, and O(bases) per L.
 
 use pavior_mesh::{Cuboid, Grid, Occupancy, Scan};
 
@@ -26,7 +27,7 @@ impl PlainSearch {
         self.sums.load(free);
     }
 
-    /// The parts at the first base in row-major order at which both are free.
+    /// Returns the parts at the first base in row-major order at which both are free.
     pub(super) fn first(&mut self, free: &Occupancy, l_shape: LShape) -> Option<[Cuboid; 2]> {
         let bases = Scan::default().bases(*free.grid(), l_shape.bounding());
         let mut parts = bases.map(|base| l_shape.at(base)).inspect(|_| self.tested += 1);

@@ -1,10 +1,10 @@
-//! The first base of an L-shape: by an engine over sets of bases, or base by base.
+//! The first base of an L-shape, found by an engine with sets of bases, or base by base.
 //!
-//! Invariant: `sets` of the engine are those of the parts asked for in the current state. The eight
+//! Invariant: `sets` of the engine belong to the parts used in the current state. The eight
 //! symmetries of an L have four parts, and share their sets.
 //!
-//! Cost: O(N/64 log(side)) a part and O(N/64) an L for the engine; O(N) a state and O(bases) an L
-//! base by base.
+//! Cost: O(N/64 log(side)) per part and O(N/64) per L for the engine; O(N) per state and O(bases)
+//! per L base by base.
 
 use pavior_kernel::Options;
 use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, Occupancy, Sides};
@@ -22,12 +22,12 @@ pub(crate) enum LShapeSearch {
     Sets(PartSets),
 }
 
-/// The sets of bases of the parts that were asked for in the current state.
+/// The sets of bases of the parts that were used in the current state.
 #[derive(Clone)]
 pub(crate) struct PartSets {
     grid: Grid,
     sets: Vec<BaseSet>,
-    /// Set by set: the part, and whether it has bases.
+    /// For each set, the part, and true if it has bases.
     known: Vec<([u16; 2], bool)>,
 }
 
@@ -36,7 +36,7 @@ impl PartSets {
         PartSets { grid, sets: Vec::new(), known: Vec::new() }
     }
 
-    /// The place of a part's set; none if the part has no bases.
+    /// Returns the index of a part's set, or `None` if the part has no bases.
     fn set(&mut self, free: &Occupancy, sides: Sides) -> Option<usize> {
         let part = [sides[0], sides[1]];
         let known = self.known.iter().position(|&(other, _)| other == part);
@@ -57,7 +57,7 @@ impl PartSets {
         let (tall, short) = (self.set(free, tall.sides)?, self.set(free, short.sides)?);
         let offsets = l_shape.parts.map(|part| part.base);
         let Ok([set, other]) = self.sets.get_disjoint_mut([tall, short]) else {
-            // Two parts alike.
+            // Both parts are equal.
             return self.first_of_equal(tall, offsets, l_shape);
         };
         set.first_with(other, offsets, l_shape.bounding()).map(|base| l_shape.at(base))
@@ -75,7 +75,7 @@ impl PartSets {
 }
 
 impl LShapeSearch {
-    /// The search that the option `search` names.
+    /// Creates the search that the option `search` names.
     pub(crate) fn of(grid: Grid, options: &Options) -> LShapeSearch {
         match options.get("search") {
             "plain" => LShapeSearch::Plain(PlainSearch::new(grid)),
@@ -83,7 +83,7 @@ impl LShapeSearch {
         }
     }
 
-    /// Takes note of a state, before the searches in that state.
+    /// Loads a state, before the searches in that state.
     pub(crate) fn load(&mut self, free: &Occupancy) {
         match self {
             LShapeSearch::Plain(plain) => plain.load(free),
@@ -91,7 +91,7 @@ impl LShapeSearch {
         }
     }
 
-    /// The parts at the first base in row-major order at which both are free.
+    /// Returns the parts at the first base in row-major order at which both are free.
     pub(crate) fn first(&mut self, free: &Occupancy, l_shape: LShape) -> Option<[Cuboid; 2]> {
         match self {
             LShapeSearch::Plain(plain) => plain.first(free, l_shape),
@@ -99,7 +99,7 @@ impl LShapeSearch {
         }
     }
 
-    /// Bases of Ls tested one by one, or words of the sets.
+    /// Returns the bases of Ls tested one by one, or the words of the sets.
     pub(crate) fn work(&self) -> Work {
         match self {
             LShapeSearch::Plain(plain) => plain.work(),

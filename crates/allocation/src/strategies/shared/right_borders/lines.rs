@@ -1,20 +1,20 @@
-//! The engine over right border lines of busy boxes of a plane, for RBS and for GABL on planes.
+//! The engine over right border lines of busy boxes in 2D, for RBS and GABL.
 //!
 //! ```text
 //!   . . .      b: the right border line of the box # for a request of height 2. It goes from the
 //!   # # b      top row of the box down to the last base at which the request touches the box.
-//!   # # b      The left border of the machine is a line, too.
+//!   # # b      The left border of the machine is also a line.
 //!   . . b
 //! ```
 //!
-//! The plain search subtracts every box from every line (`lines_plain.rs`). The engine is given the
-//! set of all bases, and chooses from it the base that the plain search finds:
-//! [`RightBorders::begin`], then [`RightBorders::next`] for one base after the other.
+//! The plain search subtracts every box from every line (`lines_plain.rs`). The engine receives the
+//! set of all bases, and chooses from it the base that the plain search finds: first
+//! [`RightBorders::begin`], then [`RightBorders::next`] for each base.
 //!
-//! Invariant: boxes are in non-increasing order of their top rows. What lies above one box lies
-//! above all later ones. So of each line only one segment must be kept.
+//! Invariant: boxes are in non-increasing order of their top rows. A segment above one box is above
+//! all later ones, so only one segment of each line must be kept.
 //!
-//! Cost: O(B) for B boxes, since the engine looks at one box a line; O(log B) to add or remove one.
+//! Cost: O(B) for B boxes, since the engine visits one box per line; O(log B) to add or remove one.
 
 use pavior_mesh::{BaseSet, Cuboid, Grid};
 
@@ -24,28 +24,29 @@ use crate::strategies::shared::coverage::{AxisRange, covered};
 use crate::strategies::shared::right_borders::walk::{BorderWalk, List};
 use crate::{Placement, Work};
 
-/// A busy list, the box with the highest top row first, searched along right border lines.
+/// A busy list, the box with the highest top row first, that is searched along right border lines.
 #[derive(Clone)]
 pub(crate) struct RightBorders {
     pub(super) grid: Grid,
     pub(super) busy: BusyList,
-    /// Boxes that count as busy while a proposal is made, in the same order.
+    /// Boxes that temporarily count as busy while a proposal is built, in the same order.
     proposed: Vec<Cuboid>,
-    /// Which boxes the current search has passed.
+    /// The progress of the current search through the boxes.
     walk: BorderWalk,
     pub(super) work: Work,
 }
 
-/// The y of the top row of a box.
+/// Returns the y of the top row of a box.
 fn top(held: &Cuboid) -> u16 {
     held.base[1] + held.sides[1] - 1
 }
 
 impl RightBorders {
-    /// Whether the search is right on a grid.
+    /// Checks that the search is correct on a grid.
     ///
     /// # Errors
-    /// If the machine is not a plane, or its y axis wraps: a line on a ring can fall into two
+    ///
+    /// If the machine is not 2D, or its y axis wraps: a line on a ring can be cut into two
     /// segments.
     pub(crate) fn supports(grid: &Grid) -> Result<(), Unsupported> {
         if grid.side(2) > 1 {
@@ -65,8 +66,8 @@ impl RightBorders {
         RightBorders { grid, busy, proposed, walk, work: Work::default() }
     }
 
-    /// As [`RightBorders::new`], with a list that knows the box of each node. It is quicker where
-    /// there are few bases.
+    /// Creates the same as [`RightBorders::new`], with a list that knows the box of each node. It
+    /// is faster if there are few bases.
     pub(crate) fn with_owners(grid: Grid) -> RightBorders {
         let mut borders = RightBorders::new(grid);
         borders.busy = borders.busy.with_owners(grid);
@@ -81,25 +82,25 @@ impl RightBorders {
         self.busy.remove(placement);
     }
 
-    /// The lines searched, the busy boxes compared with each, and the boxes that grants and
+    /// Returns the work: lines searched, busy boxes compared with each, and boxes that grants and
     /// releases have added and removed.
     pub(crate) fn work(&self) -> Work {
         self.work + self.busy.work()
     }
 
-    /// The busy list.
+    /// Returns the busy list.
     pub(crate) fn list(&self) -> &BusyList {
         &self.busy
     }
 
-    /// Begins a search among the bases of a shape.
+    /// Starts a search among the bases of a shape.
     pub(crate) fn begin(&mut self, bases: &BaseSet) {
         self.walk.begin(bases, Some(&self.busy));
     }
 
-    /// The box that [`RightBorders::first`] finds. On the first line with a base, it stands at the
-    /// lowest base of the highest run. Bases may have vanished since [`RightBorders::begin`], but
-    /// none may have been added.
+    /// Returns the box that [`RightBorders::first`] finds. On the first line with a base, it is at
+    /// the lowest base of the highest run. Bases may have been removed since
+    /// [`RightBorders::begin`], but none may have been added.
     pub(crate) fn next(&mut self, bases: &BaseSet) -> Option<Cuboid> {
         if self.walk.has_left_face() {
             self.work.boxes += 1;
@@ -112,7 +113,7 @@ impl RightBorders {
         }
         self.walk.skip_to_first(Some(&self.busy), bases);
         match [List::Granted, List::Proposed].map(|list| self.next_in(list, bases)) {
-            // The higher box comes first. Of equally high ones, the granted box does.
+            // The higher box comes first. If both are equally high, the granted box does.
             [Some((granted_top, _)), Some((proposed_top, found))] if proposed_top > granted_top => {
                 Some(found)
             }
@@ -120,7 +121,7 @@ impl RightBorders {
         }
     }
 
-    /// The next base beside a box of one list, and the top row of that box.
+    /// Returns the next base next to a box of one list, and the top row of that box.
     fn next_in(&mut self, list: List, bases: &BaseSet) -> Option<(u16, Cuboid)> {
         let boxes = match list {
             List::Granted => self.busy.boxes(),
@@ -142,20 +143,20 @@ impl RightBorders {
         }
     }
 
-    /// Lets a box count as busy until [`RightBorders::withdraw`].
+    /// Treats a box as busy until [`RightBorders::withdraw`].
     pub(crate) fn propose(&mut self, part: Cuboid) {
         let index = self.proposed.partition_point(|other| top(other) >= top(&part));
         self.proposed.insert(index, part);
         self.walk.turn_back(List::Proposed, index);
     }
 
-    /// Forgets what was proposed.
+    /// Forgets the proposed boxes.
     pub(crate) fn withdraw(&mut self) {
         self.proposed.clear();
     }
 }
 
-/// The box at the lowest base of the highest run of bases on a line.
+/// Returns the box at the lowest base of the highest run of bases on a line.
 fn base_of_highest_run(bases: &BaseSet, x: u16, line: AxisRange) -> Option<Cuboid> {
     let is_base = |y: &u16| bases.contains([x, *y, 0]);
     let highest = (line.low..=line.high).rev().find(is_base)?;
@@ -176,8 +177,8 @@ mod tests {
         free
     }
 
-    /// Without the order the search is wrong, not only slow: over the same boxes in the order of
-    /// grant it offers busy nodes.
+    /// Shows that without the order the search is not just slow but wrong: for the same boxes in
+    /// the order of grant it offers busy nodes.
     #[test]
     fn an_unsorted_list_offers_overlaps() {
         let grid = Grid::mesh(&[4, 4]).unwrap();

@@ -1,10 +1,10 @@
-//! The plain search of RBS: it subtracts every busy box from every right border line. Short busy
-//! lists are searched by it, too.
+//! The plain search of RBS, which subtracts every busy box from every right border line. It is also
+//! used for short busy lists.
 //!
-//! Invariant: `low..=high` is the highest clear segment of a line between the boxes seen so far.
-//! Boxes come from the highest top row down, so that it only shrinks.
+//! Invariant: `low..=high` is the highest clear segment of a line between the boxes visited so far.
+//! Boxes come from the highest top row down, so it only shrinks.
 //!
-//! Cost: O(B) a line, O(B^2) in all for B boxes.
+//! Cost: O(B) per line, O(B^2) in total for B boxes.
 
 use pavior_mesh::{Cuboid, Sides};
 
@@ -13,8 +13,8 @@ use super::pieces::right_border;
 use crate::strategies::shared::coverage::{AxisRange, covered};
 
 impl RightBorders {
-    /// The first free box of a shape that fits the grid: on the left border, then on the right
-    /// border line of each busy box, the highest first.
+    /// Finds the first free box of a shape that fits the grid: on the left border, then on the
+    /// right border line of each busy box, the highest first.
     pub(crate) fn first(&mut self, shape: Sides) -> Option<Cuboid> {
         let whole = AxisRange { low: 0, high: self.grid.starts(1, shape[1]) - 1 };
         self.first_base(0, whole, shape).or_else(|| {
@@ -27,7 +27,7 @@ impl RightBorders {
         })
     }
 
-    /// The lowest base of the highest clear segment of a line.
+    /// Returns the lowest base of the highest clear segment of a line.
     fn first_base(&mut self, x: u16, line: AxisRange, shape: Sides) -> Option<Cuboid> {
         self.work.boxes += 1;
         let AxisRange { mut low, mut high } = line;
@@ -38,11 +38,11 @@ impl RightBorders {
             if !xs.into_iter().flatten().any(|span| span.contains(x)) {
                 continue;
             }
-            // The segment lies above this box, and so above all later ones.
+            // The segment is above this box, and so above all later ones.
             if low > region.high {
                 break;
             }
-            // What is left above this box is the highest clear segment.
+            // The rest above this box is the highest clear segment.
             if region.high < high {
                 low = region.high + 1;
                 break;

@@ -1,18 +1,18 @@
 //! Bases on the right borders of busy boxes: the searches of RBS, BL, TBL and GABL.
 //!
-//! A first free base can be slid left until it stands on the left face of the machine or touches
-//! the right side of a busy box. So the bases on these borders are enough:
+//! A free placement can be moved left until it is on the left face of the machine or touches the
+//! right side of a busy box. The bases on these borders are therefore enough:
 //!
 //! ```text
 //!   b # # c      b: the left face; c: the right border of the box #
 //!   b # # c
 //! ```
 //!
-//! - `lines`: in a plane, along border lines; `walk` steps from box to box.
-//! - `planes`, with `pieces` of planes: in space, the engine; `planes_plain` is its plain search.
+//! - `lines`: in 2D, along border lines; `walk` steps from box to box.
+//! - `planes`, with `pieces` of planes: the engine in 3D; `planes_plain` is its plain search.
 //!
-//! The headers of [`rbs`](crate::strategies::contiguous::rbs) and
-//! [`tbl`](crate::strategies::contiguous::tbl) tell why nothing is missed, and what it costs.
+//! The docs of [`rbs`](crate::strategies::contiguous::rbs) and
+//! [`tbl`](crate::strategies::contiguous::tbl) explain why nothing is missed, and the cost.
 
 pub(crate) mod lines;
 mod lines_plain;

@@ -1,5 +1,4 @@
-//! Pieces of a plane of bases, and what busy boxes cut from them. A piece is a rectangle along y
-//! and z.
+//! Pieces of a plane of bases, from which busy boxes are cut. A piece is a rectangle along y and z.
 //!
 //! ```text
 //!   z   4 4 4 4      The region r is cut from a piece. Up to four slabs are left, in this order:
@@ -10,7 +9,7 @@
 //!
 //! Invariant: the pieces of a plane do not overlap.
 //!
-//! Cost: O(1) to cut a piece, and O(rows of what is left) to find the part that has a base.
+//! Cost: O(1) to cut a piece, and O(rows of the rest) to find the part that has a base.
 
 use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, Sides};
 
@@ -31,8 +30,8 @@ impl Piece {
     }
 }
 
-/// The pieces of a rectangle of bases that may pass the ends of rings. It is cut there, so that
-/// each axis has up to two intervals.
+/// The pieces of a rectangle of bases that may pass the ends of rings. It is cut there, so each
+/// axis has up to two intervals.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pieces {
     pub(super) y: [AxisRange; 2],
@@ -40,7 +39,7 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
-    /// The bases beside a box: their placements share rows along y and z with it.
+    /// Returns the bases next to a box: their placements share rows along y and z with it.
     #[inline]
     pub(super) fn beside(grid: &Grid, held: &Cuboid, shape: Sides) -> Pieces {
         Pieces { y: covered_on(grid, held, shape, 1), z: covered_on(grid, held, shape, 2) }
@@ -53,31 +52,31 @@ impl Pieces {
     }
 }
 
-/// The x of a box's right border, if it is a base of the side at all.
+/// Returns the x of a box's right border, if a base can have it.
 pub(super) fn right_border(grid: &Grid, held: &Cuboid, side: u16) -> Option<u16> {
     let (n, starts) = (grid.side(0), grid.starts(0, side));
     let right = u32::from(held.base[0]) + u32::from(held.sides[0]);
     if !grid.wraps(0) {
         return (right < u32::from(starts)).then_some(right as u16);
     }
-    // A side that closes the ring has the one base 0, which the left face is.
+    // If the side closes the ring, its only base is 0, which is the left face.
     (side < n).then_some((right % u32::from(n)) as u16)
 }
 
-/// The bases of a shape on one axis that a box covers.
+/// Returns the bases of a shape on one axis that a box covers.
 #[inline]
 pub(super) fn covered_on(grid: &Grid, held: &Cuboid, shape: Sides, axis: usize) -> [AxisRange; 2] {
     covered(grid, axis, held, shape[axis]).map(|range| range.unwrap_or(AxisRange::EMPTY))
 }
 
-/// Whether there is a base in a piece of a plane.
+/// Returns true if there is a base in a piece of a plane.
 #[inline]
 pub(super) fn has_base(bases: &BaseSet, x: u16, piece: Piece) -> bool {
     let sides = [1, piece.y.high - piece.y.low + 1, piece.z.high - piece.z.low + 1];
     bases.any_in(&Cuboid::new([x, piece.y.low, piece.z.low], sides))
 }
 
-/// The one piece of a plane that the engine keeps. Busy boxes make it smaller, one after the other.
+/// The only piece of a plane that the engine keeps. Busy boxes reduce it, one after another.
 pub(super) struct KeptPiece<'a> {
     grid: Grid,
     bases: &'a BaseSet,
@@ -91,7 +90,7 @@ impl<'a> KeptPiece<'a> {
         KeptPiece { grid, bases, x, piece }
     }
 
-    /// The tests, one an axis, whether a box covers some of the piece as it is now.
+    /// Returns the tests, one per axis, that a box covers part of the current piece.
     #[inline]
     pub(super) fn cover_tests(&self) -> [Cover; 3] {
         let (grid, shape) = (&self.grid, self.bases.shape());
@@ -107,18 +106,18 @@ impl<'a> KeptPiece<'a> {
         [self.x, self.piece.y.low, self.piece.z.low]
     }
 
-    /// The placement at the lowest corner.
+    /// Returns the placement at the lowest corner.
     pub(super) fn placement(&self) -> Cuboid {
         Cuboid::new(self.corner(), self.bases.shape())
     }
 
-    /// Whether the lowest corner is a base.
+    /// Returns true if the lowest corner is a base.
     #[inline]
     pub(super) fn is_done(&self) -> bool {
         self.bases.contains(self.corner())
     }
 
-    /// The nodes of all placements in the piece.
+    /// Returns the nodes of all placements in the piece.
     pub(super) fn hull(&self) -> Cuboid {
         let shape = self.bases.shape();
         let side = |axis: usize, piece: AxisRange| {
@@ -128,8 +127,8 @@ impl<'a> KeptPiece<'a> {
         Cuboid::new(self.corner(), sides)
     }
 
-    /// Cuts off what a box covers, and keeps the first slab with a base. Returns the number of
-    /// cuts; none if no base is left. `rest` is scratch memory.
+    /// Cuts off the bases that a box covers, and keeps the first slab with a base. Returns the
+    /// number of cuts, or `None` if no base is left. `rest` is scratch memory.
     #[inline]
     pub(super) fn cut(&mut self, held: &Cuboid, rest: &mut Vec<Piece>) -> Option<u64> {
         let mut cuts = 0;
@@ -145,14 +144,14 @@ impl<'a> KeptPiece<'a> {
     }
 }
 
-/// Whether a box covers some of the piece from which the tests were made.
+/// Returns true if a box covers part of the piece for which the tests were created.
 #[inline]
 pub(super) fn covers_some(tests: &[Cover; 3], held: &Cuboid) -> bool {
     tests.iter().all(|cover| cover.is_by(held))
 }
 
-/// Leaves in `rest` the pieces without a region: up to four slabs of each, in the order that the
-/// header of the file shows. The first of them decides which base is found.
+/// Writes the pieces without a region to `rest`: up to four slabs of each, in the order shown in
+/// the module docs. The first of them decides which base is found.
 pub(super) fn subtract(pieces: &[Piece], region: Piece, rest: &mut Vec<Piece>) {
     rest.clear();
     for &piece in pieces {

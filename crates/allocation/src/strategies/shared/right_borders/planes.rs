@@ -1,13 +1,13 @@
-//! The engine of BL, TBL and GABL in space. It is given the set of all bases, and chooses from it
-//! the base that the plain search of [`planes_plain`](super::planes_plain) finds.
+//! The engine of BL, TBL and GABL in 3D. It receives the set of all bases, and chooses from it the
+//! base that the plain search of [`planes_plain`](super::planes_plain) finds.
 //!
-//! The plain search subtracts every busy box from a plane. The engine keeps one piece: the first
+//! The plain search subtracts every busy box from a plane. The engine keeps one piece, the first
 //! that has a base. It is done when the lowest corner of the piece is a base.
 //!
-//! Invariant: the base found is that of the plain search. Pieces without a base vanish before that
-//! search ends, and no busy box covers a base.
+//! Invariant: the result is the base that the plain search finds. Pieces without a base vanish
+//! before that search ends, and no busy box covers a base.
 //!
-//! Cost: O(B) a plane for B boxes, while the piece is large. The boxes around a small piece are
+//! Cost: O(B) per plane for B boxes, while the piece is large. The boxes around a small piece are
 //! found by their nodes.
 
 use pavior_mesh::{BaseSet, Cuboid, Grid};
@@ -18,22 +18,22 @@ use super::walk::{BorderWalk, List};
 use crate::Work;
 use crate::strategies::shared::busy_list::BusyList;
 
-/// The busy boxes, in the order in which their planes are looked at.
+/// The busy boxes, in the order in which their planes are searched.
 #[derive(Clone, Copy)]
 pub(crate) struct BusyBoxes<'a> {
-    /// By [`List`].
+    /// Indexed by [`List`].
     lists: [&'a [Cuboid]; 2],
     /// The list that may know the box of each node.
     by_node: Option<&'a BusyList>,
 }
 
 impl<'a> BusyBoxes<'a> {
-    /// Those of a list that does not know the box of each node.
+    /// Returns the boxes of a list that does not know the box of each node.
     pub(crate) fn listed(boxes: &'a [Cuboid]) -> BusyBoxes<'a> {
         BusyBoxes { lists: [boxes, &[]], by_node: None }
     }
 
-    /// Those of a list, then those that are proposed.
+    /// Returns the boxes of a list, followed by the proposed ones.
     pub(crate) fn of(list: &'a BusyList) -> BusyBoxes<'a> {
         BusyBoxes { lists: [list.boxes(), list.proposed()], by_node: Some(list) }
     }
@@ -42,7 +42,7 @@ impl<'a> BusyBoxes<'a> {
         self.lists[0].len() + self.lists[1].len()
     }
 
-    /// Where the first box stands, from `from` on, for which `is_one` is true.
+    /// Returns the position of the first box, from `from` on, for which `is_one` is true.
     fn position_from(&self, from: usize, is_one: impl Fn(&Cuboid) -> bool) -> Option<usize> {
         let [granted, proposed] = self.lists;
         let rest = granted.get(from..).unwrap_or(&[]);
@@ -64,9 +64,9 @@ impl<'a> BusyBoxes<'a> {
 #[derive(Clone)]
 pub(crate) struct BorderPlanes {
     grid: Grid,
-    /// Which boxes the current search has passed.
+    /// The progress of the current search through the boxes.
     walk: BorderWalk,
-    /// What is left of a piece after a subtraction.
+    /// The rest of a piece after a subtraction.
     rest: Vec<Piece>,
     /// The keys of the boxes around a piece.
     around: Vec<u64>,
@@ -79,18 +79,18 @@ impl BorderPlanes {
         BorderPlanes { grid, walk: BorderWalk::default(), rest, around, tested: 0 }
     }
 
-    /// The boxes passed, and the boxes subtracted from the piece of a plane.
+    /// Returns the number of boxes passed and of boxes subtracted from the piece of a plane.
     pub(crate) fn work(&self) -> Work {
         Work::of_boxes(self.tested)
     }
 
-    /// Begins a search among the bases of a shape.
+    /// Starts a search among the bases of a shape.
     pub(crate) fn begin(&mut self, bases: &BaseSet, boxes: &BusyBoxes<'_>) {
         self.walk.begin(bases, boxes.by_node);
     }
 
-    /// The box that the plain search finds. Since [`BorderPlanes::begin`], bases may have vanished
-    /// and boxes may have been added at the end, but no base may have been added.
+    /// Returns the box that the plain search finds. Since [`BorderPlanes::begin`], bases may have
+    /// been removed and boxes may have been added at the end, but no base may have been added.
     pub(crate) fn next(&mut self, boxes: &BusyBoxes<'_>, bases: &BaseSet) -> Option<Cuboid> {
         let shape = bases.shape();
         if self.walk.has_left_face() {
@@ -119,17 +119,18 @@ impl BorderPlanes {
         None
     }
 
-    /// The base that the plain search finds on a plane: the lowest of the first piece that has one.
+    /// Returns the base that the plain search finds on a plane: the lowest of the first piece that
+    /// has one.
     fn base_on(&mut self, boxes: &BusyBoxes<'_>, bases: &BaseSet, plane: Plane) -> Option<Cuboid> {
         let is_kept = |piece: &Piece| has_base(bases, plane.x, *piece);
         let piece = plane.pieces.iter().find(is_kept)?;
         let mut piece = KeptPiece::new(self.grid, bases, plane.x, piece);
         let by_node = boxes.by_node.filter(|list| list.is_long());
-        // The boxes before this place are subtracted.
+        // The boxes before this index are subtracted.
         let mut index = 0;
         while !piece.is_done() {
             let left = boxes.count() - index;
-            // To look at a node takes longer than to test a box: it must be few nodes for many
+            // Reading a node takes longer than testing a box, so there must be few nodes and many
             // boxes.
             let few = left / 16;
             let finds_all = |list: &BusyList| list.within(&piece.hull(), few, &mut self.around);
@@ -146,8 +147,8 @@ impl BorderPlanes {
         Some(piece.placement())
     }
 
-    /// Goes on with the boxes in `around` alone. No other box holds a node of the piece's
-    /// placements. Those before `from` are subtracted already.
+    /// Continues only with the boxes in `around`. No other box contains a node of the piece's
+    /// placements. Those before `from` are already subtracted.
     fn cut_around(
         &mut self,
         mut piece: KeptPiece<'_>,
