@@ -1,4 +1,5 @@
-//! Answers about a machine as it is, in the shapes of `pavior serve`, which the page reads.
+//! Answers about the current state of a machine, in the formats of `pavior serve`, which the page
+//! reads.
 
 use pavior_allocation::{Selection, explain};
 use pavior_answers::{Blocked, Shape, Snapshot, Why, next_slot, slots};
@@ -9,49 +10,51 @@ use serde_json::{Value, json};
 
 use crate::date;
 
-/// The words of bit sets that are looked at for one count of slots.
+/// Limit on the number of words of bit sets that are read for one count of slots.
 const BUDGET: u64 = 4_000_000;
 
-/// A machine that is asked.
+/// A machine that answers questions.
 pub struct Answers<'a> {
     /// Its grid.
     pub grid: &'a Grid,
     /// Its strategy.
     pub strategy: &'a Selection,
-    /// Who holds what.
+    /// Running jobs and their nodes.
     pub state: explain::State,
-    /// The nodes that are free, held and not available.
+    /// The numbers of free, held and unavailable nodes.
     pub counts: [u32; 3],
-    /// What a job of the state is called.
+    /// Returns the name of a job of the state.
     pub name: &'a dyn Fn(JobId) -> String,
-    /// When a job of the state ends, in seconds since 1970, if that is known.
+    /// Returns the end of a job of the state in seconds since 1970, if it is known.
     pub end: &'a dyn Fn(JobId) -> Option<Time>,
 }
 
-/// Why a request waits, or would wait.
+/// The explanation why a request waits, or would wait.
 pub struct Told {
-    /// In sentences.
+    /// The explanation, in sentences.
     pub lines: Vec<String>,
-    /// The answer that they tell.
+    /// The answer that the sentences describe.
     pub why: Option<Why>,
-    /// The free box that comes nearest to one that is free nowhere.
+    /// The free box that comes closest to the requested one, which is free nowhere.
     pub nearest: Option<Cuboid>,
 }
 
-/// A machine as it is, for plans.
+/// Takes a snapshot of a machine for plans.
 ///
 /// # Errors
-/// If the strategy does not serve it.
+///
+/// If the strategy does not work on the machine.
 pub fn snapshot(state: &explain::State, strategy: &Selection) -> Result<Snapshot, String> {
     let machine = state.machine(strategy, 1);
     machine.map(|machine| Snapshot::of(&machine)).map_err(|error| error.to_string())
 }
 
 impl Answers<'_> {
-    /// What the strategy would do with a request, and what stands in its way.
+    /// Explains the answer of the strategy to a request, and the obstacles.
     ///
     /// # Errors
-    /// Why the request is none of the machine's.
+    ///
+    /// The reason why the request does not fit the machine.
     pub fn explain(
         &self,
         request: &Request,
@@ -96,7 +99,7 @@ impl Answers<'_> {
         }))
     }
 
-    /// What is in the way, and the moves that would make room.
+    /// Describes the obstacles, and the moves that would make room.
     fn blocked(&self, snapshot: &Snapshot, blocked: &Blocked) -> Value {
         let grid = self.grid;
         let parts = |boxes: &[Cuboid]| boxes.iter().map(|at| part(grid, at)).collect::<Vec<_>>();
@@ -125,10 +128,12 @@ impl Answers<'_> {
         })
     }
 
-    /// How many boxes of a shape in nodes can be placed side by side now, and when there are more.
+    /// Counts the boxes of a shape in nodes that can be placed side by side now, and finds the time
+    /// when there will be more.
     ///
     /// # Errors
-    /// Why the shape is none of the machine's.
+    ///
+    /// The reason why the shape does not fit the machine.
     pub fn slots(&self, shape: &str) -> Result<Value, String> {
         let asked = Ask::typed(Some(shape), None, self.grid).map_err(|fault| fault.to_string())?;
         let Ask::Shape(sides) = asked else { return Err("no machine has such a side".to_string()) };
@@ -148,13 +153,13 @@ impl Answers<'_> {
     }
 }
 
-/// A box as the page reads it.
+/// Writes a box in the format of the page.
 pub fn part(grid: &Grid, part: &Cuboid) -> Value {
     json!({ "base": &part.base[..grid.axes()], "sides": &part.sides[..grid.axes()] })
 }
 
-/// One box, where the parts together are one: of several layers, or past the end of an axis that
-/// wraps. Else the parts. No node lies in two of them.
+/// Returns one box if the parts together form one, for example in several layers, or past the end
+/// of an axis that wraps. Otherwise returns the parts. No node may be in two of them.
 pub fn joined(grid: &Grid, parts: &[Cuboid]) -> Vec<Cuboid> {
     let nodes: u64 = parts.iter().map(|part| u64::from(part.volume())).sum();
     let run = |axis: usize| {
@@ -167,7 +172,8 @@ pub fn joined(grid: &Grid, parts: &[Cuboid]) -> Vec<Cuboid> {
         }
         let side = taken.iter().filter(|&&taken| taken).count();
         let begins = |&at: &usize| taken[at] && !taken[(at + taken.len() - 1) % taken.len()];
-        // The first of several runs gives a box that has not all of these nodes, or is too large.
+        // The first of several runs gives a box that does not have all of these nodes, or is too
+        // large.
         ((0..taken.len()).find(begins).unwrap_or(0) as u16, side as u16)
     };
     let runs = [run(0), run(1), run(2)];

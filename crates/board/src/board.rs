@@ -1,6 +1,6 @@
-//! What is shown now, and what has changed of late: pages are told the changes as they come.
+//! The current view and its recent changes, which pages receive as they occur.
 //!
-//! Only the last changes are kept. Who has missed more reads the whole again.
+//! Only the latest changes are kept. A page that has missed more reads the whole state again.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,7 @@ use crate::{Drawn, Head, View, date};
 /// The most changes that are kept.
 const MOST: usize = 4096;
 
-/// A change, as it is sent.
+/// A change in the format in which it is sent.
 #[derive(Clone)]
 pub(crate) struct Change {
     pub(crate) seq: u64,
@@ -35,14 +35,14 @@ struct Inner {
 /// The board that pages read.
 pub struct Board {
     inner: Mutex<Inner>,
-    /// Of each number of a last change.
+    /// Sends the number of each latest change.
     news: Sender<u64>,
 }
 
 impl Board {
-    /// A board that shows a view.
+    /// Creates a board that shows a view.
     pub fn new(view: impl View) -> Board {
-        // Numbers below 2^53, which a page can read.
+        // Numbers below 2^53, which JavaScript can represent.
         let seq = view.now().saturating_mul(1_000_000).min(1 << 52);
         let (head, drawn, changes) = (view.head(), view.drawn(), VecDeque::new());
         let (view, series) = (Arc::new(view), Series::default());
@@ -56,7 +56,7 @@ impl Board {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Shows a view from now on.
+    /// Shows a new view from now on.
     pub fn publish(&self, view: impl View) {
         let (head, drawn, now) = (view.head(), view.drawn(), view.now());
         let mut inner = self.inner();
@@ -80,13 +80,13 @@ impl Board {
         self.news.send_if_modified(|last| std::mem::replace(last, seq) != seq);
     }
 
-    /// The view, and the number of the last change in it.
+    /// Returns the view, and the number of its last change.
     pub(crate) fn view(&self) -> (Arc<dyn View>, u64) {
         let inner = self.inner();
         (Arc::clone(&inner.view), inner.seq)
     }
 
-    /// All that the page draws.
+    /// Returns everything that the page draws.
     pub(crate) fn state(&self) -> String {
         let inner = self.inner();
         let (head, drawn) = (&inner.head, &inner.drawn);
@@ -102,19 +102,20 @@ impl Board {
             "failed": drawn.failed,
             "drained": [],
             "machines": [head.name],
-            // Nothing is granted here, and the past is not kept.
+            // This board grants nothing, and keeps no past states.
             "observer": head.ledger,
         })
         .to_string()
     }
 
-    /// The machine over time.
+    /// Returns the history of the machine.
     pub(crate) fn series(&self) -> Value {
         let inner = self.inner();
         json!({ "samples": inner.series.samples(), "now": date(inner.view.now()) })
     }
 
-    /// The changes after one; `None` if they are not kept any more, or never were.
+    /// Returns the changes after a given one, or `None` if they are not kept any more or never
+    /// existed.
     pub(crate) fn after(&self, seq: u64) -> Option<Vec<Change>> {
         let inner = self.inner();
         let oldest = inner.changes.front().map_or(inner.seq, |change| change.seq - 1);
@@ -128,7 +129,7 @@ impl Board {
     }
 }
 
-/// What is otherwise in a later view, as events of the page.
+/// Lists the differences of a later view as events for the page.
 fn told(old: &Drawn, new: &Drawn, machine: &str) -> Vec<(&'static str, Value)> {
     let mut told = Vec::new();
     let by_name =

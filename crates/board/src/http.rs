@@ -1,9 +1,9 @@
 //! A small server, for metrics and for the page.
 //!
-//! It runs in a thread of its own and stops nothing else. Every caller is bounded: at most 16 are
-//! served at once, a request has at most 8,192 bytes of headers and 4,096 of a body, and a
-//! connection ends after one answer or after 4 s. Only one whose route lets it stay lasts longer,
-//! up to 10 minutes.
+//! It runs in a separate thread and never stops the rest of the program. Every caller is bounded:
+//! at most 16 are served at once, a request has at most 8,192 bytes of headers and 4,096 of a body,
+//! and a connection ends after one answer or after 4 s. Only connections whose route lets them stay
+//! last longer, up to 10 minutes.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -24,18 +24,18 @@ use tokio::time::{sleep, timeout};
 
 /// The most connections that are served at once; others wait to be accepted.
 const CONNECTIONS: usize = 16;
-/// The most bytes that a request's head may have, and the least that hyper allows.
+/// The most bytes of a request's head, which is the least that hyper allows.
 const BUFFER: usize = 8192;
-/// The most bytes that a request's body may have.
+/// The most bytes of a request's body.
 const BODY: usize = 4096;
-/// How long a caller has to ask.
+/// Time limit for sending a request.
 const ASK: Duration = Duration::from_secs(2);
-/// How long a caller has to ask and to read the answer.
+/// Time limit for sending a request and reading the answer.
 const PATIENCE: Duration = Duration::from_secs(4);
-/// How long a connection may last that stays; then its caller has to come again.
+/// Time limit for a connection that stays. After that, the client must connect again.
 const LONGEST: Duration = Duration::from_mins(10);
 
-/// Lets the connection of a request stay: it gives its place to others.
+/// Lets the connection of a request stay, while its place is given to others.
 #[derive(Clone, Default)]
 pub(crate) struct Stay(Arc<Notify>);
 
@@ -48,7 +48,7 @@ impl Stay {
 /// Serves a site at an address, and returns the address.
 ///
 /// # Errors
-/// If the address cannot be had.
+/// If the address is unavailable.
 pub fn serve(address: &str, site: Router) -> io::Result<SocketAddr> {
     let listener = TcpListener::bind(address)?;
     let bound = listener.local_addr()?;
@@ -62,7 +62,7 @@ pub fn serve(address: &str, site: Router) -> io::Result<SocketAddr> {
     Ok(bound)
 }
 
-/// What every answer says of itself: no browser takes it for another kind, or keeps it.
+/// Adds headers to every answer, so that browsers neither guess its type nor store it.
 async fn harmless(mut response: Response) -> Response {
     let said: [(HeaderName, &str); 3] = [
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -79,7 +79,7 @@ async fn accept(listener: tokio::net::TcpListener, site: Router) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     while let Ok(place) = Arc::clone(&places).acquire_owned().await {
         let Ok((stream, _)) = listener.accept().await else {
-            // No file can be opened: others have to be closed first.
+            // No more files can be opened; others must be closed first.
             sleep(Duration::from_millis(50)).await;
             continue;
         };
@@ -93,7 +93,7 @@ async fn answer(stream: TcpStream, site: Router, place: OwnedSemaphorePermit) {
     let mut builder = http1::Builder::new();
     builder.keep_alive(false).max_buf_size(BUFFER);
     builder.timer(TokioTimer::new()).header_read_timeout(ASK);
-    // What a caller does wrong is not told to anybody.
+    // Errors of a client are not reported.
     let mut connection = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service));
     tokio::select! {
         _ = connection.as_mut() => return,
@@ -110,7 +110,7 @@ mod tests {
 
     use super::*;
 
-    /// The address of a server of a page of `count` letters.
+    /// Serves a page of `count` letters, and returns the address.
     fn served(count: usize) -> String {
         let site = Router::new().fallback(move || async move { "a".repeat(count) });
         serve("127.0.0.1:0", site).unwrap().to_string()

@@ -1,9 +1,9 @@
-//! The page, questions and metrics of a machine whose ledger is another program's: Slurm's or
-//! Kubernetes'.
+//! The page, questions and metrics of a machine whose jobs are managed by another program: Slurm or
+//! Kubernetes.
 //!
-//! A door publishes a [`View`] on a [`Board`] as often as it has read its ledger. The board tells
-//! pages what has changed. Nothing is changed by any question, and nothing is kept but the last
-//! changes and how full the machine was.
+//! A daemon publishes a [`View`] on a [`Board`] each time it has read its ledger. The board sends
+//! the changes to pages. Questions change nothing. Only the latest changes and the history of
+//! utilization are kept.
 
 mod answers;
 mod board;
@@ -25,27 +25,27 @@ pub use hosts::for_hosts;
 pub use probes::probes;
 pub use site::site;
 
-/// What is said of a machine at its head.
+/// The description of a machine at the top of the page.
 #[derive(Clone, Debug)]
 pub struct Head {
-    /// What it is called.
+    /// The name of the machine.
     pub name: String,
     /// Its grid, such as `torus:4x4x4`.
     pub machine: String,
     /// The strategy.
     pub strategy: String,
-    /// Whose ledger is shown, in a word for the page.
+    /// The program that manages the jobs, in a word for the page.
     pub ledger: &'static str,
 }
 
-/// What the page draws: leases and requests by their names, and nodes that are not available.
+/// The data that the page draws: leases and requests by their names, and unavailable nodes.
 #[derive(Clone, Debug, Default)]
 pub struct Drawn {
-    /// What is held.
+    /// The running leases.
     pub leases: BTreeMap<String, Value>,
-    /// What waits, in order.
+    /// The waiting requests, in order.
     pub waiting: Vec<(String, Value)>,
-    /// The coordinates of nodes that cannot be had.
+    /// The coordinates of unavailable nodes.
     pub failed: Vec<Vec<u16>>,
 }
 
@@ -56,43 +56,46 @@ pub struct Asked {
     pub shape: Option<Vec<u64>>,
     /// A number of nodes.
     pub nodes: Option<u64>,
-    /// A job that waits, in place of a shape.
+    /// A waiting job, instead of a shape.
     pub waiting: Option<String>,
 }
 
-/// A machine at an instant. The shapes of its answers are those of `pavior serve`, which the page
-/// reads.
+/// The state of a machine at one time. Its answers have the formats of `pavior serve`, which the
+/// page reads.
 pub trait View: Send + Sync + 'static {
-    /// The instant, in seconds since 1970.
+    /// Returns the time, in seconds since 1970.
     fn now(&self) -> u64;
-    /// What stands at the head.
+    /// Returns the description at the top of the page.
     fn head(&self) -> Head;
-    /// What is drawn.
+    /// Returns the data to draw.
     fn drawn(&self) -> Drawn;
-    /// How many nodes are held.
+    /// Returns the number of held nodes.
     fn busy(&self) -> u32;
-    /// The nodes of the largest free box.
+    /// Returns the number of nodes of the largest free box.
     fn largest_free(&self) -> u64;
-    /// What the first jobs of the queue wait for, and how many there are.
+    /// Returns the reasons why the first jobs of the queue wait, and the number of waiting jobs.
     fn queue(&self, most: usize) -> (Vec<Value>, usize);
-    /// What the strategy would do with a request, and what stands in its way.
+    /// Explains the answer of the strategy to a request, and the obstacles.
     ///
     /// # Errors
-    /// Why the request is none of the machine's.
+    ///
+    /// The reason why the request does not fit the machine.
     fn explain(&self, asked: &Asked) -> Result<Value, String>;
-    /// How many boxes of a shape can be placed side by side.
+    /// Counts the boxes of a shape that can be placed side by side.
     ///
     /// # Errors
-    /// Why the shape is none of the machine's.
+    ///
+    /// The reason why the shape does not fit the machine.
     fn slots(&self, shape: &str) -> Result<Value, String>;
-    /// What a job waits for or holds, in sentences.
+    /// Explains in sentences why a job waits, or which nodes it holds.
     ///
     /// # Errors
-    /// That there is no such job.
+    ///
+    /// If there is no such job.
     fn why(&self, job: &str) -> Result<String, String>;
 }
 
-/// Seconds since 1970 as a date.
+/// Formats seconds since 1970 as a date.
 fn date(seconds: u64) -> String {
     pavior_kernel::Date(std::time::Duration::from_secs(seconds)).to_string()
 }

@@ -10,10 +10,10 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::{Metric, Registry};
 
-/// Writes all metrics of a door, as OpenMetrics text.
+/// Writes all metrics of a daemon as OpenMetrics text.
 pub type Text = Arc<dyn Fn() -> String + Send + Sync>;
 
-/// The type of the text.
+/// The content type of the text.
 const KIND: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -21,7 +21,7 @@ struct OfShape {
     shape: String,
 }
 
-/// How many boxes of some shapes can be placed side by side.
+/// The number of boxes of some shapes that can be placed side by side.
 #[derive(Debug)]
 pub struct SlotGauges {
     found: Family<OfShape, Gauge>,
@@ -41,7 +41,7 @@ impl SlotGauges {
         }
     }
 
-    /// Takes over what was counted: by shape, how many were found, and a bound.
+    /// Sets the counts: for each shape, the number of boxes found, and a bound.
     pub fn set(&self, counted: &[(String, [u32; 2])]) {
         self.found.clear();
         self.bound.clear();
@@ -53,19 +53,19 @@ impl SlotGauges {
     }
 }
 
-/// A metric that is registered.
+/// Creates and registers a metric.
 pub fn named<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, help: &str) -> M {
     let metric = M::default();
     registry.register(name, help, metric.clone());
     metric
 }
 
-/// The metrics, as an answer.
+/// Returns the metrics as an HTTP response.
 pub(crate) fn answer(text: String) -> Response {
     ([(CONTENT_TYPE, KIND)], text).into_response()
 }
 
-/// A site of the metrics alone, whatever is asked for.
+/// Creates a site that answers every request with the metrics.
 pub fn only(text: Text) -> Router {
     Router::new().fallback(move || async move { answer(text()) })
 }

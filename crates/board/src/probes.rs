@@ -1,11 +1,11 @@
-//! What asks whether a daemon lives: probes of Kubernetes, and others.
+//! Health probes of Kubernetes and others.
 
 use axum::Router;
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use axum::routing::get;
 
-/// Routes for probes: `GET /healthz`, whether the daemon is alive, and `GET /readyz`, whether it
+/// Creates routes for probes: `GET /healthz` tells if the daemon is alive, and `GET /readyz` if it
 /// has read its ledger. The answer is 200 or 503.
 pub fn probes<A, R>(alive: A, ready: R) -> Router
 where

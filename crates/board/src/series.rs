@@ -1,12 +1,12 @@
-//! Nodes in use and the largest free box over time: a bounded number of stretches of time, which
-//! grow longer as time passes. Of each the least, the greatest and the last value are kept.
+//! Nodes in use and the largest free box over time, as a bounded number of intervals that grow
+//! longer as time passes. Each keeps the least, the greatest and the last value.
 
 use pavior_kernel::{Range, Stretch, Stretches};
 use serde_json::{Value, json};
 
 use crate::date;
 
-/// The machine in a stretch of time, in seconds.
+/// The machine during an interval, in seconds.
 #[derive(Clone, Copy)]
 struct Seen {
     at: u64,
@@ -27,7 +27,7 @@ impl Stretch for Seen {
     }
 }
 
-/// The stretches.
+/// The intervals.
 #[derive(Default)]
 pub(crate) struct Series(Stretches<Seen>);
 
@@ -37,7 +37,7 @@ impl Series {
         self.0.add(Seen { at: now, until: now, busy, largest_free });
     }
 
-    /// As the page reads them, the oldest first.
+    /// Returns the intervals in the format of the page, the oldest first.
     pub(crate) fn samples(&self) -> Vec<Value> {
         let sample = |one: &Seen| {
             json!({

@@ -1,14 +1,14 @@
-//! What is served: the page, what the page asks for, `why` and metrics.
+//! The routes of the board: the page, its data, `why` and metrics.
 //!
 //! | route | answer |
 //! |---|---|
 //! | `GET /` | the page |
-//! | `GET /metrics` | metrics, as the placing daemon has them |
-//! | `GET /v1/why/JOB` | what a job waits for or holds, as text |
-//! | `GET /v1/state`, `/v1/watch`, `/v1/series`, `/v1/queue`, `/v1/refusals` | what it draws |
+//! | `GET /metrics` | metrics of the daemon |
+//! | `GET /v1/why/JOB` | reasons why a job waits, or its nodes, as text |
+//! | `GET /v1/state`, `/v1/watch`, `/v1/series`, `/v1/queue`, `/v1/refusals` | data of the page |
 //! | `POST /v1/explain`, `GET /v1/slots` | questions of the page |
 //!
-//! Nothing is changed by any of them. Questions are answered one at a time.
+//! None of them changes anything. Questions are answered one at a time.
 
 use std::convert::Infallible;
 use std::sync::{Arc, LazyLock};
@@ -35,19 +35,19 @@ use crate::{Asked, View};
 
 static PAGE: LazyLock<String> = LazyLock::new(pavior_viewer::live);
 
-/// The page may run its own script and style, and talk to this service; nothing else.
+/// The page may run its own script and style, and connect to this service; nothing else.
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
     connect-src 'self'; img-src data: blob:; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";
 
-/// The most pages that are told of changes at once; others ask again and again.
+/// The most pages that receive changes at once; others must poll.
 const WATCHERS: usize = 64;
-/// How long a question waits for those before it.
+/// Time limit for a question to wait for earlier ones.
 const TURN: Duration = Duration::from_secs(2);
 /// The most waiting jobs in one answer.
 const MOST: usize = 1000;
 
-/// What is shown, and the places of those who ask.
+/// The board, with the places for watching pages and for questions.
 struct App {
     board: Arc<Board>,
     metrics: Text,
@@ -55,7 +55,7 @@ struct App {
     questions: Arc<Semaphore>,
 }
 
-/// The site of a board.
+/// Creates the site of a board.
 pub fn site(board: Arc<Board>, metrics: Text) -> Router {
     let app = App {
         board,
@@ -70,7 +70,7 @@ pub fn site(board: Arc<Board>, metrics: Text) -> Router {
         .route("/v1/watch", get(watch))
         .route("/v1/series", get(async |State(app): Shared| Json(app.board.series())))
         .route("/v1/queue", get(queue))
-        // What does not fit waits.
+        // Requests that do not fit wait, so there are no refusals.
         .route("/v1/refusals", get(async || Json(json!({ "refusals": [], "last": 0 }))))
         .route("/v1/explain", post(explained))
         .route("/v1/slots", get(slots))
@@ -80,7 +80,7 @@ pub fn site(board: Arc<Board>, metrics: Text) -> Router {
 
 type Shared = State<Arc<App>>;
 
-/// A fault, as the page reads it.
+/// Writes an error in the format of the page.
 fn fault(status: StatusCode, detail: &str) -> Response {
     (status, Json(json!({ "detail": detail }))).into_response()
 }
@@ -115,7 +115,7 @@ async fn queue(State(app): Shared, Query(query): Query<QueueQuery>) -> Json<Valu
     Json(json!({ "seq": seq, "waiting": waiting, "total": total }))
 }
 
-/// Has a question answered, in its turn.
+/// Answers a question when its turn comes.
 async fn answered<T: Send + 'static>(
     app: &App,
     answer: impl FnOnce(&dyn View) -> Result<T, String> + Send + 'static,
@@ -167,7 +167,7 @@ struct WatchQuery {
     after: Option<u64>,
 }
 
-/// A page that is told of changes.
+/// A page that receives changes.
 struct Watcher {
     app: Arc<App>,
     last: u64,
@@ -177,7 +177,8 @@ struct Watcher {
 }
 
 impl Watcher {
-    /// The next change; `None` when those after the last one are not kept any more.
+    /// Waits for the next change. Returns `None` if the changes after the last one are not kept any
+    /// more.
     async fn next(&mut self) -> Option<Change> {
         loop {
             if let Some(change) = self.ready.next() {
@@ -193,7 +194,7 @@ impl Watcher {
     }
 }
 
-/// Changes as they come, as server-sent events.
+/// Sends changes as server-sent events.
 async fn watch(
     State(app): Shared,
     Extension(stay): Extension<Stay>,
