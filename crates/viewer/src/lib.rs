@@ -1,11 +1,11 @@
-//! A page that shows a machine in two and three dimensions: live, from a service, or as it was,
-//! from a schedule in the page itself.
+//! A page that shows a machine in two and three dimensions, either live from a service, or in the
+//! past from a schedule embedded in the page.
 //!
-//! The page is one file that needs nothing from elsewhere. Its sources, in TypeScript, are in
-//! `page/src`. `npm ci && npm run build` in `page` checks their types and builds
-//! `page/dist/viewer.js`. The bundle is kept beside them, so that building this crate needs no
-//! Node. Its first line has the digests of what it was built from and of the rest of it, and a test
-//! holds them against the files. It contains three.js (MIT, see `page/THREE-LICENSE`).
+//! The page is one self-contained file. Its sources, in TypeScript, are in `page/src`. `npm ci &&
+//! npm run build` in `page` checks their types and builds `page/dist/viewer.js`. The bundle is
+//! committed too, so building this crate does not need Node. Its first line has the digests of its
+//! sources and of the rest of the bundle, and a test compares them with the files. It contains
+//! three.js (MIT, see `page/THREE-LICENSE`).
 
 use serde_json::{Value, json};
 
@@ -13,36 +13,36 @@ const PAGE: &str = include_str!("../page/src/index.html");
 const STYLE: &str = include_str!("../page/src/style.css");
 const SCRIPT: &str = include_str!("../page/dist/viewer.js");
 
-/// A job of a schedule; times in seconds.
+/// A job of a schedule. Times are in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScheduledJob {
-    /// What it is called: a JSON integer or string.
+    /// The name: a JSON integer or string.
     pub name: Value,
-    /// When it was submitted.
+    /// The time of submission.
     pub submit: f64,
-    /// When it started.
+    /// The time of the start.
     pub start: f64,
-    /// When it ended.
+    /// The time of the end.
     pub end: f64,
     /// The number of its nodes.
     pub nodes: u32,
-    /// Its boxes: base and sides, as many coordinates as the machine has axes.
+    /// Its boxes: base and sides, with as many coordinates as the machine has axes.
     pub parts: Vec<(Vec<u16>, Vec<u16>)>,
 }
 
-/// The machine from an instant on, as the curves show it. The page draws every one of them: in a
-/// column of points of the screen, the least and the greatest.
+/// The state of the machine from a time on, as the curves show it. The page draws every one of
+/// them: for each column of pixels, the least and the greatest value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurvePoint {
-    /// The instant in seconds.
+    /// The time in seconds.
     pub at: f64,
-    /// The nodes that jobs hold.
+    /// The number of nodes that jobs hold.
     pub busy: u32,
-    /// The nodes of the largest free box, if it was looked for.
+    /// The number of nodes of the largest free box, if it was computed.
     pub largest_free: Option<u32>,
 }
 
-/// The page of a service, which serves it at `/`.
+/// Returns the page of a service, which serves it at `/`.
 ///
 /// ```
 /// assert!(pavior_viewer::live().starts_with("<!doctype html>"));
@@ -51,7 +51,7 @@ pub fn live() -> String {
     page("")
 }
 
-/// A page that plays a schedule on a machine such as `mesh:16x16`. O(jobs).
+/// Returns a page that plays a schedule on a machine such as `mesh:16x16`. O(jobs).
 ///
 /// ```
 /// let job = pavior_viewer::ScheduledJob {
@@ -79,13 +79,13 @@ pub fn schedule(machine: &str, jobs: &[ScheduledJob], samples: &[CurvePoint]) ->
         "jobs": jobs.collect::<Vec<_>>(),
         "samples": samples.collect::<Vec<_>>(),
     });
-    // A name such as `</script>` must not end the element.
+    // A name such as `</script>` must not close the element.
     let data = data.to_string().replace('<', "\\u003c");
     page(&format!("<script type=\"application/json\" id=\"schedule\">{data}</script>"))
 }
 
 fn page(data: &str) -> String {
-    // Each mark stands once, and the parts are put in from the last to the first, so that no part
+    // Each mark occurs once, and the parts are inserted from the last to the first, so that no part
     // is searched for marks.
     let (before, after) =
         PAGE.split_once("/*SCRIPT*/").expect("the page has a mark for its script");
@@ -106,15 +106,15 @@ mod tests {
         assert!(page.ends_with("</html>\n"));
     }
 
-    /// `npm run build` is not needed to see that it was forgotten, or that the bundle was changed
-    /// by hand: the bundle names what it was built from, and what it is.
+    /// Finds, without `npm run build`, that the build was forgotten or that the bundle was edited
+    /// by hand: the bundle has the digests of its sources and of itself.
     #[test]
     fn the_bundle_is_built_from_the_sources() {
         let (first, bundle) = SCRIPT.split_once('\n').expect("the bundle has a first line");
         assert_eq!(first, format!("// sources {} bundle {}", sources(), digest(&[bundle.into()])));
     }
 
-    /// As `page/build.mjs` makes it.
+    /// Computes the digest as `page/build.mjs` does.
     fn sources() -> String {
         let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("page");
         let scripts = std::fs::read_dir(page.join("src")).expect("the sources are there");

@@ -1,16 +1,16 @@
-//! The colours of jobs and tenants are told apart by those who lack one kind of cones, too, and
-//! stand out from what lies around them, in light and in dark.
+//! The colors of jobs and tenants can be distinguished by colorblind people too, and contrast with
+//! their surroundings, in light and in dark mode.
 
-/// The least distance of two colours in OKLab, in which lightness goes from 0 to 1. Two that lie
-/// side by side are told apart from about 0.02 on.
+/// The least distance of two colors in OKLab, in which lightness goes from 0 to 1. Two adjacent
+/// colors can be distinguished from about 0.02 on.
 const APART: f64 = 0.05;
-/// The contrast that WCAG 2 asks for of what is drawn (criterion 1.4.11).
+/// The contrast that WCAG 2 requires for graphics (criterion 1.4.11).
 const CONTRAST: f64 = 3.0;
 
 type Rgb = [f64; 3];
 type Rows = [Rgb; 3];
 
-/// What is seen with all cones, and without those for long, middle and short waves: Machado,
+/// The colors seen with all cones, and without those for long, middle and short waves: Machado,
 /// Oliveira and Fernandes 2009, on linear light.
 const EYES: [(&str, Rows); 4] = [
     ("all cones", [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
@@ -56,7 +56,7 @@ fn times(rows: &Rows, by: Rgb) -> Rgb {
     rows.map(|row| row.iter().zip(by).map(|(one, other)| one * other).sum())
 }
 
-/// Linear light of a colour such as `#1a85f8`.
+/// Returns the linear light of a color such as `#1a85f8`.
 fn linear(hex: &str) -> Rgb {
     [1, 3, 5].map(|at| {
         let byte = u8::from_str_radix(&hex[at..at + 2], 16).expect("a colour has digits");
@@ -75,7 +75,7 @@ fn contrast(one: Rgb, other: Rgb) -> f64 {
     (one / other).max(other / one)
 }
 
-/// The colours in a piece of a source, in order.
+/// Lists the colors in a part of a source, in order.
 fn colours(text: &str) -> Vec<&str> {
     let starts = text.match_indices("\"#").map(|(at, _)| at + 1);
     starts.map(|at| &text[at..at + 7]).collect()
