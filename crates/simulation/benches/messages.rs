@@ -1,5 +1,5 @@
-//! Whole runs with messages: jobs a second, when every message is simulated, and when jobs that are
-//! alone on the network are recalled.
+//! Whole runs with messages: jobs per second when every message is simulated, and when jobs that
+//! are alone on the network are recalled from memory.
 //!
 //! `cargo bench -p pavior-simulation --bench messages`. An item is a completed job.
 
@@ -31,7 +31,7 @@ impl Observer for Listener {
     }
 }
 
-/// 1000 jobs of the NAS paper's all-to-all experiment in small boxes, at a medium load.
+/// Returns 1000 jobs of the NAS paper's all-to-all experiment in small boxes, at a medium load.
 fn all_to_all(strategy: &str, histories: Histories) -> Setup {
     let plan = TrafficPlan {
         pattern: "all-to-all".parse().unwrap(),
@@ -73,7 +73,7 @@ fn nothing_known(bencher: Bencher<'_, '_>, strategy: &str) {
         .bench_refs(|setup| go(setup, &mut []));
 }
 
-/// As in all replications of an experiment but the first.
+/// Measures a run with known histories, as in all replications of an experiment except the first.
 #[divan::bench(args = ["ff", "lssa", "nas"], sample_count = 10)]
 fn all_known(bencher: Bencher<'_, '_>, strategy: &str) {
     let setup = all_to_all(strategy, Histories::default());

@@ -1,4 +1,4 @@
-//! Whole runs: jobs a second, from arrival to metrics.
+//! Whole runs: jobs per second, from arrival to metrics.
 //!
 //! `cargo bench -p pavior-simulation`. An item is a completed job, so that divan's items per second
 //! are jobs per second and core.
@@ -14,7 +14,8 @@ fn main() {
 
 const JOBS: u64 = 1000;
 
-/// A 1000-job replication of the TBL paper's experiment at load 4.6, with all standard metrics.
+/// Measures a 1000-job replication of the TBL paper's experiment at load 4.6, with all standard
+/// metrics.
 #[divan::bench(args = ["tff", "tff:plain", "tbl", "ff", "bl"])]
 fn mesh_8x8x8_load_4_6(bencher: Bencher<'_, '_>, strategy: &str) {
     let setup = Setup::new("mesh:8x8x8".parse().unwrap(), strategy, "fcfs").unwrap();

@@ -1,9 +1,9 @@
-//! What ends a run that would not end by itself.
+//! Bounds that end a run that would not end by itself.
 //!
-//! A queue may grow without end, a job may lose a node whenever it runs, and a machine may come to
-//! a state in which nothing can start. Without bounds, memory would fill or the process would never
-//! end. A run that reaches a bound gives an error that says which. No other run comes near these
-//! bounds.
+//! A queue may grow without end, a job may lose a node each time it runs, and a machine may reach a
+//! state in which nothing can start. Without bounds, memory would fill up or the process would
+//! never end. A run that reaches a bound returns an error that names it. Other runs stay far below
+//! these bounds.
 
 use pavior_kernel::Time;
 use pavior_mesh::JobId;
@@ -15,40 +15,40 @@ use thiserror::Error;
 use crate::Ending;
 use crate::pace::Pace;
 
-/// How far a run goes.
+/// The bounds of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// The most jobs that wait while jobs are drawn without end; a log has an end, and is not
-    /// bounded so.
+    /// The most jobs that wait while jobs are drawn without end. A log has an end, so this bound
+    /// does not apply to it.
     pub waiting: u64,
-    /// The latest instant.
+    /// The latest time.
     pub until: Time,
     /// The most times that a job loses a node and waits again.
     pub interruptions: u64,
 }
 
 impl Default for Bounds {
-    /// 1,000,000 waiting jobs, [`Time::LATEST`], 10,000 interruptions.
+    /// Returns 1,000,000 waiting jobs, [`Time::LATEST`], and 10,000 interruptions.
     fn default() -> Bounds {
         Bounds { waiting: 1_000_000, until: Time::LATEST, interruptions: 10_000 }
     }
 }
 
-/// Instants on an idle machine, since a job last completed, at which jobs wait: with arrivals while
-/// no repair will change anything, or with failures and repairs. What starts in between and is
-/// interrupted is no progress.
+/// The number of instants on an idle machine, since a job last completed, at which jobs wait: with
+/// arrivals while no repair will change anything, or with failures and repairs. A job that starts
+/// in between and is interrupted does not count as progress.
 pub const ARRIVALS_IN_VAIN: u64 = 1_000;
-/// As [`ARRIVALS_IN_VAIN`], while nodes fail or are repaired. Some schedulers ask for every waiting
-/// job at each change. An instant at which several were asked for in vain counts ten times, and
-/// once more for every hundred that wait.
+/// The same as [`ARRIVALS_IN_VAIN`], while nodes fail or are repaired. Some schedulers ask for
+/// every waiting job at each change. An instant at which several were asked for without success
+/// counts ten times, and once more for every hundred waiting jobs.
 pub const CHANGES_IN_VAIN: u64 = 1_000_000;
 /// Interruptions since a job last completed.
 pub const INTERRUPTIONS_IN_VAIN: u64 = 100_000;
 
-/// Why a run was ended before its end.
+/// Reasons why a run was ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Endless {
-    /// Time would pass what can be told.
+    /// Time would exceed the greatest value that can be represented.
     #[error(
         "job {job} would {what} later than 2^62 ticks, the greatest time that can be told; times \
          or the scale of arrivals are too large"
@@ -68,9 +68,9 @@ pub enum Endless {
          is too high, or nodes are missing for good (--max-waiting allows more)"
     )]
     TooManyWaiting {
-        /// How many wait.
+        /// The number of waiting jobs.
         waiting: u64,
-        /// The number of the first of them.
+        /// The number of the first waiting job.
         job: u64,
     },
     /// Jobs are interrupted, and none completes.
@@ -81,10 +81,10 @@ pub enum Endless {
     NoneCompletes {
         /// The number of the last job that lost a node.
         job: u64,
-        /// How often jobs lost nodes.
+        /// The number of times that jobs lost nodes.
         times: u64,
     },
-    /// Far more jobs are interrupted than complete, and the end is out of reach.
+    /// Many more jobs are interrupted than complete, and the end is out of reach.
     #[error(
         "running jobs have lost nodes {times} times, and all that they had done, while {completed} \
          completed: at this pace the run comes to no end, for nodes fail faster than jobs run (a \
@@ -92,9 +92,10 @@ pub enum Endless {
          let more complete; --max-interruptions does not)"
     )]
     FewComplete {
-        /// How often jobs lost nodes in vain, since that outnumbers completions.
+        /// The number of times that jobs lost nodes and all their work, since that outnumbers
+        /// completions.
         times: u64,
-        /// How many jobs completed in the same time.
+        /// The number of jobs that completed in the same period.
         completed: u64,
     },
     /// A job is interrupted again and again.
@@ -105,37 +106,37 @@ pub enum Endless {
     Interrupted {
         /// The job's number.
         job: u64,
-        /// How often.
+        /// The number of times.
         times: u64,
     },
-    /// The machine is idle, and nothing that waits can start.
+    /// The machine is idle, and no waiting job can start.
     #[error(
         "nothing completes any more: {waiting} jobs wait, the first is job {job}, and no job runs. \
          The scheduler starts none on the idle machine, or what happens to nodes lets none \
          complete (where jobs lose nodes again and again, --checkpoint keeps what they have done)"
     )]
     Stuck {
-        /// How many wait.
+        /// The number of waiting jobs.
         waiting: u64,
-        /// The number of the first of them.
+        /// The number of the first waiting job.
         job: u64,
     },
 }
 
-/// Counts what could go on without end.
+/// Counts events that could repeat without end.
 pub(crate) struct Watch {
     bounds: Bounds,
     endless_arrivals: bool,
     pace: Pace,
     interruptions: FxHashMap<JobId, u64>,
-    /// Completions by the last instant, and the idle instants and the interruptions since they
-    /// changed.
+    /// Completions up to the last instant, and the idle instants and the interruptions since that
+    /// number changed.
     completed: u64,
     in_vain: u64,
     interrupted: u64,
-    /// The attempts by the last instant.
+    /// The attempts up to the last instant.
     attempts: u64,
-    /// Whether the idle instants are those after the last failure or repair.
+    /// True if the idle instants are those after the last failure or repair.
     only_arrivals: bool,
 }
 
@@ -155,11 +156,11 @@ impl Watch {
         }
     }
 
-    /// A run goes on to an instant; `next` is the next job to arrive.
+    /// Checks the time of an instant to which a run advances. `next` is the next job to arrive.
     pub(crate) fn instant(&self, now: Time, next: Option<&Job>) -> Result<(), Endless> {
         match next {
             _ if now <= self.bounds.until => Ok(()),
-            // The arrival stands for a greater time.
+            // The arrival represents a greater time.
             Some(job) if job.arrival == now && now > Time::LATEST => {
                 Err(Endless::Overflow { job: job.number, what: "arrive" })
             }
@@ -167,12 +168,12 @@ impl Watch {
         }
     }
 
-    /// When a job that starts now ends.
+    /// Returns the end of a job that starts now.
     pub(crate) fn end(now: Time, job: &Job, length: Time) -> Result<Time, Endless> {
         now.checked_add(length).ok_or(Endless::Overflow { job: job.number, what: "end" })
     }
 
-    /// A job lost a node, and `in_vain` all that it had done since it started.
+    /// Counts a job that lost a node. `in_vain` is true if it lost all its work since it started.
     pub(crate) fn interrupted(&mut self, job: &Job, in_vain: bool) -> Result<(), Endless> {
         if in_vain {
             self.pace.interrupted();
@@ -189,8 +190,8 @@ impl Watch {
         Ok(())
     }
 
-    /// An instant is over: the completions by now, the jobs that run, whether nothing but arrivals
-    /// is still to come, and the attempts by now.
+    /// Counts an instant that is over, given the completions so far, the running jobs, true if only
+    /// arrivals are still to come, and the attempts so far.
     pub(crate) fn settled(
         &mut self,
         completed: u64,
@@ -230,7 +231,7 @@ impl Watch {
         self.in_vain += if several { 10 + waiting / 100 } else { 1 };
         let patience = match (only_arrivals, self.endless_arrivals) {
             (true, true) => ARRIVALS_IN_VAIN,
-            // The arrivals of a log come to an end.
+            // The arrivals of a log end.
             (true, false) => return Ok(()),
             (false, _) => CHANGES_IN_VAIN,
         };

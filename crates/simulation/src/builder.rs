@@ -1,12 +1,12 @@
-//! A run, setting by setting, and what it came to.
+//! A run that is configured setting by setting, and its results.
 
 use pavior_kernel::BadName;
 
 use crate::metrics::{ALL, Context, Metric, MetricSpec, named};
 use crate::{Bounds, Inputs, Observer, Outcome, RunError, Setup, Simulation, Stop};
 
-/// A run that is being put together: [`Setup::simulation`] begins it, [`SimulationBuilder::run`]
-/// carries it out.
+/// A run that is being configured. [`Setup::simulation`] begins it, and [`SimulationBuilder::run`]
+/// executes it.
 #[must_use = "a run is carried out by `run`"]
 pub struct SimulationBuilder<'o, 'i> {
     setup: Setup,
@@ -18,24 +18,25 @@ pub struct SimulationBuilder<'o, 'i> {
     stop: Stop,
 }
 
-/// What a run came to.
+/// The results of a run.
 pub struct Measured {
-    /// How it ended.
+    /// The outcome.
     pub outcome: Outcome,
-    /// The metrics and their values, in the order in which they were named; `None` where a metric
-    /// does not apply.
+    /// The metrics and their values, in the order in which they were named; `None` if a metric does
+    /// not apply.
     pub metrics: Vec<(&'static MetricSpec, Option<f64>)>,
 }
 
 impl Measured {
-    /// The value of a metric; `None` where it does not apply or was not measured.
+    /// Returns the value of a metric, or `None` if it does not apply or was not measured.
     pub fn value(&self, metric: &str) -> Option<f64> {
         self.metrics.iter().find(|(spec, _)| spec.name == metric)?.1
     }
 }
 
 impl Setup {
-    /// A run of jobs, in the order of their arrival: an iterator, or [`Inputs`] where nodes fail.
+    /// Begins a run of jobs, in the order of their arrival: an iterator, or [`Inputs`] if nodes
+    /// fail.
     ///
     /// ```
     /// use pavior_simulation::{Recorder, Setup};
@@ -63,53 +64,55 @@ impl Setup {
 }
 
 impl<'o> SimulationBuilder<'o, '_> {
-    /// Measures these metrics, beside those that were asked for before. If none are asked for, the
-    /// standard ones are measured.
+    /// Measures these metrics, in addition to those that were requested before. If none are
+    /// requested, the standard ones are measured.
     ///
     /// # Errors
-    /// If there is no metric of a name; one that is nearly called so is told.
+    ///
+    /// If there is no metric with a name. The error suggests a similar name.
     pub fn measure(self, names: &[&str]) -> Result<Self, BadName> {
         let metrics = names.iter().map(|name| named(name)).collect::<Result<Vec<_>, _>>()?;
         Ok(self.with_metrics(metrics))
     }
 
-    /// Measures metrics that are at hand as data, such as the caller's own, as
-    /// [`SimulationBuilder::measure`] measures named ones.
+    /// Measures metrics given as data, such as the caller's own, in the same way as
+    /// [`SimulationBuilder::measure`].
     pub fn with_metrics(mut self, metrics: impl Into<Vec<&'static MetricSpec>>) -> Self {
         self.metrics.get_or_insert_default().extend(metrics.into());
         self
     }
 
-    /// What metrics need to know of the run: the unit of time, and the costs of messages. By
-    /// default [`Context::of`] the machine.
+    /// Sets the properties of the run that metrics need: the unit of time, and the costs of
+    /// messages. By default they are [`Context::of`] the machine.
     pub fn with_context(mut self, context: Context) -> Self {
         self.context = context;
         self
     }
 
-    /// Tells an observer what happens. May be called again.
+    /// Adds an observer of the run. May be called again.
     pub fn observe(mut self, observer: &'o mut dyn Observer) -> Self {
         self.observers.push(observer);
         self
     }
 
-    /// Gives the run up at these bounds. By default the usual ones.
+    /// Ends the run with an error at these bounds. By default, the usual ones apply.
     pub fn within(mut self, bounds: Bounds) -> Self {
         self.bounds = bounds;
         self
     }
 
-    /// Ends the run, without an outcome, at the first instant after `stop` is set. By default
+    /// Ends the run, without an outcome, at the first instant after `stop` is set. By default,
     /// nothing stops it.
     pub fn until(mut self, stop: &Stop) -> Self {
         self.stop = stop.clone();
         self
     }
 
-    /// Carries the run out, to its end.
+    /// Executes the run to its end.
     ///
     /// # Errors
-    /// If strategy, machine and network do not go together, the network deadlocks, or strategy or
+    ///
+    /// If strategy, machine and network are incompatible, the network deadlocks, or strategy or
     /// scheduler fail. Also if the scheduler starts a job that cannot start, a bound is reached, or
     /// the run is stopped.
     pub fn run(self) -> Result<Measured, RunError> {

@@ -1,11 +1,11 @@
-//! The load of every channel in the key of a run.
+//! The load of every channel in a run.
 
 use pavior_kernel::Time;
 use pavior_network::{ChannelLoad, Channels};
 
 use crate::{Fact, Interest, Observer};
 
-/// An observer that counts the flits that cross each channel, from where counting starts.
+/// An observer that counts the flits that cross each channel, from the start of counting.
 pub struct ChannelRecorder {
     load: ChannelLoad,
     from: Time,
@@ -13,12 +13,12 @@ pub struct ChannelRecorder {
 }
 
 impl ChannelRecorder {
-    /// Of a network with these channels.
+    /// Creates a recorder for a network with these channels.
     pub fn new(channels: Channels) -> ChannelRecorder {
         ChannelRecorder { load: ChannelLoad::new(channels), from: Time::ZERO, until: Time::ZERO }
     }
 
-    /// The load, and the cycles in which it was carried.
+    /// Returns the load, and the number of cycles in which it was carried.
     pub fn into_load(self) -> (ChannelLoad, u64) {
         (self.load, self.until.since(self.from).0)
     }

@@ -1,4 +1,4 @@
-//! What happens in a run, as its observers are told of it.
+//! Facts of a run, which its observers receive.
 
 use pavior_allocation::{Placement, Refusal};
 use pavior_kernel::Time;
@@ -7,27 +7,28 @@ use pavior_network::{Delivery, IterationRoutes, MessageTotals};
 use pavior_scheduling::Attempt;
 use pavior_workload::Job;
 
-/// Something that happened.
+/// A fact about a run.
 #[derive(Clone, Copy, Debug)]
 pub enum Fact<'a> {
-    /// Averages start here: at the beginning of the run, and again when the warm-up ends.
+    /// Averages start: at the beginning of the run, and again when the warm-up ends.
     CountingStarts,
     /// A job arrived and waits.
     Arrived(&'a Job),
     /// A job arrived that can never fit.
     Rejected(&'a Job, Refusal),
-    /// A scheduler asked whether a job could start.
+    /// A scheduler asked if a job could start.
     Attempted(Attempt),
     /// A job started.
     Started {
         /// The job.
         job: &'a Job,
-        /// What it holds.
+        /// The nodes that it holds.
         placement: &'a Placement,
         /// The free nodes after its start.
         free: &'a Occupancy,
     },
-    /// A job that sends messages started: what an iteration of its pattern asks of the links.
+    /// A job that sends messages started. This describes the load of an iteration of its pattern on
+    /// the links.
     Routed {
         /// The job.
         job: &'a Job,
@@ -40,9 +41,9 @@ pub enum Fact<'a> {
     Departed {
         /// The job.
         job: &'a Job,
-        /// When it started.
+        /// The time when it started.
         start: Time,
-        /// What it held.
+        /// The nodes that it held.
         placement: &'a Placement,
         /// The free nodes after its departure.
         free: &'a Occupancy,
@@ -51,13 +52,13 @@ pub enum Fact<'a> {
     Moved {
         /// The job.
         job: &'a Job,
-        /// When it started.
+        /// The time when it started.
         start: Time,
-        /// What it held before.
+        /// The nodes that it held before.
         from: &'a Placement,
-        /// What it holds now.
+        /// The nodes that it holds now.
         to: &'a Placement,
-        /// How much longer it runs for it.
+        /// The time by which its run becomes longer.
         price: Time,
         /// The free nodes after the move.
         free: &'a Occupancy,
@@ -66,32 +67,32 @@ pub enum Fact<'a> {
     Interrupted {
         /// The job.
         job: &'a Job,
-        /// When it started.
+        /// The time when it started.
         start: Time,
-        /// What it held.
+        /// The nodes that it held.
         placement: &'a Placement,
-        /// The free nodes after that.
+        /// The free nodes after the interruption.
         free: &'a Occupancy,
     },
-    /// The machine has changed, or the run begins: whether the slice of the [`Setup`](crate::Setup)
-    /// could be granted now that the instant is over.
+    /// The machine has changed, or the run begins. This tells if the slice of the
+    /// [`Setup`](crate::Setup) could be granted at the end of the instant.
     Slice {
-        /// Were no job running.
+        /// True if it could be granted without running jobs.
         alone: bool,
-        /// Beside the jobs that run.
+        /// True if it could be granted next to the running jobs.
         beside: bool,
     },
     /// A message was delivered. If no observer wants this, jobs that are alone on the network need
     /// not be simulated message by message.
     Delivered(&'a Delivery),
-    /// What the network has carried since counting started; at the end of a run with a network.
+    /// The totals of the network since counting started, at the end of a run with a network.
     Carried(&'a MessageTotals),
     /// The run is over.
     Ended,
 }
 
-/// The kinds of facts that an observer wants to be told of, besides [`Fact::CountingStarts`] and
-/// [`Fact::Ended`], of which all are told.
+/// The kinds of facts that an observer wants to receive, in addition to [`Fact::CountingStarts`]
+/// and [`Fact::Ended`], which all observers receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interest(u16);
 
@@ -108,20 +109,21 @@ impl Interest {
     pub const DEPARTURES: Interest = Interest(8);
     /// [`Fact::Moved`].
     pub const MOVES: Interest = Interest(128);
-    /// The changes of who holds what: starts, moves and departures.
+    /// Changes of holdings: starts, moves and departures.
     pub const HOLDINGS: Interest = Interest(4 | 8 | 128);
     /// [`Fact::Delivered`].
     pub const DELIVERIES: Interest = Interest(16);
     /// [`Fact::Carried`].
     pub const TRAFFIC: Interest = Interest(32);
-    /// [`Fact::Routed`]. It costs a look at each message of an iteration of each job that starts.
+    /// [`Fact::Routed`]. The cost is a visit to each message of an iteration of each job that
+    /// starts.
     pub const ROUTES: Interest = Interest(64);
     /// [`Fact::Slice`].
     pub const SLICES: Interest = Interest(256);
     /// Everything that happens to jobs.
     pub const JOBS: Interest = Interest(15 | 128);
 
-    /// What a fact is of; none if it is told to all.
+    /// Returns the kind of a fact, or `None` if all observers receive it.
     pub(crate) fn in_fact(fact: &Fact<'_>) -> Option<Interest> {
         Some(match fact {
             Fact::CountingStarts | Fact::Ended => return None,
@@ -141,12 +143,12 @@ impl Interest {
         self.0 & kind.0 != 0
     }
 
-    /// The kinds, each by itself.
+    /// Returns the kinds, each by itself.
     pub(crate) fn kinds() -> impl Iterator<Item = Interest> {
         (0..Interest::KINDS).map(|index| Interest(1 << index))
     }
 
-    /// Which of the [kinds](Interest::kinds) this is, if it is one.
+    /// Returns the index of this kind among the [kinds](Interest::kinds), if it is one.
     pub(crate) fn index(self) -> usize {
         self.0.trailing_zeros() as usize
     }
@@ -159,13 +161,12 @@ impl std::ops::BitOr for Interest {
     }
 }
 
-/// Someone who watches a run and cannot influence it. A run moves between threads with its
-/// observers.
+/// An observer of a run, which cannot influence it. A run moves between threads with its observers.
 pub trait Observer: Send {
-    /// Which facts it wants to be told of; asked once, at the beginning.
+    /// Returns the kinds of facts that it wants to receive. Called once, at the beginning.
     fn interest(&self) -> Interest;
 
-    /// Something happened at `now`.
+    /// Receives a fact that occurred at `now`.
     fn see(&mut self, now: Time, fact: &Fact<'_>);
 }
 

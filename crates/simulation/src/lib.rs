@@ -1,5 +1,5 @@
-//! The job-level simulation: jobs arrive, wait, hold nodes, and depart; observers turn what happens
-//! into metrics.
+//! The job-level simulation: jobs arrive, wait, hold nodes, and depart; observers compute metrics
+//! from these events.
 //!
 //! Data flows one way: workload, queue, scheduler, machine, facts, metrics. Nothing that observes a
 //! run can influence it.

@@ -1,15 +1,16 @@
-//! Running jobs move so that the oldest waiting job fits.
+//! Migration: running jobs move so that the oldest waiting job fits.
 //!
 //! The oldest waiting job may be refused although enough nodes are free. When the scheduler starts
-//! no more, the planner of `unblock` then looks for the cheapest set of jobs to move so that its
-//! box fits. The jobs move at once, and each ends later by the price of its nodes. They do so only
-//! if
+//! no more jobs, the planner of `unblock` then searches the cheapest set of jobs to move so that
+//! its box fits. The jobs move at once, and each ends later by the price of its nodes. They do so
+//! only if
 //!
-//! - the prices together are less than the time until running jobs will have made room by their
-//!   expected ends (`earliest`), and
-//! - the strategy, asked on a fork in which the moves are made, grants the job its nodes.
+//! - the sum of the prices is less than the time until running jobs are expected to make room
+//!   (`earliest`), and
+//! - the strategy grants the job its nodes on a fork in which the moves are made.
 //!
-//! Then the scheduler is asked again. A question is put once in a state of the machine.
+//! Then the scheduler is asked again. The same question is asked only once in a state of the
+//! machine.
 //!
 //! Cost: that of `earliest`, and of `unblock` with at most [`MOST_JOBS`] jobs and [`BUDGET`] words.
 
@@ -25,15 +26,15 @@ use rustc_hash::FxHashMap;
 
 /// The most jobs that move for one.
 const MOST_JOBS: usize = 3;
-/// The most words that are looked at for one plan: about a millisecond.
+/// The most words that are read for one plan: about a millisecond.
 const BUDGET: u64 = 200_000;
 
-/// What it costs to move a running job, and which jobs may be moved.
+/// The cost of moving a running job, and the jobs that may be moved.
 #[derive(Clone)]
 pub struct Migration {
-    /// What a job that moves runs longer for each of its nodes.
+    /// The additional run time of a moved job, for each of its nodes.
     pub price: Time,
-    /// Whether a job may be moved.
+    /// Returns true if a job may be moved.
     pub may_move: Arc<dyn Fn(&Job) -> bool + Send + Sync>,
 }
 
@@ -42,7 +43,7 @@ pub(crate) struct Mover {
     setup: Migration,
     /// The oldest waiting job and the machine's state of the last question.
     asked: Option<(JobId, u64)>,
-    /// When the running jobs end, and whether each may be moved.
+    /// The ends of the running jobs, each with true if the job may be moved.
     running: FxHashMap<JobId, (Time, bool)>,
 }
 
@@ -51,7 +52,7 @@ impl Mover {
         Mover { setup: setup.clone(), asked: None, running: FxHashMap::default() }
     }
 
-    /// A job starts, and will end then.
+    /// Records that a job starts, and its end.
     pub(crate) fn starts(&mut self, job: &Job, end: Time) {
         self.running.insert(job.id, (end, (self.setup.may_move)(job)));
     }
@@ -60,19 +61,20 @@ impl Mover {
         self.running.remove(&job);
     }
 
-    /// What a job with so many nodes pays when it moves.
+    /// Returns the price of moving a job with this number of nodes.
     pub(crate) fn price(&self, nodes: u32) -> Time {
         Time(self.setup.price.0.saturating_mul(u64::from(nodes)))
     }
 
-    /// When a job ends that moves and pays; none if that is too late to be told.
+    /// Returns the new end of a job that moves and pays, or `None` if it is too late to be
+    /// represented.
     pub(crate) fn postpone(&mut self, job: JobId, price: Time) -> Option<Time> {
         let (end, _) = self.running.get_mut(&job)?;
         *end = end.checked_add(price)?;
         Some(*end)
     }
 
-    /// The moves that make room for the oldest waiting job, if they pay.
+    /// Returns the moves that make room for the oldest waiting job, if they are worth their price.
     pub(crate) fn plan(&mut self, now: Time, dispatcher: &mut Dispatcher) -> Option<Vec<Move>> {
         let oldest = dispatcher.queue().get(0)?;
         let (request, question) = (oldest.request, (oldest.id, dispatcher.machine().state()));
@@ -108,7 +110,7 @@ impl Mover {
     }
 }
 
-/// The box that a request needs, where the strategy may grant it one.
+/// Returns the box that a request needs, if the strategy may grant it one.
 fn shape(request: &Request, machine: &Machine) -> Option<Shape> {
     let (sides, boxes) = (request.shape?, machine.some_boxes_for(request));
     let may_turn = matches!(request.freedom, Some(Freedom::Turned | Freedom::AnyBox));
@@ -116,7 +118,7 @@ fn shape(request: &Request, machine: &Machine) -> Option<Shape> {
     (!boxes.is_empty()).then_some(Shape { sides, turn })
 }
 
-/// Whether the strategy grants a request once these moves are made.
+/// Returns true if the strategy grants a request after these moves.
 fn is_granted(machine: &Machine, moves: &[Move], request: &Request) -> bool {
     let mut fork = machine.fork();
     let mut held: FxHashMap<JobId, Placement> = FxHashMap::default();

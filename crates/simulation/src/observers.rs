@@ -5,26 +5,26 @@ use pavior_scheduling::{Attempt, AttemptObserver};
 
 use crate::{Fact, Interest, Observer, Stopwatch};
 
-/// Attempts from one that is measured to the next are 1 to this, each as often as any other. To
-/// read the clock twice takes as long as a quick attempt does.
+/// The distance between measured attempts is 1 to this, uniformly distributed. Reading the clock
+/// twice takes as long as a fast attempt.
 const APART: u64 = 31;
 
-/// The observers, told of facts at the present instant.
+/// The observers, which receive facts of the current instant.
 pub(crate) struct Observers<'a, 'o> {
     pub(crate) now: Time,
     told: &'a mut [&'o mut dyn Observer],
-    /// For each kind of fact, the places in `told` of those that want it.
+    /// For each kind of fact, the indices in `told` of the observers that want it.
     wanting: [Box<[usize]>; Interest::KINDS],
     watch: Option<Sampled>,
     attempts: u64,
 }
 
-/// A stopwatch for one attempt in sixteen, taken by chance: what a scheduler asks often repeats
-/// itself.
+/// A stopwatch for one attempt in sixteen, chosen at random, because the questions of a scheduler
+/// often repeat themselves.
 struct Sampled {
     watch: Stopwatch,
     gaps: Stream,
-    /// Attempts until the next one that is measured; 1 if it is that.
+    /// Attempts until the next measured one; 1 if the next attempt is measured.
     ahead: u64,
 }
 
@@ -46,7 +46,7 @@ impl<'a, 'o> Observers<'a, 'o> {
         Observers { now, told: observers, wanting, watch, attempts: 0 }
     }
 
-    /// Whether anyone wants to be told of a kind.
+    /// Returns true if any observer wants a kind.
     pub(crate) fn want(&self, kind: Interest) -> bool {
         !self.wanting[kind.index()].is_empty()
     }
@@ -68,12 +68,12 @@ impl<'a, 'o> Observers<'a, 'o> {
         }
     }
 
-    /// The attempts so far.
+    /// Returns the number of attempts so far.
     pub(crate) fn attempts(&self) -> u64 {
         self.attempts
     }
 
-    /// The mean measured time of an attempt.
+    /// Returns the mean measured time of an attempt.
     pub(crate) fn attempt_ns(&self) -> Option<f64> {
         self.watch.as_ref().and_then(|sampled| sampled.watch.mean_ns())
     }

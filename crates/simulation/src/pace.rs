@@ -1,25 +1,25 @@
-//! Whether the completions that are still to come are within reach, where failures take from jobs
-//! what they have done.
+//! A test that the remaining completions are within reach, when failures destroy the work of jobs.
 //!
-//! A run without end and a slow one differ in nothing but their pace, so that two counts must agree
-//! before a run is ended. Jobs are interrupted in vain far more often than they complete, which no
-//! run does whose jobs are shorter than the times between their failures. And at the pace since
-//! that began, the completions still to come would take too much work. Work is counted, not timed.
+//! A run without end and a slow one differ only in their pace, so two counts must agree before a
+//! run is ended. First, many more jobs are interrupted with loss of all work than complete, which
+//! does not happen if jobs are shorter than the times between their failures. Second, at the pace
+//! since that began, the remaining completions would take too much work. Work is counted, not
+//! timed.
 
 use crate::Ending;
 
-/// Interruptions in vain that are in keeping with one job that completes or runs. One that leaves
-/// a job what it did up to a checkpoint is not in vain.
+/// The number of interruptions with loss of all work that is normal for each job that completes or
+/// runs. An interruption after which a job continues from a checkpoint does not count.
 pub const INTERRUPTIONS_A_JOB: u64 = 100;
-/// Interruptions in vain beyond those before a run may be hopeless.
+/// The number of such interruptions beyond the normal one before a run can be hopeless.
 pub const INTERRUPTIONS_BEYOND: u64 = 10_000;
-/// Work that a hopeless run would still have to do, at least. An instant is the work of
-/// [`WORK_OF_AN_INSTANT`], and of one more for each job that waits: a scheduler may look at all.
+/// The least remaining work of a hopeless run. An instant has the work of [`WORK_OF_AN_INSTANT`],
+/// plus one for each waiting job, because a scheduler may visit all of them.
 pub const WORK_IN_VAIN: u64 = 1_000_000_000;
 /// See [`WORK_IN_VAIN`].
 pub const WORK_OF_AN_INSTANT: u64 = 100;
 
-/// What has happened since interruptions began to outnumber completions.
+/// The events since interruptions began to outnumber completions.
 pub(crate) struct Pace {
     ending: Ending,
     in_vain: u64,
@@ -32,13 +32,14 @@ impl Pace {
         Pace { ending, in_vain: 0, completed: 0, work: 0 }
     }
 
-    /// A job lost all that it had done.
+    /// Records that a job lost all its work.
     pub(crate) fn interrupted(&mut self) {
         self.in_vain += 1;
     }
 
-    /// An instant is over: completions in it and in all, jobs that run and that wait. If the run is
-    /// hopeless, the interruptions and the completions that say so.
+    /// Counts an instant that is over, given completions in it and in total, running jobs and
+    /// waiting jobs. If the run is hopeless, returns the numbers of interruptions and completions
+    /// that show it.
     pub(crate) fn hopeless(
         &mut self,
         new: u64,
@@ -55,7 +56,7 @@ impl Pace {
             *self = Pace::new(self.ending);
             return None;
         }
-        // A job that runs may be about to complete.
+        // A running job may be about to complete.
         let jobs = self.completed + running;
         let allowed = jobs.saturating_mul(INTERRUPTIONS_A_JOB).saturating_add(INTERRUPTIONS_BEYOND);
         if self.in_vain <= allowed {

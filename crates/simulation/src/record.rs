@@ -1,4 +1,4 @@
-//! What became of every job.
+//! Records of the fates of all jobs.
 
 use pavior_allocation::{Placement, Refusal};
 use pavior_kernel::Time;
@@ -12,20 +12,20 @@ use crate::{Fact, Interest, Observer};
 pub struct JobRecord {
     /// The job.
     pub job: Job,
-    /// How it ended.
+    /// The outcome of the job.
     pub fate: Fate,
-    /// What an iteration of its pattern asked of the links, if it started and sends messages.
+    /// The load of an iteration of its pattern on the links, if it started and sends messages.
     pub routes: Option<IterationRoutes>,
-    /// When it moved while it ran, and what it held from then on.
+    /// The times when it moved while it ran, and its placement after each move.
     pub moves: Vec<(Time, Placement)>,
 }
 
-/// Nodes that a job held, and for how long.
+/// Nodes that a job held, and the period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stay<'a> {
-    /// From when on.
+    /// The beginning of the period.
     pub start: Time,
-    /// Until when; none if it still held them at the end of the run.
+    /// The end of the period. `None` if it still held them at the end of the run.
     pub end: Option<Time>,
     /// The nodes.
     pub placement: &'a Placement,
@@ -36,7 +36,8 @@ impl JobRecord {
         JobRecord { job: job.clone(), fate, routes: None, moves: Vec::new() }
     }
 
-    /// What it held, one after another: one stay for a job that started and did not move.
+    /// Returns the placements of the job, one after another: one stay for a job that started and
+    /// did not move.
     pub fn stays(&self) -> impl Iterator<Item = Stay<'_>> {
         let held = match &self.fate {
             Fate::Started { start, end, placement } => Some((*start, *end, placement)),
@@ -51,32 +52,32 @@ impl JobRecord {
     }
 }
 
-/// What became of a job by the end of a run.
+/// The fate of a job by the end of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fate {
-    /// It was turned away at arrival.
+    /// It was rejected at arrival.
     Rejected(Refusal),
     /// It was still waiting.
     Waiting,
     /// It started.
     Started {
-        /// When.
+        /// The time of the start.
         start: Time,
-        /// When it departed; none if it was still running.
+        /// The time of the departure. `None` if it was still running.
         end: Option<Time>,
-        /// What it held at first.
+        /// The nodes that it held initially.
         placement: Placement,
     },
 }
 
-/// An observer that keeps everything, the warm-up included, in the order of arrival.
+/// An observer that records everything, including the warm-up, in the order of arrival.
 #[derive(Clone, Debug, Default)]
 pub struct Recorder {
     records: Vec<JobRecord>,
 }
 
 impl Recorder {
-    /// The records, in the order of arrival: the job numbered i at i.
+    /// Returns the records in the order of arrival: job number i is at index i.
     pub fn into_records(self) -> Vec<JobRecord> {
         self.records
     }

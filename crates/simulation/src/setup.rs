@@ -1,4 +1,4 @@
-//! What a run is made of, and how it ends.
+//! The settings of a run, and its end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,8 +15,8 @@ use thiserror::Error;
 
 use crate::{BadFailing, Endless, Failing, Migration, NetworkSetup};
 
-/// What a run is made of, besides its jobs. [`Setup::new`] gives everything but machine, strategy
-/// and scheduler a default, and the methods called `with_` change it.
+/// The settings of a run, except its jobs. [`Setup::new`] sets defaults for everything except
+/// machine, strategy and scheduler, and the methods called `with_` change them.
 ///
 /// ```
 /// use pavior_simulation::{Ending, Setup};
@@ -30,37 +30,39 @@ use crate::{BadFailing, Endless, Failing, Migration, NetworkSetup};
 pub struct Setup {
     /// The machine.
     pub grid: Grid,
-    /// Who allocates.
+    /// The allocation strategy.
     pub strategy: pavior_allocation::Selection,
-    /// Who schedules.
+    /// The scheduler.
     pub scheduler: pavior_scheduling::Selection,
     /// The network, if jobs send messages; a tick is then a cycle.
     pub network: Option<NetworkSetup>,
-    /// Whether running jobs move to make room; not together with a network, with failures
-    /// or with reservations ahead.
+    /// Moves of running jobs to make room. Incompatible with a network, failures and advance
+    /// reservations.
     pub migration: Option<Migration>,
-    /// The seed of what the run draws: choices of strategies, destinations of messages. Jobs and
-    /// failures are drawn before, with seeds of their own.
+    /// The seed of random draws of the run: choices of strategies, destinations of messages. Jobs
+    /// and failures are drawn before, with their own seeds.
     pub seed: u64,
     /// The number of the replication.
     pub replication: u64,
-    /// When averages start: time 0, or the first arrival of a log.
+    /// The time when averages start: time 0, or the first arrival of a log.
     pub begin: Time,
-    /// Completions after which averages start anew.
+    /// The number of completions after which averages restart.
     pub warmup: u64,
-    /// When the run ends.
+    /// The end of the run.
     pub ending: Ending,
-    /// Whether attempts are timed.
+    /// True if attempts are timed.
     pub timing: bool,
-    /// A request of which observers are told whether it could be granted
+    /// A request for which observers are told if it could be granted
     /// ([`Fact::Slice`](crate::Fact)).
     pub slice: Option<Request>,
 }
 
 impl Setup {
-    /// A strategy and a scheduler on a machine; each is a name with options, or a selection.
+    /// Creates the setup of a strategy and a scheduler on a machine. Each is a name with options,
+    /// or a selection.
     ///
     /// # Errors
+    ///
     /// If a name cannot be read.
     pub fn new<A, S>(grid: Grid, strategy: A, scheduler: S) -> Result<Setup, BadName>
     where
@@ -96,78 +98,79 @@ impl Setup {
         Setup { migration: migration.into(), ..self }
     }
 
-    /// The seed of what the run draws; 1 by default. Jobs are drawn with the seed that they were
-    /// made with.
+    /// Sets the seed of random draws of the run; 1 by default. Jobs keep the seed with which they
+    /// were created.
     #[must_use]
     pub fn with_seed(self, seed: u64) -> Setup {
         Setup { seed, ..self }
     }
 
-    /// The number of the replication, from 0, the default: each draws anew. Its jobs are to be made
-    /// with the same number.
+    /// Sets the number of the replication, from 0, the default. Each replication has its own draws.
+    /// Its jobs should be created with the same number.
     #[must_use]
     pub fn with_replication(self, replication: u64) -> Setup {
         Setup { replication, ..self }
     }
 
-    /// When averages start, in ticks; time 0 by default. For a log it is the first arrival.
+    /// Sets the time when averages start, in ticks; time 0 by default. For a log it is the first
+    /// arrival.
     #[must_use]
     pub fn with_begin(self, begin: Time) -> Setup {
         Setup { begin, ..self }
     }
 
-    /// Jobs that complete before averages start anew; 0 by default.
+    /// Sets the number of jobs that complete before averages restart; 0 by default.
     #[must_use]
     pub fn with_warmup(self, warmup: u64) -> Setup {
         Setup { warmup, ..self }
     }
 
-    /// When the run ends; by default when all jobs have departed.
+    /// Sets the end of the run. By default it ends when all jobs have departed.
     #[must_use]
     pub fn with_ending(self, ending: Ending) -> Setup {
         Setup { ending, ..self }
     }
 
-    /// Whether attempts are timed; by default they are not.
+    /// Sets whether attempts are timed; by default they are not.
     #[must_use]
     pub fn with_timing(self, timing: bool) -> Setup {
         Setup { timing, ..self }
     }
 
-    /// A request of which observers are told whether it could be granted; none by default.
+    /// Sets a request for which observers are told if it could be granted; none by default.
     #[must_use]
     pub fn with_slice(self, slice: impl Into<Option<Request>>) -> Setup {
         Setup { slice: slice.into(), ..self }
     }
 }
 
-/// When a run ends.
+/// The end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// At this completion (the warm-up's included).
+    /// At this completion (including those of the warm-up).
     Completions(u64),
     /// When all jobs have departed.
     Drained,
 }
 
-/// What comes from outside in the key of a run.
+/// The external inputs of a run.
 pub struct Inputs<'i> {
     /// The jobs, in the order of arrival.
     pub jobs: Box<dyn Iterator<Item = Job> + Send + 'i>,
-    /// Failures of components. Not together with a network.
+    /// Failures of components. Incompatible with a network.
     pub failures: Option<Failing>,
-    /// Nodes that are reserved ahead. Not together with migration.
+    /// Advance reservations of nodes. Incompatible with migration.
     pub reserved: Vec<AdvanceReservation>,
 }
 
 impl<'i> Inputs<'i> {
-    /// The same with failures of components; none by default.
+    /// Adds failures of components; none by default.
     #[must_use]
     pub fn with_failures(self, failures: impl Into<Option<Failing>>) -> Inputs<'i> {
         Inputs { failures: failures.into(), ..self }
     }
 
-    /// The same with nodes that are reserved ahead; none by default.
+    /// Adds advance reservations; none by default.
     #[must_use]
     pub fn with_reserved(self, reserved: Vec<AdvanceReservation>) -> Inputs<'i> {
         Inputs { reserved, ..self }
@@ -184,12 +187,12 @@ where
     }
 }
 
-/// How a run ended.
+/// The outcome of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// When it ended.
+    /// The time of the end.
     pub end: Time,
-    /// Jobs that arrived, rejected ones included.
+    /// Jobs that arrived, including rejected ones.
     pub arrived: u64,
     /// Jobs that were waiting at the end.
     pub waiting: u64,
@@ -199,7 +202,7 @@ pub struct Outcome {
     pub allocation_ns: Option<f64>,
 }
 
-/// Why a run cannot be made, or cannot go on.
+/// Reasons why a run cannot be created or cannot continue.
 #[derive(Debug, Error)]
 pub enum RunError {
     /// The strategy does not work on the machine.
@@ -208,25 +211,25 @@ pub enum RunError {
     /// An event names a node that the machine does not have.
     #[error(transparent)]
     Node(#[from] UnknownNode),
-    /// Failures name what the machine does not have.
+    /// Failures name components that the machine does not have.
     #[error(transparent)]
     Failing(#[from] BadFailing),
-    /// The network cannot be built so.
+    /// The network cannot be built with these settings.
     #[error(transparent)]
     Network(#[from] BadSettings),
-    /// Messages wait for each other in a circle.
+    /// Messages wait for each other in a cycle.
     #[error(transparent)]
     Deadlock(#[from] Deadlock),
-    /// The scheduler, or who decides in its place, started a job that cannot start.
+    /// The scheduler, or a caller that decides instead, started a job that cannot start.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// A job arrived while one of its number waits or runs.
+    /// A job arrived while another with the same number waits or runs.
     #[error(transparent)]
     Repeated(#[from] RepeatedJob),
     /// Nodes of another machine are reserved.
     #[error(transparent)]
     Reservation(#[from] BadReservation),
-    /// The run would not end by itself, or passes the greatest time.
+    /// The run would not end by itself, or exceeds the greatest time.
     #[error(transparent)]
     Endless(#[from] Endless),
     /// The strategy or the scheduler has failed
@@ -255,12 +258,12 @@ impl From<DispatchError> for RunError {
 pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// Asks the runs that look at it to end; they do at their next instant.
+    /// Asks the runs that use it to end; they do so at their next instant.
     pub fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it was asked for.
+    /// Returns true if the end was requested.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

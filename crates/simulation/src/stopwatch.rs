@@ -1,17 +1,17 @@
-//! Measured time of allocation attempts. The only place that reads a clock; what it reads never
-//! influences a result.
+//! Measured time of allocation attempts. This is the only code that reads a clock, and its readings
+//! never influence a result.
 
 use std::time::Instant;
 
 /// Empty measurements that calibrate a watch.
 const EMPTY: usize = 1000;
 
-/// Sums measured times, less the clock's own overhead.
+/// Sums measured times without the clock's own overhead.
 ///
-/// The overhead is calibrated when the watch is made: the mean of the middle half of many empty
-/// measurements, which is what every measurement contains besides what it measures. A clock that
-/// ticks every ten nanoseconds reads short times as one tick too many or too few. Readings below 0
-/// are kept as they are, so that the mean of many is right.
+/// The overhead is calibrated when the watch is created. It is the mean of the middle half of many
+/// empty measurements, which is contained in every measurement. A clock that ticks every ten
+/// nanoseconds reads short times as one tick too many or too few. Readings below 0 are kept, so
+/// that the mean of many is right.
 #[derive(Clone, Debug)]
 pub struct Stopwatch {
     overhead_ns: f64,
@@ -27,7 +27,7 @@ impl Default for Stopwatch {
 }
 
 impl Stopwatch {
-    /// A watch at zero, calibrated.
+    /// Creates a calibrated watch at zero.
     pub fn new() -> Stopwatch {
         let mut empty: Vec<u64> =
             (0..EMPTY).map(|_| Instant::now().elapsed().as_nanos() as u64).collect();
@@ -37,17 +37,17 @@ impl Stopwatch {
         Stopwatch { overhead_ns, total_ns: 0.0, count: 0, began: None }
     }
 
-    /// What is taken off each measurement, in nanoseconds.
+    /// Returns the overhead that is subtracted from each measurement, in nanoseconds.
     pub fn overhead_ns(&self) -> f64 {
         self.overhead_ns
     }
 
-    /// A measurement begins.
+    /// Begins a measurement.
     pub fn begin(&mut self) {
         self.began = Some(Instant::now());
     }
 
-    /// It ends. Returns what was measured, in nanoseconds; 0 if nothing had begun.
+    /// Ends a measurement. Returns the measured time in nanoseconds, or 0 if none had begun.
     pub fn end(&mut self) -> f64 {
         let Some(began) = self.began.take() else { return 0.0 };
         let measured = began.elapsed().as_nanos() as f64 - self.overhead_ns;
@@ -56,12 +56,12 @@ impl Stopwatch {
         measured
     }
 
-    /// Back to zero.
+    /// Resets the watch to zero.
     pub fn reset(&mut self) {
         (self.total_ns, self.count) = (0.0, 0);
     }
 
-    /// The mean in nanoseconds; none if nothing was measured.
+    /// Returns the mean in nanoseconds, or `None` if nothing was measured.
     pub fn mean_ns(&self) -> Option<f64> {
         (self.count > 0).then(|| (self.total_ns / self.count as f64).max(0.0))
     }

@@ -1,4 +1,4 @@
-//! Components that fail and are repaired, and what becomes of the jobs on them.
+//! Components that fail and are repaired, and the effects on jobs.
 
 mod outages;
 
@@ -14,37 +14,37 @@ use crate::RunError;
 pub(crate) use outages::Effect;
 use outages::Outages;
 
-/// What becomes of a job that is hit by a failure: it gives up its nodes and waits again at the
-/// place in the queue that its arrival gives it.
+/// The treatment of a job that is hit by a failure. It gives up its nodes and waits again at the
+/// place in the queue that corresponds to its arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Restart {
-    /// It begins anew.
+    /// It starts again from the beginning.
     Scratch,
-    /// It goes on from the last multiple of this much run time.
+    /// It continues from the last multiple of this much run time.
     Checkpoint(Time),
 }
 
-/// What stands by for what fails.
+/// Spare components.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spares {
-    /// Cubes that are kept out of use while enough others are whole.
+    /// Cubes that are kept out of use as long as enough others are whole.
     pub cubes: u32,
-    /// Switches that take over from failed ones.
+    /// Switches that replace failed ones.
     pub switches: u32,
 }
 
 /// Failures of components in a run.
 pub struct Failing {
-    /// Failures and repairs in the order of time.
+    /// Failures and repairs in order of time.
     pub events: Box<dyn Iterator<Item = FailureEvent> + Send>,
-    /// What becomes of jobs that are hit.
+    /// The treatment of jobs that are hit.
     pub restart: Restart,
-    /// What stands by.
+    /// The spare components.
     pub spares: Spares,
 }
 
 impl Failing {
-    /// Failures without spares.
+    /// Creates failures without spares.
     pub fn new(
         events: impl Iterator<Item = FailureEvent> + Send + 'static,
         restart: Restart,
@@ -69,18 +69,19 @@ pub enum BadFailing {
     },
 }
 
-/// Failures and repairs to come, in the order of time.
+/// Future failures and repairs, in order of time.
 pub(crate) struct Faults {
     events: Peekable<Box<dyn Iterator<Item = FailureEvent> + Send>>,
     restart: Restart,
     outages: Outages,
-    /// The machine without jobs or failures, its spares out of use; none if it has no spares.
+    /// The machine without jobs or failures, with its spares out of use. `None` if it has no
+    /// spares.
     spared: Option<Machine>,
 }
 
 impl Faults {
-    /// What happened to components before a run begins has happened when it begins.
-    /// Spares go out of use on the machine, which is empty.
+    /// Creates the faults. Events before the start of a run take effect at its start. Spares go out
+    /// of use on the machine, which must be empty.
     pub(crate) fn new(
         failing: Failing,
         begin: Time,
@@ -97,7 +98,8 @@ impl Faults {
         Ok(Faults { events: events.peekable(), restart, outages, spared })
     }
 
-    /// Whether a request could be granted beside the spares, if nothing had failed and no job ran.
+    /// Returns true if a request could be granted next to the spares, if nothing had failed and no
+    /// job ran.
     pub(crate) fn leaves_room_for(&mut self, request: &Request) -> bool {
         self.spared.as_mut().is_none_or(|machine| machine.probe(request).is_ok())
     }
@@ -106,13 +108,14 @@ impl Faults {
         self.events.peek().map(|event| event.at)
     }
 
-    /// What the next event of an instant does. Events come in the order of time, repairs first.
+    /// Returns the effects of the next event of an instant. Events come in order of time, repairs
+    /// first.
     pub(crate) fn at(&mut self, now: Time) -> Result<Option<Vec<Effect>>, BadFailing> {
         let Some(event) = self.events.next_if(|event| event.at == now) else { return Ok(None) };
         self.outages.apply(event.component, event.change).map(Some)
     }
 
-    /// What is left to do of a job that ran for `elapsed`.
+    /// Returns the remaining work of a job that ran for `elapsed`.
     pub(crate) fn rest_of(&self, mut job: Job, elapsed: Time) -> Job {
         let saved = match self.restart {
             Restart::Scratch => Time::ZERO,

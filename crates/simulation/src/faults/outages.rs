@@ -1,16 +1,17 @@
-//! From components that fail to nodes and switches that are missing.
+//! The mapping from failed components to missing nodes and switches.
 //!
-//! A node is missing while it, or the cube that it lies in, has failed. A cube is whole while
-//! nothing in it is missing. Of C cubes with S spares, C - S whole ones are in use as long as there
-//! are so many. A whole cube that is not needed is a spare, and its nodes are out of use.
+//! A node is missing while it, or the cube that contains it, has failed. A cube is whole while
+//! nothing in it is missing. On a machine with C cubes and S spares, C - S whole cubes are in use
+//! if there are that many. A whole cube that is not needed is a spare, and its nodes are out of
+//! use.
 //!
-//! When a cube in use breaks, the spare with the lowest number takes its place. What is left of the
-//! broken cube goes out of use when its jobs have ended. Without a spare it stays in use. A cube
-//! that is whole again is put to use if fewer than C - S are, and is a spare otherwise. At first
-//! the cubes with the highest numbers are spares.
+//! When a cube in use breaks, the spare with the lowest number replaces it. The rest of the broken
+//! cube goes out of use when its jobs have ended. Without a spare it stays in use. A cube that is
+//! whole again is used if fewer than C - S are, and becomes a spare otherwise. Initially, the cubes
+//! with the highest numbers are spares.
 //!
-//! The switches work while no more have failed than stand by. One that stands by takes over at
-//! once, but what the failed one carried is interrupted all the same.
+//! The switches work if the number of failed ones is at most the number of spare ones. A spare
+//! takes over at once, but the jobs on the failed one are interrupted all the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,28 +20,28 @@ use pavior_workload::{Change, Component, SWITCHES};
 
 use super::{BadFailing, Spares};
 
-/// What becomes of a node, or of the switches.
+/// An effect on a node, or on the switches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// It is missing; its job is hit.
+    /// The node is missing; its job is hit.
     Lost(NodeId),
-    /// It goes out of use when its job has ended.
+    /// The node goes out of use when its job has ended.
     Withdrawn(NodeId),
-    /// It can be used again.
+    /// The node can be used again.
     Back(NodeId),
-    /// The switches do not join cubes any more; jobs that need them are hit.
+    /// The switches no longer join cubes; jobs that need them are hit.
     SwitchesLost,
-    /// They join cubes again.
+    /// The switches join cubes again.
     SwitchesBack,
 }
 
-/// What has failed, and what is out of use.
+/// Failed components, and components that are out of use.
 pub(crate) struct Outages {
     grid: Grid,
     cubes: Option<Cubes>,
     spares: Spares,
     failed: BTreeSet<Component>,
-    /// By cube that is not whole: how many components have failed in it.
+    /// For each cube that is not whole, the number of failed components in it.
     broken: BTreeMap<NodeId, u32>,
     /// Cubes out of use.
     withdrawn: BTreeSet<NodeId>,
@@ -48,7 +49,7 @@ pub(crate) struct Outages {
 }
 
 impl Outages {
-    /// A machine in which nothing has failed, with its spares out of use.
+    /// Creates the outages of a machine without failures, with its spares out of use.
     pub(crate) fn new(grid: Grid, spares: Spares) -> Result<Outages, BadFailing> {
         let cubes = Cubes::of(&grid);
         let count = cubes.map_or(0, |cubes| cubes.grid().nodes());
@@ -66,13 +67,13 @@ impl Outages {
         })
     }
 
-    /// The nodes that are out of use before anything has failed.
+    /// Returns the nodes that are out of use before any failure.
     pub(crate) fn spare_nodes(&self) -> Vec<NodeId> {
         self.withdrawn.iter().flat_map(|&cube| self.nodes(Component::Cube(cube))).collect()
     }
 
-    /// A component fails or is repaired. Failing twice changes nothing, nor does repairing what is
-    /// whole.
+    /// Applies a failure or a repair. A second failure changes nothing, nor does a repair of a
+    /// working component.
     pub(crate) fn apply(
         &mut self,
         component: Component,
@@ -124,7 +125,7 @@ impl Outages {
         cube.is_some_and(|cube| self.withdrawn.contains(&cube))
     }
 
-    /// The cube that a node or a cube is or lies in.
+    /// Returns the cube itself, or the cube that contains a node.
     fn cube_of(&self, component: Component) -> Option<NodeId> {
         match component {
             Component::Node(node) => self.cubes.map(|cubes| cubes.holding(node)),
@@ -133,7 +134,7 @@ impl Outages {
         }
     }
 
-    /// The nodes of a component.
+    /// Returns the nodes of a component.
     fn nodes(&self, component: Component) -> Vec<NodeId> {
         match (component, self.cubes) {
             (Component::Node(node), _) => vec![node],
@@ -142,7 +143,7 @@ impl Outages {
         }
     }
 
-    /// Notes a failure or a repair in a cube, and puts cubes out of use or to use.
+    /// Records a failure or a repair in a cube, and puts cubes out of use or back into use.
     fn count(&mut self, cube: NodeId, change: Change, effects: &mut Vec<Effect>) {
         let failures = self.broken.entry(cube).or_default();
         match change {
@@ -158,7 +159,7 @@ impl Outages {
         }
         let withdrawn = self.is_withdrawn(Some(cube));
         match change {
-            // It was whole until now, and in use.
+            // It was whole and in use until now.
             Change::Fail if failures == 1 && !withdrawn => {
                 let spare = self.withdrawn.iter().find(|spare| !self.broken.contains_key(spare));
                 if let Some(&spare) = spare {
@@ -176,7 +177,7 @@ impl Outages {
         }
     }
 
-    /// How many whole cubes in use are fewer than there are to be.
+    /// Returns the number of additional whole cubes that should be in use.
     fn missing(&self) -> i64 {
         let count = self.cubes.map_or(0, |cubes| cubes.grid().nodes());
         let broken_in_use =
@@ -195,7 +196,7 @@ impl Outages {
         self.effects_on(cube, Effect::Withdrawn, effects);
     }
 
-    /// An effect on those nodes of a cube that have not failed.
+    /// Adds an effect on those nodes of a cube that have not failed.
     fn effects_on(&self, cube: NodeId, effect: fn(NodeId) -> Effect, effects: &mut Vec<Effect>) {
         if self.has_failed(Component::Cube(cube)) {
             return;
@@ -207,7 +208,7 @@ impl Outages {
         effects.extend(healthy.map(effect));
     }
 
-    /// A switch has failed or was repaired.
+    /// Records the failure or the repair of a switch.
     fn switch(&mut self, change: Change) -> Vec<Effect> {
         let standing_by = self.spares.switches.min(SWITCHES);
         let worked = self.switches_failed <= standing_by;
@@ -233,7 +234,7 @@ mod tests {
         Outages::new(machine.parse().unwrap(), Spares { cubes, switches }).unwrap()
     }
 
-    /// Applies events at random, and keeps what the machine would know.
+    /// Applies events at random, and tracks the state that the machine would have.
     #[test]
     fn nodes_are_missing_if_and_only_if_something_has_failed_or_is_a_spare() {
         for spares in [0, 1, 3, 7] {

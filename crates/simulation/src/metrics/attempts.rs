@@ -1,5 +1,4 @@
-//! Attempts: the questions that the scheduler asked ("can this start now?"), however they were
-//! answered.
+//! Attempts: the questions of the scheduler ("can this start now?"), regardless of the answer.
 
 use super::count::CountOf;
 use super::{MetricSpec, Unit};

@@ -1,13 +1,14 @@
-//! How far a mean over the jobs of one run may be off, by the moving block bootstrap.
+//! The error of a mean over the jobs of one run, by the moving block bootstrap.
 //!
-//! Waits of jobs that arrive one after the other depend on each other. So their plain standard
-//! error is far too small, and a log has no second replication. The moving block bootstrap (Künsch,
-//! Annals of Statistics 17(3), 1989) draws blocks of consecutive jobs with replacement, until they
-//! have as many jobs as the run. The spread of the means of such samples gives the error.
+//! The waits of successive jobs depend on each other. Their plain standard error is therefore far
+//! too small, and a log has no second replication. The moving block bootstrap (Künsch, Annals of
+//! Statistics 17(3), 1989) draws blocks of consecutive jobs with replacement, until they have as
+//! many jobs as the run. The spread of the means of such samples gives the error.
 //!
 //! The length of a block is the square root of the number of jobs. 999 samples are drawn. The error
 //! is half of the distance between the 2.5th and the 97.5th percentile of their means. The draws
-//! are the same in every run. Cost: O(jobs log jobs) for their order, and 999 square roots of jobs.
+//! are the same in every run. Cost: O(jobs log jobs) to sort them, and 999 times the square root of
+//! the number of jobs.
 
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::JobId;
@@ -17,17 +18,17 @@ use super::{Context, Metric};
 use crate::{Fact, Interest, Observer};
 
 const SAMPLES: u64 = 999;
-/// Of the sorted means, those at the two ends of the interval.
+/// The indices of the sorted means at the two ends of the interval.
 const ENDS: [usize; 2] = [24, 974];
-/// Fewer jobs say nothing about how they depend on each other.
+/// Fewer jobs do not show their dependence on each other.
 const FEWEST: usize = 100;
 
-/// A time of each completed job, and how far its mean may be off.
+/// A time of each completed job, and the error of its mean.
 pub(super) struct BlockError {
     context: Context,
-    /// What is averaged: of a job, its start and its end.
+    /// Returns the averaged time, given a job, its start and its end.
     time: fn(&Job, Time, Time) -> Time,
-    /// With when the job arrived, and its number.
+    /// The times, each with the job's arrival and its number.
     times: Vec<((Time, JobId), f64)>,
 }
 
@@ -62,7 +63,8 @@ impl Metric for BlockError {
     }
 }
 
-/// Half of the 95 % interval of the mean of values in their order; none of fewer than 100.
+/// Returns half of the 95 % interval of the mean of values in their order, or `None` for fewer than
+/// 100.
 fn half_width(values: impl ExactSizeIterator<Item = f64>) -> Option<f64> {
     let count = values.len();
     if count < FEWEST {
@@ -101,7 +103,8 @@ mod tests {
         assert_eq!(half_width(std::iter::repeat_n(7.0, 99)), None);
     }
 
-    /// Of independent values the interval is that of the normal law: 1.96 standard errors.
+    /// Checks that the interval of independent values is that of the normal distribution: 1.96
+    /// standard errors.
     #[test]
     fn independent_values_have_the_error_of_the_normal_law() {
         let mut draw = Stream::new(3, 0, "values");
@@ -111,9 +114,9 @@ mod tests {
         assert!((found / expected - 1.0).abs() < 0.15, "{found} for {expected}");
     }
 
-    /// Each value stands a hundred times in a row, so that only a hundredth of the values are
-    /// independent. The error is ten times that of independent ones, less what blocks of 100 miss
-    /// of it.
+    /// Repeats each value a hundred times in a row, so that only a hundredth of the values are
+    /// independent. The error is ten times that of independent ones, minus the part that blocks of
+    /// 100 miss.
     #[test]
     fn values_that_depend_on_each_other_have_a_greater_one() {
         let mut draw = Stream::new(3, 0, "values");

@@ -1,4 +1,4 @@
-//! Blocking: the latency of a message less that of an empty network, averaged over messages
+//! Blocking: the latency of a message minus that of an empty network, averaged over messages
 //! delivered.
 
 use super::carried::Carried;

@@ -1,4 +1,4 @@
-//! What the network says of all messages at the end.
+//! Metrics from the totals of the network at the end of a run.
 
 use pavior_kernel::Time;
 use pavior_network::MessageTotals;

@@ -1,11 +1,11 @@
 //! Dispersal: the mean hop distance between two nodes of a job, over that of the most compact box
-//! of as many nodes, averaged over jobs started.
+//! of the same number of nodes, averaged over jobs started.
 //!
-//! Distances are the network's: the shorter way round on axes that wrap. Only the nodes granted
+//! Distances are those of the network: the shorter direction on axes that wrap. Only granted nodes
 //! count. The most compact box is the one that the shape rule `compact` chooses for the count, with
 //! its first nodes, row-major, if it has more; it is measured at the origin. Jobs of one node have
 //! no pairs and do not count. Nodes are counted by coordinate, axis by axis: O(parts + the
-//! machine's sides) a job; O(1) for a job in one box that no ring makes shorter.
+//! machine's sides) per job; O(1) for a job in one box that no ring shortens.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid, Sides};
@@ -26,8 +26,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
 struct Dispersal {
     grid: Grid,
     shaper: Shaper,
-    /// The mean distance in the most compact box, by the number of nodes; 0 where it was not yet
-    /// asked for.
+    /// The mean distance in the most compact box, by the number of nodes; 0 if not yet computed.
     compact: Vec<f64>,
     counts: Counts,
     mean: Mean,
@@ -60,16 +59,16 @@ impl Dispersal {
     }
 }
 
-/// The mean distance over ordered pairs of nodes, a node with itself included: the pairs with
-/// itself add nothing and stand in both terms of the ratio.
+/// Returns the mean distance over ordered pairs of nodes, including each node with itself. Such
+/// pairs add nothing and occur in both terms of the ratio.
 fn mean_distance(grid: &Grid, parts: &[Cuboid], counts: &mut Counts) -> f64 {
     let total: u64 = parts.iter().map(|part| u64::from(part.volume())).sum();
     let of_axes = (0..3).map(|axis| distances(grid, axis, parts, total, counts));
     of_axes.sum::<u64>() as f64 / (total * total) as f64
 }
 
-/// The first nodes, row-major, of a box at the origin, as boxes: whole planes, whole rows, the
-/// rest.
+/// Returns the first nodes, row-major, of a box at the origin, as boxes: whole planes, whole rows,
+/// the rest.
 fn first_nodes([a, b, _]: Sides, nodes: u32) -> Vec<Cuboid> {
     let (row, plane) = (u32::from(a), u32::from(a) * u32::from(b));
     let (planes, beyond) = ((nodes / plane) as u16, nodes % plane);
@@ -82,7 +81,8 @@ fn first_nodes([a, b, _]: Sides, nodes: u32) -> Vec<Cuboid> {
     parts.into_iter().filter(|part| part.volume() > 0).collect()
 }
 
-/// The distances along one axis, summed over ordered pairs of the parts' nodes, `total` in all.
+/// Returns the distances along one axis, summed over ordered pairs of the parts' nodes, `total` in
+/// number.
 fn distances(grid: &Grid, axis: usize, parts: &[Cuboid], total: u64, counts: &mut Counts) -> u64 {
     let n = grid.side(axis);
     if n == 1 {
@@ -98,7 +98,7 @@ fn distances(grid: &Grid, axis: usize, parts: &[Cuboid], total: u64, counts: &mu
     let ends = parts.iter().map(|part| u32::from(part.base[axis]) + u32::from(part.sides[axis]));
     let begin = parts.iter().map(|part| part.base[axis]).min().unwrap_or(0);
     let extent = ends.max().unwrap_or(0) - u32::from(begin);
-    // Nodes that lie within half a ring are no nearer to each other the other way round.
+    // Nodes within half a ring are no nearer to each other in the other direction.
     let n = u32::from(n);
     if grid.wraps(axis) && 2 * (extent - 1) > n {
         counts.count(0, n, axis, parts);
@@ -109,26 +109,26 @@ fn distances(grid: &Grid, axis: usize, parts: &[Cuboid], total: u64, counts: &mu
     }
 }
 
-/// The nodes of a box that have one coordinate along an axis.
+/// Returns the number of nodes of a box that have one coordinate along an axis.
 fn layer(part: &Cuboid, axis: usize) -> u64 {
     let side = |other: usize| u64::from(part.sides[(axis + other) % 3]);
     side(1) * side(2)
 }
 
-/// How many nodes have each of successive coordinates along an axis.
+/// The number of nodes with each of successive coordinates along an axis.
 #[derive(Default)]
 struct Counts {
     at: Vec<u64>,
 }
 
 impl Counts {
-    /// Those of `n` coordinates, the first of them `first`; what is beyond the last is at the first
-    /// again. O(parts + n).
+    /// Counts the nodes at `n` coordinates, beginning with `first`. Coordinates after the last one
+    /// continue at the first. O(parts + n).
     fn count(&mut self, first: u16, n: u32, axis: usize, parts: &[Cuboid]) {
         let n = n as usize;
         self.at.clear();
         self.at.resize(n, 0);
-        // First what each coordinate has more than the one before, or, wrapping, less.
+        // First, the difference of each coordinate to the previous one, wrapping if negative.
         for part in parts {
             let layer = layer(part, axis);
             let begin = usize::from(part.base[axis] - first);
@@ -148,8 +148,8 @@ impl Counts {
         }
     }
 
-    /// On a line: each step from one coordinate to the next is walked by the pairs on its two
-    /// sides.
+    /// Sums the distances on a line: each step between adjacent coordinates counts for the pairs on
+    /// its two sides.
     fn along(&self, total: u64) -> u64 {
         let (mut before, mut sum) = (0, 0);
         for count in &self.at {
@@ -159,8 +159,8 @@ impl Counts {
         2 * sum
     }
 
-    /// On a ring of n: of its n arcs of n / 2 coordinates, rounded down, 2 d hold just one of two
-    /// nodes at distance d.
+    /// Sums the distances on a ring of n: among its n arcs of n / 2 coordinates, rounded down, 2 d
+    /// contain exactly one of two nodes at distance d.
     fn around(&self, total: u64) -> u64 {
         let half = self.at.len() / 2;
         let (first, rest) = self.at.split_at(half);
@@ -175,7 +175,7 @@ impl Counts {
         };
         let from_first = apart(first, rest);
         if rest.len() == half {
-            // The arcs that begin in the rest are what these leave over.
+            // The arcs that begin in the rest are the complements of these.
             2 * from_first
         } else {
             let from_middle = apart(&rest[..1], &rest[half..]);
@@ -213,7 +213,7 @@ mod tests {
     use super::*;
     use pavior_mesh::NodeId;
 
-    /// The definition, pair by pair.
+    /// Computes by definition, pair by pair.
     fn by_pairs(grid: &Grid, parts: &[Cuboid]) -> f64 {
         let nodes: Vec<NodeId> = parts.iter().flat_map(|part| part.nodes(grid)).collect();
         let mut sum = 0;
@@ -231,7 +231,7 @@ mod tests {
         for name in ["mesh:6x5", "torus:6x5", "torus:7x6", "grid:7wx3x4w"] {
             let grid: Grid = name.parse().unwrap();
             let apart = [Cuboid::new([1, 0, 0], [2, 3, 1]), Cuboid::new([5, 1, 0], [1, 2, 1])];
-            // The last one goes over the end where there is a ring.
+            // The last one passes the end if there is a ring.
             let around = [apart[0], apart[1], Cuboid::new([5, 0, 0], [3, 1, 1])];
             let last = if grid.wraps(0) { 3 } else { 2 };
             for parts in [&apart[..1], &apart, &around[..last]] {

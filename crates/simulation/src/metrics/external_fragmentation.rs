@@ -1,5 +1,5 @@
-//! External fragmentation: free nodes over all nodes at the moment of a refusal in spite of enough
-//! free nodes, averaged over such refusals (the MFA paper's definition).
+//! External fragmentation: free nodes over all nodes at the time of a refusal although enough nodes
+//! were free, averaged over such refusals (the MFA paper's definition).
 
 use pavior_allocation::Refusal;
 

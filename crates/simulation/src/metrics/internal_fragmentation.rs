@@ -1,4 +1,4 @@
-//! Internal fragmentation: nodes granted but not asked for, over the nodes granted (the NAS paper's
+//! Internal fragmentation: nodes granted but not requested, over the nodes granted (the NAS paper's
 //! definition) or over the nodes requested (the MFA paper's), all summed over jobs started.
 
 use pavior_kernel::Time;
@@ -22,7 +22,7 @@ pub(super) const REQUIRED: MetricSpec = MetricSpec {
 };
 
 struct InternalFragmentation {
-    /// Whether over the nodes granted, or else requested.
+    /// True if the ratio is over granted nodes, false if over requested nodes.
     over_granted: bool,
     granted: u64,
     requested: u64,

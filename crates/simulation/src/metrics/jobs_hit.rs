@@ -1,4 +1,4 @@
-//! Jobs hit: jobs of which a run was cut short by a failure, once or more often.
+//! Jobs hit: jobs whose run was cut short by a failure at least once.
 
 use pavior_kernel::Time;
 use pavior_mesh::JobId;

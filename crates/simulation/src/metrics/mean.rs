@@ -24,7 +24,7 @@ impl Mean {
     }
 }
 
-/// The mean of what facts add.
+/// The mean of the values of facts.
 pub(super) struct MeanOf<F> {
     context: Context,
     interest: Interest,
@@ -36,7 +36,7 @@ impl<F> MeanOf<F>
 where
     F: Fn(&Context, Time, &Fact<'_>) -> Option<f64> + Send + 'static,
 {
-    /// `of` says what a fact adds, if anything.
+    /// Creates a mean. `of` returns the value of a fact, if it has one.
     pub(super) fn boxed(context: &Context, interest: Interest, of: F) -> Box<dyn Metric> {
         Box::new(MeanOf { context: *context, interest, of, mean: Mean::default() })
     }

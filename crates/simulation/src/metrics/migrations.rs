@@ -1,4 +1,4 @@
-//! Migration: moves of running jobs, the nodes that were moved, and the time that was paid for it.
+//! Migration: moves of running jobs, the number of moved nodes, and the time paid for moves.
 
 use pavior_kernel::Time;
 
@@ -31,7 +31,7 @@ pub(super) const TIME: MetricSpec = MetricSpec {
     },
 };
 
-/// What a move of so many nodes at a price counts.
+/// Returns the contribution of a move, given its number of nodes and its price.
 type Count = fn(&Context, u32, Time) -> f64;
 
 struct Migrations {

@@ -1,7 +1,7 @@
-//! Metrics: one observer a file, and the one list of them.
+//! Metrics: one observer per file, and the list of all of them.
 //!
-//! `allocation_ns` stands in the list too, but no observer computes it: it is measured by the run's
-//! own stopwatch and arrives with the run's outcome.
+//! `allocation_ns` is in the list too, but no observer computes it: it is measured by the run's own
+//! stopwatch and is part of the run's outcome.
 
 mod attempts;
 mod block_error;
@@ -57,30 +57,31 @@ use crate::Observer;
 
 /// A metric as data.
 pub struct MetricSpec {
-    /// The name, as results carry it.
+    /// The name in results.
     pub name: &'static str,
-    /// What it is, in a clause.
+    /// The meaning, as a clause.
     pub meaning: &'static str,
     /// Its unit.
     pub unit: Unit,
-    /// Whether it is computed when nothing is said.
+    /// True if it is computed by default.
     pub standard: bool,
-    /// Makes an observer for a run.
+    /// Creates an observer for a run.
     pub build: fn(&Context) -> Box<dyn Metric>,
 }
 
 impl MetricSpec {
-    /// An observer for a run, which knows the metric's own option.
+    /// Creates an observer for a run with the metric's own option.
     pub fn observer(&self, context: &Context) -> Box<dyn Metric> {
         let option = self.name.split_once(':').map_or("", |(_, option)| option);
         (self.build)(&Context { option, ..*context })
     }
 }
 
-/// The metric of a name, such as `turnaround` or `slots:4x4x4`.
+/// Returns the metric with a name, such as `turnaround` or `slots:4x4x4`.
 ///
 /// # Errors
-/// If there is none; one that is nearly called so is told. If its option is wrong.
+///
+/// If there is none, with a suggestion of a similar name, or if its option is wrong.
 pub fn named(text: &str) -> Result<&'static MetricSpec, BadName> {
     let option = text.split_once(':').map_or("", |(_, option)| option);
     match bare_name(text) {
@@ -97,7 +98,7 @@ pub fn named(text: &str) -> Result<&'static MetricSpec, BadName> {
     })
 }
 
-/// What a metric needs to know of a run.
+/// The properties of a run that a metric needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Context {
     /// The machine.
@@ -108,14 +109,14 @@ pub struct Context {
     pub slowdown_bound: f64,
     /// Cycles that a header takes to be routed through a node.
     pub routing_delay: u32,
-    /// What messages cost.
+    /// The energy of messages.
     pub energy: Energy,
-    /// What stands behind the metric's name and a colon; empty if nothing does.
+    /// The text after the metric's name and a colon, or an empty text.
     pub option: &'static str,
 }
 
 impl Context {
-    /// Of a machine, with everything else at its default.
+    /// Creates the context of a machine, with defaults for everything else.
     ///
     /// ```
     /// let context = pavior_simulation::metrics::Context::of("mesh:8x8".parse()?);
@@ -133,15 +134,15 @@ impl Context {
         }
     }
 
-    /// Nodes of the machine.
+    /// Returns the number of nodes of the machine.
     pub fn nodes(&self) -> f64 {
         f64::from(self.grid.nodes())
     }
 }
 
-/// An observer that ends as a number.
+/// An observer that results in a number.
 pub trait Metric: Observer {
-    /// The value after the run; none if it does not apply.
+    /// Returns the value after the run, or `None` if it does not apply.
     fn value(&self) -> Option<f64>;
 }
 
@@ -158,14 +159,14 @@ pub enum Unit {
     Count,
     /// Network cycles.
     Cycles,
-    /// Whatever the parameters of energy are in.
+    /// The unit of the energy parameters.
     Energy,
     /// Measured nanoseconds.
     Nanoseconds,
 }
 
 impl Unit {
-    /// The word in results.
+    /// Returns the word in results.
     pub fn word(self, time: TimeUnit) -> &'static str {
         match self {
             Unit::Time => time.name,
@@ -173,7 +174,7 @@ impl Unit {
         }
     }
 
-    /// The word where no workload is known.
+    /// Returns the word if no workload is known.
     pub fn general_word(self) -> &'static str {
         match self {
             Unit::Time => "time",
@@ -187,14 +188,14 @@ impl Unit {
     }
 }
 
-/// The name of the one measured metric.
+/// The name of the only measured metric.
 pub const ALLOCATION_NS: &str = "allocation_ns";
 
-/// What `allocation_ns` means.
+/// The meaning of `allocation_ns`.
 pub const ALLOCATION_NS_MEANING: &str =
     "measured time per attempt, the clock's overhead removed (--no-timing leaves it out)";
 
-/// Every observed metric, in the order in which results carry them.
+/// All observed metrics, in the order of results.
 pub static ALL: &[&MetricSpec] = &[
     &turnaround::SPEC,
     &waiting::SPEC,

@@ -1,8 +1,8 @@
-//! Nodes times the time for which they were held and did no work that counts.
+//! Node time that was held without useful work.
 //!
-//! Work that counts is what completed jobs asked for: their nodes times their run times. So nodes
-//! beyond what was asked, runs that a failure cut short, and the time that moves take are lost.
-//! What a checkpoint keeps is not lost: it counts once the job is done.
+//! The useful work is that of completed jobs: their requested nodes times their run times. Granted
+//! nodes beyond the request, runs that a failure cut short, and the time of moves are therefore
+//! lost. Work that a checkpoint keeps is not lost: it counts once the job completes.
 
 use pavior_kernel::Time;
 use pavior_workload::{Service, TimeUnit};

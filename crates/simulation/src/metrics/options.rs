@@ -1,12 +1,12 @@
-//! Metrics with an option: what stands behind the colon of `slots:4x4x4`.
+//! Metrics with an option: the text after the colon of `slots:4x4x4`.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use super::MetricSpec;
 
-/// The metric with an option that is known to be right, as it is written. Each has one for as long
-/// as the program runs.
+/// Returns the metric with a valid option, as written. Each is created once and lives as long as
+/// the program.
 pub(super) fn with_option(spec: &'static MetricSpec, option: &str) -> &'static MetricSpec {
     static KNOWN: Mutex<BTreeMap<String, &'static MetricSpec>> = Mutex::new(BTreeMap::new());
     let name = format!("{}:{option}", spec.name);

@@ -1,7 +1,8 @@
-//! Overtakings: how often a job started while an older one waited, counted for each of the older.
+//! Overtakings: the number of times that a job started while an older one waited, counted for each
+//! older one.
 //!
-//! Zero under FCFS. A job that failed and waits again is not counted as waiting: it has had its
-//! turn. O(q) for each start, hence only when asked for.
+//! Zero under FCFS. A job that was interrupted and waits again is not counted as waiting, since it
+//! has already started once. O(q) for each start, so it is computed only on request.
 
 use std::collections::VecDeque;
 
@@ -21,7 +22,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
 
 #[derive(Default)]
 struct Overtakings {
-    /// In the order of arrival.
+    /// The waiting jobs in the order of arrival.
     waiting: VecDeque<JobId>,
     count: u64,
 }

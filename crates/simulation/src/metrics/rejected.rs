@@ -1,4 +1,4 @@
-//! Rejected jobs: those that can never fit, turned away at arrival.
+//! Rejected jobs: those that can never fit and are rejected at arrival.
 
 use super::count::CountOf;
 use super::{MetricSpec, Unit};

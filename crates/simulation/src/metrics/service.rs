@@ -1,4 +1,4 @@
-//! Service: departure less start, averaged over completed jobs.
+//! Service: departure minus start, averaged over completed jobs.
 
 use super::mean::MeanOf;
 use super::{MetricSpec, Unit};

@@ -1,7 +1,7 @@
-//! Slices: the shares of time in which the slice that was asked for could be placed.
+//! Slices: the fraction of time in which the requested slice could be placed.
 //!
-//! `slice_availability` asks the strategy what it would grant on the machine without its jobs, as
-//! healthy as it is; `slice_free` asks it beside the jobs that run. Without a slice neither has a
+//! `slice_availability` asks the strategy for a grant on the machine without its jobs, with the
+//! current failures; `slice_free` asks next to the running jobs. Without a slice neither has a
 //! value.
 
 use pavior_kernel::Time;
@@ -28,7 +28,7 @@ pub(super) const FREE: MetricSpec = MetricSpec {
 };
 
 struct SliceShare {
-    /// Which of the two answers counts.
+    /// Selects one of the two answers.
     counts: fn(bool, bool) -> bool,
     share: TimeAverage,
     asked: bool,

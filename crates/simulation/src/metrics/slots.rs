@@ -1,8 +1,9 @@
-//! Slots: how many boxes of a shape can be placed side by side, turned or not, as a time average.
+//! Slots: the number of boxes of a shape that can be placed side by side, turned or not, as a time
+//! average.
 //!
-//! The shape stands behind the name: `slots:4x4x4`. Counted anew whenever the occupancy changes, so
-//! it is computed only when asked for. Where the budget of a count runs out, what was found counts:
-//! the value is then a lower bound.
+//! The shape follows the name: `slots:4x4x4`. Slots are counted again whenever the occupancy
+//! changes, so the metric is computed only on request. If the budget of a count is exhausted, the
+//! boxes found so far count, and the value is a lower bound.
 
 use pavior_answers::{Shape, slots};
 use pavior_kernel::BadName;
@@ -11,7 +12,7 @@ use pavior_mesh::read_sides;
 use super::time_average::FreeOverTime;
 use super::{Context, Metric, MetricSpec, Unit, options};
 
-/// The words of bit sets that are looked at for one count: about a millisecond.
+/// Limit on the words of bit sets that are read for one count: about a millisecond.
 pub(super) const BUDGET: u64 = 400_000;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
@@ -23,7 +24,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
     build,
 };
 
-/// A metric of slots, of a shape.
+/// Returns the metric of slots for a shape.
 pub(super) fn of_shape(
     spec: &'static MetricSpec,
     text: &str,
@@ -34,7 +35,7 @@ pub(super) fn of_shape(
     })
 }
 
-/// Without a shape it has no value.
+/// Creates the metric. Without a shape it has no value.
 fn build(context: &Context) -> Box<dyn Metric> {
     let shape = read_sides(context.option).map(Shape::new);
     FreeOverTime::boxed(context.grid, 1.0, move |free| {

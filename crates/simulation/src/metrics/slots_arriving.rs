@@ -1,8 +1,8 @@
-//! Slots as jobs find them: how many boxes of a shape can be placed side by side when a job
-//! arrives, in the mean.
+//! Slots that jobs find: the mean number of boxes of a shape that can be placed side by side when a
+//! job arrives.
 //!
-//! `slots` counts at each change of the occupancy. Here every fourth job is enough, and takes an
-//! eighth of the time.
+//! `slots` counts at each change of the occupancy. Here, counting at every fourth job is enough,
+//! and takes an eighth of the time.
 
 use pavior_answers::{Shape, slots};
 use pavior_kernel::Time;
@@ -13,7 +13,7 @@ use super::slots::{BUDGET, SPEC as SLOTS};
 use super::{Context, Metric, MetricSpec};
 use crate::{Fact, Interest, Observer};
 
-/// One job of so many.
+/// Counts at one of this many jobs.
 const EVERY: u64 = 4;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
@@ -25,10 +25,10 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
 };
 
 struct SlotsArriving {
-    /// None where the metric was asked for without a shape: it has no value then.
+    /// `None` if the metric was requested without a shape; then it has no value.
     shape: Option<Shape>,
     free: Occupancy,
-    /// Of the free nodes, once it was counted.
+    /// The count for the free nodes, once it was computed.
     count: Option<f64>,
     mean: Mean,
 }

@@ -18,25 +18,25 @@ pub(super) struct TimeAverage {
 }
 
 impl TimeAverage {
-    /// Averages start here; the level stays.
+    /// Restarts the average; the level stays.
     pub(super) fn restart(&mut self, now: Time) {
         (self.since, self.from, self.integral) = (now, now, 0.0);
     }
 
-    /// The level changes by `step`.
+    /// Changes the level by `step`.
     #[inline]
     pub(super) fn step(&mut self, now: Time, step: f64) {
         self.set(now, self.level + step);
     }
 
-    /// The level becomes `level`.
+    /// Sets the level.
     #[inline]
     pub(super) fn set(&mut self, now: Time, level: f64) {
         self.integral += self.level * now.since(self.since).ticks();
         (self.since, self.level) = (now, level);
     }
 
-    /// The average up to `now`; none if no time has passed.
+    /// Returns the average up to `now`, or `None` if no time has passed.
     pub(super) fn value(&self, now: Time) -> Option<f64> {
         let span = now.since(self.from).ticks();
         let integral = self.integral + self.level * now.since(self.since).ticks();
@@ -44,10 +44,10 @@ impl TimeAverage {
     }
 }
 
-/// The time average of what running jobs hold, over a whole.
+/// The time average of a quantity held by running jobs, over a whole.
 pub(super) struct HeldOverTime<F> {
     whole: f64,
-    /// What a job with a placement holds.
+    /// Returns the quantity that a job with a placement holds.
     of: F,
     held: TimeAverage,
     end: Time,
@@ -83,11 +83,11 @@ impl<F: Fn(&Job, &Placement) -> f64 + Send> Metric for HeldOverTime<F> {
     }
 }
 
-/// The time average of something that is looked up in the free nodes, over a whole. It is looked up
-/// anew whenever they change.
+/// The time average of a quantity that is computed from the free nodes, over a whole. It is
+/// computed again whenever they change.
 pub(super) struct FreeOverTime<F> {
     whole: f64,
-    /// None where it does not apply, whatever is free.
+    /// Returns `None` if the quantity does not apply, regardless of the free nodes.
     of: F,
     level: TimeAverage,
     applies: bool,

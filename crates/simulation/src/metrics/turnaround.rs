@@ -1,4 +1,4 @@
-//! Turnaround: departure less arrival, averaged over completed jobs.
+//! Turnaround: departure minus arrival, averaged over completed jobs.
 
 use super::mean::MeanOf;
 use super::{MetricSpec, Unit};

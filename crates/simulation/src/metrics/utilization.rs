@@ -1,4 +1,4 @@
-//! Utilisation: the time average of the nodes requested by running jobs, over the machine's nodes.
+//! Utilization: the time average of the nodes requested by running jobs, over the machine's nodes.
 
 use super::time_average::HeldOverTime;
 use super::{MetricSpec, Unit};

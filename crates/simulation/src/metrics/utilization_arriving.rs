@@ -1,7 +1,7 @@
-//! Utilisation from the first arrival to the last.
+//! Utilization from the first arrival to the last.
 //!
-//! When no job arrives any more, a machine empties, and how long its last jobs take has little to
-//! do with the others. In an average over a whole log that time counts as much as any other.
+//! When no more jobs arrive, a machine empties, and the time that its last jobs take has little to
+//! do with the others. In an average over a whole log, that period counts as much as any other.
 
 use pavior_kernel::Time;
 
@@ -16,7 +16,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
     ..utilization::SPEC
 };
 
-/// A time average, as it was when the latest job arrived.
+/// A time average, as of the latest arrival.
 struct WhileJobsArrive {
     metric: Box<dyn Metric>,
     value: Option<f64>,

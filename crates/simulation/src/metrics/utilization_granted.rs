@@ -1,4 +1,5 @@
-//! Utilisation by grant: as utilisation, with the nodes granted, internal fragmentation included.
+//! Utilization by grant: the same as utilization, but with granted nodes, including internal
+//! fragmentation.
 
 use super::time_average::HeldOverTime;
 use super::{MetricSpec, Unit};

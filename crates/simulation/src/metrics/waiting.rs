@@ -1,4 +1,4 @@
-//! Waiting: start less arrival, averaged over completed jobs.
+//! Waiting: start minus arrival, averaged over completed jobs.
 
 use super::mean::MeanOf;
 use super::{MetricSpec, Unit};

@@ -1,4 +1,4 @@
-//! Waiting of the jobs of some sizes: `waiting_of:5-32` is that of jobs of 5 to 32 nodes.
+//! Waiting of jobs of some sizes: `waiting_of:5-32` is the waiting of jobs with 5 to 32 nodes.
 
 use std::ops::RangeInclusive;
 
@@ -26,7 +26,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
     },
 };
 
-/// The metric of a range of sizes.
+/// Returns the metric for a range of sizes.
 pub(super) fn of_sizes(text: &str) -> Result<&'static MetricSpec, BadName> {
     match sizes(text) {
         Some(sizes) => {
@@ -41,7 +41,7 @@ pub(super) fn of_sizes(text: &str) -> Result<&'static MetricSpec, BadName> {
     }
 }
 
-/// The sizes that a text says, ends included.
+/// Reads a range of sizes, including its ends.
 fn sizes(text: &str) -> Option<RangeInclusive<u32>> {
     let whole = |text: &str| {
         let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

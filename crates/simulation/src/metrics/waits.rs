@@ -1,14 +1,14 @@
 //! The waiting times of completed jobs of a size class, for their maximum and percentiles.
 //!
 //! Size classes are shares of the machine: small jobs use at most 1/64 of its nodes, large ones
-//! more than 1/8, medium ones what is between. On 16x16 that is up to 4, up to 32, and above.
+//! more than 1/8, and medium ones are in between. On 16x16 that is up to 4, up to 32, and above.
 
 use pavior_kernel::Time;
 
 use super::{Context, Metric};
 use crate::{Fact, Interest, Observer};
 
-/// Which jobs count.
+/// The jobs that count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     All,
@@ -29,7 +29,7 @@ impl Class {
     }
 }
 
-/// The waiting times of a class, and which of them is the metric.
+/// The waiting times of a class, and the percentile that is the metric.
 pub(super) struct Waits {
     context: Context,
     class: Class,
@@ -38,7 +38,8 @@ pub(super) struct Waits {
 }
 
 impl Waits {
-    /// The least wait that `percent` of the jobs of a class do not exceed (nearest rank).
+    /// Creates the metric: the least wait that `percent` of the jobs of a class do not exceed
+    /// (nearest rank).
     pub(super) fn percentile(context: &Context, class: Class, percent: u64) -> Box<dyn Metric> {
         Box::new(Waits { context: *context, class, percent, ticks: Vec::new() })
     }

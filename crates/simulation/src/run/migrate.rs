@@ -1,4 +1,4 @@
-//! Running jobs move, and end later for it.
+//! Moves of running jobs, which then end later.
 
 use pavior_allocation::Placement;
 use pavior_answers::Move;
@@ -7,7 +7,8 @@ use super::{DEPARTURES, Departure, Simulation};
 use crate::{Endless, Fact, RunError};
 
 impl Simulation<'_, '_, '_> {
-    /// Moves running jobs so that the oldest waiting job fits, if that pays; false if none moves.
+    /// Moves running jobs so that the oldest waiting job fits, if that is worth its price. Returns
+    /// false if none moves.
     pub(super) fn make_room(&mut self) -> Result<bool, RunError> {
         let Some(mover) = &mut self.mover else { return Ok(false) };
         let Some(moves) = mover.plan(self.now, &mut self.dispatcher) else { return Ok(false) };
@@ -26,7 +27,7 @@ impl Simulation<'_, '_, '_> {
         let job = &self.dispatcher.running().get(step.job).expect(RUNS).job;
         let late = Endless::Overflow { job: job.number, what: "end" };
         let end = mover.postpone(step.job, price).ok_or(late)?;
-        // Schedulers know what it pays.
+        // Schedulers know the price.
         self.dispatcher.estimate_anew(step.job, job.estimate.saturating_add(price));
         let machine = self.dispatcher.machine();
         let (to, free) = (machine.placement(step.job).expect("it was just moved"), machine.free());

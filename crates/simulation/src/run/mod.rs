@@ -26,18 +26,19 @@ use slice::SliceWatch;
 /// Departures come first in an instant.
 const DEPARTURES: u8 = 0;
 
-/// The end of a job that was started as number `start` of the run's starts and moves; a job that
+/// The end of a job that was started as number `start` of the run's starts and moves. A job that
 /// fails and starts again, or that moves, makes its earlier departure void.
 struct Departure {
     job: JobId,
     start: u64,
 }
 
-/// Runs a simulation to its end, within the usual [`Bounds`]; [`Setup::simulation`] has settings.
+/// Runs a simulation to its end, within the usual [`Bounds`]. [`Setup::simulation`] offers
+/// settings.
 ///
 /// # Errors
-/// If strategy, machine and network do not go together, the network deadlocks, the scheduler starts
-/// a job that cannot start, strategy or scheduler fail, or the run reaches a bound.
+/// If strategy, machine and network are incompatible, the network deadlocks, the scheduler starts a
+/// job that cannot start, strategy or scheduler fail, or the run reaches a bound.
 pub fn run(
     setup: &Setup,
     inputs: Inputs<'_>,
@@ -46,13 +47,13 @@ pub fn run(
     Simulation::new(setup, inputs, observers)?.run(&Stop::default())
 }
 
-/// A run that is stepped by its caller, who may decide in the scheduler's place.
+/// A run that is stepped by its caller, who may decide instead of the scheduler.
 ///
 /// [`Simulation::advance`] goes to the next instant at which the queue or the machine has changed.
-/// Then jobs are started. [`Simulation::schedule`] starts what the scheduler says,
-/// [`Simulation::start`] what the caller says. [`Simulation::decide`] asks the scheduler, and
-/// leaves the start to the caller. At the end [`Simulation::finish`] gives the outcome. A run is
-/// `Send`.
+/// Then jobs are started: [`Simulation::schedule`] starts the jobs that the scheduler chooses,
+/// [`Simulation::start`] one that the caller chooses. [`Simulation::decide`] asks the scheduler,
+/// and leaves the start to the caller. At the end [`Simulation::finish`] returns the outcome. A run
+/// is `Send`.
 ///
 /// ```
 /// use pavior_kernel::Time;
@@ -77,9 +78,9 @@ pub struct Simulation<'a, 'o, 'i> {
     now: Time,
     ending: Ending,
     warmup: u64,
-    /// Whether the instant `now` still has to be closed: its messages created.
+    /// True if the instant `now` must still be closed by creating its messages.
     open: bool,
-    /// Jobs whose last message is delivered at the present instant.
+    /// Jobs whose last message is delivered at the current instant.
     finished: Vec<JobId>,
     dispatcher: Dispatcher,
     slice: SliceWatch,
@@ -89,7 +90,7 @@ pub struct Simulation<'a, 'o, 'i> {
     traffic: Option<Traffic>,
     mover: Option<Mover>,
     watch: Watch,
-    /// The number of starts and moves so far, and, where nodes fail or jobs move, the latest of
+    /// The number of starts and moves so far, and, if nodes fail or jobs move, the latest one of
     /// each running job.
     starts: u64,
     live: FxHashMap<JobId, u64>,
@@ -102,10 +103,11 @@ pub struct Simulation<'a, 'o, 'i> {
 }
 
 impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
-    /// A run before its first instant.
+    /// Creates a run before its first instant.
     ///
     /// # Errors
-    /// If strategy, machine and network do not go together.
+    ///
+    /// If strategy, machine and network are incompatible.
     pub fn new(
         setup: &Setup,
         inputs: Inputs<'i>,
@@ -158,17 +160,18 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         Ok(simulation)
     }
 
-    /// The same run within other bounds.
+    /// Sets other bounds for the run.
     #[must_use]
     pub fn within(mut self, bounds: Bounds) -> Self {
         self.watch = Watch::new(bounds, self.ending);
         self
     }
 
-    /// Goes on to the end, as the scheduler says.
+    /// Runs to the end, with the decisions of the scheduler.
     ///
     /// # Errors
-    /// As [`run`]; [`RunError::Stopped`] at the first instant after `stop` is set.
+    ///
+    /// As for [`run`]; [`RunError::Stopped`] at the first instant after `stop` is set.
     pub fn run(mut self, stop: &Stop) -> Result<Outcome, RunError> {
         while self.advance(stop)? {
             self.schedule()?;
@@ -176,10 +179,11 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         Ok(self.finish())
     }
 
-    /// Goes to the next instant at which the queue or the machine changes, and makes its changes;
-    /// false if the run is over. No job is started yet.
+    /// Advances to the next instant at which the queue or the machine changes, and makes its
+    /// changes. Returns false if the run is over. Starts no job.
     ///
     /// # Errors
+    ///
     /// If the network deadlocks, `stop` is set, the run reaches a bound, or the strategy fails.
     pub fn advance(&mut self, stop: &Stop) -> Result<bool, RunError> {
         let goes_on = self.step(stop)?;
@@ -208,7 +212,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
                 }
             }
             if only_messages && self.finished.is_empty() {
-                // Only messages have moved. Schedulers are asked about changes of queue and
+                // Only messages have moved. Schedulers are asked only after changes of queue and
                 // machine.
                 self.send();
                 continue;
@@ -226,10 +230,11 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         Ok(false)
     }
 
-    /// Starts jobs as the scheduler says, until it says no more; running jobs move where that lets
-    /// it say more.
+    /// Starts the jobs that the scheduler chooses, until it chooses no more. Running jobs move if
+    /// that lets it choose more.
     ///
     /// # Errors
+    ///
     /// If it starts a job that cannot start, or scheduler or strategy fail.
     pub fn schedule(&mut self) -> Result<(), RunError> {
         loop {
@@ -242,10 +247,11 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         }
     }
 
-    /// What the scheduler says is to start next, if anything. It has not started yet: the caller
+    /// Returns the job that the scheduler would start next, if any. It is not started: the caller
     /// starts that job, there or elsewhere, before the scheduler is asked again.
     ///
     /// # Errors
+    ///
     /// If scheduler or strategy fail.
     pub fn decide(&mut self) -> Result<Option<Start>, RunError> {
         let decision = self.dispatcher.decide(self.now, &mut self.observers)?;
@@ -258,7 +264,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         Ok(Some(decision.named().clone()))
     }
 
-    /// Whether the run gets on, now that an instant is over.
+    /// Checks that the run makes progress, after an instant is over.
     fn settle(&mut self) -> Result<(), RunError> {
         let changes = self.faults.as_mut().and_then(Faults::next_time).is_some()
             || !self.dispatcher.calendar().is_empty();
@@ -267,7 +273,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         Ok(self.watch.settled(self.completed, running, queue, !changes, attempts)?)
     }
 
-    /// Averages start here.
+    /// Starts averages from here.
     fn count_anew(&mut self) {
         if let Some(traffic) = &mut self.traffic {
             traffic.count_anew(self.now);
@@ -275,15 +281,15 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         self.observers.tell(&Fact::CountingStarts);
     }
 
-    /// Running jobs create what they can send.
+    /// Creates the messages that running jobs can send.
     fn send(&mut self) {
         if let Some(traffic) = &mut self.traffic {
             traffic.create(self.now);
         }
     }
 
-    /// The next time at which anything happens; jobs whose last message is delivered then are put
-    /// into `finished`.
+    /// Returns the next time at which anything happens. Jobs whose last message is delivered then
+    /// are put into `finished`.
     fn next_instant(&mut self) -> Result<Option<Time>, RunError> {
         let own = self.next_own();
         if let Some(traffic) = &mut self.traffic {
@@ -294,8 +300,8 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         Ok([own, fault].into_iter().flatten().min())
     }
 
-    /// The time of the next departure or arrival that is known. While jobs wait, also that at which
-    /// a reservation ahead begins or ends.
+    /// Returns the time of the next known departure or arrival. While jobs wait, also the time at
+    /// which an advance reservation begins or ends.
     fn next_own(&mut self) -> Option<Time> {
         let arrival = self.jobs.peek().map(|job| job.arrival);
         let waits = !self.dispatcher.queue().is_empty();

@@ -1,14 +1,14 @@
-//! Whether a slice could be placed, whenever the machine has changed.
+//! Tests if a slice could be placed, whenever the machine has changed.
 
 use pavior_mesh::Request;
 
 use super::Simulation;
 use crate::Fact;
 
-/// The slice that is watched, and the last answers.
+/// The watched slice, and the last answers.
 pub(super) struct SliceWatch {
     slice: Option<Request>,
-    /// The machine's counters of changes and of changes of health at the last question.
+    /// The machine's counters of changes and of health changes at the last question.
     asked: Option<(u64, u64)>,
     alone: bool,
 }
@@ -20,7 +20,7 @@ impl SliceWatch {
 }
 
 impl Simulation<'_, '_, '_> {
-    /// Tells observers whether the slice could be placed, if the machine has changed. Forks of the
+    /// Informs observers if the slice could be placed, when the machine has changed. Forks of the
     /// machine are asked, so that nothing in the run depends on it.
     pub(super) fn watch_slice(&mut self) {
         let Some(slice) = self.slice.slice else { return };

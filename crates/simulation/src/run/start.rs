@@ -1,4 +1,4 @@
-//! A job starts.
+//! The start of a job.
 
 use pavior_kernel::Time;
 use pavior_scheduling::{Start, Started};
@@ -10,11 +10,12 @@ use crate::traffic::Traffic;
 use crate::{Fact, RunError};
 
 impl Simulation<'_, '_, '_> {
-    /// Starts a job that waits.
+    /// Starts a waiting job.
     ///
     /// # Errors
-    /// If there is none at that place of the queue, it does not fit now, or it would end later than
-    /// can be told; nothing has changed then.
+    ///
+    /// If there is none at that index of the queue, it does not fit now, or its end is too late to
+    /// be represented. Nothing has changed then.
     pub fn start(&mut self, start: Start) -> Result<(), RunError> {
         let decision = self.dispatcher.choose(self.now, start)?;
         let length = match decision.job().service {

@@ -1,4 +1,4 @@
-//! What a caller that steps a run sees of it.
+//! The state of a run that a stepping caller can read.
 
 use pavior_allocation::Machine;
 use pavior_kernel::Time;
@@ -8,53 +8,53 @@ use super::Simulation;
 use crate::{Fact, Outcome};
 
 impl Simulation<'_, '_, '_> {
-    /// The present instant.
+    /// Returns the current time.
     pub fn now(&self) -> Time {
         self.now
     }
 
-    /// The jobs that wait.
+    /// Returns the waiting jobs.
     pub fn queue(&self) -> &Queue {
         self.dispatcher.queue()
     }
 
-    /// The jobs that hold nodes.
+    /// Returns the jobs that hold nodes.
     pub fn running(&self) -> &Running {
         self.dispatcher.running()
     }
 
-    /// The machine.
+    /// Returns the machine.
     pub fn machine(&self) -> &Machine {
         self.dispatcher.machine()
     }
 
-    /// Whether jobs are still to arrive or to depart: else nothing but failures and repairs of
-    /// nodes is to come.
+    /// Returns true if jobs are still to arrive or to depart. Otherwise only failures and repairs
+    /// of nodes are to come.
     pub fn goes_on(&mut self) -> bool {
         !self.running().is_empty() || self.jobs.peek().is_some()
     }
 
-    /// Jobs that have departed.
+    /// Returns the number of jobs that have departed.
     pub fn completed(&self) -> u64 {
         self.completed
     }
 
-    /// What a scheduler sees of the machine: every question asked there is an attempt.
+    /// Returns the scheduler's view of the machine. Every question asked there is an attempt.
     pub fn view(&mut self) -> MachineView<'_> {
         self.dispatcher.view(self.now, &mut self.observers)
     }
 
-    /// Whether the job at a place of the queue could start now; false where the queue has no such
-    /// place. An attempt, as when a scheduler asks.
+    /// Returns true if the job at an index of the queue could start now, and false if the index
+    /// does not exist. This is an attempt, as when a scheduler asks.
     pub fn can_start(&mut self, index: usize) -> bool {
         let Some(job) = self.queue().get(index).cloned() else { return false };
         self.view().can_start(&job).is_ok()
     }
 
-    /// Tells observers that the run is over, and how it ended.
+    /// Informs observers that the run is over, and returns its outcome.
     pub fn finish(mut self) -> Outcome {
         if self.completed < self.warmup {
-            // The warm-up never ended: nothing counts.
+            // The warm-up never ended, so nothing counts.
             self.count_anew();
         }
         if let Some(totals) = self.traffic.as_mut().and_then(|traffic| traffic.totals(self.now)) {

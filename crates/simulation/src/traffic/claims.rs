@@ -1,9 +1,9 @@
-//! Which running jobs could meet on the network.
+//! Running jobs that could meet on the network.
 
 use pavior_mesh::Grid;
 use pavior_network::Footprint;
 
-/// Whom a job may meet.
+/// The jobs that a job may meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Met {
     /// The job in this slot.
@@ -11,23 +11,24 @@ pub(super) enum Met {
     AllJobs,
 }
 
-/// The links that running jobs claim, and for whom.
+/// The links that running jobs claim, and the jobs that claim them.
 pub(super) struct Claims {
-    /// Jobs that claim a link, and the last that did; empty until one does.
+    /// The number of jobs that claim each link, and the last one that did. Empty until a job claims
+    /// one.
     links: Vec<(u32, u32)>,
     bound: usize,
-    /// Running jobs that claim everything.
+    /// The number of running jobs that claim everything.
     everywhere: u32,
 }
 
 impl Claims {
-    /// Of a machine without jobs.
+    /// Creates the claims of a machine without jobs.
     pub(super) fn new(grid: &Grid) -> Claims {
         Claims { links: Vec::new(), bound: Footprint::bound(grid), everywhere: 0 }
     }
 
-    /// A job starts: the links that it claims, `None` for all. Tells `met` of jobs that it may
-    /// meet: of all that were alone, perhaps of others too. Returns whether it is alone.
+    /// Claims the links of a job that starts; `None` claims all. Calls `met` with the jobs that it
+    /// may meet: all that were alone, perhaps others too. Returns true if the job is alone.
     pub(super) fn claim(
         &mut self,
         slot: u32,
@@ -52,8 +53,8 @@ impl Claims {
         alone
     }
 
-    /// Whether a job that claims these links has them for itself. If so, the next that claims one
-    /// of them meets it, whichever job claimed them after it and has ended since.
+    /// Returns true if a job that claims these links is the only one. If so, the next job that
+    /// claims one of them meets it, even if other jobs have claimed them since and ended.
     pub(super) fn is_alone(&mut self, slot: u32, links: &[u32]) -> bool {
         let alone =
             self.everywhere == 0 && links.iter().all(|&link| self.links[link as usize].0 == 1);
@@ -65,7 +66,7 @@ impl Claims {
         alone
     }
 
-    /// A job is over.
+    /// Gives up the links of a job that is over.
     pub(super) fn give_up(&mut self, links: Option<&[u32]>) {
         match links {
             Some(links) => links.iter().for_each(|&link| self.links[link as usize].0 -= 1),

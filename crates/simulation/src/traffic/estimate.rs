@@ -1,22 +1,21 @@
-//! Jobs whose messages are not simulated while others run: a mean-value model of the links that
-//! they share.
+//! A mean-value model of shared links, for jobs whose messages are not simulated while others run.
 //!
-//! What a job takes alone is simulated once ([`Trials`]): T cycles an iteration, with a mean
-//! latency of l. A message waits at each link on its way for those of other jobs, as at a queue
-//! with one server and Poisson arrivals (Pollaczek and Khinchine): w = R / (1 - U) cycles. U is the
-//! share of time in which others hold the link. R is the sum of m h^2 / 2P over the other jobs.
-//! Each sends m messages an iteration, which hold the link for h cycles ([`LinkHolds`]). Its pace P
-//! is the time of an iteration and the pause behind it. With d the mean wait of a message over its
-//! whole way, an iteration takes T (1 + d / l).
+//! The time that a job takes alone is simulated once ([`Trials`]): T cycles per iteration, with a
+//! mean latency of l. A message waits at each link on its way for those of other jobs, as in a
+//! queue with one server and Poisson arrivals (Pollaczek and Khinchine): w = R / (1 - U) cycles. U
+//! is the share of time in which others hold the link. R is the sum of m h^2 / 2P over the other
+//! jobs. Each sends m messages per iteration, which hold the link for h cycles ([`LinkHolds`]). Its
+//! pace P is the time of an iteration and the pause after it. With d the mean wait of a message
+//! over its whole way, an iteration takes T (1 + d / l).
 //!
-//! P depends on d, and so on the P of other jobs. Whenever a job starts or ends, each job is given
-//! a new pace once, in the order of slots, from the paces that the others have then. A change of
-//! less than a thousandth is left out. What a job has done by then stays done. A job that shares no
-//! link, or only with jobs that do not communicate, runs exactly as in the network.
+//! P depends on d, and therefore on the P of other jobs. Whenever a job starts or ends, each job
+//! gets a new pace once, in the order of slots, from the current paces of the others. A change of
+//! less than a thousandth is ignored. The work done so far is kept. A job that shares no link, or
+//! only with jobs that do not communicate, runs exactly as in the network.
 //!
 //! The pace of a job changes only if a job that shares a link with it starts, ends or changes its
-//! own pace. No other job is looked at. Cost of a start or an end: O(running jobs), and O(links
-//! crossed by those that are looked at).
+//! own pace. No other job is updated. Cost of a start or an end: O(running jobs), and O(links
+//! crossed by the updated ones).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -34,10 +33,10 @@ use super::holds::KnownHolds;
 use super::iterations::Trials;
 use super::{NetworkSetup, Seen};
 
-/// Others are taken to leave a link free for a twentieth of the time at least.
+/// Others are assumed to leave a link free for at least a twentieth of the time.
 const MOST_BUSY: f64 = 0.95;
 
-/// Changes of pace by less than this share are left out.
+/// Changes of pace by less than this share are ignored.
 const LEAST_CHANGE: f64 = 1e-3;
 
 /// All running jobs.
@@ -51,20 +50,20 @@ pub(crate) struct Estimate {
     seen: Seen,
     routes: Option<IterationRoutes>,
     failed: Option<Deadlock>,
-    /// By number of channel.
+    /// Indexed by channel number.
     links: Vec<Link>,
     jobs: Vec<Option<Runner>>,
-    /// By slot: whether others keep a link of the job more or less busy than when it was given its
+    /// For each slot, true if the use of a link of the job by others has changed since it got its
     /// pace.
     stale: Vec<bool>,
     free_slots: Vec<u32>,
-    /// When jobs end, by slot; entries of jobs whose pace has changed since are void.
+    /// The ends of jobs, by slot. Entries of jobs whose pace has changed since are void.
     ends: BinaryHeap<Reverse<(Time, u32)>>,
-    /// When jobs have started or ended since the paces were set.
+    /// The time when jobs have started or ended since the paces were set.
     changed: Option<Time>,
 }
 
-/// How busy a link is kept, in whole numbers, so that what is added can be taken away again.
+/// The use of a link, in integers, so that additions can be reversed exactly.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Busy {
     /// U, in units of 2^-32.
@@ -81,7 +80,7 @@ impl Busy {
         }
     }
 
-    /// The cycles that a message waits.
+    /// Returns the number of cycles that a message waits.
     fn wait(self) -> f64 {
         let share = self.share as f64 / (1u64 << 32) as f64;
         let residual = self.residual as f64 / f64::from(1 << 16);
@@ -109,7 +108,7 @@ struct Link {
 }
 
 impl Link {
-    /// A job keeps it busy otherwise than before.
+    /// Changes the use of the link by a job.
     fn change(&mut self, slot: u32, [before, after]: [Busy; 2], stale: &mut [bool]) {
         self.busy -= before;
         self.busy += after;
@@ -122,14 +121,14 @@ impl Link {
 /// A link that a job's messages cross.
 struct Crossed {
     hold: LinkHolds,
-    /// How busy the job keeps it at its pace.
+    /// The use of the link by the job at its pace.
     busy: Busy,
 }
 
-/// A job that runs.
+/// A running job.
 struct Runner {
     id: JobId,
-    /// What an exchange takes if the job is alone.
+    /// The history of an exchange if the job is alone.
     exchange_alone: History,
     pause: Time,
     rest: Time,
@@ -137,13 +136,13 @@ struct Runner {
     /// Iterations left at `since`.
     left: f64,
     since: Time,
-    /// Cycles of an iteration and the pause behind it.
+    /// Cycles of an iteration and the pause after it.
     pace: f64,
     end: Time,
 }
 
 impl Runner {
-    /// Its pace if it is alone.
+    /// Returns its pace if it is alone.
     fn pace_alone(&self) -> f64 {
         (self.exchange_alone.length.0 + self.pause.0) as f64
     }
@@ -152,7 +151,7 @@ impl Runner {
     fn change(&mut self, now: Time, pace: f64) {
         let done = now.since(self.since).ticks() / self.pace;
         if done >= self.left {
-            // Its iterations are over: only `rest` is left, in which it computes.
+            // Its iterations are over; only `rest` remains, in which it computes.
             return;
         }
         self.left -= done;
@@ -194,7 +193,7 @@ impl Estimate {
         self.routes.as_ref()
     }
 
-    /// See [`Traffic::advance`](super::Traffic::advance).
+    /// Advances the network. See [`Traffic::advance`](super::Traffic::advance).
     pub(super) fn advance(
         &mut self,
         until: Option<Time>,
@@ -225,7 +224,7 @@ impl Estimate {
         Ok(if finished.is_empty() { until } else { self.changed })
     }
 
-    /// See [`Traffic::start`](super::Traffic::start).
+    /// Starts a job. See [`Traffic::start`](super::Traffic::start).
     pub(super) fn start(&mut self, now: Time, job: &Job, placement: &Placement) -> bool {
         self.routes = None;
         let runner = self.runner(now, job, placement).unwrap_or_else(|deadlock| {
@@ -277,7 +276,7 @@ impl Estimate {
         Ok(Some(Runner { id, exchange_alone, pause, rest, links, left, since, pace, end }))
     }
 
-    /// Notes how busy a job keeps its links at its pace.
+    /// Records the use of links by a job at its pace.
     fn mark(&mut self, slot: u32, job: &mut Runner) {
         for Crossed { hold, busy } in &mut job.links {
             let before = std::mem::replace(busy, Busy::of(hold, job.pace));
@@ -287,7 +286,7 @@ impl Estimate {
         }
     }
 
-    /// Gives new paces to all jobs that may have another, if jobs have started or ended.
+    /// Updates the paces of all jobs whose pace may have changed, if jobs have started or ended.
     fn set_paces(&mut self) {
         let Some(now) = self.changed.take() else { return };
         for slot in 0..self.jobs.len() {
@@ -307,18 +306,18 @@ impl Estimate {
         }
     }
 
-    /// The pace of a job beside the others.
+    /// Returns the pace of a job next to the others.
     fn pace(&self, job: &Runner) -> f64 {
         let mut waits = 0.0;
         for Crossed { hold, busy } in &job.links {
             let mut others = self.links[hold.link.index()].busy;
             others -= *busy;
-            // Most links are the job's own.
+            // Most links are used only by the job.
             if others.residual > 0 {
                 waits += hold.messages as f64 * others.wait();
             }
         }
-        // The mean wait over the mean latency: both means are over the same messages.
+        // The mean wait over the mean latency. Both means are over the same messages.
         let slower = waits / (job.exchange_alone.totals.latency as f64).max(1.0);
         job.pace_alone() + job.exchange_alone.length.ticks() * slower
     }
@@ -332,8 +331,8 @@ mod tests {
     use super::super::{Contention, Histories};
     use super::*;
 
-    /// When torn jobs end, of which one starts every 500 cycles on nodes of the list. `all` looks
-    /// at each job whenever one starts or ends.
+    /// Returns the ends of scattered jobs, one of which starts every 500 cycles on nodes of the
+    /// list. With `all`, every job is updated whenever one starts or ends.
     fn ends(grid: Grid, nodes: &[NodeId], all: bool) -> Vec<(Time, JobId)> {
         let setup = NetworkSetup {
             engine: EngineKind::Worm,

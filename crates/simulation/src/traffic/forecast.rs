@@ -1,8 +1,8 @@
-//! What schedulers are told beforehand: how much longer a job takes on some nodes than in its box.
+//! Predictions for schedulers: the growth of a job's run time on some nodes relative to its box.
 //!
-//! An iteration of the job's pattern is simulated on those nodes, and in the box that the job asks
-//! for, each alone on the machine ([`Trials`]). The ratio of the two times is weighted by the share
-//! of the job that is communication. Other jobs in the way are not foreseen. Only the estimate of
+//! An iteration of the job's pattern is simulated on those nodes, and in the box that the job
+//! requests, each alone on the machine ([`Trials`]). The ratio of the two times is weighted by the
+//! job's share of communication. Contention with other jobs is not predicted. Only the estimate of
 //! the run time is used, which schedulers know.
 
 use pavior_allocation::Placement;
@@ -25,18 +25,18 @@ pub(crate) struct Forecast {
     grid: Grid,
     seed: u64,
     replication: u64,
-    /// Made for the first question.
+    /// Created for the first question.
     trials: Option<Box<Trials>>,
-    /// Cycles of an iteration in the box that is asked for and on what is granted, by both. Only
-    /// where the pattern draws nothing for a job.
+    /// Cycles of an iteration in the requested box and on the granted nodes, by both. Only used if
+    /// the pattern draws nothing for a job.
     known: FxHashMap<(Request, Box<[Cuboid]>), Cycles>,
 }
 
-/// What an iteration takes.
+/// The times of an iteration.
 #[derive(Clone, Copy, Debug)]
 struct Cycles {
     asked: u64,
-    /// None if the messages wait for each other in a circle.
+    /// `None` if the messages wait for each other in a cycle.
     granted: Option<u64>,
 }
 
@@ -46,7 +46,7 @@ impl Forecast {
         Forecast { setup, grid, seed, replication, trials: None, known: FxHashMap::default() }
     }
 
-    /// None if the job sends nothing, or its pattern has no iteration.
+    /// Returns the cycles of a job, or `None` if it sends nothing, or its pattern has no iteration.
     fn cycles(&mut self, job: &Job, placement: &Placement) -> Option<Cycles> {
         supports_iterations(&self.setup.plan.pattern).ok()?;
         let request = job.request.with_freedom(None);
@@ -75,7 +75,8 @@ impl Forecast {
         Some(cycles)
     }
 
-    /// The cycles of an iteration; `Ok(None)` if it never ends, an error if nothing is sent.
+    /// Returns the cycles of an iteration, `Ok(None)` if it never ends, or an error if nothing is
+    /// sent.
     fn try_out(&mut self, layout: &Layout, draw: &Stream) -> Result<Option<u64>, NothingSent> {
         let Forecast { trials, setup, grid, .. } = self;
         let trials = Trials::kept(trials, setup, *grid);
@@ -109,7 +110,7 @@ impl Prediction for Forecast {
         let Some(Cycles { asked, granted }) = self.cycles(job, placement) else { return 1.0 };
         let iterates = matches!(job.service, Service::Iterations(_));
         if !iterates && job.estimate.ticks() * share < asked as f64 {
-            // It is too short for an iteration.
+            // Its share is too short for an iteration.
             return 1.0;
         }
         let Some(granted) = granted else { return f64::INFINITY };

@@ -1,5 +1,5 @@
-//! What jobs saw that were alone on the network, so that the next of the kind need not be
-//! simulated.
+//! Histories of jobs that were alone on the network, so that later ones of the same kind need not
+//! be simulated.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,15 +10,15 @@ use rustc_hash::FxHashMap;
 
 use super::NetworkSetup;
 
-/// How long a job ran, and its messages.
+/// The duration of a job, and its messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct History {
     pub(super) length: Time,
     pub(super) totals: MessageTotals,
 }
 
-/// What the history of a job that is alone depends on, besides the network and what all jobs have
-/// in common.
+/// The data that determine the history of a job that is alone, in addition to the network and the
+/// settings common to all jobs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct HistoryKey {
     relative_layout: Box<[u32]>,
@@ -36,12 +36,12 @@ impl HistoryKey {
     }
 }
 
-/// The histories of jobs that were alone on the network: how long each took, and what its messages
-/// added up to.
+/// The histories of jobs that were alone on the network: the duration of each, and the totals of
+/// its messages.
 ///
-/// Clones share what they know, and any runs may share one, whatever their machines, patterns and
-/// settings: a history is a function of its key. So results do not depend on what was remembered,
-/// only the time that they take does.
+/// Clones share their contents, and any runs may share one, with different machines, patterns and
+/// settings: a history is a function of its key. Results therefore do not depend on the remembered
+/// histories; only the time they take does.
 #[derive(Clone, Default)]
 pub struct Histories(Arc<Mutex<FxHashMap<String, SharedCache>>>);
 
@@ -56,9 +56,10 @@ pub(super) struct HistoryCache {
 }
 
 impl Histories {
-    /// Those of a machine and network.
+    /// Returns the histories for a machine and network.
     pub(super) fn cache(&self, grid: &Grid, setup: &NetworkSetup) -> SharedCache {
-        // All that the time of a message depends on; the order of ranks is in the relative layout.
+        // Everything that affects the time of a message. The order of ranks is in the relative
+        // layout.
         let NetworkSetup { settings, plan, .. } = setup;
         let kind = format!("{grid} {settings:?} {plan:?}");
         lock(&self.0).entry(kind).or_default().clone()
@@ -66,7 +67,7 @@ impl Histories {
 }
 
 impl HistoryCache {
-    /// Most words of relative layouts that are kept: 16 MB.
+    /// The most words of relative layouts that are kept: 16 MB.
     const MOST_WORDS: usize = 1 << 22;
 
     pub(super) fn recall(cache: &SharedCache, key: &HistoryKey) -> Option<History> {
@@ -75,7 +76,7 @@ impl HistoryCache {
 
     pub(super) fn note(cache: &SharedCache, key: HistoryKey, history: History) {
         let mut kept = lock(cache);
-        // A fixed part for the rest of an entry.
+        // A fixed amount for the rest of an entry.
         let words = key.relative_layout.len() + 32;
         if kept.words + words <= Self::MOST_WORDS {
             kept.words += words;
@@ -85,7 +86,7 @@ impl HistoryCache {
     }
 }
 
-/// A thread that panicked while it held the lock left whole entries.
+/// Locks a mutex. A thread that panicked while it held the lock left complete entries.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

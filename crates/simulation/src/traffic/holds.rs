@@ -1,11 +1,11 @@
-//! How long jobs hold the links that their messages cross, with a memory.
+//! The times for which jobs hold the links that their messages cross, with a cache.
 //!
-//! On a machine without wraps, the links of a job that lies elsewhere in the same way are as far
-//! away as its nodes, and so are their numbers. The holds are the same.
+//! On a machine without wraps, if a job has the same layout at another place, its links are shifted
+//! as its nodes are, and so are their numbers. The holds are the same.
 //!
-//! Invariant: what is remembered is what [`LinkHolds::of`] would say.
+//! Invariant: a cached result is equal to the result of [`LinkHolds::of`].
 //!
-//! Cost: O(nodes + links) for a job whose like is known.
+//! Cost: O(nodes + links) for a job of a known kind.
 
 use pavior_kernel::Stream;
 use pavior_mesh::{Grid, NodeId};
@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use super::NetworkSetup;
 use super::histories::HistoryKey;
 
-/// Most links that are kept: 32 MB.
+/// The most links that are kept: 32 MB.
 const MOST_LINKS: usize = 1 << 20;
 
 /// The holds of the jobs of a network.
@@ -23,9 +23,9 @@ pub(super) struct KnownHolds {
     setup: NetworkSetup,
     grid: Grid,
     channels: Channels,
-    /// By how the nodes lie: the first node of the job that was looked at, and its links.
+    /// By relative layout of the nodes: the first node of the job that was computed, and its links.
     known: FxHashMap<HistoryKey, (NodeId, Box<[LinkHolds]>)>,
-    /// The links of all these.
+    /// The total number of these links.
     links: usize,
 }
 
@@ -34,8 +34,8 @@ impl KnownHolds {
         KnownHolds { setup: setup.clone(), grid, channels, known: FxHashMap::default(), links: 0 }
     }
 
-    /// The holds of a job in a layout, by number of link. The key says how its nodes lie; none if
-    /// the pattern draws something for each job.
+    /// Returns the holds of a job in a layout, by link number. The key describes the relative
+    /// layout of its nodes; it is `None` if the pattern draws something for each job.
     pub(super) fn of(
         &mut self,
         layout: &Layout,
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn what_is_remembered_is_what_would_be_found() {
-        // Only what draws nothing is kept, where all places are alike.
+        // Only patterns that draw nothing are cached, on machines where all places are alike.
         for (machine, pattern, kept) in [
             ("mesh:7x6x5", "near-neighbour", 2),
             ("mesh:7x6x5", "all-to-all", 2),

@@ -1,4 +1,4 @@
-//! What jobs take that are alone on the network, simulated on one that is empty.
+//! The duration of jobs that are alone on the network, simulated on an empty one.
 
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::Grid;
@@ -11,7 +11,7 @@ use super::NetworkSetup;
 use super::histories::{History, HistoryCache, HistoryKey, SharedCache};
 use super::layouts::Layouts;
 
-/// An empty network on which jobs are tried, and what is known of them.
+/// An empty network on which jobs are tried, with the known results.
 pub(super) struct Trials {
     setup: NetworkSetup,
     grid: Grid,
@@ -33,8 +33,8 @@ impl Trials {
         })
     }
 
-    /// The trials that are kept, made at the first need. The run's own network was made with these
-    /// settings.
+    /// Returns the stored trials, created at the first use. The run's own network was created with
+    /// the same settings.
     pub(super) fn kept<'t>(
         kept: &'t mut Option<Box<Trials>>,
         setup: &NetworkSetup,
@@ -44,8 +44,8 @@ impl Trials {
         kept.get_or_insert_with(|| Box::new(make()))
     }
 
-    /// How long a job in a layout takes alone, and its messages; none if it sends nothing. The
-    /// pattern draws what it draws from a copy of `draw`.
+    /// Returns the duration of a job in a layout alone, and its messages, or `None` if it sends
+    /// nothing. The pattern draws from a copy of `draw`.
     pub(super) fn history(
         &mut self,
         layout: &Layout,
@@ -69,8 +69,8 @@ impl Trials {
         Ok(Some(history))
     }
 
-    /// What the history of a job in a layout depends on. None if it depends on what was drawn, or
-    /// if no iteration is asked for.
+    /// Returns the key of the history of a job in a layout, or `None` if the history depends on
+    /// random draws or no iteration is requested.
     pub(super) fn key(
         &self,
         layout: &Layout,

@@ -1,4 +1,4 @@
-//! Where jobs have their ranks.
+//! The layouts of the ranks of jobs.
 
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, Request, orientations};
@@ -19,7 +19,7 @@ impl Layouts {
         Layouts { grid, order: setup.ranks, by_pattern }
     }
 
-    /// The layout of a job that was granted some parts.
+    /// Returns the layout of a job with these granted parts.
     pub(super) fn granted(&mut self, parts: &[Cuboid], request: &Request, draw: &Stream) -> Layout {
         let (nodes, shape) = (request.nodes, request.shape);
         match self.order {
@@ -28,8 +28,8 @@ impl Layouts {
         }
     }
 
-    /// The layout of a job in the box that it asks for, at the origin, turned only if it does not
-    /// fit otherwise; none if it asks for no box that fits.
+    /// Returns the layout of a job in the box that it requests, at the origin, turned only if it
+    /// does not fit otherwise. Returns `None` if it requests no box that fits.
     pub(super) fn asked(&mut self, request: &Request, draw: &Stream) -> Option<Layout> {
         let sides = orientations(request.shape?).find(|&sides| self.grid.fits(sides))?;
         Some(self.granted(&[Cuboid::new([0; 3], sides)], request, draw))

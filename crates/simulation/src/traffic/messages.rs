@@ -1,14 +1,14 @@
-//! Jobs that wait for their messages: the network beside the loop.
+//! Jobs that wait for their messages: the network next to the simulation loop.
 //!
-//! Neither side polls the other. The loop names the time of its own next event; the network goes on
-//! to that time, or to the first end of a job before it. Whatever happens then happens in the order
-//! of the model: deliveries, departures, arrivals, the scheduler, the creation of messages;
-//! requests and grants follow when the network goes on.
+//! Neither side polls the other. The loop passes the time of its own next event, and the network
+//! advances to that time, or to the first end of a job before it. Events of that instant are
+//! processed in the order of the model: deliveries, departures, arrivals, the scheduler, the
+//! creation of messages; requests and grants follow when the network advances.
 //!
-//! A job that shares no link with another ([`Footprint`]) sees nothing of the others. So the first
-//! of a kind tells when the next one ends, and what its messages add up to. The next one is not
-//! simulated at all, unless a job that may meet it starts before it has ended. Then it catches up
-//! first. Nothing is approximated.
+//! A job that shares no link with another ([`Footprint`]) is not affected by the others. The first
+//! job of a kind therefore determines the end of the next one and the totals of its messages. The
+//! next one is not simulated, unless a job that may meet it starts before it has ended. Then it
+//! catches up first. Nothing is approximated.
 //!
 //! ```text
 //!            no job near,            a job comes near
@@ -20,7 +20,7 @@
 //! ```
 //!
 //! A job that computes in between ([`Course`]) may be alone again whenever an exchange begins. If
-//! it is, all exchanges and pauses that it has left are recalled at once.
+//! it is, all its remaining exchanges and pauses are recalled at once.
 
 mod catch_up;
 mod start;
@@ -49,25 +49,25 @@ pub(crate) struct Messages {
     seed: u64,
     replication: u64,
     network: Network,
-    /// Where jobs are tried that compute in between; made for the first.
+    /// The network for trials of jobs that compute in between; created for the first one.
     trials: Option<Box<Trials>>,
     layouts: Layouts,
     events: NetworkEvents,
     seen: Seen,
-    /// Those of the job that started last, if they are to be told of.
+    /// The routes of the job that started last, if observers want them.
     routes: Option<IterationRoutes>,
-    /// By slot, which is the owner in the tags of messages.
+    /// Indexed by slot, which is the owner in the tags of messages.
     jobs: Vec<Option<Sender>>,
     free_slots: Vec<u32>,
-    /// Jobs that may have something to send in this instant.
+    /// Jobs that may have messages to send at this instant.
     ready: Vec<(JobId, u32)>,
-    /// When jobs that compute communicate again or end, by slot.
+    /// The times when computing jobs communicate again or end, by slot.
     wakes: BinaryHeap<Reverse<(Time, u32)>>,
     next_message: u64,
     totals: MessageTotals,
-    /// What happened when a job was tried.
+    /// The failure of a trial of a job.
     failed: Option<Deadlock>,
-    /// None if every job is simulated.
+    /// `None` if every job is simulated.
     alone: Option<Alone>,
 }
 
@@ -75,37 +75,37 @@ pub(crate) struct Messages {
 struct Sender {
     id: JobId,
     traffic: JobTraffic,
-    /// The links that it claims; none for all.
+    /// The links that it claims, or `None` for all.
     links: Option<Vec<u32>>,
     how: How,
-    /// What it does if it computes in between.
+    /// Its course, if it computes in between.
     course: Option<Box<Course>>,
 }
 
-/// How a job is carried through.
+/// The way in which a job is processed.
 enum How {
-    /// In the network, where it may meet others; or it computes.
+    /// In the network, where it may meet others, or computing.
     Shared,
     /// In the network, and alone so far.
     Watched { since: Time, totals: MessageTotals, key: HistoryKey },
-    /// Not in the network: its history is known.
+    /// Not in the network, because its history is known.
     Recalled { since: Time, history: History },
 }
 
-/// What is known of jobs that are alone.
+/// The data about jobs that are alone.
 struct Alone {
     claims: Claims,
     cache: SharedCache,
-    /// When recalled jobs end, by slot. Those that have caught up are still in it, void.
+    /// The ends of recalled jobs, by slot. Entries of jobs that have caught up are void.
     ends: BinaryHeap<Reverse<(Time, u32)>>,
 }
 
 impl Messages {
-    /// Jobs in boxes with more nodes than this times their own (and some more) count as meeting
-    /// every other: they nearly do, and their links are many.
+    /// Jobs in boxes with more nodes than this times their own (plus a constant) are assumed to
+    /// meet every other job. They nearly do, and they have many links.
     const MOST_SPREAD: u64 = 8;
 
-    /// A network without jobs.
+    /// Creates a network without jobs.
     pub(crate) fn new(
         setup: &NetworkSetup,
         grid: Grid,
@@ -114,8 +114,8 @@ impl Messages {
         seen: Seen,
     ) -> Result<Messages, BadSettings> {
         let network = Network::new(grid, setup.settings, setup.engine)?;
-        // The flit engine stays the specification. And where messages can deadlock, who is not in
-        // the network could not be named.
+        // The flit engine stays the specification. And if messages can deadlock, jobs outside the
+        // network could not be named.
         let may_deadlock =
             setup.settings.virtual_channels == VirtualChannels::One && grid.has_wrap();
         let simulate_all = seen.deliveries || may_deadlock || setup.engine != EngineKind::Worm;
@@ -146,9 +146,9 @@ impl Messages {
         })
     }
 
-    /// Goes on to `until`, or to the end of jobs before it, or to the first deliveries if an
-    /// observer listens to them. Jobs whose last message was delivered are added to `finished`, in
-    /// the order of jobs. Returns the instant that has come, if there is one.
+    /// Advances to `until`, or to the end of jobs before it, or to the first deliveries if an
+    /// observer wants them. Jobs whose last message was delivered are added to `finished`, in the
+    /// order of jobs. Returns the new instant, if there is one.
     pub(crate) fn advance(
         &mut self,
         until: Option<Time>,
@@ -177,7 +177,7 @@ impl Messages {
         }
     }
 
-    /// Is told of the events.
+    /// Processes the events of the network.
     fn deliver(&mut self, now: Time, finished: &mut Vec<JobId>) {
         for entered in &self.events.entered {
             let sender = self.jobs[entered.tag.owner as usize].as_mut().expect("it is running");
@@ -204,7 +204,7 @@ impl Messages {
         }
     }
 
-    /// Ends the recalled jobs whose time has come.
+    /// Ends the recalled jobs whose end has come.
     fn recall_ends(&mut self, now: Time, finished: &mut Vec<JobId>) {
         loop {
             let Some(Alone { ends, .. }) = &mut self.alone else { return };
@@ -224,7 +224,7 @@ impl Messages {
         }
     }
 
-    /// Forgets a job that is over, and notes its history if it was watched.
+    /// Removes a job that is over, and stores its history if it was watched.
     fn end(&mut self, slot: u32, now: Time) -> JobId {
         let sender = self.jobs[slot as usize].take().expect("it was running");
         self.free_slots.push(slot);
@@ -237,35 +237,35 @@ impl Messages {
         sender.id
     }
 
-    /// What was delivered at the present instant, if each delivery is to be told of.
+    /// Returns the deliveries of the current instant, if observers want them.
     pub(crate) fn deliveries(&self) -> &[Delivery] {
         if self.seen.deliveries { &self.events.deliveries } else { &[] }
     }
 
-    /// What has been delivered up to now since [`count_anew`](Traffic::count_anew).
+    /// Returns the totals of the messages delivered since [`count_anew`](Traffic::count_anew).
     pub(crate) fn totals(&mut self, now: Time) -> &MessageTotals {
         self.settle(now);
         &self.totals
     }
 
-    /// Counts from now on.
+    /// Starts counting from here.
     pub(crate) fn count_anew(&mut self, now: Time) {
         self.settle(now);
         self.totals = MessageTotals::default();
     }
 
-    /// The routes of the job that started last, if they are to be told of.
+    /// Returns the routes of the job that started last, if observers want them.
     pub(crate) fn routes(&self) -> Option<&IterationRoutes> {
         self.routes.as_ref()
     }
 
-    /// Creates what jobs can send now, in the order of job, rank and sequence.
+    /// Creates the messages that jobs can send now, in the order of job, rank and sequence.
     pub(crate) fn create(&mut self, now: Time) {
         self.ready.sort_unstable();
         self.ready.dedup();
         let Messages { ready, jobs, network, next_message, .. } = self;
         for (id, slot) in ready.drain(..) {
-            // A job that was ready may have ended since, and its slot be another's.
+            // A job that was ready may have ended since, and its slot may belong to another.
             let sender = jobs[slot as usize].as_mut().filter(|sender| sender.id == id);
             if let Some(Sender { traffic, .. }) = sender {
                 let send = |message| network.create(message);

@@ -1,4 +1,4 @@
-//! Jobs that wait for their messages: what they send, and when it has arrived.
+//! Jobs that wait for their messages: the messages that they send, and their arrival.
 
 mod claims;
 mod course;
@@ -23,7 +23,7 @@ pub use histories::Histories;
 use messages::Messages;
 pub use network_setup::{Contention, NetworkSetup};
 
-/// What observers want to be told of messages.
+/// The data about messages that observers want.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {
     /// Each delivery.
@@ -39,7 +39,7 @@ pub(crate) enum Traffic {
 }
 
 impl Traffic {
-    /// A network without jobs.
+    /// Creates a network without jobs.
     pub(crate) fn new(
         setup: &NetworkSetup,
         grid: Grid,
@@ -57,9 +57,9 @@ impl Traffic {
         })
     }
 
-    /// Goes on to `until`, or to the end of jobs before it, or to the first deliveries if an
-    /// observer listens to them. Jobs whose last message was delivered are added to `finished`, in
-    /// the order of jobs. Returns the instant that has come, if there is one.
+    /// Advances to `until`, or to the end of jobs before it, or to the first deliveries if an
+    /// observer wants them. Jobs whose last message was delivered are added to `finished`, in the
+    /// order of jobs. Returns the new instant, if there is one.
     pub(crate) fn advance(
         &mut self,
         until: Option<Time>,
@@ -71,7 +71,7 @@ impl Traffic {
         }
     }
 
-    /// A job starts. Says whether it has messages to wait for.
+    /// Starts a job. Returns true if it has messages to wait for.
     pub(crate) fn start(&mut self, now: Time, job: &Job, placement: &Placement) -> bool {
         match self {
             Traffic::Messages(messages) => messages.start(now, job, placement),
@@ -79,7 +79,8 @@ impl Traffic {
         }
     }
 
-    /// The routes of the job that started last, if they are to be told of and it sends anything.
+    /// Returns the routes of the job that started last, if observers want them and it sends
+    /// anything.
     pub(crate) fn routes(&self) -> Option<&IterationRoutes> {
         match self {
             Traffic::Messages(messages) => messages.routes(),
@@ -87,7 +88,7 @@ impl Traffic {
         }
     }
 
-    /// What was delivered at the present instant, if each delivery is to be told of.
+    /// Returns the deliveries of the current instant, if observers want them.
     pub(crate) fn deliveries(&self) -> &[Delivery] {
         match self {
             Traffic::Messages(messages) => messages.deliveries(),
@@ -95,15 +96,15 @@ impl Traffic {
         }
     }
 
-    /// Creates what jobs can send now.
+    /// Creates the messages that jobs can send now.
     pub(crate) fn create(&mut self, now: Time) {
         if let Traffic::Messages(messages) = self {
             messages.create(now);
         }
     }
 
-    /// What has been delivered up to now since [`count_anew`](Traffic::count_anew); none if no
-    /// message is simulated.
+    /// Returns the totals of the messages delivered since [`count_anew`](Traffic::count_anew), or
+    /// `None` if no message is simulated.
     pub(crate) fn totals(&mut self, now: Time) -> Option<&MessageTotals> {
         match self {
             Traffic::Messages(messages) => Some(messages.totals(now)),
@@ -111,7 +112,7 @@ impl Traffic {
         }
     }
 
-    /// Counts from now on.
+    /// Starts counting from here.
     pub(crate) fn count_anew(&mut self, now: Time) {
         if let Traffic::Messages(messages) = self {
             messages.count_anew(now);

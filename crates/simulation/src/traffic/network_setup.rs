@@ -1,4 +1,4 @@
-//! What a network is made of.
+//! The settings of a network.
 
 use pavior_kernel::Stream;
 use pavior_mesh::{Grid, JobId};
@@ -6,43 +6,43 @@ use pavior_network::{EngineKind, IterationRoutes, Layout, RankOrder, Settings, T
 
 use super::Histories;
 
-/// How the messages of jobs travel.
+/// The network on which the messages of jobs travel.
 #[derive(Clone)]
 pub struct NetworkSetup {
     /// The engine.
     pub engine: EngineKind,
     /// Its parameters.
     pub settings: Settings,
-    /// What jobs send.
+    /// The messages of jobs.
     pub plan: TrafficPlan,
-    /// How the ranks of jobs are numbered.
+    /// The numbering of the ranks of jobs.
     pub ranks: RankOrder,
-    /// What is known of jobs that are alone on the network. Clones of a setup share it.
+    /// Known histories of jobs that are alone on the network. Clones of a setup share them.
     pub histories: Histories,
-    /// How jobs in each other's way are carried through.
+    /// The treatment of jobs that share links.
     pub contention: Contention,
 }
 
-/// What is done about jobs that share links.
+/// The treatment of jobs that share links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Contention {
     /// Their messages are simulated: exact.
     #[default]
     Simulated,
-    /// No message of a job that runs is simulated: each job's pace follows from what an iteration
-    /// takes it alone and from how busy others keep its links (`traffic/estimate.rs` has the
-    /// model). Metrics of messages then do not apply.
+    /// Messages of running jobs are not simulated. The pace of each job follows from the time of an
+    /// iteration alone and the use of its links by others (`traffic/estimate.rs` describes the
+    /// model). Metrics of messages do not apply.
     Estimated,
 }
 
 impl NetworkSetup {
-    /// What is drawn for a job's messages: a stream for each, so that it does not depend on when
-    /// others start.
+    /// Returns the random stream for a job's messages. Each job has its own stream, so it does not
+    /// depend on the starts of others.
     pub(super) fn draws(seed: u64, replication: u64, job: JobId) -> Stream {
         Stream::new(seed, replication, &format!("traffic-{}", job.0))
     }
 
-    /// The routes of an iteration of a job's pattern.
+    /// Returns the routes of an iteration of a job's pattern.
     pub(super) fn routes(
         &self,
         grid: &Grid,

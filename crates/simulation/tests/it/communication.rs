@@ -1,4 +1,4 @@
-//! Jobs that communicate part of their time.
+//! Jobs that communicate for part of their time.
 
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::Request;
@@ -18,7 +18,7 @@ fn estimated(pattern: &str) -> NetworkSetup {
     NetworkSetup { contention: Contention::Estimated, ..network(pattern, None) }
 }
 
-/// When each job started and departed.
+/// Returns the start and the departure of each job.
 fn times(setup: &Setup, jobs: &[Job]) -> Vec<(u64, u64)> {
     let fates = outcome(setup, jobs, false).0;
     let times = fates.into_iter().map(|fate| match fate {
@@ -28,7 +28,7 @@ fn times(setup: &Setup, jobs: &[Job]) -> Vec<(u64, u64)> {
     times.collect()
 }
 
-/// How much longer than its run time each job takes, in all.
+/// Returns the total time by which jobs take longer than their run times.
 fn added(setup: &Setup, jobs: &[Job]) -> i64 {
     let run = |job: &Job| match job.service {
         Service::Partly { compute, communicate } => compute.0 + communicate.0,
@@ -58,8 +58,8 @@ fn alone_in_the_box_that_it_asks_for_a_job_takes_its_run_time() {
 
 #[test]
 fn a_torn_job_takes_longer_by_what_its_iterations_take_longer() {
-    // Two ranks side by side: an iteration of two messages over one hop at once, 16 cycles. At the
-    // ends of a row of 8, over 7 hops: (3 + 1)(7 + 1) + 8 = 40 cycles.
+    // With two ranks side by side, an iteration has two simultaneous messages over one hop: 16
+    // cycles. At the ends of a row of 8, over 7 hops: (3 + 1)(7 + 1) + 8 = 40 cycles.
     let holder = |id, at| sender(id, at, [1, 1, 1], Service::Run(Time(100_000)));
     let mut jobs: Vec<Job> = (0..8).map(|id| holder(id, 0)).collect();
     jobs[0].service = Service::Run(Time(1));
@@ -78,7 +78,7 @@ fn jobs_that_share_a_link_take_longer_than_alone() {
         let mut jobs: Vec<Job> = (0..4)
             .map(|id| sender(id, 0, [1, 1, 1], Service::Run(Time(1 + 2 * (id % 2)))))
             .collect();
-        // Every second node of a row to the first, the others to the second.
+        // Every second node of a row belongs to the first, the others to the second.
         jobs.push(partly(4, 1, [2, 1, 1], 100_000, share));
         jobs.push(partly(5, 3, [2, 1, 1], 100_000, share));
         jobs
@@ -140,7 +140,8 @@ fn the_routes_of_each_job_are_recorded() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
-    /// Each message simulated, or recalled while a job is alone: the same run, cycle by cycle.
+    /// Compares runs in which each message is simulated, or recalled while a job is alone: they
+    /// must be equal, cycle by cycle.
     #[test]
     fn jobs_that_are_alone_for_a_while_see_what_they_would_have_seen(
         (machine, strategy) in prop::sample::select(vec![
@@ -160,7 +161,7 @@ proptest! {
             sides[machine.matches('x').count() + 1..].fill(1);
             let nodes = Request::shape(sides).nodes;
             let job = partly(id as u64, arrival, sides, run, f64::from(share) / 4.0);
-            // Some in a box with a node to spare.
+            // Some are in a box with a spare node.
             let nodes = if id % 3 == 0 && nodes > 2 { nodes - 1 } else { nodes };
             Job { request: Request::hinted(nodes, sides), ..job }
         }).collect();
@@ -170,8 +171,8 @@ proptest! {
     }
 }
 
-/// The model against the network, on jobs that are torn and meet: how far the time is off that they
-/// take longer than their run times.
+/// Compares the model with the network, for scattered jobs that meet: the error of the time by
+/// which they exceed their run times.
 #[test]
 fn the_estimate_is_near_what_the_network_says() {
     let mut draw = Stream::new(11, 0, "jobs");
@@ -183,8 +184,8 @@ fn the_estimate_is_near_what_the_network_says() {
             partly(id, id * 700, shape, run, 0.4)
         })
         .collect();
-    // Measured here: +5.6, -1.1, +4.8 and -39 %. Where every rank sends to every other, queues are
-    // longer than the model's, which takes arrivals for independent.
+    // Measured here: +5.6, -1.1, +4.8 and -39 %. If every rank sends to every other, queues are
+    // longer than in the model, which assumes independent arrivals.
     for (pattern, strategy, most) in [
         ("near-neighbour", "mbs", 0.10),
         ("near-neighbour", "random", 0.05),
@@ -199,8 +200,8 @@ fn the_estimate_is_near_what_the_network_says() {
 }
 
 /// ```text
-///   x  0 1 2 3 4 5    a ends after 4,000, b after 9,000. With them h comes, which asks for 4 in
-///      a a . b . .    a row for 100,000. After 4,000 it could start torn, after 9,000 in a row.
+///   x  0 1 2 3 4 5    a ends after 4,000, b after 9,000. h arrives with them and wants 4 in
+///      a a . b . .    a row for 100,000. After 4,000 it can start in pieces, after 9,000 in a row.
 /// ```
 #[test]
 fn a_job_is_torn_if_the_network_lets_it_pay() {
@@ -218,7 +219,7 @@ fn a_job_is_torn_if_the_network_lets_it_pay() {
                 estimate: Time(run),
                 ..partly(id, arrival, [nodes, 1, 1], run, share)
             };
-            // Long after a first job, so that hardly any come.
+            // Long after a first job, so that hardly any others arrive.
             let then = 1 << 40;
             let jobs = [
                 known(0, 0, 1, 1, 0.0),

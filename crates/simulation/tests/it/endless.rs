@@ -1,4 +1,4 @@
-//! Runs that would not end by themselves: each is an error that says why.
+//! Runs that would not end by themselves: each is an error that gives the reason.
 
 use pavior_kernel::Time;
 use pavior_mesh::NodeId;
@@ -53,7 +53,7 @@ fn a_load_that_fills_the_queue_without_end_is_told() {
     let jobs = (0..).map(|id| job(id, id, [4, 4, 1], 10_000_000));
     let error = go(USUAL(), "fcfs", Ending::Completions(1000), jobs, None);
     assert_eq!(error, Err(Endless::TooManyWaiting { waiting: 1_000_001, job: 1 }));
-    // The jobs of a log are as many as they are.
+    // A log has a fixed number of jobs.
     let jobs = (0..200).map(|id| job(id, 0, [4, 4, 1], 1));
     let bounds = Bounds { waiting: 10, ..USUAL() };
     assert_eq!(go(bounds, "fcfs", Ending::Drained, jobs, None).unwrap().waiting, 0);
@@ -99,14 +99,14 @@ fn failures_that_let_nothing_start_come_to_an_end() {
 
 #[test]
 fn many_that_wait_in_vain_are_told_sooner() {
-    // A node is always missing, a job of one of two shapes arrives with each change, and both are
-    // asked for: of n instants, the sum of 10 + n / 100 is 1,000,000 at some 13,200.
+    // A node is always missing, a job with one of two shapes arrives with each change, and both are
+    // asked for: the sum of 10 + n / 100 over n instants reaches 1,000,000 at some 13,200.
     let jobs = (0..).map(|id| job(id, id, [4, if id % 2 == 0 { 4 } else { 3 }, 1], 1));
     let first = std::iter::once(event(0, 1, Change::Fail));
     let changes = (0..).map(|step: u64| {
         event(step, 0, if step.is_multiple_of(2) { Change::Fail } else { Change::Repair })
     });
-    // Node 5 is missing too, so that no box of either shape is free.
+    // Node 5 is also missing, so that no box of either shape is free.
     let second = std::iter::once(event(0, 5, Change::Fail));
     let events: Events = Box::new(first.chain(second).chain(changes));
     let error = go(USUAL(), "scan-all", Ending::Completions(100), jobs, Some(events));
@@ -117,7 +117,7 @@ fn many_that_wait_in_vain_are_told_sooner() {
 #[test]
 fn a_job_that_waits_long_for_a_healthy_machine_is_not_given_up() {
     // The first job needs all nodes. One is missing while another changes 150,000 times, and jobs
-    // arrive all the time. Then all nodes are there.
+    // arrive all the time. Then all nodes are available.
     let jobs = (0..200_000).map(|id| job(id, id, if id == 0 { [4, 4, 1] } else { [1; 3] }, 1));
     let first = std::iter::once(event(0, 1, Change::Fail));
     let changes = (0..150_000).map(|step: u64| {
@@ -131,7 +131,7 @@ fn a_job_that_waits_long_for_a_healthy_machine_is_not_given_up() {
 
 #[test]
 fn nodes_that_fail_faster_than_jobs_run_end_a_run() {
-    // Whatever starts is interrupted: a restart is no progress.
+    // Every job that starts is interrupted: a restart is not progress.
     let machine = "mesh:4x4".parse().unwrap();
     let classes = FailureClasses::nodes(1.0, 1.0);
     let draw = || Failures::new(&machine, &classes, TimeUnit::TIME_UNIT, 1, 0).unwrap();
@@ -144,8 +144,8 @@ fn nodes_that_fail_faster_than_jobs_run_end_a_run() {
     assert!(matches!(error, Err(Endless::NoneCompletes { times: 100_000, .. })), "{error:?}");
 }
 
-/// So many completions wanted of jobs of four nodes, a hundred units of time apart, on 16 nodes
-/// that fail after ten units and are back after one.
+/// Runs until `wanted` completions of jobs of four nodes, a hundred units of time apart, on 16
+/// nodes that fail after ten units and are repaired after one.
 fn seldom(wanted: u64, long: u64, restart: Restart) -> Result<Outcome, Endless> {
     let machine = "mesh:4x4".parse().unwrap();
     let classes = FailureClasses::nodes(10.0, 1.0);
@@ -165,24 +165,24 @@ fn seldom(wanted: u64, long: u64, restart: Restart) -> Result<Outcome, Endless> 
 
 #[test]
 fn completions_out_of_reach_end_a_run() {
-    // Jobs of four nodes lose one every 2.5 units: of those of 15 units, one in 400 starts
+    // Jobs of four nodes lose one every 2.5 units: for a length of 15 units, one in 400 starts
     // completes.
     let long = 15_000_000;
     let error = seldom(1_000_000, long, Restart::Scratch);
     let Err(Endless::FewComplete { times, completed }) = error else { panic!("{error:?}") };
     assert!(times > 10_000 && times > 100 * completed, "{times} {completed}");
     assert!(completed > 0);
-    // The same pace, with an end that it reaches.
+    // The same pace, with a reachable end.
     assert!(seldom(60, long, Restart::Scratch).is_ok());
-    // What a checkpoint keeps is progress.
+    // Work kept by a checkpoint is progress.
     let kept = Restart::Checkpoint(Time(100_000));
     assert!(seldom(2_000, long, kept).is_ok());
 }
 
 #[test]
 fn a_last_repair_after_many_changes_lets_a_run_go_on() {
-    // Node 1 is missing while node 0 fails and is repaired 5,000 times; then all are there for
-    // good.
+    // Node 1 is missing while node 0 fails and is repaired 5,000 times; then all are available
+    // permanently.
     let jobs = (0..).map(|id| job(id, 100 * id, [4, 4, 1], 1));
     let changes = (0..10_000).map(|step: u64| {
         event(10 + step, 0, if step.is_multiple_of(2) { Change::Fail } else { Change::Repair })

@@ -1,4 +1,4 @@
-//! Nodes that fail in the course of a run.
+//! Nodes that fail during a run.
 
 use pavior_kernel::Time;
 use pavior_mesh::NodeId;
@@ -11,7 +11,7 @@ fn event(at: u64, node: u32, change: Change) -> FailureEvent {
     FailureEvent { at: Time(at), component: Component::Node(NodeId(node)), change }
 }
 
-/// (start, end) of the last run of each job, if it has one.
+/// Returns (start, end) of the last run of each job, if it has one.
 fn go(
     jobs: Vec<Job>,
     events: Vec<FailureEvent>,
@@ -33,7 +33,7 @@ fn go(
 fn a_job_on_a_failed_node_starts_again_from_scratch() {
     let jobs = vec![job(0, 0, [2, 2, 1], 10), job(1, 0, [2, 2, 1], 10)];
     let times = go(jobs, vec![event(4, 0, Change::Fail)], Restart::Scratch);
-    // It gives up its other nodes and finds 2x2 others at once.
+    // It gives up its other nodes and immediately finds another 2x2.
     assert_eq!(times, [Some((4, Some(14))), Some((0, Some(10)))]);
 }
 

@@ -1,4 +1,4 @@
-//! What happens at one instant, in which order; what ends a run; what a warm-up drops.
+//! The order of events at one instant, the end of a run, and the data that a warm-up drops.
 
 use pavior_kernel::Time;
 use pavior_simulation::metrics::{ALL, Context, Metric};
@@ -7,10 +7,11 @@ use pavior_workload::{Job, TimeUnit};
 
 use crate::{job, setup};
 
-/// When a job started and ended, if it did.
+/// The start and end of a job, if it has them.
 type Times = Option<(u64, Option<u64>)>;
 
-/// Runs jobs; returns the outcome, the times of each job, and a metric's value by name.
+/// Runs jobs. Returns the outcome, the times of each job, and a function from the name of a metric
+/// to its value.
 fn go(
     setup: &Setup,
     jobs: Vec<Job>,
@@ -51,7 +52,7 @@ fn departures_come_before_arrivals_and_arrivals_before_the_scheduler() {
 
 #[test]
 fn arrivals_of_one_instant_queue_in_order_before_anyone_starts() {
-    // The shorter job arrives second, at the same instant: SSD must see both before it decides.
+    // The shorter job arrives second, at the same instant: SSD must know both before it decides.
     let jobs = vec![job(0, 0, [4, 4, 1], 10), job(1, 0, [4, 4, 1], 3)];
     let (_, times, _) = go(&setup("mesh:4x4", "tff", "ssd", Ending::Drained), jobs);
     assert_eq!(times, [Some((3, Some(13))), Some((0, Some(3)))]);
@@ -103,7 +104,7 @@ fn a_warm_up_drops_completions_and_starts_time_averages_anew() {
 
 #[test]
 fn fragmentation_is_counted_at_refusals_with_enough_free_nodes() {
-    // Job 1 leaves the middle column: 8 nodes are free, two by two columns apart.
+    // Job 1 leaves the middle column: 8 nodes are free, in two by two separate columns.
     let jobs = vec![job(0, 0, [1, 4, 1], 9), job(1, 0, [2, 4, 1], 20), job(2, 10, [2, 4, 1], 1)];
     let (_, times, value) = go(&setup("mesh:4x4", "ff", "fcfs", Ending::Drained), jobs);
     assert_eq!(times[2], Some((20, Some(21))));
@@ -116,14 +117,15 @@ fn fragmentation_is_counted_at_refusals_with_enough_free_nodes() {
 fn the_largest_free_submesh_is_averaged_over_time() {
     let jobs = vec![job(0, 0, [2, 4, 1], 10), job(1, 0, [1, 1, 1], 20)];
     let (_, _, value) = go(&setup("mesh:4x4", "ff", "fcfs", Ending::Drained), jobs);
-    // Until 10 two columns less one node are free, at most 2x3 of them; then all but (2, 0): 4x3.
+    // Until 10, two columns less one node are free, at most 2x3 of them; then all except (2, 0):
+    // 4x3.
     assert_eq!(value("largest_free"), Some((6.0 * 10.0 + 12.0 * 10.0) / (16.0 * 20.0)));
 }
 
 #[test]
 fn slots_are_averaged_over_time() {
-    // As above: until 10 two columns less one node hold three boxes of 2x1 by 1, then all but one
-    // node.
+    // As above: until 10 two columns less one node hold three boxes of 2x1 by 1, then all nodes
+    // except one.
     let run = |metric: &str| {
         let jobs = vec![job(0, 0, [2, 4, 1], 10), job(1, 0, [1, 1, 1], 20)];
         let setup = setup("mesh:4x4", "ff", "fcfs", Ending::Drained);
@@ -135,8 +137,8 @@ fn slots_are_averaged_over_time() {
     assert_eq!(run("slots:4x4x4"), Some(0.0), "no such box");
 }
 
-/// Jobs of 8 and 1 nodes run from 0 to 10 and 20; one of 16 nodes arrives at 5 and waits for both;
-/// two small ones arrive at 12 behind it.
+/// Runs jobs of 8 and 1 nodes from 0 to 10 and 20; one of 16 nodes arrives at 5 and waits for both;
+/// two small ones arrive at 12 after it.
 #[test]
 fn metrics_of_sizes_and_of_the_time_in_which_jobs_arrive() {
     use pavior_workload::TimeUnit;
@@ -158,7 +160,7 @@ fn metrics_of_sizes_and_of_the_time_in_which_jobs_arrive() {
     assert_eq!(run("waiting_of:1-1"), Some((0.0 + 13.0 + 13.0) / 3.0));
     assert_eq!(run("waiting_of:2-7"), None);
     assert_eq!(run("utilization_arriving"), Some((9.0 * 10.0 + 2.0) / 12.0 / 16.0));
-    // Of the first and the fifth job: all nodes are free, then all but one: 4 and 3 boxes.
+    // The first and the fifth job count: all nodes are free, then all except one: 4 and 3 boxes.
     assert_eq!(run("slots_arriving:2x2"), Some(3.5));
     assert_eq!(run("node_time_lost"), Some(0.0));
 }

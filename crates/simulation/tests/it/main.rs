@@ -1,4 +1,4 @@
-//! The behaviour of the simulation, seen from outside.
+//! The behavior of the simulation, seen from outside.
 
 mod builder;
 mod communication;
@@ -18,7 +18,7 @@ use pavior_mesh::{JobId, Request};
 use pavior_simulation::{Ending, Setup};
 use pavior_workload::{Job, Service};
 
-/// A job that arrives at `arrival`, asks for a box, and runs for `run` ticks.
+/// Creates a job that arrives at `arrival`, requests a box, and runs for `run` ticks.
 fn job(id: u64, arrival: u64, shape: [u16; 3], run: u64) -> Job {
     Job {
         id: JobId(id),

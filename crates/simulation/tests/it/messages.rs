@@ -49,7 +49,7 @@ impl Observer for Messages {
 /// (created, delivered, hops) of a message.
 type Sent = (u64, u64, u32);
 
-/// When each job started and departed, and its messages.
+/// Returns the start and departure of each job, and its messages.
 fn go(setup: &Setup, jobs: &[Job]) -> (Vec<(u64, u64)>, Vec<Sent>) {
     let (mut recorder, mut messages) = (Recorder::default(), Messages::default());
     let mut observers: Vec<&mut dyn Observer> = vec![&mut recorder, &mut messages];
@@ -96,7 +96,7 @@ fn the_next_message_is_created_in_the_cycle_of_the_delivery_before() {
     for pair in messages.windows(2) {
         assert_eq!(pair[1].0, pair[0].1);
     }
-    // Nothing is in the way, so every latency is that of an empty network.
+    // There is no contention, so every latency is that of an empty network.
     assert!(messages.iter().all(|&(created, delivered, hops)| {
         delivered - created == u64::from(4 * (hops + 1) + 8)
     }));
@@ -116,10 +116,10 @@ fn who_waits_starts_in_the_cycle_of_the_departure() {
 
 #[test]
 fn messages_of_all_jobs_share_one_network() {
-    // Two jobs that are interleaved on a row get in each other's way; alone they do not.
+    // Two jobs that are interleaved on a row delay each other; alone they do not.
     let alone = with("mesh:8", "naive", network("all-to-all", Some(Sending::Pipelined)));
     let comb = |id, arrival| sender(id, arrival, [3, 1, 1], Service::Iterations(1));
-    // Single nodes hold every other place while the jobs start, so that they interleave.
+    // Single nodes hold every other place while the jobs start, so that they are interleaved.
     let jobs: Vec<Job> = vec![
         sender(0, 0, [1, 1, 1], Service::Iterations(1)),
         sender(1, 0, [2, 1, 1], Service::Iterations(1)),
@@ -144,8 +144,8 @@ fn a_deadlock_ends_the_run_with_an_error() {
     assert!(error.contains("deadlock") && error.contains("waits for link"), "{error}");
 }
 
-/// The record of every job, rejected ones included, and what the network carried; with an observer
-/// that listens to each delivery or without.
+/// Returns the record of every job, including rejected ones, and the totals of the network; with or
+/// without an observer of each delivery.
 pub(crate) fn outcome(setup: &Setup, jobs: &[Job], each: bool) -> (Vec<Fate>, MessageTotals) {
     let (mut recorder, mut messages) = (Recorder::default(), Messages::default());
     let mut carried = Carried(MessageTotals::default());
@@ -158,7 +158,7 @@ pub(crate) fn outcome(setup: &Setup, jobs: &[Job], each: bool) -> (Vec<Fate>, Me
     (recorder.into_records().into_iter().map(|record| record.fate).collect(), carried.0)
 }
 
-/// What the network carried.
+/// The totals of the network.
 struct Carried(MessageTotals);
 
 impl Observer for Carried {
@@ -173,8 +173,8 @@ impl Observer for Carried {
     }
 }
 
-/// Every way of carrying jobs through: each simulated, and recalled from what the first of its kind
-/// saw, in this run or in one before.
+/// Compares all ways of processing jobs: each simulated, or recalled from the first of its kind, in
+/// this run or in an earlier one.
 pub(crate) fn ways_agree(setup: &Setup, jobs: &[Job]) -> Result<(), TestCaseError> {
     let each = outcome(setup, jobs, true);
     prop_assert_eq!(&outcome(setup, jobs, false), &each, "nothing known");
@@ -231,7 +231,7 @@ proptest! {
         ways_agree(&with(machine, strategy, network), &jobs)?;
     }
 
-    /// Many jobs of few kinds on larger machines: some alone, some not, some for a while.
+    /// Runs many jobs of few kinds on larger machines: some alone, some not, some for a while.
     #[test]
     fn who_is_recalled_sees_what_it_would_have_seen(
         (machine, strategy) in prop::sample::select(vec![
@@ -254,7 +254,7 @@ proptest! {
             sender(id as u64, arrival, sides, Service::Iterations(1))
         }).collect();
         let setup = with(machine, strategy, network(pattern, sending));
-        // Averages that start, and end, while jobs run.
+        // Averages start and end while jobs run.
         ways_agree(&Setup { warmup, ending: Ending::Completions(last), ..setup }, &jobs)?;
     }
 }

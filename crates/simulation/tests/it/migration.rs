@@ -26,7 +26,7 @@ fn records(setup: &Setup, jobs: &[Job]) -> Vec<JobRecord> {
     recorder.into_records()
 }
 
-/// When each job started and ended, and how often it moved.
+/// Returns the start and the end of each job, and the number of its moves.
 fn times(setup: &Setup, jobs: &[Job]) -> Vec<(u64, u64, usize)> {
     let of = |record: &JobRecord| {
         let stays: Vec<Stay<'_>> = record.stays().collect();
@@ -36,8 +36,8 @@ fn times(setup: &Setup, jobs: &[Job]) -> Vec<(u64, u64, usize)> {
 }
 
 /// ```text
-///   . . b b . .    a stood on the left until 1; b runs until 40; at 1 h comes and asks for 3x2,
-///   . . b b . .    for 5: eight nodes are free, but not so. b has four nodes, moves by a column.
+///   . . b b . .    a was on the left until 1; b runs until 40; at 1 h arrives and requests 3x2
+///   . . b b . .    for 5: eight nodes are free, but no 3x2. b has four nodes, moves by a column.
 /// ```
 fn blocked() -> [Job; 3] {
     [job(0, 0, [2, 2, 1], 1), job(1, 0, [2, 2, 1], 40), job(2, 1, [3, 2, 1], 5)]
@@ -61,18 +61,18 @@ fn one_move_lets_the_oldest_start_and_postpones_an_end() {
 #[test]
 fn jobs_move_only_if_it_pays_and_they_may() {
     let stay = [(0, 1, 0), (0, 40, 0), (40, 45, 0)];
-    // The wait that is saved is 39: four nodes at 9 cost 36, at 10 they cost 40.
+    // The saved wait is 39: four nodes cost 36 at a price of 9, and 40 at 10.
     assert_eq!(times(&moving("easy", 9, |_| true), &blocked())[1], (0, 76, 1));
     assert_eq!(times(&moving("easy", 10, |_| true), &blocked()), stay);
     assert_eq!(times(&moving("easy", u64::MAX, |_| true), &blocked()), stay);
     assert_eq!(times(&moving("easy", 0, |job| job.id.0 != 1), &blocked()), stay);
-    // What grants scattered nodes is never in the way.
+    // A strategy that grants scattered nodes never needs moves.
     let mbs = Setup { strategy: "mbs".parse().unwrap(), ..moving("easy", 0, |_| true) };
     assert_eq!(times(&mbs, &blocked())[2], (1, 6, 0));
 }
 
-/// The oldest asks for 3x2 on 6x2, of which no turned box fits; First Fit is made room as Turning
-/// First Fit is.
+/// Makes room with First Fit as with Turning First Fit: the oldest job requests 3x2 on 6x2, where
+/// no turned box fits.
 #[test]
 fn a_strategy_that_does_not_turn_is_made_room_too() {
     let ff = Setup { strategy: "ff".parse().unwrap(), ..moving("easy", 0, |_| true) };
@@ -94,7 +94,7 @@ fn metrics_count_moves() {
     assert_eq!(values, [1.0, 4.0, 12e-6]);
 }
 
-/// Jobs on 6x5, in the order of arrival.
+/// Draws jobs on 6x5, in the order of arrival.
 fn workload() -> impl Strategy<Value = Vec<Job>> {
     let draft = (0u64..5, 1u16..=4, 1u16..=4, 1u64..40, 0u64..20);
     prop::collection::vec(draft, 1..40).prop_map(|drafts| {
@@ -107,7 +107,7 @@ fn workload() -> impl Strategy<Value = Vec<Job>> {
     })
 }
 
-/// Holds every stay against an occupancy of its own: no node is held twice.
+/// Checks every stay against a separate occupancy: no node is held twice.
 fn no_two_overlap(records: &[JobRecord], grid: Grid) {
     let mut changes = Vec::new();
     for stay in records.iter().flat_map(JobRecord::stays) {
@@ -157,7 +157,8 @@ proptest! {
         }
     }
 
-    /// Where none may move, or the price is out of reach, everything is as without migration.
+    /// Checks that nothing changes compared with no migration if no job may move, or the price is
+    /// out of reach.
     #[test]
     fn without_moves_nothing_changes(jobs in workload()) {
         let grid = Grid::mesh(&[6, 5]).unwrap();

@@ -1,4 +1,4 @@
-//! The loop against a slow and obvious simulator that steps through every tick.
+//! The loop compared with a slow and obvious simulator that steps through every tick.
 
 use pavior_mesh::{Cuboid, Grid, Occupancy, Scan, orientations};
 use pavior_simulation::{Ending, Fate, Inputs, Observer, Recorder, run};
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use crate::{job, setup};
 
-/// Starts and ends by FCFS with turning first fit, tick by tick.
+/// Computes starts and ends with FCFS and turning first fit, tick by tick.
 fn by_ticks(grid: Grid, jobs: &[Job]) -> Vec<(u64, u64)> {
     let mut free = Occupancy::all_free(grid);
     let mut running: Vec<(u64, Cuboid)> = Vec::new();

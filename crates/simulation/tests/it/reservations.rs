@@ -1,4 +1,4 @@
-//! Nodes that are reserved ahead, in whole runs.
+//! Advance reservations of nodes, in whole runs.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid, JobId, Request};
@@ -27,7 +27,7 @@ fn reserved(x: u16, from: u64, to: u64) -> AdvanceReservation {
     AdvanceReservation::new(from, &grid, boxes, (Time(from), Time(to))).unwrap()
 }
 
-/// When each job starts.
+/// Returns the start of each job.
 fn starts(scheduler: &str, jobs: Vec<Job>, reserved: Vec<AdvanceReservation>) -> Vec<u64> {
     let mut recorder = Recorder::default();
     let setup = Setup::new(GRID.parse().unwrap(), "tff", scheduler).unwrap();
@@ -39,9 +39,9 @@ fn starts(scheduler: &str, jobs: Vec<Job>, reserved: Vec<AdvanceReservation>) ->
     records.iter().filter_map(start).collect()
 }
 
-/// Nothing else happens when a reservation ends: the run goes on by itself. The first job needs the
-/// whole machine, which is its own from 30 on; the second fits on the left half from 20 on, and
-/// would hold it until 70.
+/// Checks a run in which nothing else happens when a reservation ends, so the run must continue by
+/// itself. The first job needs the whole machine, which is available from 30 on; the second fits on
+/// the left half from 20 on, and would hold it until 70.
 #[test]
 fn a_run_goes_on_when_a_reservation_ends() {
     let jobs = || vec![job(0, 0, [4, 2, 1], 5), job(1, 1, [2, 1, 1], 50)];
@@ -61,7 +61,7 @@ fn a_reservation_that_is_over_before_the_run_begins_changes_nothing() {
     }
 }
 
-/// Jobs that send messages: between two messages nothing else happens either.
+/// Uses jobs that send messages: between two messages nothing else happens either.
 #[test]
 fn a_run_with_messages_goes_on_when_a_reservation_ends() {
     let jobs = vec![Job { service: Service::Messages(3), ..job(0, 0, [4, 1, 1], 40) }];

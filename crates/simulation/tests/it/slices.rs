@@ -1,5 +1,5 @@
-//! Slices of a pod whose chips, cubes and switches fail: against closed forms, exact enumeration,
-//! and by hand.
+//! Slices of a pod whose chips, cubes and switches fail, compared with closed forms, exact
+//! enumeration, and manual calculation.
 
 use pavior_allocation::Machine;
 use pavior_kernel::Time;
@@ -13,7 +13,7 @@ use pavior_workload::{Change, Component, FailureClasses, FailureEvent, Failures,
 
 use crate::{job, setup};
 
-/// The values of metrics after a run.
+/// Returns the values of metrics after a run.
 fn measured(setup: &Setup, jobs: Vec<Job>, failing: Failing, names: &[&str]) -> Vec<f64> {
     let context = Context::of(setup.grid);
     let specs = names.iter().map(|name| ALL.iter().find(|spec| spec.name == *name).unwrap());
@@ -25,8 +25,8 @@ fn measured(setup: &Setup, jobs: Vec<Job>, failing: Failing, names: &[&str]) -> 
     metrics.iter().map(|metric| metric.value().unwrap()).collect()
 }
 
-/// The mean share of time in which a slice could be placed, and the half-width of its 99.9 %
-/// interval, from ten runs of 800 units. Each cube is missing for a mean of 1 unit after 9 units.
+/// Returns the mean share of time in which a slice could be placed, and the half-width of its 99.9
+/// % interval, from ten runs of 800 units. Each cube is missing for a mean of 1 unit after 9 units.
 fn share(strategy: &str, classes: &str, slice: Request, spares: Spares) -> (f64, f64) {
     let unit = TimeUnit::TIME_UNIT;
     let mut setup = setup("torus:8x8x8", strategy, "fcfs", Ending::Drained);
@@ -34,7 +34,7 @@ fn share(strategy: &str, classes: &str, slice: Request, spares: Spares) -> (f64,
     let classes: FailureClasses = classes.parse().unwrap();
     let shares: Vec<f64> = (0..10)
         .map(|replication| {
-            // A job at the beginning and one at the end, of no length.
+            // A job at the beginning and one at the end, of zero length.
             let jobs = [0, unit.time(800.0).0].map(|at| job(at, at, [1, 1, 1], 0));
             let events = Failures::new(&setup.grid, &classes, unit, 1, replication).unwrap();
             let failing = Failing { spares, ..Failing::new(events, Restart::Scratch) };
@@ -49,7 +49,8 @@ fn share(strategy: &str, classes: &str, slice: Request, spares: Spares) -> (f64,
 
 const CUBES: &str = "cube:mttf=9:mttr=1";
 
-/// Whether at least `least` of `count` independent things are there, each with a probability.
+/// Returns the probability that at least `least` of `count` independent things are available, each
+/// with a given probability.
 fn binomial(count: i32, least: i32, each: f64) -> f64 {
     let choose = |taken: i32| (0..taken).map(|i| f64::from(count - i) / f64::from(i + 1)).product();
     let term = |taken: i32| -> f64 {
@@ -59,7 +60,8 @@ fn binomial(count: i32, least: i32, each: f64) -> f64 {
     (least..=count).map(term).sum()
 }
 
-/// Whether some box of these sides, turned, lies in a set of the 2x2x2 cubes, one bit a cube.
+/// Returns true if some box with these sides, turned, is in a set of the 2x2x2 cubes, one bit per
+/// cube.
 fn has_box(set: u32, sides: Sides) -> bool {
     let cube = |[x, y, z]: [u16; 3]| u32::from(x % 2 + 2 * (y % 2) + 4 * (z % 2));
     let all = (0..8u16).map(|i| [i % 2, i / 2 % 2, i / 4]);
@@ -73,7 +75,7 @@ fn has_box(set: u32, sides: Sides) -> bool {
     })
 }
 
-/// The boxes of so many of 2x2x2 cubes.
+/// Returns the boxes of a number of cubes among 2x2x2.
 fn shapes(cubes: u32) -> Vec<Sides> {
     let all = [[1, 1, 1], [1, 1, 2], [1, 2, 2], [2, 2, 2]];
     all.into_iter().filter(|&sides| volume(sides) == u64::from(cubes)).collect()
@@ -88,7 +90,7 @@ fn the_share_of_time_is_the_binomial_one_with_switches() {
         assert!((mean - exact).abs() <= width, "{cubes} cubes: {mean} ± {width}, not {exact}");
         assert!(width < 0.05, "{width}");
     }
-    // Spares stand by for what the slice needs, and take from what it could use.
+    // Spares serve the cubes that the slice needs, and reduce the cubes that it could use.
     let spares = Spares { cubes: 2, switches: 0 };
     let (mean, width) = share("tpu", CUBES, Request::nodes(64 * 6), spares);
     assert!((mean - binomial(8, 6, 0.9)).abs() <= width, "{mean} ± {width}");
@@ -134,7 +136,7 @@ fn both_wirings_answer_as_enumeration_does_in_every_state() {
     for set in 0..256u32 {
         for machine in &mut machines {
             for cube in (0..8).map(NodeId) {
-                // One chip is enough to take a cube out.
+                // One missing chip is enough to exclude a cube.
                 let chip = all.nodes(cube).nodes(&grid).nth(cube.index() * 7).unwrap();
                 if set >> cube.0 & 1 == 1 {
                     machine.repair(chip).unwrap();
@@ -156,7 +158,7 @@ fn both_wirings_answer_as_enumeration_does_in_every_state() {
 /// (start, end) of the last run of each job that ran.
 type Times = Vec<Option<(u64, Option<u64>)>>;
 
-/// The times of jobs, and how many were hit.
+/// Returns the times of jobs, and the number of jobs that were hit.
 fn go(jobs: &[Job], spares: Spares, events: &[(u64, Component, Change)]) -> (Times, f64) {
     let setup = setup("torus:8x8x8", "tpu", "fcfs", Ending::Drained);
     let event = |&(at, component, change): &(u64, Component, Change)| FailureEvent {
@@ -186,7 +188,7 @@ fn a_switch_hits_slices_of_several_cubes_and_no_others() {
         [(4, Component::Switch(7), Change::Fail), (6, Component::Switch(7), Change::Repair)];
     let alone = vec![Some((6, Some(16))), Some((0, Some(10))), Some((0, Some(10)))];
     assert_eq!(go(&jobs, NONE, &events), (alone, 1.0));
-    // A switch that stands by takes over at once, and the slice begins anew.
+    // A spare switch takes over at once, and the slice starts again.
     let with_spare = vec![Some((4, Some(14))), Some((0, Some(10))), Some((0, Some(10)))];
     assert_eq!(go(&jobs, Spares { switches: 1, ..NONE }, &events), (with_spare, 1.0));
 }
@@ -212,8 +214,7 @@ fn a_spare_cube_takes_the_place_of_a_failed_one() {
         (4, Component::Cube(NodeId(2)), Change::Fail),
         (5, Component::Cube(NodeId(2)), Change::Repair),
     ];
-    // All eight cubes are never granted; job 2 does not get the spare, nor the cube that is
-    // repaired.
+    // All eight cubes are never granted; job 2 gets neither the spare nor the repaired cube.
     let times = vec![Some((4, Some(14))), None, Some((14, Some(18)))];
     let spares = Spares { cubes: 1, switches: 0 };
     assert_eq!(go(&jobs, spares, &events), (times, 1.0));
@@ -225,7 +226,7 @@ fn a_spare_cube_takes_the_place_of_a_failed_one() {
 
 #[test]
 fn a_job_on_a_cube_that_goes_out_of_use_ends_before_it_does() {
-    // Two jobs in one cube; the chip of one fails, and the spare takes the cube's place.
+    // Two jobs are in one cube; the chip of one fails, and the spare replaces the cube.
     let jobs = [job(0, 0, [2, 4, 4], 10), job(1, 0, [2, 4, 4], 10), job(2, 11, [4, 4, 28], 1)];
     let events = [(4, Component::Node(NodeId(0)), Change::Fail)];
     let (times, hit) = go(&jobs, Spares { cubes: 1, switches: 0 }, &events);

@@ -1,5 +1,5 @@
 //! Jobs that were alone and may now meet others. They are put into the network in the state that
-//! they would have reached there.
+//! they would have reached in it.
 
 use std::cmp::Reverse;
 
@@ -10,7 +10,7 @@ use pavior_network::{Deadlock, Engine, Network, NetworkEvents};
 use super::{Alone, How, Messages, Sender};
 
 impl Messages {
-    /// A job may meet others from now on.
+    /// Puts a job into the network because it may meet others from now on.
     pub(super) fn share(&mut self, slot: u32, now: Time) {
         let Some(sender) = &mut self.jobs[slot as usize] else { return };
         let how = std::mem::replace(&mut sender.how, How::Shared);
@@ -32,7 +32,7 @@ impl Messages {
         }
         network.catch_up(since, |network| {
             let (mut at, mut events) = (since, NetworkEvents::default());
-            // What it sends at `now` it sends together with the others.
+            // Its messages at `now` are sent together with those of the others.
             while at < now {
                 *next_message =
                     traffic.create(at, *next_message, |message| network.create(message));
@@ -49,7 +49,7 @@ impl Messages {
     }
 
     /// Brings a job that computes in between, and has been alone since `since`, up to `now`.
-    /// Returns when its present exchange began; none if it computes.
+    /// Returns the time when its current exchange began, or `None` if it computes.
     fn resume(&mut self, slot: u32, since: Time, now: Time) -> Option<Time> {
         let Messages { jobs, trials, totals, wakes, setup, .. } = self;
         let sender = jobs[slot as usize].as_mut().expect("it is running");
@@ -76,7 +76,8 @@ impl Messages {
         Some(began)
     }
 
-    /// Jobs whose pauses end now begin the next exchange, and end if none is left.
+    /// Begins the next exchange of jobs whose pauses end now, and ends the jobs that have none
+    /// left.
     pub(super) fn wake(&mut self, now: Time, finished: &mut Vec<JobId>) -> Result<(), Deadlock> {
         while let Some(&Reverse((_, slot))) =
             self.wakes.peek().filter(|Reverse((time, _))| *time <= now)
@@ -96,7 +97,7 @@ impl Messages {
         Ok(())
     }
 
-    /// Lets recalled jobs catch up, for the totals.
+    /// Lets recalled jobs catch up, so that the totals are right.
     pub(super) fn settle(&mut self, now: Time) {
         for slot in 0..self.jobs.len() as u32 {
             let sender = self.jobs[slot as usize].as_ref().map(|sender| &sender.how);

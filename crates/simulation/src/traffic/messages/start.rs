@@ -1,5 +1,5 @@
-//! Jobs start: their ranks are laid out and their links claimed. Each is simulated in the network,
-//! or recalled from an earlier job of the kind.
+//! The start of jobs: their ranks are laid out and their links claimed. Each is simulated in the
+//! network, or recalled from an earlier job of the same kind.
 
 use std::cmp::Reverse;
 
@@ -17,7 +17,7 @@ use crate::traffic::histories::{HistoryCache, HistoryKey};
 use crate::traffic::iterations::Trials;
 
 impl Messages {
-    /// A job starts. Says whether it has messages to wait for.
+    /// Starts a job. Returns true if it has messages to wait for.
     pub(crate) fn start(&mut self, now: Time, job: &Job, placement: &Placement) -> bool {
         self.routes = None;
         let draw = NetworkSetup::draws(self.seed, self.replication, job.id);
@@ -45,7 +45,7 @@ impl Messages {
             self.free_slots.push(slot);
             return false;
         }
-        // What was drawn hardly ever comes again: such jobs are not remembered.
+        // Jobs with random draws hardly ever repeat, so they are not remembered.
         let kind = match service {
             Communication::Iterations(count) if drawn == draw => Some((sides, count)),
             _ => None,
@@ -72,7 +72,7 @@ impl Messages {
         true
     }
 
-    /// A job starts that computes in between.
+    /// Starts a job that computes in between.
     fn start_course(
         &mut self,
         now: Time,
@@ -127,8 +127,8 @@ impl Messages {
         })
     }
 
-    /// Claims the links of a job on these nodes. The jobs that it may meet catch up. Returns
-    /// whether it is alone, and its footprint, if that is `wanted` and not too wide.
+    /// Claims the links of a job on these nodes. The jobs that it may meet catch up. Returns its
+    /// footprint, if that is `wanted` and not too wide, and true if the job is alone.
     fn claim(
         &mut self,
         now: Time,
