@@ -1,9 +1,9 @@
-//! The shell blocks of the README and of other pages, run as a reader runs them: in a fresh clone,
-//! with `pavior` on the path.
+//! The shell blocks of the README and of other pages, run as a reader would: in a fresh clone, with
+//! `pavior` on the path.
 //!
-//! A block of the README runs alone. Those of another page run from top to bottom in one shell. All
-//! of them run twice, so that each also runs after every other one. They end by themselves, with
-//! status 0, and leave nothing in the clone that git sees.
+//! Each block of the README runs on its own. Those of another page run from top to bottom in one
+//! shell. All of them run twice, so that each also runs after every other one. They must end on
+//! their own with status 0, and leave no files in the clone that git reports.
 
 use std::fs;
 use std::os::unix::process::CommandExt;
@@ -12,10 +12,10 @@ use std::process::{Command, Stdio};
 
 use crate::cargo;
 
-/// The page whose blocks run each alone.
+/// The page whose blocks run one at a time.
 const README: &str = "README.md";
 
-/// Pages of which every block of `sh` is run.
+/// The pages whose `sh` blocks are all run.
 const PAGES: [&str; 6] = [
     README,
     "docs/first-study.md",
@@ -25,10 +25,10 @@ const PAGES: [&str; 6] = [
     "docs/troubleshooting.md",
 ];
 
-/// Seconds that a block may take on a busy machine.
+/// Time limit of a block in seconds, on a busy machine.
 const SECONDS: &str = "600";
 
-/// The last lines of its output that a failure shows.
+/// The number of last output lines that a failure shows.
 const SHOWN: usize = 10;
 
 /// A block, or all blocks of a page, and the line of the first command.
@@ -39,7 +39,7 @@ struct Block {
     text: String,
 }
 
-/// Runs the blocks with the program that the tests are run with.
+/// Runs the blocks with the program that the tests use.
 pub(crate) fn with_tested(root: &Path) -> Vec<String> {
     match cargo::program(root) {
         Ok(program) => problems(root, &program),
@@ -47,7 +47,7 @@ pub(crate) fn with_tested(root: &Path) -> Vec<String> {
     }
 }
 
-/// Runs the blocks with a program; what fails is told with its place.
+/// Runs the blocks with a program. Failures are reported with their place.
 pub(crate) fn problems(root: &Path, program: &Path) -> Vec<String> {
     let scratch = std::env::temp_dir().join(format!("pavior-blocks-{}", std::process::id()));
     let problems = match Clone::of(root, program, &scratch) {
@@ -75,7 +75,7 @@ fn tried(root: &Path, clone: &Clone) -> Vec<String> {
     problems
 }
 
-/// The blocks of `sh` of a page: of the README each, of another page all as one.
+/// Returns the `sh` blocks of a page: each one for the README, all as one for another page.
 fn of_page(page: &'static str, text: &str) -> Vec<Block> {
     let mut found: Vec<Block> = Vec::new();
     let mut inside = false;
@@ -99,12 +99,12 @@ fn of_page(page: &'static str, text: &str) -> Vec<Block> {
 struct Clone {
     folder: PathBuf,
     path: std::ffi::OsString,
-    /// Where the blocks' own temporary files lie.
+    /// The folder of the blocks' own temporary files.
     temporary: PathBuf,
 }
 
 impl Clone {
-    /// Clones the sources as they stand, changes that are not committed included.
+    /// Clones the current sources, including uncommitted changes.
     fn of(root: &Path, program: &Path, scratch: &Path) -> Result<Clone, String> {
         let (bin, temporary) = (scratch.join("bin"), scratch.join("tmp"));
         let folder = scratch.join("pavior");
@@ -154,7 +154,7 @@ impl Clone {
         end(child.id());
         match status.code() {
             Some(0) => return Ok(()),
-            // That of `timeout`.
+            // The status of `timeout`.
             Some(124) => return Err(format!("it takes more than {SECONDS} seconds")),
             _ => {}
         }
@@ -165,7 +165,7 @@ impl Clone {
         Err(format!("it fails: {}", last.join("\n")))
     }
 
-    /// What a block has left that git sees; it is taken away.
+    /// Describes and removes the files of a block that git reports.
     fn left_behind(&self) -> Option<String> {
         let left = git(&self.folder, &["status", "--porcelain"]).unwrap_or_else(|error| error);
         if left.is_empty() {
@@ -176,13 +176,13 @@ impl Clone {
     }
 }
 
-/// Ends what a shell has left running, such as a server of a block that failed.
+/// Ends processes that a shell has left running, such as a server of a block that failed.
 fn end(group: u32) {
     let kill = ["-KILL", "--", &format!("-{group}")];
     let _ = Command::new("kill").args(kill).stderr(Stdio::null()).status();
 }
 
-/// What git prints.
+/// Returns the output of git.
 fn git(folder: &Path, arguments: &[&str]) -> Result<String, String> {
     let output = Command::new("git").args(arguments).current_dir(folder).output();
     let output = output.map_err(|error| format!("git: {error}"))?;

@@ -1,17 +1,16 @@
-//! Calls of cargo, the one that runs this program.
+//! Calls of the cargo that runs this program.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::notes;
 
-/// The variable with the size of a run of the tests, as the checks run them and as measurements do
+/// The variable with the size of a test run, as the checks and measurements use it
 /// (`xtask/trials`).
 pub(crate) const SIZE: (&str, &str) = ("PAVIOR_SIZE", "checks");
 pub(crate) const LONG: (&str, &str) = ("PAVIOR_SIZE", "long");
 
-/// What builds the program, with the features that the tests have: other ones would build most of
-/// it twice.
+/// Builds the program with the features of the tests. Other features would build most of it twice.
 const TESTS: [&str; 5] = ["test", "--workspace", "--all-features", "--no-run", "--quiet"];
 
 fn command(root: &Path, arguments: &[&str]) -> Command {
@@ -21,12 +20,12 @@ fn command(root: &Path, arguments: &[&str]) -> Command {
     cargo
 }
 
-/// What a cargo command prints, or why it failed.
+/// Returns the output of a cargo command, or the reason why it failed.
 pub(crate) fn output(root: &Path, arguments: &[&str]) -> Result<String, String> {
     output_with(root, arguments, &[])
 }
 
-/// The same with these variables.
+/// Returns the output of a cargo command with these variables.
 pub(crate) fn output_with(
     root: &Path,
     arguments: &[&str],
@@ -44,23 +43,23 @@ pub(crate) fn output_with(
     }
 }
 
-/// Warnings of the documentation are denied, and the counts of instructions are those of a build
-/// that is not incremental.
+/// Denies warnings of the documentation, and makes counts of instructions come from a build that is
+/// not incremental.
 pub(crate) const CHECKED: [(&str, &str); 2] =
     [("RUSTDOCFLAGS", "-D warnings"), ("CARGO_INCREMENTAL", "0")];
 
-/// Whether a cargo command succeeds, as all the checks run it.
+/// Returns true if a cargo command succeeds, run as all checks do.
 pub(crate) fn run(root: &Path, arguments: &[&str]) -> bool {
     run_with(root, arguments, &CHECKED)
 }
 
-/// Whether a cargo command succeeds with these variables.
+/// Returns true if a cargo command succeeds with these variables.
 pub(crate) fn run_with(root: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> bool {
     let status = command(root, arguments).envs(variables.iter().copied()).status();
     status.is_ok_and(|status| status.success())
 }
 
-/// The program alone, with every door.
+/// Builds only the program, with all its interfaces.
 pub(crate) fn every_door(root: &Path) -> Result<PathBuf, String> {
     let build = ["build", "--quiet", "--package", "pavior-cli", "--all-features"];
     if run(root, &build) {
@@ -70,7 +69,7 @@ pub(crate) fn every_door(root: &Path) -> Result<PathBuf, String> {
     }
 }
 
-/// The program as the tests build it, and as the sources are now.
+/// Builds the program from the current sources, as the tests do.
 pub(crate) fn program(root: &Path) -> Result<PathBuf, String> {
     if run(root, &TESTS) {
         Ok(root.join("target/debug/pavior"))

@@ -1,5 +1,5 @@
-//! `cargo xtask check`: runs the steps, each in a process of its own, those that wait beside those
-//! that compute, and reports on them.
+//! `cargo xtask check` runs the steps, each in a separate process, with waiting steps next to
+//! computing ones, and reports on them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,24 +10,24 @@ use std::time::Instant;
 use crate::notes;
 use crate::steps::{self, STEPS, Step, Uses};
 
-/// Free bytes that the checks need, all that they fetch and build included.
+/// Free bytes that the checks need, including all that they download and build.
 const ROOM: u64 = 24_000_000_000;
 
 /// The cores that computing steps share.
 const CORES: usize = 2;
 
-/// The last lines of a step that fails, of tests the first characters of each that fails.
+/// The last lines of a step that fails; for tests, the first characters of each that fails.
 const LINES: usize = 30;
 const CHARACTERS: usize = 1200;
 
 /// The variable with the file for the processor time of a step.
 const SECONDS: &str = "PAVIOR_STEP_SECONDS";
 
-/// How a step ended.
+/// The end of a step.
 enum End {
     Passed,
     Failed,
-    /// It was left out, and why.
+    /// It was skipped, with the reason.
     LeftOut(String),
 }
 
@@ -36,11 +36,11 @@ struct Ended {
     step: &'static Step,
     end: End,
     seconds: f64,
-    /// Seconds of processor time, of the step and all that it waited for.
+    /// Seconds of processor time, of the step and its subprocesses.
     processor: f64,
 }
 
-/// Runs all steps, or those named and those that they follow; returns what failed.
+/// Runs all steps, or the named ones and those that they follow. Returns the failures.
 pub(crate) fn run(root: &Path, only: &[String]) -> Vec<String> {
     let steps = match chosen(only) {
         Ok(steps) => steps,
@@ -85,7 +85,7 @@ fn chosen(only: &[String]) -> Result<Vec<&'static Step>, String> {
     Ok(STEPS.iter().filter(|step| only.is_empty() || names.contains(&step.name)).collect())
 }
 
-/// Says what room the checks need, and fails if the disk has less.
+/// Reports the disk space that the checks need, and fails if the disk has less.
 fn room(root: &Path) -> Result<(), String> {
     let number = |program: &str, arguments: &[&str]| {
         let said = Command::new(program).args(arguments).current_dir(root).output().ok()?;
@@ -113,13 +113,13 @@ struct Run {
     root: PathBuf,
     /// This program.
     program: PathBuf,
-    /// True if a step is left out whose inputs are as they were when it passed.
+    /// True if a step is skipped whose inputs have not changed since it passed.
     only_changed: bool,
 }
 
 impl Run {
-    /// Runs steps: those that wait as soon as what they follow has ended, those that compute in
-    /// their order, as cores are free for them.
+    /// Runs steps: waiting ones as soon as the steps that they follow have ended, computing ones in
+    /// their order, as cores become free.
     fn steps(&self, steps: &[&'static Step]) -> Vec<Ended> {
         let (sender, receiver) = mpsc::channel::<Ended>();
         let mut waiting = steps.to_vec();
@@ -160,7 +160,7 @@ impl Run {
         ended
     }
 
-    /// Runs a step in a process of its own, unless there is a reason to leave it out.
+    /// Runs a step in a separate process, unless there is a reason to skip it.
     fn step(&self, step: &'static Step, lost: Option<&str>) -> Ended {
         let ended = |end, seconds, processor| Ended { step, end, seconds, processor };
         if let Some(lost) = lost {
@@ -199,13 +199,14 @@ impl Run {
         self.root.join("target/checks").join(format!("{}.{ending}", step.name))
     }
 
-    /// Returns what a step printed.
+    /// Returns the output of a step.
     fn said(&self, step: &Step) -> String {
         let bytes = fs::read(self.file(step, "log")).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// Describes how a step failed: what it said last, where the rest is, and how to repeat it.
+    /// Describes the failure of a step: its last output, the file with the rest, and the command to
+    /// repeat it.
     fn problem(&self, ended: &Ended) -> String {
         let name = ended.step.name;
         let repeat = format!("repeat it: cargo xtask check --only {name}");
@@ -220,18 +221,18 @@ impl Run {
     }
 }
 
-/// Writes the processor time of this process, and of all that it waited for, into the file that
-/// [`SECONDS`] names.
+/// Writes the processor time of this process and its subprocesses into the file that [`SECONDS`]
+/// names.
 pub(crate) fn note_seconds() {
     let Some(file) = std::env::var_os(SECONDS) else { return };
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // Behind the name in parentheses: field 3 and so on; 14 to 17 are ticks of 10 ms.
+    // The fields after the name in parentheses begin with number 3; 14 to 17 are ticks of 10 ms.
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
     let ticks: u64 = fields.skip(11).take(4).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
     let _ = fs::write(file, format!("{:.2}", ticks as f64 / 100.0));
 }
 
-/// Returns the cores that a step takes from those that compute.
+/// Returns the number of cores that a step takes from computing steps.
 fn cores(step: &Step) -> usize {
     match step.uses {
         Uses::Both => CORES,
@@ -240,7 +241,7 @@ fn cores(step: &Step) -> usize {
     }
 }
 
-/// Returns a step that another follows, and that did not pass.
+/// Returns a step that another follows and that did not pass.
 fn lost(step: &Step, ended: &[Ended]) -> Option<&'static str> {
     let lost = |end: &&Ended| step.follows(end.step.name) && !matches!(end.end, End::Passed);
     ended.iter().find(lost).map(|end| end.step.name)
@@ -266,7 +267,7 @@ fn table(ended: &[Ended], seconds: f64) -> String {
     text + &format!("{:14} {seconds:7.1} {processor:9.1}\n", "all")
 }
 
-/// Returns the last lines of an output; of tests the beginning of each that failed.
+/// Returns the last lines of an output; for tests, the beginning of each that failed.
 fn last(said: &str) -> String {
     let short = |told: &str| told.chars().take(CHARACTERS).collect::<String>();
     let told = said.split("\n---- ").skip(1).map(|told| format!("---- {}", short(told)));
@@ -276,7 +277,7 @@ fn last(said: &str) -> String {
     told.join("\n")
 }
 
-/// Returns how many tests passed and failed by an output of Rust's tests.
+/// Returns the numbers of passed and failed tests in an output of Rust's tests.
 fn counts(said: &str) -> (usize, usize) {
     let number = |line: &str, what: &str| {
         let before = line.split(what).next()?.trim_end();

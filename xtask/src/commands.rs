@@ -1,4 +1,4 @@
-//! The commands of `cargo xtask`: one table, by which arguments are read and help is printed.
+//! The commands of `cargo xtask`: one table, from which arguments are read and help is printed.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::{python, service, sharing, slurm, steps, strategy, tidy, tools, trial
 /// A command of `cargo xtask`.
 struct Command {
     name: &'static str,
-    /// Arguments, as help prints them and as they are read.
+    /// Arguments, in the form in which help prints them and from which they are read.
     usage: &'static str,
     does: &'static str,
     takes: &'static str,
@@ -134,8 +134,8 @@ impl Arguments {
         self.words.first().map(String::as_str)
     }
 
-    /// Returns the words after the first, which are seeds, with spaces between them; the first five
-    /// if there are none.
+    /// Returns the words after the first, which are seeds, separated by spaces, or the first five
+    /// seeds if there are none.
     pub(crate) fn seeds(&self) -> Result<String, String> {
         let seeds = &self.words[1..];
         match seeds.iter().find(|seed| seed.parse::<u64>().is_err()) {
@@ -158,7 +158,7 @@ enum Read {
     Help,
 }
 
-/// What the usage of a command accepts.
+/// The arguments that the usage of a command accepts.
 struct Accepted {
     least: usize,
     most: usize,
@@ -209,7 +209,7 @@ impl Accepted {
     }
 }
 
-/// Runs the command of a command line; returns the problems, or the text of help or of an error.
+/// Runs the command of a command line. Returns the problems, or the text of help or of an error.
 pub(crate) fn run(root: &Path, mut parser: lexopt::Parser) -> Result<Vec<String>, Refusal> {
     let name = match parser.next() {
         Ok(Some(Arg::Value(name))) => name.to_string_lossy().into_owned(),
@@ -295,7 +295,7 @@ mod tests {
         }
     }
 
-    /// Each command of the workflows for a forge is one that is run here, too.
+    /// Checks that each command in the workflows for a forge is one that exists here.
     #[test]
     fn workflows_run_commands_of_this_program() {
         let folder = crate::root().join(".github/workflows");

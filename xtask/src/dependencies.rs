@@ -1,5 +1,5 @@
-//! Licences and duplicate versions of the dependencies, from `cargo metadata`: what cargo-deny
-//! checks, without its online advisories.
+//! Licenses and duplicate versions of the dependencies, from `cargo metadata`: the checks of
+//! cargo-deny without its online advisories.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::cargo::output as cargo_output;
 
-/// Permissive licences that a dependency may have.
+/// Permissive licenses that a dependency may have.
 const LICENCES: &[&str] = &[
     "0BSD",
     "Apache-2.0",
@@ -23,12 +23,12 @@ const LICENCES: &[&str] = &[
     "Zlib",
 ];
 
-/// Packages with other licences that are in no program: they are for platforms that Pavior is not
-/// built for.
+/// Packages with other licenses that are not in any program, since they are for platforms for which
+/// Pavior is not built.
 const NOT_BUILT: &[(&str, &str)] =
     &[("tiny-keccak", "of WebAssembly: the hashes of arrow-array draw their seed with it")];
 
-/// Packages of which several versions are needed, and by whom.
+/// Packages that are needed in several versions, and the packages that need them.
 const SEVERAL: &[(&str, &str)] = &[
     ("base64", "rcgen, which tests only, asks for 0.23, postgres for 0.22"),
     ("num-bigint", "in no program: a part of rcgen that is left out asks for 0.4, arrow for 0.5"),
@@ -47,7 +47,7 @@ const SEVERAL: &[(&str, &str)] = &[
     ),
 ];
 
-/// What is wrong with the dependencies, a line each.
+/// Returns the problems of the dependencies, one per line.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     let arguments = ["metadata", "--format-version", "1", "--locked"];
     let metadata = match cargo_output(root, &arguments) {

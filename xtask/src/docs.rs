@@ -1,8 +1,8 @@
-//! The pages about strategies, made from the headers of the strategies' files and from the
+//! The pages about strategies, generated from the headers of the strategies' files and from the
 //! registry.
 //!
-//! A page a strategy, `docs/strategies/NAME.md`: the header (`//!`) of the file that holds its
-//! entry, and what the entry says of machines, claim, options and variants.
+//! There is one page per strategy, `docs/strategies/NAME.md`: the header (`//!`) of the file that
+//! contains its entry, and the machines, claim, options and variants of the entry.
 //! `docs/strategies/README.md` lists the pages.
 
 use std::fmt::Write;
@@ -14,11 +14,11 @@ use pavior_mesh::Grid;
 
 use crate::{blocks, cargo, kinds, links, messages, rust_files};
 
-/// Where the strategies' files lie.
+/// The folder of the strategies' files.
 const SOURCES: &str = "crates/allocation/src/strategies";
-/// Where the pages lie.
+/// The folder of the pages.
 const PAGES: &str = "docs/strategies";
-/// The families, as folders: name of the folder, heading, what they have in common.
+/// The families, as folders: name of the folder, heading, common property.
 const FAMILIES: [(&str, &str, &str); 3] = [
     ("contiguous", "Contiguous", "grant one box, or one fixed shape, to a job"),
     ("noncontiguous", "Non-contiguous", "may grant a job several boxes"),
@@ -29,7 +29,7 @@ const FAMILIES: [(&str, &str, &str); 3] = [
 struct Source {
     /// The strategy's name.
     name: String,
-    /// From the root of the workspace.
+    /// The path from the root of the workspace.
     path: String,
     /// The name of the file's folder.
     family: String,
@@ -39,8 +39,8 @@ struct Source {
     header: Vec<String>,
 }
 
-/// Writes the pages that are made, and tries what all pages say, with a program that is built or
-/// the one given.
+/// Writes the generated pages, and tests the statements of all pages, with a newly built or the
+/// given program.
 pub(crate) fn all(root: &Path, program: Option<&str>) -> Vec<String> {
     let mut problems = write(root);
     problems.extend(kinds::problems(root));
@@ -54,7 +54,7 @@ pub(crate) fn all(root: &Path, program: Option<&str>) -> Vec<String> {
     problems
 }
 
-/// Writes the pages, and removes those of strategies that are gone.
+/// Writes the pages, and removes those of strategies that no longer exist.
 fn write(root: &Path) -> Vec<String> {
     let pages = match pages(root) {
         Ok(pages) => pages,
@@ -72,7 +72,7 @@ fn write(root: &Path) -> Vec<String> {
     problems
 }
 
-/// Every page that is not what [`write()`] would write.
+/// Returns every page that differs from the output of [`write()`].
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     let pages = match pages(root) {
         Ok(pages) => pages,
@@ -87,14 +87,14 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     stale.chain(gone).collect()
 }
 
-/// Files in the folder of the pages that are none of them.
+/// Returns the files in the folder of the pages that are not pages.
 fn surplus(root: &Path, pages: &[(PathBuf, String)]) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(root.join(PAGES)) else { return Vec::new() };
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
     paths.filter(|path| !pages.iter().any(|(page, _)| page == path)).collect()
 }
 
-/// Every page: where it lies, and its text.
+/// Returns the path and the text of every page.
 fn pages(root: &Path) -> Result<Vec<(PathBuf, String)>, String> {
     let sources = sources(root)?;
     let mut pages = vec![(root.join(PAGES).join("README.md"), index(&sources))];
@@ -107,7 +107,7 @@ fn pages(root: &Path) -> Result<Vec<(PathBuf, String)>, String> {
     Ok(pages)
 }
 
-/// The files of all strategies, in the order of the registry.
+/// Returns the files of all strategies, in the order of the registry.
 fn sources(root: &Path) -> Result<Vec<Source>, String> {
     let mut found = Vec::new();
     for path in rust_files(&root.join(SOURCES)) {
@@ -124,7 +124,7 @@ fn sources(root: &Path) -> Result<Vec<Source>, String> {
         let own = path.strip_prefix(root).unwrap_or(&path);
         let below = path.strip_prefix(root.join(SOURCES)).unwrap_or(&path);
         let family = below.iter().next().unwrap_or_default();
-        // A strategy of several files has a folder of its own.
+        // A strategy with several files has its own folder.
         let named = if own.ends_with("mod.rs") { own.parent().unwrap_or(own) } else { own };
         found.push(Source {
             name: name.to_string(),
@@ -143,7 +143,7 @@ fn sources(root: &Path) -> Result<Vec<Source>, String> {
     Ok(sources)
 }
 
-/// The list of the pages.
+/// Writes the list of the pages.
 fn index(sources: &[Source]) -> String {
     let mut text = String::from(
         "<!-- Written by `cargo xtask docs`; changes here are lost. -->\n\n\
@@ -174,7 +174,7 @@ fn index(sources: &[Source]) -> String {
     text + ".\n"
 }
 
-/// The page of a strategy.
+/// Writes the page of a strategy.
 fn page(source: &Source, selection: &Selection, sources: &[Source]) -> String {
     let entry = &selection.entry;
     let mut text = format!(
@@ -221,8 +221,8 @@ fn page(source: &Source, selection: &Selection, sources: &[Source]) -> String {
     text
 }
 
-/// The header of a file as Markdown: names of modules become links to pages, and the first words of
-/// its last paragraphs stand out.
+/// Converts the header of a file to Markdown: names of modules become links to pages, and the first
+/// words of its last paragraphs are emphasized.
 fn body(header: &[String], sources: &[Source]) -> String {
     let mut text = String::new();
     let mut is_code = false;
@@ -230,7 +230,7 @@ fn body(header: &[String], sources: &[Source]) -> String {
         let mut line = line.clone();
         is_code ^= line.starts_with("```");
         if !is_code {
-            // `Cost:` and `Cost of NAME:` stand out, and so do the others.
+            // `Cost:` and `Cost of NAME:` are emphasized, and so are the others.
             for word in ["Cost", "Source", "Requests"] {
                 let end = line.find(':').filter(|&end| line.starts_with(word) && end < 40);
                 if let Some(end) = end {
@@ -245,7 +245,7 @@ fn body(header: &[String], sources: &[Source]) -> String {
     text
 }
 
-/// A line with its links to code made links to pages of strategies, or plain names.
+/// Converts links to code in a line to links to pages of strategies, or to plain names.
 fn linked(line: &str, sources: &[Source]) -> String {
     let mut text = String::new();
     let mut rest = line;
@@ -254,7 +254,7 @@ fn linked(line: &str, sources: &[Source]) -> String {
         text += before;
         let link = after.strip_prefix('(').and_then(|after| after.split_once(')'));
         let (module, after) = match link {
-            // The folder's own strategy.
+            // The strategy of the folder itself.
             Some(("super", after)) => (name, after),
             Some((path, after)) if path.starts_with("super::") || path.starts_with("crate::") => {
                 (path.rsplit("::").next().unwrap_or(path), after)
@@ -270,7 +270,7 @@ fn linked(line: &str, sources: &[Source]) -> String {
     text + rest
 }
 
-/// The machines on which a strategy works, found by asking.
+/// Describes the machines on which a strategy works, found by asking it.
 fn machines(selection: &Selection) -> String {
     let works = |axes: usize, wraps: bool| {
         let grid = Grid::new(&vec![8; axes], &vec![wraps; axes]);
@@ -290,7 +290,7 @@ fn machines(selection: &Selection) -> String {
     }
 }
 
-/// What a strategy claims, in a clause.
+/// Returns the claim of a strategy as a clause.
 fn meaning(recognition: &Recognition) -> &'static str {
     match recognition {
         Recognition::First => {

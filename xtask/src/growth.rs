@@ -1,12 +1,12 @@
-//! How cost grows with machines, queues and clients: what the benches of it print, of this checkout
-//! alone, or beside an earlier commit in one run.
+//! The growth of cost with machines, queues and clients: the output of the relevant benches, for
+//! this checkout alone, or compared with an earlier commit in one run.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::cargo;
 
-/// A bench, and what gives it its size.
+/// A bench, and its sizes.
 struct Part {
     what: &'static str,
     package: &'static str,
@@ -54,8 +54,8 @@ const PARTS: &[Part] = &[
 ];
 
 impl Part {
-    /// What it prints in a checkout. Everything is built into one folder, so that two checkouts
-    /// share what others have written.
+    /// Returns its output in a checkout. Everything is built into one folder, so two checkouts
+    /// share build output.
     fn output(&self, checkout: &Path, target: &Path) -> Result<String, String> {
         let call = ["bench", "--quiet", "--profile", "dev", "--all-features"];
         let which = ["--package", self.package, "--bench", self.bench, "--"];
@@ -66,7 +66,7 @@ impl Part {
     }
 }
 
-/// Prints what each part prints; beside what it prints at a commit, if one is given.
+/// Prints the output of each part, next to its output at a commit, if one is given.
 pub(crate) fn measure(root: &Path, commit: Option<&str>) -> Vec<String> {
     let base = match commit.map(|commit| Base::of(root, commit)).transpose() {
         Ok(base) => base,
@@ -87,20 +87,20 @@ pub(crate) fn measure(root: &Path, commit: Option<&str>) -> Vec<String> {
         match before {
             None => print!("{now}"),
             Some(Ok(before)) => beside(&before, &now).iter().for_each(|line| println!("{line}")),
-            // The bench may be younger than the commit.
+            // The bench may be newer than the commit.
             Some(Err(problem)) => print!("before: {problem}\n{now}"),
         }
     }
     problems
 }
 
-/// A checkout of an earlier commit, for as long as it is looked at.
+/// A temporary checkout of an earlier commit.
 struct Base(PathBuf);
 
 impl Base {
     fn of(root: &Path, commit: &str) -> Result<Base, String> {
         let folder = root.join("target/growth");
-        // What an interrupted run has left.
+        // Remains of an interrupted run.
         drop(Base(folder.clone()));
         let add = ["worktree", "add", "--force", "--quiet", "--detach"];
         let mut git = Command::new("git");
@@ -118,14 +118,14 @@ impl Drop for Base {
         let folder = &self.0;
         let parent = folder.parent().unwrap_or(folder);
         let remove = ["worktree", "remove", "--force"];
-        // It says on its own what it cannot remove.
+        // Git reports on its own if it cannot remove something.
         let _ = folder
             .is_dir()
             .then(|| Command::new("git").current_dir(parent).args(remove).arg(folder).status());
     }
 }
 
-/// Two outputs line by line: what is the same once, numbers that differ with their ratio.
+/// Compares two outputs line by line: equal parts appear once, different numbers with their ratio.
 fn beside(before: &str, now: &str) -> Vec<String> {
     let count = |line: &str| line.split_whitespace().count();
     let mut lines = Vec::new();
@@ -143,7 +143,7 @@ fn beside(before: &str, now: &str) -> Vec<String> {
     }
 }
 
-/// Two lines of as many words.
+/// Compares two lines with the same number of words.
 fn compared(old: &str, new: &str) -> String {
     let words = |line: &str| line.split_whitespace().map(str::to_string).collect::<Vec<String>>();
     let (old, new) = (words(old), words(new));
@@ -160,7 +160,7 @@ fn compared(old: &str, new: &str) -> String {
     (0..new.len()).map(told).collect::<Vec<String>>().join(" ")
 }
 
-/// A number of a line, in seconds if a unit of time stands with it or behind it.
+/// Reads a number of a line, in seconds if a unit of time is attached or follows.
 fn number(words: &[String], index: usize) -> Option<f64> {
     let word = words[index].trim_end_matches([',', ';']);
     let end = word.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(word.len());

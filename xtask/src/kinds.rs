@@ -1,5 +1,5 @@
-//! The kinds of the pages in docs/: tutorial, how-to, reference or explanation, as docs/README.md
-//! has them. Every page stands there, as of one kind, and says no other of itself.
+//! The kinds of the pages in docs/: tutorial, how-to, reference or explanation, as in
+//! docs/README.md. Every page must be listed there under one kind, and must not declare another.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::path::Path;
 const INDEX: &str = "docs/README.md";
 const KINDS: [&str; 4] = ["tutorial", "how-to", "reference", "explanation"];
 
-/// Pages that stand under no kind or under two, or that call themselves of another.
+/// Returns the pages that are listed under no kind or under two, or that declare another.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     let Ok(index) = std::fs::read_to_string(root.join(INDEX)) else {
         return vec![format!("{INDEX}: cannot be read")];
@@ -28,7 +28,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     problems
 }
 
-/// The pages of the index with their kinds, each kind once.
+/// Returns the pages of the index with their kinds, each kind once.
 fn listed(index: &str) -> BTreeMap<&str, Vec<&'static str>> {
     let mut found: BTreeMap<&str, Vec<&'static str>> = BTreeMap::new();
     let mut section = "";
@@ -38,7 +38,8 @@ fn listed(index: &str) -> BTreeMap<&str, Vec<&'static str>> {
             continue;
         };
         let Some((page, cells)) = row.split_once(')') else { continue };
-        // Under a door the second cell has the kind, elsewhere the heading is its plural or itself.
+        // In the section of an interface the second cell has the kind; elsewhere the heading is the
+        // kind or its plural.
         let cell = cells.split('|').nth(1).unwrap_or_default().trim();
         let heading = section.to_lowercase();
         let kind = KINDS.into_iter().find(|&kind| cell == kind || heading.starts_with(kind));

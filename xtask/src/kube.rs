@@ -1,4 +1,4 @@
-//! The releases of Kubernetes that `pavior kube` is tried with.
+//! The releases of Kubernetes with which `pavior kube` is tested.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -6,12 +6,12 @@ use std::process::{Command, Stdio};
 use crate::cargo::{LONG, run_with};
 use crate::commands::Arguments;
 
-/// As `examples/kubernetes/control-plane.sh` takes them; the last is the one of the checks.
+/// Names for `examples/kubernetes/control-plane.sh`. The checks use the last one.
 const RELEASES: [&str; 4] = ["1.34", "1.35", "1.36", "1.37"];
 
-/// Has the control plane, Kueue and JobSet built, so that the tests do not wait for them. What
-/// cannot be built the tests leave out, loudly. What Go downloads and compiles for that, some
-/// gigabytes, is removed: the programs remain.
+/// Builds the control plane, Kueue and JobSet in advance, so that the tests do not wait for them.
+/// The tests skip missing ones with a message. The gigabytes that Go downloads and compiles are
+/// removed; the programs stay.
 pub(crate) fn prepare(root: &Path) -> Vec<String> {
     let newest = RELEASES[RELEASES.len() - 1];
     let caches = root.join("target/go");
@@ -31,8 +31,8 @@ pub(crate) fn prepare(root: &Path) -> Vec<String> {
     Vec::new()
 }
 
-/// Runs everything that disturbs a cluster on a release, with seeds; or all tests as the checks run
-/// them, on each release but theirs; or a measurement.
+/// Runs all disruptions of a cluster on a release, with seeds; or all tests of the checks, on each
+/// release except theirs; or a measurement.
 pub(crate) fn storm(root: &Path, given: &Arguments) -> Vec<String> {
     let release = given.words[0].as_str();
     match release {
@@ -53,7 +53,7 @@ pub(crate) fn storm(root: &Path, given: &Arguments) -> Vec<String> {
     }
 }
 
-/// The tests on a release. With seeds they make more Jobs.
+/// Runs the tests on a release. With seeds they create more Jobs.
 fn tests(root: &Path, release: &str, seeds: &[(&str, &str)]) -> Vec<String> {
     let tests = ["test", "-p", "pavior-kube", "--test", "it", "--", "--nocapture"];
     let mut variables = vec![("PAVIOR_KUBE_RELEASE", release), ("PAVIOR_REQUIRE_KUBERNETES", "1")];
@@ -62,7 +62,7 @@ fn tests(root: &Path, release: &str, seeds: &[(&str, &str)]) -> Vec<String> {
     if passed { Vec::new() } else { vec![format!("the tests of pavior kube failed on {release}")] }
 }
 
-/// Measures how long 4,096 pods take, with boxes and without.
+/// Measures the time for 4,096 pods, with and without boxes.
 fn speed(root: &Path) -> Vec<String> {
     let tests = ["test", "-p", "pavior-kube", "--test", "speed", "--", "--nocapture"];
     let passed = run_with(root, &tests, &[("PAVIOR_REQUIRE_KUBERNETES", "1")]);

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
-/// What each crate may depend on, in the order in which the crates are best read. Names stand
-/// without `pavior-`.
+/// The allowed dependencies of each crate, in the order in which the crates are best read. Names
+/// are without `pavior-`.
 const ALLOWED: &[(&str, &str)] = &[
     ("kernel", ""),
     ("mesh", "kernel"),
@@ -42,11 +42,11 @@ const ALLOWED: &[(&str, &str)] = &[
     ),
 ];
 
-/// What the tests of every crate may use, and nothing but tests. They may also depend on their own
+/// A crate that the tests of every crate may use, and only tests. They may also depend on their own
 /// crate, with more features.
 const TRIALS: &str = "trials";
 
-/// Every edge that ARCHITECTURE.md does not list.
+/// Returns every edge that ARCHITECTURE.md does not list.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     let mut problems = Vec::new();
     let mut seen = 0;
@@ -67,7 +67,8 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     problems
 }
 
-/// The forbidden edges of one crate. Development dependencies may look downwards only, too.
+/// Returns the forbidden edges of one crate. Development dependencies may only point downwards,
+/// too.
 fn of_manifest(path: &str, text: &str) -> Vec<String> {
     let manifest: Table = match text.parse() {
         Ok(manifest) => manifest,

@@ -1,10 +1,10 @@
-//! The links of the pages: that every file, picture and anchor that they lead to is there, and that
-//! every picture is one and has a text beside it.
+//! The links of the pages: every linked file, picture and anchor must exist, and every picture must
+//! be valid and have an alternative text.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
-/// Single pages, and folders whose pages are read, with the folders below.
+/// Single pages, and folders whose pages are read recursively.
 const PAGES: [&str; 10] = [
     "README.md",
     "ARCHITECTURE.md",
@@ -18,18 +18,18 @@ const PAGES: [&str; 10] = [
     "examples",
 ];
 
-/// What is below these is not written here.
+/// Folders with files that are not written here.
 const SKIPPED: [&str; 3] = ["target", "node_modules", ".venv"];
 
 /// A link of a page.
 struct Link {
     line: usize,
     target: String,
-    /// The text beside a picture; none of a link that is no picture.
+    /// The alternative text of a picture. `None` if the link is not a picture.
     picture: Option<String>,
 }
 
-/// Every link that leads nowhere, as `page:line: what is missing`.
+/// Returns every broken link, as `page:line: what is missing`.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     let mut texts = BTreeMap::new();
     for page in PAGES {
@@ -63,7 +63,7 @@ fn read(root: &Path, path: &Path, texts: &mut BTreeMap<PathBuf, String>) {
     }
 }
 
-/// Looks for what a link leads to.
+/// Checks the target of a link.
 fn follow(
     root: &Path,
     page: &Path,
@@ -95,7 +95,7 @@ fn follow(
     }
 }
 
-/// A path beside a page, from the root.
+/// Resolves a path relative to a page, from the root.
 fn beside(page: &Path, path: &str) -> Result<PathBuf, String> {
     let mut found = page.parent().unwrap_or(Path::new("")).to_path_buf();
     for part in Path::new(path).components() {
@@ -120,7 +120,7 @@ fn is_picture(file: &Path) -> bool {
     }
 }
 
-/// The links of a page, code left out. A text may be broken over lines, a target may not.
+/// Returns the links of a page, without code. A text may span lines, a target may not.
 fn links(text: &str) -> Vec<Link> {
     let text = without_code(text);
     let mut found = Vec::new();
@@ -141,7 +141,7 @@ fn links(text: &str) -> Vec<Link> {
     found
 }
 
-/// Where the bracket stands whose closing one ends a text.
+/// Returns the position of the bracket whose closing one ends a text.
 fn opening(before: &str) -> usize {
     let mut depth = 0;
     for (at, byte) in before.bytes().enumerate().rev() {
@@ -155,7 +155,7 @@ fn opening(before: &str) -> usize {
     0
 }
 
-/// A page with its code, in fences and in lines, made spaces; lines stay.
+/// Replaces the code of a page, in fences and in lines, by spaces. Lines are kept.
 fn without_code(text: &str) -> String {
     let mut plain = String::new();
     let mut in_fence = false;
@@ -171,7 +171,7 @@ fn without_code(text: &str) -> String {
     let mut bare = parts.next().unwrap_or_default().to_string();
     for (index, part) in parts.enumerate() {
         if index % 2 == 0 {
-            // `code`: of its text only the ends of lines count.
+            // `code`: only the line ends of its text count.
             bare.extend(part.chars().map(|c| if c == '\n' { '\n' } else { 'c' }));
         } else {
             bare += part;
@@ -180,7 +180,7 @@ fn without_code(text: &str) -> String {
     bare
 }
 
-/// The anchors of a page's headings, as forges and the site make them.
+/// Returns the anchors of a page's headings, as forges and the site generate them.
 fn anchors(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut in_fence = false;
@@ -206,7 +206,7 @@ fn anchors(text: &str) -> Vec<String> {
     found
 }
 
-/// A heading as it is shown: of a link its text.
+/// Returns a heading as it is displayed: links become their text.
 fn shown(heading: &str) -> String {
     let mut text = String::new();
     let mut rest = heading;

@@ -1,4 +1,4 @@
-//! Checks that the compiler does not make, and the one command that makes all of them.
+//! Checks that the compiler does not make, and the single command that runs all of them.
 
 mod blocks;
 mod budget;
@@ -53,18 +53,18 @@ fn main() -> ExitCode {
     }
 }
 
-/// The folder of the workspace.
+/// Returns the folder of the workspace.
 fn root() -> PathBuf {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
     own.parent().expect("xtask lies in the workspace").to_path_buf()
 }
 
-/// The files below a folder that end in `.rs`, in order of name; build output is left out.
+/// Lists the files below a folder that end in `.rs`, in order of name, without build output.
 fn rust_files(folder: &Path) -> Vec<PathBuf> {
     sources(folder, "rs")
 }
 
-/// The files below a folder whose names end so, but for what is built or installed.
+/// Lists the files below a folder with an ending, without build output and installed packages.
 fn sources(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let Ok(entries) = std::fs::read_dir(folder) else { return files };

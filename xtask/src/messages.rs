@@ -1,7 +1,7 @@
-//! The messages that docs/troubleshooting.md quotes: that the program has them.
+//! Checks that the program has the messages that docs/troubleshooting.md quotes.
 //!
-//! A message is the code in the first column of a table. An ellipsis in it stands for what differs
-//! from case to case; each piece between is sought in the strings of the sources.
+//! A message is the code in the first column of a table. An ellipsis in it represents a part that
+//! varies; each piece in between is searched in the strings of the sources.
 
 use std::path::Path;
 
@@ -9,10 +9,10 @@ use crate::rust_files;
 
 const PAGE: &str = "docs/troubleshooting.md";
 
-/// The least length of a piece that says something.
+/// The least length of a piece that is significant.
 const LEAST: usize = 6;
 
-/// Every message that no source has.
+/// Returns every message that no source contains.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     let Ok(page) = std::fs::read_to_string(root.join(PAGE)) else {
         return vec![format!("{PAGE}: cannot be read")];
@@ -32,7 +32,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     missing.collect()
 }
 
-/// The messages of a page, with their lines.
+/// Returns the messages of a page, with their lines.
 fn quoted(page: &str) -> Vec<(usize, &str)> {
     page.lines()
         .enumerate()
@@ -43,7 +43,7 @@ fn quoted(page: &str) -> Vec<(usize, &str)> {
         .collect()
 }
 
-/// A source whose strings that go on in the next line are made one line, quotes as they are shown.
+/// Joins strings of a source that continue on the next line, with quotes as they are displayed.
 fn joined(source: &str) -> String {
     let mut text = String::new();
     let mut lines = source.lines().peekable();

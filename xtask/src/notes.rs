@@ -1,6 +1,6 @@
-//! What tests have noted for the end of a run: what was not tried, and the attacks that were.
+//! Notes of tests for the end of a run: skipped parts, and the attacks that were tried.
 //!
-//! The form of the notes is in `xtask/trials`.
+//! The format of the notes is described in `xtask/trials`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,24 +8,24 @@ use std::path::{Path, PathBuf};
 /// The environment variable with the path of the file of notes.
 pub(crate) const NOTES: &str = "PAVIOR_NOTES";
 
-/// With this variable set, as in `.ci/run`, a part that is not tried is a failure.
+/// With this variable set, as in `.ci/run`, a skipped part is a failure.
 const REQUIRE_ALL: &str = "PAVIOR_REQUIRE_ALL";
 
-/// The file of notes, in the folder of what is built.
+/// The file of notes, in the folder of build output.
 pub(crate) const FILE: &str = "notes.txt";
 
-/// The path of the file of notes.
+/// Returns the path of the file of notes.
 pub(crate) fn path(root: &Path) -> PathBuf {
     root.join("target").join(FILE)
 }
 
-/// Begins an empty file.
+/// Starts an empty file.
 pub(crate) fn begin(root: &Path) {
     let _ = fs::create_dir_all(root.join("target"));
     let _ = fs::remove_file(path(root));
 }
 
-/// Notes that a part of the checks was not tried.
+/// Notes that a part of the checks was skipped.
 pub(crate) fn skip(root: &Path, what: &str, why: &str) {
     eprintln!("SKIPPED: {what}: {why}");
     let file = fs::OpenOptions::new().create(true).append(true).open(path(root));
@@ -34,7 +34,7 @@ pub(crate) fn skip(root: &Path, what: &str, why: &str) {
     written.expect("the file of notes can be written");
 }
 
-/// What was not tried, each part once.
+/// Returns the skipped parts, each once.
 pub(crate) fn skipped(root: &Path) -> Vec<String> {
     let told = |line: &str| match line.split('\t').collect::<Vec<_>>()[..] {
         ["skipped", what, why] => Some(format!("{what} ({why})")),
@@ -46,7 +46,7 @@ pub(crate) fn skipped(root: &Path) -> Vec<String> {
     all
 }
 
-/// What the last line of a run says, and whether it is a failure.
+/// Returns the last line of a run, as an error if the run failed.
 pub(crate) fn verdict(skipped: &[String], required: bool) -> Result<String, String> {
     match skipped {
         [] => Ok("all checks passed".to_string()),
@@ -55,12 +55,12 @@ pub(crate) fn verdict(skipped: &[String], required: bool) -> Result<String, Stri
     }
 }
 
-/// Whether nothing may be left out.
+/// Returns true if nothing may be skipped.
 pub(crate) fn all_required() -> bool {
     std::env::var_os(REQUIRE_ALL).is_some()
 }
 
-/// The attacks as a table in Markdown, in the order of their areas.
+/// Returns the attacks as a Markdown table, in the order of their areas.
 pub(crate) fn attacks(root: &Path) -> String {
     let text = read(root);
     let row = |line| match str::split(line, '\t').collect::<Vec<_>>()[..] {

@@ -1,7 +1,7 @@
-//! The OpenAPI document of `pavior serve`, tried against a running service: by schemathesis, and by
-//! the client that openapi-python-client makes of it.
+//! The OpenAPI document of `pavior serve`, tested against a running service: with schemathesis, and
+//! with the client that openapi-python-client generates from it.
 //!
-//! Both lie in the environment of the checks of the Python package (see `python`).
+//! Both are installed in the environment of the checks of the Python package (see `python`).
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -11,15 +11,15 @@ use std::process::{Child, Command, Stdio};
 
 use crate::{cargo, python};
 
-/// The token of the operator of the service that is tried.
+/// The operator's token for the tested service.
 const TOKEN: &str = "token-of-the-checks";
 
-/// Tries the document; returns what is wrong.
+/// Tests the document. Returns the problems.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     python::with_environment(root, "the OpenAPI document", |environment| {
         let tries = [("schemathesis", described as Try), ("generated", generated)];
         let tried = tries.iter().map(|(name, attempt)| {
-            // Each with a service of its own: schemathesis leaves leases behind.
+            // Each test has its own service, because schemathesis leaves leases behind.
             let service = Service::start(root, name)
                 .map_err(|reason| format!("the OpenAPI document was not tried: {reason}"))?;
             attempt(root, environment, &service.address)
@@ -30,11 +30,11 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
 
 type Try = fn(&Path, &python::Environment, &str) -> Result<(), String>;
 
-/// What the document says is what the service does.
+/// Checks that the service behaves as the document says.
 fn described(root: &Path, environment: &python::Environment, address: &str) -> Result<(), String> {
     let document = format!("{address}/openapi.json");
     let token = format!("Authorization: Bearer {TOKEN}");
-    // It keeps what it found beside where it runs.
+    // It stores its findings relative to the folder in which it runs.
     let config = "../apps/serve/tests/schemathesis.toml";
     let step = ["st", "--config-file", config, "run", &document, "--header", &token];
     if environment.run(&root.join("target"), &step) {
@@ -44,7 +44,8 @@ fn described(root: &Path, environment: &python::Environment, address: &str) -> R
     }
 }
 
-/// A client can be made of the document, without a warning, and can do what the service does.
+/// Checks that a client can be generated from the document without a warning, and that it works
+/// with the service.
 fn generated(root: &Path, environment: &python::Environment, address: &str) -> Result<(), String> {
     let client = root.join("target/openapi-client").display().to_string();
     let document = format!("{address}/openapi.json");
@@ -62,7 +63,7 @@ fn generated(root: &Path, environment: &python::Environment, address: &str) -> R
     }
 }
 
-/// A service with data of its own; killed when dropped.
+/// A service with its own data. Killed when dropped.
 struct Service {
     process: Child,
     address: String,
@@ -72,7 +73,7 @@ impl Service {
     fn start(root: &Path, name: &str) -> Result<Service, String> {
         let program = cargo::program(root)?;
         let folder = root.join("target/openapi").join(name);
-        // What an earlier run has left.
+        // Remains of an earlier run.
         let _ = fs::remove_dir_all(&folder);
         let tokens = token_file(&folder).map_err(|error| format!("the token: {error}"))?;
         let mut process = Command::new(program)
@@ -96,7 +97,7 @@ impl Service {
     }
 }
 
-/// A file of tokens that its owner alone can read.
+/// Creates a file of tokens that only its owner can read.
 fn token_file(folder: &Path) -> std::io::Result<std::path::PathBuf> {
     fs::create_dir_all(folder)?;
     let path = folder.join("tokens");

@@ -1,8 +1,8 @@
-//! What a package needs to be published: metadata, a README, the licences, and `cargo package`.
+//! Requirements for publishing a package: metadata, a README, the licenses, and `cargo package`.
 //!
-//! `cargo package --workspace` packs all in the order of dependency. Its own verification builds
-//! each package by itself, which takes minutes; here all are unpacked side by side and compiled
-//! together, from what is in the packages alone.
+//! `cargo package --workspace` packs all of them in dependency order. Its own verification builds
+//! each package separately, which takes minutes; here all are unpacked side by side and compiled
+//! together, using only the contents of the packages.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -24,7 +24,7 @@ const FIELDS: &[&str] = &[
     "readme",
 ];
 
-/// What packages lack, a line each.
+/// Returns the missing parts of packages, one per line.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     let mut problems = Vec::new();
     let mut folders = Vec::new();
@@ -63,7 +63,7 @@ fn missing(manifest: &Table) -> impl Iterator<Item = &'static str> {
     FIELDS.iter().copied().filter(move |field| !package.contains_key(*field))
 }
 
-/// The minimum Rust version is the toolchain that every check runs with, so that it holds.
+/// Checks that the minimum Rust version is the toolchain of all checks, so that it is tested.
 fn minimum_rust(root: &Path) -> Option<String> {
     let read = |file: &str| fs::read_to_string(root.join(file)).ok()?.parse::<Table>().ok();
     let (workspace, toolchain) = (read("Cargo.toml")?, read("rust-toolchain.toml")?);
@@ -77,8 +77,8 @@ fn minimum_rust(root: &Path) -> Option<String> {
     })
 }
 
-/// Returns a sum of what decides whether packages compile as the workspace does: manifests, names
-/// of files, and lines that read a file when they are compiled.
+/// Returns a hash of everything that decides if packages compile as the workspace does: manifests,
+/// names of files, and lines that read a file at compile time.
 pub(crate) fn inputs(root: &Path) -> String {
     sum(root, |name, text, sum| {
         name.hash(sum);
@@ -91,7 +91,8 @@ pub(crate) fn inputs(root: &Path) -> String {
     })
 }
 
-/// Returns a sum of what is added for each file that git tracks, given its name and its text.
+/// Returns a hash of the data that `add` provides for each file that git tracks, given its name and
+/// text.
 pub(crate) fn sum(
     root: &Path,
     add: impl Fn(&str, &dyn Fn() -> String, &mut DefaultHasher),
@@ -105,7 +106,7 @@ pub(crate) fn sum(
     format!("{:016x}", sum.finish())
 }
 
-/// Packs every package, in the order of dependency, and compiles what is in the packages.
+/// Packs every package, in dependency order, and compiles the contents of the packages.
 pub(crate) fn pack(root: &Path) -> Vec<String> {
     let packed = cargo_output(root, &PACK).or_else(|_| {
         let online: Vec<&str> = PACK.into_iter().filter(|word| *word != "--offline").collect();
@@ -125,12 +126,12 @@ const PACK: [&str; 8] = [
     "--allow-dirty",
     "--no-verify",
     "--quiet",
-    // The steps before have fetched what there is to fetch.
+    // The earlier steps have already downloaded everything.
     "--offline",
 ];
 
-/// Unpacks the packages that were packed and compiles them as one workspace, in which they depend
-/// on each other as on packages of a registry.
+/// Unpacks the packed packages and compiles them as one workspace, in which they depend on each
+/// other as on packages of a registry.
 fn compile_packed(root: &Path) -> Result<(), String> {
     let workspace = root.join("target/packages");
     let packed = root.join("target/package");
@@ -140,7 +141,7 @@ fn compile_packed(root: &Path) -> Result<(), String> {
         "[workspace]\nresolver = \"3\"\nmembers = [\"*\"]\n\n[patch.crates-io]\n".to_string();
     for (name, version) in published(root)? {
         let folder = format!("{name}-{version}");
-        // -m: cargo goes by the times of files, and those in a package never change.
+        // -m: cargo compares file times, and those in a package never change.
         let unpacked = Command::new("tar")
             .args(["-xzmf", &format!("{folder}.crate"), "-C"])
             .arg(&workspace)
@@ -154,14 +155,14 @@ fn compile_packed(root: &Path) -> Result<(), String> {
     fs::write(workspace.join("Cargo.toml"), manifest).map_err(|error| error.to_string())?;
     fs::copy(root.join("Cargo.lock"), workspace.join("Cargo.lock"))
         .map_err(|error| error.to_string())?;
-    // Dependencies were checked there before.
+    // Dependencies were already checked there.
     let target = root.join("target").display().to_string();
     let arguments =
         ["check", "--workspace", "--all-features", "--offline", "--quiet", "--target-dir", &target];
     cargo_output(&workspace, &arguments).map(drop)
 }
 
-/// The names and versions of the packages that are published.
+/// Returns the names and versions of the packages that are published.
 fn published(root: &Path) -> Result<Vec<(String, String)>, String> {
     let text = cargo_output(root, &["metadata", "--no-deps", "--format-version", "1", "--locked"])?;
     let metadata: serde_json::Value =

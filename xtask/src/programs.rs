@@ -1,6 +1,7 @@
-//! The programs with tests that one build makes, and the steps that run them.
+//! The test programs that one build creates, and the steps that run them.
 //!
-//! They are run as cargo runs them, but without its lock: tests that wait run beside builds.
+//! They run as under cargo, but without its lock, so tests that wait run at the same time as
+//! builds.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use serde_json::Value;
 
 use crate::{cargo, notes};
 
-/// What builds all tests, with the examples and the program.
+/// Builds all tests, with the examples and the program.
 const BUILD: [&str; 5] = [
     "test",
     "--workspace",
@@ -19,14 +20,14 @@ const BUILD: [&str; 5] = [
     "--message-format=json-render-diagnostics",
 ];
 
-/// The list of the programs, a line each: folder of the package, name of the target, path.
+/// The list of the programs, one per line: folder of the package, name of the target, path.
 const LIST: &str = "target/checks/programs";
 
 /// A program with tests.
 struct Program {
     /// The folder of its package, from the root.
     folder: String,
-    /// `it` for the tests of a package from outside, otherwise the name of a library or program.
+    /// `it` for the integration tests of a package, otherwise the name of a library or program.
     target: String,
     path: PathBuf,
 }
@@ -67,7 +68,7 @@ fn programs(root: &Path) -> Result<Vec<Program>, String> {
     Ok(text.lines().filter_map(of_line).collect())
 }
 
-/// Packages whose tests from outside run a server or a cluster: each is a step of its own.
+/// Packages whose integration tests run a server or a cluster: each is a separate step.
 const WAITING: [&str; 3] = ["apps/serve", "apps/slurm", "apps/kube"];
 
 impl Program {
@@ -75,7 +76,7 @@ impl Program {
         self.target == "it" && WAITING.contains(&self.folder.as_str())
     }
 
-    /// Runs the tests, with a program before it if there is one.
+    /// Runs the tests, with another program in front if one is given.
     fn run(&self, root: &Path, before: &[&str], arguments: &[&str]) -> bool {
         let own = self.path.to_string_lossy();
         let words = [before, &[&*own], arguments].concat();
@@ -118,14 +119,14 @@ pub(crate) fn kube(root: &Path) -> Vec<String> {
     tests(root, |program| program.waits() && program.folder == WAITING[2], &[])
 }
 
-/// The features that the call of `mesh/src/search/vectors.rs` asks the processor for. Miri answers
-/// that question from the flags of the compiler.
+/// The processor features that `mesh/src/search/vectors.rs` tests for. Miri answers that test from
+/// the flags of the compiler.
 const VECTORS: &str = "-C target-feature=+avx2,+bmi1,+bmi2,+lzcnt,+popcnt";
 
 /// The tests of that call.
 const VECTOR_TESTS: &str = "search::vectors";
 
-/// Runs the tests of the vectors under Miri, where a nightly toolchain has it, or else under
+/// Runs the tests of the vectors under Miri if a nightly toolchain has it, otherwise under
 /// valgrind.
 pub(crate) fn memory(root: &Path) -> Vec<String> {
     let miri = |arguments: &[&str]| {

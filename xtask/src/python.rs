@@ -1,7 +1,7 @@
-//! The Python package: built into a wheel, installed into an environment of its own, and tried
-//! there; and the documentation site, which is built in the same environment.
+//! The Python package: built as a wheel, installed into a separate environment, and tested there;
+//! and the documentation site, which is built in the same environment.
 //!
-//! The environment lies in `target/python`. It is made anew when what it needs has changed.
+//! The environment is in `target/python`. It is created again when its requirements have changed.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -13,35 +13,35 @@ use crate::{cargo, notes};
 /// With this variable set, a machine without Python or without a package index fails the check.
 const REQUIRE: &str = "PAVIOR_REQUIRE_PYTHON";
 
-/// Interpreters that may be there, the newest first.
+/// Interpreters that may exist, the newest first.
 const INTERPRETERS: [&str; 5] = ["python3.14", "python3.13", "python3.12", "python3.11", "python3"];
 
-/// Says whether an interpreter is new enough, and can make environments.
+/// Tests that an interpreter is new enough and can create environments.
 const IS_USABLE: &str = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))";
 
-/// What is done in the environment, below `apps/python`: a program of it, and its arguments.
+/// The steps in the environment, below `apps/python`: a program of it, and its arguments.
 const STEPS: &[&[&str]] = &[
     &["python", "-m", "pytest", "--quiet", "-rs", "tests"],
     &["python", "-m", "mypy", "--strict", "examples", "benches"],
     &["python", "-m", "mypy.stubtest", "pavior"],
 ];
 
-/// Where the checks build the wheel.
+/// The folder in which the checks build the wheel.
 const WHEELS: &str = "target/wheels-check";
 
 /// The platform of the wheel on Linux on x86-64: glibc 2.28 or later.
 const MANYLINUX: &str = "manylinux_2_28";
 
-/// What links against glibc 2.28, also where the machine's own is newer: zig, as maturin calls it,
-/// which asks the first Python on the path for it.
+/// Links against glibc 2.28, even if the machine's own glibc is newer: zig, called through maturin,
+/// which looks for it in the first Python on the path.
 const LINKER: &str = "#!/bin/sh
 PATH=\"${0%/*}:$PATH\" exec \"${0%/*}/maturin\" zig cc -- -target x86_64-linux-gnu.2.28 \"$@\"
 ";
 
-/// What builds the site, from the root of the workspace.
+/// Builds the site, from the root of the workspace.
 const SITE: &[&str] = &["python", "docs/site/build.py"];
 
-/// Builds, installs and tries the package, and builds the site; returns what failed.
+/// Builds, installs and tests the package, and builds the site. Returns the failures.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     with_environment(root, "the Python package and the site", |environment| {
         let mut failed = tried(root, environment);
@@ -50,12 +50,12 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     })
 }
 
-/// Builds the documentation site alone.
+/// Builds only the documentation site.
 pub(crate) fn site(root: &Path) -> Vec<String> {
     with_environment(root, "the site", |environment| built(root, environment))
 }
 
-/// Does something in the environment; without one it is left out, loudly.
+/// Runs something in the environment. Without one, it is skipped with a message.
 pub(crate) fn with_environment(
     root: &Path,
     what: &str,
@@ -83,10 +83,10 @@ fn built(root: &Path, environment: &Environment) -> Vec<String> {
     }
 }
 
-/// Builds, installs and tries the package.
+/// Builds, installs and tests the package.
 fn tried(root: &Path, environment: &Environment) -> Vec<String> {
     let folder = root.join("apps/python");
-    // The package is held against the program: both must be of the same sources.
+    // The package is compared with the program, so both must be built from the same sources.
     let made = cargo::program(root).and_then(|_| install(root, &folder, environment));
     if let Err(reason) = made {
         return vec![format!("the Python package: {reason}")];
@@ -95,7 +95,7 @@ fn tried(root: &Path, environment: &Environment) -> Vec<String> {
     failed.map(|step| format!("failed: {} (in apps/python)", step.join(" "))).collect()
 }
 
-/// Makes the environment, if it can be made; [`problems`] says why it cannot.
+/// Creates the environment if possible; [`problems`] reports the reason if not.
 pub(crate) fn prepare(root: &Path) -> Vec<String> {
     let _ = environment(root);
     Vec::new()
@@ -109,7 +109,7 @@ impl Environment {
         self.0.join("bin").join(name)
     }
 
-    /// Runs a program of the environment, and says whether it succeeded.
+    /// Runs a program of the environment. Returns true if it succeeded.
     pub(crate) fn run(&self, folder: &Path, step: &[&str]) -> bool {
         let (program, arguments) = step.split_first().expect("a step names its program");
         // Programs of the environment call others of it.
@@ -120,9 +120,9 @@ impl Environment {
             .args(arguments)
             .current_dir(folder)
             .env("VIRTUAL_ENV", &self.0)
-            // What it builds is shared with the other checks.
+            // Its build output is shared with the other checks.
             .envs(cargo::CHECKED)
-            // Both lie in the folder of what is built.
+            // Both are in the folder of build output.
             .env(notes::NOTES, self.0.with_file_name(notes::FILE))
             .env("PATH", path.unwrap_or_default())
             .env_remove("PYTHONPATH")
@@ -130,7 +130,7 @@ impl Environment {
         status.is_ok_and(|status| status.success())
     }
 
-    /// The linker for the oldest glibc.
+    /// Returns the linker for the oldest glibc.
     pub(crate) fn linker(&self) -> Result<PathBuf, String> {
         let linker = self.program("pavior-link");
         let written = fs::write(&linker, LINKER)
@@ -139,8 +139,8 @@ impl Environment {
         Ok(linker)
     }
 
-    /// Builds the wheel of a profile into a folder. Where wheels are released, it is of their
-    /// platform; elsewhere it is of this machine.
+    /// Builds the wheel of a profile into a folder. On platforms with releases, it is for the
+    /// release platform; elsewhere it is for this machine.
     pub(crate) fn wheel(&self, root: &Path, profile: &str, out: &Path) -> Result<(), String> {
         let out = out.display().to_string();
         let build = ["maturin", "build", "--quiet", "--locked", "--profile", profile, "--out"];
@@ -157,7 +157,7 @@ impl Environment {
     }
 }
 
-/// The environment, made if it is not there or is out of date.
+/// Returns the environment, and creates it if it is missing or out of date.
 pub(crate) fn environment(root: &Path) -> Result<Environment, String> {
     let needs = root.join("apps/python/requirements-check.txt");
     let needed = fs::read_to_string(&needs).map_err(|error| format!("{error}"))?;
@@ -188,7 +188,7 @@ pub(crate) fn environment(root: &Path) -> Result<Environment, String> {
 /// twice.
 fn install(root: &Path, folder: &Path, environment: &Environment) -> Result<(), String> {
     let wheels = root.join(WHEELS);
-    // Nothing else lies there, and nothing at all the first time.
+    // The folder has only wheels, and does not exist the first time.
     let _ = fs::remove_dir_all(&wheels);
     environment.wheel(root, "dev", &wheels)?;
     let wheel = built_wheel(root)?.display().to_string();
@@ -201,7 +201,7 @@ fn install(root: &Path, folder: &Path, environment: &Environment) -> Result<(), 
     }
 }
 
-/// The wheel that the checks have built.
+/// Returns the wheel that the checks have built.
 pub(crate) fn built_wheel(root: &Path) -> Result<PathBuf, String> {
     let entries = fs::read_dir(root.join(WHEELS)).map_err(|error| error.to_string())?;
     entries
@@ -210,7 +210,7 @@ pub(crate) fn built_wheel(root: &Path) -> Result<PathBuf, String> {
         .ok_or("no wheel was built".to_string())
 }
 
-/// Runs a command whose output does not matter, and says whether it succeeded.
+/// Runs a command and ignores its output. Returns true if it succeeded.
 fn quiet(command: &mut Command) -> bool {
     let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
     status.is_ok_and(|status| status.success())

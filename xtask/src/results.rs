@@ -1,11 +1,11 @@
-//! Pages of results: short, and with names of their own.
+//! Pages of results must be short and have unique names.
 
 use std::path::Path;
 
-/// The most lines of a page of results: longer tables are CSV files beside it.
+/// The most lines of a page of results. Longer tables are CSV files next to it.
 const PAGE_LINES: usize = 100;
 
-/// The pages that are too long, or whose names a page of docs/ has, too.
+/// Returns the pages that are too long, or that have the same name as a page of docs/.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     let mut problems = Vec::new();
     for folder in ["results", "results/reproduction", "results/service"] {
@@ -29,7 +29,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     problems
 }
 
-/// The problem of a page that is too long.
+/// Returns the problem of a page that is too long.
 fn of_page(folder: &str, name: &str, text: &str) -> Option<String> {
     let lines = text.lines().count();
     let long = lines > PAGE_LINES;

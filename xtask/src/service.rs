@@ -1,4 +1,4 @@
-//! The numbers of `pavior serve`, measured in one go.
+//! The performance figures of `pavior serve`, measured in one run.
 
 use std::path::Path;
 
@@ -9,11 +9,11 @@ struct Part {
     name: &'static str,
     package: &'static str,
     what: What,
-    /// The variables that give it its size.
+    /// The variables that set its size.
     sizes: &'static [(&'static str, &'static str)],
 }
 
-/// What of a package is run.
+/// The part of a package that is run.
 enum What {
     Bench(&'static str),
     Tests(&'static str),
@@ -47,7 +47,7 @@ const PARTS: &[Part] = &[
 ];
 
 impl Part {
-    /// The arguments of cargo.
+    /// Returns the arguments of cargo.
     fn arguments(&self) -> Vec<&'static str> {
         let package = ["--quiet", "--package", self.package];
         match self.what {
@@ -60,7 +60,7 @@ impl Part {
     }
 }
 
-/// Measures, in the profile of what is released; returns what failed.
+/// Measures, with the release profile. Returns the failures.
 pub(crate) fn measure(root: &Path) -> Vec<String> {
     let mut failed = Vec::new();
     for part in PARTS {

@@ -1,5 +1,6 @@
-//! Whether the doors share what is compiled: each asks for the same features of the packages that
-//! it has in common with the program, so that one after another compiles none of them twice.
+//! Checks that the interfaces share compiled packages: each asks for the same features of the
+//! packages that it has in common with the program, so that building one after another compiles
+//! none of them twice.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -16,10 +17,10 @@ const DOORS: &[&[&str]] = &[
     &["pavior-python"],
 ];
 
-/// Packages whose features are those of the doors.
+/// Packages whose features are those of the interfaces.
 const CHANGED: &[&str] = &["pavior-cli", "pavior-serve"];
 
-/// Packages that are compiled twice, a line each.
+/// Returns the packages that are compiled twice, one per line.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     compared(root).unwrap_or_else(|problem| vec![problem])
 }
@@ -40,7 +41,7 @@ fn compared(root: &Path) -> Result<Vec<String>, String> {
     Ok(problems)
 }
 
-/// What a build compiles: name and version, then the features.
+/// Returns the packages that a build compiles: name and version, then the features.
 fn built(root: &Path, door: &[&str]) -> Result<BTreeSet<(String, String)>, String> {
     let tree = ["tree", "--locked", "--edges", "normal,build", "--no-dedupe", "--prefix", "none"];
     let format = ["--format", "{p}\t{f}", "--package"];
@@ -53,7 +54,7 @@ fn built(root: &Path, door: &[&str]) -> Result<BTreeSet<(String, String)>, Strin
     Ok(text.lines().filter_map(line).collect())
 }
 
-/// What both compile, but not with the same features.
+/// Returns the packages that both compile, but with different features.
 fn twice<'a>(
     first: &'a BTreeSet<(String, String)>,
     own: &'a BTreeSet<(String, String)>,

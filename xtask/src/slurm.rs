@@ -1,4 +1,4 @@
-//! The releases of Slurm that `pavior slurm` is tried with.
+//! The releases of Slurm with which `pavior slurm` is tested.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -6,11 +6,11 @@ use std::process::{Command, Stdio};
 use crate::cargo::{LONG, run_with};
 use crate::commands::Arguments;
 
-/// As `examples/slurm/release.sh` takes them.
+/// Names for `examples/slurm/release.sh`.
 const RELEASES: [&str; 3] = ["22.05", "24.11", "testing"];
 
-/// Has the releases made, so that the tests do not wait for each, and says which they are. What
-/// cannot be made the tests leave out, loudly.
+/// Prepares the releases in advance, so that the tests do not wait for each, and reports their
+/// versions. The tests skip missing ones with a message.
 pub(crate) fn prepare(root: &Path) -> Vec<String> {
     for release in RELEASES {
         for accounting in ["", "1"] {
@@ -27,7 +27,7 @@ pub(crate) fn prepare(root: &Path) -> Vec<String> {
     Vec::new()
 }
 
-/// Runs the whole story of `pavior slurm` on a release, with seeds.
+/// Runs the whole scenario of `pavior slurm` on a release, with seeds.
 pub(crate) fn story(root: &Path, given: &Arguments) -> Vec<String> {
     let release = given.words[0].as_str();
     if !RELEASES.contains(&release) {

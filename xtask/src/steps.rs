@@ -13,12 +13,11 @@ pub(crate) struct Step {
     /// Seconds on two idle cores, with what was built before.
     pub(crate) seconds: u32,
     pub(crate) uses: Uses,
-    /// Names of steps that end before it begins, with spaces between them.
+    /// Names of steps that must end before it begins, separated by spaces.
     pub(crate) after: &'static str,
     pub(crate) does: &'static str,
     work: Work,
-    /// A sum of all that it depends on. A step that passed is left out for as long as the sum is
-    /// the same.
+    /// A hash of all its inputs. A step that passed is skipped as long as the hash is the same.
     pub(crate) inputs: Option<fn(&Path) -> String>,
 }
 
@@ -34,7 +33,7 @@ use Uses::{Both, One, Wait};
 
 #[derive(Clone, Copy)]
 enum Work {
-    /// Commands of cargo, one after the other.
+    /// Commands of cargo, one after another.
     Cargo(&'static [&'static str]),
     Own(fn(&Path) -> Vec<String>),
 }
@@ -63,7 +62,7 @@ impl Step {
     }
 }
 
-/// All steps. Cargo's have all features, so that what several of them need is built once.
+/// All steps. Those of cargo use all features, so that shared dependencies are built once.
 #[rustfmt::skip]
 pub(crate) const STEPS: &[Step] = &[
     step("tidy", 1, One, "", "lengths, banned calls, lines", Own(tidy::problems)),
@@ -80,7 +79,7 @@ pub(crate) const STEPS: &[Step] = &[
     step("sharing", 4, One, "", "equal features of dependencies in all builds",
         Own(sharing::problems)),
     step("formatting", 5, One, "", "rustfmt", Cargo(&["fmt --all --check"])),
-    // These wait for downloads, or build what is then in a cache.
+    // These wait for downloads, or build programs that are then cached.
     step("environment", 1, Wait, "", "a Python with what the checks use", Own(python::prepare)),
     step("slurms", 1, Wait, "", "releases of Slurm", Own(slurm::prepare)),
     step("controllers", 1, Wait, "", "programs of Kubernetes", Own(kube::prepare)),
@@ -95,14 +94,14 @@ pub(crate) const STEPS: &[Step] = &[
         Own(programs::kube)),
     step("clippy", 60, Both, "", "lints of all targets", Cargo(&[
         "clippy --workspace --all-targets --all-features --quiet -- -D warnings",
-        // Measurements, which only their name runs.
+        // Measurements, which run only by name.
         "clippy --workspace --all-features --test speed --quiet -- -D warnings",
     ])),
     step("tests", 300, Both, "build", "all other tests", Own(programs::others)),
     step("doctests", 60, Both, "", "examples of items", Cargo(&[
         "test --workspace --all-features --no-fail-fast --quiet --doc",
     ])),
-    // The program and the facade have one name, and so one folder of pages.
+    // The program and the facade have the same name, and therefore the same folder of pages.
     step("documentation", 60, Both, "", "rustdoc without a warning", Cargo(&[
         "doc --package pavior-cli --all-features --no-deps --quiet",
         "doc --workspace --exclude pavior-cli --all-features --no-deps --quiet",
@@ -124,7 +123,7 @@ pub(crate) const STEPS: &[Step] = &[
         .where_changed(packages::inputs),
     step("release", 60, One, "build python clean", "a release in a clean Debian 13",
         Own(dist::check)).where_changed(dist::inputs),
-    // Last: it puts a program with fewer features in the place of the one that tests run.
+    // Last, because it replaces the program that tests run by one with fewer features.
     step("features", 60, Both, "tests serve slurm kube readme openapi",
         "lints with fewer features, and help without the others", Cargo(&[
         "clippy --package pavior --quiet -- -D warnings",

@@ -1,4 +1,5 @@
-//! `cargo xtask strategy NAME`: the file of a new contiguous strategy, and its lines in the lists.
+//! `cargo xtask strategy NAME`: creates the file of a new contiguous strategy, and its lines in the
+//! lists.
 
 use std::fs;
 use std::path::Path;
@@ -7,14 +8,14 @@ const FOLDER: &str = "crates/allocation/src/strategies";
 /// The line of the list above which a new contiguous strategy goes.
 const END_OF_LIST: &str = "    // End of the contiguous ones.\n";
 
-/// The file, with `{name}`, `{title}` and `{rule}` to be replaced.
+/// The file, in which `{name}`, `{title}` and `{rule}` are replaced.
 const TEMPLATE: &str = r#"//! {title}: what it does, in a sentence.
 //!
-//! What it misses, or why it misses nothing; a small drawing of one choice that it makes.
+//! Misses nothing, or the placements that it misses; a small drawing of one of its choices.
 //!
-//! Cost: its order of growth, and in what.
+//! Cost: its order of growth, with the variables.
 //!
-//! Source: authors, title, where and when; what is not known from it, and where this departs.
+//! Source: authors, title, journal and year; unknown details, and departures.
 
 use pavior_mesh::{Scan, Sides};
 
@@ -36,14 +37,14 @@ pub(crate) static ENTRY: Entry = Entry {
 struct {rule};
 
 impl BoxRule for {rule} {
-    /// No placement yet: `view.first` and `view.best` choose among candidates.
+    /// Returns no placement yet: `view.first` and `view.best` choose among candidates.
     fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored> {
         view.first(view.placements(shape, Scan::default()).take(0))
     }
 }
 "#;
 
-/// Writes the file and the lines, and returns what is in the way.
+/// Writes the file and the lines. Returns the problems.
 pub(crate) fn add(root: &Path, name: &str) -> Vec<String> {
     match try_add(root, name) {
         Ok(file) => {
@@ -98,7 +99,7 @@ fn try_add(root: &Path, name: &str) -> Result<String, String> {
     Ok(file)
 }
 
-/// The file of a strategy.
+/// Returns the file of a strategy.
 fn filled(name: &str) -> String {
     let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
     let words: Vec<String> = name.split('-').map(capital).collect();
@@ -108,7 +109,7 @@ fn filled(name: &str) -> String {
         .replace("{rule}", &words.concat())
 }
 
-/// The list of modules with one more, in order of name.
+/// Adds a module to the list of modules, in order of name.
 fn with_module(text: &str, module: &str) -> String {
     let line = format!("pub(super) mod {module};");
     let mut lines: Vec<&str> = text.lines().collect();

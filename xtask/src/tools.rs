@@ -1,4 +1,5 @@
-//! The packages of Debian that have what the checks try the doors with, and what packs a release.
+//! The Debian packages with the programs that the checks of the interfaces use, and those that pack
+//! a release.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -29,10 +30,10 @@ const PACKAGES: &[&str] = &[
     "systemd",
 ];
 
-/// The page's bundle. A Node that is there already need not be Debian's.
+/// The page's bundle. An existing Node may come from elsewhere.
 const NODE: &[&str] = &["nodejs", "npm"];
 
-/// Installs what is missing.
+/// Installs the missing packages.
 pub(crate) fn install(root: &Path) -> Vec<String> {
     let mut packages = PACKAGES.to_vec();
     if !succeeds(Command::new("npm").arg("--version")) {
@@ -43,7 +44,7 @@ pub(crate) fn install(root: &Path) -> Vec<String> {
     }
     let mut install = Command::new("apt-get");
     install.args(["install", "-y", "-qq", "--no-install-recommends"]).args(&packages);
-    // No service is started: the tests run programs of their own in directories of their own.
+    // No service is started, because the tests run their own programs in their own directories.
     install.env("DEBIAN_FRONTEND", "noninteractive").env("RUNLEVEL", "1").current_dir(root);
     if succeeds(Command::new("apt-get").args(["update", "-qq"])) && succeeds(&mut install) {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Long tests by hand: claims of strategies, attacks, hostile values, changed inputs.
+//! Long tests that are run by hand: claims of strategies, attacks, hostile values, changed inputs.
 
 use std::path::Path;
 
@@ -8,12 +8,12 @@ use crate::notes;
 /// The package of the command line.
 const PROGRAM: &str = "pavior-cli";
 
-/// Checks the claims of all strategies, or of those named, on all occupancies of small machines.
+/// Checks the claims of all strategies, or of the named ones, on all occupancies of small machines.
 pub(crate) fn exhaustive(root: &Path, names: &[String]) -> Vec<String> {
     example(root, &["--release"], "exhaustive", names)
 }
 
-/// Checks the claims of the strategies named.
+/// Checks the claims of the named strategies.
 pub(crate) fn conformance(root: &Path, names: &[String]) -> Vec<String> {
     example(root, &[], "conformance", names)
 }
@@ -22,7 +22,7 @@ fn example(root: &Path, profile: &[&str], name: &str, arguments: &[String]) -> V
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let run = ["run", "--quiet", "--package", "pavior-allocation"];
     let call = [&run[..], profile, &["--example", name, "--"], &arguments].concat();
-    // Not as the checks build: what cargo compiles anew after a change is less.
+    // Not built as in the checks, because cargo then recompiles less after a change.
     let passed = run_with(root, &call, &[]);
     problem(passed, "a claim is broken")
 }
@@ -36,12 +36,12 @@ pub(crate) fn tries(root: &Path) -> Vec<String> {
     problem(passed, "a try was not answered as it must be")
 }
 
-/// Attacks every promise at length, and prints what was tried.
+/// Attacks every promise with long tests, and prints the attacks.
 pub(crate) fn attack(root: &Path) -> Vec<String> {
     notes::begin(root);
     let mut failed = Vec::new();
     for package in ["pavior-serve", "pavior-slurm", PROGRAM] {
-        // Some attacks stand beside the code that they try.
+        // Some attacks are next to the code that they attack.
         let all = "--all-features";
         let tests = ["test", "--quiet", "--package", package, all, "--tests", "attack"];
         let alone = ["--", "--test-threads", "1"];

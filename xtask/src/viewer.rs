@@ -1,14 +1,14 @@
-//! Whether the types of the page's sources hold, and `crates/viewer/page/dist` is what they make:
-//! built anew in a folder of its own, and compared byte by byte.
+//! Checks the types of the page's sources, and that `crates/viewer/page/dist` is their build
+//! output: it is built again in a separate folder, and compared byte by byte.
 //!
-//! Tests of the page take what npm has installed there, to look for what keeps people out.
+//! Tests of the page use the npm packages installed there to look for accessibility barriers.
 
 use std::path::Path;
 use std::process::{Command, Output};
 
 use crate::notes;
 
-/// What npm says where there is no way to its registry.
+/// Messages of npm if its registry is unreachable.
 const UNREACHABLE: [&str; 7] = [
     "ENOTFOUND",
     "EAI_AGAIN",
@@ -19,7 +19,7 @@ const UNREACHABLE: [&str; 7] = [
     "ERR_SOCKET_TIMEOUT",
 ];
 
-/// Builds the bundle anew and compares it; what is wrong with it.
+/// Builds the bundle again and compares it. Returns the problems.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     outcome(root).unwrap_or_else(|why| {
         notes::skip(root, "the viewer's bundle, built anew", &why);
@@ -27,8 +27,8 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     })
 }
 
-/// What is wrong with the bundle, or why it cannot be built: npm is missing, or its registry is not
-/// reached.
+/// Returns the problems of the bundle, or the reason why it cannot be built: npm is missing, or its
+/// registry is unreachable.
 fn outcome(root: &Path) -> Result<Vec<String>, String> {
     let page = root.join("crates/viewer/page");
     let folder = root.join("target/viewer");
@@ -58,7 +58,7 @@ fn outcome(root: &Path) -> Result<Vec<String>, String> {
     Ok(compare(&page.join("dist"), &built))
 }
 
-/// Copies the sources alone: what is built must come from them.
+/// Copies only the sources, because the build output must come from them.
 fn copy(page: &Path, folder: &Path) -> Result<(), String> {
     for stale in ["src", "dist"] {
         let _ = std::fs::remove_dir_all(folder.join(stale));
@@ -70,7 +70,7 @@ fn copy(page: &Path, folder: &Path) -> Result<(), String> {
     if copied.status.success() { Ok(()) } else { Err(said(&copied)) }
 }
 
-/// Describes how two folders differ.
+/// Describes the differences of two folders.
 fn compare(kept: &Path, built: &Path) -> Vec<String> {
     let differ =
         Command::new("diff").arg("--recursive").arg("--brief").args([kept, built]).output();

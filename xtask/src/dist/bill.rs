@@ -1,8 +1,8 @@
-//! What the program is made of: a bill of materials (CycloneDX 1.6, JSON), and the licences of all
-//! parts.
+//! The components of the program: a bill of materials (CycloneDX 1.6, JSON), and the licenses of
+//! all parts.
 //!
-//! The parts are the packages that `cargo tree` names for the program with all its doors, build
-//! tools left out, and those that the page's bundle has of npm.
+//! The parts are the packages that `cargo tree` names for the program with all its interfaces,
+//! except build tools, and the npm packages in the page's bundle.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -18,17 +18,17 @@ use crate::cargo::output as cargo_output;
 pub(super) struct Part {
     name: String,
     version: String,
-    /// Its address as a package: `pkg:cargo/serde@1.0.0`.
+    /// Its package URL: `pkg:cargo/serde@1.0.0`.
     url: String,
     /// An SPDX expression.
     licence: String,
-    /// SHA-256 of the package as the registry has it.
+    /// SHA-256 of the package in the registry.
     sum: Option<String>,
-    /// The addresses of the parts that it needs.
+    /// The package URLs of the parts that it needs.
     needs: BTreeSet<String>,
-    /// Where its licences lie.
+    /// The folder of its licenses.
     folder: PathBuf,
-    /// Whether it is Pavior's own.
+    /// True if it belongs to Pavior.
     is_own: bool,
 }
 
@@ -49,7 +49,7 @@ const TREE: [&str; 14] = [
     "{p}",
 ];
 
-/// The parts of the program, in order of name.
+/// Lists the parts of the program, in order of name.
 pub(super) fn parts(root: &Path) -> Result<Vec<Part>, String> {
     let tree = cargo_output(root, &TREE)?;
     let used: BTreeSet<(&str, &str)> = tree.lines().filter_map(name_and_version).collect();
@@ -78,7 +78,7 @@ pub(super) fn parts(root: &Path) -> Result<Vec<Part>, String> {
     Ok(parts)
 }
 
-/// `serde v1.0.0 (/folder)` names a package and its version.
+/// Reads the name and the version of a package from a line such as `serde v1.0.0 (/folder)`.
 fn name_and_version(line: &str) -> Option<(&str, &str)> {
     let mut words = line.split_whitespace();
     Some((words.next()?, words.next()?.strip_prefix('v')?))
@@ -105,7 +105,7 @@ fn of_cargo(package: &Value, needs: BTreeSet<String>, lock: &Table) -> Part {
     }
 }
 
-/// What the page's bundle contains, from the lock file of npm.
+/// Lists the packages in the page's bundle, from the lock file of npm.
 fn of_npm(root: &Path) -> Result<Vec<Part>, String> {
     let page = root.join("crates/viewer/page");
     let file = page.join("package-lock.json");
@@ -132,7 +132,7 @@ fn of_npm(root: &Path) -> Result<Vec<Part>, String> {
     Ok(parts.collect())
 }
 
-/// The bill of materials.
+/// Writes the bill of materials.
 pub(super) fn text_of(parts: &[Part], version: &str) -> Result<Vec<u8>, String> {
     let licences = |part: &Part| json!([{ "expression": part.licence }]);
     let component = |part: &Part| {
@@ -172,7 +172,8 @@ pub(super) fn text_of(parts: &[Part], version: &str) -> Result<Vec<u8>, String> 
     serde_json::to_vec_pretty(&bill).map_err(|error| error.to_string())
 }
 
-/// The licences of all parts that are not Pavior's own: which has which, and each text once.
+/// Writes the licenses of all parts that do not belong to Pavior: the license of each part, and
+/// each text once.
 pub(super) fn licences(parts: &[Part]) -> Result<String, String> {
     let mut list = "pavior contains the following packages.\n\n".to_string();
     let mut texts: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
@@ -189,7 +190,7 @@ pub(super) fn licences(parts: &[Part]) -> Result<String, String> {
     Ok(list)
 }
 
-/// The texts of the files of a package that are licences by their names.
+/// Returns the texts of those files of a package whose names are those of licenses.
 fn licence_files(part: &Part) -> Result<Vec<String>, String> {
     let folder = &part.folder;
     let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;

@@ -1,8 +1,8 @@
-//! The packages of Debian: `pavior`, the program with the unit of `pavior serve`, and
-//! `pavior-slurm`, its services beside a Slurm.
+//! The Debian packages: `pavior`, the program with the unit of `pavior serve`, and `pavior-slurm`,
+//! its services for Slurm.
 //!
-//! They are packed by Debian's own `dpkg-deb`. What stands below `etc` is a conffile, which an
-//! upgrade leaves as an administrator has changed it.
+//! They are packed by Debian's own `dpkg-deb`. Files below `etc` are conffiles, so an upgrade keeps
+//! the changes of an administrator.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,17 +13,17 @@ use super::{Release, files, make_folder, said, write as write_file};
 
 const MAINTAINER: &str = "The Pavior maintainers <maintainers@pavior.invalid>";
 
-/// Where Debian's systemd has the units of packages.
+/// The folder of the units of packages in Debian's systemd.
 const SYSTEM: &str = "usr/lib/systemd/system";
 
-/// Completions that Debian has elsewhere than a prefix of one's own.
+/// The folder of completions in a prefix, and the one in Debian.
 const ZSH: (&str, &str) = ("usr/share/zsh/site-functions", "usr/share/zsh/vendor-completions");
 
 /// The services of each package.
 const SERVE_SERVICES: &str = "pavior-serve.service";
 const SLURM_SERVICES: &str = "pavior-slurm.service pavior-slurm-observe.service";
 
-/// After an upgrade those services that ran run the new program; none is started otherwise.
+/// After an upgrade, those services that were running run the new program; no others are started.
 const AFTER: &str = r#"#!/bin/sh
 set -e
 if [ "$1" = configure ] && [ -d /run/systemd/system ]; then
@@ -62,7 +62,7 @@ fn program(release: &Release, tree: &Tree) -> Result<(), String> {
     let usr = package.folder.join("usr");
     make_folder(&package.folder)?;
     said(Command::new("cp").arg("--archive").arg(&tree.files).arg(&usr))?;
-    // These are the other package's, or go where systemd looks.
+    // These belong to the other package, or move to the places that systemd searches.
     let others = package.folder.join("usr/share/pavior");
     fs::remove_dir_all(&others).map_err(|error| format!("{}: {error}", others.display()))?;
     let moved = fs::rename(package.folder.join(ZSH.0), package.folder.join(ZSH.1));
@@ -75,7 +75,7 @@ fn program(release: &Release, tree: &Tree) -> Result<(), String> {
         said(Command::new("gzip").args(["--best", "--no-name"]).arg(manual.join(page)))?;
     }
     let doc = usr.join(tree::DOC);
-    // The licence of Apache is among Debian's common ones, and that of MIT in `copyright`.
+    // The Apache license is among Debian's common licenses, and the MIT license is in `copyright`.
     for file in ["LICENSE-APACHE", "LICENSE-MIT"] {
         fs::remove_file(doc.join(file)).map_err(|error| format!("{file}: {error}"))?;
     }
@@ -111,7 +111,7 @@ fn slurm(release: &Release, tree: &Tree) -> Result<(), String> {
     )
 }
 
-/// A package that is being made.
+/// A package that is being built.
 struct Package<'a> {
     release: &'a Release,
     name: &'static str,
@@ -131,7 +131,7 @@ impl<'a> Package<'a> {
         Package { release, name, architecture, folder }
     }
 
-    /// Writes the scripts that Debian runs, for some services.
+    /// Writes the scripts that Debian runs for some services.
     fn scripts(&self, services: &str) -> Result<(), String> {
         for (name, text) in SCRIPTS {
             let script = self.folder.join("DEBIAN").join(name);
@@ -141,7 +141,7 @@ impl<'a> Package<'a> {
         Ok(())
     }
 
-    /// Writes the control file with some more fields and a description, and packs.
+    /// Writes the control file with additional fields and a description, and packs.
     fn pack(&self, fields: &str, description: &str) -> Result<(), String> {
         let (name, version) = (self.name, format!("{}-1", self.release.version));
         self.documents(&version)?;
@@ -161,7 +161,7 @@ impl<'a> Package<'a> {
         said(deb.arg("--build").arg(&self.folder).arg(self.release.out.join(file))).map(drop)
     }
 
-    /// What Debian wants of every package: whose it is, and what changed.
+    /// Writes the files that Debian requires of every package: copyright and changes.
     fn documents(&self, version: &str) -> Result<(), String> {
         let doc = self.folder.join("usr/share/doc").join(self.name);
         let licence = self.release.root.join("LICENSE-MIT");
@@ -186,11 +186,11 @@ impl<'a> Package<'a> {
     }
 }
 
-/// Has systemd judge how much the units may do, where it is there.
+/// Lets systemd judge the privileges of the units, if it is available.
 fn judge(folder: &Path) -> Result<(), String> {
     for unit in files(folder)? {
         let unit = folder.join(unit);
-        // In tenths: 2 is less than systemd's own OK asks for.
+        // In tenths. The limit of 2 is stricter than systemd's own OK.
         let judge = ["security", "--offline=true", "--threshold=20", "--no-pager"];
         let Ok(output) = Command::new("systemd-analyze").args(judge).arg(&unit).output() else {
             eprintln!("not tried: systemd is not there to judge the units");

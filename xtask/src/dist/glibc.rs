@@ -1,4 +1,4 @@
-//! Which glibc a program needs: the newest version of its symbols that it refers to.
+//! The glibc version that a program needs: the newest version among the symbols that it references.
 
 use std::path::Path;
 use std::process::Command;
@@ -17,7 +17,7 @@ pub(super) fn at_most(program: &Path, most: Version) -> Result<(), String> {
     Err(format!("{program} needs glibc {major}.{minor}, and may need {}.{}", most.0, most.1))
 }
 
-/// The oldest glibc that a program runs with.
+/// Returns the oldest glibc that can run a program.
 pub(super) fn needed(program: &Path) -> Result<Version, String> {
     let text = said(Command::new("readelf").args(["--version-info", "--wide"]).arg(program))?;
     newest(&text).ok_or_else(|| format!("{} is not linked to a glibc", program.display()))
@@ -25,7 +25,7 @@ pub(super) fn needed(program: &Path) -> Result<Version, String> {
 
 fn newest(text: &str) -> Option<Version> {
     let version = |word: &str| {
-        // Some have a third number: 2.2.5.
+        // Some versions have a third number: 2.2.5.
         let mut numbers = word.strip_prefix("GLIBC_")?.split('.').map(str::parse);
         Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
     };

@@ -1,5 +1,5 @@
-//! What a release has, installed and used as users do: in a Debian without anything of Pavior,
-//! which keeps no change.
+//! A release, installed and used like a user would: in a Debian without any part of Pavior, which
+//! keeps no changes.
 
 use std::fs;
 use std::path::Path;
@@ -14,10 +14,10 @@ const CHROOT: &str = "examples/slurm/release.sh";
 /// Installs and uses everything, in the chroot.
 const STORY: &str = "xtask/installed.sh";
 
-/// What the story runs with the wheel.
+/// The program that the script runs with the wheel.
 const EXAMPLE: &str = "apps/python/examples/first.py";
 
-/// The Debians, as `release.sh` takes them.
+/// Returns the name of a Debian version for `release.sh`.
 fn debian(version: &str) -> Result<String, String> {
     match version {
         "12" | "13" => Ok(format!("clean-{version}")),
@@ -25,13 +25,13 @@ fn debian(version: &str) -> Result<String, String> {
     }
 }
 
-/// Makes the chroot of the checks, if it can be made; [`check`] says why it cannot.
+/// Creates the chroot of the checks if possible; [`check`] reports the reason if not.
 pub(crate) fn prepare(root: &Path) -> Vec<String> {
     let _ = make("clean-13", root);
     Vec::new()
 }
 
-/// Installs and uses the release in `dist/` in a clean Debian, 13 if none is named.
+/// Installs and uses the release in `dist/` in a clean Debian, version 13 by default.
 pub(crate) fn installed(root: &Path, version: Option<&str>) -> Vec<String> {
     let release = root.join("dist");
     if !release.join("SHA256SUMS").is_file() {
@@ -44,7 +44,8 @@ pub(crate) fn installed(root: &Path, version: Option<&str>) -> Vec<String> {
     tried.err().into_iter().collect()
 }
 
-/// Does so with another folder in Debian 13; without its chroot it is left out, loudly.
+/// Does the same with another folder in Debian 13. Without its chroot, the step is skipped with a
+/// message.
 pub(super) fn check(root: &Path, release: &Path) -> Vec<String> {
     let debian = "clean-13";
     match make(debian, root) {
@@ -56,7 +57,7 @@ pub(super) fn check(root: &Path, release: &Path) -> Vec<String> {
     }
 }
 
-/// Has a chroot made, or says why it cannot be made.
+/// Creates a chroot, or returns the reason why it cannot.
 fn make(name: &str, root: &Path) -> Result<(), String> {
     let mut make = Command::new(root.join(CHROOT));
     let output = make.args(["make", name]).stdin(Stdio::null()).output();
@@ -67,7 +68,7 @@ fn make(name: &str, root: &Path) -> Result<(), String> {
     Err(String::from_utf8_lossy(&output.stderr).trim().replace('\n', "; "))
 }
 
-/// Runs the story in a chroot that sees a copy of the release.
+/// Runs the script in a chroot that has a copy of the release.
 fn story(root: &Path, release: &Path, debian: &str) -> Result<(), String> {
     let seen = root.join("target/installed");
     let _ = fs::remove_dir_all(&seen);

@@ -1,8 +1,8 @@
-//! What a release is made of: archives, packages of Debian, the wheel, a bill of materials and
-//! checksums. docs/releasing.md describes each.
+//! The parts of a release: archives, Debian packages, the wheel, a bill of materials and checksums.
+//! docs/releasing.md describes each.
 //!
-//! `cargo xtask dist` makes them in `dist/` from builds of the profile `dist`. The checks make them
-//! in `target/release-check` from what they have compiled before, and try them.
+//! `cargo xtask dist` creates them in `dist/` from builds of the profile `dist`. The checks create
+//! them in `target/release-check` from earlier build output, and try them.
 
 mod archive;
 mod bill;
@@ -20,10 +20,10 @@ use crate::{cargo, notes, packages, python};
 
 pub(crate) use installed::{installed, prepare};
 
-/// The oldest glibc that what is released runs with, as manylinux_2_28 has it.
+/// The oldest glibc that a release supports, the same as in manylinux_2_28.
 const GLIBC: (u32, u32) = (2, 28);
 
-/// Programs that a release needs, and the packages of Debian that have them.
+/// Programs that a release needs, and the Debian packages that contain them.
 const TOOLS: &[(&str, &str)] = &[
     ("dpkg-deb", "dpkg"),
     ("objcopy", "binutils"),
@@ -42,19 +42,19 @@ with open(sys.argv[1]) as file:
     wrong = JsonStrictValidator(SchemaVersion.V1_6).validate_str(file.read())
 sys.exit(wrong and str(wrong))";
 
-/// What is packed, and how.
+/// The contents of a release, and the way in which they are packed.
 struct Release {
     root: PathBuf,
-    /// Where the files of the release go.
+    /// The folder of the files of the release.
     out: PathBuf,
     version: &'static str,
-    /// When the sources were committed: the time of every packed file.
+    /// The commit time of the sources, which is the time of every packed file.
     seconds: String,
-    /// How hard dpkg-deb compresses, 0 to 9.
+    /// The compression level of dpkg-deb, 0 to 9.
     effort: &'static str,
 }
 
-/// Makes a release in `dist/`; returns what went wrong.
+/// Creates a release in `dist/`. Returns the problems.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     if let Err(problem) = lacking() {
         return vec![problem];
@@ -70,8 +70,8 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     made.err().into_iter().collect()
 }
 
-/// Makes what a release has of the program and the wheel that the checks built, and tries it in a
-/// clean Debian 13. What cannot be done here is left out, loudly.
+/// Creates the parts of a release from the program and the wheel that the checks built, and tries
+/// them in a clean Debian 13. Parts that this machine cannot create are skipped with a message.
 pub(crate) fn check(root: &Path) -> Vec<String> {
     if let Err(why) = lacking() {
         notes::skip(root, "what a release has", &why);
@@ -95,8 +95,8 @@ pub(crate) fn check(root: &Path) -> Vec<String> {
     })
 }
 
-/// Returns a sum of what decides how a release is packed and whether it can be installed; that the
-/// program works is checked elsewhere.
+/// Returns a hash of everything that affects the packing and installation of a release. The program
+/// itself is tested elsewhere.
 pub(crate) fn inputs(root: &Path) -> String {
     const PARTS: [&str; 9] = [
         "xtask/src/dist/",
@@ -116,7 +116,7 @@ pub(crate) fn inputs(root: &Path) -> String {
     })
 }
 
-/// Why no release can be made on this machine.
+/// Checks that this machine can create a release.
 fn lacking() -> Result<(), String> {
     let (system, processor) = (std::env::consts::OS, std::env::consts::ARCH);
     if (system, processor) != ("linux", "x86_64") {
@@ -134,7 +134,7 @@ fn lacking() -> Result<(), String> {
     Ok(())
 }
 
-/// Builds the program with all its doors, for the oldest glibc.
+/// Builds the program with all its interfaces, for the oldest glibc.
 fn build(root: &Path, linker: &Path) -> Result<PathBuf, String> {
     let linker = format!("linker={}", linker.display());
     let build = ["rustc", "--locked", "--package", "pavior-cli", "--bin", "pavior"];
@@ -147,13 +147,13 @@ fn build(root: &Path, linker: &Path) -> Result<PathBuf, String> {
 }
 
 impl Release {
-    /// A release in an empty folder.
+    /// Creates a release in an empty folder.
     fn new(root: &Path, out: PathBuf, effort: &'static str) -> Result<Release, String> {
         // All packages of the workspace have one version.
         let version = env!("CARGO_PKG_VERSION");
         let _ = fs::remove_dir_all(&out);
         make_folder(&out)?;
-        // The owner of a checkout may be another, as in a container.
+        // The owner of a checkout may be a different user, as in a container.
         let time = ["-c", "safe.directory=*", "log", "-1", "--format=%ct"];
         // An archive of the sources has no commits.
         let committed = said(Command::new("git").args(time).current_dir(root));
@@ -162,7 +162,7 @@ impl Release {
         Ok(Release { root: root.to_path_buf(), out, version, seconds, effort })
     }
 
-    /// Packs the program, and writes what lies beside the packages; the wheel lies there already.
+    /// Packs the program, and writes the files next to the packages. The wheel is already there.
     fn make(&self, program: &Path) -> Result<(), String> {
         let stage = self.root.join("target/release-stage");
         let _ = fs::remove_dir_all(&stage);
@@ -176,12 +176,12 @@ impl Release {
         Ok(())
     }
 
-    /// What the archive and its folder are called.
+    /// Returns the name of the archive and of its folder.
     fn name(&self) -> String {
         format!("pavior-{}-x86_64-linux", self.version)
     }
 
-    /// The bill of materials.
+    /// Returns the path of the bill of materials.
     fn bill(&self) -> PathBuf {
         self.out.join(format!("pavior-{}.cdx.json", self.version))
     }
@@ -193,7 +193,7 @@ impl Release {
         write(&self.out.join("SHA256SUMS"), sums.as_bytes())
     }
 
-    /// A command that packs, with the time of the commit.
+    /// Creates a command that packs with the time of the commit.
     fn packer(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.env("SOURCE_DATE_EPOCH", &self.seconds);
@@ -201,7 +201,7 @@ impl Release {
     }
 }
 
-/// The names of the files in a folder, in order.
+/// Returns the names of the files in a folder, in order.
 fn files(folder: &Path) -> Result<Vec<String>, String> {
     let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut names: Vec<String> = entries
@@ -215,20 +215,20 @@ fn make_folder(folder: &Path) -> Result<(), String> {
     fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))
 }
 
-/// Writes a file, and the folders above it.
+/// Writes a file, and creates the folders above it.
 fn write(file: &Path, bytes: &[u8]) -> Result<(), String> {
     make_folder(file.parent().unwrap_or(file))?;
     fs::write(file, bytes).map_err(|error| format!("{}: {error}", file.display()))
 }
 
-/// Copies a file, its rights included, and makes the folders above it.
+/// Copies a file with its permissions, and creates the folders above it.
 fn copy(from: &Path, to: &Path) -> Result<(), String> {
     make_folder(to.parent().unwrap_or(to))?;
     let copied = fs::copy(from, to).map_err(|error| format!("{}: {error}", from.display()));
     copied.map(drop)
 }
 
-/// What a command prints, or why it failed.
+/// Returns the output of a command, or the reason why it failed.
 fn said(command: &mut Command) -> Result<String, String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| format!("{name}: {error}"))?;

@@ -1,5 +1,5 @@
-//! The files of a package, as they lie below a prefix: the stripped program, its manual pages,
-//! completions and licences; beside them what was stripped.
+//! The files of a package, laid out below a prefix: the stripped program, its manual pages,
+//! completions and licenses, and next to them the stripped debug data.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,29 +15,29 @@ pub(super) const UNITS: &[&str] = &[
     "apps/slurm/dist/slurm.toml",
 ];
 
-/// The unit of `pavior serve`, of the package of the program.
+/// The unit of `pavior serve`, which belongs to the package of the program.
 pub(super) const SERVICE: &str = "apps/serve/dist/pavior-serve.service";
 
-/// Where the archive has that.
+/// The folder of that unit in the archive.
 const SERVICE_APART: &str = "share/pavior/serve";
 
-/// Where the archive has them: only an administrator puts them in place.
+/// The folder of the units in the archive: only an administrator installs them.
 pub(super) const UNITS_APART: &str = "share/pavior/slurm";
 
-/// Shells, and where each looks for completions.
+/// Shells, and the place where each finds completions.
 pub(super) const COMPLETIONS: &[(&str, &str)] = &[
     ("bash", "share/bash-completion/completions/pavior"),
     ("zsh", "share/zsh/site-functions/_pavior"),
     ("fish", "share/fish/vendor_completions.d/pavior.fish"),
 ];
 
-/// Where the manual pages lie.
+/// The folder of the manual pages.
 pub(super) const MANUAL: &str = "share/man/man1";
 
-/// Where licences and the list of changes lie.
+/// The folder of the licenses and the list of changes.
 pub(super) const DOC: &str = "share/doc/pavior";
 
-/// What was written, and where.
+/// The folders of the files that were written.
 pub(super) struct Tree {
     pub(super) stage: PathBuf,
     /// `bin` and `share`.
@@ -83,7 +83,7 @@ pub(super) fn put(root: &Path, file: &str, folder: &Path) -> Result<(), String> 
     copy(&from, &folder.join(from.file_name().unwrap_or_default()))
 }
 
-/// Moves what only debuggers read out of a program into a file, which the program then names.
+/// Moves the debug data out of a program into a file that the program then references.
 fn take_apart(program: &Path, debug: &Path) -> Result<(), String> {
     let objcopy = |arguments: &[&str], file: &Path| {
         said(Command::new("objcopy").args(arguments).arg(file)).map(drop)

@@ -1,4 +1,4 @@
-//! A real Chromium without a screen, spoken to through a pipe.
+//! A real Chromium without a screen, controlled through a pipe.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 
 const REQUIRED: &str = "PAVIOR_REQUIRE_BROWSER";
 
-/// What npm has installed for the page: by `cargo xtask viewer`, or by hand.
+/// The npm packages for the page, installed by `cargo xtask viewer` or by hand.
 const INSTALLED: [&str; 2] =
     ["../../target/viewer/node_modules", "../../crates/viewer/page/node_modules"];
 
-/// A browser with one page; ended when dropped.
+/// A browser with one page. It ends when dropped.
 pub struct Browser {
     process: Child,
     send: File,
@@ -31,11 +31,12 @@ pub struct Browser {
 static ALONE: Mutex<()> = Mutex::new(());
 
 impl Browser {
-    /// Starts one with a screen of so many points; `None` where there is no Chromium, and none is
-    /// required.
+    /// Starts a browser with a screen of the given size. Returns `None` if there is no Chromium,
+    /// and none is required.
     ///
     /// # Panics
-    /// If there is one, and it does not start; or if there is none, and it is required.
+    ///
+    /// If there is one and it does not start, or if there is none and it is required.
     pub fn start(width: u32, height: u32) -> Option<Browser> {
         let found = Command::new("chromium").arg("--version").stderr(Stdio::null()).output();
         if !found.is_ok_and(|output| output.status.success()) {
@@ -43,7 +44,7 @@ impl Browser {
             crate::skipped("the page in a browser", why, REQUIRED);
             return None;
         }
-        // One at a time: each keeps a processor busy by drawing.
+        // One at a time, because each keeps a processor busy with drawing.
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let browser = Browser::launch(width, height, alone);
         Some(browser.expect("Chromium starts"))
@@ -79,7 +80,7 @@ impl Browser {
         Some(browser)
     }
 
-    /// Returns the identifier of the first page, for which a busy machine needs a while.
+    /// Returns the identifier of the first page, which takes a while on a busy machine.
     fn first_page(&mut self) -> Option<Value> {
         for _ in 0..3000 {
             let targets = self.call("Target.getTargets", &json!({}));
@@ -123,9 +124,10 @@ impl Browser {
         self.call("Page.navigate", &json!({ "url": address }));
     }
 
-    /// Opens a page that no server serves.
+    /// Opens a page that is not on a server.
     ///
     /// # Panics
+    ///
     /// If the page cannot be written.
     pub fn open_text(&mut self, page: &str) {
         let file = self.folder.path().join("page.html");
@@ -133,9 +135,10 @@ impl Browser {
         self.open(&format!("file://{}", file.display()));
     }
 
-    /// The value of an expression, which may be a promise.
+    /// Returns the value of an expression, which may be a promise.
     ///
     /// # Panics
+    ///
     /// If the expression throws.
     pub fn value(&mut self, expression: &str) -> Value {
         let asked =
@@ -166,7 +169,7 @@ impl Browser {
     /// Presses a key.
     pub fn press(&mut self, key: &str) {
         let text = if key.len() == 1 { key } else { "" };
-        // What the browser does itself depends on the number of a key.
+        // The browser's own reactions depend on the number of a key.
         let number = match key {
             "Tab" => 9,
             "Enter" => 13,
@@ -187,7 +190,7 @@ impl Browser {
         }
     }
 
-    /// Makes the screen another one.
+    /// Changes the size of the screen.
     pub fn size(&mut self, width: u32, height: u32) {
         let size = json!({
             "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600,
@@ -195,7 +198,7 @@ impl Browser {
         self.call("Emulation.setDeviceMetricsOverride", &size);
     }
 
-    /// What the reader's system prefers: dark pages, and pages on which nothing moves by itself.
+    /// Sets the preferences of the reader's system: dark pages, and pages without animations.
     pub fn prefer(&mut self, dark: bool, still: bool) {
         let scheme = if dark { "dark" } else { "light" };
         let motion = if still { "reduce" } else { "no-preference" };
@@ -206,17 +209,19 @@ impl Browser {
         self.call("Emulation.setEmulatedMedia", &json!({ "features": features }));
     }
 
-    /// Writes what is seen into a folder, if `PAVIOR_SCREENSHOTS` names one.
+    /// Writes a screenshot into a folder, if `PAVIOR_SCREENSHOTS` names one.
     ///
     /// # Panics
+    ///
     /// If the picture cannot be written.
     pub fn picture(&mut self, name: &str) {
         self.screenshot(&format!("{name}.png"), &json!({ "format": "png" }));
     }
 
-    /// The same in a form of the protocol's, such as WebP.
+    /// Writes a screenshot in a format of the protocol, such as WebP.
     ///
     /// # Panics
+    ///
     /// If the picture cannot be written.
     pub fn screenshot(&mut self, file: &str, form: &Value) {
         let Some(folder) = std::env::var_os("PAVIOR_SCREENSHOTS") else { return };
@@ -226,11 +231,13 @@ impl Browser {
         std::fs::write(path, BASE64.decode(text).expect("base 64")).expect("there is room");
     }
 
-    /// What axe-core finds on the page that keeps people out, by all of its rules, one a line:
-    /// empty if there is nothing. `None` where npm has not installed it, and it is not required.
+    /// Returns the accessibility barriers that axe-core finds on the page, with all of its rules,
+    /// one per line; empty if there are none. Returns `None` if npm has not installed it and it is
+    /// not required.
     ///
     /// # Panics
-    /// If it is required and is not there.
+    ///
+    /// If it is required and missing.
     pub fn barriers(&mut self) -> Option<String> {
         let paths = INSTALLED.map(|folder| {
             Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join("axe-core/axe.min.js")

@@ -1,7 +1,7 @@
-//! Instructions, counted by callgrind, and fixed sets of counts that the checks hold.
+//! Instructions counted by callgrind, and fixed sets of counts that the checks compare.
 //!
 //! A program that is to be counted runs itself again under `valgrind`. Counts depend on the
-//! compiler and on whether the processor has AVX2, not on what else runs.
+//! compiler and on whether the processor has AVX2, not on other running programs.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -12,15 +12,15 @@ const TOLERANCE: f64 = 0.05;
 
 /// A set of counts in a file of tab-separated values.
 pub struct FixedSet {
-    /// What is counted, in a word or two.
+    /// A short description of the counted code.
     pub what: &'static str,
     /// The path of the file.
     pub file: &'static str,
-    /// The counts of today, each with its name; NaN where counting failed.
+    /// Returns the counts of this build, each with its name; NaN if counting failed.
     pub counts: fn() -> Vec<(String, f64)>,
 }
 
-/// Whether there is a callgrind to count with.
+/// Returns true if callgrind is available.
 pub fn can_count() -> bool {
     let version = Command::new("valgrind").arg("--version").stdout(Stdio::null()).status();
     let there = version.is_ok_and(|status| status.success());
@@ -30,16 +30,16 @@ pub fn can_count() -> bool {
     there
 }
 
-/// The instructions of all calls of the function whose name has `function` in it, in this program
-/// run again with `arguments` and `input` on its standard input; none if callgrind fails. No other
-/// function that is called may have it in its name.
+/// Counts the instructions of all calls of the function whose name contains `function`, in this
+/// program run again with `arguments` and with `input` on its standard input. Returns `None` if
+/// callgrind fails. No other called function may contain `function` in its name.
 pub fn collected(arguments: &[&str], function: &str, input: &str) -> Option<f64> {
     events(arguments, function, input, &[]).and_then(|events| Some(events.first()?.1))
 }
 
-/// As [`collected`], beside instructions (`Ir`) what callgrind counts of memory: reads of data
-/// (`Dr`), and those that a first cache of 32 KiB or of this processor's size does not have
-/// (`D1mr`), among others. A read of a vector counts once.
+/// Counts instructions (`Ir`) as [`collected`] does, and memory accesses: reads of data (`Dr`), and
+/// those that miss a first cache of 32 KiB or of this processor's size (`D1mr`), among others. A
+/// read of a vector counts once.
 pub fn collected_with_memory(
     arguments: &[&str],
     function: &str,
@@ -83,7 +83,7 @@ fn events(
     events
 }
 
-/// What counts depend on beside the code.
+/// Describes everything except the code that affects counts.
 fn platform() -> String {
     let version = Command::new("rustc").arg("--version").output();
     let version = version.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_string());
@@ -99,7 +99,8 @@ fn platform() -> String {
 }
 
 impl FixedSet {
-    /// Does what the first argument of a program says: `check` or `write`. None for other ones.
+    /// Runs the action that the first argument of a program names: `check` or `write`. Returns
+    /// `None` for other arguments.
     pub fn done(&self, argument: Option<&str>) -> Option<ExitCode> {
         match argument {
             Some("check") => Some(self.check()),
@@ -108,7 +109,7 @@ impl FixedSet {
         }
     }
 
-    /// Writes the file anew.
+    /// Writes the file again.
     fn write(&self) -> ExitCode {
         if !can_count() {
             return ExitCode::FAILURE;
@@ -126,8 +127,8 @@ impl FixedSet {
         }
     }
 
-    /// Holds the counts of today against the file. It is skipped, with a note, where counts cannot
-    /// be compared.
+    /// Compares the counts of this build with the file. Skipped with a note if counts cannot be
+    /// compared.
     fn check(&self) -> ExitCode {
         let text = match std::fs::read_to_string(self.file) {
             Ok(text) => text,
@@ -154,7 +155,7 @@ impl FixedSet {
         ExitCode::SUCCESS
     }
 
-    /// Whether a count has not grown beyond what the file has.
+    /// Returns true if a count has not grown beyond the one in the file.
     fn holds(&self, text: &str, case: &str, count: f64) -> bool {
         let before = text
             .lines()

@@ -1,15 +1,15 @@
-//! The size of a run of the tests, and what they note for the runner of the checks: what they did
-//! not try, and the attacks they tried.
+//! The size of a test run, and the notes of tests for the runner of the checks: skipped tests, and
+//! the attacks that were tried.
 //!
-//! The harness of Rust's tests swallows what a passing test prints. A test that lacks a program
-//! would end as `ok`, and nobody would hear of it. So tests append lines to a file that the
-//! runner names in the environment variable [`NOTES`]. `cargo xtask check` and
-//! `cargo xtask attack` read that file at the end.
+//! Rust's test harness hides the output of a passing test. A test that lacks a program would end as
+//! `ok` without any sign. Tests therefore append lines to a file that the runner names in the
+//! environment variable [`NOTES`]. `cargo xtask check` and `cargo xtask attack` read that file at
+//! the end.
 //!
-//! A note is a line of fields with tabs between them:
+//! A note is a line of fields separated by tabs:
 //!
 //! ```text
-//! skipped   what was not tried   why
+//! skipped   what was skipped   why
 //! attack    area   what was tried   times tried   times failed
 //! ```
 
@@ -31,11 +31,12 @@ use std::path::PathBuf;
 /// The environment variable with the path of the file of notes.
 pub const NOTES: &str = "PAVIOR_NOTES";
 
-/// Notes that something is not tried, because this machine lacks what it needs.
+/// Notes that a test is skipped, because this machine lacks something that it needs.
 ///
-/// `required` is an environment variable. Where it is set, as in `.ci/run`, a lack is a failure.
+/// `required` is an environment variable. If it is set, as in `.ci/run`, skipping is a failure.
 ///
 /// # Panics
+///
 /// If `required` is set.
 pub fn skipped(what: &str, why: &str, required: &str) {
     assert!(std::env::var_os(required).is_none(), "{required} is set, and {what} fails: {why}");
@@ -43,9 +44,10 @@ pub fn skipped(what: &str, why: &str, required: &str) {
     note(&["skipped", what, why]);
 }
 
-/// Notes an attack, how often it was tried, and how often the promise that it attacks broke.
+/// Notes an attack, the number of tries, and the number of times that the attacked promise broke.
 ///
 /// # Panics
+///
 /// If the promise broke.
 pub fn attacked(area: &str, attack: &str, tried: usize, failed: usize) {
     println!("{area}: {attack}: {tried} tried, {failed} failed");
@@ -54,10 +56,11 @@ pub fn attacked(area: &str, attack: &str, tried: usize, failed: usize) {
     assert_eq!(failed, 0, "{area}: {attack}: of {tried}");
 }
 
-/// A real job log, from the folder named by `PAVIOR_TRACES` or from `../shared/traces` beside the
-/// repository. Where the log is missing, that is noted as not tried.
+/// Returns the path of a real job log, from the folder named by `PAVIOR_TRACES` or from
+/// `../shared/traces` next to the repository. If the log is missing, the test is noted as skipped.
 ///
 /// # Panics
+///
 /// If it is missing and `PAVIOR_REQUIRE_TRACES` is set.
 pub fn log(name: &str) -> Option<PathBuf> {
     let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/traces");
@@ -76,7 +79,7 @@ fn note(fields: &[&str]) {
     let clean = |field: &&str| field.replace(['\t', '\n'], " ");
     let line = fields.iter().map(clean).collect::<Vec<_>>().join("\t") + "\n";
     let file = OpenOptions::new().create(true).append(true).open(path);
-    // One write: the lines of tests that run side by side do not mix.
+    // One write, so that the lines of tests that run at the same time do not mix.
     let written = file.and_then(|mut file| file.write_all(line.as_bytes()));
     written.expect("the file of notes can be written");
 }

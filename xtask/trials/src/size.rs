@@ -3,16 +3,16 @@
 //! | value | run by | a test takes |
 //! |---|---|---|
 //! | `quick` | `cargo test`; the default | at most 5 s of processor time |
-//! | `checks` | `cargo xtask check` | what all tests together leave it of half an hour |
+//! | `checks` | `cargo xtask check` | so long that all tests together take half an hour |
 //! | `long` | `cargo xtask attack`, `tries`, `slurm`, `kube`, `service` | minutes |
 //!
-//! A larger size tries more cases of the same kind. What cannot be made small is left out of the
-//! quick size ([`left_out`]).
+//! A larger size tries more cases of the same kind. Tests that cannot be made small are skipped in
+//! the quick size ([`left_out`]).
 
 /// The environment variable with the size.
 pub const SIZE: &str = "PAVIOR_SIZE";
 
-/// The environment variable with the seeds of long runs, with spaces between them.
+/// The environment variable with the seeds of long runs, separated by spaces.
 pub const SEEDS: &str = "PAVIOR_SEEDS";
 
 /// The seeds of a long run that names none.
@@ -61,9 +61,10 @@ pub fn size<T>(quick: T, checks: T, long: T) -> T {
     }
 }
 
-/// Returns true in the quick size, and says that something is left out there.
+/// Returns true in the quick size, and reports that something is skipped there.
 ///
 /// # Panics
+///
 /// If the variable has a value that is not a size.
 pub fn left_out(what: &str) -> bool {
     let is_quick = Size::chosen() == Size::Quick;
