@@ -1,16 +1,16 @@
-// What is looked at, in the address of the page, so that it can be sent to somebody else.
+// The current view as the address of the page, so that it can be sent to someone else.
 import { type By, COLOURINGS } from "./colouring.ts";
 import { AXES, type Plane } from "./plane.ts";
 
 export type List = "jobs" | "waiting" | "refused" | "ahead";
 export const LISTS: List[] = ["jobs", "waiting", "refused", "ahead"];
 
-/** A column, and whether its greatest come first. */
+/** A column, with true if its greatest values come first. */
 export interface Sort { column: string; down: boolean }
 
 export interface Address {
   machine: string | null;
-  /** An instant in milliseconds; null is now. */
+  /** A time in milliseconds; null is now. */
   at: number | null;
   view: "2d" | "3d" | null;
   plane: Plane | null;
@@ -19,16 +19,19 @@ export interface Address {
   list: List | null;
   search: string | null;
   sort: Sort | null;
-  /** From where the machine is seen in 3D: two angles in degrees, and the distance. */
+  /** The position from which the machine is seen in 3D: two angles in degrees, and the distance. */
   eye: number[] | null;
   /** Boxes that are counted. */
   slots: Slots | null;
 }
 
-/** Boxes of some sides that are counted side by side, also once at most so many jobs have moved. */
+/**
+ * Boxes with given sides that are counted side by side, and again after at most `moves` jobs have
+ * moved.
+ */
 export interface Slots { shape: number[]; moves: number }
 
-/** The most moves that the service looks for. */
+/** The most moves that the service considers. */
 export const MOVES = 4;
 
 /** The longest text that is read. */
@@ -65,7 +68,7 @@ function slots(shape: string | null, moves: string | null): Slots | null {
   return { shape: (shape as string).split("x").map(Number), moves: most };
 }
 
-/** Reads what stands after `#`. What cannot be read is left out. */
+/** Reads the text after `#`. Parts that cannot be read are ignored. */
 export function read(hash: string): Address {
   const words = new URLSearchParams(hash.replace(/^#/, "").slice(0, 10 * LONGEST));
   const text = (name: string) => words.get(name)?.slice(0, LONGEST) ?? null;
@@ -84,7 +87,7 @@ export function read(hash: string): Address {
   };
 }
 
-/** Writes it; `seconds` counts instants from 0, as in a schedule. */
+/** Writes the address. `seconds` is true if times count from 0, as in a schedule. */
 export function write(address: Address, seconds: boolean): string {
   const { at, plane: shown, sort: order } = address;
   const time = at === null ? null : seconds ? String(at / 1000) : new Date(at).toISOString();

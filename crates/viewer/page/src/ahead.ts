@@ -1,4 +1,4 @@
-// Nodes of a machine that are reserved ahead.
+// Nodes of a machine that are reserved in advance.
 import { plain } from "./dom.ts";
 import type { Mark } from "./marks.ts";
 import type { Machine, Part, Raw } from "./model.ts";
@@ -12,15 +12,15 @@ export interface Ahead {
   key: string;
   what: string;
   parts: Part[];
-  /** When it begins and is over, in ms. */
+  /** The times when it begins and ends, in ms. */
   from: number;
   to: number;
   state: string;
-  /** All of it, in sentences. */
+  /** The complete description, in sentences. */
   words(clock: Clock): string[];
 }
 
-/** A job by the number of its lease. */
+/** Returns the name of a job by the number of its lease. */
 function job(machine: Machine, lease: number): string {
   const found = machine.leases.get(lease);
   return found ? `job ${nameOf(found)}` : `lease ${lease}`;
@@ -45,24 +45,24 @@ function reservation(machine: Machine, one: Raw): Ahead {
   };
 }
 
-/** The reservations, in the order in which they begin. */
+/** Returns the reservations, in the order in which they begin. */
 export function rowsOf(machine: Machine, reservations: Raw[]): Ahead[] {
   return reservations.map((one) => reservation(machine, one)).sort((a, b) => a.from - b.from);
 }
 
-/** The boxes of the chosen reservation, or of all of them. */
+/** Returns the boxes of the chosen reservation, or of all of them. */
 export function drawn(rows: Ahead[], chosen: Ahead | null): Mark[] {
   const shown = chosen ? [chosen] : rows;
   return shown.flatMap(({ parts }) => parts.map((part) => ({ part, shade: VIOLET })));
 }
 
-/** The time of day, with the day where it is another one. */
+/** Formats the time of day, with the day if it is another one. */
 function brief(ms: number, now: number, clock: Clock): string {
   const time = clock.tick(ms, 60_000), day = clock.tick(ms, 86_400_000);
   return day === clock.tick(now, 86_400_000) || day === time ? time : `${day} ${time}`;
 }
 
-/** The columns; rows stay in the order in which the reservations begin. */
+/** Returns the columns. Rows stay in the order in which the reservations begin. */
 export function aheadColumns(
   scene: () => { machine: Machine; clock: Clock },
 ): Column<Ahead>[] {

@@ -1,4 +1,4 @@
-// Why a request waits or would be refused, in sentences, with the places that are drawn.
+// Explanations why a request waits or would be refused, in sentences, with the places to draw.
 import type { Slots } from "./address.ts";
 import { element, find, many, plain, write } from "./dom.ts";
 import type { Live } from "./live.ts";
@@ -13,7 +13,7 @@ export interface Answer { marks: Mark[]; moves: Move[] }
 const CHANGED = "(The machine has changed since.)";
 let seq: number | null = null;
 
-/** Writes an answer in lines, the first of which says it all. */
+/** Writes an answer in lines. The first line is the summary. */
 export function tell(lines: string[], source: Live): void {
   const texts = lines.map((line) => element("span", {}, line));
   const place = find("answer"), text = texts.map((one) => one.textContent).join(" ");
@@ -21,16 +21,19 @@ export function tell(lines: string[], source: Live): void {
   seq = source.machine?.seq ?? null;
 }
 
-/** A sentence of the service, harmless, with times by the reader's clock. */
+/** Cleans a sentence of the service, and converts its times to the reader's clock. */
 const said = (sentence: unknown): string => local(plain(sentence, 1000));
 
-/** Asks why, and writes the answer: what is marked and moved is at the place that it speaks of. */
+/**
+ * Asks for an explanation, and writes the answer. Marks and moves belong to the place that it
+ * describes.
+ */
 export async function why(source: Live, asked: Raw): Promise<Answer> {
   const answer: Answer = { marks: [], moves: [] };
   try {
     const { strategies: [choice], diagnosis, waits_for: wait } = await source.explain(asked);
     const lines: string[] = diagnosis.why.map(said);
-    // What Slurm itself says comes first.
+    // The message of Slurm itself comes first.
     if (wait && wait.needed === undefined) lines.unshift(said(wait.sentence));
     const { blocked, nearest } = diagnosis;
     if (choice.granted) {
@@ -54,8 +57,8 @@ export async function why(source: Live, asked: Raw): Promise<Answer> {
 }
 
 /**
- * How many boxes of a shape can be placed side by side, and where; also once some jobs have moved,
- * if that is asked for and makes room for more.
+ * Counts the boxes of a shape that can be placed side by side, and returns their places; also after
+ * some jobs have moved, if that is requested and makes room for more.
  */
 export async function slots(source: Live, { shape, moves }: Slots): Promise<Answer> {
   const answer: Answer = { marks: [], moves: [] };
@@ -85,7 +88,7 @@ export async function slots(source: Live, { shape, moves }: Slots): Promise<Answ
 const boxes = (count: number): string =>
   (count === 1 ? "1 box" : `${count.toLocaleString("en")} boxes`);
 
-/** What at most so many moves make of it, in sentences. */
+/** Describes in sentences the result of at most `most` moves. */
 function moved(machine: Machine, after: Raw, isMore: boolean, most: number): string[] {
   const allowed = `at most ${many(most, "move")}`;
   if (!isMore) return [after.proven ? `No more after ${allowed}.`
@@ -100,7 +103,7 @@ function moved(machine: Machine, after: Raw, isMore: boolean, most: number): str
     + `${steps.join("; ")}; ${bound}.`];
 }
 
-/** The answer is about the machine as it was when it was asked. */
+/** Shows that the answer is about the machine at the time of the question. */
 export function age(source: Live): void {
   const text = find("answer").textContent ?? "";
   const isOld = seq !== null && source.machine !== null && seq < source.machine.seq;
@@ -112,7 +115,7 @@ export function clear(): void {
   seq = null;
 }
 
-/** A shape such as `4x4`, or a number of nodes; null if it is neither. */
+/** Reads a shape such as `4x4`, or a number of nodes. Returns null if it is neither. */
 export function read(text: string, axes: number): Raw | null {
   const sides = text.trim().replace(/ *nodes?$/, "").split(/[x×*, ]+/i).map(Number);
   if (sides.some((side) => !Number.isInteger(side) || side < 1)) return null;

@@ -4,53 +4,53 @@ import type { Series } from "./live.ts";
 import { type Paper, paper } from "./theme.ts";
 import { type Clock, ticks } from "./times.ts";
 
-/** What is drawn; instants in milliseconds. */
+/** The data of the chart. Times are in milliseconds. */
 export interface Drawn {
   series: Series;
   nodes: number;
-  /** The instants at which requests were refused. */
+  /** The times at which requests were refused. */
   refused: number[];
-  /** The instant that is shown; null is the end. */
+  /** The time that is shown; null is the end. */
   at: number | null;
-  /** Where the axis ends, and whether that is now. */
+  /** The end of the axis, and true if that is now. */
   end: number;
   isNow: boolean;
   clock: Clock;
   dark: boolean;
 }
 
-/** Room around the curves. */
+/** The margins of the curves. */
 const LEFT = 46, RIGHT = 12, ABOVE = 17, BELOW = 20;
 /** The shortest axis that ends now, in ms. */
 const SHORTEST = 60_000;
 
 export class Chart {
   drawn: Drawn | null = null;
-  /** Whether a band is drawn pale, under a line of means. */
+  /** True if a band is drawn in a pale color, below a line of means. */
   isPale = false;
-  /** The instant under the pointer. */
+  /** The time under the pointer. */
   hovered: number | null = null;
 
   constructor(readonly canvas: HTMLCanvasElement) {}
 
-  /** The first instant of which anything is known. */
+  /** Returns the first time for which there are data. */
   begins(): number | null { return this.drawn?.series.busy[0]?.at ?? null; }
 
-  /** The ends of the axis: the last is now, or the end of the schedule. */
+  /** Returns the ends of the axis. The last one is now, or the end of the schedule. */
   span(): [number, number] {
     const end = this.drawn?.end ?? 1, begins = this.begins() ?? end - 1;
     const first = this.drawn?.isNow ? Math.min(begins, end - SHORTEST) : begins;
     return [first, Math.max(end, first + 1)];
   }
 
-  /** Where the curves are on the canvas. */
+  /** Returns the area of the curves on the canvas. */
   area(): { left: number; top: number; width: number; height: number } {
     const { clientWidth, clientHeight } = this.canvas;
     const width = Math.max(1, clientWidth - LEFT - RIGHT);
     return { left: LEFT, top: ABOVE, width, height: Math.max(1, clientHeight - ABOVE - BELOW) };
   }
 
-  /** The height of a number of nodes on the canvas. */
+  /** Returns the height of a number of nodes on the canvas. */
   y(nodes: number): number {
     const { top, height } = this.area();
     return top + height - (nodes / (this.drawn?.nodes ?? 1)) * height;
@@ -61,7 +61,7 @@ export class Chart {
     return left + ((at - first) / (last - first)) * width;
   }
 
-  /** The instant at a place of the window, within what is known. */
+  /** Returns the time at a position in the window, within the range of the data. */
   timeAt(clientX: number): number {
     const [first, last] = this.span(), { left, width } = this.area();
     const share = (clientX - this.canvas.getBoundingClientRect().left - left) / width;
@@ -98,7 +98,7 @@ export class Chart {
     if (drawn.at !== null) this.upright(pen, drawn.at, page.ink, []);
   }
 
-  /** Nodes upwards, time to the right. */
+  /** Draws the axes: nodes upwards, time to the right. */
   private axes(pen: CanvasRenderingContext2D, drawn: Drawn, page: Paper): void {
     const { left, top, width, height } = this.area(), [first, last] = this.span();
     pen.font = "11px system-ui, sans-serif";
@@ -125,7 +125,8 @@ export class Chart {
       pen.lineTo(x, low + 4);
       pen.stroke();
       pen.fillStyle = page.soft;
-      // The end of the axis has its room; and no number goes over the edge of the chart.
+      // The label of the end of the axis needs room, and no number may exceed the edge of the
+      // chart.
       if (x + half < free && x - half > 2) pen.fillText(text, x, low + 15);
     }
     pen.textAlign = "right";
@@ -134,9 +135,9 @@ export class Chart {
   }
 
   /**
-   * A step function. Where it changes once in a column of points, the line is where it changes.
-   * Where it changes more often, a band goes from the least to the greatest value. Of many such
-   * columns side by side the band is pale, and the line is the mean.
+   * Draws a step function. If it changes once in a column of pixels, the line is at the change. If
+   * it changes more often, a band extends from the least to the greatest value. If many such
+   * columns are adjacent, the band is pale, and the line is the mean.
    */
   private line(
     pen: CanvasRenderingContext2D, found: Column[], width: number, shade: string, dash: number[],
@@ -174,7 +175,7 @@ export class Chart {
     pen.setLineDash([]);
   }
 
-  /** What lies under a line. */
+  /** Fills the area under a line. */
   private under(pen: CanvasRenderingContext2D, found: Column[], width: number): void {
     const { top, height } = this.area(), low = top + height, area = new Path2D();
     area.moveTo(found[0].x, low);
@@ -190,7 +191,7 @@ export class Chart {
     pen.fill(area);
   }
 
-  /** A mark above the curves for each instant at which requests were refused. */
+  /** Draws a mark above the curves for each time at which requests were refused. */
   private refusals(pen: CanvasRenderingContext2D, { refused }: Drawn, page: Paper): void {
     const { left, top, width } = this.area();
     pen.fillStyle = page.refused;

@@ -1,4 +1,4 @@
-// The colour of a node and of a job, by what is to be told apart.
+// The color of a node and of a job, by the chosen criterion.
 import { type Shade, drained, failed, ofAge, ofJob, ofTenant } from "./colours.ts";
 import { Jobs } from "./jobs.ts";
 import { type Key, type Lease, type Machine, tenantOf } from "./model.ts";
@@ -6,10 +6,10 @@ import { type Key, type Lease, type Machine, tenantOf } from "./model.ts";
 export type By = "job" | "tenant" | "age";
 export const COLOURINGS: By[] = ["job", "tenant", "age"];
 
-/** Jobs keep their colours from one instant to another. */
+/** Jobs keep their colors over time. */
 const jobs = new Jobs();
 
-/** The colour of a tenant; null is one that the reader may not know. */
+/** Returns the color of a tenant; null is a tenant that the reader may not know. */
 export function tenantShade(machine: Machine, name: string | null, dark: boolean): Shade {
   return ofTenant(name === null ? null : machine.tenants.place(name), dark);
 }
@@ -21,7 +21,7 @@ export function shadeOf(machine: Machine, lease: Lease, by: By, dark: boolean): 
   return { colour: ofAge(age, dark), pattern: 0 };
 }
 
-/** The colours of the nodes, each job's looked up once; null of a node that is free. */
+/** Returns the colors of the nodes, with one lookup per job, or null for a free node. */
 export function nodeShades(
   machine: Machine, by: By, dark: boolean,
 ): (node: number) => Shade | null {

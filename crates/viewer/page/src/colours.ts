@@ -1,15 +1,16 @@
-// The colours of what holds nodes: told apart also by the colour-blind, in light and in dark.
+// The colors of the holders of nodes, which colorblind people can distinguish too, in light and in
+// dark mode.
 
 /** Red, green and blue from 0 to 1. */
 export type Colour = number[];
 
-/** A colour, and the number of the pattern over it; 0 is none. */
+/** A color, and the number of the pattern over it; 0 is no pattern. */
 export interface Shade { colour: Colour; pattern: number }
 
 /**
- * Each in light and in dark. Found by a search for twelve that are as far apart as can be, also for
- * those who lack one kind of cones, and 3 to 1 in contrast to free nodes and the paper: a test of
- * this crate holds them to that.
+ * Each color in light and in dark mode. Found by a search for twelve colors that are as different
+ * as possible, also for people who lack one kind of cones, with a contrast of 3 to 1 to free nodes
+ * and the background. A test of this crate checks this.
  */
 const SERIES: [string, string][] = [
   ["#1a85f8", "#1090fc"], ["#a50d62", "#cf3b56"], ["#66460a", "#ffdb09"], ["#ca57c7", "#d3acff"],
@@ -17,13 +18,13 @@ const SERIES: [string, string][] = [
   ["#1a5d86", "#42c2bf"], ["#ec495c", "#ff8a8e"], ["#003a00", "#85b915"], ["#570c59", "#377f7a"],
 ];
 export const COLOURS = SERIES.length;
-/** What has no colour of its own. */
+/** The color of everything without a color of its own. */
 const REST: [string, string] = ["#737d88", "#9aa5b1"];
 const FAILED: [string, string] = ["#16191d", "#ffffff"];
 const DRAINED: [string, string] = ["#51585f", "#c3cad2"];
 /** From dark to light (after viridis). */
 const AGES = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
-/** The ages of the legend, and what they are called. */
+/** The ages of the legend, and their labels. */
 export const AGE_TICKS: [number, string][] =
   [[0, "0"], [60, "1 min"], [3600, "1 h"], [86400, "1 d"], [2592000, "30 d"]];
 
@@ -42,32 +43,32 @@ export const hash = (text: unknown): number => {
   return h >>> 0;
 };
 
-/** A job's colour by the place of its own. */
+/** Returns a job's color by the index of the color. */
 export const ofJob = (place: number, isDark: boolean): Colour => themed(SERIES[place], isDark);
 
-/** Where an age lies in the scale, from 0 to 1. */
+/** Returns the position of an age in the scale, from 0 to 1. */
 export const ageShare = (seconds: number): number =>
   Math.min(1, Math.log10(1 + Math.max(0, seconds)) / Math.log10(1 + 2592000));
 
-/** The colour of an age in seconds: the younger, the farther from the paper. */
+/** Returns the color of an age in seconds. Younger ages contrast more with the background. */
 export function ofAge(seconds: number, isDark: boolean): Colour {
   const share = ageShare(seconds), at = (isDark ? 1 - share : share) * (AGES.length - 1);
   const low = Math.min(AGES.length - 2, Math.floor(at));
   return AGES[low].map((part, index) => (part + (AGES[low + 1][index] - part) * (at - low)) / 255);
 }
 
-/** A tenant's colour and pattern by the place of its own; null has none of its own. */
+/** Returns a tenant's color and pattern by index; null has none of its own. */
 export const ofTenant = (place: number | null, isDark: boolean): Shade => ({
   colour: themed(place === null ? REST : SERIES[place % COLOURS], isDark),
   pattern: Math.floor((place ?? 0) / COLOURS),
 });
 
-/** How bright a colour is, from 0 to 1, as WCAG has it. */
+/** Returns the brightness of a color, from 0 to 1, as defined by WCAG. */
 export function luminance(colour: Colour): number {
   const linear = (part: number) =>
     (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
   return 0.2126 * linear(colour[0]) + 0.7152 * linear(colour[1]) + 0.0722 * linear(colour[2]);
 }
 
-/** Black or white, whichever is read on a colour. */
+/** Returns black or white, whichever is readable on a color. */
 export const inkOn = (colour: Colour): string => (luminance(colour) > 0.19 ? "#000" : "#fff");

@@ -1,4 +1,4 @@
-// The columns of the lists: jobs that hold nodes, requests that wait, requests that were refused.
+// The columns of the lists: jobs that hold nodes, waiting requests, refused requests.
 import { type By, shadeOf } from "./colouring.ts";
 import { plain } from "./dom.ts";
 import type { Refusal, Told, Wait } from "./live.ts";
@@ -8,13 +8,13 @@ import type { Column } from "./table.ts";
 import { type Clock, local, short } from "./times.ts";
 import { boxes, nameOf, sidesOf, where, whose } from "./words.ts";
 
-/** What the columns look at. */
+/** The data that the columns show. */
 export interface Scene {
   machine: Machine;
   by: By;
   dark: boolean;
   clock: Clock;
-  /** What requests wait for and when they start, as far as it is known. */
+  /** The reasons why requests wait, and the times when they start, as far as known. */
   waits: Map<unknown, Told>;
 }
 
@@ -24,7 +24,7 @@ const nameOrder = (one: { job: unknown; key: unknown }): number | string => {
   return typeof name === "number" ? name : String(name);
 };
 
-/** Jobs: where each lies, how long it has run, and when it ends. */
+/** Returns the columns of jobs: place, elapsed time, and end. */
 export function jobColumns(scene: () => Scene): Column<Lease>[] {
   const age = (lease: Lease) => (lease.begins === null ? null : scene().machine.now - lease.begins);
   const left = (lease: Lease) => (lease.ends === null ? null : lease.ends - scene().machine.now);
@@ -67,7 +67,7 @@ export function jobColumns(scene: () => Scene): Column<Lease>[] {
   ];
 }
 
-/** What a request waits for, in a word or two. */
+/** Describes in a word or two why a request waits. */
 function awaited(wait: Wait | null | undefined): string {
   if (!wait) return "";
   const { by, kind } = wait;
@@ -79,7 +79,10 @@ function awaited(wait: Wait | null | undefined): string {
   return Object.hasOwn(known, kind) ? known[kind] : plain(kind, 40);
 }
 
-/** Requests that wait, since when, until when, and for what; `why` asks for more. */
+/**
+ * Returns the columns of waiting requests: since when, until when, and for what. `why` asks for
+ * more.
+ */
 export function waitingColumns(scene: () => Scene, why: (one: Waiting) => void): Column<Waiting>[] {
   const since = (one: Waiting) => (one.asked === null ? null : scene().machine.now - one.asked);
   const wait = (one: Waiting) => scene().waits.get(one.key)?.wait;
@@ -108,7 +111,7 @@ export function waitingColumns(scene: () => Scene, why: (one: Waiting) => void):
   ];
 }
 
-/** Requests that were refused, and why. */
+/** Returns the columns of refused requests, with the reasons. */
 export function refusedColumns(scene: () => Scene): Column<Refusal>[] {
   return [
     {

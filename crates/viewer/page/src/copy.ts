@@ -1,12 +1,12 @@
 // Texts for the clipboard.
 import { element, write } from "./dom.ts";
 
-/** Copies a text, and says so. */
+/** Copies a text, and shows a confirmation. */
 export async function copy(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    // A page that came without encryption has no clipboard of that kind.
+    // A page loaded without encryption has no clipboard API.
     const field = element("textarea", { value: text });
     const focused = document.activeElement;
     document.body.append(field);

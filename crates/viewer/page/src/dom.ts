@@ -1,4 +1,4 @@
-// Elements of the page. Every text goes in as text, never as HTML.
+// Elements of the page. Every text is inserted as text, never as HTML.
 
 export function find<T extends HTMLElement = HTMLElement>(id: string): T {
   const found = document.getElementById(id);
@@ -25,15 +25,15 @@ export function attributes<T extends Element>(one: T, all: Record<string, string
   return one;
 }
 
-/** Writes a text, unless it stands there: what is read aloud is not read again. */
+/** Writes a text, unless it is already there, so that screen readers do not repeat it. */
 export function write(id: string, text: string): void {
   const place = find(id);
   if (place.textContent !== text) place.textContent = text;
 }
 
 /**
- * A text of a user's, on one line: what is not a character to be seen, or turns the direction of
- * writing, is a mark; what is long is cut.
+ * Converts a user's text to one line: invisible characters, and those that change the direction of
+ * writing, become a mark; a long text is cut.
  */
 export function plain(text: unknown, most = 80): string {
   const shown = String(text ?? "").replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\u{fffd}");

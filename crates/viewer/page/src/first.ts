@@ -1,16 +1,16 @@
-// What to do with a machine on which nothing runs: the first command, to be copied.
+// The first command for a machine on which nothing runs, to be copied.
 import { copy } from "./copy.ts";
 import { find, write } from "./dom.ts";
 import type { Machine } from "./model.ts";
 
-/** A text for a shell, as one word. */
+/** Quotes a text for a shell, as one word. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** A box that fits, of at most two by three by two nodes. */
+/** Returns a box that fits, with at most two by three by two nodes. */
 const shape = ({ grid }: Machine): number[] =>
   [2, 3, 2].slice(0, grid.axes).map((side, axis) => Math.min(side, grid.sides[axis]));
 
-/** The command that asks a service for the first lease. */
+/** Returns the command that asks a service for the first lease. */
 export function curl(machine: Machine, name: string | null, hasToken: boolean): string {
   const body: Record<string, unknown> = { shape: shape(machine), ttl_s: 3600, job: "first" };
   if (name !== null) body.machine = name;

@@ -1,17 +1,16 @@
-// The largest free box of a machine as it is shown.
+// The largest free box of a machine as shown.
 import type { Machine, Part } from "./model.ts";
 
-/** On larger machines the search would hold up the page. */
+/** On larger machines the search would block the page. */
 const MOST_NODES = 40_000;
 
 /** The largest rectangle of a mask of w by d, along axes that may wrap. */
 interface Rectangle { area: number; base: [number, number]; sides: [number, number] }
 
 /**
- * The largest rectangle among the free cells of a plane. Each row is taken as the foot of columns
- * of free cells, whose heights are looked at as a histogram. An axis that wraps is gone around
- * twice.
- * O(w d), four times as much where both axes wrap.
+ * Finds the largest rectangle among the free cells of a plane. Each row is the base of columns of
+ * free cells, whose heights are processed as a histogram. An axis that wraps is traversed twice.
+ * O(w d), four times as much if both axes wrap.
  */
 function rectangle(free: Uint8Array, w: number, d: number, wraps: boolean[]): Rectangle {
   let best: Rectangle = { area: 0, base: [0, 0], sides: [0, 0] };
@@ -39,7 +38,7 @@ function rectangle(free: Uint8Array, w: number, d: number, wraps: boolean[]): Re
   return best;
 }
 
-/** The nodes that are free, one byte a node. */
+/** Returns the free nodes, one byte per node. */
 function freeNodes(machine: Machine): Uint8Array {
   const free = new Uint8Array(machine.grid.nodes);
   for (let node = 0; node < free.length; node++) free[node] = machine.isFree(node) ? 1 : 0;
@@ -47,9 +46,9 @@ function freeNodes(machine: Machine): Uint8Array {
 }
 
 /**
- * The largest free box; null if there is none, undefined if the machine is too large to look. Of
- * several the roundest. Every range of planes across the last axis is looked at from its first
- * plane on, while it can still become the largest.
+ * Finds the largest free box; null if there is none, undefined if the machine is too large to
+ * search. Among several, the most compact one. Every range of planes across the last axis is
+ * searched from its first plane on, while it can still become the largest.
  */
 export function largestFree(machine: Machine): Part | null | undefined {
   const { sides: [w, d, h], wraps, nodes, axes } = machine.grid;

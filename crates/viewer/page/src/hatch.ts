@@ -1,14 +1,14 @@
-// Patterns over a colour, where there are more to be told apart than there are colours.
+// Patterns over a color, for more items than there are colors.
 import { type Shade, css } from "./colours.ts";
 
 /** No pattern, stripes, dots. */
 export const PATTERNS = 3;
-/** The side of the square that a pattern repeats, in points of the screen. */
+/** The side of the square that a pattern repeats, in pixels. */
 export const SIDE = 6;
-/** The width of a stripe and the radius of a dot, in such sides, and how much they hide. */
+/** The width of a stripe and the radius of a dot, relative to that side, and their opacity. */
 export const STRIPE = 0.34, DOT = 0.26, HIDES = 0.75;
 
-/** The patterns for a canvas, drawn in a colour; null is none. */
+/** Returns the patterns for a canvas, drawn in a color; null is no pattern. */
 export function patterns(pen: CanvasRenderingContext2D, ink: string): (CanvasPattern | null)[] {
   const stripes = new Path2D(), dots = new Path2D();
   for (const from of [-SIDE, 0, SIDE]) {
@@ -34,10 +34,10 @@ export function patterns(pen: CanvasRenderingContext2D, ink: string): (CanvasPat
   return [null, ...made];
 }
 
-/** Colours a patch of a legend or a list; the style sheet has its pattern. */
+/** Colors a patch of a legend or a list. The style sheet defines its pattern. */
 export function paint(patch: HTMLElement, { colour, pattern }: Shade): void {
   const shade = css(colour);
-  // A browser writes a colour in its own way: what was set is noted.
+  // A browser writes a color in its own format, so the original value is stored.
   if (patch.dataset.shade === shade && patch.dataset.pattern === String(pattern)) return;
   Object.assign(patch.dataset, { shade, pattern });
   patch.style.backgroundColor = shade;

@@ -1,19 +1,19 @@
-// Which job has which colour.
+// The assignment of colors to jobs.
 import { COLOURS, hash } from "./colours.ts";
 import { type Key, type Lease, type Machine, nodesOf, number, point } from "./model.ts";
 
-/** So many jobs are remembered before those are forgotten that hold nothing. */
+/** Beyond this number of jobs, those that hold no nodes are forgotten. */
 const MOST = 50_000;
 
 /**
- * A job keeps its colour while the page is open. It is found from the job's number, or is the next
- * one that no other job has. Where more jobs run than there are colours, it is the next one that no
- * job beside it has; only where all are taken do neighbours share one.
+ * A job keeps its color while the page is open. The color is computed from the job's number, or is
+ * the next one that no other job has. If more jobs run than there are colors, it is the next one
+ * that no adjacent job has; only if all are taken do neighbors share one.
  */
 export class Jobs {
   private readonly known = new Map<Key, number>();
 
-  /** The place of a job's colour. */
+  /** Returns the index of a job's color. */
   place(machine: Machine, lease: Lease): number {
     const known = this.known.get(lease.key);
     if (known !== undefined) return known;
@@ -30,7 +30,7 @@ export class Jobs {
   }
 }
 
-/** The jobs that hold a neighbour of a node of a lease. */
+/** Returns the jobs that hold a neighbor of a node of a lease. */
 function beside({ grid, holder }: Machine, lease: Lease): Set<Key> {
   const found = new Set<Key>();
   for (const part of lease.parts)

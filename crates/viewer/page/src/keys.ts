@@ -1,7 +1,7 @@
-// What keys do, told in the dialog of the help.
+// The keyboard shortcuts, which the help dialog lists.
 import { element, find } from "./dom.ts";
 
-/** A key as events call it, what it does in words, and the doing. */
+/** A key by its name in events, its description, and its action. */
 export interface Key { keys: string[]; shown: string; words: string; act(key: string): void }
 
 const KEPT = "pavior-single-keys";
@@ -10,7 +10,7 @@ function kept(): string | null {
   try { return localStorage.getItem(KEPT); } catch { return null; }
 }
 
-/** Listens to keys where nothing is written. */
+/** Listens to keys outside of input fields. */
 export function keys(all: Key[]): void {
   find("key-list").replaceChildren(...all.flatMap(({ shown, words }) => {
     const marks = shown.split(" ").flatMap((one) => [element("kbd", {}, one), " "]);
@@ -25,7 +25,7 @@ export function keys(all: Key[]): void {
   addEventListener("keydown", (event) => {
     const target = event.target as Element;
     const isField = /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName);
-    // A button is pressed with the space bar.
+    // The space bar presses a button.
     const isPressed = target.tagName === "BUTTON" && event.key === " ";
     if ((isField && event.key !== "Escape") || isPressed || target.closest("dialog")) return;
     if (event.ctrlKey || event.metaKey || event.altKey) return;

@@ -4,17 +4,19 @@ import { element } from "./dom.ts";
 import type { Grid } from "./model.ts";
 import { AXES } from "./plane.ts";
 
-/** A place on the stage. */
+/** A position on the stage. */
 interface Spot { x: number; y: number }
 
-/** How far the labels are from the edge, in points, and how far apart they are at least. */
+/**
+ * The distance of the labels from the edge, in pixels, and their least distance from each other.
+ */
 const AWAY = 15, APART = 24;
 const STEPS = [1, 2, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100, 128, 256, 512, 1024];
 
 export class Labels {
   constructor(private readonly place: HTMLElement) {}
 
-  /** Along each axis, the numbers at the edge that is outermost as seen from the camera. */
+  /** Shows along each axis the numbers at the edge that is outermost as seen from the camera. */
   show(g: Grid, camera: PerspectiveCamera): void {
     const { clientWidth: width, clientHeight: height } = this.place;
     const spot = (at: number[]): Spot => {
@@ -43,7 +45,7 @@ export class Labels {
   }
 }
 
-/** The edge along an axis that is lowest, or for the axis upwards the one furthest to the left. */
+/** Returns the lowest edge along an axis, or for the vertical axis the leftmost one. */
 function outermost(g: Grid, axis: number, spot: (at: number[]) => Spot) {
   const [one, two] = [0, 1, 2].filter((other) => other !== axis);
   let best = { from: [0, 0, 0], to: [0, 0, 0] }, most = -Infinity;
@@ -59,7 +61,7 @@ function outermost(g: Grid, axis: number, spot: (at: number[]) => Spot) {
   return best;
 }
 
-/** The direction away from the middle, across an edge. */
+/** Returns the direction away from the middle, across an edge. */
 function outwards(from: Spot, to: Spot, middle: Spot): Spot {
   const length = Math.hypot(to.x - from.x, to.y - from.y) || 1;
   const across = { x: (from.y - to.y) / length, y: (to.x - from.x) / length };

@@ -1,4 +1,4 @@
-// What the colours mean.
+// The meaning of the colors.
 import { type By, tenantShade } from "./colouring.ts";
 import {
   AGE_TICKS, COLOURS, type Colour, type Shade, ageShare, css, drained, failed, ofAge, rgb,
@@ -9,10 +9,10 @@ import { type Machine, size, tenantOf } from "./model.ts";
 import { paper } from "./theme.ts";
 import { tenantName } from "./words.ts";
 
-/** A colour and what it means; one with a search is a button that looks for it. */
+/** A color and its meaning. An item with a search is a button that starts the search. */
 interface Item { shade: Shade; text: string; mark?: string; search?: string }
 
-/** The tenants that hold nodes, the greatest first; those without a colour are together. */
+/** Returns the tenants that hold nodes, the greatest first. Those without a color are combined. */
 function tenants(machine: Machine, dark: boolean): Item[] {
   const nodes = new Map<string | null, number>();
   for (const lease of machine.leases.values()) {
@@ -37,11 +37,11 @@ function tenants(machine: Machine, dark: boolean): Item[] {
   return items;
 }
 
-/** The scale of ages. */
+/** Returns the scale of ages. */
 function ages(dark: boolean): HTMLElement {
   const scale = element("span", { className: "scale" });
   const stops = [...Array(11).keys()].map((step) => step / 10);
-  // The inverse of the scale, at even steps.
+  // The inverse of the scale, in even steps.
   const seconds = (share: number) => (1 + 2592000) ** share - 1;
   const colours = stops.map((share) => css(ofAge(seconds(share), dark)));
   scale.style.background = `linear-gradient(to right, ${colours.join(", ")})`;
@@ -70,7 +70,7 @@ const WORDS: Record<By, string> = {
   age: "How long ago a job began:",
 };
 
-/** Writes the legend of a colouring, if it is another than the one that stands there. */
+/** Writes the legend of a coloring, if it differs from the current one. */
 export function legend(
   place: HTMLElement, machine: Machine, by: By, dark: boolean, look: (search: string) => void,
 ): void {

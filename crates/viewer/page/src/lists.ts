@@ -1,4 +1,4 @@
-// The lists beside the machine: one of four is shown, searched and sorted.
+// The lists next to the machine: one of four is shown, with search and sorting.
 import { LISTS, type List, type Sort } from "./address.ts";
 import { type Ahead, aheadColumns } from "./ahead.ts";
 import { type Scene, jobColumns, refusedColumns, waitingColumns } from "./columns.ts";
@@ -7,17 +7,17 @@ import type { Refusal } from "./live.ts";
 import type { Key, Lease, Waiting } from "./model.ts";
 import { type Column, Table } from "./table.ts";
 
-/** What happens to rows that are pressed. */
+/** Actions for rows that are pressed. */
 export interface Acts {
   job(lease: Lease): void;
   waiting(one: Waiting): void;
   refused(one: Refusal): void;
   ahead(one: Ahead): void;
-  /** Another list, order or search. */
+  /** Called after a change of list, order or search. */
   changed(): void;
 }
 
-/** Rows whose texts have every word of a search. */
+/** Returns the rows whose texts contain every word of a search. */
 function found<Row>(rows: Row[], columns: Column<Row>[], search: string): Row[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   if (!words.length) return rows;
@@ -29,7 +29,7 @@ function found<Row>(rows: Row[], columns: Column<Row>[], search: string): Row[] 
   });
 }
 
-/** The order of each list while none is chosen: the youngest jobs, the oldest requests. */
+/** The default order of each list: the youngest jobs, the oldest requests. */
 const USUAL: Record<List, Sort | null> = {
   jobs: { column: "age", down: false }, waiting: null, refused: { column: "when", down: true },
   ahead: null,
@@ -84,7 +84,7 @@ export class Lists {
     search.oninput = () => { this.search = search.value; this.draw(); acts.changed(); };
   }
 
-  /** From tab to tab, as the pattern of tabs has it. */
+  /** Moves from tab to tab, according to the ARIA pattern of tabs. */
   private turn(event: KeyboardEvent, list: List): void {
     const shown = LISTS.filter((one) => find(`tab-${one}`).offsetParent), at = shown.indexOf(list);
     const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: shown.length - 1 }[event.key];
@@ -101,14 +101,14 @@ export class Lists {
     this.acts.changed();
   }
 
-  /** Takes over what the address says. */
+  /** Applies the settings of the address. */
   take(list: List, search: string, sort: Sort | null): void {
     Object.assign(this, { list, search, sort });
     find<HTMLInputElement>("search").value = search;
     this.draw();
   }
 
-  /** Shows rows; of what is ahead another row may be singled out than of the others. */
+  /** Shows rows. A reservation may be selected independently of the other rows. */
   show(
     leases: Lease[], waiting: Waiting[], refused: Refusal[], ahead: Ahead[],
     selected: Key | null, chosen: string | null,
@@ -141,7 +141,7 @@ export class Lists {
   }
 }
 
-/** The line of the job that is singled out. */
+/** Shows the line of the selected job. */
 export function chosen(lines: string[] | null, clear: () => void): void {
   const place = find("chosen");
   place.hidden = !lines;

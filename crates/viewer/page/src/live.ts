@@ -3,15 +3,16 @@ import { Machine, type Key, type Raw } from "./model.ts";
 import { millis } from "./times.ts";
 import type { Point } from "./thin.ts";
 
-/** The values of a step function: each holds from its instant on. */
+/** The values of a step function: each holds from its time on. */
 export interface Series { busy: Point[]; largest: Point[] }
 
-/** What a request waits for. */
+/** The reason why a request waits. */
 export interface Wait { kind: string; sentence: string; by: Raw | null; planned: number | null }
 
 /**
- * When a request starts, in ms: nine of ten between the earliest and the latest. How many of such
- * promises were kept and broken so far, and whether they are enough to learn from.
+ * The start of a request, in ms: nine of ten start between the earliest and the latest time. Also
+ * the numbers of such promises that were kept and broken so far, and true if they are enough to
+ * learn from.
  */
 export interface Forecast {
   earliest: number;
@@ -23,7 +24,7 @@ export interface Forecast {
   broken: number;
 }
 
-/** What is said of a request that waits. */
+/** The explanation for a waiting request. */
 export interface Told { wait: Wait | null; forecast: Forecast | null }
 
 /** A request that was refused. */
@@ -38,7 +39,7 @@ export interface Refusal {
   detail: string;
 }
 
-/** Who is told of what the service says. */
+/** A receiver of messages of the service. */
 export interface Listener {
   state(machine: Machine, state: Raw): void;
   changed(): void;
@@ -55,7 +56,7 @@ const TOKEN = "pavior-token";
 const AHEAD = ["reserved", "unreserved"];
 
 export class Live {
-  /** The machine that is looked at; null is the first. */
+  /** The name of the displayed machine; null is the first. */
   name: string | null = null;
   machine: Machine | null = null;
   token: string | null = sessionStorage.getItem(TOKEN);
@@ -63,17 +64,17 @@ export class Live {
   private lastRefusal = 0;
   /** True if reservations may have changed since they were read. */
   isAheadOld = true;
-  /** Which of several watches is the last. */
+  /** The number of the latest watch. */
   private turn = 0;
-  /** Ends the watch: a browser has few connections to one address. */
+  /** Ends the watch, because a browser has few connections to one address. */
   private watching = new AbortController();
-  /** How far the service's clock is before this one, in ms. */
+  /** The time by which the service's clock is ahead of this one, in ms. */
   private ahead = 0;
   private asksToken: Promise<string> | null = null;
 
   constructor(private readonly tell: Listener) {}
 
-  /** The time of the service's clock. */
+  /** Returns the time of the service's clock. */
   now(): number { return Date.now() + this.ahead; }
 
   private headers(): Record<string, string> {
@@ -87,7 +88,7 @@ export class Live {
       method: "POST", headers: { ...headers, "Content-Type": "application/json" },
       body: JSON.stringify(body),
     });
-    // Several may be refused at once: the reader is asked once.
+    // Several requests may be refused at the same time, but the reader is asked once.
     const isUnknown = reply.status === 401;
     if (isUnknown && (own !== this.token || await this.enter())) return this.ask(path, body);
     const json = await reply.json();
@@ -95,7 +96,7 @@ export class Live {
     return json;
   }
 
-  /** Asks the reader for a token; whether there is one. */
+  /** Asks the reader for a token. Returns true if there is one. */
   private async enter(): Promise<boolean> {
     this.asksToken ??= this.tell.token();
     const token = await this.asksToken;
@@ -113,7 +114,7 @@ export class Live {
     return texts.length ? `?${new URLSearchParams(texts)}` : "";
   }
 
-  /** The state now, and from then on every event. */
+  /** Reads the current state, and then follows every event. */
   async begin(): Promise<void> {
     const turn = ++this.turn;
     this.watching.abort();
@@ -170,7 +171,7 @@ export class Live {
     if (kind && data) this.machine?.apply(kind, JSON.parse(data), this.name);
   }
 
-  /** What is drawn over time; null if another machine is looked at meanwhile. */
+  /** Returns the data of the chart; null if another machine was selected meanwhile. */
   async series(): Promise<Series | null> {
     const { turn } = this;
     const { samples, now } = await this.ask(`/v1/series${this.query()}`);
@@ -179,13 +180,13 @@ export class Live {
     return { busy: stretches(samples, "busy"), largest: stretches(samples, "largest_free") };
   }
 
-  /** Reads the refusals since the last time; whether there are new ones. */
+  /** Reads the refusals since the last time. Returns true if there are new ones. */
   async lookForRefusals(): Promise<boolean> {
     const turn = this.turn;
     const query = this.query({ after: this.lastRefusal });
     const { refusals, last } = await this.ask(`/v1/refusals${query}`);
     if (turn !== this.turn) return false;
-    // Their numbers begin anew with the service.
+    // Their numbers start again with the service.
     if (last < this.lastRefusal) this.refusals = [];
     this.lastRefusal = last;
     const found = refusals.map((one: Raw): Refusal => ({
@@ -197,9 +198,9 @@ export class Live {
   }
 
   /**
-   * What the oldest requests wait for, and when they start. A reader that may not see every lease
-   * is told nothing when one of them changes: the state is read anew where the service is at
-   * another record.
+   * Returns the reasons why the oldest requests wait, and their starts. A reader that may not see
+   * every lease is not told about all changes: the state is read again if the service is at another
+   * record.
    */
   async queue(limit: number): Promise<Map<Key, Told>> {
     const { seq, waiting } = await this.ask(`/v1/queue${this.query({ limit })}`);
@@ -211,14 +212,14 @@ export class Live {
       [one.id, { wait: waitOf(one.waits_for), forecast: forecastOf(one.forecast) }]));
   }
 
-  /** The reservations of the machine, by number. */
+  /** Returns the reservations of the machine, by number. */
   async reservations(): Promise<Raw[]> {
     const { turn, name } = this;
     const { reservations } = await this.ask(`/v1/reservations${this.query()}`);
     return turn === this.turn ? reservations.filter((one: Raw) => one.machine === name) : [];
   }
 
-  /** The machine at an instant, in milliseconds. */
+  /** Returns the machine at a time in milliseconds. */
   async past(at: number): Promise<Machine> {
     const machine = Machine.of(await this.ask(`/v1/state${this.query({ at_ms: Math.floor(at) })}`));
     machine.now = at;
@@ -250,8 +251,8 @@ function forecastOf(said: Raw | null | undefined): Forecast | null {
 }
 
 /**
- * The values of a number as points of a step function: least, greatest and last of each stretch of
- * time.
+ * Returns the values of a number as points of a step function: least, greatest and last of each
+ * interval.
  */
 function stretches(samples: Raw[], name: string): Point[] {
   const points: Point[] = [];

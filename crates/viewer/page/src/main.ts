@@ -1,4 +1,4 @@
-// The page: what is shown, where it comes from, and what the keys and buttons do.
+// The page: its state, its data, and the actions of keys and buttons.
 import * as address from "./address.ts";
 import { type Ahead, drawn, rowsOf } from "./ahead.ts";
 import * as answer from "./answer.ts";
@@ -28,40 +28,40 @@ import { type Clock, elapsed, wall } from "./times.ts";
 import { nodeLines } from "./tip.ts";
 import { summary } from "./words.ts";
 
-/** How many of the oldest requests are asked what they wait for. */
+/** The number of oldest requests for which explanations are requested. */
 const WAITS = 300;
 
 const embedded = document.getElementById("schedule");
 const schedule = embedded ? new Schedule(JSON.parse(embedded.textContent ?? "")) : null;
 const clock: Clock = schedule ? elapsed : wall;
 
-/** All that is shown. */
+/** The complete state of the page. */
 const page = {
   machine: null as Machine | null,
   live: true,
-  /** The instant that is looked at, in ms; null is now. */
+  /** The displayed time, in ms; null is now. */
   at: null as number | null,
   series: { busy: [], largest: [] } as Series,
   waits: new Map<Key, Told>(),
   by: "job" as By,
   plane: EVERYTHING as Plane,
-  /** The job that is singled out, as the address calls it. */
+  /** The selected job, by its name in the address. */
   job: null as string | null,
   marks: [] as Mark[],
   moves: [] as Move[],
   /** Boxes that are counted. */
   slots: null as address.Slots | null,
-  /** Reservations, those of their boxes that are drawn, and the row that is chosen. */
+  /** Reservations, those of their boxes that are drawn, and the selected row. */
   ahead: [] as Ahead[],
   drawn: [] as Mark[],
   chosen: null as string | null,
-  /** Whose ledger is shown, where another program keeps it and no past is kept. */
+  /** The program that manages the jobs, if it is another one and no past is kept. */
   observer: "",
 };
 
 const asked = address.read(location.hash);
 let source: Live | null = null;
-/** What is to be looked at as soon as the machine is there. */
+/** The address to apply as soon as the machine is loaded. */
 let next: address.Address | null = asked;
 
 const stage = new Stage({
@@ -84,7 +84,7 @@ const lists = new Lists(
   },
 );
 const player = new Player({
-  // Of the time before the first record nothing is known.
+  // Nothing is known before the first record.
   span: () => [timeline.chart.begins() ?? timeline.chart.span()[0], timeline.chart.span()[1]],
   at: () => page.at,
   goTo,
@@ -93,13 +93,13 @@ const player = new Player({
 
 function refusals(): Refusal[] { return source?.refusals ?? []; }
 
-/** Something else is looked at. */
+/** Updates the page after another part was selected. */
 function changed(): void {
   draw();
   keep();
 }
 
-// Drawing, at most once a frame.
+// Drawing, at most once per frame.
 let waits = false;
 function draw(): void {
   if (waits) return;
@@ -122,7 +122,7 @@ function show(machine: Machine): void {
   const isLive = page.live && !schedule;
   if (isLive && source) machine.now = source.now();
   const shown = look(machine);
-  // What is ahead is drawn beside its list, where no answer is.
+  // Reservations are drawn next to their list, unless there is an answer.
   const isAhead = isLive && lists.list === "ahead" && !page.marks.length && !page.moves.length;
   stage.show(machine, shown, isAhead ? page.drawn : page.marks, page.moves);
   timeline.show({
@@ -141,7 +141,7 @@ function show(machine: Machine): void {
   later();
 }
 
-// Lists, and what is looked for in the machine: soon, and not for each of many events.
+// Lists, and searches in the machine, are updated with a delay, not for each of many events.
 let told: ReturnType<typeof setTimeout> | null = null, wasTold = false;
 function later(): void {
   if (!wasTold) { wasTold = true; return tell(); }
@@ -187,7 +187,8 @@ function select(job: string | null): void {
   changed();
 }
 
-// Why a request waits or would be refused, and how many boxes fit; answers are about now.
+// Questions: reasons why a request waits or would be refused, and the number of boxes that fit.
+// Answers are about now.
 async function asks(question: (source: Live) => Promise<answer.Answer>): Promise<void> {
   if (!source) return;
   if (!page.live) goLive();
@@ -203,7 +204,7 @@ const why = (question: Raw): Promise<void> => {
   return asks((service) => answer.why(service, question));
 };
 
-/** Counts the boxes of a shape; the fields say what was asked, also if the address asks. */
+/** Counts the boxes of a shape. The fields show the question, even if it comes from the address. */
 function count(asked: address.Slots): void {
   page.slots = asked;
   find<HTMLInputElement>("shape").value = asked.shape.join("x");
@@ -211,7 +212,7 @@ function count(asked: address.Slots): void {
   void asks((service) => answer.slots(service, asked));
 }
 
-/** Singles out what is ahead, or draws all of it. */
+/** Selects one reservation, or draws all of them. */
 function lookAhead(one: Ahead | null): void {
   page.chosen = one?.key ?? null;
   page.drawn = drawn(page.ahead, one);
@@ -254,14 +255,14 @@ find("fits-show").onclick = () => {
 // Time.
 let wanted: number | null = null, isAsking = false;
 function goTo(instant: number): void {
-  // The address holds the instants of a service in whole milliseconds.
+  // The address has the times of a service in whole milliseconds.
   const at = schedule ? instant : Math.round(instant);
   page.at = at;
   page.live = false;
   if (schedule) {
     page.machine = schedule.at(at / 1000);
   } else {
-    // What was marked is marked on the machine as it is now.
+    // Marks belong to the current machine.
     page.marks = [];
     page.moves = [];
     wanted = at;
@@ -270,7 +271,7 @@ function goTo(instant: number): void {
   changed();
 }
 
-/** Asks for the instant that is wanted, one at a time: those in between are left out. */
+/** Requests the wanted time, one at a time; times in between are skipped. */
 async function past(): Promise<void> {
   if (isAsking || !source) return;
   isAsking = true;
@@ -301,7 +302,7 @@ function goLive(): void {
 // The address.
 let kept: ReturnType<typeof setTimeout> | null = null;
 let last = location.hash.slice(1);
-/** What is looked at, as an address. */
+/** Returns the current view as an address. */
 function here(): string {
   const isOne = find("machines").hidden;
   return address.write({
@@ -315,7 +316,7 @@ function here(): string {
 function keep(): void {
   kept ??= setTimeout(() => {
     kept = null;
-    // An address that has just been pasted is not written over: `hashchange` comes after this.
+    // An address that was just pasted is not overwritten: `hashchange` comes after this.
     if (location.hash.slice(1) !== last) return;
     const now = here();
     history.replaceState(null, "", now ? `#${now}` : location.pathname + location.search);
@@ -323,7 +324,7 @@ function keep(): void {
   }, 250);
 }
 
-/** Looks at what an address says. */
+/** Applies an address. */
 function follow(to: address.Address): void {
   page.by = to.by && !(schedule && to.by === "tenant") ? to.by : "job";
   page.plane = to.plane ?? EVERYTHING;
@@ -356,7 +357,7 @@ find("share").onclick = () => {
   void copy(url.href);
 };
 
-/** Another machine of the service, looked at as an address says. */
+/** Shows another machine of the service, with the view of an address. */
 function turnTo(name: string, to: address.Address): void {
   if (!source) return;
   player.stop();
@@ -372,19 +373,22 @@ function turnTo(name: string, to: address.Address): void {
   void source.begin();
 }
 
-/** The machine that the reader chose: its own jobs, places and times, coloured and listed alike. */
+/**
+ * Shows the machine that the reader chose, with its own jobs, places and times, and the same
+ * coloring and lists.
+ */
 function choose(name: string): void {
   const { by, list, search, sort } = address.read(here());
   turnTo(name, { ...address.read(""), by, list, search, sort });
 }
 
-// Where the states come from.
+// The sources of states.
 function play(schedule: Schedule): void {
   page.series = schedule.series;
   if (!schedule.isWhole) find("time").querySelector(".largest")?.append(", where it lasts");
   document.body.dataset.mode = "schedule";
   find("tab-refused").hidden = true;
-  // A schedule knows no tenants.
+  // A schedule has no tenants.
   find("by").querySelector("[value=tenant]")?.remove();
   page.live = false;
   write("what", `${schedule.grid.text} · ${many(schedule.jobs.length, "job")} of a schedule`);
@@ -433,8 +437,8 @@ function watch(): void {
 }
 
 /**
- * Reads the reservations anew if an event says that they have changed, and while they are listed:
- * which jobs are in the way of a reservation changes without an event.
+ * Reads the reservations again if an event says that they have changed, and while they are listed,
+ * because the jobs that block a reservation change without an event.
  */
 async function readAhead(): Promise<void> {
   if (!source || page.observer || !(source.isAheadOld || lists.list === "ahead")) return;
@@ -448,7 +452,10 @@ async function readAhead(): Promise<void> {
   page.drawn = drawn(page.ahead, one);
 }
 
-/** What requests wait for may be otherwise: soon, and not for each of many events. */
+/**
+ * The reasons for waiting may have changed. They are read again with a delay, not for each of many
+ * events.
+ */
 let awaits: ReturnType<typeof setTimeout> | null = null;
 function soon(): void {
   awaits ??= setTimeout(() => {
@@ -478,11 +485,11 @@ async function sample(): Promise<void> {
     await waited();
     await readAhead();
   } catch {
-    // The watch tells of trouble.
+    // The watch reports problems.
   } finally {
     isSampling = false;
   }
-  // The end of the axis is now, also where nothing happens.
+  // The end of the axis is now, even if nothing happens.
   draw();
 }
 

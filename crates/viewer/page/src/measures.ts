@@ -1,4 +1,4 @@
-// What tests and measurements look at, as `window.pavior`.
+// The interface for tests and measurements, as `window.pavior`.
 import { largestFree } from "./fits.ts";
 import { Machine, type Part, nodesOf } from "./model.ts";
 import type { Look } from "./shapes.ts";
@@ -6,7 +6,7 @@ import type { Stage } from "./stage.ts";
 import { columns } from "./thin.ts";
 import type { Timeline } from "./timeline.ts";
 
-/** The middle one of some numbers. */
+/** Returns the median of some numbers. */
 const middle = (numbers: number[]): number => numbers.sort((a, b) => a - b)[numbers.length >> 1];
 
 interface Shown {
@@ -19,14 +19,14 @@ interface Shown {
 const frame = () => new Promise((done) => requestAnimationFrame(done));
 
 /**
- * A turning machine: frames a second, and milliseconds of the page's own work: for a frame, up to
- * what is handed to the drawing process, and to build what is drawn anew, as after an event; and
+ * Measures a turning machine: frames per second; milliseconds of the page's own work for a frame,
+ * up to the transfer to the drawing process, and to build the drawing again, as after an event; and
  * the triangles of the last frame.
  */
 async function frames({ page, stage, look }: Shown, ms: number): Promise<Record<string, number>> {
   const { deep } = stage, { machine } = page;
   if (!deep || !machine) return {};
-  // The first frame waits until the drawing process has made its programs.
+  // The first frame waits until the drawing process has compiled its programs.
   deep.turn(0.02, 0);
   await frame();
   await frame();

@@ -1,4 +1,4 @@
-// A machine at an instant: who holds which node.
+// A machine at a time: leases and their nodes.
 import { Tenants } from "./tenants.ts";
 import { millis } from "./times.ts";
 
@@ -6,7 +6,7 @@ import { millis } from "./times.ts";
 export type Key = number | string;
 export interface Part { base: number[]; sides: number[] }
 
-/** `mesh:16x16`, `torus:8x8x8` or `grid:8wx4x4w`; axes that there are not have a side of 1. */
+/** `mesh:16x16`, `torus:8x8x8` or `grid:8wx4x4w`. Missing axes have a side of 1. */
 export interface Grid {
   text: string;
   sides: number[];
@@ -15,7 +15,7 @@ export interface Grid {
   nodes: number;
 }
 
-/** A lease as it is shown. Of another tenant's the reader knows place and start alone. */
+/** A lease as shown. The reader knows only place and start of another tenant's lease. */
 export interface Lease {
   key: Key;
   job: Key | null;
@@ -28,7 +28,7 @@ export interface Lease {
   ends: number | null;
 }
 
-/** A request that waits. */
+/** A waiting request. */
 export interface Waiting {
   key: Key;
   job: Key | null;
@@ -38,7 +38,7 @@ export interface Waiting {
   asked: number | null;
 }
 
-/** What is read from the service: its members are checked where they are used. */
+/** Data read from the service. Members are checked where they are used. */
 export type Raw = Record<string, any>;
 
 export function grid(text: string): Grid {
@@ -53,12 +53,14 @@ export function grid(text: string): Grid {
   return { text, sides, wraps, axes, nodes: sides[0] * sides[1] * sides[2] };
 }
 
-/** The number of nodes of a box. */
+/** Returns the number of nodes of a box. */
 export const volume = (part: Part): number =>
   part.sides.reduce((product, side) => product * side, 1);
 export const size = (parts: Part[]): number => parts.reduce((sum, part) => sum + volume(part), 0);
 
-/** The nodes of a box, as numbers, x fastest; a box may pass the end of an axis that wraps. */
+/**
+ * Returns the nodes of a box, as numbers, x fastest. A box may pass the end of an axis that wraps.
+ */
 export function* nodesOf(g: Grid, part: Part): Generator<number> {
   const [w, d, h] = g.sides;
   const base = [0, 1, 2].map((axis) => part.base[axis] ?? 0);
@@ -72,13 +74,13 @@ export function* nodesOf(g: Grid, part: Part): Generator<number> {
 export const number = (g: Grid, at: number[]): number =>
   at[0] + g.sides[0] * ((at[1] ?? 0) + g.sides[1] * (at[2] ?? 0));
 
-/** The coordinates of a node, always three. */
+/** Returns the coordinates of a node, always three. */
 export function point(g: Grid, node: number): number[] {
   const [w, d] = g.sides;
   return [node % w, Math.floor(node / w) % d, Math.floor(node / (w * d))];
 }
 
-/** A box as boxes that do not pass an end. */
+/** Returns a box as boxes that do not pass an end. */
 export function pieces(g: Grid, part: Part): Part[] {
   let all: Part[] = [{ base: [], sides: [] }];
   for (const axis of [0, 1, 2]) {
@@ -99,9 +101,9 @@ export class Machine {
   readonly drained = new Set<number>();
   /** The lease that holds each node. */
   readonly holder: (Key | null)[];
-  /** The last record that is in it. */
+  /** The last record that it includes. */
   seq = 0;
-  /** The instant, in milliseconds. */
+  /** The time, in milliseconds. */
   now = 0;
   /** Grows with every change. */
   version = 0;
@@ -112,7 +114,7 @@ export class Machine {
     this.holder = new Array(g.nodes).fill(null);
   }
 
-  /** The state that the service answers. */
+  /** Creates the machine from the state of the service. */
   static of(state: Raw): Machine {
     const machine = new Machine(grid(state.machine));
     machine.seq = state.seq;
@@ -124,7 +126,9 @@ export class Machine {
     return machine;
   }
 
-  /** A lease as the service writes it; one of another tenant's is kept under another name. */
+  /**
+   * Adds a lease in the format of the service. Another tenant's lease is stored under another name.
+   */
   hold(raw: Raw, other = ""): void {
     this.version++;
     const isOther = (raw.id ?? null) === null;
@@ -156,7 +160,7 @@ export class Machine {
       for (const node of nodesOf(this.grid, part)) this.holder[node] = null;
   }
 
-  /** Takes over an event of the service. */
+  /** Applies an event of the service. */
   apply(kind: string, event: Raw, name: string | null): void {
     if (event.seq <= this.seq) return;
     this.seq = event.seq;
@@ -183,7 +187,9 @@ export class Machine {
     return this.holder[node] === null && !this.failed.has(node) && !this.drained.has(node);
   }
 
-  /** Nodes that leases hold, those that are free, and of the others how many failed. */
+  /**
+   * Returns the numbers of nodes that leases hold, that are free, that failed and that are drained.
+   */
   counts(): { busy: number; free: number; failed: number; drained: number } {
     let busy = 0, failed = 0, drained = 0;
     for (let node = 0; node < this.grid.nodes; node++) {
@@ -194,7 +200,7 @@ export class Machine {
     return { busy, failed, drained, free: this.grid.nodes - busy - failed - drained };
   }
 
-  /** The key of a lease or a request, by what the address calls it. */
+  /** Returns the key of a lease or a request, by its name in the address. */
   keyOf(text: string | null): Key | null {
     if (text === null) return null;
     if (this.leases.has(text) || this.waiting.has(text)) return text;
@@ -203,9 +209,9 @@ export class Machine {
   }
 }
 
-/** The tenants keep their colours from one instant to another. */
+/** Tenants keep their colors over time. */
 const known = new Tenants();
 
-/** Whose a lease is; "" is the operator, null a tenant that the reader may not know. */
+/** Returns the owner of a lease; "" is the operator, null a tenant that the reader may not know. */
 export const tenantOf = (lease: Lease): string | null =>
   (lease.isOther ? null : lease.tenant ?? "");

@@ -8,27 +8,27 @@ export interface Plane { axis: number; at: number | null }
 
 export const EVERYTHING: Plane = { axis: 2, at: null };
 
-/** The axes that are seen in a plane: to the right, and up. */
+/** Returns the axes that are seen in a plane: to the right, and up. */
 export const seenIn = (plane: Plane): [number, number] =>
   plane.axis === 2 ? [0, 1] : plane.axis === 1 ? [0, 2] : [1, 2];
 
-/** Whether a machine has several planes across an axis. */
+/** Returns true if a machine has several planes across an axis. */
 export const hasPlanes = (g: Grid): boolean => g.axes === 3 && g.sides[2] > 1;
 
-/** A plane that a machine has; everything if it has not. */
+/** Returns a plane that a machine has, or everything if it does not have the plane. */
 export function within(g: Grid, plane: Plane): Plane {
   if (!hasPlanes(g)) return EVERYTHING;
   const isThere = plane.at === null || (plane.at >= 0 && plane.at < g.sides[plane.axis]);
   return isThere ? plane : { axis: plane.axis, at: null };
 }
 
-/** The next plane, or the one before; after the last all of them. */
+/** Returns the next plane or the previous one; after the last, all of them. */
 export function next(g: Grid, { axis, at }: Plane, step: number): Plane {
   const count = g.sides[axis], to = (at ?? (step > 0 ? -1 : count)) + step;
   return { axis, at: to < 0 || to >= count ? null : to };
 }
 
-/** What a node's plane is compared with: whether a node lies in it. */
+/** Returns a function that is true for the nodes of a plane. */
 export function lies(g: Grid, { axis, at }: Plane): (node: number) => boolean {
   if (at === null) return () => true;
   const stride = [1, g.sides[0], g.sides[0] * g.sides[1]][axis], side = g.sides[axis];

@@ -1,19 +1,19 @@
-// Play: what was, from the mark or the beginning to the end of the axis.
+// Play: shows the past, from the mark or the beginning to the end of the axis.
 import { find, write } from "./dom.ts";
 import { isStill } from "./theme.ts";
 import { lasting } from "./times.ts";
 
-/** What is played. */
+/** The data that are played. */
 export interface Film {
-  /** The first and the last instant, in ms. */
+  /** Returns the first and the last time, in ms. */
   span(): [number, number];
-  /** The instant that is shown; null is the end. */
+  /** Returns the displayed time; null is the end. */
   at(): number | null;
   goTo(at: number): void;
   ended(): void;
 }
 
-/** Steps of a reader that wants nothing to move: so many in all, one a second. */
+/** The number of steps for a reader that wants no animations, one per second. */
 const STILL_STEPS = 20;
 
 export class Player {
@@ -29,7 +29,7 @@ export class Player {
     return wanted > 0 ? Math.min(3600, wanted) : 20;
   }
 
-  /** Says what Play does, and how fast. */
+  /** Describes the effect and the speed of Play. */
   explain(): void {
     const [first, last] = this.film.span();
     const step = (steps: number) => lasting((last - first) / steps / 1000);

@@ -1,4 +1,4 @@
-// A schedule: jobs with submit, start and end in seconds, the whole of it in the page.
+// A schedule: jobs with submit, start and end in seconds, completely embedded in the page.
 import type { Series } from "./live.ts";
 import { Machine, type Grid, type Key, type Part, type Raw, grid } from "./model.ts";
 
@@ -18,7 +18,7 @@ export class Schedule {
   /** The first submission and the last end. */
   readonly begins: number;
   readonly ends: number;
-  /** Whether the largest free box was looked for after every start and end. */
+  /** True if the largest free box was computed after every start and end. */
   readonly isWhole: boolean;
 
   constructor(data: Raw) {
@@ -40,8 +40,8 @@ export class Schedule {
   }
 
   /**
-   * The machine at an instant: jobs that end then have gone, jobs that start then are there. A job
-   * is known by its name, or by its place too where another of that name is there.
+   * Returns the machine at a time: jobs that end then are gone, jobs that start then are there. A
+   * job is identified by its name, and also by its index if another has the same name.
    */
   at(time: number): Machine {
     const machine = new Machine(this.grid);

@@ -1,39 +1,39 @@
-// What is drawn of a machine in three dimensions: the faces of cubes that can be seen, and points.
-// It is made anew after every event, and therefore counted first and then written into arrays of
+// The three-dimensional drawing of a machine: the faces of cubes that can be seen, and points. It
+// is built again after every event. Therefore it is counted first, and then written into arrays of
 // that length.
 import { type By, nodeShades } from "./colouring.ts";
 import type { Grid, Key, Machine } from "./model.ts";
 import { type Plane, lies } from "./plane.ts";
 
-/** What of a machine is shown, and how. */
+/** The visible part of a machine, and its appearance. */
 export interface Look { by: By; plane: Plane; selected: Key | null; dark: boolean }
 
-/** Numbers of an attribute, how many to a corner, and whether they are shares of 255. */
+/** Numbers of an attribute, their count per corner, and true if they are fractions of 255. */
 export type Numbers = [Float32Array | Uint8Array, number, boolean?];
 
 /** The faces of one direction. */
 interface Direction { axis: number; way: number; plane: number; start: number; count: number }
 
 /**
- * The six faces of a cube: axis, direction, the axes along its two sides, how light it is, and
- * whether its corners, in the order (0, 0), (1, 0), (1, 1), (0, 1), go around it clockwise as seen
- * from outside.
+ * The six faces of a cube: axis, direction, the axes along its two sides, its brightness, and true
+ * if its corners, in the order (0, 0), (1, 0), (1, 1), (0, 1), go around it clockwise as seen from
+ * outside.
  */
 type Face = [number, number, number, number, number, boolean];
 const FACES: Face[] = [
   [0, 1, 1, 2, 0.84, false], [0, -1, 1, 2, 0.7, true], [1, 1, 0, 2, 0.78, true],
   [1, -1, 0, 2, 0.88, false], [2, 1, 0, 1, 1, false], [2, -1, 0, 1, 0.6, true],
 ];
-/** How a node is drawn; 0 if not at all. */
+/** The appearance of a node; 0 if it is not drawn. */
 const FREE = 1, OTHER = 2, LOST = 3, HELD = 4;
 
-/** How each node is drawn, its colour as three numbers from 0 to 1, and its pattern. */
+/** Returns the appearance of each node, its color as three numbers from 0 to 1, and its pattern. */
 function nodes(machine: Machine, { by, plane, selected, dark }: Look) {
   const { grid: g, holder } = machine;
   const kind = new Uint8Array(g.nodes), shade = new Float32Array(3 * g.nodes);
   const pattern = new Uint8Array(g.nodes);
   const free = dark ? [0.36, 0.42, 0.48] : [0.62, 0.67, 0.72];
-  // What is not singled out is near to the colour of the paper.
+  // Nodes that are not selected are close to the background color.
   const paper = dark ? 0.1 : 1;
   const shadeAt = nodeShades(machine, by, dark), isThere = lies(g, plane);
   for (let node = 0; node < g.nodes; node++) {
@@ -49,9 +49,9 @@ function nodes(machine: Machine, { by, plane, selected, dark }: Look) {
 }
 
 /**
- * The nodes whose face in a direction can be seen, the nearest first for an eye on that side: what
- * they hide need not be coloured. Cubes that are held touch; those of nodes that failed are
- * smaller.
+ * Returns the nodes whose face in a direction can be seen, the nearest first for an eye on that
+ * side; nodes hidden behind them need no color. Cubes of held nodes touch; those of failed nodes
+ * are smaller.
  */
 function visible(
   [axis, way, one, two]: Face, sides: number[], strides: number[], kind: Uint8Array,
@@ -69,7 +69,7 @@ function visible(
   return found;
 }
 
-/** The points: free nodes, and those of jobs that are not singled out. */
+/** Returns the points: free nodes, and those of jobs that are not selected. */
 function points(g: Grid, kind: Uint8Array, shade: Float32Array) {
   const found: number[] = [];
   for (let node = 0; node < g.nodes; node++)
@@ -90,9 +90,9 @@ function points(g: Grid, kind: Uint8Array, shade: Float32Array) {
 }
 
 /**
- * The faces: attributes of their corners, four to a face; the corners of their triangles; the node
- * of each face; and for each direction its axis and way, a plane that an eye must be beyond to see
- * any of its faces, and its part of the triangles' corners. O(nodes).
+ * Returns the faces: attributes of their corners, four per face; the corners of their triangles;
+ * the node of each face; and for each direction its axis and way, a plane that an eye must be
+ * beyond to see any of its faces, and its part of the triangles' corners. O(nodes).
  */
 function faces(
   g: Grid, holder: (Key | null)[], { kind, shade, pattern }: ReturnType<typeof nodes>,
@@ -105,7 +105,7 @@ function faces(
   const index = new Uint32Array(6 * count), owners = new Uint32Array(count);
   const groups: Direction[] = [], place = [0, 0, 0];
   let at = 0;
-  // Whether the line to the next node is that between two jobs.
+  // True if the line to the next node is between two jobs.
   const apart = (node: number, along: number, way: number) => {
     const next = place[along] + way, other = node + way * strides[along];
     const same = kind[node] === HELD && next >= 0 && next < sides[along] && kind[other] === HELD;
@@ -150,7 +150,7 @@ function faces(
   return { attributes, index, owners, groups };
 }
 
-/** The points and the faces of a machine. */
+/** Returns the points and the faces of a machine. */
 export function shapes(machine: Machine, look: Look) {
   const drawn = nodes(machine, look);
   return {

@@ -1,9 +1,8 @@
-// How many points a picture has while it moves: fewer where frames take long, all of them when it
-// rests.
+// The resolution of a picture while it moves: lower if frames take long, full when it rests.
 
-/** The longest time for a frame in ms, and how many in a row must take longer. */
+/** The longest time for a frame in ms, and the number of consecutive frames that must exceed it. */
 const LONG = 33.4, FRAMES = 3;
-/** After what time it rests, in ms. */
+/** The time after which it rests, in ms. */
 const REST = 250;
 const STEP = 0.7, LEAST = 0.5;
 
@@ -14,10 +13,10 @@ export class Sharpness {
   private last = -Infinity;
   private slow = 0;
 
-  /** `change` is called with the share of the screen's points along each side that is drawn. */
+  /** Calls `change` with the fraction of the screen's pixels along each side that is drawn. */
   constructor(private readonly change: (share: number) => void) {}
 
-  /** All points, and nothing known of how long frames take. */
+  /** Starts with full resolution and without measurements. */
   begin(): void {
     clearTimeout(this.resting);
     this.drawn = this.moving = 1;
@@ -25,7 +24,7 @@ export class Sharpness {
     this.slow = 0;
   }
 
-  /** Takes note that a frame is drawn at a time in ms. */
+  /** Records that a frame is drawn at a time in ms. */
   frame(now: number): void {
     const took = now - this.last;
     this.last = now;
@@ -35,7 +34,7 @@ export class Sharpness {
         this.slow = 0;
         this.moving = Math.max(LEAST, this.moving * STEP);
       }
-      // What was found in one movement holds for the next.
+      // The result of one movement is used for the next.
       this.draw(this.moving);
     }
     clearTimeout(this.resting);

@@ -8,14 +8,14 @@ export interface Shortcuts {
   nextColouring(): void;
   nextTheme(): void;
   play(): void;
-  /** A share of the axis of time, forth or back. */
+  /** Steps by a fraction of the time axis, forward or back. */
   step(share: number): void;
   goLive(): void;
   whole(): void;
   clear(): void;
 }
 
-/** A key that the machine itself listens to is only told of. */
+/** Does nothing: keys that the machine itself handles are only listed. */
 const nothing = (): void => {};
 
 export function shortcuts(acts: Shortcuts): Key[] {

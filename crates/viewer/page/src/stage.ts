@@ -1,4 +1,4 @@
-// The place of the machine: one of two views, the pointer and the keys over it.
+// The area of the machine: one of two views, with the pointer and keys over it.
 import { attributes, element, find, write } from "./dom.ts";
 import type { Mark, Move } from "./marks.ts";
 import type { Key, Machine } from "./model.ts";
@@ -24,7 +24,7 @@ export class Stage {
   private shown: [Machine, Look, Mark[], Move[]] | null = null;
   private readonly place = find("stage");
   private readonly tip = new Tip("tip");
-  /** Where the pointer was pressed: what is dragged is not picked. */
+  /** The position where the pointer was pressed, because dragging must not pick a node. */
   private pressed: { x: number; y: number } | null = null;
   private hovers = false;
 
@@ -49,7 +49,7 @@ export class Stage {
       acts.plane({ axis: Number(axis.value), at: plane.value === "" ? null : Number(plane.value) });
   }
 
-  /** Three dimensions, where the browser has them. */
+  /** Starts the three-dimensional view, if the browser supports it. */
   private begin(): View3d | null {
     try {
       return new View3d(find<HTMLCanvasElement>("deep"), find("axes"), () => this.acts.changed());
@@ -84,7 +84,7 @@ export class Stage {
     this.turned();
   }
 
-  /** The choice of planes, where there is one. */
+  /** Shows the choice of planes, if there is one. */
   private planes({ axis, at }: Plane): void {
     const { grid } = this.machine as Machine, select = find<HTMLSelectElement>("plane");
     find("planes").hidden = !hasPlanes(grid);
@@ -120,7 +120,7 @@ export class Stage {
     canvas.addEventListener("pointerleave", () => { this.hovers = false; this.tip.hide(); });
   }
 
-  /** At most once a frame: a ray is sent through the machine. */
+  /** Sends a ray through the machine, at most once per frame. */
   private hover(event: PointerEvent): void {
     const { clientX, clientY, buttons } = event, waits = this.hovers;
     this.hovers = true;
@@ -155,7 +155,7 @@ export class Stage {
     if (this.isDeep) this.acts.changed();
   }
 
-  /** The keyboard's node, said and shown. */
+  /** Moves the keyboard's node, and announces and shows it. */
   private walk([right, up, across]: number[]): void {
     const node = this.flat.step(right, up, across), { machine } = this;
     const spot = node === null ? null : this.flat.where(node);

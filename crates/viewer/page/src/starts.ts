@@ -1,4 +1,4 @@
-// When a request that waits will start: in words, and as a bar from the earliest to the latest.
+// The predicted start of a waiting request: in words, and as a bar from the earliest to the latest.
 import type { Scene } from "./columns.ts";
 import { many } from "./dom.ts";
 import type { Forecast, Told } from "./live.ts";
@@ -6,14 +6,14 @@ import type { Waiting } from "./model.ts";
 import type { Bar, Column } from "./table.ts";
 import { type Clock, short } from "./times.ts";
 
-/** A few words: how long from now. */
+/** Describes in a few words the time from now. */
 function reach({ earliest, latest }: Forecast, now: number): string {
   if (latest <= now) return "overdue";
   const from = earliest <= now ? "now" : short(earliest - now), to = short(latest - now);
   return from === to ? `in ${from}` : `${from} – ${to}`;
 }
 
-/** All of it. */
+/** Describes the forecast completely. */
 function inWords(one: Forecast, clock: Clock): string {
   const { earliest, median, latest, plan, calibrated } = one;
   const [from, half, to, said] = [earliest, median, latest, plan].map((at) => clock.at(at));
@@ -22,7 +22,7 @@ function inWords(one: Forecast, clock: Clock): string {
   return `${such} If jobs run as long as is said and no more come: ${said}.`;
 }
 
-/** The column of starts. Its bars have one scale: from now to the latest of all. */
+/** Returns the column of starts. Its bars have a common scale: from now to the latest of all. */
 export function startsColumn(scene: () => Scene): Column<Waiting> {
   const told = (one: Waiting): Told | undefined => scene().waits.get(one.key);
   const end = () => {
@@ -30,7 +30,7 @@ export function startsColumn(scene: () => Scene): Column<Waiting> {
     const latest = [...waits.values()].map(({ forecast }) => forecast?.latest ?? 0);
     return Math.max(machine.now + 1000, ...latest);
   };
-  // A scheduler that plans, but makes no forecasts, is taken at its word.
+  // A scheduler that plans but makes no forecasts is taken literally.
   const planned = (one: Waiting) => told(one)?.wait?.planned ?? null;
   const words = (one: Waiting) => {
     const { clock } = scene(), forecast = told(one)?.forecast, plan = planned(one);
@@ -56,7 +56,7 @@ export function startsColumn(scene: () => Scene): Column<Waiting> {
   };
 }
 
-/** How good such promises have been on this machine, in a sentence; "" if none is made. */
+/** Describes in a sentence how good the promises on this machine were; "" if there are none. */
 export function promises(waits: Map<unknown, Told>): string {
   const one = [...waits.values()].find(({ forecast }) => forecast)?.forecast;
   if (!one) return "";

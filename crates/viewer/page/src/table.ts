@@ -1,33 +1,33 @@
-// A table that sorts, and that holds rows of the page for what is seen of it alone.
+// A table with sorting that contains only the rows in view.
 import type { Sort } from "./address.ts";
 import type { Shade } from "./colours.ts";
 import { attributes, element } from "./dom.ts";
 import { paint } from "./hatch.ts";
 
-/** A bar and a mark on it, as shares of the width of the cell. */
+/** A bar and a mark on it, as fractions of the width of the cell. */
 export interface Bar { from: number; to: number; at: number }
 
 /** A column of a table. */
 export interface Column<Row> {
   id: string;
   title: string;
-  /** Its share of the width, and whether it is left out on a phone. */
+  /** Its share of the width, and true if it is omitted on a phone. */
   wide: number;
   isMinor?: boolean;
-  /** Numbers stand to the right. */
+  /** True if numbers are aligned to the right. */
   isNumber?: boolean;
   text(row: Row): string;
-  /** What it is sorted by; what it has no value for comes last. */
+  /** Returns the value for sorting. Rows without a value come last. */
   order?(row: Row): number | string | null;
-  /** What is shown beside the pointer, if it is not the text. */
+  /** Returns the text next to the pointer, if it differs from the cell. */
   hint?(row: Row): string;
-  /** More than is shown, for those who hear the page. */
+  /** Returns a longer text for screen readers. */
   spoken?(row: Row): string;
-  /** A bar under the text. */
+  /** Returns a bar under the text. */
   bar?(row: Row): Bar | null;
-  /** A colour before the text. */
+  /** Returns a color before the text. */
   patch?(row: Row): Shade | null;
-  /** What a button with the text does. */
+  /** Runs the action of a button with the text. */
   act?(row: Row): void;
 }
 
@@ -35,18 +35,18 @@ export interface TableOptions<Row> {
   label: string;
   columns: Column<Row>[];
   key(row: Row): string;
-  /** What the first cell does; a row without it has no button. */
+  /** Runs the action of the first cell. A table without it has no buttons there. */
   pick?(row: Row): void;
   sorted(sort: Sort): void;
 }
 
-/** Rows above and below what is seen. */
+/** The number of rows above and below the visible ones. */
 const MORE = 6;
 
 export class Table<Row> {
   private rows: Row[] = [];
   private drawn: [number, number] = [0, 0];
-  /** The elements of the rows that are drawn, by key, and what each shows. */
+  /** The elements of the drawn rows, by key, and their contents. */
   private known = new Map<string, HTMLTableRowElement>();
   private readonly data = new WeakMap<HTMLTableRowElement, Row>();
   private readonly above = space();
@@ -96,7 +96,7 @@ export class Table<Row> {
     return [isNumber && "number", isMinor && "minor"].filter(Boolean).join(" ");
   }
 
-  /** Whether it has a column of that name by which rows can be sorted. */
+  /** Returns true if rows can be sorted by a column of that name. */
   sorts(column: string): boolean {
     return this.options.columns.some((one) => one.id === column && one.order);
   }
@@ -133,7 +133,7 @@ export class Table<Row> {
     return parseFloat(getComputedStyle(this.place).getPropertyValue("--row")) || 30;
   }
 
-  /** Draws the rows that are seen, if they are others than those that are drawn. */
+  /** Draws the visible rows, if they differ from the drawn ones. */
   private window(anew: boolean): void {
     const tall = this.rowHeight(), { scrollTop, clientHeight } = this.place;
     const from = Math.max(0, Math.floor(scrollTop / tall) - MORE);
@@ -153,7 +153,10 @@ export class Table<Row> {
     }
   }
 
-  /** Rows that stay are not taken out of the table: somebody may be about to press one. */
+  /**
+   * Arranges rows. Rows that stay are not taken out of the table, because the reader may be about
+   * to press one.
+   */
   private arrange(rows: HTMLTableRowElement[]): void {
     const wanted = new Set<Element>(rows), { children } = this.body;
     for (const one of [...children]) if (!wanted.has(one)) one.remove();
@@ -162,7 +165,7 @@ export class Table<Row> {
     });
   }
 
-  /** The element of a row: the one that it had, with what has changed. */
+  /** Returns the element of a row: the existing one, with its changes. */
   private row(row: Row, index: number): HTMLTableRowElement {
     const key = this.options.key(row), made = this.known.get(key) ?? this.empty(key);
     attributes(made, { "aria-rowindex": String(index + 2) });
@@ -212,7 +215,7 @@ export class Table<Row> {
     return made;
   }
 
-  /** From one row's button to that of the next row or the one before. */
+  /** Moves from one row's button to that of the next or the previous row. */
   private step(event: KeyboardEvent): void {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     const row = document.activeElement?.closest("tr");
@@ -232,7 +235,7 @@ export class Table<Row> {
   }
 }
 
-/** The room of a bar; what it shows is said in words, too. */
+/** Returns the space of a bar. Its value is also given in words. */
 function track(): HTMLElement {
   const parts = [element("i", { className: "reach" }), element("i", { className: "middle" })];
   const made = element("span", { className: "track" }, ...parts);
@@ -258,7 +261,7 @@ function compare(a: number | string, b: number | string): number {
 
 const names = new Intl.Collator("en", { numeric: true });
 
-/** The room of rows that are not drawn. */
+/** Returns the space of rows that are not drawn. */
 function space(): HTMLTableRowElement {
   return attributes(element("tr", { className: "space" }), { "aria-hidden": "true" });
 }

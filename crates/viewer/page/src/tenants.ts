@@ -1,16 +1,16 @@
-// Which tenant has which colour.
+// The assignment of colors to tenants.
 import { COLOURS, hash } from "./colours.ts";
 import { PATTERNS } from "./hatch.ts";
 
 /**
- * Each tenant has a colour of its own, as long as there are enough; then a colour with a pattern of
- * its own. It is found from the tenant's name, or is the next one that no other tenant has; the
- * tenant keeps it while the page is open. Tenants beyond the last one share a grey.
+ * Each tenant has its own color as long as there are enough, then its own combination of color and
+ * pattern. It is computed from the tenant's name, or is the next one that no other tenant has; the
+ * tenant keeps it while the page is open. Tenants beyond the last one share a gray.
  */
 export class Tenants {
   private readonly known = new Map<string, number | null>();
 
-  /** The place of a tenant's colour and pattern; null if all are taken. */
+  /** Returns the index of a tenant's color and pattern; null if all are taken. */
   place(name: string): number | null {
     const known = this.known.get(name);
     if (known !== undefined) return known;

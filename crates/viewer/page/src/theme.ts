@@ -1,4 +1,4 @@
-// Light and dark, and the colours of what is drawn on canvases.
+// Light and dark mode, and the colors of canvases.
 
 export interface Paper {
   ink: string;
@@ -22,14 +22,14 @@ const DARK: Paper = {
   line: "#8593a2", busy: "#6cb2ff", largest: "#62d39b", refused: "#ff8f86", moved: "#5fb0ff",
 };
 
-/** What boxes are drawn in: a place that is free, one that is not, and one that is kept free. */
+/** The colors of boxes: a place that is free, one that is not, and one that is kept free. */
 export const GREEN = 0x1fa855, RED = 0xe5352b, VIOLET = 0x8f5fe0;
 
 const THEMES = ["system", "light", "dark"];
 const KEPT = "pavior-theme";
 const system = matchMedia("(prefers-color-scheme: dark)");
 
-/** Where a browser keeps nothing, nothing is kept. */
+/** Returns the stored choice. If a browser stores nothing, there is none. */
 function kept(): string | null {
   try { return localStorage.getItem(KEPT); } catch { return null; }
 }
@@ -44,14 +44,14 @@ function choose(theme: string): void {
   else document.documentElement.dataset.theme = theme;
 }
 
-/** Follows the reader's choice of the last time, and the system's. */
+/** Follows the reader's last choice, and the system's. */
 export function begin(changed: () => void): void {
   const last = kept();
   if (last && THEMES.includes(last)) choose(last);
   system.addEventListener("change", changed);
 }
 
-/** System, light, dark, and from the beginning. */
+/** Switches from system to light, to dark, and to system again. */
 export function next(): string {
   const theme = THEMES[(THEMES.indexOf(chosen()) + 1) % THEMES.length];
   choose(theme);
@@ -59,5 +59,5 @@ export function next(): string {
   return theme;
 }
 
-/** Whether the reader wants nothing to move by itself. */
+/** Returns true if the reader wants no animations. */
 export const isStill = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -1,7 +1,6 @@
-// A step function by columns of points: nothing is shown that was not there, and nothing that was
-// there is lost.
+// A step function by columns of pixels: nothing is shown that did not exist, and nothing is lost.
 
-/** A value that holds from an instant on. */
+/** A value that holds from a time on. */
 export interface Point { at: number; value: number }
 
 export interface Column {
@@ -16,14 +15,14 @@ export interface Column {
 }
 
 /**
- * The columns of points in which a step function changes, in order.
+ * Returns the columns of pixels in which a step function changes, in order.
  *
- * `points` are in the order of time: from `at` on the function has `value`. Times from `first` to
- * `last` go from 0 to `width`. Each column has the place `x` of the first change and the value
- * before it, `enters` (null if there is none). `least`, `most` and `leaves` are the least, the
- * greatest and the last value that the function has there, `mean` is that over the column's time.
- * A change at the edge of a column counts to the column that begins there. The value before it is
- * one of that column's, too, since the line goes down or up there.
+ * `points` are in order of time: from `at` on the function has `value`. Times from `first` to
+ * `last` are mapped to 0 to `width`. Each column has the position `x` of the first change and the
+ * value before it, `enters` (null if there is none). `least`, `most` and `leaves` are the least,
+ * the greatest and the last value of the function there, and `mean` is the mean over the column's
+ * time. A change at the edge of a column belongs to the column that begins there. The value before
+ * it also belongs to that column, since the line goes down or up there.
  */
 export function columns(points: Point[], first: number, last: number, width: number): Column[] {
   const found: Column[] = [], scale = width / (last - first);
@@ -50,7 +49,7 @@ export function columns(points: Point[], first: number, last: number, width: num
   return found;
 }
 
-/** The value of a step function at an instant; null before the first. O(log points). */
+/** Returns the value of a step function at a time; null before the first. O(log points). */
 export function valueAt(points: Point[], at: number): number | null {
   let low = 0, high = points.length;
   while (low < high) {

@@ -1,4 +1,4 @@
-// What matters, large: how much is used, what waits, what fits, what is lost.
+// The key figures, in large: utilization, waiting requests, free boxes, and lost nodes.
 import { element, find, many, write } from "./dom.ts";
 import { Fits } from "./fits.ts";
 import type { Machine, Part, Waiting } from "./model.ts";
@@ -9,10 +9,10 @@ const fits = new Fits();
 const percent = (share: number): string =>
   `${share > 0 && share < 0.01 ? "<1" : share < 1 ? Math.floor(100 * share) : 100} %`;
 
-/** The largest free box of a machine; null if there is none or the machine is too large to look. */
+/** Returns the largest free box of a machine; null if there is none or the machine is too large. */
 export const largest = (machine: Machine): Part | null => fits.largest(machine) ?? null;
 
-/** A bar of what is held, what is lost and what is free. */
+/** Draws a bar of held, lost and free nodes. */
 function bar(busy: number, lost: number, nodes: number): void {
   const width = (count: number) => `${(100 * count) / nodes}%`;
   const parts = [["held", busy], ["lost", lost]] as const;
@@ -51,7 +51,7 @@ function fitting(machine: Machine, free: number, known: number | null): void {
   write("fits-more", `largest free box: ${nodesIn(found)} of ${free.toLocaleString("en")} free`);
 }
 
-/** What is wrong with nodes: those that no job holds, and those that one does. */
+/** Describes the problems of nodes: those that no job holds, and those that a job holds. */
 function lost(machine: Machine, failed: number, drained: number): string {
   const words = [failed && `${failed} failed`, drained && `${drained} drained`].filter(Boolean);
   const held = machine.failed.size + machine.drained.size - failed - drained;
@@ -59,7 +59,9 @@ function lost(machine: Machine, failed: number, drained: number): string {
   return words.length ? words.join(", ") : "every node is healthy";
 }
 
-/** Writes them. `known` is the size of the largest free box where the page does not look itself. */
+/**
+ * Writes the tiles. `known` is the size of the largest free box if the page does not search itself.
+ */
 export function tiles(machine: Machine, known: number | null): void {
   const { busy, free, failed, drained } = machine.counts(), { nodes } = machine.grid;
   write("used-share", percent(busy / nodes));

@@ -1,5 +1,4 @@
-// The curves as a slider through time, by pointer and by keys. Beside it stands what was at an
-// instant.
+// The curves as a slider through time, by pointer and by keys. Data of a time are shown next to it.
 import { Chart, type Drawn } from "./chart.ts";
 import { attributes, find, many, plain } from "./dom.ts";
 import type { Refusal } from "./live.ts";
@@ -12,7 +11,7 @@ export interface TimelineActs {
   refusals(): Refusal[];
 }
 
-/** The most refusals that are named beside the pointer. */
+/** The most refusals that are named next to the pointer. */
 const NAMED = 3;
 
 export class Timeline {
@@ -48,7 +47,7 @@ export class Timeline {
     find("refusals").hidden = drawn.refused.length === 0;
   }
 
-  /** A share of the axis to the right, or to the left. */
+  /** Moves by a fraction of the axis to the right or to the left. */
   step(share: number): void {
     const [first, last] = this.chart.span(), { drawn } = this.chart;
     const at = (drawn?.at ?? last) + share * (last - first);
@@ -74,7 +73,7 @@ export class Timeline {
     this.tip.hide();
   }
 
-  /** What was at the instant under the pointer, and which requests were refused near it. */
+  /** Shows the data at the time under the pointer, and the requests that were refused near it. */
   private hover(clientX: number): void {
     const { chart } = this, { drawn } = chart;
     if (!drawn) return;

@@ -1,23 +1,23 @@
-// Times: as the service writes them, and as they are shown.
+// Times in the format of the service and as displayed.
 
 /** A number of milliseconds, or a text of RFC 3339. */
 export type Time = number | string;
 
-/** Milliseconds since 1970; null if there is none. */
+/** Returns milliseconds since 1970; null if there is no time. */
 export function millis(time: unknown): number | null {
   if (time === null || time === undefined) return null;
   const ms = typeof time === "number" ? time : Date.parse(String(time));
   return Number.isFinite(ms) ? ms : null;
 }
 
-/** A sentence of the service, with its times as the reader's clock has them. */
+/** Converts the times in a sentence of the service to the reader's clock. */
 export const local = (sentence: string): string =>
   sentence.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, (time) => wall.at(Date.parse(time)));
 
 const UNITS: [number, string][] =
   [[31557600, "y"], [86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
 
-/** A duration in its greatest units, such as `2 h 5 min`. */
+/** Formats a duration in its greatest units, such as `2 h 5 min`. */
 export function lasting(seconds: number, units = 2): string {
   let rest = Math.max(0, Math.round(Math.abs(seconds)));
   if (rest === 0) return "0 s";
@@ -31,26 +31,26 @@ export function lasting(seconds: number, units = 2): string {
   return words.join(" ");
 }
 
-/** A duration in its greatest unit, with one place below 10. */
+/** Formats a duration in its greatest unit, with one decimal below 10. */
 export function short(ms: number): string {
   const seconds = Math.max(0, ms / 1000);
   for (const [unit, name] of [[31557600, "y"], [86400, "d"], [3600, "h"], [60, "m"]] as const) {
     if (seconds < unit) continue;
     const count = seconds / unit, isPrecise = count < 10 && unit > 60;
-    // What has not passed is not counted.
+    // Only complete units are counted.
     const shown = isPrecise ? (Math.floor(10 * count) / 10).toFixed(1) : Math.floor(count);
     return `${shown} ${name}`;
   }
   return `${Math.floor(seconds)} s`;
 }
 
-/** How instants are written: as a clock on the wall does, or from the beginning of a schedule. */
+/** The format of times: as on a clock, or from the beginning of a schedule. */
 export interface Clock {
-  /** An instant in milliseconds, as exactly as it is to be read. */
+  /** Formats a time in milliseconds with the required precision. */
   at(ms: number): string;
-  /** The same beside others that are a step apart. */
+  /** Formats a time next to others that are a step apart. */
   tick(ms: number, step: number): string;
-  /** What is added to an instant so that days and hours begin at multiples of them. */
+  /** Returns the offset of a time such that days and hours begin at multiples of them. */
   offset(ms: number): number;
 }
 
@@ -84,7 +84,7 @@ const SECONDS = [
   172800, 604800, 1209600, 2592000,
 ];
 
-/** Instants at even steps between two others, at most so many. */
+/** Returns at most `most` times at even steps between two others. */
 export function ticks(
   first: number, last: number, most: number, clock: Clock,
 ): { at: number; text: string }[] {

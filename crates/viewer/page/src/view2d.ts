@@ -1,4 +1,4 @@
-// The machine in two dimensions: its planes side by side, the origin at the lower left.
+// The machine in two dimensions: its planes side by side, with the origin at the lower left.
 import { nodeShades } from "./colouring.ts";
 import { type Shade, css, inkOn } from "./colours.ts";
 import { plain } from "./dom.ts";
@@ -11,14 +11,16 @@ import { type Paper, paper } from "./theme.ts";
 
 type Pen = CanvasRenderingContext2D;
 
-/** A plane, and where its upper left corner is. */
+/** A plane, and the position of its upper left corner. */
 interface Place { at: number; x: number; y: number }
 
-/** Room for numbers to the left and below, for a name above, between planes, and at the edges. */
+/**
+ * Margins for numbers to the left and below, for a name above, between planes, and at the edges.
+ */
 const LEFT = 26, BELOW = 18, ABOVE = 17, APART = 12, EDGE = 8;
-/** Room for the name of the axis behind the last plane. */
+/** Margin for the name of the axis after the last plane. */
 const NAME = 10;
-/** Numbers of an axis are at least so many points apart. */
+/** The least distance between numbers of an axis, in pixels. */
 const NUMBERS = 26;
 
 export class View2d {
@@ -27,14 +29,14 @@ export class View2d {
   private marks: Mark[] = [];
   private moves: Move[] = [];
   private said: string | null = null;
-  /** The node that the keyboard is at. */
+  /** The node of the keyboard cursor. */
   cursor: number | null = null;
   spent = 0;
 
   constructor(readonly canvas: HTMLCanvasElement) {}
 
   show(machine: Machine, look: Look, marks: Mark[], moves: Move[]): void {
-    // Ages change by themselves; all else with the machine.
+    // Ages change by themselves; everything else changes with the machine.
     const said = look.by === "age" ? null : JSON.stringify([machine.version, look]);
     const isSame = said !== null && said === this.said && machine === this.machine
       && marks === this.marks && moves === this.moves;
@@ -49,7 +51,7 @@ export class View2d {
     return { u, v, w: sides[u], d: sides[v] };
   }
 
-  /** Where the planes lie: as many side by side as make the nodes largest. */
+  /** Returns the positions of the planes, with as many side by side as make the nodes largest. */
   private layout(width: number, height: number): { cell: number; places: Place[] } {
     const { grid } = this.machine as Machine, { plane } = this.look as Look, { w, d } = this.axes();
     const planes = plane.at === null ? [...Array(grid.sides[plane.axis]).keys()] : [plane.at];
@@ -99,7 +101,7 @@ export class View2d {
       this.numbers(pen, place, cell, page);
     }
     this.names(pen, places, cell);
-    // One colour inside the other, so that edges that lie on each other are both seen.
+    // One color inside the other, so that overlapping edges are both visible.
     const shades = [...new Set(this.marks.map(({ shade }) => shade))].reverse();
     for (const { part, shade } of this.marks)
       this.box(pen, part, cssOf(shade), places, cell, 3 * shades.indexOf(shade));
@@ -108,7 +110,7 @@ export class View2d {
     this.spent = performance.now() - began;
   }
 
-  /** The nodes, thin lines between those of one job, and thick ones between jobs. */
+  /** Draws the nodes, thin lines between those of one job, and thick ones between jobs. */
   private nodes(pen: Pen, { at, x, y }: Place, cell: number, page: Paper): void {
     const machine = this.machine as Machine, { by, selected, dark } = this.look as Look;
     const { w, d } = this.axes(), shadeAt = nodeShades(machine, by, dark);
@@ -176,7 +178,7 @@ export class View2d {
     pen.stroke(thick);
   }
 
-  /** A border is dashed where the machine goes on at the other end. */
+  /** Draws a border, dashed if the machine wraps around there. */
   private border(pen: Pen, { x, y }: Place, cell: number, page: Paper): void {
     const { wraps } = (this.machine as Machine).grid, { u, v, w, d } = this.axes();
     const right = x + w * cell, low = y + d * cell;
@@ -197,7 +199,7 @@ export class View2d {
     pen.setLineDash([]);
   }
 
-  /** The name of the plane, the coordinates along both axes, and the names of the axes. */
+  /** Writes the name of the plane, the coordinates along both axes, and the names of the axes. */
   private numbers(pen: Pen, { at, x, y }: Place, cell: number, page: Paper): void {
     const { grid } = this.machine as Machine, { plane } = this.look as Look;
     const { u, v, w, d } = this.axes();
@@ -218,7 +220,7 @@ export class View2d {
     if (hasPlanes(grid)) pen.fillText(`${AXES[plane.axis]} = ${at}`, x, y - 5);
   }
 
-  /** The names of jobs, where there is room. */
+  /** Writes the names of jobs, if there is room. */
   private names(pen: Pen, places: Place[], cell: number): void {
     const machine = this.machine as Machine, { by, plane, selected, dark } = this.look as Look;
     const { u, v, d } = this.axes(), shadeAt = nodeShades(machine, by, dark);
@@ -227,7 +229,7 @@ export class View2d {
     pen.font = "600 12px system-ui, sans-serif";
     pen.textAlign = "center";
     pen.textBaseline = "middle";
-    // A name has at least a digit.
+    // A name has at least one digit.
     if (cell * Math.max(...machine.grid.sides) < 20) return;
     for (const lease of machine.leases.values()) {
       const name = plain(lease.job ?? (lease.isOther ? "" : lease.key), 24);
@@ -241,7 +243,7 @@ export class View2d {
         for (const { at, x, y } of places) {
           if (at < base[plane.axis] || at >= base[plane.axis] + sides[plane.axis]) continue;
           const middle = x + base[u] * cell + wide / 2, low = y + (d - base[v]) * cell - tall / 2;
-          // No pattern lies under the letters.
+          // There must be no pattern under the letters.
           if (one?.pattern) pen.strokeText(name, middle, low);
           pen.fillText(name, middle, low);
         }
@@ -266,7 +268,9 @@ export class View2d {
     pen.lineWidth = 1;
   }
 
-  /** An arrow from the middle of a box to that of another, in the planes in which they begin. */
+  /**
+   * Draws an arrow from the middle of a box to that of another, in the planes in which they begin.
+   */
   private arrow(pen: Pen, { from, to }: Move, places: Place[], cell: number, page: Paper): void {
     const { u, v, d } = this.axes(), { axis } = (this.look as Look).plane;
     const middle = (part: Part): [number, number] | undefined => {
@@ -307,7 +311,7 @@ export class View2d {
     return place ? { x: place.x + at[u] * cell, y: place.y + (d - 1 - at[v]) * cell } : null;
   }
 
-  /** The middle of a node on the stage. */
+  /** Returns the middle of a node on the stage. */
   where(node: number): { x: number; y: number } | null {
     const { clientWidth, clientHeight } = this.canvas.parentElement as HTMLElement;
     if (!this.machine) return null;
@@ -333,7 +337,7 @@ export class View2d {
     return this.cursor;
   }
 
-  /** The node under the pointer. */
+  /** Returns the node under the pointer. */
   pick(event: { clientX: number; clientY: number }): number | null {
     if (!this.machine || !this.look) return null;
     const box = this.canvas.getBoundingClientRect(), { w, d } = this.axes();

@@ -1,6 +1,6 @@
-// The machine in three dimensions: a cube a node that is held, a point a node that is free. Cubes
-// touch, so that a face between two of them is never seen and is not drawn, nor is one that is
-// turned away. Lines on the faces tell nodes apart, wide ones tell jobs apart.
+// The machine in three dimensions: a cube for each held node, a point for each free node. Cubes
+// touch, so a face between two of them is never visible and is not drawn, nor is one that is turned
+// away. Lines on the faces separate nodes; wide ones separate jobs.
 import {
   type Material, ArrowHelper, BoxGeometry, BufferAttribute, BufferGeometry, Color,
   CylinderGeometry, EdgesGeometry, Group, LineBasicMaterial, LineDashedMaterial, LineSegments,
@@ -16,12 +16,12 @@ import { type Look, type Numbers, shapes } from "./shapes.ts";
 import { Sharpness } from "./sharpness.ts";
 import { paper } from "./theme.ts";
 
-/** Room for the numbers of the axes, in points. */
+/** Margin for the numbers of the axes, in pixels. */
 const LABELS = 36;
-/** Widths of the lines between nodes of a job and between jobs, in sides of a node. */
+/** Widths of the lines between nodes of a job and between jobs, relative to the side of a node. */
 const THIN = 0.02, WIDE = 0.06;
 const CUBES = {
-  // Four corners to a face, in the order of `shapes`.
+  // Four corners per face, in the order of `shapes`.
   vertexShader: `
     attribute vec4 shade; attribute vec4 wide;
     varying vec3 vShade; varying float vPattern; varying vec2 vCorner; varying vec4 vWide;
@@ -33,7 +33,8 @@ const CUBES = {
       vWide = 1.0 / mix(vec4(${THIN}), vec4(${WIDE}), wide);
       gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0);
     }`,
-  // How far the nearest side is, in widths of its line; a pattern, which lies still on the screen.
+  // The distance to the nearest side, in widths of its line; and a pattern that is fixed on the
+  // screen.
   fragmentShader: `
     uniform float grain; uniform vec3 paper;
     varying vec3 vShade; varying float vPattern; varying vec2 vCorner; varying vec4 vWide;
@@ -59,8 +60,8 @@ const DOTS = {
 };
 
 /**
- * Whether frames are drawn by the processor: then smooth edges and what lies under the canvas cost
- * too much.
+ * Returns true if frames are drawn by the processor. Then smooth edges and content under the canvas
+ * cost too much.
  */
 function drawnBySoftware(): boolean {
   const gl = document.createElement("canvas").getContext("webgl2");
@@ -70,7 +71,7 @@ function drawnBySoftware(): boolean {
   return /swiftshader|llvmpipe|software/i.test(name);
 }
 
-/** New attributes in place of the old ones, which the graphics memory is rid of. */
+/** Replaces attributes by new ones, and frees the old ones in graphics memory. */
 function fill(object: Mesh | Points, attributes: Record<string, Numbers>): void {
   object.geometry.dispose();
   object.geometry = new BufferGeometry();
@@ -91,7 +92,7 @@ export class View3d {
   private readonly controls: OrbitControls;
   private readonly marks = new Group();
   private readonly height = { value: 1 };
-  /** Points of the picture to one of the screen. */
+  /** The number of pixels of the picture per pixel of the screen. */
   private readonly grain = { value: 1 };
   private readonly under = { value: new Color() };
   private readonly cubes = new Mesh(new BufferGeometry(), [
@@ -112,7 +113,7 @@ export class View3d {
   /** The time that the last frame took, in ms. */
   spent = 0;
 
-  /** `moved` is called when the reader has turned the machine. */
+  /** Creates the view. `moved` is called when the reader has turned the machine. */
   constructor(readonly canvas: HTMLCanvasElement, names: HTMLElement, moved: () => void) {
     if (this.software) document.body.dataset.drawn = "by-software";
     this.renderer = new WebGLRenderer({ canvas, antialias: !this.software, alpha: !this.software });
@@ -125,7 +126,7 @@ export class View3d {
     this.scene.add(this.marks, this.cubes, this.dots);
   }
 
-  /** Takes over a grid. */
+  /** Loads a grid. */
   private begin(g: Grid): void {
     if (this.grid?.text === g.text) return;
     this.grid = g;
@@ -135,7 +136,7 @@ export class View3d {
     this.lookFrom(this.wanted);
   }
 
-  /** The whole machine in view, as large as it can be, from where one looks at it. */
+  /** Shows the whole machine, as large as possible, from the current direction. */
   private fit(): void {
     if (!this.grid || this.turned) return;
     const { sides } = this.grid, { camera, controls } = this;
@@ -146,7 +147,7 @@ export class View3d {
     const corners = [...Array(8).keys()].map((corner) =>
       new Vector3().fromArray([0, 1, 2].map((axis) => ((corner >> axis) & 1) * sides[axis])));
     const target = new Vector3().fromArray(sides).multiplyScalar(0.5);
-    // The numbers along the axes have room around the machine.
+    // The numbers along the axes need room around the machine.
     const room = 1 - 2 * Math.min(0.2, LABELS / Math.max(1, this.canvas.clientHeight));
     let distance = 2 * Math.max(...sides);
     camera.up.set(0, 0, 1);
@@ -167,7 +168,7 @@ export class View3d {
     controls.update();
   }
 
-  /** The edges of a box; dashed where it may go on at the other end. */
+  /** Draws the edges of a box, dashed if it may continue at the other end. */
   private outline({ base, sides }: Part, shade: number, dashed: boolean): LineSegments {
     const edges = new EdgesGeometry(new BoxGeometry(sides[0], sides[1], sides[2]));
     const material = dashed
@@ -180,7 +181,7 @@ export class View3d {
   }
 
   show(machine: Machine, look: Look, marks: Mark[], moves: Move[]): void {
-    // Ages change by themselves; all else with the machine.
+    // Ages change by themselves; everything else changes with the machine.
     const said = look.by === "age" ? null : JSON.stringify([machine.version, look]);
     if (said === null || said !== this.said || machine !== this.machine) this.build(machine, look);
     this.said = said;
@@ -189,7 +190,7 @@ export class View3d {
     this.marked = [marks, moves];
   }
 
-  /** Makes anew what is drawn of a machine. */
+  /** Builds the drawing of a machine again. */
   build(machine: Machine, look: Look): void {
     this.begin(machine.grid);
     const made = shapes(machine, look);
@@ -197,13 +198,13 @@ export class View3d {
     this.cubes.geometry.setIndex(new BufferAttribute(made.faces.index, 1));
     fill(this.dots, made.dots.attributes);
     this.shapes = made;
-    // The picture has the colours as they are given.
+    // The picture uses the colors as given.
     this.under.value.setStyle(paper(look.dark).card, LinearSRGBColorSpace);
     if (this.software) this.renderer.setClearColor(paper(look.dark).card);
     this.draw();
   }
 
-  /** Boxes and moves drawn over the machine. */
+  /** Draws boxes and moves over the machine. */
   private mark(boxes: Mark[], moves: Move[]): void {
     if (!this.grid) return;
     this.marks.traverse((old) => {
@@ -218,10 +219,10 @@ export class View3d {
     this.draw();
   }
 
-  /** A box, seen through the cubes and above them. */
+  /** Draws a box that is visible through the cubes and above them. */
   private box(part: Part, shade: number): (Mesh | LineSegments)[] {
     const { base: [x, y, z], sides: [w, d, h] } = part;
-    // A line is one point wide, whatever its distance: rods along the edges are not.
+    // A line is one pixel wide at any distance; rods along the edges are not.
     const faces = new Mesh(
       new BoxGeometry(w, d, h),
       new MeshBasicMaterial({ color: shade, opacity: 0.16, side: 2, depthWrite: false }),
@@ -297,7 +298,7 @@ export class View3d {
     });
   }
 
-  /** Draws with a share of the screen's points along each side. */
+  /** Draws with a fraction of the screen's pixels along each side. */
   private sharpen(share: number): void {
     const ratio = share * Math.min(window.devicePixelRatio, 2);
     this.renderer.setPixelRatio(ratio);
@@ -306,7 +307,7 @@ export class View3d {
     this.draw();
   }
 
-  /** Of the cubes' faces, draws those whose direction can be seen from where the camera is. */
+  /** Draws the faces of cubes whose direction can be seen from the camera. */
   private aim(): void {
     const { geometry } = this.cubes;
     geometry.clearGroups();
@@ -336,7 +337,7 @@ export class View3d {
     this.draw();
   }
 
-  /** From where the machine is seen, if the reader has turned it. */
+  /** Returns the position from which the machine is seen, if the reader has turned it. */
   eye(): Eye | null {
     if (!this.turned || !this.grid) return null;
     const { radius, phi, theta } = new Spherical().setFromVector3(this.offset());
@@ -345,10 +346,10 @@ export class View3d {
     return [degrees(theta), degrees(phi), Math.round(100 * share) / 100];
   }
 
-  /** Looks from there; null is from where a machine is seen whole. */
+  /** Looks from a position; null shows the whole machine. */
   lookFrom(eye: Eye | null): void {
     this.turned = eye !== null;
-    // Without a machine there is nothing to look at yet.
+    // Without a machine there is nothing to show yet.
     this.wanted = this.grid ? null : eye;
     if (!this.grid) return;
     if (!eye) return this.fit();
@@ -365,13 +366,15 @@ export class View3d {
     this.draw();
   }
 
-  /** The way from the middle to the eye, with the height where spheres have it. */
+  /**
+   * Returns the vector from the middle to the eye, with the height along the axis that spheres use.
+   */
   private offset(): Vector3 {
     const { x, y, z } = this.camera.position.clone().sub(this.controls.target);
     return new Vector3(y, z, x);
   }
 
-  /** The node under the pointer. */
+  /** Returns the node under the pointer. */
   pick(event: { clientX: number; clientY: number }): number | null {
     if (!this.grid || !this.shapes) return null;
     const box = this.canvas.getBoundingClientRect();
@@ -388,11 +391,11 @@ export class View3d {
     return this.shapes.faces.owners[Math.floor((hit.faceIndex ?? 0) / 2)] ?? null;
   }
 
-  /** The triangles of the last frame. */
+  /** Returns the number of triangles of the last frame. */
   get triangles(): number { return this.renderer.info.render.triangles; }
 }
 
-/** What is transparent is drawn last: all of it, in the order that each has. */
+/** Makes a material transparent, so that it is drawn last, in the given order. */
 function above(material: Material): void {
   material.depthTest = false;
   material.transparent = true;

@@ -7,11 +7,11 @@ export const place = (part: Part): string => `${sidesOf(part.sides)} at ${part.b
 export const boxes = (parts: Part[]): string =>
   (parts.length === 1 ? sidesOf(parts[0].sides) : `${parts.length} boxes`);
 
-/** What a job is called. Of another tenant's nothing is known. */
+/** Returns the name of a job. Nothing is known of another tenant's job. */
 export const nameOf = (one: { job: Key | null; key: Key; isOther?: boolean }): string =>
   one.isOther ? "not yours" : plain(one.job ?? `#${one.key}`);
 
-/** The name of a tenant; null is one that the reader may not know. */
+/** Returns the name of a tenant; null is one that the reader may not know. */
 export const tenantName = (name: string | null): string =>
   name === null ? "other tenants" : name === "" ? "operator" : plain(name, 40);
 
@@ -20,7 +20,7 @@ export const whose = (lease: Lease): string => {
   return name === null ? "another tenant" : tenantName(name);
 };
 
-/** How many nodes of a machine are held, in a sentence. */
+/** Describes in a sentence how many nodes of a machine are held. */
 export function summary(machine: Machine): string {
   const { busy, free, failed, drained } = machine.counts();
   const waiting = machine.waiting.size;
