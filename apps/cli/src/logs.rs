@@ -13,8 +13,12 @@ use crate::files;
 pub(crate) fn read(path: &Path, args: &ParameterArgs<OfReading>) -> Result<Trace, Failure> {
     let given = args.given()?;
     let filter = given.filter.unwrap_or_default().and(&given.status.unwrap_or_default());
-    let options =
-        ReadOptions { lenient: given.lenient.unwrap_or_default(), first: given.first, filter };
+    let options = ReadOptions {
+        lenient: given.lenient.unwrap_or_default(),
+        first: given.first,
+        filter,
+        dependencies: given.dependencies.unwrap_or_default(),
+    };
     Ok(read_log(path, &options, files::lines())?)
 }
 

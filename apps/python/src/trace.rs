@@ -29,7 +29,7 @@ const LONGEST: f64 = 1e12;
 /// A file is named by its path and ends in `.swf`, `.sim` or `.json`, also `.gz`. `first` reads so
 /// many job lines only; `filter` keeps jobs whose fields have these values, such as
 /// `partition=2,queue=1`; `status` keeps jobs with these values of field 11; `lenient` skips lines
-/// that cannot be read.
+/// that cannot be read; `dependencies` keeps jobs that follow another and have no submit time.
 ///
 /// A table is any of Arrow (polars, pandas, pyarrow, `Table`), with the columns `submit`, `run` and
 /// `nodes`, and optionally `job`, `estimate`, `x`, `y`, `z`, `freedom`, `user`, `queue` and
@@ -40,20 +40,22 @@ pub(crate) struct Trace {
 }
 
 /// What is to be read of a file.
-type Wanted<'a, 'py> = (Option<&'a Bound<'py, PyAny>>, Option<&'a str>, Option<&'a str>, bool);
+type Wanted<'a, 'py> =
+    (Option<&'a Bound<'py, PyAny>>, Option<&'a str>, Option<&'a str>, bool, bool);
 
 impl Trace {
     fn of_file(
         py: Python<'_>,
         path: PathBuf,
-        (first, filter, status, lenient): Wanted<'_, '_>,
+        (first, filter, status, lenient, dependencies): Wanted<'_, '_>,
     ) -> PyResult<Trace> {
         let first = first.map(whole).transpose()?;
         let filter: Filter = filter.map_or(Ok(Filter::default()), |text| read(py, text))?;
         let status = status.map_or(Ok(Filter::default()), |text| {
             Filter::of_status(text).map_err(|bad| bad_name(py, text, bad.reason, bad.span))
         })?;
-        let options = ReadOptions { lenient, first, filter: filter.and(&status) };
+        let filter = filter.and(&status);
+        let options = ReadOptions { lenient, first, filter, dependencies };
         let opened = move || read_log(&path, &options, Limits::LINES);
         let trace = interruptible(py, || (), opened)?.map_err(|error| log(py, &error))?;
         Ok(Trace { trace: Arc::new(trace) })
@@ -94,15 +96,19 @@ impl Trace {
 #[pymethods]
 impl Trace {
     #[new]
-    #[pyo3(signature = (source, *, first = None, filter = None, status = None, lenient = false))]
+    #[pyo3(signature = (
+        source, *, first = None, filter = None, status = None, lenient = false,
+        dependencies = false
+    ))]
     fn new(
         source: &Bound<'_, PyAny>,
         first: Option<&Bound<'_, PyAny>>,
         filter: Option<&str>,
         status: Option<&str>,
         lenient: bool,
+        dependencies: bool,
     ) -> PyResult<Trace> {
-        let wanted = (first, filter, status, lenient);
+        let wanted = (first, filter, status, lenient, dependencies);
         if let Ok(path) = source.extract::<PathBuf>() {
             return Trace::of_file(source.py(), path, wanted);
         }
@@ -112,9 +118,10 @@ impl Trace {
                 shown(source)
             )));
         }
-        if !matches!(wanted, (None, None, None, false)) {
+        if !matches!(wanted, (None, None, None, false, false)) {
             return Err(value(
-                "first, filter, status and lenient are for files; choose rows of the table",
+                "first, filter, status, lenient and dependencies are for files; choose rows of \
+                 the table",
             ));
         }
         Trace::of_table(source)
@@ -133,7 +140,7 @@ impl Trace {
     ) -> PyResult<Trace> {
         let words = c"Trace.read(path) is the old name of Trace(path)";
         PyErr::warn(py, &py.get_type::<PyDeprecationWarning>(), words, 1)?;
-        Trace::of_file(py, path, (first, filter, status, lenient))
+        Trace::of_file(py, path, (first, filter, status, lenient, false))
     }
 
     /// The old name of `Trace(table)`.
@@ -296,6 +303,8 @@ impl Columns {
                 partition: tag(partition),
                 ..Tags::UNKNOWN
             },
+            wait: None,
+            dependency: None,
         })
     }
 }

@@ -21,7 +21,8 @@ EXAMPLES = sorted(ROOT.glob("examples/*.toml"))
 
 LOG = "".join(
     f"{job} {13 * job} 0 {5 + 37 * job % 90} {1 + job * job % 14} -1 -1 -1 "
-    f"{40 + 29 * job % 80} -1 {job % 2} {1 + job % 3} 1 1 1 1 -1 -1\n"
+    f"{40 + 29 * job % 80} -1 {job % 2} {1 + job % 3} 1 1 1 1 "
+    f"{job - 1 if job % 3 else -1} 5\n"
     for job in range(1, 121)
 )
 RESERVATIONS = '{"boxes":[{"base":[0,0],"sides":[4,2]}],"from":300,"to":900}\n'
@@ -82,6 +83,7 @@ CASES: dict[str, dict[str, Any]] = {
     "cycles-per-second": TALKING | {"cycles_per_second": 100},
     "kill": LOGGED | {"kill": True},
     "lenient": LOGGED | {"lenient": True},
+    "dependencies": LOGGED | {"dependencies": True},
     "mttf": FAILING,
     "mttr": FAILING | {"mttr": 20},
     "failures": {"machine": "mesh:6x6", "failures": "failures.jsonl"},

@@ -442,5 +442,13 @@ fn kind(tenant: &str, nodes: u32, said_ms: Option<u64>) -> Kind {
 /// A job that the scheduler takes to run as long as its kind is said to, or for ever.
 fn job(id: JobId, request: Request, arrival: Time, kind: &Kind) -> Job {
     let estimate = kind.estimate.unwrap_or_else(|| estimate(None, None));
-    Job { id, number: id.0, arrival, request, service: Service::Run(estimate), estimate }
+    Job {
+        id,
+        index: id.0,
+        number: id.0,
+        arrival,
+        request,
+        service: Service::Run(estimate),
+        estimate,
+    }
 }

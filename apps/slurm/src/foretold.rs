@@ -67,6 +67,7 @@ impl Past {
             let kind = Kind { user, nodes: record.nodes, estimate: record.estimate };
             let job = Job {
                 id: JobId(index as u64),
+                index: index as u64,
                 number: record.number,
                 arrival: begin.saturating_add(record.submit),
                 request: shaper.request(record.nodes),

@@ -267,7 +267,7 @@ impl<'a> Building<'a> {
         let number = self.ledger.jobs.len() as u64;
         let (id, now, service) = (JobId(number), Time(self.now), Service::Run(SOON));
         let request = Request::nodes(parts.iter().map(Cuboid::volume).sum());
-        let job = Job { id, number, arrival: now, request, service, estimate: SOON };
+        let job = Job { id, index: id.0, number, arrival: now, request, service, estimate: SOON };
         let held = self.dispatcher.hold(job, now, Placement::Parts(parts));
         debug_assert!(held.is_ok(), "no job holds them");
     }
@@ -399,7 +399,7 @@ impl<'a> Building<'a> {
 pub(crate) fn told(index: usize, job: &SlurmJob, arrival: Time, request: Request) -> Job {
     let (number, estimate) = (index as u64, Time(job.limit.unwrap_or(ENDLESS)));
     let service = Service::Run(estimate);
-    Job { id: JobId(number), number, arrival, request, service, estimate }
+    Job { id: JobId(number), index: number, number, arrival, request, service, estimate }
 }
 
 /// What a job asks for: the shape of its comment, or the box that the shape rule makes of its

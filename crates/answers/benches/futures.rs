@@ -75,7 +75,7 @@ impl Site {
         let kind = Kind { user, nodes: request.nodes, estimate: Some(estimate) };
         let service = Service::Run(run);
         let id = JobId(self.jobs);
-        (Job { id, number: self.jobs, arrival, request, service, estimate }, kind)
+        (Job { id, index: id.0, number: self.jobs, arrival, request, service, estimate }, kind)
     }
 }
 

@@ -8,7 +8,7 @@
 use std::collections::HashSet;
 use std::hash::Hasher;
 
-use pavior_workload::traces::{Record, Tags, Trace};
+use pavior_workload::traces::{Dependencies, Link, Record, Tags, Trace};
 use pavior_workload::{Change, FailureEvent, ReservedNodes};
 use siphasher::sip128::{Hasher128, SipHasher24};
 
@@ -102,14 +102,29 @@ impl Specification {
 fn add_trace(items: &mut Items, trace: &Trace) {
     items.number(trace.records.len() as u64);
     for record in &trace.records {
-        // All fields are named, so that a new one cannot be forgotten here.
-        let Record { number, line: _, submit, run, estimate, nodes, shape, freedom, tags } = record;
+        // All fields are named, so that a new one cannot be forgotten here. Links come at the end.
+        let Record {
+            number,
+            line: _,
+            submit,
+            run,
+            estimate,
+            nodes,
+            shape,
+            freedom,
+            tags,
+            wait: _,
+            dependency: _,
+        } = record;
         let Tags { status, user, group, application, queue, partition } = tags;
         let estimate = estimate.map_or(u64::MAX, |estimate| estimate.0);
         items.numbers([*number, submit.0, run.0, estimate, u64::from(*nodes)]);
         items.numbers(shape.unwrap_or_default().map(u64::from));
         items.number(freedom.map_or(0, |freedom| 1 + freedom as u64));
         items.numbers([status, user, group, application, queue, partition].map(|tag| *tag as u64));
+    }
+    for Link { predecessor, event, follower, think } in &Dependencies::of(&trace.records).links {
+        items.numbers([u64::from(*predecessor), *event as u64, u64::from(*follower), think.0]);
     }
 }
 

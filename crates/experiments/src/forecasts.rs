@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pavior_allocation::Machine;
 use pavior_answers::forecasts::{
-    Effort, ForecastError, Forecaster, Judged, Kind, Score, learn, replay,
+    Effort, ForecastError, Forecaster, Judged, Kind, Linked, Score, learn, replay, replay_linked,
 };
 use pavior_kernel::{Stream, Time};
 use pavior_scheduling::Dispatcher;
@@ -57,7 +57,13 @@ pub fn forecast_log(
         progress.done();
         each(job);
     };
-    let rejected = replay(log.jobs(stop), dispatcher, &mut forecaster, each)?;
+    let rejected = match log.scenario.links() {
+        None => replay(log.jobs(stop), dispatcher, &mut forecaster, each)?,
+        Some(links) => {
+            let linked = Linked { jobs: log.jobs(stop), links, stops: &|| is_set(stop) };
+            replay_linked(linked, dispatcher, &mut forecaster, each)?
+        }
+    };
     if is_set(stop) { Err(LogForecastError::Stopped) } else { Ok(rejected) }
 }
 
@@ -141,7 +147,7 @@ impl<'s> OpenLog<'s> {
     /// Returns the jobs, each with the facts known before it runs; it ends early if `stop` is set.
     fn jobs(&self, stop: Option<&Stop>) -> impl Iterator<Item = (Job, Kind)> {
         self.scenario.jobs(0).take_while(move |_| !is_set(stop)).map(|job| {
-            let kind = kind_of(&self.trace.records[job.id.0 as usize]);
+            let kind = kind_of(&self.trace.records[job.index as usize]);
             (job, kind)
         })
     }

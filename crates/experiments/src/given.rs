@@ -46,6 +46,7 @@ pub struct Given {
     pub estimates: Option<Selection<Estimates>>,
     pub kill: Option<bool>,
     pub lenient: Option<bool>,
+    pub dependencies: Option<bool>,
 
     pub communication: Option<f64>,
     pub contention: Option<Contention>,

@@ -87,8 +87,9 @@ impl InputFiles for NoFiles {
 impl LogRequest {
     /// Creates the request for a log.
     pub(crate) fn new(path: &str, options: ReadOptions) -> LogRequest {
-        let ReadOptions { lenient, first, filter } = &options;
-        let key = format!("log {path} first={first:?} lenient={lenient} {filter}");
+        let ReadOptions { lenient, first, filter, dependencies } = &options;
+        let follows = if *dependencies { " dependencies" } else { "" };
+        let key = format!("log {path} first={first:?} lenient={lenient} {filter}{follows}");
         LogRequest { path: path.to_string(), options, key }
     }
 

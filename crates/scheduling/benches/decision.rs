@@ -64,6 +64,7 @@ impl Site {
         let run = Time(self.draw.between(10, 10_000));
         Job {
             id: JobId(self.jobs),
+            index: self.jobs,
             number: self.jobs,
             arrival: Time(0),
             request: Request::shape([w, d, 1]),

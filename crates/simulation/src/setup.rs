@@ -11,6 +11,7 @@ use pavior_scheduling::{
     AdvanceReservation, BadReservation, DispatchError, RepeatedJob, StartError,
 };
 use pavior_workload::Job;
+use pavior_workload::traces::Link;
 use thiserror::Error;
 
 use crate::{BadFailing, Endless, Failing, Migration, NetworkSetup};
@@ -161,6 +162,9 @@ pub struct Inputs<'i> {
     pub failures: Option<Failing>,
     /// Advance reservations of nodes. Incompatible with migration.
     pub reserved: Vec<AdvanceReservation>,
+    /// Links between jobs by their places in `jobs`, sorted: followers are submitted after their
+    /// predecessors. `None` if all jobs arrive as listed.
+    pub links: Option<Arc<[Link]>>,
 }
 
 impl<'i> Inputs<'i> {
@@ -175,6 +179,13 @@ impl<'i> Inputs<'i> {
     pub fn with_reserved(self, reserved: Vec<AdvanceReservation>) -> Inputs<'i> {
         Inputs { reserved, ..self }
     }
+
+    /// The same with links between jobs, by their places in the order of arrival; none by default.
+    /// There must be an end to the jobs.
+    #[must_use]
+    pub fn with_links(self, links: impl Into<Option<Arc<[Link]>>>) -> Inputs<'i> {
+        Inputs { links: links.into(), ..self }
+    }
 }
 
 /// Jobs in the order of arrival, on a machine whose nodes do not fail.
@@ -183,7 +194,8 @@ where
     J: IntoIterator<Item = Job, IntoIter: Send + 'i>,
 {
     fn from(jobs: J) -> Inputs<'i> {
-        Inputs { jobs: Box::new(jobs.into_iter()), failures: None, reserved: Vec::new() }
+        let jobs = Box::new(jobs.into_iter());
+        Inputs { jobs, failures: None, reserved: Vec::new(), links: None }
     }
 }
 
@@ -198,6 +210,8 @@ pub struct Outcome {
     pub waiting: u64,
     /// Jobs rejected, in the order of arrival.
     pub rejected: Vec<JobId>,
+    /// Links to jobs that were rejected: the jobs that follow them were submitted as listed.
+    pub unfollowed: u64,
     /// Measured time per attempt, clock overhead removed, in nanoseconds.
     pub allocation_ns: Option<f64>,
 }

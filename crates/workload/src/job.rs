@@ -8,6 +8,8 @@ use pavior_mesh::{JobId, Request};
 pub struct Job {
     /// Its number in the order of arrival, from 0.
     pub id: JobId,
+    /// Its index in its log or stream, from 0: the same as `id`, unless jobs follow others.
+    pub index: u64,
     /// The number in its log, for output, or its own number if there is no log.
     pub number: u64,
     /// The time of arrival, in ticks of the workload's [`TimeUnit`].

@@ -8,6 +8,7 @@
 //!
 //! No code in this crate opens files or prints, or knows strategies or schedulers.
 
+mod arrivals;
 mod ask;
 mod condition;
 mod failures;
@@ -21,6 +22,7 @@ mod synthetic;
 pub mod traces;
 mod values;
 
+pub use arrivals::Arrivals;
 pub use ask::{Ask, AskFault};
 pub use condition::{Condition, JobRule};
 pub use failures::{

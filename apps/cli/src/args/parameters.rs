@@ -90,7 +90,7 @@ pub(crate) struct OfReading;
 
 impl OfReading {
     /// Their names.
-    pub(crate) const NAMES: [&str; 4] = ["first", "filter", "status", "lenient"];
+    pub(crate) const NAMES: [&str; 5] = ["first", "filter", "status", "lenient", "dependencies"];
 }
 
 impl Choice for OfReading {

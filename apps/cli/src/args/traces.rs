@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use pavior_kernel::Time;
+use pavior_workload::TimeUnit;
 use pavior_workload::traces::batsim::Version;
 
 use super::{OfReading, OfStreams, ParameterArgs};
@@ -39,11 +41,34 @@ pub(crate) struct ConvertArgs {
     /// The seed of random shape rules
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
+    /// Writes fields 17 and 18 of an .swf by users' sessions: a job follows the last job of its
+    /// user that had ended by its submission, if at most so long before it (20m, 90s, 1h)
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) sessions: Option<Time>,
     /// The version of Batsim whose names are written
     #[arg(long, value_enum, default_value_t = Batsim::V4)]
     pub(crate) batsim: Batsim,
     #[command(flatten)]
     pub(crate) read: ParameterArgs<OfReading>,
+}
+
+/// Parses a time such as `20m`, `90s`, `1.5h` or, in seconds, `1200`.
+fn duration(text: &str) -> Result<Time, String> {
+    let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let seconds = match unit {
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        "d" => 86_400.0,
+        _ => f64::NAN,
+    };
+    let time = number.parse::<f64>().unwrap_or(f64::NAN) * seconds;
+    if (0.0..=1e9).contains(&time) {
+        Ok(TimeUnit::SECOND.time(time))
+    } else {
+        Err("no time: write 20m, 90s or 1h".to_string())
+    }
 }
 
 /// A version of Batsim.

@@ -7,6 +7,7 @@ use pavior_experiments::{
     SweepError,
 };
 use pavior_simulation::Histories;
+use pavior_workload::traces::Dependencies;
 
 use crate::args::{self, SimulateArgs};
 use crate::commands::{records, results};
@@ -41,6 +42,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     })?;
     bar.finish();
     note_skipped_lines(&folder);
+    note_rejected(&specification, &folder)?;
     let samples = samples.map_err(|error| match error {
         SweepError::Input(error) => Failure::of_input(error),
         other => Failure::usage(other.to_string()),
@@ -64,7 +66,47 @@ pub(crate) fn note_skipped_lines(folder: &Folder) {
                 "note: {skipped} of {lines} job lines skipped; `pavior trace inspect` says why"
             );
         }
+        if report.follows {
+            eprintln!("note: {}", of_dependencies(&Dependencies::of(&log.records)));
+        }
     }
+}
+
+/// Describes the jobs that follow others, and the predecessors that are not followed.
+fn of_dependencies(found: &Dependencies) -> String {
+    let Dependencies { links, jobs, missing, later, cycles, .. } = found;
+    if found.is_empty() {
+        return "no job of the log names a preceding job (fields 17, 18); `pavior trace convert \
+                --sessions 20m` writes them"
+            .to_string();
+    }
+    let mut text = format!("{jobs} jobs follow others; {} predecessors are followed", links.len());
+    if *missing > 0 {
+        text += &format!(", {missing} are filtered out, skipped or not in the log");
+    }
+    if *later > 0 {
+        text += &format!(", {later} are not before their job in the log");
+    }
+    if *cycles > 0 {
+        text += &format!(" ({cycles} {})", if *cycles == 1 { "cycle" } else { "cycles" });
+    }
+    text
+}
+
+/// Notes how many predecessors are rejected, where jobs follow others.
+fn note_rejected(specification: &Specification, folder: &Folder) -> Result<(), Failure> {
+    let mut most = 0;
+    for point in &specification.points {
+        let scenario = Scenario::new(point.settings(), false, folder, &Histories::default());
+        let unfollowed = scenario.map_err(Failure::of_input)?.unfollowed();
+        most = most.max(unfollowed.unwrap_or_default());
+    }
+    if most > 0 {
+        let is_one = specification.points.len() == 1;
+        let count = if is_one { most.to_string() } else { format!("up to {most}") };
+        eprintln!("note: {count} predecessors are rejected, as they can never fit: not followed");
+    }
+    Ok(())
 }
 
 /// The specification that settings make; a fault is underlined in what was typed.

@@ -7,6 +7,7 @@ mod allocate;
 mod answers;
 mod attacks;
 mod bench;
+mod dependencies;
 mod docs;
 mod doors;
 mod evalys;

@@ -53,6 +53,7 @@ impl Past {
             let created = unit.jobs().iter().map(|job| job.created()).max().unwrap_or(0);
             let job = Told {
                 id: JobId(0),
+                index: 0,
                 number: 0,
                 // Of a Job that was suspended, or placed several times, only the last run counts.
                 arrival: seconds(created.clamp(0, begin.max(0)) as u64),

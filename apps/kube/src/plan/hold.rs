@@ -182,6 +182,7 @@ impl<'a> State<'a> {
         let estimate = Time(holder.end.map_or(ENDLESS, |end| end.saturating_sub(start).max(1)));
         let job = Told {
             id: JobId(number),
+            index: number,
             number,
             arrival: Time(start),
             request: Request::nodes(nodes.len() as u32),

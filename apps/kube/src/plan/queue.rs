@@ -333,6 +333,7 @@ impl<'a> State<'a> {
         let arrival = Time(self.now + (waits.id.0 - self.first()));
         let submitted = self.dispatcher.submit(Told {
             id: waits.id,
+            index: waits.id.0,
             number: waits.id.0,
             arrival,
             request: waits.request,

@@ -443,12 +443,14 @@ class Trace:
         filter: str | None = None,
         status: str | None = None,
         lenient: bool = False,
+        dependencies: bool = False,
     ) -> Self:
         """A log of a file: `.swf`, `.sim` or `.json`, each also `.gz`.
 
         `first` reads so many job lines only; `filter` keeps jobs whose fields have these values, such as
         `partition=2,queue=1`; `status` keeps jobs with these values of field 11; `lenient` skips lines
-        that cannot be read, which otherwise raise `ValueError`."""
+        that cannot be read, which otherwise raise `ValueError`; `dependencies` keeps jobs that follow
+        another and have no submit time."""
     @overload
     def __new__(cls, source: ArrowTable) -> Self:
         """A log of any Arrow table with the columns `submit`, `run` and `nodes`, and optionally `job`,
@@ -545,6 +547,7 @@ def forecast(
     filter: str | None = None,
     status: str | None = None,
     lenient: bool = False,
+    dependencies: bool | None = None,
 ) -> Forecasts:
     """Tells each job of a log at its submission when it will start: as an interval, from the past alone.
 
@@ -573,6 +576,7 @@ def simulate(
     estimates: str = "log",
     kill: bool = False,
     lenient: bool = False,
+    dependencies: bool | None = None,
     sides: str = "uniform",
     service: str = "exponential",
     arrivals: str = "exponential",
@@ -722,6 +726,8 @@ def simulate(
             (bool; default False)
         lenient: skips and counts lines that cannot be read, instead of stopping
             (bool; default False)
+        dependencies: submits each job after the jobs that its log says it follows (fields 17, 18)
+            (bool; default None)
 
     Parameters: Failures
         mttf: the mean time to failure of a node, exponential

@@ -136,6 +136,8 @@ class Parameters(TypedDict, total=False):
             (bool; default False)
         lenient: skips and counts lines that cannot be read, instead of stopping
             (bool; default False)
+        dependencies: submits each job after the jobs that its log says it follows (fields 17, 18)
+            (bool; default None)
 
     Parameters: Failures
         mttf: the mean time to failure of a node, exponential
@@ -229,6 +231,7 @@ class Parameters(TypedDict, total=False):
     estimates: Several[str] | None
     kill: Several[bool] | None
     lenient: Several[bool] | None
+    dependencies: Several[bool] | None
     busy: Several[str] | None
     submeshes: Numbers[int] | None
     request: Several[str] | None

@@ -290,7 +290,7 @@ fn request(nodes: u32, shape: Option<Sides>) -> Request {
 
 fn job(id: u64, request: Request, arrival: Time, estimate: Time) -> Job {
     let service = Service::Run(estimate);
-    Job { id: JobId(id), number: id, arrival, request, service, estimate }
+    Job { id: JobId(id), index: id, number: id, arrival, request, service, estimate }
 }
 
 pub(crate) fn micros(ms: u64) -> Time {

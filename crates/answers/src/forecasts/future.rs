@@ -53,6 +53,7 @@ pub(crate) fn starts(
 fn arriving(arrival: &Arrival, number: u64, run: Time) -> Job {
     Job {
         id: JobId(number),
+        index: number,
         number,
         arrival: arrival.at,
         request: arrival.request,

@@ -26,7 +26,7 @@ pub use calibration::Record;
 pub use forecaster::{Effort, Forecast, ForecastError, Forecaster};
 pub use kind::Kind;
 pub use past::Past;
-pub use replay::{Judged, Rivals, learn, replay, taught};
+pub use replay::{Judged, Linked, Rivals, learn, replay, replay_linked, taught};
 pub use score::{Score, Third};
 pub use words::range;
 

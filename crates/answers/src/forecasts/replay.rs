@@ -7,7 +7,8 @@ use pavior_allocation::Machine;
 use pavior_kernel::{Agenda, Time};
 use pavior_mesh::JobId;
 use pavior_scheduling::{DispatchError, Dispatcher, Selection};
-use pavior_workload::{Job, Service};
+use pavior_workload::traces::Link;
+use pavior_workload::{Arrivals, Job, Service};
 use rustc_hash::FxHashMap;
 
 use super::forecaster::Plan;
@@ -61,10 +62,108 @@ pub fn replay(
     forecaster: &mut Forecaster,
     each: impl FnMut(Judged),
 ) -> Result<u64, ForecastError> {
+    replay_from(&mut jobs.peekable(), dispatcher, forecaster, each)
+}
+
+/// Jobs of which some are submitted after others have started or ended.
+pub struct Linked<'l, J> {
+    /// The jobs, in the order of their submit times in the log.
+    pub jobs: J,
+    /// The links between their places in `jobs`, sorted.
+    pub links: &'l [Link],
+    /// Returns true if no more jobs are to be submitted.
+    pub stops: &'l dyn Fn() -> bool,
+}
+
+/// Does the same as [`replay`] for linked jobs. Nothing is known of a job before it is submitted.
+///
+/// # Errors
+/// If scheduler or strategy fail.
+pub fn replay_linked(
+    linked: Linked<'_, impl Iterator<Item = (Job, Kind)>>,
+    mut dispatcher: Dispatcher,
+    forecaster: &mut Forecaster,
+    each: impl FnMut(Judged),
+) -> Result<u64, ForecastError> {
+    let mut jobs = LinkedJobs::new(linked, &mut dispatcher);
+    replay_from(&mut jobs, dispatcher, forecaster, each)
+}
+
+fn replay_from(
+    jobs: &mut impl Source,
+    dispatcher: Dispatcher,
+    forecaster: &mut Forecaster,
+    each: impl FnMut(Judged),
+) -> Result<u64, ForecastError> {
     let mut replay = Replay::new(dispatcher, forecaster, each);
-    let mut jobs = jobs.peekable();
-    while replay.step(&mut jobs, true)?.is_some() {}
+    while replay.step(jobs, true)?.is_some() {}
     Ok(replay.rejected)
+}
+
+/// A source of jobs in the order of submission.
+trait Source {
+    /// Returns the time of the next submission, as far as it is known now.
+    fn peek(&mut self) -> Option<Time>;
+    /// Takes the next job if it is submitted at this time.
+    fn next_at(&mut self, now: Time) -> Option<(Job, Kind)>;
+    /// Records that a job has started.
+    fn started(&mut self, _: &Job, _: Time) {}
+    /// Records that a job has ended.
+    fn ended(&mut self, _: &Job, _: Time) {}
+}
+
+impl<I: Iterator<Item = (Job, Kind)>> Source for Peekable<I> {
+    fn peek(&mut self) -> Option<Time> {
+        Peekable::peek(self).map(|(job, _)| job.arrival)
+    }
+
+    fn next_at(&mut self, now: Time) -> Option<(Job, Kind)> {
+        self.next_if(|(job, _)| job.arrival == now)
+    }
+}
+
+/// The submissions of linked jobs, and the kinds of all of them.
+struct LinkedJobs<'l> {
+    arrivals: Arrivals<'static>,
+    kinds: Vec<Kind>,
+    stops: &'l dyn Fn() -> bool,
+}
+
+impl<'l> LinkedJobs<'l> {
+    fn new(
+        linked: Linked<'l, impl Iterator<Item = (Job, Kind)>>,
+        dispatcher: &mut Dispatcher,
+    ) -> LinkedJobs<'l> {
+        let Linked { jobs, links, stops } = linked;
+        let mut kinds = Vec::new();
+        let jobs = jobs.map(|(job, kind)| {
+            kinds.push(kind);
+            job
+        });
+        let fits = |job: &Job| dispatcher.could_ever_fit(&job.request).is_ok();
+        let (arrivals, _) = Arrivals::with_feedback(jobs, links, fits);
+        LinkedJobs { arrivals, kinds, stops }
+    }
+}
+
+impl Source for LinkedJobs<'_> {
+    fn peek(&mut self) -> Option<Time> {
+        self.arrivals.peek().map(|job| job.arrival).filter(|_| !(self.stops)())
+    }
+
+    fn next_at(&mut self, now: Time) -> Option<(Job, Kind)> {
+        let job = self.arrivals.next_at(now)?;
+        let kind = self.kinds[job.index as usize];
+        Some((job, kind))
+    }
+
+    fn started(&mut self, job: &Job, now: Time) {
+        self.arrivals.started(job.index, now);
+    }
+
+    fn ended(&mut self, job: &Job, now: Time) {
+        self.arrivals.ended(job.index, now);
+    }
 }
 
 /// Has a forecaster learn from jobs of the past, which arrive and run as in [`replay`]. Those
@@ -85,7 +184,7 @@ pub fn learn(
     let mut replay = Replay::new(dispatcher, forecaster, drop);
     let (mut jobs, mut last) = (jobs.peekable(), Time::ZERO);
     loop {
-        last = jobs.peek().map_or(last, |(job, _)| job.arrival);
+        last = Source::peek(&mut jobs).unwrap_or(last);
         let tells = replay.arrived >= quiet;
         if replay.step(&mut jobs, tells)?.is_none() {
             break;
@@ -150,29 +249,26 @@ impl<'f, E: FnMut(Judged)> Replay<'f, E> {
 
     /// What happens in the next instant in which something does; returns it. If `tells`, jobs that
     /// arrive and do not start are told when they will.
-    fn step(
-        &mut self,
-        jobs: &mut Peekable<impl Iterator<Item = (Job, Kind)>>,
-        tells: bool,
-    ) -> Result<Option<Time>, ForecastError> {
-        let arrival = jobs.peek().map(|(job, _)| job.arrival);
+    fn step(&mut self, jobs: &mut impl Source, tells: bool) -> Result<Option<Time>, ForecastError> {
+        let arrival = jobs.peek();
         let next = [self.agenda.next_time(), arrival].into_iter().flatten().min();
         let Some(now) = next else { return Ok(None) };
-        self.end(now);
+        self.end(jobs, now);
         let mut told = Vec::new();
-        while let Some((job, kind)) = jobs.next_if(|(job, _)| job.arrival == now) {
+        while let Some((job, kind)) = jobs.next_at(now) {
             told.extend(self.submit(job, kind)?.filter(|_| tells));
         }
-        self.start(now)?;
+        self.start(jobs, now)?;
         self.promise(now, told)?;
         Ok(Some(now))
     }
 
-    fn end(&mut self, now: Time) {
+    fn end(&mut self, jobs: &mut impl Source, now: Time) {
         while self.agenda.next_time() == Some(now) {
             let gone = self.agenda.pop().and_then(|(_, id)| self.dispatcher.end(id));
             if let Some((gone, _)) = gone {
                 self.forecaster.ended(gone.job.id, now.since(gone.start));
+                jobs.ended(&gone.job, now);
             }
         }
     }
@@ -190,9 +286,10 @@ impl<'f, E: FnMut(Judged)> Replay<'f, E> {
         Ok(Some(id))
     }
 
-    fn start(&mut self, now: Time) -> Result<(), ForecastError> {
+    fn start(&mut self, jobs: &mut impl Source, now: Time) -> Result<(), ForecastError> {
         while let Some(started) = self.dispatcher.start_next(now, &mut ())? {
             let job = started.job;
+            jobs.started(job, now);
             let Service::Run(run) = job.service else { continue };
             self.agenda.schedule(now.saturating_add(run), 0, job.id);
             let Some(Open { kind, said }) = self.open.remove(&job.id) else { continue };

@@ -29,6 +29,7 @@ fn job(id: u64, arrival: u64, sides: [u16; 3], run: u64, estimate: Option<u64>) 
     let run = Time(run * SECOND);
     let job = Job {
         id: JobId(id),
+        index: id,
         number: id,
         arrival: Time(arrival * SECOND),
         request,

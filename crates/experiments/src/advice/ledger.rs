@@ -28,11 +28,12 @@ struct Pieces {
 
 /// An observer that cuts a run at the arrivals of the jobs at the borders of pieces.
 ///
-/// All runs of the same jobs are cut at the same instants. Averages end at the last arrival.
+/// All runs of the same jobs are cut at the same instants, unless jobs follow others: then they are
+/// cut after the same numbers of arrivals. Averages end at the last arrival.
 pub(super) struct Ledger {
     time: TimeUnit,
     jobs: u64,
-    /// The wait of each job, in the order of arrival; `None` if it did not depart.
+    /// The wait of each job, by its index in the log; `None` if it did not depart.
     pub(super) waits: Vec<Option<f64>>,
     pieces: Vec<Pieces>,
     /// The number of finished pieces.
@@ -134,15 +135,15 @@ impl Observer for Ledger {
                     self.close(now);
                 }
                 self.averages().for_each(|pieces| pieces.metric.see(now, fact));
-                return self.add(now, fact, job.id.0, Whole::Mean);
+                return self.add(now, fact, job.index, Whole::Mean);
             }
             Fact::Departed { job, start, .. } => {
-                if let Some(wait) = self.waits.get_mut(job.id.0 as usize) {
+                if let Some(wait) = self.waits.get_mut(job.index as usize) {
                     *wait = Some(self.time.units(start.since(job.arrival)));
                 }
-                self.add(now, fact, job.id.0, Whole::Sum);
+                self.add(now, fact, job.index, Whole::Sum);
             }
-            Fact::Interrupted { job, .. } => self.add(now, fact, job.id.0, Whole::Sum),
+            Fact::Interrupted { job, .. } => self.add(now, fact, job.index, Whole::Sum),
             _ => {}
         }
         self.tell(now, fact);

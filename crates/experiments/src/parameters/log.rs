@@ -89,6 +89,14 @@ pub(super) const KILL: Parameter = Parameter {
     ..LOG
 };
 
+pub(super) const DEPENDENCIES: Parameter = Parameter {
+    name: "dependencies",
+    meaning: "submits each job after the jobs that its log says it follows (fields 17, 18)",
+    kind: ValueType::Switch,
+    read: |text, _| switch(text, |given| &mut given.dependencies),
+    ..LOG
+};
+
 pub(super) const LENIENT: Parameter = Parameter {
     name: "lenient",
     meaning: "skips and counts lines that cannot be read, instead of stopping",

@@ -229,6 +229,7 @@ pub static ALL: &[Parameter] = &[
     log::ESTIMATES,
     log::KILL,
     log::LENIENT,
+    log::DEPENDENCIES,
     snapshot::BUSY,
     snapshot::SUBMESHES,
     snapshot::REQUEST,

@@ -10,7 +10,7 @@ use pavior_simulation::{
     Bounds, ChannelRecorder, Ending, Failing, Histories, Inputs, Migration, Observer, Recorder,
     Restart, RunError, Setup, Simulation, Spares, Stop,
 };
-use pavior_workload::traces::{Replay, Tags, Trace, TraceJobs};
+use pavior_workload::traces::{Dependencies, Link, Replay, Tags, Trace, TraceJobs};
 use pavior_workload::{
     FailureClasses, FailureEvent, Failures, FreedomRule, Job, ReservedNodes, Selection, Service,
     ShapeRule, Shaper, Synthetic, SyntheticJobs, TimeUnit,
@@ -32,6 +32,8 @@ pub(super) struct Jobs {
     migration: Option<MigrationSettings>,
     failures: Option<FailureEvents>,
     reserved: Vec<AdvanceReservation>,
+    /// The links between jobs that are submitted after others.
+    links: Option<Arc<[Link]>>,
     restart: Restart,
     spares: Spares,
     bounds: Bounds,
@@ -92,6 +94,11 @@ impl Jobs {
             .with_ending(ending)
             .with_timing(timing)
             .with_slice(jobs.slice);
+        let follows = jobs.log().is_some_and(|log| log.request.options.dependencies);
+        let links = match &workload {
+            Workload::Replayed { trace, .. } if follows => Some(links(trace, time)),
+            _ => None,
+        };
         let failures = jobs.failures.as_ref();
         let source = failures.map(|failures| FailureEvents::new(&failures.source, files));
         Ok(Jobs {
@@ -103,6 +110,7 @@ impl Jobs {
             migration: jobs.migration.clone(),
             failures: source.transpose()?,
             reserved: reserved(jobs, files)?,
+            links,
             restart: failures.map_or(Restart::Scratch, |failures| failures.restart),
             spares: failures.map(|failures| failures.spares).unwrap_or_default(),
             bounds: jobs.bounds(begin),
@@ -123,9 +131,9 @@ impl Jobs {
             };
             let seed = self.setup.seed;
             let may_move = move |job: &Job| {
-                let tags = trace.as_ref().map(|trace| &trace.records[job.id.0 as usize].tags);
+                let tags = trace.as_ref().map(|trace| &trace.records[job.index as usize].tags);
                 // Each job has its own stream, so that the order of starts does not matter.
-                let mut draw = Stream::new(seed, replication, &format!("movable-{}", job.id.0));
+                let mut draw = Stream::new(seed, replication, &format!("movable-{}", job.index));
                 movable.as_ref().is_none_or(|rule| {
                     rule.holds(job.request.nodes, tags.unwrap_or(&Tags::UNKNOWN), &mut draw)
                 })
@@ -144,7 +152,8 @@ impl Jobs {
         stop: &Stop,
     ) -> Result<Sample, RunError> {
         let (jobs, failures) = (self.jobs(replication), self.failures(replication));
-        let inputs = Inputs { jobs, failures, reserved: self.reserved.clone() };
+        let (reserved, links) = (self.reserved.clone(), self.links.clone());
+        let inputs = Inputs { jobs, failures, reserved, links };
         let mut run = self
             .setup(replication)
             .simulation(inputs)
@@ -201,11 +210,18 @@ impl Jobs {
         let jobs: Vec<Job> = self.jobs(replication).take(most).collect();
         let inputs = Inputs::from(jobs)
             .with_failures(self.failures(replication))
-            .with_reserved(self.reserved.clone());
+            .with_reserved(self.reserved.clone())
+            .with_links(self.links.clone());
         Ok(Simulation::new(&setup, inputs, &mut [])?.within(self.bounds))
     }
 
+    /// Returns the links between the jobs, if some are submitted after others.
+    pub(super) fn links(&self) -> Option<&[Link]> {
+        self.links.as_deref()
+    }
+
     /// Returns the jobs of a replication in the order of arrival; the same for the same argument.
+    /// Jobs that follow others have the submit times of the log.
     pub(super) fn jobs(&self, replication: u64) -> Box<dyn Iterator<Item = Job> + Send + '_> {
         let Setup { grid, seed, .. } = &self.setup;
         let jobs: Box<dyn Iterator<Item = Job> + Send + '_> = match &self.workload {
@@ -228,7 +244,7 @@ impl Jobs {
         Box::new(jobs.map(move |mut job| {
             let tags = match &self.workload {
                 Workload::Drawn(_) => &Tags::UNKNOWN,
-                Workload::Replayed { trace, .. } => &trace.records[job.id.0 as usize].tags,
+                Workload::Replayed { trace, .. } => &trace.records[job.index as usize].tags,
             };
             let own = job.request.freedom;
             job.request.freedom = rule.of(job.request.nodes, tags, &mut draw).or(own);
@@ -266,6 +282,12 @@ fn reserved(
     };
     let all = files.reservations(request)?;
     Ok((0..).zip(all.iter()).map(one).collect::<Result<_, _>>()?)
+}
+
+/// Returns the links between the jobs of a log, with think times in ticks of a unit.
+fn links(trace: &Trace, unit: TimeUnit) -> Arc<[Link]> {
+    let links = Dependencies::of(&trace.records).links.into_iter();
+    links.map(|link| Link { think: ticks(unit, link.think), ..link }).collect()
 }
 
 /// Converts a time of a log to the ticks of a unit that may differ from microseconds.

@@ -6,6 +6,7 @@ use pavior_network::ChannelLoad;
 use pavior_simulation::metrics::{Context, MetricSpec};
 use pavior_simulation::{Histories, JobRecord, Observer, RunError, Simulation, Stop};
 use pavior_workload::Job;
+use pavior_workload::traces::Link;
 
 use crate::settings::Asked;
 use crate::snapshot::Snapshot;
@@ -55,6 +56,28 @@ impl Scenario {
         match &self.0 {
             Kind::Jobs(jobs) => jobs.jobs(replication),
             Kind::Snapshot(_) => Box::new(std::iter::empty()),
+        }
+    }
+
+    /// Returns the links between jobs of a log, by their indices, if some are submitted after
+    /// others have ended.
+    pub fn links(&self) -> Option<&[Link]> {
+        match &self.0 {
+            Kind::Jobs(jobs) => jobs.links(),
+            Kind::Snapshot(_) => None,
+        }
+    }
+
+    /// Returns the number of links to jobs that its runs reject, as their boxes can never fit.
+    ///
+    /// # Errors
+    /// If strategy, machine and network do not go together.
+    pub fn unfollowed(&self) -> Result<u64, RunError> {
+        match &self.0 {
+            Kind::Jobs(jobs) if jobs.links().is_some() => {
+                Ok(jobs.stepped(0, usize::MAX)?.unfollowed())
+            }
+            _ => Ok(0),
         }
     }
 

@@ -213,7 +213,12 @@ impl LogSettings {
         let filter = given.filter.clone().unwrap_or_default();
         let filter = filter.and(&given.status.clone().unwrap_or_default());
         let lenient = needed(given.lenient, "lenient")?;
-        let options = ReadOptions { lenient, first: given.first, filter };
+        let options = ReadOptions {
+            lenient,
+            first: given.first,
+            filter,
+            dependencies: given.dependencies.unwrap_or_default(),
+        };
         Ok(LogSettings {
             request: LogRequest::new(path, options),
             rule: needed(given.shape_rule.clone(), "shape-rule")?,

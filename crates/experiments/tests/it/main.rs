@@ -2,6 +2,7 @@
 
 mod advice;
 mod catalogue;
+mod dependencies;
 mod directory;
 mod fingerprint;
 mod forecasts;

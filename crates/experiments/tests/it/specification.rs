@@ -32,7 +32,7 @@ fn every_parameter_can_be_given() {
             "filter" => "'queue=1,queue=2'",
             "status" => "'1,5'",
             "shape-rule" => "['compact', 'exact']",
-            "kill" | "lenient" => "[true, false]",
+            "kill" | "lenient" | "dependencies" => "[true, false]",
             "sides" => "['uniform', 'exponential']",
             "service" => "['exponential:2', 'constant:1']",
             "arrivals" => "'exponential'",

@@ -43,8 +43,8 @@ use crate::{Calendar, Prediction, Queue, Reach, Running, RunningJob, Scheduler};
 /// let mut dispatcher = Dispatcher::new(Machine::new("mesh:4x4".parse()?, "tff")?, scheduler);
 /// for (number, sides) in [(1, [4, 3, 1]), (2, [4, 4, 1]), (3, [2, 1, 1])] {
 ///     dispatcher.submit(Job {
-///         id: JobId(number), number, arrival: Time(0), request: Request::shape(sides),
-///         service: Service::Run(Time(60)), estimate: Time(60),
+///         id: JobId(number), index: number, number, arrival: Time(0),
+///         request: Request::shape(sides), service: Service::Run(Time(60)), estimate: Time(60),
 ///     })?;
 /// }
 /// let mut started = Vec::new();
@@ -90,7 +90,7 @@ impl Dispatcher {
         for (id, placement) in machine.held() {
             let (request, estimate) = (Request::nodes(placement.nodes()), Time::MAX);
             let (arrival, service) = (Time::ZERO, Service::Run(estimate));
-            let job = Job { id, number: id.0, arrival, request, service, estimate };
+            let job = Job { id, index: id.0, number: id.0, arrival, request, service, estimate };
             running.start(job, Time::ZERO);
         }
         Dispatcher::with(machine, scheduler, running)

@@ -14,6 +14,7 @@ use pavior_workload::{Job, Service};
 pub(crate) fn job(id: u64, arrival: u64, request: Request, run: u64, estimate: u64) -> Job {
     Job {
         id: JobId(id),
+        index: id,
         number: id,
         arrival: Time(arrival),
         request,

@@ -93,6 +93,7 @@ impl Simulation<'_, '_, '_> {
             Err(refusal) => {
                 self.observers.tell(&Fact::Rejected(&job, refusal));
                 self.rejected.push(job.id);
+                self.jobs.ended(job.index, self.now);
             }
         }
         Ok(())
@@ -100,7 +101,7 @@ impl Simulation<'_, '_, '_> {
 
     /// Checks that a job can ever start, when the machine is empty and healthy, and its spares are
     /// out of use.
-    fn could_ever_fit(&mut self, job: &Job) -> Result<(), Refusal> {
+    pub(super) fn could_ever_fit(&mut self, job: &Job) -> Result<(), Refusal> {
         self.dispatcher.could_ever_fit(&job.request)?;
         let faults = self.faults.as_mut();
         if faults.is_none_or(|faults| faults.leaves_room_for(&job.request)) {
@@ -121,5 +122,6 @@ impl Simulation<'_, '_, '_> {
         let free = self.dispatcher.machine().free();
         let placement = &placement;
         self.observers.tell(&Fact::Departed { job: &job, start, placement, free });
+        self.jobs.ended(job.index, self.now);
     }
 }

@@ -6,13 +6,11 @@ mod slice;
 mod start;
 mod view;
 
-use std::iter::Peekable;
-
 use pavior_allocation::Machine;
 use pavior_kernel::{Agenda, Stream, Time};
 use pavior_mesh::JobId;
 use pavior_scheduling::{Dispatcher, Start};
-use pavior_workload::Job;
+use pavior_workload::{Arrivals, Job};
 use rustc_hash::FxHashMap;
 
 use crate::bounds::Watch;
@@ -62,7 +60,7 @@ pub fn run(
 /// use pavior_workload::{Job, Service};
 ///
 /// let job = |number: u64| Job {
-///     id: JobId(number), number, arrival: Time(number), request: Request::nodes(4),
+///     id: JobId(number), index: number, number, arrival: Time(number), request: Request::nodes(4),
 ///     service: Service::Run(Time(10)), estimate: Time(10),
 /// };
 /// let setup = Setup::new("mesh:2x2".parse()?, "mbs", "fcfs")?;
@@ -85,7 +83,9 @@ pub struct Simulation<'a, 'o, 'i> {
     dispatcher: Dispatcher,
     slice: SliceWatch,
     agenda: Agenda<Departure>,
-    jobs: Peekable<Box<dyn Iterator<Item = Job> + Send + 'i>>,
+    jobs: Arrivals<'i>,
+    /// Links to jobs that are rejected.
+    unfollowed: u64,
     faults: Option<Faults>,
     traffic: Option<Traffic>,
     mover: Option<Mover>,
@@ -142,7 +142,8 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
             dispatcher,
             slice: SliceWatch::new(setup.slice),
             agenda: Agenda::new(),
-            jobs: inputs.jobs.peekable(),
+            jobs: Arrivals::listed(Box::new(std::iter::empty())),
+            unfollowed: 0,
             faults: faults.transpose()?,
             traffic: traffic.transpose()?,
             mover: setup.migration.as_ref().map(Mover::new),
@@ -155,6 +156,14 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
             broken: 0,
             rejected: Vec::new(),
         };
+        match inputs.links {
+            None => simulation.jobs = Arrivals::listed(inputs.jobs),
+            Some(links) => {
+                let fits = |job: &Job| simulation.could_ever_fit(job).is_ok();
+                let (jobs, unfollowed) = Arrivals::with_feedback(inputs.jobs, &links, fits);
+                (simulation.jobs, simulation.unfollowed) = (jobs, unfollowed);
+            }
+        }
         simulation.count_anew();
         simulation.watch_slice();
         Ok(simulation)
@@ -221,7 +230,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
                 return Ok(false);
             }
             self.fail_and_repair()?;
-            while let Some(job) = self.jobs.next_if(|job| job.arrival == now) {
+            while let Some(job) = self.jobs.next_at(now) {
                 self.arrive(job)?;
             }
             self.open = true;

@@ -27,6 +27,7 @@ impl Simulation<'_, '_, '_> {
         let end = Watch::end(self.now, decision.job(), length)?;
         let Started { job, placement, free } = decision.start()?;
         self.observers.tell(&Fact::Started { job, placement, free });
+        self.jobs.started(job.index, self.now);
         self.starts += 1;
         let sends =
             self.traffic.as_mut().is_some_and(|traffic| traffic.start(self.now, job, placement));

@@ -34,6 +34,12 @@ impl Simulation<'_, '_, '_> {
         !self.running().is_empty() || self.jobs.peek().is_some()
     }
 
+    /// Returns the number of links to jobs that will be rejected: the jobs that follow them are
+    /// submitted as listed.
+    pub fn unfollowed(&self) -> u64 {
+        self.unfollowed
+    }
+
     /// Returns the number of jobs that have departed.
     pub fn completed(&self) -> u64 {
         self.completed
@@ -66,6 +72,7 @@ impl Simulation<'_, '_, '_> {
             arrived: self.arrived,
             waiting: self.queue().len() as u64,
             rejected: self.rejected,
+            unfollowed: self.unfollowed,
             allocation_ns: self.observers.attempt_ns(),
         }
     }

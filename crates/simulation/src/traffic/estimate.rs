@@ -366,6 +366,7 @@ mod tests {
             pass(&mut estimate, Some(now));
             let job = Job {
                 id: JobId(id as u64),
+                index: id as u64,
                 number: id as u64,
                 arrival: now,
                 request: Request::shape([2, 2, 1]),

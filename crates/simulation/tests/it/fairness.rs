@@ -13,6 +13,7 @@ const MACHINE: &str = "mesh:64";
 fn job(id: u64, arrival: u64, nodes: u16, run: u64, estimate: u64) -> Job {
     Job {
         id: JobId(id),
+        index: id,
         number: id,
         arrival: Time(arrival),
         request: Request::shape([nodes, 1, 1]),

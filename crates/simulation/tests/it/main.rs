@@ -2,6 +2,7 @@
 
 mod builder;
 mod communication;
+mod dependencies;
 mod endless;
 mod failures;
 mod fairness;
@@ -22,6 +23,7 @@ use pavior_workload::{Job, Service};
 fn job(id: u64, arrival: u64, shape: [u16; 3], run: u64) -> Job {
     Job {
         id: JobId(id),
+        index: id,
         number: id,
         arrival: Time(arrival),
         request: Request::shape(shape),

@@ -13,6 +13,7 @@ const GRID: &str = "mesh:4x2";
 fn job(number: u64, arrival: u64, sides: [u16; 3], run: u64) -> Job {
     Job {
         id: JobId(number),
+        index: number,
         number,
         arrival: Time(arrival),
         request: Request::shape(sides),

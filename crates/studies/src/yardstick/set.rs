@@ -47,6 +47,10 @@ struct Entry {
     sum: String,
 }
 
+/// The reason why jobs that follow others are refused.
+const FIXED: &str = "bounds and certificates hold for jobs with fixed submit times, not for jobs \
+                     that are submitted after others have ended (dependencies)";
+
 /// A scenario with its jobs.
 pub struct Instance {
     /// The name.
@@ -110,6 +114,9 @@ impl Entry {
         let settings = drawn.points[0].settings();
         let scenario = Scenario::new(settings, false, files, &Histories::default());
         let scenario = scenario.map_err(|error| self.fault(&error))?;
+        if scenario.links().is_some() {
+            return Err(self.fault(&FIXED));
+        }
         // Synthetic times are in hours.
         let seconds = if self.settings.contains_key("trace") { 1 } else { 3600 };
         let jobs = scenario.jobs(0).take(self.jobs).enumerate();
@@ -160,6 +167,9 @@ impl Instance {
         records: &[Record],
         failures: Vec<Setting>,
     ) -> Result<Instance, String> {
+        if records.iter().any(|record| record.dependency.is_some()) {
+            return Err(FIXED.to_string());
+        }
         let (mut workload, nodes) = (Vec::new(), u64::from(machine.nodes()));
         batsim::write(&mut workload, records, nodes, batsim::Version::V4)
             .map_err(|error| error.to_string())?;

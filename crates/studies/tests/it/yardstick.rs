@@ -3,7 +3,7 @@
 use pavior::experiments::{Catalogue, NoProgress};
 use pavior::strategies::Stream;
 use pavior::workload::TimeUnit;
-use pavior::workload::traces::{Record, Tags};
+use pavior::workload::traces::{ReadOptions, Record, Tags, swf};
 use pavior::{Grid, Time};
 use pavior_studies::yardstick::bounds::{
     Arrivals, Last, Prices, Task, ascend, look_ahead, makespan,
@@ -59,6 +59,8 @@ fn small(machine: &str, seed: u64) -> (Instance, Vec<[u16; 3]>) {
                 shape: Some(sides),
                 freedom: None,
                 tags: Tags::UNKNOWN,
+                wait: None,
+                dependency: None,
             }
         })
         .collect();
@@ -164,4 +166,15 @@ fn jobs_that_need_all_nodes_have_nearly_their_optimum() {
     let nothing = Prices { start: 0, width: 10, prices: vec![0; 15] };
     assert_eq!(nothing.bound(&tasks, 16).0, 150);
     assert_eq!(makespan(&tasks, 16).unwrap(), (150, Last::From(0)));
+}
+
+#[test]
+fn jobs_without_fixed_submit_times_have_no_bounds() {
+    let log =
+        "1 0 -1 9 4 -1 -1 4 -1 -1 1 1 1 1 1 1 -1 -1\n2 0 -1 9 4 -1 -1 4 -1 -1 1 1 1 1 1 1 1 6\n";
+    let trace = swf::read(log.as_bytes(), &ReadOptions::default()).unwrap();
+    let grid = "mesh:4x4".parse().unwrap();
+    let refused = Instance::new("small", grid, &trace.records, Vec::new()).map(drop);
+    assert!(refused.unwrap_err().contains("fixed submit times"));
+    assert!(Instance::new("small", grid, &trace.records[..1], Vec::new()).is_ok());
 }

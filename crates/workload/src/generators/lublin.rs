@@ -338,6 +338,8 @@ impl Iterator for LublinJobs {
             shape: None,
             freedom: None,
             tags: Tags { status: 1, queue, ..Tags::UNKNOWN },
+            wait: None,
+            dependency: None,
         })
     }
 }

@@ -158,6 +158,7 @@ impl Iterator for SyntheticJobs {
         self.next += 1;
         Some(Job {
             id: JobId(number),
+            index: number,
             number,
             arrival,
             request: Request::shape(self.sides.sides(&mut self.draws.sides)),

@@ -200,6 +200,8 @@ fn job(
         shape,
         freedom,
         tags: Tags::UNKNOWN,
+        wait: -1.0,
+        after: Vec::new(),
     })
 }
 

@@ -4,6 +4,7 @@
 //! All formats share the rules in `record.rs`, so that a log means the same in each.
 
 pub mod batsim;
+mod dependencies;
 mod error;
 mod estimates;
 mod filter;
@@ -20,6 +21,7 @@ mod text;
 use pavior_kernel::Time;
 pub(crate) use text::Lines;
 
+pub use dependencies::{Dependencies, Dependency, Event, Link, Predecessor, link_sessions};
 pub use error::{LineError, ReadError};
 pub use estimates::Estimates;
 pub use filter::Filter;

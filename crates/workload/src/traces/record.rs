@@ -2,8 +2,9 @@
 
 use pavior_kernel::Time;
 use pavior_mesh::{Freedom, Sides};
+use rustc_hash::FxHashMap;
 
-use super::{Filter, Header, LineError, ReadError, Report, Skip};
+use super::{Dependency, Filter, Header, LineError, Predecessor, ReadError, Report, Skip};
 use crate::{Job, Service, TimeUnit};
 
 /// A job of a log that can be replayed. Times are in ticks of [`TimeUnit::SECOND`], as in the log.
@@ -27,6 +28,10 @@ pub struct Record {
     pub freedom: Option<Freedom>,
     /// Its user, group, queue and so on.
     pub tags: Tags,
+    /// The time that it waited in the log, if known.
+    pub wait: Option<Time>,
+    /// The jobs that it follows, if the log names any.
+    pub dependency: Option<Box<Dependency>>,
 }
 
 /// The numbers by which a log classifies its jobs. -1 is unknown.
@@ -67,6 +72,8 @@ impl Record {
             shape: job.request.shape,
             freedom: job.request.freedom,
             tags: Tags::UNKNOWN,
+            wait: None,
+            dependency: None,
         })
     }
 }
@@ -91,6 +98,8 @@ pub struct ReadOptions {
     pub first: Option<u64>,
     /// The jobs to keep.
     pub filter: Filter,
+    /// True to keep jobs that follow a kept job and have no submit time of their own.
+    pub dependencies: bool,
 }
 
 /// The longest time in a log, in seconds: far longer than any, and safe in 64 bits of ticks.
@@ -107,6 +116,9 @@ pub(crate) struct Draft {
     pub(crate) shape: Option<Sides>,
     pub(crate) freedom: Option<Freedom>,
     pub(crate) tags: Tags,
+    pub(crate) wait: f64,
+    /// The jobs that it follows.
+    pub(crate) after: Vec<Predecessor>,
 }
 
 /// A collector that applies the rules that all formats share, and counts.
@@ -115,11 +127,19 @@ pub(crate) struct Collector<'o> {
     records: Vec<Record>,
     report: Report,
     first_fault: Option<LineError>,
+    /// The submit times of the jobs kept so far, by number, if jobs may follow others.
+    submits: FxHashMap<u64, Time>,
 }
 
 impl<'o> Collector<'o> {
     pub(crate) fn new(options: &'o ReadOptions) -> Collector<'o> {
-        Collector { options, records: Vec::new(), report: Report::default(), first_fault: None }
+        Collector {
+            options,
+            records: Vec::new(),
+            report: Report::default(),
+            first_fault: None,
+            submits: FxHashMap::default(),
+        }
     }
 
     /// Returns true if another job line is wanted.
@@ -158,7 +178,14 @@ impl<'o> Collector<'o> {
             report.filtered += 1;
             return;
         }
-        let skip = if draft.submit < 0.0 {
+        let has_submit = draft.submit >= 0.0;
+        let predecessors = draft.after.iter().filter_map(|job| self.submits.get(&job.number));
+        let submit = if has_submit {
+            Some(TimeUnit::SECOND.time(draft.submit))
+        } else {
+            predecessors.max().copied()
+        };
+        let skip = if submit.is_none() {
             Some(Skip::NegativeSubmit)
         } else if draft.nodes <= 0.0 {
             Some(Skip::NoSize)
@@ -171,10 +198,11 @@ impl<'o> Collector<'o> {
             report.skip(reason, draft.line);
             return;
         }
+        let follows = Dependency { after: draft.after.clone(), has_submit };
         let record = Record {
             number: if draft.number >= 0.0 { draft.number as u64 } else { ordinal },
             line: draft.line,
-            submit: TimeUnit::SECOND.time(draft.submit),
+            submit: submit.unwrap_or_default(),
             run: TimeUnit::SECOND.time(draft.run),
             estimate: (draft.estimate > 0.0).then(|| TimeUnit::SECOND.time(draft.estimate)),
             // Larger numbers than a count can hold are cut, since no machine has as many nodes.
@@ -182,7 +210,12 @@ impl<'o> Collector<'o> {
             shape: draft.shape,
             freedom: draft.freedom,
             tags: draft.tags,
+            wait: (draft.wait >= 0.0).then(|| TimeUnit::SECOND.time(draft.wait)),
+            dependency: (!draft.after.is_empty()).then(|| Box::new(follows)),
         };
+        if self.options.dependencies {
+            self.submits.insert(record.number, record.submit);
+        }
         report.kept += 1;
         report.notice(&record, self.records.last());
         self.records.push(record);
@@ -198,7 +231,7 @@ impl<'o> Collector<'o> {
         if let Some(first) = self.first_fault.filter(|_| malformed == count) {
             return Err(ReadError::AllMalformed { count, first: Box::new(first) });
         }
-        self.report.lines = lines;
+        (self.report.lines, self.report.follows) = (lines, self.options.dependencies);
         self.records.sort_by_key(|record| record.submit);
         Ok(Trace { header, records: self.records, report: self.report })
     }

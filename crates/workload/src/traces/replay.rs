@@ -85,6 +85,7 @@ impl Iterator for TraceJobs<'_> {
         let Selection { entry, options } = &self.replay.estimates;
         Some(Job {
             id,
+            index: id.0,
             number: record.number,
             arrival: self.arrival(record),
             request: request.with_freedom(record.freedom),

@@ -68,6 +68,9 @@ pub struct Report {
     pub kept: u64,
     /// The number of jobs that the filter removed.
     pub filtered: u64,
+    /// True if jobs that follow others were kept without a submit time of their own
+    /// ([`ReadOptions::dependencies`](super::ReadOptions)).
+    pub follows: bool,
     /// Jobs with a run time of zero, which depart at once.
     pub zero_length: LineCount,
     /// Jobs submitted before the one kept before them. They are sorted.
@@ -92,7 +95,8 @@ impl Report {
         if record.run.0 == 0 {
             self.zero_length.add(record.line);
         }
-        if before.is_some_and(|before| record.submit < before.submit) {
+        let has_submit = record.dependency.as_ref().is_none_or(|follows| follows.has_submit);
+        if has_submit && before.is_some_and(|before| record.submit < before.submit) {
             self.submits_back.add(record.line);
         }
         if record.estimate.is_some_and(|estimate| record.run > estimate) {

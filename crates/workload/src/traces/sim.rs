@@ -105,6 +105,8 @@ impl Line<'_> {
             shape,
             freedom: None,
             tags: Tags::UNKNOWN,
+            wait: -1.0,
+            after: Vec::new(),
         })
     }
 

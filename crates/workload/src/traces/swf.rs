@@ -4,13 +4,15 @@
 //! below. -1 means "unknown" in all of them.
 //!
 //! ```text
-//!   1 number   2 submit   4 run time   5 processors allocated   8 requested   9 time requested
-//!   11 status  12 user    13 group     14 application           15 queue      16 partition
+//!   1 number   2 submit   3 wait       4 run time   5 processors allocated   8 requested
+//!   9 time requested      11 status    12 user      13 group                 14 application
+//!   15 queue   16 partition            17 preceding job                      18 think time
 //! ```
 //!
 //! The size is field 5 if above 0, otherwise field 8 if above 0. A line without a size is skipped,
 //! and so is a line with a negative submit or run time. The estimate is field 9 if above 0. Lines
-//! that begin with `;` are comments, also in the middle of a log.
+//! that begin with `;` are comments, also in the middle of a log. If field 17 is 0 or more, the job
+//! follows the job of that number, after the think time of field 18 (negative is unknown).
 //!
 //! Source: Chapin, Cirne, Feitelson, Jones, Leutenegger, Schwiegelshohn, Smith & Talby (1999).
 //! Departure: decimals are read in every field (real logs have them in field 6), and times keep
@@ -24,7 +26,8 @@ use pavior_kernel::Time;
 use super::error::quoted;
 use super::record::{Collector, Draft, LONGEST};
 use super::text::{Lines, columns, number};
-use super::{Header, LineError, ReadError, ReadOptions, Record, Tags, Trace};
+use super::{Event, Header, LineError, Predecessor, ReadError, ReadOptions, Record, Tags, Trace};
+use crate::TimeUnit;
 
 const FIELDS: [&str; 18] = [
     "job number",
@@ -127,7 +130,15 @@ fn job(line: &[u8], line_number: u64) -> Result<Draft, LineError> {
             queue: values[14] as i64,
             partition: values[15] as i64,
         },
+        wait: values[2].min(LONGEST),
+        after: predecessor(values[16], values[17]).into_iter().collect(),
     })
+}
+
+/// Reads fields 17 and 18.
+fn predecessor(number: f64, think: f64) -> Option<Predecessor> {
+    let think = (think >= 0.0).then(|| TimeUnit::SECOND.time(think.min(LONGEST)));
+    (number >= 0.0).then_some(Predecessor { number: number as u64, think, event: Event::End })
 }
 
 fn name(field: usize) -> String {
@@ -135,7 +146,7 @@ fn name(field: usize) -> String {
 }
 
 /// Writes a log: the keys of the header, then one line per job. Fields that Pavior does not read
-/// are -1.
+/// are -1. Of several predecessors the last one that must end is written.
 ///
 /// # Errors
 /// Returns an error if the writer fails.
@@ -143,7 +154,8 @@ pub fn write(mut to: impl Write, header: &Header, records: &[Record]) -> io::Res
     write_header(&mut to, header)?;
     for record in records {
         let run = super::seconds(record.run);
-        write_line(&mut to, record, "-1", &run, &record.nodes.to_string())?;
+        let wait = record.wait.map_or("-1".to_string(), super::seconds);
+        write_line(&mut to, record, &wait, &run, &record.nodes.to_string())?;
     }
     Ok(())
 }
@@ -204,12 +216,22 @@ fn write_line(
     granted: &str,
 ) -> io::Result<()> {
     let Record { number, nodes, tags, .. } = record;
-    let submit = super::seconds(record.submit);
+    let dependency = record.dependency.as_deref();
+    let submit = match dependency {
+        Some(dependency) if !dependency.has_submit => "-1".to_string(),
+        _ => super::seconds(record.submit),
+    };
+    let mut after = dependency.into_iter().flat_map(|dependency| dependency.after.iter().rev());
+    let (preceding, think) = match after.find(|job| job.event == Event::End) {
+        Some(job) => (job.number.to_string(), job.think.map(super::seconds)),
+        None => ("-1".to_string(), None),
+    };
+    let think = think.as_deref().unwrap_or("-1");
     let estimate = record.estimate.map_or("-1".to_string(), super::seconds);
     let Tags { status, user, group, application, queue, partition } = tags;
     writeln!(
         to,
         "{number} {submit} {wait} {run} {granted} -1 -1 {nodes} {estimate} -1 {status} {user} \
-         {group} {application} {queue} {partition} -1 -1"
+         {group} {application} {queue} {partition} {preceding} {think}"
     )
 }

@@ -180,6 +180,8 @@ fn records() -> Vec<Record> {
         shape,
         freedom: None,
         tags: Tags::UNKNOWN,
+        wait: None,
+        dependency: None,
     };
     vec![
         record(0, 0, 60_000_000, Some(90_500_000), 4, None),

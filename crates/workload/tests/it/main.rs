@@ -1,5 +1,6 @@
 //! Tests of the public behavior of the workload crate.
 
+mod dependencies;
 mod failures;
 mod formats;
 mod inspect;

@@ -16,6 +16,8 @@ fn records() -> Vec<Record> {
         shape: None,
         freedom: None,
         tags: Tags::UNKNOWN,
+        wait: None,
+        dependency: None,
     };
     vec![
         record(7, 1000, 50, Some(60), 5),

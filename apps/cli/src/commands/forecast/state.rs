@@ -175,7 +175,7 @@ impl Site<'_> {
         let usual = || self.forecaster.past().usual(&kind).unwrap_or(ENDLESS);
         let estimate = estimate.unwrap_or_else(usual);
         let service = Service::Run(estimate);
-        (Job { id, number, arrival, request, service, estimate }, kind)
+        (Job { id, index: id.0, number, arrival, request, service, estimate }, kind)
     }
 }
 

@@ -52,6 +52,8 @@ fn outcome(unit: TimeUnit, JobRecord { job, fate, .. }: &JobRecord) -> Option<sw
         shape: job.request.shape,
         freedom: job.request.freedom,
         tags: Tags { status, ..Tags::UNKNOWN },
+        wait: None,
+        dependency: None,
     };
     Some(swf::Scheduled { record, held })
 }

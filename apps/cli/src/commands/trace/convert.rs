@@ -1,6 +1,7 @@
 //! `pavior trace convert`: from one format of logs to another.
 
 use pavior_files::FileUses;
+use pavior_workload::traces::{Format, link_sessions};
 use pavior_workload::{Selection, ShapeRule, Shaper};
 
 use super::Log;
@@ -25,6 +26,17 @@ pub(super) fn run(args: &ConvertArgs) -> Result<(), Failure> {
         let mut shaper = Shaper::new(&rule, &grid, args.seed, 0);
         for record in trace.records.iter_mut().filter(|record| record.shape.is_none()) {
             record.shape = shaper.shape(record.nodes);
+        }
+    }
+    if let Some(within) = args.sessions {
+        if Format::of_file(&args.to.to_string_lossy()) != Some(Format::Swf) {
+            let reason = "--sessions writes fields 17 and 18, which only logs in .swf have";
+            return Err(Failure::usage(reason));
+        }
+        let linked = link_sessions(&mut trace.records, within);
+        eprintln!("{linked} of {} jobs follow another of their session", trace.records.len());
+        if trace.records.iter().all(|record| record.wait.is_none()) {
+            eprintln!("note: the log has no waits, so that jobs end at submission plus run time");
         }
     }
     let largest = trace.records.iter().map(|record| u64::from(record.nodes)).max();

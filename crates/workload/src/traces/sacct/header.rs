@@ -5,6 +5,7 @@
 //! last of them. Columns before and after are counted from the two ends of the line.
 
 use std::io::BufRead;
+use std::ops::Range;
 
 use crate::traces::error::quoted;
 use crate::traces::text::Lines;
@@ -117,6 +118,8 @@ pub(super) struct Layout {
     columns: usize,
     /// The first and the last column of free texts.
     free: Option<(usize, usize)>,
+    /// The column `SubmitLine`, which is one of them.
+    submit_line: Option<usize>,
 }
 
 impl Layout {
@@ -137,7 +140,7 @@ impl Layout {
     }
 
     fn of(line: &[u8]) -> Layout {
-        let (mut places, mut free) = ([None; COLUMNS.len()], None);
+        let (mut places, mut free, mut submit_line) = ([None; COLUMNS.len()], None, None);
         let names = line.split(|&byte| byte == b'|').map(<[u8]>::trim_ascii);
         let mut columns = 0;
         for (index, name) in names.enumerate() {
@@ -148,9 +151,12 @@ impl Layout {
             if FREE.into_iter().any(is) {
                 free = Some((free.map_or(index, |(first, _)| first), index));
             }
+            if is("SubmitLine") {
+                submit_line.get_or_insert(index);
+            }
             columns = index + 1;
         }
-        Layout { line: line.to_vec(), places, columns, free }
+        Layout { line: line.to_vec(), places, columns, free, submit_line }
     }
 
     fn has(&self, column: Column) -> bool {
@@ -204,6 +210,14 @@ impl Layout {
     /// Returns the cell of a column in a line with this number of cells.
     pub(super) fn index(&self, column: Column, cells: usize) -> Option<usize> {
         self.shifted(self.places[column as usize]?, cells.saturating_sub(self.columns))
+    }
+
+    /// Returns the cells of `SubmitLine` in a line with this number of cells, or `None` if there is
+    /// no such column or its cells cannot be told from those of other free texts.
+    pub(super) fn submit_line(&self, cells: usize) -> Option<Range<usize>> {
+        let (index, bars) = (self.submit_line?, cells.saturating_sub(self.columns));
+        let is_alone = self.free == Some((index, index));
+        (bars == 0 || is_alone).then_some(index..index + bars + 1)
     }
 
     /// Returns the cell of the column at a position if free texts contain this number of bars.

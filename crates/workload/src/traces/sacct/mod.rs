@@ -16,10 +16,13 @@
 //! counts, as without `-D`. The log's clock begins at its first submission. Names of users, groups,
 //! qualities of service and partitions become numbers from 1, in the order in which they appear.
 //!
+//! `--dependency=after*` in `SubmitLine` names the jobs that a job follows.
+//!
 //! Source: the manual page of `sacct` (Slurm 25.05), and `convert_num_unit` of its sources for
 //! counts such as `1K`. Cost: one pass over the bytes, and an entry per job.
 
 mod cells;
+mod dependency;
 mod header;
 
 use std::collections::HashMap;
@@ -251,8 +254,22 @@ impl<'l> Row<'l> {
                 shape: None,
                 freedom: None,
                 tags: self.tags(state, names)?,
+                wait: self.wait(submit)?,
+                after: dependency::predecessors(self.submit_line()),
             },
         )))
+    }
+
+    /// Returns the time from the submission to the start, or -1 if it is unknown.
+    fn wait(&self, submit: f64) -> Result<f64, LineError> {
+        let start = self.read(Column::Start, cells::instant)?.map_or(-1.0, |((at, _), _)| at);
+        Ok(if submit >= 0.0 && start >= submit { (start - submit).min(LONGEST) } else { -1.0 })
+    }
+
+    /// Returns the command that submitted the job; empty if it is unknown.
+    fn submit_line(&self) -> &[u8] {
+        let cells = self.layout.submit_line(self.cells());
+        cells.map_or(&[], |cells| &self.line[self.bars[cells.start]..self.bars[cells.end] - 1])
     }
 
     /// Returns the run time in seconds, or -1 if the job never ran or has not ended.

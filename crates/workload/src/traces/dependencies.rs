@@ -1,0 +1,247 @@
+//! Jobs that follow others: their predecessors as a log names them, and the links that a run
+//! follows.
+//!
+//! ```text
+//!   log      1 0 ... 100 ... -1 -1        job 1 runs 100 s
+//!            2 0 ... 100 ...  1 60        job 2 follows job 1, after 60 s of think time
+//!   links    index 0 -> index 1, 60 s     job 2 is submitted when job 1 has ended, and 60 s later
+//! ```
+//!
+//! A link is only followed if the predecessor is an earlier line of the log and was kept. So links
+//! cannot form a cycle. Where a number is repeated, the last line before the job counts.
+//!
+//! Source: fields 17 and 18 of the Standard Workload Format (Chapin et al. 1999), and its use for
+//! feedback by Zakay & Feitelson (2013). Cost: O(jobs log jobs + links log links).
+
+use std::cmp::Reverse;
+
+use pavior_kernel::Time;
+use rustc_hash::FxHashMap;
+
+use super::Record;
+
+/// The jobs that a job follows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dependency {
+    /// The jobs, as named in the log; at least one.
+    pub after: Vec<Predecessor>,
+    /// True if the log has a submit time of its own for the job. If not, the record has the latest
+    /// one of its predecessors, which is not after any of their ends.
+    pub has_submit: bool,
+}
+
+/// A job that another job follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Predecessor {
+    /// Its number in the log.
+    pub number: u64,
+    /// The time from its event to the submission of the follower; `None` if the log does not say.
+    pub think: Option<Time>,
+    /// The event that the follower waits for.
+    pub event: Event,
+}
+
+/// An event of a predecessor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Event {
+    /// Its first start.
+    Start,
+    /// Its end; the last one, if failures restart it.
+    End,
+}
+
+/// A link between two jobs of a log, by their indices in the order of submission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Link {
+    /// The job that is followed.
+    pub predecessor: u32,
+    /// The event of the predecessor.
+    pub event: Event,
+    /// The job that follows.
+    pub follower: u32,
+    /// The time from the event to the submission of the follower, at the earliest.
+    pub think: Time,
+}
+
+/// The links of a log, and counts of those that cannot be followed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Dependencies {
+    /// The links that a run follows, sorted.
+    pub links: Vec<Link>,
+    /// The number of jobs that name a predecessor.
+    pub jobs: u64,
+    /// The number of jobs without a submit time of their own.
+    pub without_submit: u64,
+    /// The number of predecessors that are not among the jobs: they were filtered out or skipped,
+    /// are beyond the first job lines, or are not in the log.
+    pub missing: u64,
+    /// The number of predecessors that are later in the log than the job, or the job itself.
+    pub later: u64,
+    /// The number of cycles of jobs that follow each other.
+    pub cycles: u64,
+}
+
+impl Dependencies {
+    /// Finds the links between the records of a log, which are in the order of submission.
+    ///
+    /// ```
+    /// use pavior_workload::traces::{Dependencies, ReadOptions, swf};
+    /// let log = "1 0 -1 100 4 -1 -1 4 200 -1 1 1 1 1 1 1 -1 -1\n\
+    ///            2 0 -1 100 4 -1 -1 4 200 -1 1 1 1 1 1 1 1 60\n";
+    /// let trace = swf::read(log.as_bytes(), &ReadOptions::default())?;
+    /// let found = Dependencies::of(&trace.records);
+    /// let [link] = found.links[..] else { panic!("one job follows another") };
+    /// assert_eq!((link.predecessor, link.follower, link.think.0), (0, 1, 60_000_000));
+    /// # Ok::<(), pavior_workload::traces::ReadError>(())
+    /// ```
+    pub fn of(records: &[Record]) -> Dependencies {
+        let mut found = Dependencies::default();
+        if records.iter().all(|record| record.dependency.is_none()) {
+            return found;
+        }
+        let mut order: Vec<u32> = (0..records.len() as u32).collect();
+        order.sort_by_key(|&index| records[index as usize].line);
+        let mut latest: FxHashMap<u64, u32> = FxHashMap::default();
+        let last: FxHashMap<u64, u32> =
+            order.iter().map(|&index| (records[index as usize].number, index)).collect();
+        let mut later = Vec::new();
+        for &follower in &order {
+            let record = &records[follower as usize];
+            if let Some(Dependency { after, has_submit }) = record.dependency.as_deref() {
+                found.jobs += 1;
+                found.without_submit += u64::from(!has_submit);
+                for &Predecessor { number, think, event } in after {
+                    let think = think.unwrap_or(Time::ZERO);
+                    if let Some(&predecessor) = latest.get(&number) {
+                        found.links.push(Link { predecessor, follower, event, think });
+                    } else if let Some(&predecessor) = last.get(&number) {
+                        later.push((predecessor, follower));
+                    } else {
+                        found.missing += 1;
+                    }
+                }
+            }
+            latest.insert(record.number, follower);
+        }
+        found.links.sort_unstable();
+        found.later = later.len() as u64;
+        if !later.is_empty() {
+            later.extend(found.links.iter().map(|link| (link.predecessor, link.follower)));
+            found.cycles = cycles(&later);
+        }
+        found
+    }
+
+    /// Returns true if no job names a predecessor.
+    pub fn is_empty(&self) -> bool {
+        self.jobs == 0
+    }
+}
+
+/// Counts the cycles of a graph; cycles that share jobs, or that others join, are one.
+///
+/// Nodes that nothing enters, or that nothing leaves, are removed until none is left. The rest are
+/// the cycles and the paths between them.
+fn cycles(edges: &[(u32, u32)]) -> u64 {
+    let mut edges = edges.to_vec();
+    // The second round removes what only cycles lead to.
+    for _ in 0..2 {
+        edges = reachable_from_cycles(&mut edges);
+        edges.iter_mut().for_each(|(from, to)| std::mem::swap(from, to));
+    }
+    let mut group: FxHashMap<u32, u32> = edges.iter().map(|&(from, _)| (from, from)).collect();
+    let mut groups = group.len() as u64;
+    let find = |group: &mut FxHashMap<u32, u32>, mut node: u32| {
+        while group[&node] != node {
+            let above = group[&group[&node]];
+            group.insert(node, above);
+            node = above;
+        }
+        node
+    };
+    for &(from, to) in &edges {
+        let [a, b] = [from, to].map(|node| find(&mut group, node));
+        if a != b {
+            group.insert(a, b);
+            groups -= 1;
+        }
+    }
+    groups
+}
+
+/// Removes the edges from nodes that no edge enters, until there is no such node.
+fn reachable_from_cycles(edges: &mut [(u32, u32)]) -> Vec<(u32, u32)> {
+    edges.sort_unstable();
+    let mut entering: FxHashMap<u32, u32> = FxHashMap::default();
+    for &(from, to) in &*edges {
+        entering.entry(from).or_default();
+        *entering.entry(to).or_default() += 1;
+    }
+    let mut open: Vec<u32> =
+        entering.iter().filter(|(_, count)| **count == 0).map(|(&node, _)| node).collect();
+    while let Some(node) = open.pop() {
+        let first = edges.partition_point(|&(from, _)| from < node);
+        for &(_, to) in edges[first..].iter().take_while(|&&(from, _)| from == node) {
+            let count = entering.entry(to).or_default();
+            *count -= 1;
+            if *count == 0 {
+                open.push(to);
+            }
+        }
+    }
+    edges.iter().copied().filter(|(from, _)| entering[from] > 0).collect()
+}
+
+/// Writes fields 17 and 18 of users' sessions: a job of a known user follows the user's previous
+/// job if it was submitted at most `within` after the end of that job. Returns the number of jobs
+/// that follow another.
+///
+/// The previous job is the last one that had ended by then, by submit, wait and run time. A job
+/// that was submitted while all earlier jobs of the session were waiting or running follows none.
+/// Jobs keep their submit times. Old values are replaced, unless the job has no submit time.
+///
+/// Source: Zakay & Feitelson, "On identifying user sessions in parallel workload logs" (2012), with
+/// a maximal think time of 20 minutes; and "Preserving user behavior characteristics in trace-based
+/// simulation of parallel job scheduling" (2014) for its use. Cost: O(jobs log jobs).
+pub fn link_sessions(records: &mut [Record], within: Time) -> u64 {
+    use std::collections::BinaryHeap;
+    /// The jobs of a user by their ends, and the one that ended last.
+    #[derive(Default)]
+    struct User {
+        running: BinaryHeap<Reverse<(Time, u64)>>,
+        ended: Option<(Time, u64)>,
+    }
+    let mut users: FxHashMap<i64, User> = FxHashMap::default();
+    let mut linked = 0;
+    for record in records {
+        let has_submit = record.dependency.as_ref().is_none_or(|follows| follows.has_submit);
+        if !has_submit {
+            continue;
+        }
+        record.dependency = None;
+        if record.tags.user < 0 {
+            continue;
+        }
+        let user = users.entry(record.tags.user).or_default();
+        while let Some(&Reverse(next)) = user.running.peek() {
+            if next.0 > record.submit {
+                break;
+            }
+            user.ended = Some(next);
+            user.running.pop();
+        }
+        if let Some((end, number)) = user.ended {
+            let think = record.submit.since(end);
+            if think <= within {
+                let predecessor = Predecessor { number, think: Some(think), event: Event::End };
+                let dependency = Dependency { after: vec![predecessor], has_submit: true };
+                record.dependency = Some(Box::new(dependency));
+                linked += 1;
+            }
+        }
+        let wait = record.wait.unwrap_or(Time::ZERO);
+        let end = record.submit.saturating_add(wait).saturating_add(record.run);
+        user.running.push(Reverse((end, record.number)));
+    }
+    linked
+}
