@@ -1,10 +1,14 @@
 //! Summaries of logs as data: counts, span, load, sizes, run times, and times of arrivals.
 
+mod details;
+
 use pavior_kernel::Time;
 use serde::Serialize;
 
 use crate::TimeUnit;
-use crate::traces::{Header, LineCount, Record, Skip, Trace};
+use crate::traces::{Format, Header, LineCount, Record, Skip, Trace};
+
+pub use details::{Class, ClassCount, DependencyCounts, Week};
 
 /// A log in numbers. Times are in seconds. The field names are the keys of the results in JSON.
 #[derive(Clone, Debug, Serialize)]
@@ -55,6 +59,24 @@ pub struct LogSummary {
     pub run_histogram: Vec<Bin>,
     /// Arrivals by hour and by day.
     pub arrivals: Arrivals,
+    /// The format in words, if the log was read from one.
+    pub format: Option<&'static str>,
+    /// `MaxNodes` of the header.
+    pub header_nodes: Option<i64>,
+    /// `MaxProcs` of the header.
+    pub header_processors: Option<i64>,
+    /// The largest number of nodes in use at one time, if the log has all waits.
+    pub greatest_use: Option<u64>,
+    /// The number of jobs with the number of an earlier job.
+    pub repeated_numbers: u64,
+    /// Estimates divided by run times, of jobs with both.
+    pub estimate_factors: Option<Spread>,
+    /// Jobs that follow others.
+    pub dependencies: DependencyCounts,
+    /// The values of fields that classify jobs.
+    pub classes: Vec<Class>,
+    /// The weeks, from the first submission on; none if the log is longer than twenty years.
+    pub weeks: Vec<Week>,
 }
 
 /// Job lines that were skipped for one reason.
@@ -213,6 +235,15 @@ impl LogSummary {
             power_of_two_parallel: share(pow2, |record| record.nodes > 1),
             runs: Spread::of(runs),
             arrivals: Arrivals::of(header, records),
+            format: report.format.map(Format::title),
+            header_nodes: header.integer("MaxNodes"),
+            header_processors: header.integer("MaxProcs"),
+            greatest_use: details::greatest_use(records),
+            repeated_numbers: details::repeated_numbers(records),
+            estimate_factors: details::estimate_factors(records),
+            dependencies: DependencyCounts::of(records),
+            classes: Class::all(records),
+            weeks: Week::all(records, machine_size),
         }
     }
 }

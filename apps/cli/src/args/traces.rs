@@ -121,6 +121,9 @@ pub(crate) struct InspectArgs {
     pub(crate) machine: Option<String>,
     #[command(flatten)]
     pub(crate) read: ParameterArgs<OfReading>,
+    /// Writes a page of HTML [default without a file: standard output]
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    pub(crate) html: Option<PathBuf>,
     /// How to print [default: table on a terminal, else json]
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,

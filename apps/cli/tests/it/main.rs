@@ -16,6 +16,7 @@ mod explain;
 mod failures;
 mod files;
 mod forecast;
+mod inspect;
 mod interrupted;
 #[cfg(feature = "kube")]
 mod kubernetes;

@@ -70,11 +70,13 @@ impl Format {
     /// # Errors
     /// Returns the errors of the format's own `read`.
     pub fn read(self, reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadError> {
-        match self {
+        let mut trace = match self {
             Format::Swf => swf::read(reader, options),
             Format::Sim => sim::read(reader, options),
             Format::Batsim => batsim::read(reader, options),
             Format::Sacct => sacct::read(reader, options),
-        }
+        }?;
+        trace.report.format = Some(self);
+        Ok(trace)
     }
 }

@@ -1,6 +1,6 @@
 //! Reports on reading a log: counts, with the lines.
 
-use super::Record;
+use super::{Format, Record};
 
 /// The reason why a job line is not replayed: the first that applies, with `Requeued` before all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +60,8 @@ impl LineCount {
 /// and the skipped lines. The oddities are in lines that were kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
+    /// The format, if the log was read by [`Format::read`].
+    pub format: Option<Format>,
     /// The number of lines read, including comments and blank lines.
     pub lines: u64,
     /// The number of job lines read.

@@ -71,3 +71,43 @@ fn nothing_kept_is_no_error() {
     assert_eq!((summary.load, summary.mean_interarrival), (None, None));
     assert_eq!(summary.sizes.max.to_string(), "0");
 }
+
+#[test]
+fn use_weeks_classes_and_estimates_are_those_of_the_jobs() {
+    let week: u32 = 7 * 86_400;
+    let line = |number: u64, submit: u64, wait: i64, nodes: u32, estimate: i64, user: i64| {
+        format!(
+            "{number} {submit} {wait} 100 {nodes} -1 -1 -1 {estimate} -1 1 {user} -1 -1 2 -1 1 5\n"
+        )
+    };
+    let log = [
+        "; MaxNodes: 4\n; MaxProcs: 16\n".to_string(),
+        line(1, 0, 50, 8, 200, 7),
+        line(2, 100, 0, 4, -1, 7),
+        line(2, 150, 0, 4, 400, 8),
+        line(9, u64::from(week) + 50, 0, 16, 50, 7),
+    ];
+    let read = |log: &str| swf::read(log.as_bytes(), &ReadOptions::default()).unwrap();
+    let summary = LogSummary::of(&read(&log.concat()), None);
+    assert_eq!((summary.header_nodes, summary.header_processors), (Some(4), Some(16)));
+    // Job 1 runs from 50 to 150, and the last line of number 2 follows it at once.
+    assert_eq!((summary.greatest_use, summary.repeated_numbers), (Some(16), 1));
+    let summary = LogSummary::of(&read(&log[..4].concat()), None);
+    assert_eq!(summary.greatest_use, Some(12));
+    assert_eq!(summary.dependencies.followed, 2);
+    let summary = LogSummary::of(&read(&log.concat()), None);
+    let factors = summary.estimate_factors.unwrap();
+    assert_eq!((factors.min, factors.p50, factors.max), (0.5, 2.0, 4.0));
+    let fields: Vec<_> = summary.classes.iter().map(|one| (one.field, one.values)).collect();
+    assert_eq!(fields, [("status", 1), ("user", 2), ("queue", 1)]);
+    let most = &summary.classes[1].most;
+    assert_eq!((most[0].value, most[0].jobs, most[1].value, most[1].jobs), (7, 3, 8, 1));
+    let jobs: Vec<u64> = summary.weeks.iter().map(|week| week.jobs).collect();
+    let loads: Vec<f64> = summary.weeks.iter().map(|week| week.load.unwrap()).collect();
+    assert_eq!(jobs, [3, 1]);
+    assert_eq!(loads, [1600.0 / (16.0 * f64::from(week)), 1600.0 / (16.0 * 50.0)]);
+    let unknown = LogSummary::of(&read(&(log.concat() + &line(11, 1, -1, 1, 1, 1))), None);
+    assert_eq!(unknown.greatest_use, None);
+    let long = line(1, 0, 0, 1, 1, 1) + &line(2, 1_000_000_000, 0, 1, 1, 1);
+    assert!(LogSummary::of(&read(&long), None).weeks.is_empty());
+}

@@ -1,27 +1,60 @@
 //! `pavior trace inspect`: what is in a log.
 
+mod page;
+mod replay;
+
 use std::fmt::Write;
 
-use pavior_workload::inspect::{Bin, Clock, LineNumbers, LogSummary, Spread};
+use pavior_files::FileUses;
+use pavior_workload::inspect::{Bin, Class, Clock, LineNumbers, LogSummary, Spread, Week};
+use serde_json::json;
 
+use self::replay::Example;
 use crate::args::InspectArgs;
 use crate::failure::Failure;
 use crate::output::{self, Format};
-use crate::{input, logs};
+use crate::{files, input, logs};
+
+/// All that is printed about a log.
+struct Inspection<'s> {
+    name: String,
+    summary: &'s LogSummary,
+    examples: Vec<Example>,
+    /// The command that replays the log.
+    replay: Option<String>,
+}
 
 pub(super) fn run(args: &InspectArgs) -> Result<(), Failure> {
     let machine = args.machine.as_deref().map(input::machine).transpose()?;
     let trace = logs::read(&args.file, &args.read)?;
     let summary = LogSummary::of(&trace, machine.map(|grid| u64::from(grid.nodes())));
+    let inspection = Inspection {
+        name: files::shown(&args.file),
+        summary: &summary,
+        examples: replay::examples(&args.file, &summary)?,
+        replay: replay::command(&args.file, machine.as_ref(), &summary),
+    };
+    if let Some(path) = &args.html {
+        let page = pavior_draw::html(&page::page(&inspection));
+        if path.as_os_str() == "-" {
+            return output::xml(&page);
+        }
+        files::check_drawing("--html", path, &["html"])?;
+        FileUses::new().reads("", &args.file).writes("--html", path).check()?;
+        return files::write_whole(path, |out| out.write_all(page.as_bytes()));
+    }
     match Format::or_default(args.format) {
         Format::Json => {
             let value = serde_json::to_value(&summary)
-                .map_err(|error| Failure::Other(format!("cannot write JSON: {error}")))?;
+                .map_err(|error| Failure::Other(format!("cannot write JSON: {error}")));
+            let mut value = value?;
+            value["examples"] = json!(inspection.examples);
+            value["replay"] = json!(inspection.replay);
             output::json(&value)
         }
         Format::Csv => csv(&summary),
         Format::Table => {
-            let text = table(&summary).map_err(|error| Failure::Other(error.to_string()))?;
+            let text = table(&inspection).map_err(|error| Failure::Other(error.to_string()))?;
             output::plain(&text)
         }
     }
@@ -42,7 +75,9 @@ fn csv(summary: &LogSummary) -> Result<(), Failure> {
 /// The single numbers of a summary.
 fn facts(summary: &LogSummary) -> Vec<(&'static str, String)> {
     let optional = |value: Option<f64>| value.map_or("-".to_string(), round);
+    let format = summary.format.unwrap_or("-").to_string();
     let mut facts = vec![
+        ("format", format),
         ("lines", summary.lines.to_string()),
         ("job_lines", summary.job_lines.to_string()),
         ("kept", summary.kept.to_string()),
@@ -54,6 +89,10 @@ fn facts(summary: &LogSummary) -> Vec<(&'static str, String)> {
         ("submits_back", with_lines(&summary.submits_back)),
         ("with_estimate", summary.with_estimate.to_string()),
         ("over_estimate", summary.over_estimate.to_string()),
+        ("repeated_numbers", summary.repeated_numbers.to_string()),
+        ("header_nodes", optional(summary.header_nodes.map(|nodes| nodes as f64))),
+        ("header_processors", optional(summary.header_processors.map(|count| count as f64))),
+        ("greatest_use", optional(summary.greatest_use.map(|nodes| nodes as f64))),
         ("machine_size", summary.machine_size.map_or("-".into(), |size| size.to_string())),
         ("larger_than_machine", summary.larger_than_machine.to_string()),
         ("first_submit", round(summary.first_submit)),
@@ -63,8 +102,27 @@ fn facts(summary: &LogSummary) -> Vec<(&'static str, String)> {
         ("load", optional(summary.load)),
         ("power_of_two", round(summary.power_of_two)),
         ("power_of_two_parallel", optional(summary.power_of_two_parallel)),
+        ("with_preceding_job", dependencies(summary)),
     ]);
     facts
+}
+
+/// The jobs that follow others, and the preceding jobs that are not followed.
+fn dependencies(summary: &LogSummary) -> String {
+    let found = &summary.dependencies;
+    let counts = [
+        (found.followed, "preceding jobs among the jobs"),
+        (found.missing, "not among them"),
+        (found.later, "later in the log"),
+        (found.cycles, "cycles"),
+        (found.without_submit, "without a submit time"),
+    ];
+    let counts = counts.iter().filter(|(count, _)| *count > 0);
+    let words: Vec<String> = counts.map(|(count, words)| format!("{count} {words}")).collect();
+    if words.is_empty() {
+        return found.jobs.to_string();
+    }
+    format!("{} ({})", found.jobs, words.join(", "))
 }
 
 /// A count, with the first lines it is about.
@@ -99,35 +157,83 @@ fn quantiles(spread: &Spread) -> [(&'static str, f64); 8] {
     ]
 }
 
-fn table(summary: &LogSummary) -> Result<String, std::fmt::Error> {
+fn table(inspection: &Inspection<'_>) -> Result<String, std::fmt::Error> {
+    let summary = inspection.summary;
     let mut text = String::new();
     for (key, value) in facts(summary) {
         writeln!(text, "{key:<22} {value}")?;
     }
+    for (at, Example { reason, line, text: example }) in inspection.examples.iter().enumerate() {
+        let begin = if at == 0 { "\nexamples\n" } else { "" };
+        writeln!(text, "{begin}  {reason}, line {line}: {example}")?;
+    }
+    if let Some(factors) = &summary.estimate_factors {
+        writeln!(text, "\nestimate / run time: {}", cells(factors))?;
+    }
+    for (at, class) in summary.classes.iter().enumerate() {
+        let begin = if at == 0 { "\nmost frequent values (jobs)\n" } else { "" };
+        writeln!(text, "{begin}  {:>9}: {}", class.field, most(class))?;
+    }
     for (name, spread) in [("size in nodes", &summary.sizes), ("run time in s", &summary.runs)] {
-        let cells: Vec<String> = quantiles(spread)
-            .iter()
-            .map(|(key, value)| format!("{key} {}", round((value * 10.0).round() / 10.0)))
-            .collect();
-        writeln!(text, "\n{name}: {}", cells.join(", "))?;
+        writeln!(text, "\n{name}: {}", cells(spread))?;
         let bins =
             if name.starts_with("size") { &summary.size_histogram } else { &summary.run_histogram };
         bars(&mut text, bins.iter().map(|bin| (range(bin), bin.count)))?;
     }
-    let clock = match summary.arrivals.clock {
-        Clock::Local => "local time",
-        Clock::Utc => "universal time",
-        Clock::Log => "hours since the log began",
-    };
+    let weeks = weeks(&summary.weeks);
+    if weeks.len() > 1 {
+        writeln!(text, "\nload in % by week of submission")?;
+        bars(&mut text, weeks.into_iter())?;
+    }
+    let clock = clock(summary.arrivals.clock);
     writeln!(text, "\narrivals by hour of the day ({clock})")?;
     let hours = summary.arrivals.by_hour.iter().enumerate();
     bars(&mut text, hours.map(|(hour, &count)| (format!("{hour:02}"), count)))?;
     if let Some(days) = summary.arrivals.by_weekday {
         writeln!(text, "\narrivals by day of the week")?;
-        let names = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
-        bars(&mut text, names.iter().map(ToString::to_string).zip(days))?;
+        bars(&mut text, WEEKDAYS.iter().map(ToString::to_string).zip(days))?;
+    }
+    if let Some(command) = &inspection.replay {
+        writeln!(text, "\nreplay: {command}")?;
     }
     Ok(text)
+}
+
+const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+
+fn clock(clock: Clock) -> &'static str {
+    match clock {
+        Clock::Local => "local time",
+        Clock::Utc => "universal time",
+        Clock::Log => "hours since the log began",
+    }
+}
+
+fn cells(spread: &Spread) -> String {
+    let cell =
+        |(key, value): (&str, f64)| format!("{key} {}", round((value * 10.0).round() / 10.0));
+    quantiles(spread).map(cell).join(", ")
+}
+
+/// The most frequent values of a field, each with its number of jobs.
+fn most(class: &Class) -> String {
+    let all: Vec<String> =
+        class.most.iter().map(|one| format!("{} ({})", one.value, one.jobs)).collect();
+    let more = class.values - class.most.len() as u64;
+    let more = if more > 0 { format!(", {more} more") } else { String::new() };
+    all.join(", ") + &more
+}
+
+/// The mean load of at most 26 spans of whole weeks, in percent.
+fn weeks(weeks: &[Week]) -> Vec<(String, u64)> {
+    const ROWS: usize = 26;
+    let each = weeks.len().div_ceil(ROWS).max(1);
+    let row = |(at, weeks): (usize, &[Week])| {
+        let loads: Vec<f64> = weeks.iter().filter_map(|week| week.load).collect();
+        let mean = 100.0 * loads.iter().sum::<f64>() / loads.len() as f64;
+        (!loads.is_empty()).then(|| ((at * each + 1).to_string(), mean.round() as u64))
+    };
+    weeks.chunks(each).enumerate().filter_map(row).collect()
 }
 
 fn range(bin: &Bin) -> String {

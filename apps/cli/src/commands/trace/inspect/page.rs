@@ -1,0 +1,146 @@
+//! A summary of a log as a page of HTML.
+
+use pavior_draw::{
+    Chart, ChartAxis, Drawing, Mark, Marks, Page, Section, SectionTable, Series, svg,
+};
+use pavior_workload::inspect::{Bin, LogSummary, Spread};
+
+use super::{Inspection, clock, facts, quantiles, range, round};
+
+/// Makes the page.
+pub(super) fn page(inspection: &Inspection<'_>) -> Page {
+    let Inspection { name, summary, replay, .. } = inspection;
+    let days = summary.span / 86_400.0;
+    let format = summary.format.unwrap_or("a table");
+    let mut lead = vec![format!(
+        "{} of {} job lines can be replayed, submitted within {days:.1} days. Format: {format}.",
+        summary.kept, summary.job_lines
+    )];
+    lead.extend(replay.as_ref().map(|command| format!("Replay: {command}")));
+    let mut sections = vec![jobs(inspection)];
+    sections.extend(sizes_and_runs(summary));
+    sections.extend(weeks(summary));
+    sections.push(arrivals(summary));
+    sections.extend(classes(summary));
+    let footer = vec![format!("pavior {} trace inspect", env!("CARGO_PKG_VERSION"))];
+    Page { title: format!("Job log {name}"), lead, sections, footer }
+}
+
+fn table(header: &[&str], rows: Vec<Vec<String>>) -> Option<SectionTable> {
+    let header = header.iter().map(ToString::to_string).collect();
+    Some(SectionTable { header, rows, words: 1 })
+}
+
+/// The counts, and an example of each reason for skipping.
+fn jobs(inspection: &Inspection<'_>) -> Section {
+    let facts = facts(inspection.summary).into_iter();
+    let examples = inspection.examples.iter();
+    let examples =
+        examples.map(|one| format!("{}, line {}: {}", one.reason, one.line, one.text)).collect();
+    Section {
+        title: "Jobs and machine".to_string(),
+        text: examples,
+        table: table(&["", ""], facts.map(|(key, value)| vec![key.to_string(), value]).collect()),
+        ..Section::default()
+    }
+}
+
+/// Draws one bar per name.
+fn bars(title: &str, x: &str, y: &str, values: Vec<(String, f64)>) -> Drawing {
+    let (categories, values): (Vec<String>, Vec<f64>) = values.into_iter().unzip();
+    let points = values.into_iter().enumerate();
+    let points = points.map(|(x, y)| Mark { x: x as f64, y, interval: None }).collect();
+    let chart = Chart {
+        title: title.to_string(),
+        x: ChartAxis::plain(x, false),
+        y: ChartAxis::plain(y, false),
+        categories,
+        marks: Marks::Bars,
+        series: vec![Series { name: y.to_string(), points }],
+        stated: Vec::new(),
+        note: String::new(),
+    };
+    Drawing { svg: svg(&chart), caption: String::new() }
+}
+
+fn of_bins(bins: &[Bin]) -> Vec<(String, f64)> {
+    bins.iter().map(|bin| (range(bin), bin.count as f64)).collect()
+}
+
+fn sizes_and_runs(summary: &LogSummary) -> Vec<Section> {
+    let mut spreads = vec![("size", &summary.sizes), ("run time in s", &summary.runs)];
+    spreads.extend(summary.estimate_factors.as_ref().map(|factors| ("estimate / run", factors)));
+    let row = |(name, spread): &(&str, &Spread)| {
+        let values = quantiles(spread).map(|(_, value)| round(value));
+        [vec![(*name).to_string()], values.to_vec()].concat()
+    };
+    let header = quantiles(&summary.sizes).map(|(key, _)| key);
+    let drawings = vec![
+        bars("Jobs by size", "nodes", "jobs", of_bins(&summary.size_histogram)),
+        bars("Jobs by run time", "seconds", "jobs", of_bins(&summary.run_histogram)),
+    ];
+    vec![Section {
+        title: "Sizes, run times and estimates".to_string(),
+        drawings,
+        table: table(&[&[""], &header[..]].concat(), spreads.iter().map(row).collect()),
+        ..Section::default()
+    }]
+}
+
+/// Draws the load and the number of jobs in each week.
+fn weeks(summary: &LogSummary) -> Option<Section> {
+    if summary.weeks.len() < 2 {
+        return None;
+    }
+    let line = |title: &str, y: &str, values: Vec<f64>| {
+        let points = values.into_iter().enumerate();
+        let points = points.map(|(week, y)| Mark { x: (week + 1) as f64, y, interval: None });
+        let chart = Chart {
+            title: title.to_string(),
+            x: ChartAxis::plain("week", false),
+            y: ChartAxis::plain(y, false),
+            categories: Vec::new(),
+            marks: Marks::Steps,
+            series: vec![Series { name: y.to_string(), points: points.collect() }],
+            stated: Vec::new(),
+            note: String::new(),
+        };
+        Drawing { svg: svg(&chart), caption: String::new() }
+    };
+    let weeks = &summary.weeks;
+    let loads: Vec<f64> = weeks.iter().filter_map(|week| week.load).collect();
+    let mut drawings = vec![];
+    if !loads.is_empty() {
+        drawings.push(line("Load by week of submission", "load", loads));
+    }
+    let jobs = weeks.iter().map(|week| week.jobs as f64).collect();
+    drawings.push(line("Jobs by week of submission", "jobs", jobs));
+    Some(Section { title: "Weeks".to_string(), drawings, ..Section::default() })
+}
+
+fn arrivals(summary: &LogSummary) -> Section {
+    let arrivals = &summary.arrivals;
+    let hours = arrivals.by_hour.iter().enumerate();
+    let hours = hours.map(|(hour, &count)| (format!("{hour:02}"), count as f64)).collect();
+    let mut drawings = vec![bars("Arrivals by hour", clock(arrivals.clock), "jobs", hours)];
+    if let Some(days) = arrivals.by_weekday {
+        let names = super::WEEKDAYS.iter().map(ToString::to_string);
+        let days = names.zip(days.map(|count| count as f64)).collect();
+        drawings.push(bars("Arrivals by day of the week", "", "jobs", days));
+    }
+    Section { title: "Arrivals".to_string(), drawings, ..Section::default() }
+}
+
+fn classes(summary: &LogSummary) -> Option<Section> {
+    let row = |class: &pavior_workload::inspect::Class| {
+        let cells = [class.jobs, class.values].map(|count| count.to_string());
+        [vec![class.field.to_string()], cells.to_vec(), vec![super::most(class)]].concat()
+    };
+    let rows: Vec<Vec<String>> = summary.classes.iter().map(row).collect();
+    (!rows.is_empty()).then(|| Section {
+        title: "Values of fields".to_string(),
+        text: vec!["The most frequent values, each with its number of jobs.".to_string()],
+        table: table(&["field", "jobs", "values", "most frequent"], rows),
+        ..Section::default()
+    })
+}

@@ -1,0 +1,116 @@
+//! The command that replays a log, and lines of the log as examples.
+
+use std::io::BufRead;
+use std::path::Path;
+
+use pavior_mesh::Grid;
+use pavior_workload::inspect::LogSummary;
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::files;
+
+/// The first line that was skipped for a reason.
+#[derive(Serialize)]
+pub(super) struct Example {
+    pub(super) reason: &'static str,
+    pub(super) line: u64,
+    pub(super) text: String,
+}
+
+/// The maximum number of characters of an example.
+const LONGEST: usize = 120;
+
+/// Reads the first line of each reason for skipping from a log with a job per line.
+pub(super) fn examples(path: &Path, summary: &LogSummary) -> Result<Vec<Example>, Failure> {
+    let first = |(reason, found): (&'static str, &[u64])| Some((*found.first()?, reason));
+    let skipped = summary.skipped.iter().map(|one| (one.reason, one.found.lines.as_slice()));
+    let back = ("submits_back", summary.submits_back.lines.as_slice());
+    let mut wanted: Vec<(u64, &str)> = skipped.chain([back]).filter_map(first).collect();
+    wanted.sort_unstable();
+    let mut examples = Vec::new();
+    let Some(&(last, _)) = wanted.last() else { return Ok(examples) };
+    if summary.format.is_some_and(|format| format.starts_with("Batsim")) {
+        return Ok(examples);
+    }
+    let mut reader = files::open(path)?;
+    let (mut wanted, mut bytes) = (wanted.into_iter().peekable(), Vec::new());
+    for number in 1..=last {
+        bytes.clear();
+        if reader.read_until(b'\n', &mut bytes)? == 0 {
+            break;
+        }
+        while let Some((line, reason)) = wanted.next_if(|&(line, _)| line == number) {
+            let text = String::from_utf8_lossy(&bytes);
+            let text = text.trim().chars().take(LONGEST).collect();
+            examples.push(Example { reason, line, text });
+        }
+    }
+    Ok(examples)
+}
+
+/// Returns the command that replays a log, on a machine of the shape that is given, or on the most
+/// compact mesh of the size in the header; `None` if the size is unknown.
+pub(super) fn command(path: &Path, grid: Option<&Grid>, summary: &LogSummary) -> Option<String> {
+    let machine = match grid {
+        Some(grid) => grid.to_string(),
+        None => compact(summary.machine_size?)?,
+    };
+    let path = path.to_string_lossy();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,+@%".contains(c);
+    let path = if !path.is_empty() && path.chars().all(plain) && !path.starts_with('-') {
+        path.into_owned()
+    } else {
+        format!("'{}'", path.replace('\'', r"'\''"))
+    };
+    let follows = if summary.dependencies.followed > 0 { " --dependencies" } else { "" };
+    Some(format!(
+        "pavior simulate --trace {path} --machine {machine} --strategy tff --scheduler \
+         easy{follows}"
+    ))
+}
+
+/// Returns the mesh of up to three axes with the least surface.
+fn compact(nodes: u64) -> Option<String> {
+    let divisors = |of: u64| (1..=65_535).take_while(move |side| side * side <= of && of > 0);
+    let mut best: Option<(u64, [u64; 3])> = None;
+    for z in divisors(nodes).take_while(|side| side * side * side <= nodes) {
+        if nodes % z != 0 {
+            continue;
+        }
+        let rest = nodes / z;
+        for y in divisors(rest).filter(|y| rest % y == 0) {
+            let x = rest / y;
+            let surface = x.saturating_mul(y) + y * z + x.saturating_mul(z);
+            if x <= 65_535 && best.is_none_or(|(least, _)| surface < least) {
+                best = Some((surface, [x, y, z]));
+            }
+        }
+    }
+    let (_, sides) = best?;
+    let axes = 1 + (1..3).filter(|&axis| sides[axis] > 1).count();
+    let sides: Vec<String> = sides[..axes].iter().map(ToString::to_string).collect();
+    let text = format!("mesh:{}", sides.join("x"));
+    text.parse::<Grid>().ok().map(|_| text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_of_a_size_is_the_most_compact_mesh() {
+        for (nodes, expected) in [
+            (1, Some("mesh:1")),
+            (7, Some("mesh:7")),
+            (12, Some("mesh:3x2x2")),
+            (128, Some("mesh:8x4x4")),
+            (1152, Some("mesh:12x12x8")),
+            (40_960, Some("mesh:40x32x32")),
+            (0, None),
+            (u64::MAX, None),
+        ] {
+            assert_eq!(compact(nodes).as_deref(), expected, "{nodes}");
+        }
+    }
+}
