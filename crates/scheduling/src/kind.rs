@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use pavior_kernel::{Buildable, CallerError, Family, Options};
+use pavior_kernel::{BadName, Buildable, CallerError, Family, Options};
 
 use crate::Scheduler;
 use crate::schedulers::ALL;
@@ -23,6 +23,39 @@ pub type Registry = pavior_kernel::Registry<SchedulerKind>;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub type Selection = pavior_kernel::Selection<SchedulerKind>;
+
+/// Returns the name of a scheduler as a service or a daemon runs it: the promise to a waiting job
+/// holds for users who say too little (`promise=holds`), and so many waiting jobs are planned for
+/// (`depth`), if a number is given. What the name says itself stays, and a scheduler without such
+/// an option has none.
+///
+/// ```
+/// let served = |name| pavior_scheduling::served(name, Some(100)).unwrap();
+/// assert_eq!(served("conservative"), "conservative:depth=100:promise=holds");
+/// assert_eq!(served("conservative:depth=9:promise=moves"), "conservative:depth=9");
+/// assert_eq!(served("easy"), "easy:promise=holds");
+/// assert_eq!(served("fcfs"), "fcfs");
+/// ```
+///
+/// # Errors
+/// If there is no such scheduler, or it has no such option.
+pub fn served(name: &str, depth: Option<u64>) -> Result<String, BadName> {
+    let selection: Selection = name.parse()?;
+    let depth = depth.map_or("all".to_string(), |depth| depth.to_string());
+    let mut text = name.to_string();
+    for (key, value) in [("depth", depth.as_str()), ("promise", "holds")] {
+        let option = selection.entry.options.iter().find(|option| option.key == key);
+        let says = |part: &str| {
+            let value = part.split_once('=').map_or(Some(part), |_| None);
+            part.starts_with(&format!("{key}="))
+                || value.is_some_and(|value| option.is_some_and(|one| one.values.accept(value)))
+        };
+        if option.is_some() && !name.split(':').skip(1).any(says) {
+            text += &format!(":{key}={value}");
+        }
+    }
+    Ok(text.parse::<Selection>()?.to_string())
+}
 
 /// What a scheduler does, as data.
 #[derive(Clone, Debug)]

@@ -29,7 +29,7 @@ pub use dispatcher::{
 };
 pub use forward::{Future, PlannedMove, run_forward};
 pub use kind::{
-    BuildScheduler, Entry, Registry, SchedulerClosure, SchedulerKind, Selection, entry,
+    BuildScheduler, Entry, Registry, SchedulerClosure, SchedulerKind, Selection, entry, served,
 };
 pub use machine_view::{Attempt, AttemptObserver, MachineView};
 pub use prediction::Prediction;

@@ -2,6 +2,7 @@
 
 use pavior_allocation::{Fork, Machine, Placement, Refusal};
 use pavior_kernel::Time;
+use pavior_mesh::JobId;
 use pavior_workload::Job;
 
 use crate::beside_calendar::BesideCalendar;
@@ -45,6 +46,7 @@ pub struct MachineView<'a> {
     ahead: Option<Ahead<'a>>,
     /// The number of changes that voided promises.
     voided: u64,
+    granted: &'a [JobId],
 }
 
 /// What is reserved ahead.
@@ -58,12 +60,12 @@ impl<'a> MachineView<'a> {
     /// A view of a machine on which nothing is reserved ahead.
     pub fn new(machine: &'a mut Machine, observer: &'a mut dyn AttemptObserver) -> MachineView<'a> {
         let voided = machine.health();
-        MachineView { machine, observer, prediction: None, ahead: None, voided }
+        MachineView { machine, observer, prediction: None, ahead: None, voided, granted: &[] }
     }
 
-    /// The same view after so many changes that voided promises.
-    pub(crate) fn after(self, voided: u64) -> MachineView<'a> {
-        MachineView { voided, ..self }
+    /// The same view after so many changes that voided promises, and these grants.
+    pub(crate) fn after(self, voided: u64, granted: &'a [JobId]) -> MachineView<'a> {
+        MachineView { voided, granted, ..self }
     }
 
     /// The same view with a prediction of how long jobs take on given nodes.
@@ -207,10 +209,17 @@ impl<'a> MachineView<'a> {
     }
 
     /// A number that changes whenever promises are void: a node failed or was repaired, a job was
-    /// moved or was given nodes beside the queue, or a reservation ahead was made or given up.
+    /// moved, or a reservation ahead was made or given up.
     #[inline]
     pub fn health(&self) -> u64 {
         self.voided
+    }
+
+    /// The jobs that were given nodes beside the queue since the scheduler was last asked, in
+    /// order. Some may have ended since. Promises of nodes that they hold then are void.
+    #[inline]
+    pub fn granted(&self) -> &'a [JobId] {
+        self.granted
     }
 
     /// The state, and the time where answers depend on it: while something is reserved ahead, the

@@ -58,7 +58,7 @@ impl Dispatcher {
         self.calendar.pass(now);
         let site = (&mut self.machine, &self.calendar, &mut self.beside);
         let granted = allocate(site, &job, now)?;
-        self.plan.note(Change::Grant);
+        self.plan.note(Change::Grant(job.id));
         self.running.start(job, now);
         Ok(granted)
     }
@@ -76,7 +76,7 @@ impl Dispatcher {
     ) -> Result<&Placement, GrantError> {
         self.check_is_new(job.id)?;
         let held = self.machine.allocate_at(job.id, placement)?;
-        self.plan.note(Change::Grant);
+        self.plan.note(Change::Grant(job.id));
         self.running.start(job, start);
         Ok(held)
     }

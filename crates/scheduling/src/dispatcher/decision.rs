@@ -111,6 +111,7 @@ impl Dispatcher {
         }
         let (scheduler, mut view, queue, running) = self.parts(now, observer);
         let named = scheduler.next(now, queue, running, &mut view);
+        self.plan.granted.clear();
         self.check()?;
         let Some(start) = named else {
             self.plan.is_settled = true;

@@ -1,5 +1,13 @@
-//! Changes, and which of them void what a scheduler has promised: [`Change::voids_plan`] alone says
-//! it. Schedulers see it as another [`MachineView::health`](crate::MachineView::health).
+//! Changes, and what each means for the promises of a scheduler: [`Change::effect`] alone says it.
+//!
+//! ```text
+//!   change                                           effect     what a scheduler sees of it
+//!   submission, withdrawal, start, end, estimate     Seen       queue, running jobs, free nodes
+//!   a job is given nodes beside the queue            Granted    MachineView::granted
+//!   relocation, failure, repair, reservation ahead   Voids      another MachineView::health
+//! ```
+
+use pavior_mesh::JobId;
 
 /// A change to the tables of a dispatcher.
 #[derive(Clone, Copy)]
@@ -10,7 +18,7 @@ pub(super) enum Change {
     End,
     Estimate,
     /// A job is given nodes without having waited.
-    Grant,
+    Grant(JobId),
     Relocation,
     /// Nodes or switches fail or are repaired.
     Failure,
@@ -18,20 +26,40 @@ pub(super) enum Change {
     Reservation,
 }
 
+/// The effect of a change on promises.
+enum Effect {
+    /// Schedulers adapt their plan: they see the change in queue, running jobs and free nodes.
+    Seen,
+    /// The promises hold that do not need the nodes of this job while it runs.
+    Granted(JobId),
+    /// No earlier promise holds.
+    Voids,
+}
+
 impl Change {
-    /// Returns true if no earlier promise holds. Schedulers adapt their plan to the other changes,
-    /// which they see in queue, running jobs and free nodes.
-    fn voids_plan(self) -> bool {
-        use Change::{Failure, Grant, Relocation, Reservation};
-        matches!(self, Grant | Relocation | Failure | Reservation)
+    fn effect(self) -> Effect {
+        match self {
+            Change::Submission | Change::Withdrawal | Change::Start => Effect::Seen,
+            Change::End | Change::Estimate => Effect::Seen,
+            Change::Grant(job) => Effect::Granted(job),
+            Change::Relocation | Change::Failure | Change::Reservation => Effect::Voids,
+        }
     }
 }
+
+/// The most grants that are remembered for a scheduler; one more voids its plan. This bounds the
+/// memory of a dispatcher whose scheduler is never asked.
+const MOST_GRANTS: usize = 1 << 16;
 
 /// The state of a scheduler's plan.
 #[derive(Default)]
 pub(super) struct PlanStatus {
     /// The number of changes that voided a plan.
     pub(super) voided: u64,
+    /// The jobs that were given nodes beside the queue since the scheduler was last asked.
+    pub(super) granted: Vec<JobId>,
+    /// True if the machine refuses every waiting job, if that is known. Grants change nothing of it.
+    pub(super) refuses_all: Option<bool>,
     /// True if the scheduler has named no job since the last change: its plan is complete.
     pub(super) is_settled: bool,
 }
@@ -39,6 +67,17 @@ pub(super) struct PlanStatus {
 impl PlanStatus {
     pub(super) fn note(&mut self, change: Change) {
         self.is_settled = false;
-        self.voided += u64::from(change.voids_plan());
+        if !matches!(change, Change::Grant(_)) {
+            self.refuses_all = None;
+        }
+        match change.effect() {
+            Effect::Seen => return,
+            Effect::Granted(job) if self.granted.len() < MOST_GRANTS => {
+                return self.granted.push(job);
+            }
+            Effect::Granted(_) | Effect::Voids => {}
+        }
+        self.voided += 1;
+        self.granted.clear();
     }
 }

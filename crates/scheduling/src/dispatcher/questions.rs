@@ -5,6 +5,7 @@ use pavior_allocation::{Placement, Refusal};
 use pavior_kernel::{CallerError, Time};
 use pavior_mesh::Request;
 use pavior_workload::Job;
+use rustc_hash::FxHashSet;
 
 use super::Dispatcher;
 use crate::machine_view::Ahead;
@@ -27,7 +28,8 @@ impl Dispatcher {
         observer: &'a mut dyn AttemptObserver,
     ) -> (&'a mut dyn Scheduler, MachineView<'a>, &'a Queue, &'a Running) {
         self.calendar.pass(now);
-        let mut view = MachineView::new(&mut self.machine, observer).after(self.plan.voided);
+        let mut view = MachineView::new(&mut self.machine, observer);
+        view = view.after(self.plan.voided, &self.plan.granted);
         if let Some(prediction) = &mut self.prediction {
             view = view.with_prediction(&mut **prediction);
         }
@@ -69,6 +71,22 @@ impl Dispatcher {
     /// If not, with the reason, which is permanent.
     pub fn could_ever_fit(&mut self, request: &Request) -> Result<(), Refusal> {
         self.machine.could_ever_fit(request)
+    }
+
+    /// Returns true if no waiting job can start before anything but grants has happened, whatever
+    /// the scheduler names: the machine refuses each of them, and would on fewer nodes. After the
+    /// scheduler has named no job, the first question costs a search for each distinct request,
+    /// and the others O(1).
+    pub fn refuses_all_waiting(&mut self) -> bool {
+        if let Some(known) = self.plan.refuses_all {
+            return known;
+        }
+        let Dispatcher { machine, queue, plan, .. } = self;
+        let mut asked = FxHashSet::default();
+        let mut requests = queue.iter().map(|job| &job.request).filter(|one| asked.insert(**one));
+        let refuses =
+            |one: &Request| machine.answers(one).are_monotone() && machine.probe(one).is_err();
+        *plan.refuses_all.insert(requests.all(refuses))
     }
 
     /// Returns what the scheduler has planned for the waiting jobs. `None` if something has changed

@@ -3,6 +3,7 @@
 use std::iter::Peekable;
 
 use pavior_kernel::Time;
+use pavior_workload::Job;
 
 use crate::{Calendar, Running, RunningJob};
 
@@ -33,25 +34,73 @@ pub(crate) fn instants(now: Time, ends: &[End<'_>], calendar: Option<&Calendar>)
     instants
 }
 
-/// The running jobs with their expected ends, the earliest first; ties by job.
+/// What is expected of the running jobs.
 ///
-/// [`Running`] keeps the jobs by estimated end. Only the l jobs that have outrun their estimates
-/// are expected later. They are sorted anew, in O(l log l), and merged with the others.
-pub(crate) fn by_expected_end(
-    now: Time,
-    running: &Running,
-) -> Peekable<impl Iterator<Item = (Time, &RunningJob)>> {
-    let mut jobs = running.by_estimated_end().peekable();
-    let mut late = Vec::new();
-    while let Some(job) = jobs.next_if(|job| job.estimated_end() <= now) {
-        late.push((job.expected_end(now), job));
+/// A job that has outrun its estimate is expected to take as long again
+/// ([`RunningJob::expected_end`]). With that, promises move on for jobs that say too little, and
+/// more of these can start by the new time: a large job would wait as long as they come. So
+/// promises can be made to hold. Then a job that overtook the oldest waiting job and has outrun its
+/// estimate is expected to end at any moment. No promise moves on for it, and until it ends no
+/// other job starts on the promised nodes.
+#[derive(Clone, Copy)]
+pub(crate) struct Expected<'a> {
+    pub(crate) now: Time,
+    running: &'a Running,
+    /// The oldest waiting job, if promises hold.
+    oldest: Option<&'a Job>,
+}
+
+impl<'a> Expected<'a> {
+    /// Promises move.
+    pub(crate) fn of(now: Time, running: &'a Running) -> Expected<'a> {
+        Expected { now, running, oldest: None }
     }
-    late.sort_by_key(|&(end, job)| (end, job.job.id));
-    let mut late = late.into_iter().peekable();
-    let merged = std::iter::from_fn(move || {
-        let next = jobs.peek().map(|job| (job.estimated_end(), job.job.id));
-        let overdue = late.next_if(|&(end, job)| next.is_none_or(|next| (end, job.job.id) < next));
-        overdue.or_else(|| jobs.next().map(|job| (job.estimated_end(), job)))
-    });
-    merged.peekable()
+
+    /// The promises to this job, if one is given, and to those behind it hold.
+    pub(crate) fn holding(self, oldest: Option<&'a Job>) -> Expected<'a> {
+        Expected { oldest, ..self }
+    }
+
+    /// The time that is reserved for the oldest waiting job from which on its nodes are expected to
+    /// be free. If they may be free at any moment, no other job ends before it.
+    pub(crate) fn reserved(&self, at: Time) -> Time {
+        let at_any_moment = self.oldest.is_some() && at <= self.now.saturating_add(Time(1));
+        if at_any_moment { self.now } else { at }
+    }
+
+    pub(crate) fn running(&self) -> &'a Running {
+        self.running
+    }
+
+    /// When a running job is expected to end.
+    pub(crate) fn end(&self, running: &RunningJob) -> Time {
+        let is_late = running.start < self.now && running.estimated_end() <= self.now;
+        let place = |job: &Job| (job.arrival, job.id);
+        if is_late && self.oldest.is_some_and(|oldest| place(oldest) < place(&running.job)) {
+            return self.now.saturating_add(Time(1));
+        }
+        running.expected_end(self.now)
+    }
+
+    /// The running jobs with their expected ends, the earliest first; ties by job.
+    ///
+    /// [`Running`] keeps the jobs by estimated end. Only the l jobs that have outrun their
+    /// estimates are expected later. They are sorted anew, in O(l log l), and merged with the
+    /// others.
+    pub(crate) fn by_end(self) -> Peekable<impl Iterator<Item = End<'a>>> {
+        let mut jobs = self.running.by_estimated_end().peekable();
+        let mut late = Vec::new();
+        while let Some(job) = jobs.next_if(|job| job.estimated_end() <= self.now) {
+            late.push((self.end(job), job));
+        }
+        late.sort_by_key(|&(end, job)| (end, job.job.id));
+        let mut late = late.into_iter().peekable();
+        let merged = std::iter::from_fn(move || {
+            let next = jobs.peek().map(|job| (job.estimated_end(), job.job.id));
+            let overdue =
+                late.next_if(|&(end, job)| next.is_none_or(|next| (end, job.job.id) < next));
+            overdue.or_else(|| jobs.next().map(|job| (job.estimated_end(), job)))
+        });
+        merged.peekable()
+    }
 }

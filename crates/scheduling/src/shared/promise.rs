@@ -1,12 +1,30 @@
-//! The start that the head of the queue was promised.
+//! The start that the head of the queue was promised, and the option by which promises hold.
 
-use pavior_kernel::Time;
+use pavior_kernel::{OptionSpec, Options, Time, Values};
 use pavior_mesh::JobId;
+
+use crate::MachineView;
+
+/// The option by which promises hold ([`Expected`](super::ends::Expected)).
+pub(crate) const OPTION: OptionSpec = OptionSpec {
+    key: "promise",
+    values: Values::OneOf(&["moves", "holds"]),
+    default: "moves",
+    meaning: "whether a promised start moves on when a job that overtook the waiting one outruns \
+              its estimate; holds is for users who may say too little",
+    bare: false,
+};
+
+/// Returns true if promises hold.
+pub(crate) fn holds(options: &Options) -> bool {
+    options.get(OPTION.key) == "holds"
+}
 
 /// The first promise to the head of the queue, and the number of promises broken so far.
 ///
 /// A promise is broken if the job starts later. A failure or repair of a node voids it, and so does
-/// a reservation ahead that is made or given up: the next promise then counts as the first.
+/// a reservation ahead that is made or given up, or a job beside the queue that is given its nodes:
+/// the next promise then counts as the first.
 #[derive(Default)]
 pub(crate) struct HeadPromise {
     first: Option<(JobId, Time)>,
@@ -21,9 +39,23 @@ impl HeadPromise {
         let changed = self.health != health;
         if changed {
             self.health = health;
-            self.first = None;
+            self.void();
         }
         changed
+    }
+
+    /// As [`HeadPromise::voided_by`]; any job that was given nodes beside the queue voids it, too.
+    pub(crate) fn voided_in(&mut self, view: &MachineView<'_>) -> bool {
+        let (changed, granted) = (self.voided_by(view.health()), !view.granted().is_empty());
+        if granted {
+            self.void();
+        }
+        changed || granted
+    }
+
+    /// Forgets the promise: what is promised next counts as the first.
+    pub(crate) fn void(&mut self) {
+        self.first = None;
     }
 
     /// Promises the head a start. Later promises to the same job do not count.

@@ -150,6 +150,9 @@ fn a_job_that_passes_the_queue_voids_what_was_promised() {
         };
         let estimate = job(1, [4, 3, 1]).estimate;
         assert_eq!(planned(&mut dispatcher, Time(2)), Some(estimate), "{scheduler}");
+        // One that ends before is not in the way.
+        dispatcher.grant(job(4, [1, 1, 1]), Time(0)).unwrap();
+        assert_eq!(planned(&mut dispatcher, Time(2)), Some(estimate), "{scheduler}");
         let long = Job { estimate: Time(1000), ..job(3, [1, 1, 1]) };
         dispatcher.grant(long, Time(3)).unwrap();
         assert_eq!(planned(&mut dispatcher, Time(3)), Some(Time(1003)), "{scheduler}");

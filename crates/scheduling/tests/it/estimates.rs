@@ -64,6 +64,33 @@ fn a_job_of_no_length_holds_its_nodes_for_its_instant() {
     }
 }
 
+#[test]
+fn estimates_up_to_the_end_of_time_keep_no_job_from_its_start() {
+    let jobs: Vec<_> = (0..60).map(|id| job(id, 0, row(4), 5, 1 << 60)).collect();
+    for scheduler in BACKFILLING {
+        let world = World::new("mesh:4", "ff", scheduler).run(&jobs, &mut NoObserver);
+        assert_eq!((world.started.len(), world.start_of(59)), (60, Time(295)), "{scheduler}");
+    }
+}
+
+/// Jobs that say 1 or 2 and run 7 come at every instant, and the whole machine is asked for behind
+/// one that keeps its word until 20.
+#[test]
+fn jobs_that_say_too_little_do_not_starve_a_large_one_whose_promise_holds() {
+    for scheduler in BACKFILLING {
+        let said = if scheduler.starts_with("easy") { 1 } else { 2 };
+        let mut jobs = vec![job(0, 0, row(2), 20, 20), job(1, 1, row(4), 5, 5)];
+        jobs.extend((0..150).map(|index| job(2 + index, 2 + index, row(1), 7, said)));
+        let start = |promise: &str| {
+            let scheduler = format!("{scheduler}:promise={promise}");
+            World::new("mesh:4", "ff", &scheduler).run(&jobs, &mut NoObserver).start_of(1)
+        };
+        let (moves, holds) = (start("moves"), start("holds"));
+        assert!(Time(20) <= holds && holds <= Time(27), "{scheduler}: {holds}");
+        assert!(moves > Time(60), "{scheduler}: {moves}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(size(19, 96, 96)))]
 

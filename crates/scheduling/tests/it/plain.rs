@@ -1,12 +1,13 @@
 //! Backfilling in its plain form and in its fast form, in lock-step.
 
-use pavior_mesh::{NodeId, Occupancy, Pool};
+use pavior_kernel::Time;
+use pavior_mesh::{NodeId, Occupancy, Pool, Request};
 use pavior_trials::size;
 use pavior_workload::Job;
 use proptest::prelude::*;
 
 use crate::workloads::{Estimates, GRID, jobs, jobs_with_freedoms, strategies};
-use crate::world::{NoObserver, Upset, World, fail_and_repair, in_lock_step};
+use crate::world::{Aside, NoObserver, Upset, World, fail_and_repair, in_lock_step, job};
 
 fn compare(scheduler: &str, grid: &str, jobs: &[Job], strategy: &str, upsets: &[Upset]) {
     let plain = World::new(grid, strategy, &format!("{scheduler}:plain"));
@@ -85,6 +86,46 @@ proptest! {
     }
 }
 
+/// Jobs that are given nodes beside the queue, and jobs that leave it, in the order of time.
+fn asides() -> impl Strategy<Value = Vec<(Time, Aside)>> {
+    let draft = (0u64..90, 1u16..4, 1u16..3, 1u64..20, 0u64..20, 0usize..12);
+    prop::collection::vec(draft, 0..20).prop_map(|drafts| {
+        let aside = |(id, (at, w, d, run, estimate, place)): (u64, (_, _, _, _, _, usize))| {
+            let request = Request::shape([w, d, 1]);
+            let aside = match place {
+                4.. => Aside::Grant(job(1000 + id, at, request, run, estimate)),
+                _ => Aside::Withdraw(place),
+            };
+            (Time(at), aside)
+        };
+        let mut asides: Vec<_> = (0..).zip(drafts).map(aside).collect();
+        asides.sort_by_key(|aside| aside.0);
+        asides
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(size(2, 24, 24)))]
+
+    #[test]
+    fn backfilling_decides_as_its_plain_form_beside_grants(
+        jobs in jobs(40, Estimates::Any),
+        asides in asides(),
+        nodes in prop::collection::vec(0u32..20, 0..2),
+    ) {
+        let upsets = fail_and_repair(&nodes);
+        for strategy in ["ff", "tff", "bf", "fs", "naive", "mbs", "gabl"] {
+            for scheduler in ["easy", "conservative", "easy:promise=holds"] {
+                let world = |name: &str| World::new(GRID, strategy, name).beside(&asides);
+                let plain = world(&format!("{scheduler}:plain"));
+                in_lock_step(world(scheduler), plain, &jobs, &upsets);
+            }
+            let count = World::new(GRID, strategy, "conservative:count").beside(&asides);
+            prop_assert!(count.run(&jobs, &mut NoObserver).started.len() <= jobs.len());
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(size(1, 12, 12)))]
 
@@ -96,6 +137,7 @@ proptest! {
         for jobs in [safe, any] {
             for strategy in strategies(GRID) {
                 compare("conservative", GRID, &jobs, strategy, &[]);
+                compare("conservative:promise=holds", GRID, &jobs, strategy, &[]);
             }
         }
     }

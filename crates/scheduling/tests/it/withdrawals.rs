@@ -95,3 +95,71 @@ fn no_job_starts_on_nodes_that_were_granted_beside_the_scheduler() {
         assert_eq!(small.next(100), None, "{scheduler}: job 4 holds two of the nodes");
     }
 }
+
+/// The bookings of the others stay, and those behind move up.
+#[test]
+fn only_the_bookings_that_a_grant_overlaps_give_way() {
+    for scheduler in ["conservative", "conservative:plain", "conservative:count"] {
+        let mut small = Small::new(5, scheduler);
+        small.begin(1, 0, 3, 10);
+        let planned = |small: &mut Small, now| {
+            assert_eq!(small.next(now), None, "{scheduler}");
+            let reserved = small.0.standing(Time(now)).unwrap().reserved;
+            reserved.iter().map(|one| (one.job.0, one.from.0)).collect::<Vec<_>>()
+        };
+        for (id, nodes, estimate) in [(2, 5, 10), (3, 3, 5), (4, 3, 5)] {
+            small.wait(id, 0, nodes, estimate);
+        }
+        assert_eq!(planned(&mut small, 0), [(2, 10), (3, 20), (4, 25)]);
+        // Ends before anything is booked.
+        small.begin(5, 1, 2, 9);
+        assert_eq!(planned(&mut small, 1), [(2, 10), (3, 20), (4, 25)]);
+        small.end(5);
+        // Job 2 needs all nodes, and comes when this one has ended; jobs 3 and 4 come sooner.
+        small.begin(6, 2, 1, 100);
+        assert_eq!(planned(&mut small, 2), [(2, 102), (3, 10), (4, 15)]);
+        assert_eq!(small.0.scheduler().broken_guarantees(), 0);
+    }
+}
+
+#[test]
+fn an_end_and_a_withdrawal_at_once_leave_each_job_its_own_booking() {
+    for scheduler in ["conservative", "conservative:plain", "conservative:count"] {
+        let mut small = Small::new(8, scheduler);
+        small.begin(1, 0, 5, 100);
+        for (id, nodes) in [(2, 8), (3, 2), (4, 8), (5, 1)] {
+            small.wait(id, 0, nodes, 1000);
+        }
+        assert_eq!(small.next(0), None, "{scheduler}");
+        small.0.withdraw(0);
+        small.end(1);
+        let started = small.0.start_next(Time(1), &mut ()).unwrap().unwrap();
+        assert_eq!((started.job.id, started.placement.nodes()), (JobId(3), 2), "{scheduler}");
+        assert_eq!(
+            small.next(1).map(|start| start.index),
+            Some(1),
+            "{scheduler}: job 5 ends with it"
+        );
+    }
+}
+
+/// Requests without an estimate count as a century, so that a queue of them reaches the end of
+/// time.
+#[test]
+fn a_job_behind_the_end_of_time_starts_when_those_before_it_have_gone() {
+    for scheduler in BACKFILLING {
+        let mut small = Small::new(4, scheduler);
+        small.begin(0, 0, 4, 1 << 60);
+        for id in 1..=20 {
+            small.wait(id, 0, 4, 1 << 60);
+        }
+        assert_eq!(small.next(0), None, "{scheduler}");
+        for _ in 1..=18 {
+            small.0.withdraw(0);
+            assert_eq!(small.next(1), None, "{scheduler}");
+        }
+        small.end(0);
+        let started = small.0.start_next(Time(2), &mut ()).unwrap();
+        assert_eq!(started.map(|started| started.job.id), Some(JobId(19)), "{scheduler}");
+    }
+}

@@ -55,8 +55,18 @@ pub(crate) struct World {
     pub(crate) attempts: u64,
     ends: BTreeSet<(Time, JobId)>,
     pub(crate) upsets: Vec<Upset>,
+    asides: Vec<(Time, Aside)>,
     /// What is reserved ahead: no start may reach into it.
     reserved: Vec<AdvanceReservation>,
+}
+
+/// What happens beside the queue.
+#[derive(Clone, Debug)]
+pub(crate) enum Aside {
+    /// A job is given nodes if the strategy has some for it.
+    Grant(Job),
+    /// The job at a place of the queue, if there is one, no longer wants to run.
+    Withdraw(usize),
 }
 
 /// A node fails (true) or is repaired.
@@ -85,6 +95,7 @@ impl World {
             attempts: 0,
             ends: BTreeSet::new(),
             upsets: Vec::new(),
+            asides: Vec::new(),
             reserved: Vec::new(),
         }
     }
@@ -95,6 +106,24 @@ impl World {
             self.dispatcher.reserve(one.clone()).unwrap();
         }
         World { reserved: reserved.to_vec(), ..self }
+    }
+
+    /// The same with what happens beside the queue, in the order of time.
+    pub(crate) fn beside(self, asides: &[(Time, Aside)]) -> World {
+        World { asides: asides.to_vec(), ..self }
+    }
+
+    fn turn_aside(&mut self, aside: Aside) {
+        match aside {
+            Aside::Withdraw(place) => drop(self.dispatcher.withdraw(place)),
+            Aside::Grant(job) => {
+                let Service::Run(run) = job.service else { unreachable!("these jobs run") };
+                let id = job.id;
+                if self.dispatcher.grant(job, self.now).is_ok() {
+                    self.ends.insert((self.now + run, id));
+                }
+            }
+        }
     }
 
     /// The same with a job that runs from the beginning, on the first nodes of a row.
@@ -120,7 +149,9 @@ impl World {
             let next_job = jobs.peek().map(|job| job.arrival);
             let waits = !self.dispatcher.queue().is_empty();
             let change = self.dispatcher.calendar().next_change(self.now).filter(|_| waits);
-            let next = [next_end, next_upset, next_job, change].into_iter().flatten().min();
+            let next_aside = self.asides.first().map(|aside| aside.0);
+            let next =
+                [next_end, next_upset, next_job, next_aside, change].into_iter().flatten().min();
             let Some(now) = next else { return self };
             self.now = now;
             while let Some(&(end, job)) = self.ends.first()
@@ -135,6 +166,10 @@ impl World {
                     (_, node, true) => drop(dispatcher.fail(node).unwrap()),
                     (_, node, false) => dispatcher.repair(node).unwrap(),
                 }
+            }
+            while self.asides.first().is_some_and(|aside| aside.0 == now) {
+                let aside = self.asides.remove(0).1;
+                self.turn_aside(aside);
             }
             while let Some(job) = jobs.next_if(|job| job.arrival == now) {
                 if self.dispatcher.could_ever_fit(&job.request).is_ok() {

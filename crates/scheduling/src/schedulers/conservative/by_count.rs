@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use pavior_allocation::{Machine, Placement};
+use pavior_allocation::{Machine, Placement, Sides};
 use pavior_kernel::Time;
 use pavior_mesh::{JobId, Occupancy, Request};
 use pavior_workload::Job;
@@ -34,6 +34,7 @@ pub(super) struct ByCount {
 
 impl Timeline for ByCount {
     type Held = u32;
+    type Taken = ();
 
     fn new(now: Time, machine: &Machine) -> ByCount {
         let healthy = machine.fork_empty().free().clone();
@@ -43,6 +44,10 @@ impl Timeline for ByCount {
 
     fn is_monotone(_: &Request, _: &Machine) -> bool {
         true
+    }
+
+    fn boxes_for(_: &Request, _: &Machine) -> Option<Vec<Sides>> {
+        None
     }
 
     fn held_by(&self, job: JobId, machine: &Machine) -> u32 {
@@ -87,6 +92,14 @@ impl Timeline for ByCount {
 
     fn give(&mut self, slot: &Slot<u32>) {
         self.free.add(i64::from(slot.held), slot.interval);
+    }
+
+    fn taken_by(&self, _: &Slot<u32>) {}
+
+    fn needs_any(&self, booked: &Slot<u32>, (): &(), taken: &Slot<u32>) -> bool {
+        let from = booked.interval.from.max(taken.interval.from);
+        let to = booked.interval.to.min(taken.interval.to);
+        self.free.are_fewer(i64::from(taken.held), Interval { from, to })
     }
 
     fn most_free(&self, limit: Time) -> u64 {

@@ -6,14 +6,14 @@
 
 use std::collections::BTreeMap;
 
-use pavior_allocation::{Fork, Machine, Placement};
+use pavior_allocation::{Fork, Machine, Placement, Sides};
 use pavior_kernel::Time;
 use pavior_mesh::{BaseSet, JobId, Occupancy, Request, tile_rows};
 use pavior_workload::Job;
 
 use super::fast::{Timeline, Wanted};
-use super::question::JobQuestion;
-use super::slot::{Interval, Need, Slot};
+use super::question::{FEW_BOXES, JobQuestion};
+use super::slot::{Interval, Need, OtherNodes, Slot};
 use super::timeline::{NodeTimeline, Search};
 use crate::{Calendar, MachineView};
 
@@ -26,6 +26,7 @@ pub(super) struct ByNodes {
 
 impl Timeline for ByNodes {
     type Held = Placement;
+    type Taken = OtherNodes;
 
     fn new(now: Time, machine: &Machine) -> ByNodes {
         let empty = machine.fork_empty();
@@ -35,6 +36,10 @@ impl Timeline for ByNodes {
 
     fn is_monotone(request: &Request, machine: &Machine) -> bool {
         machine.answers(request).are_monotone()
+    }
+
+    fn boxes_for(request: &Request, machine: &Machine) -> Option<Vec<Sides>> {
+        machine.boxes_for(request).filter(|boxes| boxes.len() <= FEW_BOXES)
     }
 
     fn held_by(&self, job: JobId, machine: &Machine) -> Placement {
@@ -63,6 +68,14 @@ impl Timeline for ByNodes {
 
     fn give(&mut self, slot: &Slot<Placement>) {
         self.timeline.give(slot);
+    }
+
+    fn taken_by(&self, slot: &Slot<Placement>) -> OtherNodes {
+        OtherNodes::than(&slot.held, self.empty.free().grid())
+    }
+
+    fn needs_any(&self, booked: &Slot<Placement>, nodes: &OtherNodes, _: &Slot<Placement>) -> bool {
+        !nodes.include(booked)
     }
 
     fn most_free(&self, limit: Time) -> u64 {

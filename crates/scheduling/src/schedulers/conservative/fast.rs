@@ -6,13 +6,14 @@
 //!
 //! - A job can gain an earlier slot only on nodes that were freed since it was last tried.
 //! - A request that was refused before some time is refused before it to every later job that asks
-//!   for the same for as long, until nodes are freed.
+//!   for the same or for larger boxes, for as long or longer, until nodes are freed (`refusals`).
 //!
 //! For other requests every time at which enough nodes are free is tried.
 //!
 //! In a round of moving up, each job is asked about what was freed since the round before began.
 //! What a job frees by moving counts for the jobs behind it in this round (`freed`), and for all
-//! jobs in the next round (`newly_freed`).
+//! jobs in the next round (`newly_freed`). A refusal in a round holds but near what is freed later
+//! in it.
 //!
 //! Invariant: the slots found are those of [`Plain`](super::plain::Plain).
 //!
@@ -20,13 +21,13 @@
 
 use std::collections::BTreeMap;
 
-use pavior_allocation::{Machine, Placement};
+use pavior_allocation::{Machine, Placement, Sides};
 use pavior_kernel::Time;
 use pavior_mesh::{JobId, Request};
 use pavior_workload::Job;
 
-use super::freed::FreedNodes;
-use super::refusals::Refusals;
+use super::freed::{FreedNodes, FreedSince};
+use super::refusals::{Refusals, RefusedUntil};
 use super::rule::Profile;
 use super::slot::{Held, Interval, Slot};
 use crate::{Calendar, MachineView};
@@ -35,12 +36,18 @@ use crate::{Calendar, MachineView};
 pub(super) trait Timeline: Send + Sync {
     /// What a job takes.
     type Held: Held;
+    /// As [`Profile::Taken`].
+    type Taken;
 
     /// Nothing is taken from now on.
     fn new(now: Time, machine: &Machine) -> Self;
 
     /// Whether a request is refused where more is taken if it is refused where less is.
     fn is_monotone(request: &Request, machine: &Machine) -> bool;
+
+    /// The boxes of which one must be free for a request; `None` if they are many, or if something
+    /// else decides it.
+    fn boxes_for(request: &Request, machine: &Machine) -> Option<Vec<Sides>>;
 
     /// What a running job takes. Failed nodes can be taken by none.
     fn held_by(&self, job: JobId, machine: &Machine) -> Self::Held;
@@ -64,6 +71,17 @@ pub(super) trait Timeline: Send + Sync {
 
     /// Gives back a slot, as far as it is not past.
     fn give(&mut self, slot: &Slot<Self::Held>);
+
+    /// As [`Profile::taken_by`].
+    fn taken_by(&self, slot: &Slot<Self::Held>) -> Self::Taken;
+
+    /// As [`Profile::needs_any`].
+    fn needs_any(
+        &self,
+        booked: &Slot<Self::Held>,
+        nodes: &Self::Taken,
+        taken: &Slot<Self::Held>,
+    ) -> bool;
 
     /// The most nodes that are free at any time before `limit`.
     fn most_free(&self, limit: Time) -> u64;
@@ -93,7 +111,7 @@ pub(super) struct Wanted<'a, H> {
     /// The job's own slot, which is free to it.
     pub(super) own: Option<&'a Slot<H>>,
     /// The nodes without which the job was refused at all these times, if that is known.
-    pub(super) freed: Option<&'a FreedNodes<H>>,
+    pub(super) freed: Option<FreedSince<'a, H>>,
 }
 
 /// A timeline, and what is known of its answers.
@@ -110,6 +128,7 @@ pub(super) struct Fast<T: Timeline> {
 
 impl<T: Timeline> Profile for Fast<T> {
     type Held = T::Held;
+    type Taken = T::Taken;
 
     fn new(now: Time, machine: &Machine) -> Fast<T> {
         Fast {
@@ -149,11 +168,13 @@ impl<T: Timeline> Profile for Fast<T> {
 
     fn give(&mut self, slot: Slot<T::Held>) {
         self.timeline.give(&slot);
-        self.refusals.forget();
         self.most_free = None;
         let within_a_round = !self.freed.is_empty();
         if within_a_round {
             self.freed.add(slot.clone());
+            self.refusals.outdate();
+        } else {
+            self.refusals.forget();
         }
         self.newly_freed.add(slot);
     }
@@ -164,18 +185,22 @@ impl<T: Timeline> Profile for Fast<T> {
         job: &Job,
         view: &mut MachineView<'_>,
     ) -> Option<Slot<T::Held>> {
-        let from = self.refusals.earliest(&job.request, job.estimate).max(now);
+        let from = self.refused(job, view.machine()).until.max(now);
         let begins = Interval { from, to: Time::MAX };
         let slot = self.timeline.find(&Wanted { now, job, begins, own: None, freed: None }, view);
         if T::is_monotone(&job.request, view.machine()) {
             let at = slot.as_ref().map_or(Time::MAX, |slot| slot.interval.from);
-            self.refusals.learn(&job.request, job.estimate, at);
+            self.learn(job, at, view.machine());
         }
         slot
     }
 
-    fn may_gain_slot(&self, request: &Request, machine: &Machine) -> bool {
-        !T::is_monotone(request, machine)
+    fn taken_by(&self, slot: &Slot<T::Held>) -> T::Taken {
+        self.timeline.taken_by(slot)
+    }
+
+    fn needs_any(&self, booked: &Slot<T::Held>, nodes: &T::Taken, taken: &Slot<T::Held>) -> bool {
+        self.timeline.needs_any(booked, nodes, taken)
     }
 
     fn next_round(&mut self) -> bool {
@@ -207,17 +232,26 @@ impl<T: Timeline> Profile for Fast<T> {
         if view.machine().needed(&job.request) > most {
             return None;
         }
-        let refused = self.refusals.earliest(&job.request, job.estimate);
+        let refused = self.refused(job, view.machine());
         // A job that begins later still runs when its own slot begins. There it has nodes that the
         // refused jobs did not have, so that their refusals say nothing.
-        let from = refused.min(first_begin_reaching(booked, job.estimate));
-        let found = freed.begins(job.estimate).find_map(|begins| {
-            let begins = Interval { from: begins.from.max(from), to: begins.to.min(booked) };
+        let until = refused.until.min(first_begin_reaching(booked, job.estimate));
+        let (timeline, freed) = (&mut self.timeline, &self.freed);
+        // Before that time it is searched for only near what was freed since.
+        let since = freed.since(refused.freed);
+        let refused = freed
+            .begins_since(refused.freed, job.estimate)
+            .map(|begins| (Interval { to: begins.to.min(until), ..begins }, since));
+        let others = freed.begins(job.estimate).map(|begins| {
+            let from = begins.from.max(until);
+            (Interval { from, to: begins.to.min(booked) }, freed.since(0))
+        });
+        let found = refused.chain(others).find_map(|(begins, freed)| {
             let wanted = Wanted { now, job, begins, own: Some(own), freed: Some(freed) };
-            timeline.find(&wanted, view)
+            if begins.from < begins.to { timeline.find(&wanted, view) } else { None }
         });
         if found.is_none() {
-            self.refusals.learn(&job.request, job.estimate, booked);
+            self.learn(job, booked, view.machine());
         }
         found
     }
@@ -229,6 +263,20 @@ impl<T: Timeline> Profile for Fast<T> {
         view: &mut MachineView<'_>,
     ) -> Option<(T::Held, Option<Placement>)> {
         self.timeline.start(slot, job, view)
+    }
+}
+
+impl<T: Timeline> Fast<T> {
+    /// Returns the time before which a job is known to be refused. What is not monotone is never
+    /// learnt, and so never known.
+    fn refused(&mut self, job: &Job, machine: &Machine) -> RefusedUntil {
+        let boxes_for = |request: &Request| T::boxes_for(request, machine);
+        self.refusals.of(job, self.freed.len(), boxes_for)
+    }
+
+    fn learn(&mut self, job: &Job, at: Time, machine: &Machine) {
+        let boxes_for = |request: &Request| T::boxes_for(request, machine);
+        self.refusals.learn(job, at, self.freed.len(), boxes_for);
     }
 }
 

@@ -50,22 +50,65 @@ impl<H> FreedNodes<H> {
         self.stretches.splice(first..last, [added]);
     }
 
+    /// The number of slots so far.
+    pub(super) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// The slots from one on.
+    pub(super) fn since(&self, first: usize) -> FreedSince<'_, H> {
+        FreedSince { slots: &self.slots[first..] }
+    }
+
     /// The times at which a job can begin so that it runs while something is freed: stretches that
     /// are in order and apart.
     pub(super) fn begins(&self, estimate: Time) -> impl Iterator<Item = Interval> + '_ {
-        let mut seen = Time::ZERO;
-        self.stretches.iter().filter_map(move |freed| {
-            let from = first_begin_reaching(freed.from, estimate).max(seen);
-            seen = seen.max(freed.to);
-            (from < freed.to).then_some(Interval { from, to: freed.to })
-        })
+        begins(self.stretches.iter().copied(), estimate)
+    }
+
+    /// The same for the slots from one on, in the order in which they were added. O(k log k) for k
+    /// of them.
+    pub(super) fn begins_since(
+        &self,
+        first: usize,
+        estimate: Time,
+    ) -> impl Iterator<Item = Interval> + use<H> {
+        let mut since: Vec<Interval> = self.slots[first..].iter().map(|one| one.interval).collect();
+        since.sort_unstable_by_key(|one| one.from);
+        begins(since.into_iter(), estimate)
     }
 }
 
-impl FreedNodes<Placement> {
+/// The times at which a job can begin so that it runs in one of some stretches, which are in order.
+fn begins(
+    stretches: impl Iterator<Item = Interval>,
+    estimate: Time,
+) -> impl Iterator<Item = Interval> {
+    let mut seen = Time::ZERO;
+    stretches.filter_map(move |freed| {
+        let from = first_begin_reaching(freed.from, estimate).max(seen);
+        seen = seen.max(freed.to);
+        (from < freed.to).then_some(Interval { from, to: freed.to })
+    })
+}
+
+/// Slots that were given back, from one on.
+pub(super) struct FreedSince<'a, H> {
+    slots: &'a [Slot<H>],
+}
+
+impl<H> Clone for FreedSince<'_, H> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<H> Copy for FreedSince<'_, H> {}
+
+impl<'a> FreedSince<'a, Placement> {
     /// Whether any of the nodes that are free throughout a stretch was freed for a part of it. If
     /// not, what was refused before is refused now. O(rows of the freed nodes).
-    pub(super) fn reach(&self, throughout: Interval, free: &Occupancy) -> bool {
+    pub(super) fn reach(self, throughout: Interval, free: &Occupancy) -> bool {
         self.boxes(throughout, free).next().is_some()
     }
 
@@ -75,7 +118,7 @@ impl FreedNodes<Placement> {
     /// Either the rows around the freed nodes are searched, or all rows of the machine, by `bases`:
     /// whichever are fewer. Each row costs O(log of the sides) words.
     pub(super) fn opens_box(
-        &self,
+        self,
         throughout: Interval,
         free: &Occupancy,
         sides: &[Sides],
@@ -100,9 +143,8 @@ impl FreedNodes<Placement> {
     }
 
     /// The boxes that were freed for a part of a stretch, and have a node that is free throughout.
-    fn boxes(&self, throughout: Interval, free: &Occupancy) -> impl Iterator<Item = &Cuboid> {
-        let overlaps = move |when: Interval| when.from < throughout.to && throughout.from < when.to;
-        let slots = self.slots.iter().filter(move |slot| overlaps(slot.interval));
+    fn boxes(self, throughout: Interval, free: &Occupancy) -> impl Iterator<Item = &'a Cuboid> {
+        let slots = self.slots.iter().filter(move |slot| slot.interval.overlaps(throughout));
         slots.flat_map(|slot| slot.held.parts()).filter(|freed| !free.is_taken(freed))
     }
 }
@@ -133,6 +175,11 @@ mod tests {
         assert_eq!(begins(3), [stretch(0, 2), stretch(8, 15), stretch(18, 30)]);
         assert_eq!(begins(7), [stretch(0, 2), stretch(4, 15), stretch(15, 30)]);
         assert_eq!(begins(0), [stretch(1, 2), stretch(10, 15), stretch(20, 30)]);
+        let (one, other) = (stretch(20, 25), stretch(7, 22));
+        freed.slots.extend([one, other].map(|interval| Slot { interval, held: () }));
+        let since = |first| freed.begins_since(first, Time(3)).collect::<Vec<_>>();
+        assert_eq!(since(0), [stretch(5, 22), stretch(22, 25)]);
+        assert_eq!((since(1), since(2)), (vec![stretch(5, 22)], vec![]));
         freed.add_stretch(stretch(2, 20));
         assert_eq!(freed.stretches, [stretch(1, 30)]);
     }
@@ -143,12 +190,21 @@ mod tests {
         let mut freed = FreedNodes::default();
         freed.add(Slot { interval: stretch(5, 9), held: Placement::Whole(part(0)) });
         let mut free = Occupancy::all_free("mesh:6x1".parse().unwrap());
-        assert!(freed.reach(stretch(8, 20), &free) && freed.reach(stretch(0, 6), &free));
-        assert!(!freed.reach(stretch(9, 20), &free) && !freed.reach(stretch(0, 5), &free));
+        assert!(
+            freed.since(0).reach(stretch(8, 20), &free)
+                && freed.since(0).reach(stretch(0, 6), &free)
+        );
+        assert!(
+            !freed.since(0).reach(stretch(9, 20), &free)
+                && !freed.since(0).reach(stretch(0, 5), &free)
+        );
         free.take(&part(0)).unwrap();
-        assert!(!freed.reach(stretch(8, 20), &free));
+        assert!(!freed.since(0).reach(stretch(8, 20), &free));
         let held = Placement::Parts(vec![part(0), part(4)]);
         freed.add(Slot { interval: stretch(9, 10), held });
-        assert!(freed.reach(stretch(8, 20), &free) && !freed.reach(stretch(8, 9), &free));
+        assert!(
+            freed.since(0).reach(stretch(8, 20), &free)
+                && !freed.since(0).reach(stretch(8, 9), &free)
+        );
     }
 }

@@ -10,8 +10,12 @@
 //! 4. If a running job outruns what was expected of it, or the time of a booking passes in vain,
 //!    all bookings are made anew, in the order of arrival.
 //!    [`RunningJob::expected_end`](crate::RunningJob::expected_end) says what is then expected.
-//! 5. If a node fails or is repaired, or a job was started beside the scheduler, everything is made
-//!    anew, and what is promised then counts as the first promise.
+//! 5. If a job was given nodes beside the queue, the bookings that have one of these nodes before it
+//!    is expected to end give way: they are made anew, in the order of arrival, and then all jobs
+//!    move up. All other bookings stay (`granted.rs`).
+//! 6. If a node fails or is repaired, or nodes are reserved ahead, everything is made anew.
+//!
+//! What is promised anew after 5 or 6 counts as the first promise.
 //!
 //! ```text
 //!   x  0 1 2 3              a runs until 4; b, which asks for 4 nodes for 2, is booked for 4 to 6;
@@ -31,8 +35,12 @@
 //!
 //! With exact estimates no job starts later than its first booking, and none starves; by count that
 //! holds for strategies that grant by count. A job said to take no time is booked for a tick. A job
-//! that would not fit on the empty machine, because nodes failed, has no booking until a repair. A
-//! strategy that can miss free nodes is asked for it again whenever a job ends.
+//! has no booking if it would not fit on the empty machine, because nodes failed, or if all nodes
+//! are booked until the end of time ([`Time::MAX`](pavior_kernel::Time::MAX)). It is tried again
+//! whenever a job ends, is given nodes or leaves the queue.
+//!
+//! With `promise=holds`, a job that overtook the oldest waiting one and outruns its estimate is
+//! expected to end at any moment. Bookings then do not move on for it.
 //!
 //! With `depth=N` only the oldest N waiting jobs have bookings, as in practice. The others wait
 //! until they are among them, whatever is free. That bounds the cost, but younger jobs that would
@@ -41,7 +49,8 @@
 //! Cost, for q bookings and r running jobs. The timeline of free nodes (`timeline/`) has
 //! T <= 2 (q + r) + 1 segments, of which d <= q begin where nodes stop being free. If the strategy
 //! refuses on fewer nodes whatever it refuses on more, a booking costs one search and
-//! O(d + log T) comparisons of O(N/64) words each. With another strategy it costs a search at each
+//! O(d + log T) comparisons of O(N/64) words each; for boxes, d counts only from the time of the
+//! latest known refusal of a smaller or equal, shorter or equal job on. With another strategy it costs a search at each
 //! time at which enough nodes are free throughout. An early end costs that for each job that can
 //! gain by it. By count the timeline is a tree (`steps.rs`): a booking costs O(log T), and as
 //! much for each stretch before it that is too short, and no question.
@@ -53,6 +62,7 @@ mod by_count;
 mod by_nodes;
 mod fast;
 mod freed;
+mod granted;
 mod plain;
 mod question;
 mod refusals;
@@ -63,6 +73,7 @@ mod timeline;
 
 use pavior_kernel::{OptionSpec, Values};
 
+use crate::shared::promise;
 use crate::{BuildScheduler, Entry, SchedulerKind};
 use by_count::ByCount;
 use by_nodes::ByNodes;
@@ -90,15 +101,17 @@ pub(crate) static ENTRY: Entry = Entry {
             meaning: "the number of waiting jobs, from the oldest, that have bookings",
             bare: false,
         },
+        promise::OPTION,
     ],
-    variants: &["", "depth=3", "count", "count:depth=3", "plain"],
+    variants: &["", "depth=3", "count", "count:depth=3", "plain", "promise=holds"],
     does: SchedulerKind {
         build: BuildScheduler::Function(|options| {
             let depth = options.get("depth").parse().unwrap_or(usize::MAX);
+            let holds = promise::holds(options);
             match options.get("reserve") {
-                "count" => Box::new(Conservative::<Fast<ByCount>>::new(depth)),
-                "plain" => Box::new(Conservative::<Plain>::new(depth)),
-                _ => Box::new(Conservative::<Fast<ByNodes>>::new(depth)),
+                "count" => Box::new(Conservative::<Fast<ByCount>>::new(depth, holds)),
+                "plain" => Box::new(Conservative::<Plain>::new(depth, holds)),
+                _ => Box::new(Conservative::<Fast<ByNodes>>::new(depth, holds)),
             }
         }),
     },

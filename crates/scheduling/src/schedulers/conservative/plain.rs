@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 
 use pavior_allocation::{Fork, Machine, Placement};
 use pavior_kernel::Time;
-use pavior_mesh::{JobId, Occupancy, Request};
+use pavior_mesh::{JobId, Occupancy};
 use pavior_workload::Job;
 
 use super::rule::Profile;
-use super::slot::{Interval, Slot};
+use super::slot::{Interval, OtherNodes, Slot};
 use crate::{Calendar, MachineView};
 
 /// The slots that are taken.
@@ -28,6 +28,7 @@ pub(super) struct Plain {
 
 impl Profile for Plain {
     type Held = Placement;
+    type Taken = OtherNodes;
 
     fn new(_: Time, machine: &Machine) -> Plain {
         Plain { taken: Vec::new(), closed: Vec::new(), given: false, empty: machine.fork_empty() }
@@ -73,8 +74,12 @@ impl Profile for Plain {
         self.first_before(Time::MAX, now, job, view)
     }
 
-    fn may_gain_slot(&self, _: &Request, _: &Machine) -> bool {
-        true
+    fn taken_by(&self, slot: &Slot<Placement>) -> OtherNodes {
+        OtherNodes::than(&slot.held, self.empty.free().grid())
+    }
+
+    fn needs_any(&self, booked: &Slot<Placement>, nodes: &OtherNodes, _: &Slot<Placement>) -> bool {
+        !nodes.include(booked)
     }
 
     fn next_round(&mut self) -> bool {
@@ -179,14 +184,14 @@ impl Plain {
         let mut free = self.empty.free().clone();
         let grid = *free.grid();
         for slot in &self.taken {
-            if slot.interval.from < stretch.to && stretch.from < slot.interval.to {
+            if slot.interval.overlaps(stretch) {
                 for node in slot.held.parts().iter().flat_map(|part| part.nodes(&grid)) {
                     free.take_node(node);
                 }
             }
         }
         for (interval, open) in &self.closed {
-            if interval.from < stretch.to && stretch.from < interval.to {
+            if interval.overlaps(stretch) {
                 free.keep(open).expect("a calendar is of one machine");
             }
         }

@@ -23,20 +23,20 @@ use pavior_kernel::Time;
 use pavior_mesh::{BaseSet, Occupancy};
 use pavior_workload::Job;
 
-use super::freed::FreedNodes;
+use super::freed::FreedSince;
 use super::slot::Interval;
 use crate::MachineView;
 
 /// A request that allows more boxes than this is put to the strategy, because looking for each of
 /// the boxes takes longer.
-const FEW_BOXES: usize = 6;
+pub(super) const FEW_BOXES: usize = 6;
 
 /// A question about one job. To ask the strategy about now is an attempt, about later it is not.
 pub(super) struct JobQuestion<'a, 'v> {
     now: Time,
     job: &'a Job,
     /// The nodes without which the job was refused.
-    freed: Option<&'a FreedNodes<Placement>>,
+    freed: Option<FreedSince<'a, Placement>>,
     /// The strategy on the empty machine.
     empty: &'a mut Fork,
     bases: &'a mut BaseSet,
@@ -53,7 +53,7 @@ impl<'a, 'v> JobQuestion<'a, 'v> {
     pub(super) fn new(
         now: Time,
         job: &'a Job,
-        freed: Option<&'a FreedNodes<Placement>>,
+        freed: Option<FreedSince<'a, Placement>>,
         empty: &'a mut Fork,
         bases: &'a mut BaseSet,
         view: &'a mut MachineView<'v>,

@@ -13,11 +13,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pavior_allocation::{Machine, Placement};
 use pavior_kernel::Time;
-use pavior_mesh::{JobId, Request};
+use pavior_mesh::JobId;
 use pavior_workload::Job;
 
 use super::slot::{Held, Interval, Slot};
-use crate::shared::ends::by_expected_end;
+use crate::shared::ends::Expected;
 use crate::{Calendar, Kept, MachineView, Queue, Reserved, Running, Scheduler, Standing, Start};
 
 /// What is taken when, on a machine whose nodes neither fail nor are repaired.
@@ -26,6 +26,8 @@ use crate::{Calendar, Kept, MachineView, Queue, Reserved, Running, Scheduler, St
 pub(super) trait Profile: Send + Sync {
     /// What a job takes.
     type Held: Held;
+    /// The nodes of a slot, in a form in which others are quickly compared with them.
+    type Taken;
 
     /// Nothing is taken from now on.
     fn new(now: Time, machine: &Machine) -> Self;
@@ -62,8 +64,18 @@ pub(super) trait Profile: Send + Sync {
         view: &mut MachineView<'_>,
     ) -> Option<Slot<Self::Held>>;
 
-    /// Whether a job without a slot may get one when another ends.
-    fn may_gain_slot(&self, request: &Request, machine: &Machine) -> bool;
+    /// The nodes of a slot.
+    fn taken_by(&self, slot: &Slot<Self::Held>) -> Self::Taken;
+
+    /// Whether a booking cannot stay if a slot with these nodes, which overlaps it in time, is
+    /// taken. The slot is not taken yet. The bookings that overlap it are asked about from the
+    /// youngest to the oldest, and those that cannot stay are given back at once.
+    fn needs_any(
+        &self,
+        booked: &Slot<Self::Held>,
+        nodes: &Self::Taken,
+        taken: &Slot<Self::Held>,
+    ) -> bool;
 
     /// Begins a round of moving up. Says whether anything was given since the last round began.
     fn next_round(&mut self) -> bool;
@@ -94,11 +106,13 @@ pub(super) struct Conservative<P: Profile> {
     broken: u64,
     /// The most bookings.
     depth: usize,
+    /// True if overruns of jobs that overtook the oldest waiting one do not move bookings.
+    holds: bool,
 }
 
 impl<P: Profile> Conservative<P> {
-    pub(super) fn new(depth: usize) -> Conservative<P> {
-        Conservative { plan: None, broken: 0, depth }
+    pub(super) fn new(depth: usize, holds: bool) -> Conservative<P> {
+        Conservative { plan: None, broken: 0, depth, holds }
     }
 }
 
@@ -110,20 +124,11 @@ impl<P: Profile> Scheduler for Conservative<P> {
         running: &Running,
         view: &mut MachineView<'_>,
     ) -> Option<Start> {
-        let mut plan = self.plan.take().filter(|plan| plan.health == view.health());
-        if let Some(plan) = &mut plan {
-            plan.profile.advance(now);
-            if plan.state != view.state() {
-                plan.remove_ended(now, queue, view);
-            }
-            if plan.withdrawals != queue.withdrawals() {
-                plan.remove_withdrawn(now, queue, view);
-            }
-            plan.rebook_if_late(now, queue, running, view);
-        }
-        // A job that was started beside the scheduler may lie on booked nodes.
-        let plan = plan.filter(|plan| running.len() <= plan.running.len());
-        let plan = plan.unwrap_or_else(|| Plan::new(now, queue, running, view));
+        let plan = self.plan.take().filter(|plan| plan.health == view.health());
+        let oldest = queue.get(0).filter(|_| self.holds);
+        let expected = Expected::of(now, running).holding(oldest);
+        let plan = plan.and_then(|plan| plan.updated(queue, &expected, view));
+        let plan = plan.unwrap_or_else(|| Plan::new(queue, &expected, view));
         let plan = self.plan.insert(plan);
         for index in plan.bookings.len()..queue.len().min(self.depth) {
             let job = queue.get(index)?;
@@ -146,32 +151,34 @@ impl<P: Profile> Scheduler for Conservative<P> {
 }
 
 /// What is expected of the running jobs, and what is booked for the waiting ones.
-struct Plan<P: Profile> {
-    profile: P,
+pub(super) struct Plan<P: Profile> {
+    pub(super) profile: P,
     /// The running jobs' slots, which end when the jobs are expected to.
-    running: BTreeMap<JobId, Slot<P::Held>>,
+    pub(super) running: BTreeMap<JobId, Slot<P::Held>>,
     /// The running jobs by expected end.
     ends: BTreeSet<(Time, JobId)>,
     /// The waiting jobs' bookings, in the order of the queue.
-    bookings: Vec<Booking<P::Held>>,
-    /// [`Queue::withdrawals`] when the bookings were last looked at.
+    pub(super) bookings: Vec<Booking<P::Held>>,
+    /// [`Queue::withdrawals`] and [`Queue::returns`] when the bookings were last looked at.
     withdrawals: u64,
+    returns: u64,
     /// The machine's state after the last decision. In any other state a job has ended since.
     state: u64,
     health: u64,
 }
 
-struct Booking<H> {
+pub(super) struct Booking<H> {
     job: JobId,
-    /// None for a job that does not fit on the empty machine.
-    slot: Option<Slot<H>>,
+    /// None for a job that does not fit on the empty machine, or before the end of time.
+    pub(super) slot: Option<Slot<H>>,
     /// The first time promised.
-    promise: Time,
+    pub(super) promise: Time,
 }
 
 impl<P: Profile> Plan<P> {
     /// The running jobs until their expected ends, and no bookings yet.
-    fn new(now: Time, queue: &Queue, running: &Running, view: &MachineView<'_>) -> Plan<P> {
+    fn new(queue: &Queue, expected: &Expected<'_>, view: &MachineView<'_>) -> Plan<P> {
+        let now = expected.now;
         let machine = view.machine();
         let mut plan = Plan {
             profile: P::new(now, machine),
@@ -179,10 +186,11 @@ impl<P: Profile> Plan<P> {
             ends: BTreeSet::new(),
             bookings: Vec::new(),
             withdrawals: queue.withdrawals(),
+            returns: queue.returns(),
             state: view.state(),
             health: view.health(),
         };
-        for (end, job) in by_expected_end(now, running) {
+        for (end, job) in expected.by_end() {
             let to = end.max(now.saturating_add(Time(1)));
             let held = plan.profile.held_by(job.job.id, machine);
             let slot = Slot { interval: Interval { from: now, to }, held };
@@ -200,16 +208,60 @@ impl<P: Profile> Plan<P> {
         }
     }
 
-    fn runs(&mut self, job: JobId, slot: Slot<P::Held>) {
+    /// The plan after what has changed since the last decision; `None` if it is void.
+    fn updated(
+        mut self,
+        queue: &Queue,
+        expected: &Expected<'_>,
+        view: &mut MachineView<'_>,
+    ) -> Option<Plan<P>> {
+        let now = expected.now;
+        self.profile.advance(now);
+        // A job that comes back to the middle of the queue moves the places of others.
+        let (withdrawn, returned) =
+            (self.withdrawals != queue.withdrawals(), self.returns != queue.returns());
+        if returned {
+            return None;
+        }
+        if withdrawn {
+            self.remove_withdrawn(now, queue);
+        }
+        let changed = self.state != view.state();
+        let mut given_way = Vec::new();
+        if changed {
+            self.remove_ended(now, view);
+            given_way = self.take_granted(expected, view)?;
+            self.close(view);
+        }
+        if withdrawn || changed {
+            for index in given_way {
+                self.book(now, index, queue.get(index)?, view);
+            }
+            self.move_up(now, queue, view);
+            self.book_others(now, queue, view);
+        }
+        self.rebook_if_late(queue, expected, view);
+        // A job that its caller chose may lie on booked nodes.
+        (expected.running().len() <= self.running.len()).then_some(self)
+    }
+
+    pub(super) fn runs(&mut self, job: JobId, slot: Slot<P::Held>) {
         self.ends.insert((slot.interval.to, job));
         self.running.insert(job, slot);
     }
 
-    /// Takes out the jobs that have ended. If any ended early, waiting jobs move up.
-    fn remove_ended(&mut self, now: Time, queue: &Queue, view: &mut MachineView<'_>) {
+    /// Takes out the jobs that have ended, and gives back what is to come of their slots. A job
+    /// that was given nodes anew has ended before.
+    fn remove_ended(&mut self, now: Time, view: &MachineView<'_>) {
         self.state = view.state();
         let machine = view.machine();
         let (profile, ends) = (&mut self.profile, &mut self.ends);
+        for job in view.granted() {
+            if let Some(slot) = self.running.remove(job) {
+                ends.remove(&(slot.interval.to, *job));
+                give_rest(profile, now, &slot);
+            }
+        }
         self.running.retain(|job, slot| {
             let runs = machine.placement(*job).is_some();
             if !runs {
@@ -218,18 +270,10 @@ impl<P: Profile> Plan<P> {
             }
             runs
         });
-        self.close(view);
-        self.move_up(now, queue, view);
-        for (index, job) in queue.iter().enumerate().take(self.bookings.len()) {
-            let is_booked = self.bookings[index].slot.is_some();
-            if !is_booked && self.profile.may_gain_slot(&job.request, view.machine()) {
-                self.book(now, index, job, view);
-            }
-        }
     }
 
-    /// Takes out the bookings of withdrawn jobs. The others move up.
-    fn remove_withdrawn(&mut self, now: Time, queue: &Queue, view: &mut MachineView<'_>) {
+    /// Takes out the bookings of withdrawn jobs.
+    fn remove_withdrawn(&mut self, now: Time, queue: &Queue) {
         self.withdrawals = queue.withdrawals();
         let mut waiting = queue.iter().map(|job| job.id).peekable();
         let profile = &mut self.profile;
@@ -241,7 +285,15 @@ impl<P: Profile> Plan<P> {
             }
             waits
         });
-        self.move_up(now, queue, view);
+    }
+
+    /// Books the jobs that have no slot. There may be one for them now.
+    fn book_others(&mut self, now: Time, queue: &Queue, view: &mut MachineView<'_>) {
+        for (index, job) in queue.iter().enumerate().take(self.bookings.len()) {
+            if self.bookings[index].slot.is_none() {
+                self.book(now, index, job, view);
+            }
+        }
     }
 
     /// Gives waiting jobs, in the order of arrival, earlier slots, until there is none for any. A
@@ -263,11 +315,11 @@ impl<P: Profile> Plan<P> {
     /// all bookings anew.
     fn rebook_if_late(
         &mut self,
-        now: Time,
         queue: &Queue,
-        running: &Running,
+        expected: &Expected<'_>,
         view: &mut MachineView<'_>,
     ) {
+        let now = expected.now;
         let any_outran = self.ends.first().is_some_and(|(end, _)| *end <= now);
         let has_passed = |booking: &Booking<P::Held>| {
             booking.slot.as_ref().is_some_and(|slot| slot.interval.from < now)
@@ -275,12 +327,12 @@ impl<P: Profile> Plan<P> {
         if !any_outran && !self.bookings.iter().any(has_passed) {
             return;
         }
-        for job in running.by_estimated_end() {
+        for job in expected.running().by_estimated_end() {
             if let Some(slot) = self.running.get_mut(&job.job.id)
                 && slot.interval.to <= now
             {
                 self.ends.remove(&(slot.interval.to, job.job.id));
-                slot.interval.to = job.expected_end(now);
+                slot.interval.to = expected.end(job);
                 self.ends.insert((slot.interval.to, job.job.id));
             }
         }
@@ -354,7 +406,7 @@ impl<P: Profile> Plan<P> {
 }
 
 /// Gives back what is to come of a slot.
-fn give_rest<P: Profile>(profile: &mut P, now: Time, slot: &Slot<P::Held>) {
+pub(super) fn give_rest<P: Profile>(profile: &mut P, now: Time, slot: &Slot<P::Held>) {
     let Interval { from, to } = slot.interval;
     if to > now {
         let interval = Interval { from: from.max(now), to };

@@ -114,6 +114,13 @@ impl Steps {
         None
     }
 
+    /// Returns true if fewer nodes than these are free at a time of a stretch. O(log T).
+    pub(super) fn are_fewer(&self, nodes: i64, stretch: Interval) -> bool {
+        let from = stretch.from.max(self.from);
+        let fewer = || self.next(from, Wanted::TooFew(nodes));
+        self.at(from) < nodes || fewer().is_some_and(|short| short < stretch.to)
+    }
+
     /// The most nodes that are free at any time before `limit`. O(log T).
     pub(super) fn most(&self, limit: Time) -> i64 {
         let (mut most, mut level, mut tree) = (self.first, self.first, self.root);
@@ -297,6 +304,14 @@ mod tests {
             prop_assert_eq!(steps.at(Time(time as u64)), plain.free[time]);
             let most = plain.free[plain.from..time.max(plain.from + 1)].iter().max();
             prop_assert_eq!(Some(&steps.most(Time(time as u64))), most);
+        }
+        for (nodes, (from, to)) in
+            (0..9).flat_map(|nodes| [(0, 1), (3, 9), (17, TIMES)].map(|stretch| (nodes, stretch)))
+        {
+            let fewer = (from.max(plain.from)..to).any(|time| plain.free[time] < nodes);
+            if from.max(plain.from) < to {
+                prop_assert_eq!(steps.are_fewer(nodes, interval(from, to)), fewer);
+            }
         }
         for (nodes, length) in (0..9).flat_map(|nodes| [0, 1, 2, 5, 13].map(|many| (nodes, many))) {
             for (from, to) in [(0, 1), (0, 25), (3, TIMES), (17, 18), (17, TIMES)] {

@@ -13,13 +13,15 @@ use pavior_mesh::JobId;
 use pavior_workload::Job;
 
 use super::replay::release;
-use crate::shared::ends::{Instant, by_expected_end, instants};
+use crate::shared::ends::{Expected, Instant, instants};
 use crate::shared::promise::HeadPromise;
 use crate::shared::refused::Refused;
 use crate::{Calendar, MachineView, Queue, Reserved, Running, Scheduler, Standing, Start};
 
 #[derive(Default)]
 pub(super) struct EasyByCount {
+    /// True if overruns of jobs that overtook the head do not move its promise.
+    holds: bool,
     promise: HeadPromise,
     refused: Refused,
     /// The head's reservation, as of the last question.
@@ -57,6 +59,12 @@ struct PassedIn {
     at: Time,
 }
 
+impl EasyByCount {
+    pub(super) fn new(holds: bool) -> EasyByCount {
+        EasyByCount { holds, ..EasyByCount::default() }
+    }
+}
+
 impl Scheduler for EasyByCount {
     fn next(
         &mut self,
@@ -66,19 +74,23 @@ impl Scheduler for EasyByCount {
         view: &mut MachineView<'_>,
     ) -> Option<Start> {
         let head = queue.get(0)?;
-        // Failures of nodes void the promise.
-        self.promise.voided_by(view.health());
+        // Failures of nodes and jobs beside the queue void the promise.
+        self.promise.voided_in(view);
         let (state, moment) = view.moment();
         self.refused.in_state(state);
         if self.refused.can_start(head, view) {
             self.promise.starts(head.id, now);
             return Some(Start::at(0));
         }
+        let expected = Expected::of(now, running).holding(self.holds.then_some(head));
         // What started beside the last shadow is running now, and counts in this one.
         self.shadow = match view.calendar() {
-            None => shadow(now, head, running, view.machine()),
-            Some(calendar) => shadow_beside(now, head, running, view.machine(), calendar),
+            None => shadow(head, &expected, view.machine()),
+            Some(calendar) => shadow_beside(head, &expected, view.machine(), calendar),
         };
+        if let Some(shadow) = &mut self.shadow {
+            shadow.at = expected.reserved(shadow.at);
+        }
         if let Some(shadow) = self.shadow {
             self.promise.give(head.id, shadow.at);
         }
@@ -124,14 +136,14 @@ impl Scheduler for EasyByCount {
 }
 
 /// When the head fits by count, and how many nodes are left over then.
-fn shadow(now: Time, head: &Job, running: &Running, machine: &Machine) -> Option<Shadow> {
+fn shadow(head: &Job, expected: &Expected<'_>, machine: &Machine) -> Option<Shadow> {
     let needed = machine.needed(&head.request);
     let shadow = |at, free| Shadow { head: head.id, at, needed, extra: free - needed };
     let mut free = u64::from(machine.free().count());
     if free >= needed {
-        return Some(shadow(now, free));
+        return Some(shadow(expected.now, free));
     }
-    let mut ends = by_expected_end(now, running);
+    let mut ends = expected.by_end();
     while let Some((at, ended)) = ends.next() {
         free += u64::from(machine.nodes_of(ended.job.id));
         let more = ends.peek().is_some_and(|(next, _)| *next == at);
@@ -145,14 +157,13 @@ fn shadow(now: Time, head: &Job, running: &Running, machine: &Machine) -> Option
 /// The same beside what is reserved ahead: the nodes that are free then and reserved at no time of
 /// the head's run. O((r + R) R N/64) for r running jobs and R reservations.
 fn shadow_beside(
-    now: Time,
     head: &Job,
-    running: &Running,
+    expected: &Expected<'_>,
     machine: &Machine,
     calendar: &Calendar,
 ) -> Option<Shadow> {
     let needed = machine.needed(&head.request);
-    let ends: Vec<_> = by_expected_end(now, running).collect();
+    let (now, ends) = (expected.now, expected.by_end().collect::<Vec<_>>());
     let mut fork = machine.fork();
     let mut ended = 0;
     let present = Instant { at: now, ended };

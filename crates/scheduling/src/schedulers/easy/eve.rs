@@ -20,6 +20,7 @@ use pavior_kernel::Time;
 use pavior_workload::Job;
 
 use crate::Running;
+use crate::shared::ends::Expected;
 
 /// The eve of a reservation, at which the head is refused.
 pub(super) struct Eve {
@@ -42,19 +43,19 @@ impl Eve {
         &mut self,
         head: &Job,
         limit: Time,
-        now: Time,
-        running: &Running,
+        expected: &Expected<'_>,
         machine: &Machine,
     ) -> bool {
         let changes = machine.changes_since(self.state);
-        let Some(changes) = changes.filter(|_| self.revisions == running.revisions()) else {
+        let Some(changes) = changes.filter(|_| self.revisions == expected.running().revisions())
+        else {
             return false;
         };
         let mut gains = false;
         for Change { job, placement, granted } in changes {
             let stays = || {
-                let job = running.get(*job);
-                job.is_some_and(|job| job.expected_end(now) >= limit)
+                let job = expected.running().get(*job);
+                job.is_some_and(|job| expected.end(job) >= limit)
             };
             if *granted {
                 if stays() {

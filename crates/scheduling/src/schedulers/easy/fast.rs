@@ -29,8 +29,9 @@ use super::eve::Eve;
 use super::replay::replay;
 use super::rule::{Reservation, Search};
 use crate::shared::beside::BesideReservation;
+use crate::shared::ends::Expected;
 use crate::shared::refused::Refused;
-use crate::{MachineView, Queue, Running, Start};
+use crate::{MachineView, Queue, Start};
 
 /// The fast search.
 #[derive(Default)]
@@ -78,10 +79,9 @@ impl Search for Fast {
 
     fn earliest(
         &mut self,
-        now: Time,
         head: &Job,
         limit: Time,
-        running: &Running,
+        expected: &Expected<'_>,
         view: &mut MachineView<'_>,
     ) -> Option<Reservation> {
         self.passed = Passed::default();
@@ -91,12 +91,13 @@ impl Search for Fast {
         // With nodes reserved ahead a job that ends early may make room before they are.
         let is_known = view.calendar().is_none() && machine.answers(&head.request).are_monotone();
         let mut eve = self.eve.take().filter(|_| is_known && !is_first);
-        if eve.as_mut().is_some_and(|eve| eve.refuses(head, limit, now, running, machine)) {
+        if eve.as_mut().is_some_and(|eve| eve.refuses(head, limit, expected, machine)) {
             self.eve = eve;
             return None;
         }
-        let (found, before) = replay(now, head, running, view, limit);
-        self.eve = before.filter(|_| is_known).map(|fork| Eve::new(fork, running, machine));
+        let (found, before) = replay(head, expected, view, limit);
+        self.eve =
+            before.filter(|_| is_known).map(|fork| Eve::new(fork, expected.running(), machine));
         if is_first || found.is_some() {
             self.beside.forget();
         }

@@ -33,6 +33,10 @@
 //!   or its time passes in vain. A running job may outrun its estimate: see
 //!   [`RunningJob::expected_end`](crate::RunningJob::expected_end).
 //! - The head also starts before the reserved time if all its reserved nodes are free.
+//! - A job that was given nodes beside the queue voids the reservation if it is expected to hold one
+//!   of its nodes at its time, and no other does.
+//! - With `promise=holds`, a job that overtook the head and outruns its estimate is expected to end
+//!   at any moment, so that the promise to the head does not move on for it.
 //! - If the head would not fit on the empty machine, because nodes failed, it has no reservation,
 //!   and the other jobs start freely.
 //!
@@ -55,6 +59,7 @@ mod rule;
 
 use pavior_kernel::{OptionSpec, Values};
 
+use crate::shared::promise;
 use crate::{BuildScheduler, Entry, SchedulerKind};
 use count::EasyByCount;
 use fast::Fast;
@@ -65,20 +70,26 @@ pub(crate) static ENTRY: Entry = Entry {
     name: "easy",
     title: "EASY backfilling",
     source: "Lifka 1995; Mu'alem & Feitelson 2001",
-    options: &[OptionSpec {
-        key: "reserve",
-        values: Values::OneOf(&["geometry", "count", "plain"]),
-        default: "geometry",
-        meaning: "whether the head's reservation is nodes at a time, or a number of nodes; plain \
-                  is geometry with every question put, for comparison",
-        bare: true,
-    }],
-    variants: &["", "count", "plain"],
+    options: &[
+        OptionSpec {
+            key: "reserve",
+            values: Values::OneOf(&["geometry", "count", "plain"]),
+            default: "geometry",
+            meaning: "whether the head's reservation is nodes at a time, or a number of nodes; \
+                      plain is geometry with every question put, for comparison",
+            bare: true,
+        },
+        promise::OPTION,
+    ],
+    variants: &["", "count", "plain", "promise=holds", "count:promise=holds"],
     does: SchedulerKind {
-        build: BuildScheduler::Function(|options| match options.get("reserve") {
-            "count" => Box::new(EasyByCount::default()),
-            "plain" => Box::new(Easy::<Plain>::default()),
-            _ => Box::new(Easy::<Fast>::default()),
+        build: BuildScheduler::Function(|options| {
+            let holds = promise::holds(options);
+            match options.get("reserve") {
+                "count" => Box::new(EasyByCount::new(holds)),
+                "plain" => Box::new(Easy::<Plain>::new(holds)),
+                _ => Box::new(Easy::<Fast>::new(holds)),
+            }
         }),
     },
 };

@@ -5,8 +5,8 @@ use pavior_workload::Job;
 
 use super::replay::release;
 use super::rule::{Reservation, Search};
-use crate::shared::ends::{by_expected_end, instants};
-use crate::{MachineView, Queue, Running, Start};
+use crate::shared::ends::{Expected, instants};
+use crate::{MachineView, Queue, Start};
 
 /// The plain search.
 #[derive(Default)]
@@ -19,14 +19,13 @@ impl Search for Plain {
 
     fn earliest(
         &mut self,
-        now: Time,
         head: &Job,
         limit: Time,
-        running: &Running,
+        expected: &Expected<'_>,
         view: &mut MachineView<'_>,
     ) -> Option<Reservation> {
-        let ends: Vec<_> = by_expected_end(now, running).collect();
-        let instants = instants(now, &ends, view.calendar()).into_iter();
+        let ends: Vec<_> = expected.by_end().collect();
+        let instants = instants(expected.now, &ends, view.calendar()).into_iter();
         for instant in instants.take_while(|instant| instant.at < limit) {
             let mut fork = view.machine().fork();
             release(&mut fork, &ends[..instant.ended], view.machine());

@@ -14,21 +14,20 @@ use pavior_kernel::Time;
 use pavior_workload::Job;
 
 use super::rule::Reservation;
-use crate::shared::ends::{End, Instant, by_expected_end, instants};
-use crate::{AdvanceReservation, MachineView, Running};
+use crate::shared::ends::{End, Expected, Instant, instants};
+use crate::{AdvanceReservation, MachineView};
 
 /// The head's earliest reservation before `limit`. And the machine before it, or else before
 /// `limit`: all jobs have ended that are expected to. None if nodes are reserved ahead.
 pub(super) fn replay(
-    now: Time,
     head: &Job,
-    running: &Running,
+    expected: &Expected<'_>,
     view: &MachineView<'_>,
     limit: Time,
 ) -> (Option<Reservation>, Option<Fork>) {
     let machine = view.machine();
-    let jobs: Vec<_> = by_expected_end(now, running).collect();
-    let times = instants(now, &jobs, view.calendar());
+    let jobs: Vec<_> = expected.by_end().collect();
+    let times = instants(expected.now, &jobs, view.calendar());
     let inside = &times[..times.partition_point(|time| time.at < limit)];
     let first = first_by_count(inside, &jobs, head, machine);
     let mut walk = Walk::new(&jobs, machine);

@@ -13,6 +13,7 @@ use pavior_kernel::Time;
 use pavior_mesh::JobId;
 use pavior_workload::Job;
 
+use crate::shared::ends::Expected;
 use crate::shared::promise::HeadPromise;
 use crate::{MachineView, Queue, Reserved, Running, Scheduler, Standing, Start};
 
@@ -37,10 +38,9 @@ pub(super) trait Search: Default + Send + Sync {
     /// each change of the machine that the scheduler did not make itself.
     fn earliest(
         &mut self,
-        now: Time,
         head: &Job,
         limit: Time,
-        running: &Running,
+        expected: &Expected<'_>,
         view: &mut MachineView<'_>,
     ) -> Option<Reservation>;
 
@@ -58,6 +58,8 @@ pub(super) trait Search: Default + Send + Sync {
 /// EASY with reservations of nodes.
 #[derive(Default)]
 pub(super) struct Easy<S> {
+    /// True if overruns of jobs that overtook the head do not move its promise.
+    holds: bool,
     search: S,
     reservation: Option<Reservation>,
     /// The machine's state after the last decision. In any other state a job has ended since.
@@ -77,12 +79,14 @@ impl<S: Search> Scheduler for Easy<S> {
         if self.promise.voided_by(view.health()) {
             self.reservation = None;
         }
+        self.give_way(now, running, view);
         if let Some(start) = self.start_head(head, view) {
             self.promise.starts(head.id, now);
             self.reservation = None;
             return Some(start);
         }
-        self.reserve(now, head, running, view);
+        let expected = Expected::of(now, running).holding(self.holds.then_some(head));
+        self.reserve(head, &expected, view);
         let reservation = self.reservation.as_ref();
         let start = self.search.backfill(now, queue, reservation, view)?;
         // The start will change the state, but not the reservation.
@@ -109,6 +113,28 @@ impl<S: Search> Scheduler for Easy<S> {
 }
 
 impl<S: Search> Easy<S> {
+    pub(super) fn new(holds: bool) -> Easy<S> {
+        Easy { holds, ..Easy::default() }
+    }
+
+    /// Gives up the reservation if a job that was given nodes beside the queue is expected to hold
+    /// one of the reserved nodes at the reserved time. Then the promise is void.
+    fn give_way(&mut self, now: Time, running: &Running, view: &MachineView<'_>) {
+        let Some(kept) = &self.reservation else { return };
+        let machine = view.machine();
+        let meets = |job: &JobId| {
+            let runs_on = running.get(*job).is_some_and(|job| job.expected_end(now) > kept.at);
+            let held = machine.placement(*job).filter(|_| runs_on);
+            let parts = held.map_or(&[][..], Placement::parts);
+            let mut reserved = kept.placement.parts().iter();
+            reserved.any(|one| parts.iter().any(|part| part.intersects(machine.grid(), one)))
+        };
+        if view.granted().iter().any(meets) {
+            self.reservation = None;
+            self.promise.void();
+        }
+    }
+
     /// Starts the head where the strategy puts it, or else on its reserved nodes if all are free
     /// and open to it.
     fn start_head(&mut self, head: &Job, view: &mut MachineView<'_>) -> Option<Start> {
@@ -123,16 +149,18 @@ impl<S: Search> Easy<S> {
     }
 
     /// Reserves nodes for the head. A reservation is kept until another job is the head, its time
-    /// has passed, or the end of a job makes an earlier one possible. A change of what is reserved
-    /// ahead voids it.
-    fn reserve(&mut self, now: Time, head: &Job, running: &Running, view: &mut MachineView<'_>) {
+    /// has passed, a job beside the queue is given its nodes, or the end of a job makes an earlier
+    /// one possible. A change of what is reserved ahead voids it.
+    fn reserve(&mut self, head: &Job, expected: &Expected<'_>, view: &mut MachineView<'_>) {
+        let now = expected.now;
         let kept = self.reservation.take().filter(|kept| kept.head == head.id && kept.at > now);
         if kept.is_some() && self.state == view.state() {
             self.reservation = kept;
             return;
         }
         let limit = kept.as_ref().map_or(Time::MAX, |kept| kept.at);
-        let earlier = self.search.earliest(now, head, limit, running, view);
+        let earlier = self.search.earliest(head, limit, expected, view);
+        let earlier = earlier.map(|one| Reservation { at: expected.reserved(one.at), ..one });
         self.reservation = earlier.or(kept);
         self.state = view.state();
         if let Some(reservation) = &self.reservation {

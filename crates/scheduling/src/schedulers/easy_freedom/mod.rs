@@ -45,7 +45,7 @@ use pavior_workload::Job;
 use rustc_hash::FxHashMap;
 
 use crate::shared::beside::BesideReservation;
-use crate::shared::ends::{by_expected_end, instants};
+use crate::shared::ends::{Expected, instants};
 use crate::shared::promise::HeadPromise;
 use crate::{
     BuildScheduler, Entry, MachineView, Queue, Reach, Running, Scheduler, SchedulerKind, Start,
@@ -100,7 +100,7 @@ impl Scheduler for EasyFreedom {
         view: &mut MachineView<'_>,
     ) -> Option<Start> {
         let head = queue.get(0)?;
-        if self.promise.voided_by(view.health()) {
+        if self.promise.voided_in(view) {
             self.reservation = None;
         }
         let (state, at) = view.moment();
@@ -266,7 +266,7 @@ fn replay(
     view: &mut MachineView<'_>,
     mut nodes: LaterNodes,
 ) {
-    let jobs: Vec<_> = by_expected_end(now, running).collect();
+    let jobs: Vec<_> = Expected::of(now, running).by_end().collect();
     let mut given = 0;
     for instant in instants(now, &jobs, view.calendar()) {
         // A job that ends in this instant ends after the scheduler was asked.

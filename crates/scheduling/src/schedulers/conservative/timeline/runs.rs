@@ -24,7 +24,7 @@ use pavior_kernel::Time;
 
 use super::NodeTimeline;
 use super::search::Search;
-use super::window::Window;
+use super::window::{Entered, Window};
 use crate::schedulers::conservative::slot::Interval;
 
 /// Segments, both ends included. A job that begins in any of them runs over the same dips.
@@ -51,8 +51,9 @@ impl<'p> Runs<'p> {
         search: &Search<'p>,
         segments: Range<usize>,
     ) -> Runs<'p> {
-        let window = Window::new(timeline, search.own);
         let Range { start: begin, end } = segments;
+        let from = timeline.from.get(begin).copied().unwrap_or(Time::MAX);
+        let window = Window::new(timeline, search.own, from);
         Runs { timeline, search: *search, window, begin, end }
     }
 
@@ -63,7 +64,8 @@ impl<'p> Runs<'p> {
             self.window.leave(self.begin);
             let from = self.timeline.from[self.begin];
             let to = Interval::new(from, self.search.need.estimate).to;
-            if let Some(short) = self.window.enter_all(from, to, self.search.need.nodes) {
+            let nodes = self.search.need.nodes;
+            if let Entered::Short(short) = self.window.enter_some((from, to), nodes, usize::MAX) {
                 self.begin = short;
                 continue;
             }

@@ -6,7 +6,8 @@
 //! If the job's answers are monotone, most segments are ruled out together:
 //!
 //! 1. All stretches that begin within half of the job's length have the other half in common. A job
-//!    that does not fit there fits in none of them. That mostly takes one question.
+//!    that does not fit there fits in none of them. That mostly takes one question, after a few
+//!    of the dips that they have in common.
 //! 2. What is left is cut into [`Runs`], in which free nodes only grow. The last segment of each is
 //!    asked about. If the job fits there, the others are bisected.
 //!
@@ -23,9 +24,20 @@ use pavior_kernel::Time;
 
 use super::NodeTimeline;
 use super::runs::{Run, Runs};
-use super::window::Window;
+use super::window::{Entered, Window};
 use crate::schedulers::conservative::question::JobQuestion;
 use crate::schedulers::conservative::slot::{Interval, Need, Slot};
+
+/// The number of dips after which a job is first asked about.
+const FEW_DIPS: usize = 8;
+
+/// The answer for segments that have half of a job's time in common.
+enum Tried {
+    Refused,
+    /// Every stretch runs over a dip with too few free nodes, up to the segment that begins there.
+    Short(usize),
+    MayFit,
+}
 
 /// What is looked for.
 #[derive(Clone, Copy)]
@@ -52,30 +64,56 @@ impl NodeTimeline {
         if !search.monotone {
             return self.earliest_in(begin..end, search, question);
         }
-        let need = search.need;
-        let mut common = Window::new(self, search.own);
+        if begin >= end {
+            return None;
+        }
+        let mut common = Window::new(self, search.own, self.from[begin]);
         while begin < end {
-            let half = self.from[begin].saturating_add(Time(need.estimate.0 / 2));
+            let half = self.from[begin].saturating_add(Time(search.need.estimate.0 / 2));
             let group = begin..self.segment_at(half).clamp(begin + 1, end);
-            let (from, last) = (self.from[begin], group.end - 1);
-            common.leave(last);
-            let to = Interval::new(from, need.estimate).to;
-            if let Some(short) = common.enter_all(self.from[last], to, need.nodes) {
-                begin = short;
-                continue;
-            }
-            begin = group.end;
-            // For a single segment the second step asks the same.
-            let may_begin = group.start == last || {
-                let shared = Interval { from, ..Interval::new(self.from[last], need.estimate) };
-                let free = common.free(last);
-                u64::from(free.count()) >= need.nodes && question.may_fit(shared, free)
+            begin = match self.tried(&group, &mut common, search, question) {
+                Tried::Refused => group.end,
+                Tried::Short(short) => short,
+                Tried::MayFit => match self.earliest_in(group.clone(), search, question) {
+                    Some(found) => return Some(found),
+                    None => group.end,
+                },
             };
-            if may_begin && let Some(found) = self.earliest_in(group, search, question) {
-                return Some(found);
-            }
         }
         None
+    }
+
+    /// Asks whether a job fits in what all stretches have in common that begin in some segments. It
+    /// is asked of a few dips of them first: mostly these leave too little.
+    fn tried(
+        &self,
+        group: &Range<usize>,
+        common: &mut Window<'_>,
+        search: &Search<'_>,
+        question: &mut JobQuestion<'_, '_>,
+    ) -> Tried {
+        let need = search.need;
+        let (from, last) = (self.from[group.start], group.end - 1);
+        let shared = Interval { from, ..Interval::new(self.from[last], need.estimate) };
+        let dips = (self.from[last], Interval::new(from, need.estimate).to);
+        common.leave(last);
+        let mut most = FEW_DIPS;
+        loop {
+            let is_all = match common.enter_some(dips, need.nodes, most) {
+                Entered::Short(short) => return Tried::Short(short),
+                Entered::All => true,
+                Entered::Some => false,
+            };
+            let free = common.free(last);
+            let asks = is_all || most == FEW_DIPS;
+            if u64::from(free.count()) < need.nodes || asks && !question.may_fit(shared, free) {
+                return Tried::Refused;
+            }
+            if is_all {
+                return Tried::MayFit;
+            }
+            most *= 4;
+        }
     }
 
     /// As [`NodeTimeline::earliest`], run by run.

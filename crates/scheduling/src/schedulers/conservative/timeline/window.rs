@@ -28,6 +28,16 @@ use pavior_mesh::Occupancy;
 use super::NodeTimeline;
 use crate::schedulers::conservative::slot::Slot;
 
+/// The dips that were taken in.
+pub(super) enum Entered {
+    /// All of them.
+    All,
+    /// As many as could be at a time.
+    Some,
+    /// Those before one with too few free nodes, which begins this segment.
+    Short(usize),
+}
+
 /// The nodes that are free at every dip of a window of time. Both ends of the window only move on.
 pub(super) struct Window<'p> {
     timeline: &'p NodeTimeline,
@@ -51,14 +61,20 @@ pub(super) struct Window<'p> {
 }
 
 impl<'p> Window<'p> {
-    pub(super) fn new(timeline: &'p NodeTimeline, own: Option<&'p Slot<Placement>>) -> Window<'p> {
+    /// A window that begins at a time or later.
+    pub(super) fn new(
+        timeline: &'p NodeTimeline,
+        own: Option<&'p Slot<Placement>>,
+        from: Time,
+    ) -> Window<'p> {
+        let next_dip = timeline.dips.partition_point(|dip| *dip <= from);
         let common = timeline.free[0].clone();
         Window {
             timeline,
             own,
             own_set: OnceCell::new(),
             dips: VecDeque::new(),
-            next_dip: 0,
+            next_dip,
             from_dip: Vec::new(),
             at_others: None,
             common,
@@ -78,9 +94,14 @@ impl<'p> Window<'p> {
         u64::from(self.timeline.count[segment]) + u64::from(own)
     }
 
-    /// Takes in the next dips after one time and before another. Stops at a dip with fewer free
-    /// nodes than are needed, and returns its segment.
-    pub(super) fn enter_all(&mut self, after: Time, before: Time, nodes: u64) -> Option<usize> {
+    /// Takes in the next dips after one time and before another, at most so many. Stops at a dip
+    /// with fewer free nodes than are needed.
+    pub(super) fn enter_some(
+        &mut self,
+        (after, before): (Time, Time),
+        nodes: u64,
+        mut most: usize,
+    ) -> Entered {
         while let Some(&dip) = self.timeline.dips.get(self.next_dip).filter(|dip| **dip < before) {
             self.next_dip += 1;
             if dip <= after {
@@ -88,11 +109,15 @@ impl<'p> Window<'p> {
             }
             let segment = self.timeline.segment_at(dip);
             if self.free_count(segment) < nodes {
-                return Some(segment);
+                return Entered::Short(segment);
             }
             self.enter(segment);
+            most -= 1;
+            if most == 0 {
+                return Entered::Some;
+            }
         }
-        None
+        Entered::All
     }
 
     /// The next dip that has not entered.

@@ -1,0 +1,110 @@
+//! What a long queue costs conservative backfilling, and a grant beside it.
+//!
+//! ```sh
+//! cargo bench -p pavior-scheduling --bench beside                       # all rows
+//! cargo bench -p pavior-scheduling --bench beside -- conservative       # one scheduler
+//! ```
+//!
+//! Jobs with sides up to a fourth of the machine's wait on a 64x64 mesh. A row is a queue that
+//! runs until it is empty, with estimates that are right or too long, or a grant of one node for a
+//! minute or without end. Compare the rows of one run, not of two machines.
+
+use std::time::{Duration, Instant};
+
+use pavior_allocation::Machine;
+use pavior_kernel::{Stream, Time};
+use pavior_mesh::{JobId, Request};
+use pavior_scheduling::{Dispatcher, Future, Selection};
+use pavior_workload::{Job, Service};
+
+const MINUTE: u64 = 60;
+/// An estimate of those who say nothing.
+const CENTURY: u64 = 100 * 365 * 24 * 60 * MINUTE;
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
+    let schedulers = match &words[..] {
+        [] => vec!["conservative", "conservative:depth=100", "conservative:count", "easy"],
+        _ => words.iter().map(String::as_str).collect(),
+    };
+    for scheduler in schedulers {
+        for (estimates, most) in [("right", 1), ("too long", 8)] {
+            for waiting in [500, 1000, 2000] {
+                let (took, end) = run_queue(scheduler, waiting, most);
+                println!("{scheduler}\tqueue of {waiting}, {estimates}\t{took:?}\t{end}");
+            }
+        }
+        for waiting in [1000, 2000, 5000] {
+            for (length, estimate) in [("a minute", MINUTE), ("a century", CENTURY)] {
+                let took = grant_beside(scheduler, waiting, estimate);
+                println!("{scheduler}\t{waiting} waiting, a node for {length}\t{took:?}");
+            }
+        }
+    }
+}
+
+/// Jobs of up to an hour, with estimates of up to `most` times as long and sides from `least` on.
+fn jobs(count: usize, least: u64, most: u64) -> impl Iterator<Item = Job> {
+    let mut draw = Stream::new(1, 0, "bench");
+    (1..=count as u64).map(move |number| {
+        let [w, d] = [16, 16].map(|side| draw.between(least, side) as u16);
+        let run = draw.between(MINUTE, 60 * MINUTE);
+        Job {
+            id: JobId(number),
+            number,
+            arrival: Time(0),
+            request: Request::shape([w, d, 1]),
+            service: Service::Run(Time(run)),
+            estimate: Time(run * draw.between(1, most)),
+        }
+    })
+}
+
+fn dispatcher(scheduler: &str) -> Dispatcher {
+    let scheduler: Selection = scheduler.parse().expect("a scheduler");
+    let machine = Machine::new("mesh:64x64".parse().expect("a machine"), "tff");
+    let machine = machine.expect("it works on every grid");
+    Dispatcher::new(machine, scheduler.build(()).expect("a scheduler without code"))
+}
+
+/// How long it takes to run a queue until it is empty, and a checksum of the starts.
+fn run_queue(scheduler: &str, waiting: usize, most: u64) -> (Duration, u64) {
+    let mut dispatcher = dispatcher(scheduler);
+    jobs(waiting, 1, most).for_each(|job| dispatcher.submit(job).expect("each comes once"));
+    let length = |job: &Job, _| match job.service {
+        Service::Run(time) => time,
+        _ => job.estimate,
+    };
+    let (now, end, moves) = (Time::ZERO, Time::MAX, Vec::new());
+    let arrivals = std::iter::empty();
+    let mut sum = 0u64;
+    let began = Instant::now();
+    let starts = |job: JobId, at: Time| {
+        sum = sum.wrapping_mul(31).wrapping_add(job.0 ^ at.0);
+        true
+    };
+    Future { dispatcher, now, moves, arrivals, length, end }.run(starts).expect("none fails");
+    (began.elapsed(), sum)
+}
+
+/// How long a grant beside a queue takes until the scheduler has answered: the mean of ten.
+fn grant_beside(scheduler: &str, waiting: usize, estimate: u64) -> Duration {
+    let mut dispatcher = dispatcher(scheduler);
+    jobs(waiting, 2, 8).for_each(|job| dispatcher.submit(job).expect("each comes once"));
+    let settle = |dispatcher: &mut Dispatcher, now: u64| {
+        while dispatcher.start_next(Time(now), &mut ()).expect("none fails").is_some() {}
+    };
+    settle(&mut dispatcher, 0);
+    let mut took = Duration::ZERO;
+    for grant in 0..10 {
+        let id = 1_000_000 + grant;
+        let (request, estimate) = (Request::shape([1, 1, 1]), Time(estimate));
+        let (arrival, service) = (Time(1 + grant), Service::Run(estimate));
+        let job = Job { id: JobId(id), number: id, arrival, request, service, estimate };
+        let began = Instant::now();
+        dispatcher.grant(job, arrival).expect("a node is free");
+        settle(&mut dispatcher, arrival.0);
+        took += began.elapsed();
+    }
+    took / 10
+}

@@ -1,0 +1,67 @@
+//! Jobs that were given nodes beside the queue, and the bookings that give way to them.
+//!
+//! ```text
+//!   time      0         4         8         a and b are booked on some nodes, x and y on others.
+//!   nodes   0 . . g g g g . . . . .         g was granted beside the queue, and is said to run
+//!           1 . . . . . b b b b . .         until 6. It is on nodes of x, which it overlaps in
+//!           2 a a a a a . . y y y .         time: x gives way, and is booked anew after y. The
+//!                 x x x x x                 bookings of a, b and y stay.
+//! ```
+//!
+//! Bookings are in the order of the queue. Each is compared with the grant by its time, and then by
+//! its nodes; where bookings are numbers of nodes, the youngest give way until enough are left.
+//! Those that gave way are booked anew in the order of arrival. Then all jobs move up.
+//!
+//! Cost: O(q) comparisons of times for q bookings, O(rows) words for each that overlaps in time,
+//! and a search for each that gives way.
+
+use pavior_kernel::Time;
+
+use super::rule::{Plan, Profile, give_rest};
+use super::slot::{Interval, Slot};
+use crate::MachineView;
+use crate::shared::ends::Expected;
+
+impl<P: Profile> Plan<P> {
+    /// Takes the slots of the jobs that were given nodes beside the queue and still run. Returns
+    /// the places of the bookings that gave way, from the oldest; `None` if a job is on nodes that
+    /// are reserved ahead, so that the whole plan is void.
+    pub(super) fn take_granted(
+        &mut self,
+        expected: &Expected<'_>,
+        view: &MachineView<'_>,
+    ) -> Option<Vec<usize>> {
+        let (now, running) = (expected.now, expected.running());
+        let mut given_way = Vec::new();
+        for &id in view.granted() {
+            let known = self.running.contains_key(&id);
+            let Some(granted) = running.get(id).filter(|_| !known) else { continue };
+            let placement = view.machine().placement(id).expect("a running job holds nodes");
+            if view.in_the_way(&granted.job, placement).is_some() {
+                return None;
+            }
+            let to = expected.end(granted).max(now.saturating_add(Time(1)));
+            let held = self.profile.held_by(id, view.machine());
+            let slot = Slot { interval: Interval { from: now, to }, held };
+            self.make_way(now, &slot, &mut given_way);
+            self.profile.take(&slot);
+            self.runs(id, slot);
+        }
+        given_way.sort_unstable();
+        Some(given_way)
+    }
+
+    /// Gives back the bookings that cannot stay if a slot is taken. Promises to these jobs are void.
+    fn make_way(&mut self, now: Time, taken: &Slot<P::Held>, given_way: &mut Vec<usize>) {
+        let nodes = self.profile.taken_by(taken);
+        for (index, booking) in self.bookings.iter_mut().enumerate().rev() {
+            let overlaps = |slot: &&Slot<P::Held>| slot.interval.overlaps(taken.interval);
+            let Some(slot) = booking.slot.as_ref().filter(overlaps) else { continue };
+            if self.profile.needs_any(slot, &nodes, taken) {
+                give_rest(&mut self.profile, now, slot);
+                (booking.slot, booking.promise) = (None, Time::MAX);
+                given_way.push(index);
+            }
+        }
+    }
+}
