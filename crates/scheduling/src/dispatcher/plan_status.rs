@@ -58,7 +58,7 @@ pub(super) struct PlanStatus {
     pub(super) voided: u64,
     /// The jobs that were given nodes beside the queue since the scheduler was last asked.
     pub(super) granted: Vec<JobId>,
-    /// True if the machine refuses every waiting job, if that is known. Grants change nothing of it.
+    /// True if the machine refuses every waiting job, if that is known. Grants do not change it.
     pub(super) refuses_all: Option<bool>,
     /// True if the scheduler has named no job since the last change: its plan is complete.
     pub(super) is_settled: bool,
