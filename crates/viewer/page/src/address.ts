@@ -25,10 +25,7 @@ export interface Address {
   slots: Slots | null;
 }
 
-/**
- * Boxes with given sides that are counted side by side, and again after at most `moves` jobs have
- * moved.
- */
+/** Boxes that are counted side by side, and again after at most `moves` jobs have moved. */
 export interface Slots { shape: number[]; moves: number }
 
 /** The most moves that the service considers. */

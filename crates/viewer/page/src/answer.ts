@@ -24,10 +24,7 @@ export function tell(lines: string[], source: Live): void {
 /** Cleans a sentence of the service, and converts its times to the reader's clock. */
 const said = (sentence: unknown): string => local(plain(sentence, 1000));
 
-/**
- * Asks for an explanation, and writes the answer. Marks and moves belong to the place that it
- * describes.
- */
+/** Asks for an explanation, and writes it. Marks and moves belong to the place in it. */
 export async function why(source: Live, asked: Raw): Promise<Answer> {
   const answer: Answer = { marks: [], moves: [] };
   try {

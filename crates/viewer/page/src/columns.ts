@@ -79,10 +79,7 @@ function awaited(wait: Wait | null | undefined): string {
   return Object.hasOwn(known, kind) ? known[kind] : plain(kind, 40);
 }
 
-/**
- * Returns the columns of waiting requests: since when, until when, and for what. `why` asks for
- * more.
- */
+/** Returns the columns of waiting requests: times and reasons. `why` asks for more. */
 export function waitingColumns(scene: () => Scene, why: (one: Waiting) => void): Column<Waiting>[] {
   const since = (one: Waiting) => (one.asked === null ? null : scene().machine.now - one.asked);
   const wait = (one: Waiting) => scene().waits.get(one.key)?.wait;

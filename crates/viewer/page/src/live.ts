@@ -250,10 +250,7 @@ function forecastOf(said: Raw | null | undefined): Forecast | null {
     ? { earliest, median, latest, plan, calibrated, kept, broken } : null;
 }
 
-/**
- * Returns the values of a number as points of a step function: least, greatest and last of each
- * interval.
- */
+/** Returns the points of a step function: least, greatest and last of each interval. */
 function stretches(samples: Raw[], name: string): Point[] {
   const points: Point[] = [];
   for (const one of samples) {

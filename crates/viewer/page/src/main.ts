@@ -373,10 +373,7 @@ function turnTo(name: string, to: address.Address): void {
   void source.begin();
 }
 
-/**
- * Shows the machine that the reader chose, with its own jobs, places and times, and the same
- * coloring and lists.
- */
+/** Shows the chosen machine, with its own jobs, places and times, in the same view. */
 function choose(name: string): void {
   const { by, list, search, sort } = address.read(here());
   turnTo(name, { ...address.read(""), by, list, search, sort });
@@ -452,10 +449,7 @@ async function readAhead(): Promise<void> {
   page.drawn = drawn(page.ahead, one);
 }
 
-/**
- * The reasons for waiting may have changed. They are read again with a delay, not for each of many
- * events.
- */
+/** The timer that reads the reasons for waiting again, but not for each of many events. */
 let awaits: ReturnType<typeof setTimeout> | null = null;
 function soon(): void {
   awaits ??= setTimeout(() => {

@@ -58,9 +58,7 @@ export const volume = (part: Part): number =>
   part.sides.reduce((product, side) => product * side, 1);
 export const size = (parts: Part[]): number => parts.reduce((sum, part) => sum + volume(part), 0);
 
-/**
- * Returns the nodes of a box, as numbers, x fastest. A box may pass the end of an axis that wraps.
- */
+/** Returns the nodes of a box, x fastest. A box may pass the end of an axis that wraps. */
 export function* nodesOf(g: Grid, part: Part): Generator<number> {
   const [w, d, h] = g.sides;
   const base = [0, 1, 2].map((axis) => part.base[axis] ?? 0);
@@ -126,9 +124,7 @@ export class Machine {
     return machine;
   }
 
-  /**
-   * Adds a lease in the format of the service. Another tenant's lease is stored under another name.
-   */
+  /** Adds a lease of the service. Another tenant's is stored under another name. */
   hold(raw: Raw, other = ""): void {
     this.version++;
     const isOther = (raw.id ?? null) === null;
@@ -187,9 +183,7 @@ export class Machine {
     return this.holder[node] === null && !this.failed.has(node) && !this.drained.has(node);
   }
 
-  /**
-   * Returns the numbers of nodes that leases hold, that are free, that failed and that are drained.
-   */
+  /** Returns the numbers of nodes that are held, free, failed and drained. */
   counts(): { busy: number; free: number; failed: number; drained: number } {
     let busy = 0, failed = 0, drained = 0;
     for (let node = 0; node < this.grid.nodes; node++) {

@@ -153,10 +153,7 @@ export class Table<Row> {
     }
   }
 
-  /**
-   * Arranges rows. Rows that stay are not taken out of the table, because the reader may be about
-   * to press one.
-   */
+  /** Arranges rows without removing those that stay: the reader may be pressing one. */
   private arrange(rows: HTMLTableRowElement[]): void {
     const wanted = new Set<Element>(rows), { children } = this.body;
     for (const one of [...children]) if (!wanted.has(one)) one.remove();

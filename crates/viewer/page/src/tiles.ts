@@ -59,9 +59,7 @@ function lost(machine: Machine, failed: number, drained: number): string {
   return words.length ? words.join(", ") : "every node is healthy";
 }
 
-/**
- * Writes the tiles. `known` is the size of the largest free box if the page does not search itself.
- */
+/** Writes the tiles. `known` is the size of the largest free box if it is not searched here. */
 export function tiles(machine: Machine, known: number | null): void {
   const { busy, free, failed, drained } = machine.counts(), { nodes } = machine.grid;
   write("used-share", percent(busy / nodes));

@@ -14,9 +14,7 @@ type Pen = CanvasRenderingContext2D;
 /** A plane, and the position of its upper left corner. */
 interface Place { at: number; x: number; y: number }
 
-/**
- * Margins for numbers to the left and below, for a name above, between planes, and at the edges.
- */
+/** Margins for numbers (left, below) and names (above), between planes, and at the edges. */
 const LEFT = 26, BELOW = 18, ABOVE = 17, APART = 12, EDGE = 8;
 /** Margin for the name of the axis after the last plane. */
 const NAME = 10;
@@ -268,9 +266,7 @@ export class View2d {
     pen.lineWidth = 1;
   }
 
-  /**
-   * Draws an arrow from the middle of a box to that of another, in the planes in which they begin.
-   */
+  /** Draws an arrow from the middle of a box to another, in the planes in which they begin. */
   private arrow(pen: Pen, { from, to }: Move, places: Place[], cell: number, page: Paper): void {
     const { u, v, d } = this.axes(), { axis } = (this.look as Look).plane;
     const middle = (part: Part): [number, number] | undefined => {

@@ -59,10 +59,7 @@ const DOTS = {
   fragmentShader: "varying vec3 vShade; void main() { gl_FragColor = vec4(vShade, 1.0); }",
 };
 
-/**
- * Returns true if frames are drawn by the processor. Then smooth edges and content under the canvas
- * cost too much.
- */
+/** Returns true if the processor draws: smooth edges and layers under the canvas cost too much. */
 function drawnBySoftware(): boolean {
   const gl = document.createElement("canvas").getContext("webgl2");
   const info = gl?.getExtension("WEBGL_debug_renderer_info");
@@ -366,9 +363,7 @@ export class View3d {
     this.draw();
   }
 
-  /**
-   * Returns the vector from the middle to the eye, with the height along the axis that spheres use.
-   */
+  /** Returns the vector from the middle to the eye, with the height as spheres need it. */
   private offset(): Vector3 {
     const { x, y, z } = this.camera.position.clone().sub(this.controls.target);
     return new Vector3(y, z, x);
