@@ -10,7 +10,7 @@ use crate::notes;
 pub(crate) const SIZE: (&str, &str) = ("PAVIOR_SIZE", "checks");
 pub(crate) const LONG: (&str, &str) = ("PAVIOR_SIZE", "long");
 
-/// Builds the program with the features of the tests. Other features would build most of it twice.
+/// The build of the program with the features of the tests. Others would build most of it twice.
 const TESTS: [&str; 5] = ["test", "--workspace", "--all-features", "--no-run", "--quiet"];
 
 fn command(root: &Path, arguments: &[&str]) -> Command {
@@ -43,8 +43,8 @@ pub(crate) fn output_with(
     }
 }
 
-/// Denies warnings of the documentation, and makes counts of instructions come from a build that is
-/// not incremental.
+/// The variables of all checks: warnings of the documentation are denied, and instructions are
+/// counted in a build that is not incremental.
 pub(crate) const CHECKED: [(&str, &str); 2] =
     [("RUSTDOCFLAGS", "-D warnings"), ("CARGO_INCREMENTAL", "0")];
 

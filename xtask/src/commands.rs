@@ -42,7 +42,7 @@ const COMMANDS: &[Command] = &[
         "as the checks print", "what the step needs",
         |root, given| steps::run(root, given.first().unwrap_or_default())),
     command("tidy", "[--lower]",
-        "Checks lengths, banned calls and the budget of lines, which --lower lowers",
+        "Checks lengths, banned calls, comments and the budget of lines, which --lower lowers",
         "seconds", RUST,
         |root, given| if given.has("lower") { budget::lower(root) } else { tidy::problems(root) }),
     command("layers", "", "Checks the direction of dependencies between crates", "seconds", RUST,

@@ -100,7 +100,7 @@ struct Base(PathBuf);
 impl Base {
     fn of(root: &Path, commit: &str) -> Result<Base, String> {
         let folder = root.join("target/growth");
-        // Remains of an interrupted run.
+        // Removes the remains of an interrupted run.
         drop(Base(folder.clone()));
         let add = ["worktree", "add", "--force", "--quiet", "--detach"];
         let mut git = Command::new("git");

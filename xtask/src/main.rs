@@ -29,6 +29,7 @@ mod tidy;
 mod tools;
 mod trials;
 mod viewer;
+mod words;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -73,7 +73,7 @@ impl Service {
     fn start(root: &Path, name: &str) -> Result<Service, String> {
         let program = cargo::program(root)?;
         let folder = root.join("target/openapi").join(name);
-        // Remains of an earlier run.
+        // Removes the remains of an earlier run.
         let _ = fs::remove_dir_all(&folder);
         let tokens = token_file(&folder).map_err(|error| format!("the token: {error}"))?;
         let mut process = Command::new(program)

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::{cargo, notes};
 
-/// Builds all tests, with the examples and the program.
+/// The build of all tests, with the examples and the program.
 const BUILD: [&str; 5] = [
     "test",
     "--workspace",

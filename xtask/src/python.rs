@@ -16,7 +16,7 @@ const REQUIRE: &str = "PAVIOR_REQUIRE_PYTHON";
 /// Interpreters that may exist, the newest first.
 const INTERPRETERS: [&str; 5] = ["python3.14", "python3.13", "python3.12", "python3.11", "python3"];
 
-/// Tests that an interpreter is new enough and can create environments.
+/// A test that an interpreter is new enough and can create environments.
 const IS_USABLE: &str = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))";
 
 /// The steps in the environment, below `apps/python`: a program of it, and its arguments.
@@ -32,13 +32,13 @@ const WHEELS: &str = "target/wheels-check";
 /// The platform of the wheel on Linux on x86-64: glibc 2.28 or later.
 const MANYLINUX: &str = "manylinux_2_28";
 
-/// Links against glibc 2.28, even if the machine's own glibc is newer: zig, called through maturin,
+/// A linker for glibc 2.28, even if the machine's own glibc is newer: zig, called through maturin,
 /// which looks for it in the first Python on the path.
 const LINKER: &str = "#!/bin/sh
 PATH=\"${0%/*}:$PATH\" exec \"${0%/*}/maturin\" zig cc -- -target x86_64-linux-gnu.2.28 \"$@\"
 ";
 
-/// Builds the site, from the root of the workspace.
+/// The build of the site, from the root of the workspace.
 const SITE: &[&str] = &["python", "docs/site/build.py"];
 
 /// Builds, installs and tests the package, and builds the site. Returns the failures.

@@ -65,7 +65,7 @@ impl Step {
 /// All steps. Those of cargo use all features, so that shared dependencies are built once.
 #[rustfmt::skip]
 pub(crate) const STEPS: &[Step] = &[
-    step("tidy", 1, One, "", "lengths, banned calls, lines", Own(tidy::problems)),
+    step("tidy", 1, One, "", "lengths, banned calls, comments, lines", Own(tidy::problems)),
     step("layers", 1, One, "", "directions of dependencies", Own(layers::problems)),
     step("pages", 1, One, "", "pages of strategies", Own(docs::problems)),
     step("kinds", 1, One, "", "kinds of pages in docs/", Own(kinds::problems)),

@@ -1,22 +1,22 @@
-//! Lengths of lines, functions and pages of results, the budget of lines, and calls that are
-//! banned, each with what to use instead.
+//! Lengths of lines, functions and pages of results, the budget of lines, and banned calls, each
+//! with its replacement.
 //!
-//! The text is read as rustfmt leaves it: a function ends at the first line that is a closing brace
-//! at its own indentation.
+//! The text is expected in the format of rustfmt: a function ends at the first line that is a
+//! closing brace at its own indentation.
 
 use std::path::Path;
 
-use crate::{budget, results, rust_files, sources};
+use crate::{budget, results, rust_files, sources, words};
 
 const COLUMNS: usize = 100;
 const FUNCTION_LINES: usize = 70;
 
-/// A call that is banned, where, and what to use instead.
+/// A banned call, the places where it is banned, and its replacement.
 struct Ban {
     text: &'static str,
     /// Path prefixes below which it is banned.
     below: &'static [&'static str],
-    /// Path prefixes and endings that are excepted.
+    /// Path prefixes and endings that are exempt.
     except: &'static [&'static str],
     instead: &'static str,
 }
@@ -92,7 +92,7 @@ const BANS: &[Ban] = &[
     Ban { text: "#[ignore", below: EVERYWHERE, except: &[], instead: "a test that runs" },
 ];
 
-/// Everything that is untidy, a line each.
+/// Returns all problems, one per line.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     let mut problems = Vec::new();
     let page = sources(&root.join("crates/viewer/page/src"), "ts");
@@ -106,11 +106,12 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     }
     problems.extend(results::problems(root));
     problems.extend(budget::problems(root));
+    problems.extend(words::problems(root));
     problems
 }
 
-/// What is untidy in a file; of one in another language, the lengths of lines. Tests, benches,
-/// examples and build scripts may use every call.
+/// Returns the problems of a file; for other languages than Rust, only the lengths of lines. Tests,
+/// benches, examples and build scripts may use every call.
 fn of_file(name: &str, text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.lines().collect();
     if Path::new(name).extension().is_none_or(|extension| extension != "rs") {
@@ -130,8 +131,8 @@ fn of_file(name: &str, text: &str) -> Vec<String> {
     problems
 }
 
-/// Lines past the last column: rustfmt leaves comments, texts and macros as they are. A line with
-/// an address is excepted, for an address cannot be cut.
+/// Finds lines that are too long: rustfmt does not change comments, texts and macros. A line with
+/// an address is exempt, because an address cannot be split.
 fn long_lines(name: &str, lines: &[&str]) -> Vec<String> {
     let columns = lines.iter().map(|line| line.chars().count());
     let long = columns.enumerate().filter(|&(at, columns)| {
@@ -163,8 +164,8 @@ fn long_functions(name: &str, lines: &[&str]) -> Vec<String> {
     problems
 }
 
-/// The name of the function that a line begins to define.
-fn function_name(line: &str) -> Option<&str> {
+/// Returns the name of the function whose definition begins on a line.
+pub(crate) fn function_name(line: &str) -> Option<&str> {
     let mut words = line.trim_start().split_inclusive([' ', '(']);
     loop {
         match words.next()?.trim_end() {

@@ -1,0 +1,120 @@
+//! The first words of doc comments, by crate: clauses such as What and How in place of nouns, and
+//! verbs in the third person for functions.
+
+use std::path::{Path, PathBuf};
+
+use crate::{rust_files, tidy::function_name};
+
+/// First words of such clauses. `Whether` is allowed for a field of type `bool`.
+const CLAUSES: [&str; 8] = ["What", "How", "Where", "Which", "Of", "Who", "Whose", "Whether"];
+/// Words that look like verbs in the third person.
+const NO_VERBS: [&str; 8] = ["This", "Its", "Is", "Nodes", "Times", "Boxes", "Jobs", "Sides"];
+/// The greatest percentage of clauses among sentences, and the least of verbs among functions.
+const LIMITS: (usize, usize) = (3, 75);
+/// The limits of folders whose comments are not rewritten yet, as measured. Only tighten them.
+const EXCEPTIONS: &[(&str, (usize, usize))] = &[
+    ("crates/answers", (15, 16)),
+    ("crates/forecasts", (17, 15)),
+    ("crates/planning", (14, 13)),
+    ("crates/scheduling", (10, 36)),
+    ("apps/cli", (16, 29)),
+    ("apps/kube", (27, 28)),
+    ("apps/python", (18, 19)),
+    ("apps/serve", (16, 33)),
+    ("apps/slurm", (20, 26)),
+];
+
+#[derive(Debug, Default, PartialEq)]
+struct Count {
+    sentences: usize,
+    clauses: usize,
+    functions: usize,
+    verbs: usize,
+}
+
+/// Returns the folders whose comments are worse than allowed, or much better than their exception.
+pub(crate) fn problems(root: &Path) -> Vec<String> {
+    let parents = ["apps", "crates"].map(|parent| std::fs::read_dir(root.join(parent)));
+    let entries = parents.into_iter().flatten().flatten();
+    let folders = entries.filter_map(|entry| Some(entry.ok()?.path())).chain([root.join("xtask")]);
+    let of = |folder: PathBuf| {
+        let mut count = Count::default();
+        let texts = rust_files(&folder).into_iter().map(std::fs::read_to_string);
+        texts.for_each(|text| count.add(&text.unwrap_or_default()));
+        of_folder(&folder.strip_prefix(root).unwrap_or(&folder).to_string_lossy(), &count)
+    };
+    folders.filter_map(of).collect()
+}
+
+fn of_folder(folder: &str, count: &Count) -> Option<String> {
+    let exception = EXCEPTIONS.iter().find(|(name, _)| *name == folder);
+    let (most, least) = exception.map_or(LIMITS, |(_, limits)| *limits);
+    let clauses = (100 * count.clauses).div_ceil(count.sentences.max(1));
+    let verbs = (100 * count.verbs).checked_div(count.functions).unwrap_or(100);
+    let is_loose = exception.is_some() && (clauses + 5 < most || verbs > least + 5);
+    (clauses > most || verbs < least || is_loose).then(|| {
+        format!(
+            "{folder}: {clauses} % of doc sentences begin with What, How, Of, ..., and {verbs} % \
+             of functions' with a verb; xtask/src/words.rs has {most} and {least}"
+        )
+    })
+}
+
+impl Count {
+    fn add(&mut self, text: &str) {
+        let (mut comment, mut is_code) = (String::new(), false);
+        for line in text.lines().map(str::trim_start) {
+            let doc = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"));
+            if let Some(doc) = doc.map(str::trim) {
+                is_code ^= doc.starts_with("```");
+                let marks = ["- ", "* ", "# ", "| ", "```"];
+                let is_new = doc.is_empty() || marks.iter().any(|mark| doc.starts_with(mark));
+                comment += if is_new { "\n" } else { " " };
+                let is_text = !is_code && !doc.starts_with("```");
+                comment +=
+                    if is_text { doc.trim_start_matches(['-', '*', '#', '|', ' ']) } else { "" };
+            } else if !line.starts_with("#[") {
+                self.add_comment(&std::mem::take(&mut comment), line);
+            }
+        }
+    }
+
+    /// Counts the comment of an item, given the first line of the item.
+    fn add_comment(&mut self, comment: &str, item: &str) {
+        let words: Vec<&str> = comment.lines().flat_map(|one| first_words(one.trim())).collect();
+        let is_allowed = |word: &str| word == "Whether" && item.contains(": bool");
+        let clauses = words.iter().filter(|word| CLAUSES.contains(word) && !is_allowed(word));
+        self.clauses += clauses.count();
+        self.sentences += words.len();
+        if let Some(word) = words.first().filter(|_| function_name(item).is_some()) {
+            let is_verb = word.starts_with(char::is_uppercase) && word.ends_with('s');
+            self.functions += 1;
+            self.verbs += usize::from(is_verb && !NO_VERBS.contains(word));
+        }
+    }
+}
+
+/// Returns the first word of each sentence of a paragraph.
+fn first_words(text: &str) -> impl Iterator<Item = &str> {
+    let begins = move |&at: &usize| {
+        let before = text[..at].trim_end();
+        before.is_empty() || before.len() < at && before.ends_with(['.', '!', '?', ':'])
+    };
+    let marks = |c: char| c.is_ascii_uppercase() || c == '`' || c == '[';
+    let starts = text.match_indices(marks).map(|(at, _)| at).filter(begins);
+    starts.filter_map(|at| text[at..].split(|c: char| !c.is_ascii_alphabetic()).next())
+}
+
+#[test]
+fn first_words_are_counted_outside_code() {
+    const TEXT: &str = "//! What? It is. How:\n//! - Who\n\n/// Finds. Its\n/// ```\n/// Of\n/// \
+        ```\n#[inline]\npub fn a() {}\n/// Nodes. `x`.\nfn b() {}\n/// Whether.\na: bool,\n";
+    let mut count = Count::default();
+    count.add(TEXT);
+    assert_eq!(count, Count { sentences: 9, clauses: 3, functions: 2, verbs: 1 });
+    let count = |clauses, verbs| Count { sentences: 100, clauses, functions: 100, verbs };
+    for (folder, best, bad) in [("a", (3, 75), (4, 75)), ("apps/cli", (16, 29), (10, 29))] {
+        assert_eq!(of_folder(folder, &count(best.0, best.1)), None);
+        assert!(of_folder(folder, &count(bad.0, bad.1)).is_some());
+    }
+}
