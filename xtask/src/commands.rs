@@ -230,7 +230,7 @@ pub(crate) fn run(root: &Path, mut parser: lexopt::Parser) -> Result<Vec<String>
 
 /// A command line that runs nothing.
 pub(crate) enum Refusal {
-    /// Help was asked for.
+    /// Help was requested.
     Help(String),
     /// The command line is wrong.
     Error(String),

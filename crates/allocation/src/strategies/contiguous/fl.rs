@@ -26,7 +26,7 @@
 //! allocation scheme for two-dimensional mesh-connected multicomputers", JSS 79(8), 2006. Neither
 //! was available. Later papers agree that the first keeps a list of free submeshes at O(F^2), and
 //! the MFA paper says that it misses some. They agree that the second takes the first submesh that
-//! fits, and the part of it with the most busy neighbours.
+//! fits, and the part of it with the most busy neighbors.
 //!
 //! Departures: the order and the joins of the lists are the project's own. `bounded` starts over
 //! with the whole machine once every node is free; otherwise a job could wait forever on an empty

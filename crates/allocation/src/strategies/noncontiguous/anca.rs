@@ -5,7 +5,7 @@
 //! and all pieces of one level have about the same size. Never refuses a free box of the shape.
 //!
 //! ```text
-//!   4x4 asked for:   # a a a a #     level 0, 4x4: no
+//!   4x4 requested:   # a a a a #     level 0, 4x4: no
 //!                    # a a a a #     level 1, two 2x4: turned they fit, one above the other's gap
 //!                    # # # # # #
 //!                    b b b b # #

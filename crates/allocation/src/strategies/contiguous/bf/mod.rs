@@ -6,7 +6,7 @@
 //!
 //! ```text
 //!   frame (default)      base                     area
-//!   + + +   faces of     .        neighbours of   x x . X   the base in the
+//!   + + +   faces of     .        neighbors of    x x . X   the base in the
 //!   + P P + the whole  . b +      the base node   x . . X   smallest connected
 //!   + P P + placement    +        that are no     . . . .   set of bases (X),
 //!     + +   that touch            bases                     then as `base`

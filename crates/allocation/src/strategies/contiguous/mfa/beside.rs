@@ -4,7 +4,7 @@
 //! ```text
 //!   task 2x2, busy S:    . 5 4 3 .     The right side upwards, the top backwards, the left side
 //!                        6 . S S 2     downwards, the bottom (here off the machine) forwards. On
-//!                        7 . . . 1     the left and below, a base lies the task's side away.
+//!                        7 . . . 1     the left and below, a base is the task's side away.
 //! ```
 //!
 //! Invariant: every base next to a submesh appears in its walk once per side.

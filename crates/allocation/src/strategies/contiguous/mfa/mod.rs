@@ -8,7 +8,7 @@
 //! ```text
 //!   task 3x2, busy S:     T T T T T T .     R, T, L, B: bases right of, on top of, left of and
 //!                         L . S S S R .     below S; a base is the task's lower left node, so
-//!                         L . S S S R .     that L lies three columns and B two rows away
+//!                         L . S S S R .     that L is three columns and B two rows away
 //!   (. inside: bases      L . . . . R .
 //!    that would hit S)    B B B B B . .
 //! ```
@@ -37,7 +37,7 @@
 //! Source: Srinivasan, Seshadri, Chandrasekhar & Jonathan, "A minimal fragmentation algorithm for
 //! task allocation in mesh-connected multicomputers", 2004. Departures:
 //!
-//! 1. `weight()` is printed to return -1 if a *perimeter node* lies in the coverage or reject sets.
+//! 1. `weight()` is printed to return -1 if a *perimeter node* is in the coverage or reject sets.
 //!    These are sets of bases, and the paper's own tables test the base.
 //! 2. The best index begins at p + q, so that lower ones are ignored and tasks that fit are
 //!    refused. Here it begins below 0, and <0,0> is scored like any other base.
