@@ -110,14 +110,14 @@ impl BaseSearch {
         }
     }
 
-    /// Records that a whole box is now taken permanently, of which these nodes were free.
+    /// Records that a whole box is now taken permanently. These of its nodes were free.
     pub(crate) fn covered(&mut self, whole: &Cuboid, free: &Placement) {
         if let BaseSearch::Engine(search) = self {
             search.cover(whole, free.parts());
         }
     }
 
-    /// Records that a box is now taken that overlaps the covered one, of which these nodes were
+    /// Records that a box that overlaps the covered one is now taken. These of its nodes were
     /// free.
     pub(crate) fn granted_over(&mut self, whole: &Cuboid, free: &Placement) {
         if let BaseSearch::Engine(search) = self {
