@@ -7,7 +7,7 @@ use pavior_experiments::{
     SweepError,
 };
 use pavior_simulation::Histories;
-use pavior_workload::traces::Dependencies;
+use pavior_workload::traces::{Dependencies, Record};
 
 use crate::args::{self, SimulateArgs};
 use crate::commands::{records, results};
@@ -67,25 +67,27 @@ pub(crate) fn note_skipped_lines(folder: &Folder) {
             );
         }
         if report.follows {
-            eprintln!("note: {}", of_dependencies(&Dependencies::of(&log.records)));
+            eprintln!("note: {}", of_dependencies(&log.records));
         }
     }
 }
 
 /// Describes the jobs that follow others, and the predecessors that are not followed.
-fn of_dependencies(found: &Dependencies) -> String {
-    let Dependencies { links, jobs, missing, later, cycles, .. } = found;
+fn of_dependencies(records: &[Record]) -> String {
+    let found = Dependencies::of(records);
+    let Dependencies { links, jobs, missing, later, cycles, .. } = &found;
     if found.is_empty() {
         return "no job of the log names a preceding job (fields 17, 18); `pavior trace convert \
                 --sessions 20m` writes them"
             .to_string();
     }
-    let mut text = format!("{jobs} jobs follow others; {} predecessors are followed", links.len());
+    let (all, followed) = (records.len(), links.len());
+    let mut text = format!("{jobs} of {all} jobs name preceding jobs: {followed} followed");
     if *missing > 0 {
-        text += &format!(", {missing} are filtered out, skipped or not in the log");
+        text += &format!(", {missing} filtered out, skipped or not in the log");
     }
     if *later > 0 {
-        text += &format!(", {later} are not before their job in the log");
+        text += &format!(", {later} not before their job in the log");
     }
     if *cycles > 0 {
         text += &format!(" ({cycles} {})", if *cycles == 1 { "cycle" } else { "cycles" });
@@ -95,6 +97,9 @@ fn of_dependencies(found: &Dependencies) -> String {
 
 /// Notes how many predecessors are rejected, where jobs follow others.
 fn note_rejected(specification: &Specification, folder: &Folder) -> Result<(), Failure> {
+    if !folder.logs().iter().any(|log| log.report.follows) {
+        return Ok(());
+    }
     let mut most = 0;
     for point in &specification.points {
         let scenario = Scenario::new(point.settings(), false, folder, &Histories::default());
@@ -104,7 +109,7 @@ fn note_rejected(specification: &Specification, folder: &Folder) -> Result<(), F
     if most > 0 {
         let is_one = specification.points.len() == 1;
         let count = if is_one { most.to_string() } else { format!("up to {most}") };
-        eprintln!("note: {count} predecessors are rejected, as they can never fit: not followed");
+        eprintln!("note: {count} preceding jobs are not followed, as they can never fit");
     }
     Ok(())
 }

@@ -41,7 +41,7 @@ fn placements_and_schedules_have_the_simulated_submit_time() {
     let output = simulate(&log, &[&["--dependencies"], &files[..]].concat());
     assert!(output.status.success(), "{output:?}");
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("note: 1 jobs follow others; 1 predecessors are followed"), "{said}");
+    assert!(said.contains("note: 1 of 2 jobs name preceding jobs: 1 followed"), "{said}");
     let last: Value = serde_json::from_str(&lines(&placed)[1]).unwrap();
     assert_eq!(
         (&last["job"], &last["submit"], &last["start"]),
@@ -64,12 +64,12 @@ fn what_is_not_followed_is_said() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(
         said.contains(
-            "note: 5 jobs follow others; 3 predecessors are followed, 1 are filtered out, skipped \
-             or not in the log, 1 are not before their job in the log (1 cycle)"
+            "note: 5 of 6 jobs name preceding jobs: 3 followed, 1 filtered out, skipped or not in \
+             the log, 1 not before their job in the log (1 cycle)"
         ),
         "{said}"
     );
-    assert!(said.contains("note: 1 predecessors are rejected"), "{said}");
+    assert!(said.contains("note: 1 preceding jobs are not followed"), "{said}");
     let (_folder, log) = folder(&LOG.replace(" 1 60\n", " -1 -1\n"));
     let said = String::from_utf8(simulate(&log, &["--dependencies"]).stderr).unwrap();
     assert!(said.contains("note: no job of the log names a preceding job"), "{said}");

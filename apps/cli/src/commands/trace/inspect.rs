@@ -111,9 +111,9 @@ fn facts(summary: &LogSummary) -> Vec<(&'static str, String)> {
 fn dependencies(summary: &LogSummary) -> String {
     let found = &summary.dependencies;
     let counts = [
-        (found.followed, "preceding jobs among the jobs"),
-        (found.missing, "not among them"),
-        (found.later, "later in the log"),
+        (found.followed, "followed"),
+        (found.missing, "not among the jobs"),
+        (found.later, "not before their job"),
         (found.cycles, "cycles"),
         (found.without_submit, "without a submit time"),
     ];
