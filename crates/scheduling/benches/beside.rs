@@ -51,6 +51,7 @@ fn jobs(count: usize, least: u64, most: u64) -> impl Iterator<Item = Job> {
         let run = draw.between(MINUTE, 60 * MINUTE);
         Job {
             id: JobId(number),
+            index: number,
             number,
             arrival: Time(0),
             request: Request::shape([w, d, 1]),
@@ -100,7 +101,8 @@ fn grant_beside(scheduler: &str, waiting: usize, estimate: u64) -> Duration {
         let id = 1_000_000 + grant;
         let (request, estimate) = (Request::shape([1, 1, 1]), Time(estimate));
         let (arrival, service) = (Time(1 + grant), Service::Run(estimate));
-        let job = Job { id: JobId(id), number: id, arrival, request, service, estimate };
+        let (id, index, number) = (JobId(id), id, id);
+        let job = Job { id, index, number, arrival, request, service, estimate };
         let began = Instant::now();
         dispatcher.grant(job, arrival).expect("a node is free");
         settle(&mut dispatcher, arrival.0);
