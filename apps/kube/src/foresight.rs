@@ -7,18 +7,18 @@ use std::time::{Duration, Instant};
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use crate::objects::Uid;
-use crate::plan::{Foretold, Plan};
+use crate::plan::{Forecast, Plan};
 
 /// Between two questions.
 const REST: Duration = Duration::from_secs(30);
 
 #[derive(Default)]
 pub(crate) struct Foresight {
-    told: Option<Arc<Foretold>>,
+    latest: Option<Arc<Forecast>>,
     asked: Option<Instant>,
     /// What waited and how much was held at the latest question, and what does now.
     seen: [(Vec<Uid>, usize); 2],
-    pending: Option<JoinHandle<Result<Foretold, String>>>,
+    pending: Option<JoinHandle<Result<Forecast, String>>>,
 }
 
 impl Foresight {
@@ -40,18 +40,18 @@ impl Foresight {
     }
 
     /// The latest answer.
-    pub(crate) fn told(&self) -> Option<Arc<Foretold>> {
-        self.told.clone()
+    pub(crate) fn latest(&self) -> Option<Arc<Forecast>> {
+        self.latest.clone()
     }
 
     /// Waits for an answer, or until a question is due.
     pub(crate) async fn next(&mut self) {
         if let Some(pending) = &mut self.pending {
-            let told = pending.await;
+            let answer = pending.await;
             self.pending = None;
             // Without an answer the last one stands.
-            if let Ok(Ok(told)) = told {
-                self.told = Some(Arc::new(told));
+            if let Ok(Ok(answer)) = answer {
+                self.latest = Some(Arc::new(answer));
             }
         } else if let Some(asked) = self.asked.filter(|_| self.seen[0] != self.seen[1]) {
             tokio::time::sleep(REST.saturating_sub(asked.elapsed())).await;

@@ -3,13 +3,14 @@
 use kube::api::ListParams;
 use kube::{Api, Client, Resource};
 use pavior_answers::slots;
-use pavior_kernel::shown;
+use pavior_kernel::{Time, shown};
+use pavior_workload::TimeUnit;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::KubeError;
 use crate::objects::{Job, Known as _, Machine, Node, Placement, Pod, Uid};
-use crate::plan::{Asker, Depth, Foretold, Memory, Plan, Site, Waiting, plan, strays};
+use crate::plan::{Asker, Depth, Forecast, Memory, Plan, Site, Waiting, plan, strays};
 use crate::watch::LIVING;
 use crate::world::{Index, World};
 
@@ -76,10 +77,15 @@ pub struct Entry {
     /// When it starts if all Jobs run as long as they say, in seconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub starts: Option<u64>,
-    /// When it will probably start: the earliest, the median and the latest, in seconds since 1970.
-    /// None before enough is known.
+    /// When it will probably start: the earliest, the median and the latest, in seconds since 1970;
+    /// null for more than 60 days from now. None before enough is known, and where it does not
+    /// start.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub range: Option<[u64; 3]>,
+    pub range: Option<[Option<u64>; 3]>,
+    /// Why it has no start: `unavailable` if it cannot start until an unavailable node is back,
+    /// `horizon` if it does not start within 60 days.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub obstacle: Option<&'static str>,
     /// The same in sentences, or what is lacking for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probably: Option<String>,
@@ -142,7 +148,7 @@ impl Cluster {
             moved: 0,
             starts: true,
             asker: Asker::Operator,
-            foretold: true,
+            forecast: true,
             ..Depth::ACT
         })
     }
@@ -150,12 +156,12 @@ impl Cluster {
     fn entries(&self, depth: Depth) -> Result<Vec<Entry>, KubeError> {
         let index = Index::of(&self.world);
         let mut waiting = strays(&index);
-        let mut foretold = Vec::new();
+        let mut forecasts = Vec::new();
         for machine in self.world.machines.keys() {
             let made = self.plan(&index, machine, depth)?;
             waiting.extend(made.waiting);
             if let Some(question) = made.question {
-                foretold.push(question.answer().map_err(KubeError::Machine)?);
+                forecasts.push(question.answer().map_err(KubeError::Machine)?);
             }
         }
         let place = |job: &Job| waiting.iter().position(|one| one.job.uid == job.uid());
@@ -163,7 +169,7 @@ impl Cluster {
         let mut all: Vec<(Option<usize>, Entry)> = shaped
             .map(|job| {
                 let place = place(job);
-                (place, entry(&index, job, place.map(|at| &waiting[at]), &foretold))
+                (place, entry(&index, job, place.map(|at| &waiting[at]), &forecasts))
             })
             .collect();
         all.sort_by_cached_key(|(place, one)| {
@@ -192,7 +198,7 @@ impl Cluster {
             moved,
             starts: true,
             asker: Asker::Operator,
-            foretold: true,
+            forecast: true,
             ..Depth::ACT
         };
         let entries = self.entries(depth)?.into_iter();
@@ -235,7 +241,7 @@ impl Cluster {
     }
 }
 
-fn entry(index: &Index<'_>, job: &Job, waiting: Option<&Waiting>, foretold: &[Foretold]) -> Entry {
+fn entry(index: &Index<'_>, job: &Job, waiting: Option<&Waiting>, forecasts: &[Forecast]) -> Entry {
     let placement = index.placement_of(job);
     let bound = index.pods_of(job).filter(|pod| pod.node().is_some() && !pod.is_going()).count();
     let state = match (placement, waiting) {
@@ -249,8 +255,10 @@ fn entry(index: &Index<'_>, job: &Job, waiting: Option<&Waiting>, foretold: &[Fo
     };
     let told = waiting.filter(|_| matches!(state, State::Waits | State::Never));
     let uid = job.uid();
-    let known = foretold.iter().find(|one| told.is_some() && one.of(&uid).is_some());
-    let range = known.filter(|one| one.calibrated).and_then(|one| one.of(&uid));
+    let known = forecasts.iter().find(|one| told.is_some() && one.of(&uid).is_some());
+    let obstacle = known.and_then(|one| one.of(&uid)?.obstacle);
+    let calibrated = known.filter(|one| one.queue.experience.calibrated && obstacle.is_none());
+    let start = calibrated.and_then(|one| one.of(&uid));
     Entry {
         namespace: job.namespace().to_string(),
         name: job.name().to_string(),
@@ -259,7 +267,11 @@ fn entry(index: &Index<'_>, job: &Job, waiting: Option<&Waiting>, foretold: &[Fo
         at: placement.map(|placement| placement.spec.at.clone()),
         why: told.map(|waiting| waiting.why.clone()),
         starts: told.and_then(|waiting| waiting.starts),
-        range: range.map(|[earliest, median, latest, _]| [earliest, median, latest]),
+        range: start.map(|start| {
+            let seconds = |time: Time| time.0 / TimeUnit::SECOND.ticks;
+            [start.earliest, start.median, start.latest].map(|time| time.map(seconds))
+        }),
+        obstacle: obstacle.map(|obstacle| obstacle.name()),
         probably: known.and_then(|one| one.words(&uid, date)),
     }
 }

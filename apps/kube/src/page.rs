@@ -56,7 +56,7 @@ impl Page {
     /// How much of a machine is found out, so that it can be shown.
     pub(crate) fn depth(&mut self, machine: &str, depth: Depth) -> Depth {
         let pictured = self.owns(machine) && self.address.is_some();
-        Depth { pictured, foretold: pictured && self.foresight.is_due(), ..depth }
+        Depth { pictured, forecast: pictured && self.foresight.is_due(), ..depth }
     }
 
     /// Shows a machine as a plan found it, if it is the page's.
@@ -72,7 +72,7 @@ impl Page {
         self.foresight.see(made);
         let Some(picture) = made.picture.take() else { return Ok(()) };
         let now = now.max(0) as u64;
-        let shown = Shown::of(machine, picture, made, now, self.foresight.told());
+        let shown = Shown::of(machine, picture, made, now, self.foresight.latest());
         if let Some(board) = &self.board {
             board.publish(shown);
             return Ok(());

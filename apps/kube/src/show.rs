@@ -10,7 +10,7 @@ use pavior_mesh::{JobId, NodeId, Request, volume};
 use pavior_workload::Ask;
 use serde_json::{Value, json};
 
-use crate::plan::{Foretold, Holding, Picture, Plan, Site, Waiting, lines, reason};
+use crate::plan::{Forecast, Holding, Picture, Plan, Site, Waiting, lines, reason};
 
 /// How many other Jobs may move in the plans that are told.
 const MOVED: usize = 2;
@@ -24,7 +24,7 @@ pub(crate) struct Shown {
     failed: Vec<NodeId>,
     waiting: Vec<Waiting>,
     free: u32,
-    foretold: Option<Arc<Foretold>>,
+    forecast: Option<Arc<Forecast>>,
 }
 
 impl Shown {
@@ -33,7 +33,7 @@ impl Shown {
         picture: Picture,
         made: &Plan,
         now: u64,
-        foretold: Option<Arc<Foretold>>,
+        forecast: Option<Arc<Forecast>>,
     ) -> Shown {
         let Picture { site, mut held, failed } = picture;
         for one in &mut held {
@@ -47,7 +47,7 @@ impl Shown {
             failed,
             waiting: made.waiting.clone(),
             free: made.free.count(),
-            foretold,
+            forecast,
         }
     }
 
@@ -91,17 +91,6 @@ impl Shown {
 
     fn named(&self, name: &str) -> Option<&Waiting> {
         self.waiting.iter().find(|waiting| id(waiting) == name)
-    }
-
-    /// When a Job will probably start, as the page draws it.
-    fn forecast(&self, waiting: &Waiting) -> Option<Value> {
-        let foretold = self.foretold.as_ref()?;
-        let [earliest, median, latest, plan] = foretold.of(&waiting.job.uid)?.map(date);
-        Some(json!({
-            "earliest": earliest, "median": median, "latest": latest, "plan": plan,
-            "calibrated": foretold.calibrated, "kept": foretold.record.kept,
-            "broken": foretold.record.broken,
-        }))
     }
 
     fn lease(&self, held: &Holding) -> Value {
@@ -173,8 +162,9 @@ impl View for Shown {
 
     fn queue(&self, most: usize) -> (Vec<Value>, usize) {
         let first = self.waiting.iter().take(most);
-        let waits = |one| {
-            let forecast = self.forecast(one);
+        let waits = |one: &Waiting| {
+            let forecast = self.forecast.as_ref();
+            let forecast = forecast.and_then(|known| known.json(&one.job.uid, date));
             json!({ "id": id(one), "waits_for": waits_for(one), "forecast": forecast })
         };
         (first.map(waits).collect(), self.waiting.len())
@@ -211,8 +201,8 @@ impl View for Shown {
         let Some(request) = waiting.request else { return Ok(format!("{job}: {}", waiting.why)) };
         let snapshot = snapshot(&self.state(), &self.site.strategy)?;
         let mut lines = self.told(&snapshot, &request, Queued::Kept).lines;
-        let foretold = self.foretold.as_ref();
-        lines.extend(foretold.and_then(|one| one.words(&waiting.job.uid, date)));
+        let forecast = self.forecast.as_ref();
+        lines.extend(forecast.and_then(|one| one.words(&waiting.job.uid, date)));
         Ok(format!("{job} waits: {}\n{}", waiting.why, lines.join("\n")))
     }
 }

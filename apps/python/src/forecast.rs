@@ -194,7 +194,6 @@ impl Forecasts {
             let seconds = all().map(|job| TimeUnit::SECOND.units(of(job)));
             Arc::new(Float64Array::from_iter_values(seconds))
         };
-        let held = |job: &Judged| (job.forecast.low..=job.forecast.high).contains(&job.start);
         let columns: Vec<(&str, ArrayRef)> = vec![
             ("job", Arc::new(UInt64Array::from_iter_values(all().map(|job| job.number)))),
             ("user", Arc::new(all().map(|job| job.kind.user).collect::<UInt64Array>())),
@@ -206,7 +205,7 @@ impl Forecasts {
             ("plan", times(|job| job.forecast.plan)),
             ("corrected", times(|job| job.rivals.corrected)),
             ("start", times(|job| job.start)),
-            ("held", Arc::new(all().map(|job| Some(held(job))).collect::<BooleanArray>())),
+            ("held", Arc::new(all().map(|job| Some(job.held())).collect::<BooleanArray>())),
         ];
         Table::new(columns, TimeUnit::SECOND.name)
     }

@@ -11,12 +11,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant as Stopwatch};
 
 use pavior_allocation::Refusal;
-use pavior_answers::forecasts::{Effort, Forecast, Forecaster, Kind, Record};
+use pavior_answers::forecasts::{
+    Effort, Forecaster, Kind, QueueForecast, Record, Start, StartJson,
+};
 use pavior_kernel::Time;
-use pavior_mesh::{JobId, Request};
+use pavior_mesh::{Grid, JobId, Request};
 use pavior_workload::{Job, Service};
 
-use crate::core::reply::Foretold;
 use crate::core::{
     BoardView, Event, Instant, Lease, ServiceLimits, ServiceRecord, ServiceState, WaitingRequest,
     Why, estimate, micros,
@@ -37,56 +38,35 @@ pub(crate) struct Forecasts {
     /// Whether the records of the past have been read. Until then there are no forecasts.
     began: AtomicBool,
     learning: Mutex<Option<Learning>>,
-    told: Mutex<HashMap<String, Arc<Told>>>,
+    known: Mutex<HashMap<String, Arc<MachineForecast>>>,
 }
 
-/// What is known of the future and the past of a machine: what readers see.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Told {
-    requests: HashMap<u64, Forecast>,
-    standing: Standing,
+/// What readers see of the waiting requests of a machine.
+pub(crate) struct Starts {
+    grid: Grid,
+    known: Option<Arc<MachineForecast>>,
 }
 
-impl Told {
+impl Starts {
     /// What is said about a waiting request.
-    pub(crate) fn of(&self, request: u64) -> Option<Foretold> {
-        self.requests.get(&request).map(|forecast| self.standing.beside(forecast))
+    pub(crate) fn of(&self, request: u64) -> Option<StartJson> {
+        self.known.as_ref()?.forecast.json(JobId(request), &self.grid, date)
     }
+}
+
+/// What is known of the future and the past of a machine.
+struct MachineForecast {
+    forecast: QueueForecast,
+    /// Forecasts of waiting requests that were made, those that were made anew included.
+    made: u64,
 }
 
 /// How good promises have been on a machine.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Standing {
-    runs: usize,
     pub(crate) promises: Record,
-    calibrated: bool,
     /// Forecasts of waiting requests that were made, those that were made anew included.
     pub(crate) forecasts: u64,
-}
-
-impl Standing {
-    fn of(forecaster: &Forecaster, forecasts: u64) -> Standing {
-        Standing {
-            runs: forecaster.past().len(),
-            promises: forecaster.record(),
-            calibrated: forecaster.is_calibrated(),
-            forecasts,
-        }
-    }
-
-    fn beside(self, forecast: &Forecast) -> Foretold {
-        let instant = |time: Time| Instant(time.0 / 1000);
-        Foretold {
-            earliest: instant(forecast.low),
-            median: instant(forecast.median),
-            latest: instant(forecast.high),
-            plan: instant(forecast.plan),
-            calibrated: self.calibrated,
-            kept: self.promises.kept,
-            broken: self.promises.broken,
-            runs: self.runs as u64,
-        }
-    }
 }
 
 /// The copy.
@@ -110,14 +90,18 @@ enum Due {
 
 impl Forecasts {
     /// What is said about the requests that wait for a machine.
-    pub(crate) fn told(&self, board: &BoardView) -> Arc<Told> {
-        lock(&self.told).get(&board.spec.name).cloned().unwrap_or_default()
+    pub(crate) fn told(&self, board: &BoardView) -> Starts {
+        Starts { grid: board.grid, known: lock(&self.known).get(&board.spec.name).cloned() }
     }
 
     /// How good promises have been so far, by machine.
     pub(crate) fn standings(&self) -> HashMap<String, Standing> {
-        let told = lock(&self.told);
-        told.iter().map(|(machine, told)| (machine.clone(), told.standing)).collect()
+        let known = lock(&self.known);
+        let standing = |one: &MachineForecast| Standing {
+            promises: one.forecast.experience.promises,
+            forecasts: one.made,
+        };
+        known.iter().map(|(machine, one)| (machine.clone(), standing(one))).collect()
     }
 
     /// Takes up all records that there are, and makes the forecasts anew that they change. How long
@@ -136,33 +120,22 @@ impl Forecasts {
             Some(copy) => copy,
             None => Learning::begin(&**writer.history(), writer.seq(), seed)?,
         };
-        loop {
-            match writer.after(copy.state.seq()) {
-                Next::Nothing => break,
-                Next::Records(records) => {
-                    let known = copy.state.seq();
-                    let records = records.iter().map(|one| &one.record);
-                    for record in records.filter(|record| record.seq > known) {
-                        copy.take(record).map_err(StoreError::from)?;
-                    }
-                }
-                Next::Gone => copy = Learning::begin(&**writer.history(), writer.seq(), seed)?,
-            }
-        }
-        let known = lock(&self.told).clone();
+        copy.catch_up(writer, seed)?;
+        let before = lock(&self.known).clone();
         let now_ms = writer.clock.now_ms();
-        let told = copy.forecasts(&known, now_ms);
-        let medians = told.values().flat_map(|told| told.requests.values().map(|one| one.median));
-        let passes = medians.min().map(|median| Duration::from_micros(median.0));
+        let known = copy.forecasts(&before, now_ms);
+        let starts = known.values().flat_map(|known| known.forecast.starts.values());
+        let first = starts.filter_map(|start| start.median).min();
+        let passes = first.map(|median| Duration::from_micros(median.0));
         let now = Duration::from_millis(now_ms);
-        *lock(&self.told) = told;
+        *lock(&self.known) = known;
         *learning = Some(copy);
         self.began.store(true, Ordering::Release);
         let rest = (9 * begun.elapsed()).max(EVERY);
         Ok((rest, passes.map(|passes| passes.saturating_sub(now).max(PASSED))))
     }
 
-    /// When a request would start that comes now.
+    /// When a request would start that comes now, after all records that there are.
     ///
     /// # Errors
     /// If it can never be granted, or nothing is known yet ([`Unforeseen`]).
@@ -171,22 +144,25 @@ impl Forecasts {
         board: usize,
         request: Request,
         asks: &Asks,
-        now_ms: u64,
-    ) -> Result<Foretold, Unforeseen> {
+        (writer, seed): (&WriterHandle, u64),
+    ) -> Result<StartJson, Unforeseen> {
         if !self.began.load(Ordering::Acquire) {
             return Err(Unforeseen::NotYet);
         }
         let mut learning = lock(&self.learning);
-        let copy = learning.as_mut().ok_or(Unforeseen::NotYet)?;
+        let mut copy = learning.take().ok_or(Unforeseen::NotYet)?;
+        let unread = |error: RecoveryError| Unforeseen::Failed(error.to_string());
+        copy.catch_up(writer, seed).map_err(unread)?;
+        let copy = learning.insert(copy);
         let machine = copy.state.boards.get_mut(board).ok_or(Unforeseen::NotYet)?;
         let forecaster = copy.machines[board].as_mut().ok_or(Unforeseen::NoQueue)?;
         machine.could_ever_fit(&request).map_err(Unforeseen::Never)?;
-        let kind = asks.kind(request.nodes);
+        let (kind, grid) = (asks.kind(request.nodes), machine.grid);
         let id = JobId(copy.state.next_id);
-        let job = job(id, request, Time(now_ms * 1000), &kind);
+        let job = job(id, request, Time(writer.clock.now_ms() * 1000), &kind);
         let forecast = forecaster.forecast_request(machine.dispatcher(), job, kind);
         let forecast = forecast.map_err(|error| Unforeseen::Failed(error.to_string()))?;
-        Ok(Standing::of(forecaster, 0).beside(&forecast))
+        forecast.json(id, &grid, date).ok_or(Unforeseen::NotYet)
     }
 }
 
@@ -349,40 +325,59 @@ impl Learning {
         }
     }
 
+    /// Takes up the records that have come since.
+    fn catch_up(&mut self, writer: &WriterHandle, seed: u64) -> Result<(), RecoveryError> {
+        loop {
+            match writer.after(self.state.seq()) {
+                Next::Nothing => return Ok(()),
+                Next::Records(records) => {
+                    let known = self.state.seq();
+                    let records = records.iter().map(|one| &one.record);
+                    for record in records.filter(|record| record.seq > known) {
+                        self.take(record).map_err(StoreError::from)?;
+                    }
+                }
+                Next::Gone => *self = Learning::begin(&**writer.history(), writer.seq(), seed)?,
+            }
+        }
+    }
+
     /// The forecasts now, by machine. Only those are made anew that may have changed: by a record,
     /// or since the time has come to their median, and the request still waits.
     fn forecasts(
         &mut self,
-        known: &HashMap<String, Arc<Told>>,
+        before: &HashMap<String, Arc<MachineForecast>>,
         now_ms: u64,
-    ) -> HashMap<String, Arc<Told>> {
+    ) -> HashMap<String, Arc<MachineForecast>> {
         let now = Time(now_ms * 1000);
-        let mut told = HashMap::new();
+        let mut all = HashMap::new();
         for (index, board) in self.state.boards.iter().enumerate() {
             let Some(forecaster) = &mut self.machines[index] else { continue };
             let name = &board.spec.name;
-            let before = known.get(name).map_or(0, |told| told.standing.forecasts);
-            let known = known.get(name).map(|told| &told.requests);
+            let before = before.get(name);
             let due = std::mem::take(&mut self.due[index]);
-            let holds = |id: u64, one: &Forecast| !due.has(id) && one.median > now;
-            let mut requests = HashMap::new();
-            let mut anew = Vec::new();
-            for id in board.waiting().take(MOST) {
-                match known.and_then(|known| known.get(&id)).filter(|one| holds(id, one)) {
-                    Some(forecast) => drop(requests.insert(id, *forecast)),
-                    None => anew.push(JobId(id)),
+            let holds = |id: JobId, start: &Start| {
+                !due.has(id.0) && start.median.is_none_or(|median| median > now)
+            };
+            let (mut kept, mut anew) = (Vec::new(), Vec::new());
+            for id in board.waiting().take(MOST).map(JobId) {
+                let start = before.and_then(|before| before.forecast.starts.get(&id));
+                match start.filter(|start| holds(id, start)) {
+                    Some(start) => kept.push((id, *start)),
+                    None => anew.push(id),
                 }
             }
-            if !anew.is_empty() {
-                match forecaster.forecast(board.dispatcher(), now, &anew) {
-                    Ok(made) => requests.extend(made.iter().map(|one| (one.job.0, *one))),
-                    Err(error) => tracing::warn!(%error, "no forecasts of {name}"),
-                }
-            }
-            let standing = Standing::of(forecaster, before + anew.len() as u64);
-            told.insert(name.clone(), Arc::new(Told { requests, standing }));
+            let made = before.map_or(0, |before| before.made) + anew.len() as u64;
+            let forecast = forecaster.forecast_waiting(board.dispatcher(), now, &anew);
+            let mut forecast = forecast.unwrap_or_else(|error| {
+                tracing::warn!(%error, "no forecasts of {name}");
+                let experience = forecaster.experience();
+                QueueForecast { now, experience, ..QueueForecast::default() }
+            });
+            forecast.starts.extend(kept);
+            all.insert(name.clone(), Arc::new(MachineForecast { forecast, made }));
         }
-        told
+        all
     }
 }
 
@@ -418,6 +413,11 @@ pub(crate) async fn foresee(app: Arc<crate::http::App>) {
             _ = stopping.wait_for(|stopping| *stopping) => return,
         }
     }
+}
+
+/// A time as it is written in replies.
+fn date(time: Time) -> String {
+    Instant(time.0 / 1000).to_string()
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -28,7 +28,7 @@ mod cycle;
 mod daemon;
 mod demands;
 mod error;
-mod foretold;
+mod forecast;
 mod gate;
 mod hosts;
 mod install;

@@ -9,7 +9,7 @@ use pavior_mesh::{Cuboid, JobId};
 
 use crate::cycle::{self, View};
 use crate::daemon::{now, shaper};
-use crate::foretold::{Past, Queued};
+use crate::forecast::{Past, QueueState};
 use crate::ledger::{Ledger, Phase, SlurmJob};
 use crate::limits::{Limits, Reader};
 use crate::names::{JobName, NodeName};
@@ -111,7 +111,7 @@ fn tell(
     let context = Context { now, moved: MOVED, queued: Waits::Kept, planned };
     let told = Told::of(config, ledger, &snapshot, &asked, &context);
     let mut lines = told.lines();
-    let queued = Queued { config, ledger, state: &state, now };
-    lines.push(queued.told(index, past().as_ref(), &mut shaper)?);
+    let queued = QueueState { config, ledger, state: &state, now };
+    lines.push(queued.forecast(index, past().as_ref(), &mut shaper)?);
     Ok(lines.join("\n"))
 }

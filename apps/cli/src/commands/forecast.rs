@@ -72,12 +72,11 @@ fn lines(out: &mut dyn Write, judged: &[Judged]) -> io::Result<()> {
     writeln!(out, "job,user,nodes,submit,low,median,high,plan,corrected,start,held")?;
     for job in judged {
         let said = job.forecast;
-        let held = (said.low..=said.high).contains(&job.start);
         let user = job.kind.user.map(|user| user.to_string()).unwrap_or_default();
         write!(out, "{},{user},{},{}", job.number, job.kind.nodes, seconds(job.submit))?;
         let times = [said.low, said.median, said.high, said.plan, job.rivals.corrected, job.start];
         times.into_iter().try_for_each(|time| write!(out, ",{}", seconds(time)))?;
-        writeln!(out, ",{}", u8::from(held))?;
+        writeln!(out, ",{}", u8::from(job.held()))?;
     }
     Ok(())
 }

@@ -57,6 +57,17 @@ fn date(seconds: u64) -> String {
     Date(Duration::from_secs(seconds)).to_string()
 }
 
+/// Between when and when a Job starts, or why that is not known.
+fn probably(one: &Entry) -> String {
+    let time = |at: Option<u64>| at.map_or_else(|| "after 60 days".to_string(), date);
+    match (one.range, one.obstacle) {
+        (Some([from, _, to]), _) => format!("{} to {}", time(from), time(to)),
+        (None, Some("unavailable")) => "blocked".to_string(),
+        (None, Some(_)) => time(None),
+        (None, None) => "-".to_string(),
+    }
+}
+
 /// A line for each Job; what it waits for stands last, and is cut at the width.
 fn queue(format: Option<Format>) -> Result<(), Failure> {
     let all = Cluster::read().and_then(|cluster| cluster.queue()).map_err(failure)?;
@@ -69,7 +80,7 @@ fn queue(format: Option<Format>) -> Result<(), Failure> {
             one.state.word().to_string(),
             one.at.clone().unwrap_or_else(none),
             one.starts.map_or_else(none, date),
-            one.range.map_or_else(none, |[from, _, to]| format!("{} to {}", date(from), date(to))),
+            probably(one),
             one.why.clone().unwrap_or_else(none),
         ]
     };

@@ -94,6 +94,35 @@ fn tables_and_commas_have_the_same() {
     assert!(table.contains("2        9     2.0"), "{table}");
 }
 
+/// Each 3x3 has the node [1, 1]. Behind such a job nothing starts under `fcfs`, which is another
+/// reason.
+#[test]
+fn a_job_that_cannot_start_has_no_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let busy = folder.path().join("busy.jsonl");
+    std::fs::write(&busy, r#"{"node":[1,1]}"#).unwrap();
+    let busy = busy.to_string_lossy().into_owned();
+    let queue =
+        "{\"job\":1,\"shape\":[3,3],\"estimate\":60}\n{\"job\":2,\"nodes\":1,\"estimate\":60}";
+    let state = ["forecast", "--machine", "mesh:4x4", "--busy", &busy, "--queue", "-"];
+    let print = |format| {
+        let more = ["--scheduler", "fcfs", "--format", format];
+        String::from_utf8(pavior(&[&state[..], &more].concat(), queue).stdout).unwrap()
+    };
+    let told: Value = serde_json::from_str(&print("json")).unwrap();
+    assert_eq!(plans(&told), [None, None]);
+    let of = |job: usize| [&told["jobs"][job]["obstacle"], &told["jobs"][job]["place"]];
+    let place = json!({ "base": [0, 0], "sides": [3, 3] });
+    assert_eq!(of(0), [&json!("unavailable"), &place]);
+    assert_eq!(of(1), [&json!("horizon"), &Value::Null]);
+    let table = print("table");
+    assert!(
+        table.contains("1        9  blocked") && table.contains("2        1       -"),
+        "{table}"
+    );
+    assert!(print("csv").ends_with("1,9,,,,\n2,1,,,,\n"));
+}
+
 #[test]
 fn what_is_wrong_is_named() {
     let state = ["forecast", "--machine", "mesh:8x8", "--queue", "-"];

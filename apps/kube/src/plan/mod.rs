@@ -4,7 +4,7 @@
 mod act;
 mod checks;
 mod demands;
-mod foretold;
+mod forecast;
 mod hold;
 mod order;
 mod patch;
@@ -23,7 +23,7 @@ use pavior_answers::{Shape, slots};
 use pavior_mesh::{NodeId, Occupancy};
 
 pub(crate) use act::{Act, Seen, Unless};
-pub(crate) use foretold::{Foretold, Question};
+pub(crate) use forecast::{Forecast, Question};
 pub(crate) use queue::{Holding, Waiting};
 pub(crate) use site::{RESOURCE, Site};
 pub(crate) use words::{lines, reason};
@@ -50,7 +50,7 @@ pub(crate) struct Memory {
     /// Whether a set lacks Jobs that may still be being made.
     unfinished: bool,
     /// The Jobs that have run, if it is asked when others start.
-    past: foretold::Past,
+    past: forecast::Past,
     /// Since when a Workload holds quota without a place.
     quota: HashMap<Uid, i64>,
     /// The slots of the shapes that the operator asks for, of this free machine.
@@ -81,7 +81,7 @@ pub(crate) struct Depth {
     /// Whether the holders are listed with names and boxes, for the page.
     pub(crate) pictured: bool,
     /// Whether it is asked when the waiting Jobs will probably start.
-    pub(crate) foretold: bool,
+    pub(crate) forecast: bool,
 }
 
 impl Depth {
@@ -92,7 +92,7 @@ impl Depth {
         starts: false,
         asker: Asker::Daemon,
         pictured: false,
-        foretold: false,
+        forecast: false,
     };
     /// For the page alone.
     pub(crate) const OBSERVE: Depth =
@@ -192,7 +192,7 @@ pub(crate) fn plan(
     for record in records.iter().filter(|record| record.stands) {
         pods::open(&plot, index, record, &mut acts);
     }
-    if depth.pictured || depth.foretold {
+    if depth.pictured || depth.forecast {
         memory.past.learn(&plot, index);
     }
     let units = index.unplaced_on(name);

@@ -11,7 +11,7 @@ use pavior_scheduling::{Standing, run_forward};
 use pavior_workload::{Job as Told, Service};
 
 use super::act::{Act, Seen};
-use super::foretold::{Question, kind};
+use super::forecast::{Question, kind, seconds};
 use super::hold::{Holder, State};
 use super::records::Record;
 use super::site::Refused;
@@ -106,7 +106,7 @@ pub(super) fn place<'a>(
         state.submit(waits);
     }
     let (started, proposals) = start(plot, &mut state, &queue)?;
-    let question = depth.foretold.then(|| state.question(plot, &queue, &started, memory));
+    let question = depth.forecast.then(|| state.question(plot, &queue, &started, memory));
     let question = question.transpose()?;
     let starts = if depth.starts { state.starts(plot)? } else { HashMap::new() };
     let still = queue.jobs.iter().filter(|waits| !started.contains(&waits.id));
@@ -362,7 +362,7 @@ impl<'a> State<'a> {
         started: &HashSet<JobId>,
         memory: &Memory,
     ) -> Result<Question, String> {
-        let said = |unit: &Unit<'_>| unit.seconds().map(Time);
+        let said = |unit: &Unit<'_>| unit.seconds().map(seconds);
         let waits = queue.jobs.iter().filter(|waits| !started.contains(&waits.id));
         let uids = |waits: &Candidate<'_>| waits.unit.jobs().iter().map(|job| job.uid()).collect();
         let waiting = waits.map(|waits| (waits.id, uids(waits))).collect();
@@ -372,7 +372,7 @@ impl<'a> State<'a> {
         });
         let held = self.holders().filter_map(|(id, holder)| {
             let job = &self.dispatcher.running().get(id)?.job;
-            let said = holder.end.map(|_| job.estimate);
+            let said = holder.end.map(|_| seconds(job.estimate.0));
             Some((job.id, kind(holder.namespace, job.request.nodes, said)))
         });
         let known = held.chain(asked);

@@ -4,6 +4,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use pavior_answers::forecasts::StartJson;
 use pavior_kernel::Date;
 use pavior_mesh::{Coordinates, Cuboid, Freedom, Grid};
 use serde::{Serialize, Serializer};
@@ -171,34 +172,7 @@ pub struct Waiting {
     /// When it will start: in `GET /v1/queue` and `GET /v1/leases/{id}`, of the first 256 of a
     /// queue.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) forecast: Option<Foretold>,
-}
-
-/// When a request will start, as far as can be said, and how good such answers have been.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
-pub struct Foretold {
-    /// Earlier than this in about 5 of 100 cases (RFC 3339).
-    #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
-    pub(crate) earliest: Instant,
-    /// Earlier and later equally often.
-    #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
-    pub(crate) median: Instant,
-    /// Later than this in about 5 of 100 cases.
-    #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
-    pub(crate) latest: Instant,
-    /// When it starts if each job runs as long as is said, and no request comes any more.
-    #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
-    pub(crate) plan: Instant,
-    /// Whether enough has been learned: 30 promises on this machine. Before, the margin is wide and
-    /// nothing supports it.
-    pub(crate) calibrated: bool,
-    /// Requests that waited on this machine and started in the interval that was promised first.
-    pub(crate) kept: u64,
-    /// Those that did not, or wait too long already.
-    pub(crate) broken: u64,
-    /// Run times of this machine that are known.
-    pub(crate) runs: u64,
+    pub(crate) forecast: Option<StartJson>,
 }
 
 impl Waiting {

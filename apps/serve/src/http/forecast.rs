@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Extension, State};
+use pavior_answers::forecasts::StartJson;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -13,7 +14,6 @@ use super::extract::InBody;
 use super::machines::board_of;
 use super::statuses::{Conflict, Missing, Questioned};
 use super::{App, Fault};
-use crate::core::reply::Foretold;
 use crate::core::{Caller, Problem, Reason};
 use crate::forecasts::{Asks, Unforeseen};
 
@@ -45,7 +45,7 @@ pub(crate) struct ForecastBody {
 #[schema(as = ForecastReply)]
 pub(crate) struct ForecastReply {
     machine: String,
-    forecast: Foretold,
+    forecast: StartJson,
 }
 
 /// When a request would start that is made now, as an interval: nine of ten start in it. Nothing
@@ -54,7 +54,7 @@ pub(crate) struct ForecastReply {
     post, path = "/v1/forecast", tag = "machines",
     request_body = ForecastBody,
     responses(
-        (status = 200, description = "earliest, median and latest start", body = ForecastReply),
+        (status = 200, description = "earliest, median and latest start, or why there is none", body = ForecastReply),
         Questioned, Missing, Conflict
     )
 )]
@@ -73,9 +73,9 @@ pub(crate) async fn forecast(
             .with_freedom(freedom(body.freedom.as_deref())?);
         let said_ms = millis("estimate_s", body.estimate_s)?.or(millis("ttl_s", body.ttl_s)?);
         let asks = Asks { tenant: asker.tenant.unwrap_or_default(), said_ms };
-        let now_ms = shared.writer.clock.now_ms();
-        let forecasts = &shared.forecasts;
-        let forecast = forecasts.of_request(index, request, &asks, now_ms).map_err(problem)?;
+        let state = (&shared.writer, shared.seed);
+        let forecast = shared.forecasts.of_request(index, request, &asks, state);
+        let forecast = forecast.map_err(problem)?;
         Ok::<_, Problem>(ForecastReply { machine: board.spec.name.clone(), forecast })
     };
     Ok(Json(app.fair_queue.run(&caller, work).await??))

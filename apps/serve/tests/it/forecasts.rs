@@ -132,6 +132,46 @@ fn an_event_has_only_those_made_anew_that_it_can_change() {
     until("all are made anew", || made(&mut client) == [6, 1]);
 }
 
+/// Each 3x3 has the node [1, 1]. An answer knows of what was done before it, whether jobs have
+/// ended or not.
+#[test]
+fn a_request_that_cannot_start_has_no_time() {
+    let (server, _) = fresh(|setup| {
+        two(setup);
+        setup.machine = "mesh:4x4".into();
+    });
+    let mut client = server.client();
+    let (asked, node) = (json!({ "shape": [3, 3] }), json!({ "node": [1, 1] }));
+    let none = json!({ "earliest": null, "median": null, "latest": null, "plan": null });
+    let place = json!({ "base": [0, 0], "sides": [3, 3] });
+    would(&mut client, &asked);
+    for runs in 0..2 {
+        if runs > 0 {
+            let lease = client.lease(json!({ "shape": [4, 4], "estimate_s": 60 }));
+            assert_eq!(client.end(&lease).status, 200);
+        }
+        assert_eq!(client.post("/v1/nodes/drain", node.clone()).status, 200);
+        let told = client.post("/v1/forecast", asked.clone()).json()["forecast"].clone();
+        has(&told, &none);
+        has(&told, &json!({ "obstacle": "unavailable", "place": place, "runs": runs }));
+        assert_eq!(client.post("/v1/nodes/repair", node.clone()).status, 200);
+        let told = client.post("/v1/forecast", asked.clone()).json()["forecast"].clone();
+        assert_eq!((&told["obstacle"], &told["place"]), (&Value::Null, &Value::Null));
+        assert!(millis(told["plan"].as_str().unwrap()) <= now_ms() + 1000, "{told}");
+    }
+    // So is one that waits. Behind it is another reason.
+    assert_eq!(client.post("/v1/nodes/drain", node).status, 200);
+    let waits = client.lease(json!({ "shape": [3, 3], "wait": true }));
+    let told = forecast(&mut client, &waits);
+    has(&told, &none);
+    has(&told, &json!({ "obstacle": "unavailable", "place": place }));
+    let behind = client.lease(json!({ "nodes": 1, "wait": true }));
+    let told = forecast(&mut client, &behind);
+    has(&told, &none);
+    has(&told, &json!({ "obstacle": "horizon", "place": null }));
+    assert_eq!(counter(&mut client, "promises", "default"), 0, "nothing was promised");
+}
+
 /// The median of what is said is not in the past, although nothing happens.
 #[test]
 fn a_forecast_whose_median_has_passed_is_made_anew() {

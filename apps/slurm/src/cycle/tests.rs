@@ -449,6 +449,6 @@ fn jobs_without_a_box_are_told_so() {
 
 mod answers;
 mod ends;
-mod foretold;
+mod forecast;
 mod held_back;
 mod preempting;

@@ -13,7 +13,8 @@ use super::arrivals::{Arrival, Arrivals};
 use super::calibration::{Calibration, Record, Said};
 use super::draws::Draws;
 use super::future::starts;
-use super::{Kind, Past};
+use super::obstacle::obstacle;
+use super::{Experience, HORIZON, Kind, Past, QueueForecast, Start};
 
 /// How forecasts are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,8 +45,8 @@ pub struct Forecast {
     pub low: Time,
     /// Earlier and later equally often.
     pub median: Time,
-    /// Later than this in about 5 of 100 cases. What would be [`HORIZON`](super::HORIZON) from now
-    /// may be later still.
+    /// Later than this in about 5 of 100 cases. What would be [`HORIZON`] from now may be later
+    /// still. A job that starts in no future and not in the plan has that in all four.
     pub high: Time,
     /// When it starts if each job runs as long as its user says, and none arrives any more.
     pub plan: Time,
@@ -60,6 +61,9 @@ pub enum ForecastError {
     /// The scheduler cannot be made.
     #[error("no scheduler for a future: {0}")]
     Scheduler(String),
+    /// The machine cannot be made.
+    #[error("no machine for the past: {0}")]
+    Machine(String),
 }
 
 /// Learns from what happens on a machine, and says when what waits will start.
@@ -154,10 +158,16 @@ impl Forecaster {
         self.calibration.forget_open();
     }
 
-    /// When each job of a queue will start, in its order. Those that the scheduler names now are
-    /// started in `state`, and are told `now`.
+    /// Returns what has been learned so far.
+    pub fn experience(&self) -> Experience {
+        let runs = self.past.len() as u64;
+        Experience { runs, promises: self.record(), calibrated: self.is_calibrated() }
+    }
+
+    /// Forecasts when some jobs of a queue will start. Those that the scheduler names now are
+    /// started in `state`, and their forecast is `now`.
     ///
-    /// Costs as [`Forecaster::forecast`] of those that are left.
+    /// Costs as [`Forecaster::forecast_waiting`] of those that are left.
     ///
     /// # Errors
     /// If scheduler or strategy fail.
@@ -165,19 +175,54 @@ impl Forecaster {
         &mut self,
         state: &mut Dispatcher,
         now: Time,
-    ) -> Result<Vec<Forecast>, ForecastError> {
-        let jobs: Vec<JobId> = state.queue().iter().map(|job| job.id).collect();
-        while state.start_next(now, &mut ())?.is_some() {}
-        let left: Vec<JobId> = state.queue().iter().map(|job| job.id).collect();
-        let told = if left.is_empty() { Vec::new() } else { self.forecast(state, now, &left)? };
-        let told: FxHashMap<JobId, Forecast> = told.into_iter().map(|one| (one.job, one)).collect();
-        let at_once = |job| Forecast { job, low: now, median: now, high: now, plan: now };
-        let of = |job: JobId| told.get(&job).copied().unwrap_or_else(|| at_once(job));
-        Ok(jobs.into_iter().map(of).collect())
+        jobs: &[JobId],
+    ) -> Result<QueueForecast, ForecastError> {
+        let mut started = FxHashMap::default();
+        while let Some(start) = state.start_next(now, &mut ())? {
+            started.insert(start.job.id, Start::at(now));
+        }
+        let (known, left): (Vec<JobId>, Vec<JobId>) =
+            jobs.iter().partition(|&job| started.contains_key(job));
+        let mut forecast = self.forecast_waiting(state, now, &left)?;
+        forecast.starts.extend(known.into_iter().map(|job| (job, started[&job])));
+        Ok(forecast)
+    }
+
+    /// Forecasts when waiting jobs will start, as [`Forecaster::forecast`] does, and says why a job
+    /// has no time.
+    ///
+    /// Costs as the forecast, and one search of the strategy and one look at all places of its box
+    /// for each job that has no time.
+    ///
+    /// # Errors
+    /// If scheduler or strategy fail.
+    pub fn forecast_waiting(
+        &mut self,
+        state: &Dispatcher,
+        now: Time,
+        jobs: &[JobId],
+    ) -> Result<QueueForecast, ForecastError> {
+        let known = if jobs.is_empty() { Vec::new() } else { self.forecast(state, now, jobs)? };
+        Ok(self.answer(state, now, &known))
+    }
+
+    fn answer(&self, state: &Dispatcher, now: Time, known: &[Forecast]) -> QueueForecast {
+        let end = now.saturating_add(HORIZON);
+        let mut empty = None;
+        let start = |one: &Forecast| {
+            let mut start = Start::of(one, end);
+            if start.is_unknown() {
+                let job = state.queue().iter().find(|job| job.id == one.job);
+                start.obstacle = job.map(|job| obstacle(state.machine(), &mut empty, &job.request));
+            }
+            (one.job, start)
+        };
+        let starts = known.iter().map(start).collect();
+        QueueForecast { now, starts, experience: self.experience() }
     }
 
     /// When waiting jobs will start, as of now, after the scheduler has named no job to start. The
-    /// first forecast of a job is a promise, from which later ones learn.
+    /// first forecast of a job that has a time is a promise, from which later ones learn.
     ///
     /// Costs as many runs as there are futures, each until the last of the jobs has started.
     ///
@@ -212,15 +257,20 @@ impl Forecaster {
         let kind = |job: &JobId| self.kinds.get(job).copied();
         let kinds: Vec<Kind> = jobs.iter().map(|job| kind(job).unwrap_or(UNKNOWN)).collect();
         let mut forecasts = Vec::with_capacity(jobs.len());
-        for (place, (&job, plan)) in jobs.iter().zip(&planned[0]).enumerate() {
-            let said = self.said(now, &kinds[place], futures.iter().map(|starts| starts[place]));
+        for (place, (&job, &plan)) in jobs.iter().zip(&planned[0]).enumerate() {
+            let starts = futures.iter().map(|starts| starts[place]);
+            let Some(said) = self.said(now, &kinds[place], plan, starts) else {
+                forecasts.push(Forecast::beyond(job, plan));
+                continue;
+            };
             self.calibration.promise(job, now, &kinds[place], &said);
-            forecasts.push(said.forecast(job, now, *plan));
+            forecasts.push(said.forecast(job, now, plan));
         }
         Ok((forecasts, planned))
     }
 
-    /// When a job would start that is submitted now. Nothing is promised, and nothing learned.
+    /// Forecasts when a job would start that is submitted now: an answer of this job alone. Nothing
+    /// is promised, and nothing learned.
     ///
     /// # Errors
     /// If scheduler or strategy fail.
@@ -229,14 +279,14 @@ impl Forecaster {
         state: &Dispatcher,
         job: Job,
         kind: Kind,
-    ) -> Result<Forecast, ForecastError> {
+    ) -> Result<QueueForecast, ForecastError> {
         let (id, now) = (job.id, job.arrival);
         let mut state = state.fork(self.scheduler()?, |job| job.estimate);
         state.submit(job).map_err(DispatchError::from)?;
         self.kinds.insert(id, kind);
         let answer = self.forecast_submitted(&state, now, id, &kind);
         self.kinds.remove(&id);
-        answer
+        Ok(self.answer(&state, now, &[answer?]))
     }
 
     fn forecast_submitted(
@@ -253,14 +303,24 @@ impl Forecaster {
         }
         let futures = self.drawn(state, now)?;
         let futures = self.starts(futures, now, &[job])?;
-        let said = self.said(now, kind, futures.iter().map(|starts| starts[0]));
-        Ok(said.forecast(job, now, plan))
+        let said = self.said(now, kind, plan, futures.iter().map(|starts| starts[0]));
+        let beyond = Forecast::beyond(job, plan);
+        Ok(said.map_or(beyond, |said| said.forecast(job, now, plan)))
     }
 
-    /// What is said of the starts of a job in each of the futures.
-    fn said(&self, now: Time, kind: &Kind, starts: impl Iterator<Item = Time>) -> Said {
+    /// What is said of the starts of a job in each of the futures. None if it starts in none of
+    /// them, and not in the plan: an error of earlier promises shifts nothing where there is no
+    /// time.
+    fn said(
+        &self,
+        now: Time,
+        kind: &Kind,
+        plan: Time,
+        starts: impl Iterator<Item = Time>,
+    ) -> Option<Said> {
         let waits: Vec<Time> = starts.map(|start| start.since(now)).collect();
-        self.calibration.waits(now, kind, &waits)
+        let starts = plan.since(now) < HORIZON || waits.iter().any(|&wait| wait < HORIZON);
+        starts.then(|| self.calibration.waits(now, kind, &waits))
     }
 
     /// A way without later arrivals. A job of which nothing is said runs for an hour.
@@ -340,6 +400,13 @@ impl Forecaster {
     fn scheduler(&self) -> Result<Box<dyn pavior_scheduling::Scheduler>, ForecastError> {
         let built = self.scheduler.build(());
         built.map_err(|error| ForecastError::Scheduler(error.to_string()))
+    }
+}
+
+impl Forecast {
+    /// That of a job that does not start before `end`.
+    fn beyond(job: JobId, end: Time) -> Forecast {
+        Forecast { job, low: end, median: end, high: end, plan: end }
     }
 }
 

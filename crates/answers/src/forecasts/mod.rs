@@ -6,6 +6,11 @@
 //! nine of ten hold. [`replay`] does so for a log, a job at a time, and holds each promise against
 //! what came; [`Score`] says how good they were, beside what others would have said.
 //!
+//! A [`StartQuestion`] is a state of a machine with its queue and its past, which any thread can
+//! answer. The answer is a [`QueueForecast`]: a [`Start`] for each job, with its times or the
+//! [`Obstacle`] why it has none, and the [`Experience`] behind them. It has one form in JSON
+//! ([`QueueForecast::json`]) and one in words ([`QueueForecast::words`]).
+//!
 //! Times are in ticks of [`TimeUnit::SECOND`](pavior_workload::TimeUnit::SECOND).
 
 mod arrivals;
@@ -14,9 +19,13 @@ mod draws;
 mod forecaster;
 mod future;
 mod kind;
+mod obstacle;
 mod past;
+mod question;
+mod queue;
 mod replay;
 mod score;
+mod start;
 mod words;
 
 use pavior_kernel::Time;
@@ -26,9 +35,12 @@ pub use calibration::Record;
 pub use forecaster::{Effort, Forecast, ForecastError, Forecaster};
 pub use kind::Kind;
 pub use past::Past;
-pub use replay::{Judged, Linked, Rivals, learn, replay, replay_linked, taught};
+pub use question::StartQuestion;
+pub use queue::{Experience, QueueForecast};
+pub use replay::{Judged, Linked, Rivals, learn, replay, replay_linked};
 pub use score::{Score, Third};
-pub use words::range;
+pub use start::{Obstacle, Place, Start, StartJson};
+pub use words::StartWords;
 
 /// How far ahead futures run: what has not started by then may start later still.
 pub const HORIZON: Time = Time(60 * 24 * 3600 * TimeUnit::SECOND.ticks);

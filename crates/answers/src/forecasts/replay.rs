@@ -36,6 +36,11 @@ impl Judged {
     pub fn waited(&self) -> bool {
         self.start > self.submit
     }
+
+    /// True if it started in the interval that it was told.
+    pub fn held(&self) -> bool {
+        (self.forecast.low..=self.forecast.high).contains(&self.start)
+    }
 }
 
 /// Other ways to say when a job starts.
@@ -202,7 +207,7 @@ const TOLD: usize = 200;
 ///
 /// # Errors
 /// If scheduler or strategy fail.
-pub fn taught(
+pub(super) fn taught(
     scheduler: &Selection,
     machine: Machine,
     jobs: Vec<(Job, Kind)>,

@@ -50,7 +50,7 @@ impl Score {
         let third = |nodes: u32| usize::from(nodes > bound(1)) + usize::from(nodes > bound(2));
         let thirds = [0, 1, 2].map(|which| {
             let own = waited.iter().filter(|job| third(job.kind.nodes) == which);
-            Third { jobs: own.clone().count() as u64, held: share(own.map(|job| holds(job))) }
+            Third { jobs: own.clone().count() as u64, held: share(own.map(|job| job.held())) }
         });
         let mean = |of: fn(&Judged) -> f64| mean(waited.iter().map(|job| of(job)));
         let mut widths: Vec<Time> =
@@ -61,7 +61,7 @@ impl Score {
             jobs: judged.len() as u64,
             waited: waited.len() as u64,
             mean_wait: mean(|job| TimeUnit::SECOND.units(job.start.since(job.submit))),
-            held: share(waited.iter().map(|job| holds(job))),
+            held: share(waited.iter().map(|job| job.held())),
             thirds,
             width: TimeUnit::SECOND.units(width),
             loss: mean(|job| {
@@ -74,10 +74,6 @@ impl Score {
             past_waits_loss: mean(|job| pinball(job.rivals.past_waits, job.start)),
         }
     }
-}
-
-fn holds(job: &Judged) -> bool {
-    (job.forecast.low..=job.forecast.high).contains(&job.start)
 }
 
 fn share(held: impl Iterator<Item = bool>) -> f64 {

@@ -1,25 +1,71 @@
-//! What is said of a forecast, in sentences.
+//! A forecast in sentences.
 
+use pavior_allocation::explain;
 use pavior_kernel::Time;
+use pavior_mesh::{Grid, JobId};
 use pavior_workload::TimeUnit;
 
-use super::{Forecast, HORIZON, Record};
+use super::{HORIZON, Obstacle, QueueForecast, Start};
 
-/// When a job will probably start, and how good such answers would have been: two sentences. That
-/// enough is learned is the caller's to see. `date` writes seconds since 1970.
-pub fn range(told: &Forecast, record: Record, now: Time, date: impl Fn(u64) -> String) -> String {
-    let end = now.saturating_add(HORIZON);
-    let at = |time: Time| {
-        let (when, known) = (date(time.min(end).0 / TimeUnit::SECOND.ticks), time < end);
-        if known { when } else { format!("after {when}") }
-    };
-    format!(
-        "It probably starts between {} and {}, as likely before {} as after it. Of the last {} \
-         jobs that had to wait, {} would have been told right.",
-        at(told.low),
-        at(told.high),
-        at(told.median),
-        record.kept + record.broken,
-        record.kept,
-    )
+/// What an interface calls the times and jobs of a forecast.
+pub struct StartWords<'a> {
+    /// The machine.
+    pub grid: &'a Grid,
+    /// Writes seconds since 1970.
+    pub date: &'a dyn Fn(u64) -> String,
+    /// The jobs of the past, such as `jobs of the last 7 days`.
+    pub jobs: &'a str,
+    /// What those have in common that are known, such as `ran`.
+    pub known: &'a str,
+}
+
+impl QueueForecast {
+    /// Says when a job will probably start and how good such answers would have been; or what is
+    /// missing for that, or why it does not start.
+    pub fn words(&self, job: JobId, words: &StartWords<'_>) -> Option<String> {
+        let (start, learned) = (self.starts.get(&job)?, &self.experience);
+        Some(match &start.obstacle {
+            Some(obstacle) => obstacle.words(words.grid),
+            None if learned.calibrated => self.range(start, words.date),
+            None => format!(
+                "A range is told when 30 {} had to wait; of {} that {}, {} had to.",
+                words.jobs,
+                learned.runs,
+                words.known,
+                learned.judged()
+            ),
+        })
+    }
+
+    fn range(&self, start: &Start, date: impl Fn(u64) -> String) -> String {
+        let date = |time: Time| date(time.0 / TimeUnit::SECOND.ticks);
+        let end = self.now.saturating_add(HORIZON);
+        let at = |time: Option<Time>| time.map_or_else(|| format!("after {}", date(end)), date);
+        format!(
+            "It probably starts between {} and {}, as likely before {} as after it. Of the last {} \
+             jobs that had to wait, {} would have been told right.",
+            at(start.earliest),
+            at(start.latest),
+            at(start.median),
+            self.experience.judged(),
+            self.experience.promises.kept,
+        )
+    }
+}
+
+impl Obstacle {
+    /// Says in a sentence why the job does not start.
+    pub fn words(&self, grid: &Grid) -> String {
+        match self {
+            Obstacle::Horizon => "It does not start within 60 days.".to_string(),
+            Obstacle::Unavailable(None) => {
+                "It cannot start until an unavailable node is back.".to_string()
+            }
+            Obstacle::Unavailable(Some((at, missing))) => format!(
+                "It cannot start until an unavailable node is back; {} has the fewest of them \
+                 ({missing}).",
+                explain::words(grid, at)
+            ),
+        }
+    }
 }

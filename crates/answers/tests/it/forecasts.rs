@@ -1,14 +1,19 @@
 //! Forecasts from outside: what they may not read, what they may not depend on, and what holds.
 
 use pavior_allocation::Machine;
-use pavior_answers::forecasts::{Effort, Forecaster, Judged, Kind, Record, Score, learn, replay};
+use pavior_answers::forecasts::{
+    Effort, Forecaster, HORIZON, Judged, Kind, Obstacle, Record, Score, Start, StartQuestion,
+    StartWords, learn, replay,
+};
 use pavior_kernel::{Stream, Time};
-use pavior_mesh::{Cuboid, JobId, Request};
+use pavior_mesh::{Cuboid, JobId, NodeId, Request};
 use pavior_scheduling::{AdvanceReservation, Dispatcher, Selection};
 use pavior_trials::size;
 use pavior_workload::{Job, Service, TimeUnit};
 
 const SECOND: u64 = TimeUnit::SECOND.ticks;
+/// The node [1, 1] of a 4x4, which is in each of its 3x3.
+const CENTER: NodeId = NodeId(5);
 
 fn dispatcher(scheduler: &str) -> Dispatcher {
     let machine = Machine::new("mesh:4x4".parse().unwrap(), "tff").unwrap();
@@ -118,6 +123,12 @@ fn nothing_is_read_of_what_is_not_over() {
     }
 }
 
+/// The start of a request that is not made.
+fn request(forecaster: &mut Forecaster, state: &Dispatcher, (job, kind): (Job, Kind)) -> Start {
+    let id = job.id;
+    forecaster.forecast_request(state, job, kind).unwrap().starts[&id]
+}
+
 /// Nothing runs and nothing comes: only the end of what is reserved ahead lets the job start.
 #[test]
 fn what_is_reserved_ahead_is_waited_for() {
@@ -129,11 +140,11 @@ fn what_is_reserved_ahead_is_waited_for() {
         state.reserve(ahead.unwrap()).unwrap();
         let mut forecaster = Forecaster::new(selected(scheduler), Effort::default());
         let (whole, kind) = job(0, 0, [4, 4, 1], 3600, Some(3600));
-        let said = forecaster.forecast_request(&state, whole, kind).unwrap();
-        assert_eq!(said.plan, Time(5400 * SECOND), "{scheduler}");
+        let said = request(&mut forecaster, &state, (whole, kind));
+        assert_eq!(said.plan, Some(Time(5400 * SECOND)), "{scheduler}");
         let (short, kind) = job(1, 0, [4, 4, 1], 1800, Some(1800));
-        let said = forecaster.forecast_request(&state, short, kind).unwrap();
-        assert_eq!(said.plan, Time::ZERO, "{scheduler}: it ends before");
+        let said = request(&mut forecaster, &state, (short, kind));
+        assert_eq!(said.plan, Some(Time::ZERO), "{scheduler}: it ends before");
     }
 }
 
@@ -146,15 +157,15 @@ fn a_request_is_told_without_being_made() {
     state.submit(first).unwrap();
     assert!(state.start_next(Time::ZERO, &mut ()).unwrap().is_some());
     let (second, kind) = job(1, 60, [2, 2, 1], 60, Some(60));
-    let said = forecaster.forecast_request(&state, second, kind).unwrap();
-    assert_eq!(said.plan, Time(7200 * SECOND), "job 0 is said to run for two hours");
-    assert!(said.low <= said.median && said.median <= said.high);
+    let said = request(&mut forecaster, &state, (second, kind));
+    assert_eq!(said.plan, Some(Time(7200 * SECOND)), "job 0 is said to run for two hours");
+    assert!(said.earliest <= said.median && said.median <= said.latest);
     assert!(state.queue().is_empty(), "nothing was submitted");
     assert!(!forecaster.is_calibrated());
     state.end(JobId(0));
     let (third, kind) = job(2, 90, [2, 2, 1], 60, None);
-    let said = forecaster.forecast_request(&state, third, kind).unwrap();
-    assert_eq!([said.low, said.median, said.high], [Time(90 * SECOND); 3], "it fits now");
+    let said = request(&mut forecaster, &state, (third, kind));
+    assert_eq!(said.times(), [Some(Time(90 * SECOND)); 4], "it fits now");
 }
 
 /// Later arrivals are drawn under numbers that no job has.
@@ -170,8 +181,10 @@ fn jobs_may_have_any_numbers() {
             forecaster.found(job.id, kind);
             state.submit(job).unwrap();
         }
-        let told = forecaster.forecast_queue(&mut state, now).unwrap();
-        assert!(told[0].plan == now && now < told[1].plan && told[1].plan < told[2].plan);
+        let jobs = [0, 1, 2].map(|place| JobId(first + place));
+        let forecast = forecaster.forecast_queue(&mut state, now, &jobs).unwrap();
+        let plans = jobs.map(|job| forecast.starts[&job].plan.unwrap());
+        assert!(plans[0] == now && now < plans[1] && plans[1] < plans[2]);
     }
 }
 
@@ -196,12 +209,103 @@ fn a_queue_is_told_with_what_the_past_taught() {
         forecaster.found(job.id, kind);
         state.submit(job).unwrap();
     }
-    let told = forecaster.forecast_queue(&mut state, now).unwrap();
-    assert_eq!(told.iter().map(|one| one.job.0).collect::<Vec<_>>(), [0, 1, 2]);
-    for at_once in [told[0], told[2]] {
-        assert_eq!([at_once.low, at_once.median, at_once.high, at_once.plan], [now; 4]);
+    let jobs = [0, 1, 2].map(JobId);
+    let forecast = forecaster.forecast_queue(&mut state, now, &jobs).unwrap();
+    let [first, second, third] = jobs.map(|job| forecast.starts[&job]);
+    for at_once in [first, third] {
+        assert_eq!(at_once.times(), [Some(now); 4]);
     }
-    assert_eq!(told[1].plan, now + Time(600 * SECOND));
-    let [low, median, high] = [told[1].low, told[1].median, told[1].high];
+    let [low, median, high, plan] = second.times().map(|time| time.unwrap());
+    assert_eq!(plan, now + Time(600 * SECOND));
     assert!(low <= median && median <= high && now < high);
+    assert!(forecast.experience.calibrated && forecast.experience.runs == 400);
+}
+
+/// No job runs, and each 3x3 of the machine has a node that is not available: whatever has been
+/// learned, there is no time. Behind it nothing starts under `fcfs`, which is another reason.
+#[test]
+fn what_cannot_start_has_no_time_but_a_reason() {
+    let past = stream(5, 400);
+    for past in [None, Some(past)] {
+        for scheduler in ["fcfs", "easy", "conservative"] {
+            let mut state = dispatcher(scheduler);
+            let grid = *state.machine().grid();
+            state.fail(CENTER).unwrap();
+            let now = past.as_ref().map_or(Time::ZERO, |past| past[399].0.arrival);
+            let requests = [[3, 3, 1], [2, 2, 1]].into_iter().zip(1_000..);
+            let mut kinds = Vec::new();
+            for (sides, id) in requests {
+                let (job, kind) = job(id, now.0 / SECOND, sides, 60, Some(600));
+                kinds.push((job.id, kind));
+                state.submit(job).unwrap();
+            }
+            let jobs = [1_000, 1_001].map(JobId);
+            let question = StartQuestion {
+                scheduler: selected(scheduler),
+                strategy: "tff".parse().unwrap(),
+                dispatcher: state,
+                now,
+                past: past.clone(),
+                kinds,
+                endless: HORIZON,
+                jobs: jobs.to_vec(),
+            };
+            let answer = std::thread::spawn(|| question.answer()).join().unwrap().unwrap();
+            let [blocked, behind] = jobs.map(|job| answer.starts[&job]);
+            let place = Cuboid::new([0, 0], [3, 3]);
+            let lacks = Some(Obstacle::Unavailable(Some((place, 1))));
+            assert_eq!((blocked.times(), blocked.obstacle), ([None; 4], lacks), "{scheduler}");
+            let words = |job: usize| {
+                let date = |seconds: u64| seconds.to_string();
+                let words = StartWords { grid: &grid, date: &date, jobs: "jobs", known: "ran" };
+                answer.words(jobs[job], &words).unwrap()
+            };
+            assert_eq!(
+                words(0),
+                "It cannot start until an unavailable node is back; 3x3 at 0,0 has the fewest of \
+                 them (1)."
+            );
+            if scheduler == "fcfs" {
+                assert_eq!(behind.times(), [None; 4]);
+                assert_eq!(behind.obstacle, Some(Obstacle::Horizon));
+                assert_eq!(words(1), "It does not start within 60 days.");
+            } else {
+                assert_eq!((behind.times(), behind.obstacle), ([Some(now); 4], None));
+            }
+        }
+    }
+}
+
+/// Where nodes are granted by their number, no place lacks one.
+#[test]
+fn a_number_of_nodes_lacks_no_place() {
+    let machine = Machine::new("mesh:4x4".parse().unwrap(), "random").unwrap();
+    let mut state = Dispatcher::new(machine, selected("easy").build(()).unwrap());
+    state.fail(CENTER).unwrap();
+    let mut forecaster = Forecaster::new(selected("easy"), Effort::default());
+    let (all, kind) = job(0, 0, [4, 4, 1], 60, Some(60));
+    let start = request(&mut forecaster, &state, (all, kind));
+    assert_eq!(start.obstacle, Some(Obstacle::Unavailable(None)));
+    state.repair(CENTER).unwrap();
+    let (all, kind) = job(1, 0, [4, 4, 1], 60, Some(60));
+    assert_eq!(request(&mut forecaster, &state, (all, kind)).times(), [Some(Time::ZERO); 4]);
+}
+
+/// Nothing was promised to a job that had no time: it starts when the node is back, and no promise
+/// is broken by that.
+#[test]
+fn where_there_is_no_time_nothing_is_promised() {
+    let mut state = dispatcher("easy");
+    state.fail(CENTER).unwrap();
+    let mut forecaster = Forecaster::new(selected("easy"), Effort::default());
+    let (waits, kind) = job(0, 0, [3, 3, 1], 60, Some(60));
+    forecaster.submitted(&waits, kind);
+    state.submit(waits).unwrap();
+    let forecast = forecaster.forecast_queue(&mut state, Time::ZERO, &[JobId(0)]).unwrap();
+    assert!(forecast.starts[&JobId(0)].obstacle.is_some());
+    state.repair(CENTER).unwrap();
+    let now = Time(60 * SECOND);
+    assert!(state.start_next(now, &mut ()).unwrap().is_some());
+    forecaster.started(JobId(0), now);
+    assert_eq!(forecaster.record(), Record::default());
 }

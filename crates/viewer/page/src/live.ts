@@ -1,5 +1,5 @@
 // A running service: its state, and every event from then on.
-import { Machine, type Key, type Raw } from "./model.ts";
+import { Machine, type Key, type Part, type Raw } from "./model.ts";
 import { millis } from "./times.ts";
 import type { Point } from "./thin.ts";
 
@@ -10,15 +10,18 @@ export interface Series { busy: Point[]; largest: Point[] }
 export interface Wait { kind: string; sentence: string; by: Raw | null; planned: number | null }
 
 /**
- * The start of a request, in ms: nine of ten start between the earliest and the latest time. Also
- * the numbers of such promises that were kept and broken so far, and true if they are enough to
- * learn from.
+ * The start of a request, in ms: nine of ten start between the earliest and the latest time. A time
+ * is null where it is more than 60 days from now; without any, the obstacle is `unavailable`, with
+ * the place that has the fewest unavailable nodes, or `horizon`. Also the numbers of such promises
+ * that were kept and broken so far, and true if they are enough to learn from.
  */
 export interface Forecast {
-  earliest: number;
-  median: number;
-  latest: number;
-  plan: number;
+  earliest: number | null;
+  median: number | null;
+  latest: number | null;
+  plan: number | null;
+  obstacle: string | null;
+  place: Part | null;
   calibrated: boolean;
   kept: number;
   broken: number;
@@ -244,10 +247,9 @@ function waitOf(said: Raw | null | undefined): Wait | null {
 function forecastOf(said: Raw | null | undefined): Forecast | null {
   if (!said) return null;
   const [earliest, median, latest, plan] =
-    [said.earliest, said.median, said.latest, said.plan].map((time) => millis(time) ?? NaN);
-  const { calibrated, kept, broken } = said;
-  return Number.isFinite(earliest + median + latest + plan)
-    ? { earliest, median, latest, plan, calibrated, kept, broken } : null;
+    [said.earliest, said.median, said.latest, said.plan].map(millis);
+  const { obstacle, place, calibrated, kept, broken } = said;
+  return { earliest, median, latest, plan, obstacle, place, calibrated, kept, broken };
 }
 
 /** Returns the points of a step function: least, greatest and last of each interval. */

@@ -5,30 +5,40 @@ import type { Forecast, Told } from "./live.ts";
 import type { Waiting } from "./model.ts";
 import type { Bar, Column } from "./table.ts";
 import { type Clock, short } from "./times.ts";
+import { place as boxWords } from "./words.ts";
 
 /** Describes in a few words the time from now. */
-function reach({ earliest, latest }: Forecast, now: number): string {
-  if (latest <= now) return "overdue";
-  const from = earliest <= now ? "now" : short(earliest - now), to = short(latest - now);
+function reach({ earliest, latest, obstacle }: Forecast, now: number): string {
+  if (obstacle) return obstacle === "unavailable" ? "lacks nodes" : "> 60 d";
+  if (latest !== null && latest <= now) return "overdue";
+  const until = (at: number | null) => (at === null ? "> 60 d" : short(at - now));
+  const from = earliest !== null && earliest <= now ? "now" : until(earliest), to = until(latest);
   return from === to ? `in ${from}` : `${from} – ${to}`;
 }
 
 /** Describes the forecast completely. */
 function inWords(one: Forecast, clock: Clock): string {
-  const { earliest, median, latest, plan, calibrated } = one;
-  const [from, half, to, said] = [earliest, median, latest, plan].map((at) => clock.at(at));
+  const { earliest, median, latest, plan, obstacle, place, calibrated } = one;
+  if (obstacle === "unavailable") {
+    const fewest = place ? `; ${boxWords(place)} has the fewest of them` : "";
+    return `It cannot start until an unavailable node is back${fewest}.`;
+  }
+  if (obstacle) return "It does not start within 60 days.";
+  const [from, half, to, said] = [earliest, median, latest, plan].map((at) =>
+    at === null ? "more than 60 days from now" : clock.at(at));
   const such = calibrated ? `Nine of ten start between ${from} and ${to}, half of them by ${half}.`
     : `It starts, as far as is known, between ${from} and ${to}; the median is ${half}.`;
   return `${such} If jobs run as long as is said and no more come: ${said}.`;
 }
 
-/** Returns the column of starts. Its bars have a common scale: from now to the latest of all. */
+/** Returns the column of starts. Its bars have a common scale: from now to the latest known time. */
 export function startsColumn(scene: () => Scene): Column<Waiting> {
   const told = (one: Waiting): Told | undefined => scene().waits.get(one.key);
   const end = () => {
     const { waits, machine } = scene();
-    const latest = [...waits.values()].map(({ forecast }) => forecast?.latest ?? 0);
-    return Math.max(machine.now + 1000, ...latest);
+    const known = [...waits.values()].flatMap(({ forecast }) =>
+      forecast ? [forecast.earliest, forecast.median, forecast.latest] : []);
+    return Math.max(machine.now + 1000, ...known.map((at) => at ?? 0));
   };
   // A scheduler that plans but makes no forecasts is taken literally.
   const planned = (one: Waiting) => told(one)?.wait?.planned ?? null;
@@ -47,9 +57,10 @@ export function startsColumn(scene: () => Scene): Column<Waiting> {
     },
     bar(one): Bar | null {
       const { machine: { now } } = scene(), forecast = told(one)?.forecast;
-      if (!forecast) return null;
+      if (!forecast || forecast.earliest === null) return null;
       const whole = end() - now;
-      const share = (at: number) => Math.min(1, Math.max(0, (at - now) / whole));
+      const share = (at: number | null) =>
+        at === null ? 1 : Math.min(1, Math.max(0, (at - now) / whole));
       const { earliest, median, latest } = forecast;
       return { from: share(earliest), to: share(latest), at: share(median) };
     },

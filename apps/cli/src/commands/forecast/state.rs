@@ -1,7 +1,9 @@
 //! When each job of a queue will start, from a state of the machine.
 
 use pavior_allocation::Machine;
-use pavior_answers::forecasts::{Effort, Forecast, Forecaster, HORIZON, Kind};
+use pavior_answers::forecasts::{
+    Effort, Experience, Forecaster, HORIZON, Kind, Obstacle, Place, QueueForecast, Start,
+};
 use pavior_experiments::{Environment, FIRST_INSTANT, Given, learn_log};
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::{Grid, JobId, Request};
@@ -60,10 +62,10 @@ pub(super) fn run(args: &ForecastArgs, effort: Effort) -> Result<(), Failure> {
     let mut site = Site { busy: &busy, clock, forecaster: &mut forecaster, knows: past.is_some() };
     let mut dispatcher = Dispatcher::new(machine, built);
     site.hold(&mut dispatcher)?;
-    let forecasts = site.told(dispatcher, &waiting)?;
+    let (ids, forecast) = site.answer(dispatcher, &waiting)?;
     let title = format!("{grid}, strategy {strategy}, scheduler {scheduler}");
-    let past = past.is_some().then_some(&forecaster);
-    let story = Story { title, now: *now, waiting, forecasts, origin, past };
+    let past = past.is_some().then_some(forecast.experience);
+    let story = Story { title, grid, now: *now, waiting, ids, forecast, past };
     story.tell(Format::or_default(args.format))
 }
 
@@ -139,12 +141,12 @@ impl Site<'_> {
         Ok(())
     }
 
-    /// When each waiting job starts; none for one that can never.
-    fn told(
+    /// The numbers of the waiting jobs, none for one that can never start, and when they start.
+    fn answer(
         &mut self,
         mut dispatcher: Dispatcher,
         waiting: &[Waiting],
-    ) -> Result<Vec<Option<Forecast>>, Failure> {
+    ) -> Result<(Vec<Option<JobId>>, QueueForecast), Failure> {
         let first = self.busy.state.held().len() as u64;
         let mut ids = Vec::new();
         for (place, one) in waiting.iter().enumerate() {
@@ -157,10 +159,9 @@ impl Site<'_> {
                 dispatcher.submit(job).map_err(|error| Failure::usage(error.to_string()))?;
             }
         }
-        let told = self.forecaster.forecast_queue(&mut dispatcher, self.clock.origin);
-        let told = told.map_err(|error| Failure::usage(error.to_string()))?;
-        let mut told = told.into_iter();
-        Ok(ids.into_iter().map(|id| id.and_then(|_| told.next())).collect())
+        let jobs: Vec<JobId> = ids.iter().copied().flatten().collect();
+        let forecast = self.forecaster.forecast_queue(&mut dispatcher, self.clock.origin, &jobs);
+        Ok((ids, forecast.map_err(|error| Failure::usage(error.to_string()))?))
     }
 
     /// A job, and what is known of it. One of which nothing is said runs as long as such jobs do
@@ -180,24 +181,25 @@ impl Site<'_> {
 }
 
 /// What is known, and how it is told.
-struct Story<'f> {
+struct Story {
     title: String,
+    grid: Grid,
     now: f64,
     waiting: Vec<Waiting>,
     /// By waiting job; none for one that can never start.
-    forecasts: Vec<Option<Forecast>>,
-    origin: Time,
-    /// Who has learned from a past log, if there is one.
-    past: Option<&'f Forecaster>,
+    ids: Vec<Option<JobId>>,
+    forecast: QueueForecast,
+    /// What a past log has taught, if there is one.
+    past: Option<Experience>,
 }
 
-impl Story<'_> {
+impl Story {
     fn tell(&self, format: Format) -> Result<(), Failure> {
         match format {
             Format::Json => output::json(&self.json()),
             Format::Csv => {
                 let cell = |time: Option<f64>| time.map_or_else(String::new, |at| at.to_string());
-                let rows = self.rows().map(|(one, times)| {
+                let rows = self.rows().map(|(one, _, times)| {
                     let mut row = vec![JobName::of(&one.name).raw(), one.request.nodes.to_string()];
                     row.extend(times.map(|wait| cell(wait.map(|wait| self.now + wait))));
                     row
@@ -209,45 +211,44 @@ impl Story<'_> {
         }
     }
 
-    /// Each waiting job, and the earliest, the median, the latest and the planned wait, in seconds.
-    fn rows(&self) -> impl Iterator<Item = (&Waiting, [Option<f64>; 4])> {
-        self.waiting.iter().zip(&self.forecasts).map(|(one, forecast)| {
-            let Some(Forecast { low, median, high, plan, .. }) = forecast else {
-                return (one, [None; 4]);
-            };
-            let mut times = [low, median, high, plan].map(|at| self.wait(*at));
-            if self.past.is_none() {
-                // There is nothing to draw from.
-                let now = times[3].filter(|wait| *wait == 0.0);
-                times[..3].fill(now);
-            }
-            (one, times)
+    /// Each waiting job, its start if it can ever start, and the earliest, the median, the latest
+    /// and the planned wait, in whole seconds.
+    fn rows(&self) -> impl Iterator<Item = (&Waiting, Option<Start>, [Option<f64>; 4])> {
+        self.waiting.iter().zip(&self.ids).map(|(one, id)| {
+            let now = self.forecast.now;
+            let start = id.and_then(|id| self.forecast.starts.get(&id)).copied();
+            let start = start.map(|start| match self.past {
+                Some(_) => start,
+                None => start.plan_alone(now),
+            });
+            let wait = |at: Time| TimeUnit::SECOND.units(at.since(now)).round();
+            let times = start.map_or([None; 4], |start| start.times());
+            let times = times.map(|time| time.map(wait));
+            (one, start, times)
         })
     }
 
-    /// A wait in whole seconds; none beyond what is looked at.
-    fn wait(&self, at: Time) -> Option<f64> {
-        let wait = at.since(self.origin);
-        (wait < HORIZON).then(|| TimeUnit::SECOND.units(wait).round())
-    }
-
     fn json(&self) -> Value {
-        let jobs = self.rows().zip(&self.forecasts).map(|((one, times), forecast)| {
+        let jobs = self.rows().map(|(one, start, times)| {
+            let obstacle = start.and_then(|start| start.obstacle);
+            let place = obstacle.and_then(|obstacle| obstacle.place());
+            let place = place.map(|at| Place::of(&self.grid, &at));
             let [earliest, median, latest, plan] =
                 times.map(|wait| wait.map(|wait| self.now + wait));
             json!({
-                "job": one.name, "nodes": one.request.nodes, "fits_ever": forecast.is_some(),
+                "job": one.name, "nodes": one.request.nodes, "fits_ever": start.is_some(),
                 "earliest": earliest, "median": median, "latest": latest, "plan": plan,
+                "obstacle": obstacle.map(|obstacle| obstacle.name()), "place": place,
             })
         });
         let jobs: Vec<Value> = jobs.collect();
         json!({
             "now": self.now,
             "past": self.past.map(|past| json!({
-                "run_times": past.past().len(),
-                "kept": past.record().kept,
-                "broken": past.record().broken,
-                "calibrated": past.is_calibrated(),
+                "run_times": past.runs,
+                "kept": past.promises.kept,
+                "broken": past.promises.broken,
+                "calibrated": past.calibrated,
             })),
             "jobs": jobs,
         })
@@ -262,9 +263,10 @@ impl Story<'_> {
         let drawn = self.past.is_some();
         let header = if drawn { &header[..] } else { &["job", "nodes", "plan h"] };
         let mut table = Table::new(header, 1);
-        for ((one, times), forecast) in self.rows().zip(&self.forecasts) {
+        for (one, start, times) in self.rows() {
             let times = times[if drawn { 0 } else { 3 }..].iter();
-            let times = times.map(|wait| match forecast {
+            let times = times.map(|wait| match start.map(|start| start.obstacle) {
+                Some(Some(Obstacle::Unavailable(_))) => "blocked".to_string(),
                 Some(_) => shown(*wait),
                 None => "never".to_string(),
             });
@@ -282,10 +284,9 @@ impl Story<'_> {
                  arrives any more."
             );
         };
-        let (record, runs) = (past.record(), past.past().len());
-        let promises = record.kept + record.broken;
-        if past.is_calibrated() {
-            let kept = record.kept;
+        let (runs, promises) = (past.runs, past.judged());
+        if past.calibrated {
+            let kept = past.promises.kept;
             format!(
                 "{title} Nine of ten start between earliest and latest: {kept} of {promises} jobs \
                  of the past did. {runs} run times are known."

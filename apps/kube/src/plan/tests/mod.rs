@@ -3,7 +3,7 @@
 
 mod answers;
 mod copies;
-mod foretold;
+mod forecast;
 mod model;
 mod quota;
 mod quota_storm;

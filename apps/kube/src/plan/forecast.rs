@@ -7,12 +7,11 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 
-use pavior_allocation::{Machine as Engine, Selection as Strategy};
-use pavior_answers::forecasts::{Effort, Forecast, Forecaster, Kind, Record, range, taught};
+use pavior_answers::forecasts::{Kind, QueueForecast, Start, StartJson, StartQuestion, StartWords};
 use pavior_kernel::Time;
 use pavior_mesh::{Grid, JobId};
-use pavior_scheduling::{Dispatcher, Selection as Scheduler};
-use pavior_workload::{Job as Told, Service, TimeUnit};
+use pavior_scheduling::Dispatcher;
+use pavior_workload::{Job as Run, Service, TimeUnit};
 
 use super::Plot;
 use crate::objects::{Known as _, Uid};
@@ -26,7 +25,7 @@ const TICKS: u64 = TimeUnit::SECOND.ticks;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Past {
     /// The latest, in the order in which they were seen.
-    runs: VecDeque<(Told, Kind)>,
+    runs: VecDeque<(Run, Kind)>,
     /// Those of them that the API server still has.
     known: HashSet<Uid>,
 }
@@ -51,7 +50,7 @@ impl Past {
             let said = unit.seconds().map(seconds);
             let run = seconds(end.saturating_sub(begin).max(1) as u64);
             let created = unit.jobs().iter().map(|job| job.created()).max().unwrap_or(0);
-            let job = Told {
+            let job = Run {
                 id: JobId(0),
                 index: 0,
                 number: 0,
@@ -69,13 +68,9 @@ impl Past {
         }
     }
 
-    fn is_empty(&self) -> bool {
-        self.runs.is_empty()
-    }
-
     /// The Jobs in the order of their arrival.
-    fn jobs(&self) -> Vec<(Told, Kind)> {
-        let mut jobs: Vec<(Told, Kind)> = self.runs.iter().cloned().collect();
+    fn jobs(&self) -> Vec<(Run, Kind)> {
+        let mut jobs: Vec<(Run, Kind)> = self.runs.iter().cloned().collect();
         jobs.sort_by_key(|(job, _)| job.arrival);
         for (number, (job, _)) in jobs.iter_mut().enumerate() {
             (job.id, job.number) = (JobId(number as u64), number as u64);
@@ -85,7 +80,7 @@ impl Past {
 }
 
 /// Seconds in the unit of forecasts.
-fn seconds(seconds: u64) -> Time {
+pub(super) fn seconds(seconds: u64) -> Time {
     Time(seconds.saturating_mul(TICKS))
 }
 
@@ -95,22 +90,12 @@ pub(super) fn kind(namespace: &str, nodes: u32, said: Option<Time>) -> Kind {
     Kind { user: Some(user), nodes, estimate: said }
 }
 
-/// All that is needed to say when the waiting Jobs of a machine will start.
+/// The question when the waiting Jobs of a machine will start.
+#[derive(Debug)]
 pub(crate) struct Question {
     grid: Grid,
-    strategy: Strategy,
-    scheduler: Scheduler,
-    past: Vec<(Told, Kind)>,
-    dispatcher: Dispatcher,
-    now: Time,
-    kinds: Vec<(JobId, Kind)>,
-    waiting: Vec<(JobId, Vec<Uid>)>,
-}
-
-impl std::fmt::Debug for Question {
-    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        to.debug_struct("Question").field("waiting", &self.waiting).finish_non_exhaustive()
-    }
+    question: StartQuestion,
+    numbers: HashMap<Uid, JobId>,
 }
 
 impl Question {
@@ -129,84 +114,61 @@ impl Question {
     ) -> Result<Question, String> {
         let site = &plot.site;
         let scheduler = site.scheduler.build(()).map_err(|error| error.to_string())?;
-        // Without a past, who says nothing runs as long as it seems to the scheduler.
-        let endless = past.is_empty().then(|| seconds(super::queue::ENDLESS));
-        let said = |(id, kind): (JobId, Kind)| {
-            (id, Kind { estimate: kind.estimate.map(|said| seconds(said.0)).or(endless), ..kind })
-        };
-        Ok(Question {
-            grid: site.grid,
-            strategy: site.strategy.clone(),
+        let question = StartQuestion {
             scheduler: site.scheduler.clone(),
-            past: past.jobs(),
+            strategy: site.strategy.clone(),
             dispatcher: dispatcher.fork_in(scheduler, TICKS),
             now: seconds(now),
-            kinds: known.map(said).collect(),
-            waiting,
-        })
+            past: (!past.runs.is_empty()).then(|| past.jobs()),
+            kinds: known.collect(),
+            // Who says nothing runs as long as it seems to the scheduler.
+            endless: seconds(super::queue::ENDLESS),
+            jobs: waiting.iter().map(|(id, _)| *id).collect(),
+        };
+        let numbers =
+            waiting.into_iter().flat_map(|(id, uids)| uids.into_iter().map(move |uid| (uid, id)));
+        Ok(Question { grid: site.grid, question, numbers: numbers.collect() })
     }
 
-    /// The answer. Costs the replay of the past, a forecast for each of the last 200 Jobs of it
-    /// that had to wait, and eight runs of the queue.
+    /// The answer, which takes a while: see [`StartQuestion::answer`].
     ///
     /// # Errors
     /// If scheduler or strategy fail.
-    pub(crate) fn answer(self) -> Result<Foretold, String> {
-        let runs = self.past.len();
-        let mut forecaster = if runs == 0 {
-            Forecaster::new(self.scheduler, Effort::default())
-        } else {
-            let machine = Engine::with_seed(self.grid, &self.strategy, 1);
-            let machine = machine.map_err(|error| error.to_string())?;
-            taught(&self.scheduler, machine, self.past).map_err(|error| error.to_string())?
-        };
-        for (job, kind) in self.kinds {
-            forecaster.found(job, kind);
-        }
-        let (record, calibrated) = (forecaster.record(), forecaster.is_calibrated());
-        let ids: Vec<JobId> = self.waiting.iter().map(|(id, _)| *id).collect();
-        let told = if ids.is_empty() {
-            Vec::new()
-        } else {
-            let told = forecaster.forecast(&self.dispatcher, self.now, &ids);
-            told.map_err(|error| error.to_string())?
-        };
-        let each = self.waiting.into_iter().zip(told);
-        let starts = each.flat_map(|((_, jobs), one)| jobs.into_iter().map(move |uid| (uid, one)));
-        Ok(Foretold { now: self.now, starts: starts.collect(), record, calibrated, runs })
+    pub(crate) fn answer(self) -> Result<Forecast, String> {
+        let Question { grid, question, numbers } = self;
+        let queue = question.answer().map_err(|error| error.to_string())?;
+        Ok(Forecast { grid, queue, numbers })
     }
 }
 
 /// When waiting Jobs will probably start, and how good such answers have been.
 #[derive(Clone, Debug)]
-pub(crate) struct Foretold {
-    now: Time,
-    starts: HashMap<Uid, Forecast>,
-    pub(crate) record: Record,
-    /// Whether enough has been learned.
-    pub(crate) calibrated: bool,
-    /// The Jobs that have run and are known.
-    runs: usize,
+pub(crate) struct Forecast {
+    grid: Grid,
+    pub(crate) queue: QueueForecast,
+    numbers: HashMap<Uid, JobId>,
 }
 
-impl Foretold {
-    /// Of a Job, in seconds since 1970: the earliest, the median, the latest, and the plan.
-    pub(crate) fn of(&self, job: &Uid) -> Option<[u64; 4]> {
-        let one = self.starts.get(job)?;
-        Some([one.low, one.median, one.high, one.plan].map(|time| time.0 / TICKS))
+impl Forecast {
+    /// The start of a Job.
+    pub(crate) fn of(&self, job: &Uid) -> Option<&Start> {
+        self.queue.starts.get(self.numbers.get(job)?)
+    }
+
+    /// The same as the page reads it; `date` writes seconds since 1970.
+    pub(crate) fn json(&self, job: &Uid, date: impl Fn(u64) -> String) -> Option<StartJson> {
+        let number = *self.numbers.get(job)?;
+        self.queue.json(number, &self.grid, |time| date(time.0 / TICKS))
     }
 
     /// The same in sentences.
     pub(crate) fn words(&self, job: &Uid, date: impl Fn(u64) -> String) -> Option<String> {
-        let one = self.starts.get(job)?;
-        if self.calibrated {
-            return Some(range(one, self.record, self.now, date));
-        }
-        let waited = self.record.kept + self.record.broken;
-        Some(format!(
-            "A range is told when 30 Jobs that have run had to wait; of {} that are known, \
-             {waited} had to.",
-            self.runs
-        ))
+        let words = StartWords {
+            grid: &self.grid,
+            date: &date,
+            jobs: "Jobs that have run",
+            known: "are known",
+        };
+        self.queue.words(*self.numbers.get(job)?, &words)
     }
 }

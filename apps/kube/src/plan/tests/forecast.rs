@@ -7,7 +7,8 @@ use serde_json::json;
 use super::model::Model;
 use super::small::settle;
 use crate::objects::{Known as _, SECONDS, Uid};
-use crate::plan::{Depth, Foretold, Memory, plan};
+use crate::plan::forecast::seconds;
+use crate::plan::{Depth, Forecast, Memory, plan};
 use crate::world::Index;
 
 const NOW: i64 = 10_000;
@@ -56,13 +57,13 @@ fn machine(past: i64) -> (Model, Uid) {
     (model, second)
 }
 
-fn foretold(model: &Model, memory: &mut Memory) -> Foretold {
-    let depth = Depth { foretold: true, ..Depth::ACT };
+fn forecast(model: &Model, memory: &mut Memory) -> Forecast {
+    let depth = Depth { forecast: true, ..Depth::ACT };
     let made = plan(&Index::of(&model.world), "m", memory, NOW, depth).unwrap();
     made.question.unwrap().answer().unwrap()
 }
 
-fn words(told: &Foretold, job: &Uid) -> String {
+fn words(told: &Forecast, job: &Uid) -> String {
     told.words(job, |seconds| seconds.to_string()).unwrap()
 }
 
@@ -70,8 +71,8 @@ fn words(told: &Foretold, job: &Uid) -> String {
 fn before_enough_have_run_it_is_said_what_is_lacking() {
     for past in [0, 20] {
         let (model, second) = machine(past);
-        let told = foretold(&model, &mut Memory::default());
-        assert!(!told.calibrated);
+        let told = forecast(&model, &mut Memory::default());
+        assert!(!told.queue.experience.calibrated);
         let waited = (past - 1).max(0);
         let lacking = format!("of {past} that are known, {waited} had to.");
         assert!(words(&told, &second).ends_with(&lacking), "{}", words(&told, &second));
@@ -81,9 +82,11 @@ fn before_enough_have_run_it_is_said_what_is_lacking() {
 #[test]
 fn run_times_of_the_past_make_a_range() {
     let (model, second) = machine(60);
-    let told = foretold(&model, &mut Memory::default());
-    let [low, median, high, plan] = told.of(&second).unwrap().map(|time| time as i64);
-    assert!(told.calibrated && NOW <= low && low <= median && median <= high, "{told:?}");
+    let told = forecast(&model, &mut Memory::default());
+    let times = told.of(&second).unwrap().times();
+    let [low, median, high, plan] = times.map(|time| (time.unwrap().0 / seconds(1).0) as i64);
+    let calibrated = told.queue.experience.calibrated;
+    assert!(calibrated && NOW <= low && low <= median && median <= high, "{told:?}");
     assert_eq!(plan, NOW - 10 + 600, "by what is said alone");
     assert!(median < plan, "such Jobs run for half a minute: {told:?}");
     assert!(words(&told, &second).starts_with("It probably starts between"));
@@ -94,11 +97,40 @@ fn run_times_of_the_past_make_a_range() {
 fn what_is_deleted_is_remembered_and_counted_once() {
     let (mut model, second) = machine(60);
     let mut memory = Memory::default();
-    let before = foretold(&model, &mut memory);
-    let again = foretold(&model, &mut memory);
+    let before = forecast(&model, &mut memory);
+    let again = forecast(&model, &mut memory);
     assert_eq!(before.of(&second), again.of(&second));
     model.world.jobs.retain(|_, job| job.status.completion_time.is_none());
-    assert_eq!(before.of(&second), foretold(&model, &mut memory).of(&second));
-    assert!(!foretold(&model, &mut Memory::default()).calibrated, "a new process knows less");
+    assert_eq!(before.of(&second), forecast(&model, &mut memory).of(&second));
+    assert!(
+        !forecast(&model, &mut Memory::default()).queue.experience.calibrated,
+        "a new process knows less"
+    );
     assert_eq!(model.world.jobs[&second].name(), "second");
+}
+
+/// Each 3x2 of the machine has a node of the second column. Behind such a Job nothing starts under
+/// `fcfs`, which is another reason.
+#[test]
+fn what_cannot_start_has_no_time() {
+    for past in [0, 60] {
+        let (mut model, _) = machine(past);
+        model.world.jobs.retain(|_, job| job.status.completion_time.is_some());
+        model.world.placements.clear();
+        model.world.pods.clear();
+        model.world.machines.get_mut("m").unwrap().spec.scheduler = "fcfs".into();
+        model.delete_node("n1-0");
+        let lacking = model.add_job("lacking", "3x2", &json!({}));
+        let behind = model.add_job("behind", "1x1", &json!({}));
+        model.make_pods();
+        let told = forecast(&model, &mut Memory::default());
+        let cannot = "It cannot start until an unavailable node is back; 3x2 at 0,0 has the \
+                      fewest of them (1).";
+        assert_eq!(words(&told, &lacking), cannot);
+        assert_eq!(words(&told, &behind), "It does not start within 60 days.");
+        let json = told.json(&lacking, |seconds| seconds.to_string());
+        let json = serde_json::to_value(json).unwrap();
+        assert_eq!((&json["plan"], &json["obstacle"]), (&json!(null), &json!("unavailable")));
+        assert_eq!(json["place"], json!({ "base": [0, 0], "sides": [3, 2] }));
+    }
 }

@@ -7,8 +7,9 @@
 //!
 //! Cost: the replay, and a forecast for each of the last 200 jobs that had to wait.
 
-use pavior_allocation::Machine;
-use pavior_answers::forecasts::{Effort, Forecast, Forecaster, HORIZON, Kind, range, taught};
+use std::fmt::Display;
+
+use pavior_answers::forecasts::{Kind, Obstacle, Start, StartQuestion, StartWords};
 use pavior_kernel::Time;
 use pavior_mesh::JobId;
 use pavior_workload::traces::{ReadOptions, Record, sacct};
@@ -61,7 +62,7 @@ impl Past {
 
     /// The jobs as the machine is asked for them: `sacct` knows no shapes.
     fn jobs(&self, shaper: &mut Shaper) -> Vec<(Job, Kind)> {
-        let begin = Time(self.begin.saturating_mul(TICKS));
+        let begin = seconds(self.begin);
         let jobs = self.records.iter().enumerate().map(|(index, record)| {
             let user = u64::try_from(record.tags.user).ok();
             let kind = Kind { user, nodes: record.nodes, estimate: record.estimate };
@@ -81,7 +82,7 @@ impl Past {
 }
 
 /// A machine with all that waits for it, in seconds since 1970, and what Slurm says of its jobs.
-pub(crate) struct Queued<'a> {
+pub(crate) struct QueueState<'a> {
     pub(crate) config: &'a Config,
     pub(crate) ledger: &'a Ledger,
     /// The jobs that wait have been submitted.
@@ -89,69 +90,70 @@ pub(crate) struct Queued<'a> {
     pub(crate) now: u64,
 }
 
-impl Queued<'_> {
+impl QueueState<'_> {
     /// When a job of the queue will probably start, in a sentence or two.
     ///
     /// # Errors
     /// If scheduler or strategy fail.
-    pub(crate) fn told(
+    pub(crate) fn forecast(
         &self,
         index: usize,
         past: Option<&Past>,
         shaper: &mut Shaper,
     ) -> Result<String, SlurmError> {
-        let unfit = |error: String| SlurmError::Config(error);
-        let scheduler = || {
-            let built = self.config.scheduler.build(());
-            built.map_err(|error| unfit(error.to_string()))
+        let unfit = |error: &dyn Display| SlurmError::Config(error.to_string());
+        let Config { scheduler, strategy, grid, .. } = self.config;
+        let built = scheduler.build(()).map_err(|error| unfit(&error))?;
+        let jobs = self.ledger.jobs.iter().enumerate();
+        let (id, now) = (JobId(index as u64), seconds(self.now));
+        let question = StartQuestion {
+            scheduler: scheduler.clone(),
+            strategy: strategy.clone(),
+            dispatcher: self.state.dispatcher.fork_in(built, TICKS),
+            now,
+            past: past.map(|past| past.jobs(shaper)),
+            kinds: jobs.map(|(place, job)| (JobId(place as u64), kind(job))).collect(),
+            endless: seconds(ENDLESS),
+            jobs: vec![id],
         };
-        let failed = |error: pavior_answers::forecasts::ForecastError| unfit(error.to_string());
-        let mut forecaster = match past {
-            Some(past) => {
-                let machine = Machine::with_seed(self.config.grid, &self.config.strategy, 1);
-                let machine = machine.map_err(|error| unfit(error.to_string()))?;
-                taught(&self.config.scheduler, machine, past.jobs(shaper)).map_err(failed)?
+        let forecast = question.answer().map_err(|error| unfit(&error))?;
+        let words = StartWords { grid, date: &date, jobs: "jobs of the last 7 days", known: "ran" };
+        Ok(match forecast.starts.get(&id) {
+            Some(start) if start.plan == Some(now) => "It may start now.".to_string(),
+            Some(start) => {
+                let words = forecast.words(id, &words).unwrap_or_default();
+                let calibrated = forecast.experience.calibrated;
+                sentence(start, words, past.is_some().then_some(calibrated))
             }
-            None => Forecaster::new(self.config.scheduler.clone(), Effort::default()),
-        };
-        for (place, job) in self.ledger.jobs.iter().enumerate() {
-            forecaster.found(JobId(place as u64), kind(job, past.is_some()));
-        }
-        let (id, now) = (JobId(index as u64), Time(self.now.saturating_mul(TICKS)));
-        let mut dispatcher = self.state.dispatcher.fork_in(scheduler()?, TICKS);
-        while let Some(started) = dispatcher.start_next(now, &mut ())? {
-            if started.job.id == id {
-                return Ok("It may start now.".to_string());
-            }
-        }
-        let told = forecaster.forecast(&dispatcher, now, &[id]).map_err(failed)?;
-        Ok(sentence(&told[0], now, &forecaster, past.is_some()))
+            None => String::new(),
+        })
     }
 }
 
-/// What is known of a job before it runs. One without a limit never ends, unless there is a past.
-fn kind(job: &SlurmJob, has_past: bool) -> Kind {
-    let limit = job.limit.or((!has_past).then_some(ENDLESS));
-    let estimate = limit.map(|limit| Time(limit.saturating_mul(TICKS)));
-    Kind { user: Some(job.user.into()), nodes: job.nodes, estimate }
+/// What is known of a job before it runs.
+fn kind(job: &SlurmJob) -> Kind {
+    Kind { user: Some(job.user.into()), nodes: job.nodes, estimate: job.limit.map(seconds) }
 }
 
-fn sentence(told: &Forecast, now: Time, forecaster: &Forecaster, has_past: bool) -> String {
-    let by_limits = if told.plan < now.saturating_add(HORIZON) {
-        format!("By the time limits alone it starts at {}.", date(told.plan.0 / TICKS))
-    } else {
-        "By the time limits alone it does not start within 60 days.".to_string()
+/// Seconds in the unit of forecasts.
+fn seconds(seconds: u64) -> Time {
+    Time(seconds.saturating_mul(TICKS))
+}
+
+/// The forecast in words, with the plan. `calibrated` is none where there is no past.
+fn sentence(start: &Start, words: String, calibrated: Option<bool>) -> String {
+    let by_limits = match start.plan {
+        Some(plan) => {
+            format!("By the time limits alone it starts at {}.", date(plan.0 / TICKS))
+        }
+        None => "By the time limits alone it does not start within 60 days.".to_string(),
     };
-    let (record, runs) = (forecaster.record(), forecaster.past().len());
-    let promised = record.kept + record.broken;
-    if !has_past {
-        return format!("{by_limits} Slurm's accounting does not answer, so no range is told.");
+    match (start.obstacle, calibrated) {
+        (Some(Obstacle::Unavailable(_)), _) | (Some(Obstacle::Horizon), Some(_)) => words,
+        (_, None) => {
+            format!("{by_limits} Slurm's accounting does not answer, so no range is told.")
+        }
+        (None, Some(true)) => format!("{words} {by_limits}"),
+        (None, Some(false)) => format!("{by_limits} {words}"),
     }
-    if !forecaster.is_calibrated() {
-        return format!(
-            "{by_limits} A range is told when 30 jobs of the last 7 days had to wait; of {runs} \
-             that ran, {promised} had to."
-        );
-    }
-    format!("{} {by_limits}", range(told, record, now, date))
 }

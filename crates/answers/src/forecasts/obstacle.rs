@@ -1,0 +1,29 @@
+//! Why a job has no start time.
+
+use pavior_allocation::{Fork, Machine};
+use pavior_mesh::Request;
+
+use super::Obstacle;
+use crate::{Demand, Snapshot, Weights, blockers};
+
+/// Says why a request does not start: it has no place even when every job is gone, or else it does
+/// not start in time. `empty` keeps the machine without jobs for the next request.
+///
+/// Cost: one search of the strategy; where it finds no place, O(N) an orientation of each box on N
+/// nodes.
+pub(super) fn obstacle(machine: &Machine, empty: &mut Option<Fork>, request: &Request) -> Obstacle {
+    let empty = empty.get_or_insert_with(|| machine.fork_empty());
+    if empty.find(request).is_ok() {
+        return Obstacle::Horizon;
+    }
+    // Which nodes a pool has is not known here.
+    let boxes = match request.pool {
+        None => Demand::refused(machine, request).boxes,
+        Some(_) => Vec::new(),
+    };
+    let snapshot = Snapshot::new(empty.free().clone(), empty.free().clone(), Vec::new());
+    let weights = Weights::nodes(&snapshot);
+    let places = boxes.iter().filter_map(|&shape| blockers(&snapshot, shape, &weights));
+    let least = places.map(|place| (place.at, place.unavailable.len() as u32));
+    Obstacle::Unavailable(least.min_by_key(|&(_, missing)| missing).filter(|place| place.1 > 0))
+}

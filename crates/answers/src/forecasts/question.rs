@@ -1,0 +1,62 @@
+//! The question when the jobs of a queue will start, which any thread can answer.
+
+use pavior_allocation::{Machine, Selection as Strategy};
+use pavior_kernel::Time;
+use pavior_mesh::JobId;
+use pavior_scheduling::{Dispatcher, Selection as Scheduler};
+use pavior_workload::Job;
+
+use super::replay::taught;
+use super::{Effort, ForecastError, Forecaster, Kind, QueueForecast};
+
+/// The question when jobs of a queue will start. It owns all that the answer needs.
+pub struct StartQuestion {
+    /// The scheduler of the dispatcher.
+    pub scheduler: Scheduler,
+    /// The strategy of its machine.
+    pub strategy: Strategy,
+    /// A state of the machine, with times in the ticks of
+    /// [`TimeUnit::SECOND`](pavior_workload::TimeUnit::SECOND).
+    pub dispatcher: Dispatcher,
+    /// The instant of the state.
+    pub now: Time,
+    /// Jobs that have run, in the order of their arrival; none if nothing is known of the past.
+    pub past: Option<Vec<(Job, Kind)>>,
+    /// What is known of the jobs that run and wait.
+    pub kinds: Vec<(JobId, Kind)>,
+    /// How long jobs without an estimate run, if nothing is known of the past.
+    pub endless: Time,
+    /// The waiting jobs that are asked about.
+    pub jobs: Vec<JobId>,
+}
+
+impl StartQuestion {
+    /// Answers the question. The jobs that the scheduler names start first. Costs the replay of the
+    /// past, a forecast for each of the last 200 jobs of it that had to wait, and nine runs of the
+    /// queue.
+    ///
+    /// # Errors
+    /// If scheduler or strategy fail.
+    pub fn answer(self) -> Result<QueueForecast, ForecastError> {
+        let StartQuestion { scheduler, strategy, mut dispatcher, now, past, .. } = self;
+        let endless = past.is_none().then_some(self.endless);
+        let mut forecaster = match past {
+            Some(past) => {
+                let machine = Machine::with_seed(*dispatcher.machine().grid(), &strategy, 1);
+                let machine = machine.map_err(|error| ForecastError::Machine(error.to_string()))?;
+                taught(&scheduler, machine, past)?
+            }
+            None => Forecaster::new(scheduler, Effort::default()),
+        };
+        for (job, kind) in self.kinds {
+            forecaster.found(job, Kind { estimate: kind.estimate.or(endless), ..kind });
+        }
+        forecaster.forecast_queue(&mut dispatcher, now, &self.jobs)
+    }
+}
+
+impl std::fmt::Debug for StartQuestion {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        to.debug_struct("StartQuestion").field("jobs", &self.jobs).finish_non_exhaustive()
+    }
+}
