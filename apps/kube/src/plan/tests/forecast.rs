@@ -118,7 +118,7 @@ fn what_cannot_start_has_no_time() {
         model.world.jobs.retain(|_, job| job.status.completion_time.is_some());
         model.world.placements.clear();
         model.world.pods.clear();
-        model.world.machines.get_mut("m").unwrap().spec.scheduler = "fcfs".into();
+        model.world.machines.get_mut("m").unwrap().spec.scheduler = Some("fcfs".into());
         model.delete_node("n1-0");
         let lacking = model.add_job("lacking", "3x2", &json!({}));
         let behind = model.add_job("behind", "1x1", &json!({}));
