@@ -166,7 +166,7 @@ mod tests {
     fn job(request: Request, estimate: u64) -> Job {
         let (estimate, number) = (Time(estimate), 0);
         let service = Service::Run(estimate);
-        Job { id: JobId(0), number, arrival: Time::ZERO, request, service, estimate }
+        Job { id: JobId(0), index: 0, number, arrival: Time::ZERO, request, service, estimate }
     }
 
     #[test]
