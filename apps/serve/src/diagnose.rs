@@ -64,13 +64,12 @@ pub(crate) fn machine(
     state.machine(&strategy, seed).map_err(|error| error.to_string())
 }
 
-/// Who holds what on a machine of a view, as plans see it.
+/// Returns a machine of a view without changes.
 ///
 /// # Errors
 /// If its strategy cannot be built.
-pub(crate) fn snapshot(view: &StateView, board: &BoardView, seed: u64) -> Result<Snapshot, String> {
-    let state = state(view, board, &Changes::default());
-    machine(&state, &board.spec.strategy, seed).map(|machine| Snapshot::of(&machine))
+pub(crate) fn as_it_is(view: &StateView, board: &BoardView, seed: u64) -> Result<Machine, String> {
+    machine(&state(view, board, &Changes::default()), &board.spec.strategy, seed)
 }
 
 /// When a lease is expected to end: by its time to live, or when its job was said to end.

@@ -23,8 +23,6 @@ mod limits;
 pub mod lines;
 mod plan;
 #[cfg(feature = "http")]
-mod room;
-#[cfg(feature = "http")]
 mod secret;
 #[cfg(feature = "http")]
 pub mod service;

@@ -10,10 +10,12 @@
 //!   goes, and [`unblock_any`] that for one of several boxes;
 //! - [`drain`] plans how a set of nodes is emptied, and [`defragment`] how many boxes of a shape
 //!   can be made free at once;
-//! - [`room_by`] says who moves or is requeued so that a box or some nodes are free by a time;
+//! - [`room_by`] says who moves or is requeued so that a box or some nodes are free by a time, and
+//!   [`RoomQuestion`] which jobs that delays;
 //! - [`slots`] says how many boxes of a shape can be placed side by side now, and [`next_slot`]
 //!   when there are more;
-//! - [`why`] puts these together: what a request waits for, who is in its way, and what would help.
+//! - [`why`] puts these together: what a request waits for, who is in its way, and what would help;
+//! - [`waits`] gives the reason why each job of a queue is waiting.
 //!
 //! Every answer is exact. A search that could take too long has a budget. The budget counts words
 //! looked at, not time, so that the same question always has the same answer. Such a search says
@@ -39,6 +41,8 @@
 
 pub mod forecasts;
 mod plans;
+mod room;
+mod waits;
 mod why;
 
 pub use plans::{
@@ -46,6 +50,8 @@ pub use plans::{
     RoomPlan, SearchLimits, Shape, Slots, Snapshot, TooHeavy, Weights, blockers, defragment, drain,
     earliest, fit, nearest, next_slot, room_by, slots, unblock, unblock_any,
 };
+pub use room::{DelayedJob, RoomError, RoomQuestion};
+pub use waits::waits;
 pub use why::{Blocked, Cause, Demand, NAMED, PlannedStart, Question, Queued, Why, Words, why};
 
 #[cfg(doctest)]

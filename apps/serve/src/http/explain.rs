@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Extension, State};
 use pavior_allocation::Selection;
+use pavior_answers::Queued;
 use pavior_mesh::{Freedom, Grid, NodeId, Request};
 use pavior_workload::Shaper;
 use serde::{Deserialize, Serialize};
@@ -190,7 +191,7 @@ fn answer(
         board,
         changes: &changes,
         request,
-        queued: waits::queued(wait),
+        queued: Queued::of(wait),
         planned: wait.and_then(|wait| wait.planned),
         plans: true,
         caller,

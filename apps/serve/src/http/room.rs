@@ -4,9 +4,12 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Extension, State};
-use pavior_answers::{SearchLimits, Shape};
-use pavior_mesh::{Grid, NodeId};
-use serde::Deserialize;
+use pavior_allocation::Machine;
+use pavior_answers::{DelayedJob, Room, RoomBy, RoomQuestion, SearchLimits, Shape};
+use pavior_kernel::Time;
+use pavior_mesh::{Grid, JobId, NodeId};
+use pavior_scheduling::Selection;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::body::{self, BoxFreedomSchema, ask, freedom, instant, millis};
@@ -15,9 +18,9 @@ use super::extract::InBody;
 use super::machines::board_of;
 use super::statuses::{Missing, Questioned};
 use super::{App, Fault};
-use crate::core::{BoardView, Caller, Problem, Reason, StateView};
-use crate::diagnose::{self, Changes};
-use crate::room::{self, RoomAnswer, Wanted};
+use crate::core::reply::{Part, parts};
+use crate::core::{BoardView, Caller, Instant, Problem, Reason, ServedMachine, StateView, micros};
+use crate::diagnose::instant as time;
 
 /// The most nodes to be emptied.
 const NODES: usize = 4096;
@@ -54,6 +57,55 @@ pub(crate) struct RoomBody {
     requeue: bool,
 }
 
+/// How room is made by a time.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct RoomAnswer {
+    /// Whether there is a plan.
+    found: bool,
+    /// Whether there is proof that no plan loses less, or that there is none of so many leases.
+    proven: bool,
+    /// The box that is free then; null for nodes.
+    placement: Option<Part>,
+    /// The leases that are requeued: ended now, with their requests back in the queue.
+    requeued: Vec<u64>,
+    /// The work that they lose, in nodes times seconds.
+    lost_node_s: Option<f64>,
+    /// The nodes of the leases that move.
+    cost: Option<u64>,
+    /// In an order in which they can be carried out.
+    moves: Vec<RoomMove>,
+    /// The leases that are said to end before and hold nodes that are needed.
+    awaited: Vec<u64>,
+    /// Who starts later than without the plan, if all run as long as they are said to.
+    delayed: Vec<Delayed>,
+}
+
+/// A move of a lease.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct RoomMove {
+    lease: u64,
+    from: Vec<Part>,
+    to: Vec<Part>,
+    /// When its nodes are free, by those who end until then; null is now.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    ready: Option<Instant>,
+}
+
+/// A request that starts later.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Delayed {
+    /// The request that waits, or the lease that is requeued.
+    id: u64,
+    /// When it would start without the plan, or has started.
+    #[schema(value_type = String, format = DateTime)]
+    before: Instant,
+    /// When it starts with it; null if never.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    planned: Option<Instant>,
+    /// The seconds between; null if it never starts.
+    by_s: Option<f64>,
+}
+
 /// How a box, or some nodes, are made free by a time: who moves or is requeued, what work that
 /// loses, and who starts later (operator). Of all plans of at most `max_jobs` leases the one that
 /// loses least, then the one that moves fewest nodes. A lease is said to end as its `estimate_s` or
@@ -85,22 +137,76 @@ fn planned(
     if max_jobs > 4 {
         return Err(bad("\"max_jobs\" is 0 to 4".to_string()));
     }
+    let machine = ServedMachine::of(view, board, seed).map_err(bad)?;
     let drain = body.drain.as_deref().map(|nodes| drained(nodes, &board.grid)).transpose()?;
-    let wanted = Wanted {
-        shapes: if drain.is_some() { Vec::new() } else { shapes(view, board, body, seed)? },
-        drain,
-        by_ms: instant("by", &body.by)?,
-        for_ms: millis("for_s", body.for_s)?.unwrap_or(1),
-        requeue: body.requeue,
-        limits: SearchLimits::jobs(max_jobs as usize),
-    };
-    if wanted.by_ms < now_ms {
+    let shapes =
+        if drain.is_some() { Vec::new() } else { shapes(machine.machine(), board, body, seed)? };
+    let room = drain.as_deref().map_or(Room::Box(&shapes), Room::Nodes);
+    let (by_ms, for_ms) = (instant("by", &body.by)?, millis("for_s", body.for_s)?.unwrap_or(1));
+    if by_ms < now_ms {
         return Err(bad("\"by\" has passed".to_string()));
     }
     if body.drain.is_some() && (body.shape.is_some() || body.nodes.is_some()) {
         return Err(bad("give \"drain\", or \"shape\" or \"nodes\"".to_string()));
     }
-    room::room(view, board, (now_ms, seed), &wanted).map_err(bad)
+    let (dispatcher, now) = (machine.dispatcher(), micros(now_ms));
+    let question = RoomQuestion {
+        room,
+        by: micros(by_ms),
+        length: micros(for_ms),
+        requeue: body.requeue.then_some(micros(1)),
+        limits: SearchLimits::jobs(max_jobs as usize),
+    };
+    let found = question.plan(dispatcher, now);
+    let delayed = match (&found.plan, &board.spec.scheduler) {
+        (Some(plan), Some(name)) => {
+            let scheduler = || {
+                let scheduler = name.parse::<Selection>().expect("the machine was made with it");
+                scheduler.build(()).expect("the machine was made with it")
+            };
+            let delayed = question.delayed(plan, dispatcher, now, scheduler);
+            delayed.map_err(|error| bad(error.to_string()))?
+        }
+        _ => Vec::new(),
+    };
+    Ok(RoomAnswer::of(&board.grid, &found, &delayed))
+}
+
+impl RoomAnswer {
+    fn of(grid: &Grid, RoomBy { plan, proven }: &RoomBy, delayed: &[DelayedJob]) -> RoomAnswer {
+        let plan = plan.as_ref();
+        let ids = |jobs: &[JobId]| jobs.iter().map(|job| job.0).collect::<Vec<u64>>();
+        let moves = plan.iter().flat_map(|plan| plan.moves.moves.iter().zip(&plan.ready));
+        let moves = moves.map(|(step, ready)| RoomMove {
+            lease: step.job.0,
+            from: parts(grid, &step.from),
+            to: parts(grid, &step.to),
+            ready: (*ready > Time::ZERO).then_some(time(*ready)),
+        });
+        let place = plan.and_then(|plan| plan.moves.boxes.first());
+        RoomAnswer {
+            found: plan.is_some(),
+            proven: *proven,
+            placement: place.map(|at| Part::of(grid, at)),
+            requeued: plan.map_or(Vec::new(), |plan| ids(&plan.requeued)),
+            lost_node_s: plan.map(|plan| plan.lost as f64 / 1000.0),
+            cost: plan.map(|plan| plan.moves.cost),
+            moves: moves.collect(),
+            awaited: plan.map_or(Vec::new(), |plan| ids(&plan.awaited)),
+            delayed: delayed.iter().map(Delayed::of).collect(),
+        }
+    }
+}
+
+impl Delayed {
+    fn of(one: &DelayedJob) -> Delayed {
+        Delayed {
+            id: one.job.0,
+            before: time(one.before),
+            planned: one.planned.map(time),
+            by_s: one.delay().map(|delay| delay.0 as f64 / 1e6),
+        }
+    }
 }
 
 fn drained(nodes: &[Vec<u64>], grid: &Grid) -> Result<Vec<NodeId>, Problem> {
@@ -113,18 +219,16 @@ fn drained(nodes: &[Vec<u64>], grid: &Grid) -> Result<Vec<NodeId>, Problem> {
 
 /// The boxes of a request.
 fn shapes(
-    view: &StateView,
+    machine: &Machine,
     board: &BoardView,
     body: &RoomBody,
     seed: u64,
 ) -> Result<Vec<Shape>, Problem> {
     let bad = |detail: String| Problem::new(Reason::BadValue, detail);
     let asked = ask(body.shape.as_deref(), body.nodes, &board.grid)?;
-    let state = diagnose::state(view, board, &Changes::default());
-    let machine = diagnose::machine(&state, &board.spec.strategy, seed).map_err(bad)?;
     let freedom = freedom(body.freedom.as_deref())?;
     let rule = &board.spec.shape_rule;
     let request = request(asked, rule, &board.grid, seed).with_freedom(freedom);
-    let boxes = Shape::all_for(&request, &machine, true);
+    let boxes = Shape::all_for(&request, machine, true);
     boxes.ok_or_else(|| bad("a plan is for boxes: \"freedom\" is box, turned or any-box".into()))
 }

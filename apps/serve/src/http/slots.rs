@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Json;
 use axum::extract::{Extension, State};
-use pavior_answers::{SearchLimits, Shape, Weights, defragment, next_slot, slots};
+use pavior_answers::{SearchLimits, Shape, Snapshot, Weights, defragment, next_slot, slots};
 use pavior_mesh::{JobId, Occupancy, Sides};
 use pavior_workload::Ask;
 use serde::{Deserialize, Serialize};
@@ -127,7 +127,7 @@ fn answer(
     };
     let shape = Shape::new(sides);
     let now = slots(&board.free, &[shape], BUDGET);
-    let snapshot = diagnose::snapshot(view, board, seed).map_err(bad)?;
+    let snapshot = Snapshot::of(&diagnose::as_it_is(view, board, seed).map_err(bad)?);
     let end = |job: JobId| diagnose::end(view, job);
     let next = is_operator.then(|| next_slot(&snapshot, &[shape], &now, end, BUDGET)).flatten();
     let after = query.moves.map(|most| {

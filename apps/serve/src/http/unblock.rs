@@ -16,7 +16,7 @@ use super::machines::board_of;
 use super::statuses::{Missing, Questioned};
 use super::{App, Fault};
 use crate::core::{Caller, JobName, Problem, Reason, StateView};
-use crate::diagnose::{self, Changes};
+use crate::diagnose;
 use crate::plan::{self, Plan};
 
 /// A request that does not fit.
@@ -66,8 +66,7 @@ fn planned(view: &StateView, body: &UnblockBody, seed: u64) -> Result<Plan, Prob
     if !(1..=4).contains(&max_jobs) {
         return Err(bad("\"max_jobs\" is 1 to 4".to_string()));
     }
-    let state = diagnose::state(view, board, &Changes::default());
-    let machine = diagnose::machine(&state, &board.spec.strategy, seed).map_err(bad)?;
+    let machine = diagnose::as_it_is(view, board, seed).map_err(bad)?;
     let limits = SearchLimits::jobs(max_jobs as usize);
     let freedom = freedom(body.freedom.as_deref())?;
     let request = request(asked, &board.spec.shape_rule, grid, seed).with_freedom(freedom);

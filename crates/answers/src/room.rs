@@ -1,0 +1,155 @@
+//! Room by a time on a dispatcher: the plan ([`room_by`]), and the jobs that it delays.
+//!
+//! Delays are found by running the dispatcher forward twice, without the plan and with it, as if
+//! every job ran as long as it is estimated to. With the plan, requeued jobs wait as the last of
+//! the queue, and nodes that moves and the room need are kept free.
+
+use std::collections::HashMap;
+
+use pavior_kernel::Time;
+use pavior_mesh::{Cuboid, JobId, Occupancy};
+use pavior_scheduling::{
+    AdvanceReservation, BadReservation, DispatchError, Dispatcher, PlannedMove, Scheduler,
+    run_forward,
+};
+use pavior_workload::Job;
+use thiserror::Error;
+
+use crate::{Prospect, Room, RoomBy, RoomPlan, SearchLimits, Snapshot, room_by};
+
+/// A question about how room is made on a dispatcher.
+#[derive(Clone, Copy, Debug)]
+pub struct RoomQuestion<'a> {
+    /// What is to be free.
+    pub room: Room<'a>,
+    /// The time from which on it is to be free.
+    pub by: Time,
+    /// How long it is needed from then on.
+    pub length: Time,
+    /// If jobs may be requeued, the unit of the time that they lose: their loss is their nodes
+    /// times the units since their start. If not, jobs only move.
+    pub requeue: Option<Time>,
+    /// The limits of the search.
+    pub limits: SearchLimits,
+}
+
+/// A job that starts later with a plan than without it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DelayedJob {
+    /// The job. It waits, or is requeued.
+    pub job: JobId,
+    /// The time at which it would start without the plan, or has started.
+    pub before: Time,
+    /// The time at which it starts with the plan; none if it never does.
+    pub planned: Option<Time>,
+}
+
+impl DelayedJob {
+    /// Returns the delay; none if the job never starts.
+    pub fn delay(&self) -> Option<Time> {
+        self.planned.map(|planned| planned.since(self.before))
+    }
+}
+
+/// Why the delays of a plan are unknown.
+#[derive(Clone, Debug, Error)]
+pub enum RoomError {
+    /// Strategy or scheduler have failed.
+    #[error(transparent)]
+    Dispatch(#[from] DispatchError),
+    /// The nodes that are needed cannot be kept free.
+    #[error(transparent)]
+    Reservation(#[from] BadReservation),
+}
+
+impl RoomQuestion<'_> {
+    /// Finds the best plan. Running jobs are said to end by their estimates. No job moves to nodes
+    /// that are reserved ahead. Cost: that of [`room_by`].
+    pub fn plan(&self, dispatcher: &Dispatcher, now: Time) -> RoomBy {
+        let (machine, running) = (dispatcher.machine(), dispatcher.running());
+        let mut open = Occupancy::all_free(*machine.grid());
+        for reservation in dispatcher.calendar().iter() {
+            open.keep(reservation.others()).expect("a calendar is of one machine");
+        }
+        let snapshot = Snapshot::of(machine).within(&open);
+        let prospect = |job: JobId| {
+            let Some(running) = running.get(job) else { return Prospect::default() };
+            let lost = |unit: Time| {
+                let units = now.since(running.start).0 / unit.0.max(1);
+                u64::from(machine.nodes_of(job)).saturating_mul(units)
+            };
+            Prospect { end: Some(running.expected_end(now)), loss: self.requeue.map(lost) }
+        };
+        room_by(&snapshot, self.room, self.by, prospect, &self.limits)
+    }
+
+    /// Finds the jobs that start later with a plan, the most delayed first, of equals the lower
+    /// number. `scheduler` makes a scheduler of the dispatcher's kind. Cost: two runs forward.
+    ///
+    /// # Errors
+    /// If strategy or scheduler fail, or a reservation ahead has one of the highest numbers.
+    pub fn delayed(
+        &self,
+        plan: &RoomPlan,
+        dispatcher: &Dispatcher,
+        now: Time,
+        scheduler: impl Fn() -> Box<dyn Scheduler>,
+    ) -> Result<Vec<DelayedJob>, RoomError> {
+        let fork = || dispatcher.fork(scheduler(), |job| job.estimate);
+        let start = |&job: &JobId| Some((job, dispatcher.running().get(job)?.start));
+        let requeued = plan.requeued.iter().filter_map(start);
+        let before = run_forward(fork(), now, Vec::new())?;
+        let (with, moves) = self.planned(fork(), plan, now)?;
+        let after: HashMap<JobId, Time> = run_forward(with, now, moves)?.into_iter().collect();
+        let all = before.into_iter().chain(requeued);
+        let all = all.map(|(job, before)| {
+            let planned = after.get(&job).copied();
+            DelayedJob { job, before, planned }
+        });
+        let mut late: Vec<_> = all.filter(|one| one.delay() != Some(Time::ZERO)).collect();
+        let rank = |one: &DelayedJob| one.delay().unwrap_or(Time::MAX);
+        late.sort_by(|a, b| rank(b).cmp(&rank(a)).then(a.job.cmp(&b.job)));
+        Ok(late)
+    }
+
+    /// Puts a plan under way: requeues its jobs, and keeps the nodes free that will be needed.
+    fn planned(
+        &self,
+        mut dispatcher: Dispatcher,
+        plan: &RoomPlan,
+        now: Time,
+    ) -> Result<(Dispatcher, Vec<PlannedMove>), RoomError> {
+        for &job in &plan.requeued {
+            if let Some((running, _)) = dispatcher.end(job) {
+                let again = dispatcher.submit(Job { arrival: now, ..running.job });
+                again.map_err(DispatchError::from)?;
+            }
+        }
+        let grid = *dispatcher.machine().grid();
+        // Numbers of reservations that no other one has: they count down from the last.
+        let mut number = u64::MAX;
+        let mut keep = |boxes: Vec<Cuboid>, from: Time, to: Time| {
+            number -= 1;
+            if boxes.is_empty() || from >= to {
+                return Ok(());
+            }
+            dispatcher.reserve(AdvanceReservation::new(number, &grid, boxes, (from, to))?)
+        };
+        let mut moves = Vec::new();
+        for (step, ready) in plan.moves.moves.iter().zip(&plan.ready) {
+            let at = (*ready).max(now);
+            keep(step.to.clone(), now, at)?;
+            moves.push(PlannedMove { at, job: step.job, to: step.to.clone().into() });
+        }
+        let needed = match self.room {
+            Room::Box(_) => plan.moves.boxes.clone(),
+            Room::Nodes(nodes) => {
+                let inside = nodes.iter().filter(|node| node.0 < grid.nodes());
+                inside.map(|&node| Cuboid::node(grid.point(node))).collect()
+            }
+        };
+        let by = self.by.max(now);
+        keep(needed, by, by.saturating_add(self.length))?;
+        Ok((dispatcher, moves))
+    }
+}

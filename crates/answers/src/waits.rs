@@ -1,0 +1,220 @@
+//! Reasons why the jobs of a queue are waiting: the scheduler's own reason, or the machine's.
+
+use std::collections::HashMap;
+
+use pavior_allocation::{Answers, Machine, Placement};
+use pavior_kernel::Time;
+use pavior_mesh::{Grid, JobId, Request};
+use pavior_scheduling::{Calendar, Dispatcher, Kept, Reserved, Standing};
+use pavior_workload::Job;
+
+use crate::{Cause, PlannedStart, Queued, Why};
+
+/// The maximum number of questions to the strategy for one queue, each about a different request.
+const MOST_QUESTIONS: usize = 512;
+/// The maximum number of reservations that are examined for one queue.
+const MOST_EXAMINED: usize = 1 << 20;
+
+/// Returns the reason why each waiting job of a dispatcher is waiting, in the order of the queue.
+///
+/// `standing` is what the scheduler has planned in this state, if it was asked
+/// ([`Dispatcher::standing`]). `endless` is a duration so long that it stands for an unknown one:
+/// starts and ends that are further away are not told.
+///
+/// At most 512 different requests are put to the strategy, and 2^20 reservations are examined.
+/// Other jobs that could be placed are said to be kept by the scheduler ([`Queued::Kept`]).
+/// Cost: these questions, a copy of the machine, and O(q log q) for q waiting jobs.
+pub fn waits(
+    dispatcher: &Dispatcher,
+    standing: Option<&Standing>,
+    (now, endless): (Time, Time),
+) -> Vec<(JobId, Why)> {
+    let mut search = Search {
+        machine: dispatcher.machine().clone(),
+        calendar: dispatcher.calendar(),
+        now,
+        endless,
+        plan: Plan::of(standing),
+        known: HashMap::new(),
+        left: MOST_EXAMINED,
+    };
+    let kept = |place: usize| standing.and_then(|standing| standing.kept.get(place).copied());
+    let jobs = dispatcher.queue().iter().enumerate();
+    jobs.map(|(place, job)| (job.id, search.reason(kept(place), job))).collect()
+}
+
+impl Queued {
+    /// Returns what the queue says about a job, given the reason why it is waiting
+    /// ([`waits`]); none if it is in no queue.
+    pub fn of(reason: Option<&Why>) -> Queued {
+        match reason.map(|why| why.cause) {
+            Some(Cause::Queue(queued)) => queued,
+            Some(_) => Queued::Kept,
+            None => Queued::First,
+        }
+    }
+}
+
+/// A search for the reasons of one queue.
+struct Search<'a> {
+    machine: Machine,
+    calendar: &'a Calendar,
+    now: Time,
+    endless: Time,
+    plan: Plan<'a>,
+    /// The placement by the strategy of each request that it was asked about.
+    known: HashMap<Request, Option<Placement>>,
+    /// The number of reservations that may still be examined.
+    left: usize,
+}
+
+impl Search<'_> {
+    fn reason(&mut self, kept: Option<Kept>, job: &Job) -> Why {
+        let (needed, free) = (self.machine.needed(&job.request), self.machine.free().count());
+        let cause = self.cause(kept, (needed, free), job);
+        let is_told = |at: Time| at > self.now && at.since(self.now) < self.endless;
+        let planned = self.plan.own(job.id).map(PlannedStart::reserved);
+        let planned = planned.filter(|planned| is_told(planned.at));
+        Why::cause_alone(cause, needed, free.into(), planned)
+    }
+
+    fn cause(&mut self, kept: Option<Kept>, (needed, free): (u64, u32), job: &Job) -> Cause {
+        if let Some(Kept::ByOrder(behind)) = kept {
+            return Cause::Queue(Queued::Behind(behind));
+        }
+        if needed > u64::from(free) {
+            return Cause::Nodes;
+        }
+        if let Some(ahead) = self.ahead(job) {
+            return Cause::Queue(ahead);
+        }
+        // The scheduler has already asked the machine in this state, and was refused.
+        let is_refused =
+            kept == Some(Kept::ByMachine) && self.machine.answers(&job.request) != Answers::Count;
+        if is_refused {
+            return Cause::Place;
+        }
+        let placement = match self.placed(&job.request) {
+            Err(TooManyQuestions) => return Cause::Queue(Queued::Kept),
+            Ok(None) => return Cause::Place,
+            Ok(Some(placement)) => placement,
+        };
+        if kept != Some(Kept::ByReservations) {
+            return Cause::Queue(Queued::Kept);
+        }
+        let until = self.now.saturating_add(job.estimate);
+        let asked = Candidate { id: job.id, placement: &placement, needed, until };
+        let blocking = self.plan.blocking(&asked, self.machine.grid(), free, &mut self.left);
+        Cause::Queue(blocking.map_or(Queued::Kept, |reserved| Queued::Reserved {
+            by: reserved.job,
+            from: reserved.from,
+            until: Some(reserved.to).filter(|&to| to < reserved.from.saturating_add(self.endless)),
+        }))
+    }
+
+    /// Returns where the strategy would place a request, if anywhere.
+    fn placed(&mut self, request: &Request) -> Result<Option<Placement>, TooManyQuestions> {
+        if self.known.len() >= MOST_QUESTIONS && !self.known.contains_key(request) {
+            return Err(TooManyQuestions);
+        }
+        let machine = &mut self.machine;
+        let placed = self.known.entry(*request).or_insert_with(|| machine.probe(request).ok());
+        Ok(placed.clone())
+    }
+
+    /// Returns the advance reservation that a job would run into if it were placed now.
+    fn ahead(&mut self, job: &Job) -> Option<Queued> {
+        let (calendar, now) = (self.calendar, self.now);
+        calendar.reserved(now, job.estimate)?;
+        let placement = self.placed(&job.request).ok()??;
+        let met = calendar.in_the_way(now, job.estimate, &placement)?;
+        Some(Queued::Ahead { reservation: met.number(), from: met.from(), until: met.to() })
+    }
+}
+
+/// The strategy has already been asked [`MOST_QUESTIONS`] times.
+struct TooManyQuestions;
+
+/// The reservations of the scheduler.
+struct Plan<'a> {
+    /// The reservations in the order in which they begin.
+    reserved: Vec<&'a Reserved>,
+    places: HashMap<JobId, usize>,
+    /// Times at which nodes become free or are taken, the change, and the reservation.
+    changes: Vec<(Time, i128, Option<&'a Reserved>)>,
+}
+
+/// A waiting job that could be placed now.
+struct Candidate<'a> {
+    id: JobId,
+    placement: &'a Placement,
+    needed: u64,
+    /// The time at which it would end.
+    until: Time,
+}
+
+impl<'a> Plan<'a> {
+    fn of(standing: Option<&'a Standing>) -> Plan<'a> {
+        let all = standing.map_or(&[][..], |standing| &standing.reserved);
+        let mut reserved: Vec<&Reserved> = all.iter().collect();
+        reserved.sort_by_key(|one| one.from);
+        let places = reserved.iter().enumerate().map(|(place, one)| (one.job, place)).collect();
+        let ends = standing.map_or(&[][..], |standing| &standing.ends);
+        let mut changes: Vec<_> =
+            ends.iter().map(|&(at, nodes)| (at, i128::from(nodes), None)).collect();
+        for &one in reserved.iter().filter(|one| one.placement.is_none()) {
+            changes.push((one.from, -i128::from(one.nodes), Some(one)));
+            changes.push((one.to, i128::from(one.nodes), Some(one)));
+        }
+        changes.sort_by_key(|change| change.0);
+        Plan { reserved, places, changes }
+    }
+
+    /// Returns the reservation of a job.
+    fn own(&self, id: JobId) -> Option<&'a Reserved> {
+        self.places.get(&id).map(|&place| self.reserved[place])
+    }
+
+    /// Finds the first reservation of another job that this one would run into.
+    fn blocking(
+        &self,
+        asked: &Candidate<'_>,
+        grid: &Grid,
+        free: u32,
+        left: &mut usize,
+    ) -> Option<&'a Reserved> {
+        let others = || self.reserved.iter().copied().filter(|other| other.job != asked.id);
+        if let [only] = self.reserved[..] {
+            // The head's.
+            return Some(only);
+        }
+        if !self.changes.is_empty() && others().all(|other| other.placement.is_none()) {
+            return self.lacking(asked, free, left);
+        }
+        others().take_while(|other| other.from < asked.until).find(|other| {
+            *left = left.saturating_sub(1);
+            let parts = other.placement.as_ref().map_or(&[][..], Placement::parts);
+            let meets = |part| asked.placement.parts().iter().any(|own| own.intersects(grid, part));
+            *left > 0 && parts.iter().any(meets)
+        })
+    }
+
+    /// Finds the first reservation that would be left with too few nodes.
+    fn lacking(&self, asked: &Candidate<'_>, free: u32, left: &mut usize) -> Option<&'a Reserved> {
+        let mut free = i128::from(free);
+        let own = |whose: Option<&Reserved>| whose.is_some_and(|one| one.job == asked.id);
+        for group in self.changes.chunk_by(|a, b| a.0 == b.0) {
+            *left = left.saturating_sub(group.len());
+            if group[0].0 >= asked.until || *left == 0 {
+                return None;
+            }
+            free +=
+                group.iter().filter(|change| !own(change.2)).map(|change| change.1).sum::<i128>();
+            let begins = group.iter().find(|change| change.1 < 0 && !own(change.2));
+            if let Some(begins) = begins.filter(|_| free < i128::from(asked.needed)) {
+                return begins.2;
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,74 @@
+//! Room on a dispatcher: the plan, and the jobs that it delays.
+
+use pavior_allocation::{Machine, Placement};
+use pavior_answers::{DelayedJob, Room, RoomQuestion, SearchLimits, Shape};
+use pavior_kernel::Time;
+use pavior_mesh::{Cuboid, JobId, Request};
+use pavior_scheduling::{Dispatcher, Scheduler, Selection};
+use pavior_workload::{Job, Service};
+
+const NOW: Time = Time(5);
+
+fn scheduler() -> Box<dyn Scheduler> {
+    "easy".parse::<Selection>().unwrap().build(()).unwrap()
+}
+
+fn job(id: u64, sides: u16, estimate: u64) -> Job {
+    let (arrival, estimate, request) = (Time::ZERO, Time(estimate), Request::shape([sides]));
+    Job {
+        id: JobId(id),
+        number: id,
+        arrival,
+        request,
+        service: Service::Run(estimate),
+        estimate,
+        index: id,
+    }
+}
+
+/// Job 1 holds the first two of six nodes until 100. Job 2 waits for all of them.
+fn line() -> Dispatcher {
+    let machine = Machine::new("mesh:6".parse().unwrap(), "ff").unwrap();
+    let mut dispatcher = Dispatcher::new(machine, scheduler());
+    let held = Placement::Whole(Cuboid::new([0, 0, 0], [2, 1, 1]));
+    dispatcher.hold(job(1, 2, 100), Time::ZERO, held).unwrap();
+    dispatcher.submit(job(2, 6, 10)).unwrap();
+    dispatcher
+}
+
+fn question<'a>(shapes: &'a [Shape], requeue: bool) -> RoomQuestion<'a> {
+    let (by, length) = (Time(10), Time(150));
+    let requeue = requeue.then_some(Time(1));
+    let limits = SearchLimits::jobs(1);
+    RoomQuestion { room: Room::Box(shapes), by, length, requeue, limits }
+}
+
+#[test]
+fn a_requeued_job_waits_again_and_what_is_reserved_delays_others() {
+    let (dispatcher, shapes) = (line(), [Shape::new([6, 1, 1])]);
+    assert_eq!(question(&shapes, false).plan(&dispatcher, NOW).plan, None);
+    let question = question(&shapes, true);
+    let plan = question.plan(&dispatcher, NOW).plan.expect("the job may be requeued");
+    // Two nodes for five ticks.
+    assert_eq!((&plan.requeued[..], plan.lost), (&[JobId(1)][..], 10));
+    // Without the plan job 2 starts when job 1 ends, at 100; with it after the room, at 160.
+    let late = question.delayed(&plan, &dispatcher, NOW, scheduler).unwrap();
+    let delayed = |job, before, planned| DelayedJob {
+        job: JobId(job),
+        before: Time(before),
+        planned: Some(Time(planned)),
+    };
+    assert_eq!(late, [delayed(1, 0, 170), delayed(2, 100, 160)]);
+    assert_eq!(late[1].delay(), Some(Time(60)));
+}
+
+#[test]
+fn room_that_is_free_delays_only_who_needs_its_nodes() {
+    let (dispatcher, shapes) = (line(), [Shape::new([4, 1, 1])]);
+    let question = question(&shapes, false);
+    let plan = question.plan(&dispatcher, NOW).plan.expect("four nodes are free");
+    assert_eq!((plan.moves.moves.len(), plan.moves.boxes.len()), (0, 1));
+    let late = question.delayed(&plan, &dispatcher, NOW, scheduler).unwrap();
+    let two = DelayedJob { job: JobId(2), before: Time(100), planned: Some(Time(160)) };
+    assert_eq!(late, [two]);
+}
