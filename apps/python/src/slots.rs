@@ -1,6 +1,6 @@
 //! How many boxes of a shape can be placed side by side.
 
-use pavior_answers::{SearchLimits, Shape, Snapshot, Weights, defragment, slots};
+use pavior_answers::{Defragmented, SearchLimits, Shape, SlotsAnswer, Snapshot};
 use pavior_mesh::{Cuboid, Grid};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -12,8 +12,7 @@ use crate::jobs::{JobName, Jobs};
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Slots {
     grid: Grid,
-    boxes: Vec<Cuboid>,
-    bound: u32,
+    slots: pavior_answers::Slots,
     moves: Vec<(JobName, Vec<Cuboid>, Vec<Cuboid>)>,
 }
 
@@ -25,14 +24,12 @@ pub(crate) fn count(
     limits: &SearchLimits,
 ) -> Slots {
     let grid = *snapshot.grid();
-    if limits.max_jobs == 0 {
-        let found = slots(snapshot.free(), &[shape], limits.budget);
-        return Slots { grid, boxes: found.boxes, bound: found.bound, moves: Vec::new() };
-    }
-    let found = defragment(snapshot, shape, &Weights::nodes(snapshot), limits);
-    let moves = found.plan.moves.into_iter();
+    let moves = (limits.max_jobs > 0).then_some(*limits);
+    let found = SlotsAnswer::of(snapshot, &[shape], |_| None, limits.budget, moves);
+    let slots = found.after.as_ref().map_or(found.now, Defragmented::slots);
+    let moves = found.after.into_iter().flat_map(|after| after.plan.moves);
     let moves = moves.map(|step| (jobs.name(step.job), step.from, step.to)).collect();
-    Slots { grid, boxes: found.plan.boxes, bound: found.bound, moves }
+    Slots { grid, slots, moves }
 }
 
 #[pymethods]
@@ -40,25 +37,25 @@ impl Slots {
     /// How many were found.
     #[getter]
     fn count(&self) -> usize {
-        self.boxes.len()
+        self.slots.boxes.len()
     }
 
     /// No more are possible.
     #[getter]
     fn bound(&self) -> u32 {
-        self.bound
+        self.slots.bound
     }
 
     /// Whether there are certainly no more.
     #[getter]
     fn proven(&self) -> bool {
-        self.boxes.len() as u32 == self.bound
+        self.slots.proven()
     }
 
     /// The boxes.
     #[getter]
     fn boxes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        boxes(py, &self.grid, &self.boxes)
+        boxes(py, &self.grid, &self.slots.boxes)
     }
 
     /// The moves that make room for them: the job, what it holds before, and after. In an order in
@@ -74,6 +71,6 @@ impl Slots {
     }
 
     fn __repr__(&self) -> String {
-        format!("<Slots {} of at most {}>", self.boxes.len(), self.bound)
+        format!("<Slots {} of at most {}>", self.slots.boxes.len(), self.slots.bound)
     }
 }

@@ -13,7 +13,7 @@
 //! - [`room_by`] says who moves or is requeued so that a box or some nodes are free by a time, and
 //!   [`RoomQuestion`] which jobs that delays;
 //! - [`slots`] says how many boxes of a shape can be placed side by side now, and [`next_slot`]
-//!   when there are more;
+//!   when there are more; [`SlotsAnswer`] is both, and how many there are after moves;
 //! - [`why`] puts these together: what a request waits for, who is in its way, and what would help;
 //! - [`waits`] gives the reason why each job of a queue is waiting.
 //!
@@ -47,8 +47,8 @@ mod why;
 
 pub use plans::{
     Blockers, Defragmented, Earliest, Move, MovePlan, NextSlot, Planned, Prospect, Room, RoomBy,
-    RoomPlan, SearchLimits, Shape, Slots, Snapshot, TooHeavy, Weights, blockers, defragment, drain,
-    earliest, fit, nearest, next_slot, room_by, slots, unblock, unblock_any,
+    RoomPlan, SearchLimits, Shape, Slots, SlotsAnswer, Snapshot, TooHeavy, Weights, blockers,
+    defragment, drain, earliest, fit, nearest, next_slot, room_by, slots, unblock, unblock_any,
 };
 pub use room::{DelayedJob, RoomError, RoomQuestion};
 pub use waits::waits;

@@ -2,7 +2,7 @@
 //! reads.
 
 use pavior_allocation::{Selection, explain};
-use pavior_answers::{Blocked, Shape, Snapshot, Why, next_slot, slots};
+use pavior_answers::{Blocked, Shape, SlotsAnswer, Snapshot, Why};
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request, volume};
 use pavior_workload::Ask;
@@ -138,8 +138,8 @@ impl Answers<'_> {
         let asked = Ask::typed(Some(shape), None, self.grid).map_err(|fault| fault.to_string())?;
         let Ask::Shape(sides) = asked else { return Err("no machine has such a side".to_string()) };
         let (snapshot, shapes) = (snapshot(&self.state, self.strategy)?, [Shape::new(sides)]);
-        let now = slots(snapshot.free(), &shapes, BUDGET);
-        let next = next_slot(&snapshot, &shapes, &now, self.end, BUDGET);
+        let found = SlotsAnswer::of(&snapshot, &shapes, self.end, BUDGET, None);
+        let SlotsAnswer { now, next, .. } = found;
         Ok(json!({
             "shape": &sides[..self.grid.axes()],
             "slots": now.boxes.len(),

@@ -1,10 +1,7 @@
 //! `pavior slots`: how many boxes of a shape can be placed side by side, now and later.
 
 use pavior_allocation::explain;
-use pavior_answers::{
-    Defragmented, Move, NextSlot, SearchLimits, Shape, Slots, Snapshot, Weights, defragment,
-    next_slot, slots,
-};
+use pavior_answers::{Move, SearchLimits, Shape, Slots, SlotsAnswer, Snapshot, slots};
 use pavior_mesh::{Cuboid, Grid, Occupancy};
 use serde_json::{Value, json};
 
@@ -29,15 +26,12 @@ pub(crate) fn run(args: &SlotsArgs) -> Result<(), Failure> {
     let (machine, turn) = (busy.machine()?, args.turn == Turning::All);
     let shapes = shapes(Some(request), &machine, turn)?;
     let (snapshot, ends) = (Snapshot::of(&machine), busy.ends()?);
-    let now = slots(snapshot.free(), &shapes, args.budget);
-    let next = next_slot(&snapshot, &shapes, &now, |job| ends.rank(job), args.budget);
-    let next = next.map(|next| (ends.at(next.at), next));
-    let after = args.moves.zip(shapes.first()).map(|(max_jobs, &shape)| {
-        let limits = SearchLimits { max_jobs, turn, budget: args.budget };
-        defragment(&snapshot, shape, &Weights::nodes(&snapshot), &limits)
-    });
+    let limits = args.moves.map(|max_jobs| SearchLimits { max_jobs, turn, budget: args.budget });
+    let end = |job| ends.rank(job);
+    let answer = SlotsAnswer::of(&snapshot, &shapes, end, args.budget, limits);
+    let at = answer.next.as_ref().map(|next| ends.at(next.at));
     let never = slots(&Occupancy::all_free(grid), &shapes, args.budget).boxes.is_empty();
-    let story = Story { busy: &busy, grid, shapes, never, now, next, after };
+    let story = Story { busy: &busy, grid, shapes, never, answer, at };
     if let Some(path) = &args.svg {
         draw(path, &busy, story.moves(), story.boxes())?;
     }
@@ -51,20 +45,20 @@ struct Story<'a> {
     shapes: Vec<Shape>,
     /// Whether none fits on the empty machine either.
     never: bool,
-    now: Slots,
+    answer: SlotsAnswer,
     /// When there are more, as the file writes times.
-    next: Option<(Value, NextSlot)>,
-    after: Option<Defragmented>,
+    at: Option<Value>,
 }
 
 impl Story<'_> {
     /// The boxes that are listed and drawn: after the moves, if they were asked for.
     fn boxes(&self) -> &[Cuboid] {
-        self.after.as_ref().map_or(&self.now.boxes, |after| &after.plan.boxes)
+        let SlotsAnswer { now, after, .. } = &self.answer;
+        after.as_ref().map_or(&now.boxes, |after| &after.plan.boxes)
     }
 
     fn moves(&self) -> &[Move] {
-        self.after.as_ref().map_or(&[], |after| &after.plan.moves)
+        self.answer.after.as_ref().map_or(&[], |after| &after.plan.moves)
     }
 
     /// Prints the answer, as JSON or as sentences and tables of the boxes and moves.
@@ -103,24 +97,23 @@ impl Story<'_> {
     }
 
     fn json(&self) -> Value {
-        let next = self.next.as_ref().map(|(at, next)| {
+        let SlotsAnswer { now, next, after } = &self.answer;
+        let next = self.at.as_ref().zip(next.as_ref()).map(|(at, next)| {
             json!({ "at": at, "slots": next.slots.boxes.len(), "proven": next.proven })
         });
-        let mut value = json!({
-            "slots": self.now.boxes.len(),
-            "bound": self.now.bound,
-            "proven": self.now.proven(),
-            "boxes": parts(&self.grid, &self.now.boxes),
-            "next": next,
-        });
-        if let Some(after) = &self.after {
-            value["after"] = json!({
-                "slots": after.plan.boxes.len(),
-                "bound": after.bound,
-                "proven": after.plan.boxes.len() as u32 == after.bound,
-                "boxes": parts(&self.grid, &after.plan.boxes),
-                "moves": moves_of(self.busy, &self.grid, &after.plan.moves),
-            });
+        let count = |slots: &Slots| {
+            json!({
+                "slots": slots.boxes.len(),
+                "bound": slots.bound,
+                "proven": slots.proven(),
+                "boxes": parts(&self.grid, &slots.boxes),
+            })
+        };
+        let mut value = count(now);
+        value["next"] = json!(next);
+        if let Some(after) = after {
+            value["after"] = count(&after.slots());
+            value["after"]["moves"] = json!(moves_of(self.busy, &self.grid, &after.plan.moves));
         }
         value
     }
@@ -139,17 +132,18 @@ impl Story<'_> {
         if self.never {
             return vec![format!("{what} never fits {}, even with all nodes free", self.grid)];
         }
-        let (found, bound) = (self.now.boxes.len(), self.now.bound);
-        let mut all = vec![if self.now.proven() {
+        let SlotsAnswer { now, next, after } = &self.answer;
+        let (found, bound) = (now.boxes.len(), now.bound);
+        let mut all = vec![if now.proven() {
             format!("free side by side: {found} of {what}")
         } else {
             format!("free side by side: {found} of {what}; no more than {bound} are possible")
         }];
-        all.extend(self.after.as_ref().map(|after| {
+        all.extend(after.as_ref().map(|after| {
             let after = count(after.plan.boxes.len(), after.bound);
             format!("after the moves: {after}")
         }));
-        all.extend(self.next.as_ref().map(|(at, next)| {
+        all.extend(self.at.as_ref().zip(next.as_ref()).map(|(at, next)| {
             let by = if next.proven { "" } else { " at the latest" };
             format!("the next appears at {at}{by}: {} then", next.slots.boxes.len())
         }));

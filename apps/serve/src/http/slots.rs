@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Json;
 use axum::extract::{Extension, State};
-use pavior_answers::{SearchLimits, Shape, Snapshot, Weights, defragment, next_slot, slots};
+use pavior_answers::{SearchLimits, Shape, SlotsAnswer, Snapshot, slots};
 use pavior_mesh::{JobId, Occupancy, Sides};
 use pavior_workload::Ask;
 use serde::{Deserialize, Serialize};
@@ -126,21 +126,17 @@ fn answer(
         return Err(bad("a side is beyond that of every machine".to_string()));
     };
     let shape = Shape::new(sides);
-    let now = slots(&board.free, &[shape], BUDGET);
     let snapshot = Snapshot::of(&diagnose::as_it_is(view, board, seed).map_err(bad)?);
-    let end = |job: JobId| diagnose::end(view, job);
-    let next = is_operator.then(|| next_slot(&snapshot, &[shape], &now, end, BUDGET)).flatten();
-    let after = query.moves.map(|most| {
-        let limits = SearchLimits::jobs(most as usize);
-        let found = defragment(&snapshot, shape, &Weights::nodes(&snapshot), &limits);
-        let count = found.plan.boxes.len() as u64;
-        SlotsAfter {
-            slots: count,
-            bound: found.bound.into(),
-            proven: count == u64::from(found.bound),
-            boxes: parts(grid, &found.plan.boxes),
-            moves: moves(grid, &found.plan.moves, |JobId(id)| JobName::Large(id)),
-        }
+    let end = |job: JobId| is_operator.then(|| diagnose::end(view, job)).flatten();
+    let limits = query.moves.map(|most| SearchLimits::jobs(most as usize));
+    let found = SlotsAnswer::of(&snapshot, &[shape], end, BUDGET, limits);
+    let SlotsAnswer { now, next, after } = found;
+    let after = after.map(|after| SlotsAfter {
+        slots: after.plan.boxes.len() as u64,
+        bound: after.bound.into(),
+        proven: after.slots().proven(),
+        boxes: parts(grid, &after.plan.boxes),
+        moves: moves(grid, &after.plan.moves, |JobId(id)| JobName::Large(id)),
     });
     Ok(SlotsReply {
         seq: view.seq,

@@ -23,6 +23,6 @@ pub use drain::drain;
 pub use earliest::{Earliest, earliest};
 pub use near::{fit, nearest};
 pub use plan::{Move, MovePlan, Planned, SearchLimits};
-pub use slots::{NextSlot, Slots, next_slot, slots};
+pub use slots::{NextSlot, Slots, SlotsAnswer, next_slot, slots};
 pub use snapshot::{Shape, Snapshot, TooHeavy, Weights};
 pub use unblock::{unblock, unblock_any};

@@ -12,6 +12,7 @@
 //! Tanimoto, "Optimal packing and covering in the plane are NP-complete", 1981).
 
 mod after;
+mod answer;
 mod bound;
 mod conflicts;
 mod disjoint;
@@ -22,6 +23,7 @@ use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Sides};
 
 use crate::Shape;
 pub(crate) use after::after_moves;
+pub use answer::SlotsAnswer;
 pub use next::{NextSlot, next_slot};
 
 use crate::plans::plan::Budget;

@@ -1,0 +1,61 @@
+//! Slots now, next and after moves, as one answer.
+
+use pavior_kernel::Time;
+use pavior_mesh::JobId;
+
+use super::{NextSlot, Slots, next_slot, slots};
+use crate::{Defragmented, SearchLimits, Shape, Snapshot, Weights, defragment};
+
+/// The number of boxes of some shapes that can be placed side by side.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SlotsAnswer {
+    /// The boxes that are free now.
+    pub now: Slots,
+    /// The time at which there are more, if it is known.
+    pub next: Option<NextSlot>,
+    /// The boxes of the first shape that are free after some jobs have moved, if that was asked.
+    pub after: Option<Defragmented>,
+}
+
+impl SlotsAnswer {
+    /// Counts the boxes in any mixture, each count within `budget`. `end` returns when a job is
+    /// expected to end, and `moves` limits the jobs that move; none if no moves are asked for.
+    /// Cost: that of [`slots`], [`next_slot`] and [`defragment`].
+    ///
+    /// ```
+    /// use pavior_allocation::{Machine, Placement};
+    /// use pavior_answers::{SearchLimits, Shape, SlotsAnswer, Snapshot};
+    /// use pavior_kernel::Time;
+    /// use pavior_mesh::{Cuboid, JobId};
+    ///
+    /// let mut machine = Machine::new("mesh:4x2".parse()?, "bf")?;
+    /// machine.allocate_at(JobId(7), Placement::Whole(Cuboid::new([1, 0], [1, 2])))?;
+    /// let (snapshot, limits) = (Snapshot::of(&machine), SearchLimits::jobs(1));
+    /// let (shapes, end) = ([Shape::new([3, 2, 1])], |_| Some(Time(9)));
+    /// let answer = SlotsAnswer::of(&snapshot, &shapes, end, limits.budget, Some(limits));
+    /// assert_eq!((answer.now.bound, answer.next.map(|next| next.at)), (0, Some(Time(9))));
+    /// assert_eq!(answer.after.map(|after| after.slots().boxes.len()), Some(1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn of(
+        snapshot: &Snapshot,
+        shapes: &[Shape],
+        end: impl Fn(JobId) -> Option<Time>,
+        budget: u64,
+        moves: Option<SearchLimits>,
+    ) -> SlotsAnswer {
+        let now = slots(snapshot.free(), shapes, budget);
+        let next = next_slot(snapshot, shapes, &now, end, budget);
+        let after = moves.zip(shapes.first()).map(|(limits, &shape)| {
+            defragment(snapshot, shape, &Weights::nodes(snapshot), &limits)
+        });
+        SlotsAnswer { now, next, after }
+    }
+}
+
+impl Defragmented {
+    /// Returns the boxes that are free after the moves, with the bound on their number.
+    pub fn slots(&self) -> Slots {
+        Slots { boxes: self.plan.boxes.clone(), bound: self.bound }
+    }
+}
