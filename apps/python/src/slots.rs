@@ -12,7 +12,7 @@ use crate::jobs::{JobName, Jobs};
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Slots {
     grid: Grid,
-    slots: pavior_answers::Slots,
+    found: pavior_answers::Slots,
     moves: Vec<(JobName, Vec<Cuboid>, Vec<Cuboid>)>,
 }
 
@@ -25,11 +25,11 @@ pub(crate) fn count(
 ) -> Slots {
     let grid = *snapshot.grid();
     let moves = (limits.max_jobs > 0).then_some(*limits);
-    let found = SlotsAnswer::of(snapshot, &[shape], |_| None, limits.budget, moves);
-    let slots = found.after.as_ref().map_or(found.now, Defragmented::slots);
-    let moves = found.after.into_iter().flat_map(|after| after.plan.moves);
+    let answer = SlotsAnswer::of(snapshot, &[shape], |_| None, limits.budget, moves);
+    let found = answer.after.as_ref().map_or(answer.now, Defragmented::slots);
+    let moves = answer.after.into_iter().flat_map(|after| after.plan.moves);
     let moves = moves.map(|step| (jobs.name(step.job), step.from, step.to)).collect();
-    Slots { grid, slots, moves }
+    Slots { grid, found, moves }
 }
 
 #[pymethods]
@@ -37,25 +37,25 @@ impl Slots {
     /// How many were found.
     #[getter]
     fn count(&self) -> usize {
-        self.slots.boxes.len()
+        self.found.boxes.len()
     }
 
     /// No more are possible.
     #[getter]
     fn bound(&self) -> u32 {
-        self.slots.bound
+        self.found.bound
     }
 
     /// Whether there are certainly no more.
     #[getter]
     fn proven(&self) -> bool {
-        self.slots.proven()
+        self.found.proven()
     }
 
     /// The boxes.
     #[getter]
     fn boxes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        boxes(py, &self.grid, &self.slots.boxes)
+        boxes(py, &self.grid, &self.found.boxes)
     }
 
     /// The moves that make room for them: the job, what it holds before, and after. In an order in
@@ -71,6 +71,6 @@ impl Slots {
     }
 
     fn __repr__(&self) -> String {
-        format!("<Slots {} of at most {}>", self.slots.boxes.len(), self.slots.bound)
+        format!("<Slots {} of at most {}>", self.found.boxes.len(), self.found.bound)
     }
 }

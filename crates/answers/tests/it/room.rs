@@ -4,26 +4,19 @@ use pavior_allocation::{Machine, Placement};
 use pavior_answers::{DelayedJob, Room, RoomQuestion, SearchLimits, Shape};
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, JobId, Request};
-use pavior_scheduling::{Dispatcher, Scheduler, Selection};
-use pavior_workload::{Job, Service};
+use pavior_scheduling::{Dispatcher, Scheduler};
+use pavior_workload::Job;
+
+use crate::waits;
 
 const NOW: Time = Time(5);
 
 fn scheduler() -> Box<dyn Scheduler> {
-    "easy".parse::<Selection>().unwrap().build(()).unwrap()
+    waits::scheduler("easy")
 }
 
 fn job(id: u64, sides: u16, estimate: u64) -> Job {
-    let (arrival, estimate, request) = (Time::ZERO, Time(estimate), Request::shape([sides]));
-    Job {
-        id: JobId(id),
-        number: id,
-        arrival,
-        request,
-        service: Service::Run(estimate),
-        estimate,
-        index: id,
-    }
+    waits::job(id, Request::shape([sides]), Time::ZERO, Time(estimate))
 }
 
 /// Job 1 holds the first two of six nodes until 100. Job 2 waits for all of them.
@@ -60,15 +53,4 @@ fn a_requeued_job_waits_again_and_what_is_reserved_delays_others() {
     };
     assert_eq!(late, [delayed(1, 0, 170), delayed(2, 100, 160)]);
     assert_eq!(late[1].delay(), Some(Time(60)));
-}
-
-#[test]
-fn room_that_is_free_delays_only_who_needs_its_nodes() {
-    let (dispatcher, shapes) = (line(), [Shape::new([4, 1, 1])]);
-    let question = question(&shapes, false);
-    let plan = question.plan(&dispatcher, NOW).plan.expect("four nodes are free");
-    assert_eq!((plan.moves.moves.len(), plan.moves.boxes.len()), (0, 1));
-    let late = question.delayed(&plan, &dispatcher, NOW, scheduler).unwrap();
-    let two = DelayedJob { job: JobId(2), before: Time(100), planned: Some(Time(160)) };
-    assert_eq!(late, [two]);
 }

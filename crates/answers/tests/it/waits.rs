@@ -29,7 +29,7 @@ const STRATEGIES: [&str; 4] = ["tff", "gabl", "paging", "mbs"];
 const FOREVER: Time = Time(1 << 50);
 const ENDLESS: Time = Time(1 << 49);
 
-fn scheduler(name: &str) -> Box<dyn Scheduler> {
+pub(crate) fn scheduler(name: &str) -> Box<dyn Scheduler> {
     name.parse::<Selection>().unwrap().build(()).unwrap()
 }
 
@@ -38,7 +38,7 @@ fn fresh(strategy: &str, name: &str) -> Dispatcher {
     Dispatcher::new(machine, scheduler(name))
 }
 
-fn job(id: u64, request: Request, arrival: Time, estimate: Time) -> Job {
+pub(crate) fn job(id: u64, request: Request, arrival: Time, estimate: Time) -> Job {
     let service = Service::Run(estimate);
     Job { id: JobId(id), index: id, number: id, arrival, request, service, estimate }
 }
