@@ -23,6 +23,23 @@ pub struct Job {
     pub estimate: Time,
 }
 
+impl Job {
+    /// Makes a job of no log, which runs as long as it is estimated to.
+    ///
+    /// ```
+    /// use pavior_kernel::Time;
+    /// use pavior_mesh::{JobId, Request};
+    /// use pavior_workload::{Job, Service};
+    /// let job = Job::new(JobId(7), Time(0), Request::shape([4, 3]), Time(60));
+    /// assert_eq!((job.number, job.estimate), (7, Time(60)));
+    /// assert_eq!(job.service, Service::Run(Time(60)));
+    /// ```
+    pub fn new(id: JobId, arrival: Time, request: Request, length: Time) -> Job {
+        let (index, number, service) = (id.0, id.0, Service::Run(length));
+        Job { id, index, number, arrival, request, service, estimate: length }
+    }
+}
+
 /// The work of a job while it holds its nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Service {

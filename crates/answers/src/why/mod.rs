@@ -13,6 +13,7 @@
 //! `words.rs` is the one place where it becomes sentences. Names and times are those of the
 //! interface: it says what a job is called, and how its clock reads.
 
+mod waiting;
 mod words;
 
 use pavior_allocation::{Answers, Machine, Placement};
@@ -25,6 +26,7 @@ use crate::plans::earliest::first_end;
 use crate::{
     MovePlan, SearchLimits, Shape, Snapshot, Weights, blockers, earliest, fit, unblock_any,
 };
+pub use waiting::waiting;
 pub use words::Words;
 
 /// The most blockers that are named.

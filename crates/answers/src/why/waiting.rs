@@ -1,0 +1,99 @@
+//! The question of why a job waits in the queue of a dispatcher.
+
+use pavior_kernel::Time;
+use pavior_mesh::JobId;
+use pavior_scheduling::{DispatchError, Dispatcher, Kept, Scheduler, Standing, run_forward};
+
+use super::{Demand, PlannedStart, Question, Queued, Why, why};
+use crate::{SearchLimits, Snapshot};
+
+/// Says why a waiting job does not start, and when it is planned to. Returns `None` if no such job
+/// waits.
+///
+/// The time is that of the reservation that the scheduler has made for the job. Without one, it is
+/// that of the schedule in which every job runs as long as estimated and no other job arrives.
+/// `scheduler` makes this schedule on a copy: build it from the name from which the dispatcher's
+/// own was built. Ask after the dispatcher's scheduler has named no job to start; before that, the
+/// answer does not say what the queue does to the job.
+///
+/// Cost: that of [`run_forward`] and [`why`].
+///
+/// ```
+/// use pavior_allocation::Machine;
+/// use pavior_answers::{Cause, Queued, SearchLimits, waiting};
+/// use pavior_kernel::Time;
+/// use pavior_mesh::{JobId, Request};
+/// use pavior_scheduling::{Dispatcher, Selection};
+/// use pavior_workload::Job;
+///
+/// let fcfs: Selection = "fcfs".parse()?;
+/// let machine = Machine::new("mesh:4x4".parse()?, "tff")?;
+/// let mut dispatcher = Dispatcher::new(machine, fcfs.build(())?);
+/// for (number, sides) in [(1, [4, 3]), (2, [4, 4]), (3, [2, 1])] {
+///     dispatcher.submit(Job::new(JobId(number), Time(0), Request::shape(sides), Time(60)))?;
+/// }
+/// while dispatcher.start_next(Time(0), &mut ())?.is_some() {}
+///
+/// // Job 2 waits for nodes, and job 3 for job 2.
+/// let mut ask = |job| waiting(&dispatcher, fcfs.build(())?, job, Time(10), SearchLimits::jobs(0));
+/// let second = ask(JobId(2))?.expect("it waits");
+/// assert_eq!((second.cause, second.planned.unwrap().at), (Cause::Nodes, Time(60)));
+/// let third = ask(JobId(3))?.expect("it waits");
+/// assert_eq!(third.cause, Cause::Queue(Queued::Behind(Some(JobId(2)))));
+/// assert_eq!(third.planned.unwrap().at, Time(120));
+/// assert!(ask(JobId(1))?.is_none(), "it runs");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// If strategy or scheduler fail.
+pub fn waiting(
+    dispatcher: &Dispatcher,
+    scheduler: Box<dyn Scheduler>,
+    job: JobId,
+    now: Time,
+    limits: SearchLimits,
+) -> Result<Option<Why>, DispatchError> {
+    let mut queue = dispatcher.queue().iter().enumerate();
+    let Some((place, waiting)) = queue.find(|(_, waiting)| waiting.id == job) else {
+        return Ok(None);
+    };
+    let request = waiting.request;
+    let mut copy = dispatcher.fork(scheduler, |job| job.estimate);
+    let placed = copy.probe_unreserved(&request).ok().map(|found| found.parts().to_vec());
+    let standing = dispatcher.standing(now);
+    let mut planned = PlannedStart::of(standing.as_ref(), job, Time::MAX);
+    if planned.is_none() {
+        let starts = run_forward(copy, now, Vec::new())?;
+        let start = starts.into_iter().find(|(started, _)| *started == job);
+        planned = start.map(|(_, at)| PlannedStart { at, place: None });
+    }
+
+    let machine = dispatcher.machine();
+    let demand = Demand { placed, ..Demand::refused(machine, &request) };
+    let end = |job| dispatcher.running().get(job).map(|running| running.expected_end(now));
+    let question = Question {
+        queued: standing.map_or(Queued::Kept, |standing| queued(&standing, job, place)),
+        planned,
+        limits,
+        ..Question::new(&demand, &end)
+    };
+    Ok(Some(why(&Snapshot::of(machine), &question)))
+}
+
+/// Returns what keeps the job at a place of the queue.
+fn queued(standing: &Standing, job: JobId, place: usize) -> Queued {
+    match standing.kept.get(place) {
+        Some(Kept::ByMachine) => Queued::First,
+        Some(&Kept::ByOrder(other)) => Queued::Behind(other),
+        Some(Kept::ByReservations) => {
+            let other = standing.reserved.iter().find(|reserved| reserved.job != job);
+            other.map_or(Queued::Kept, |reserved| Queued::Reserved {
+                by: reserved.job,
+                from: reserved.from,
+                until: Some(reserved.to),
+            })
+        }
+        None => Queued::Kept,
+    }
+}
