@@ -4,11 +4,11 @@
 //! in the hope that the corners stay free for large boxes. Largest First starts the largest waiting
 //! job that fits.
 
-use pavior::Time;
 use pavior::experiments::{Catalogue, Environment, NoStore, Shard, Specification};
 use pavior::scheduling::{self, MachineView, Queue, Running, Scheduler, Start};
+use pavior::strategies::Scan;
 use pavior::strategies::contiguous::{self, BoxRule, Scored, View};
-use pavior::strategies::{Scan, Sides};
+use pavior::{Sides, Time};
 
 #[derive(Clone)]
 struct WorstCorner;

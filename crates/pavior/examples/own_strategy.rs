@@ -9,10 +9,8 @@ use std::collections::BTreeSet;
 
 use pavior::strategies::claim::{Claim, Recognition};
 use pavior::strategies::contiguous::{self, BoxRule, Scored, View};
-use pavior::strategies::{
-    Entry, Registry, Scan, Sides, Strategy, StrategyKind, Stream, Work, conformance,
-};
-use pavior::{Cuboid, JobId, Machine, Occupancy, Placement, Request};
+use pavior::strategies::{Entry, Registry, Scan, Strategy, StrategyKind, Work, conformance};
+use pavior::{Cuboid, JobId, Machine, Occupancy, Placement, Request, Sides, Stream};
 
 #[derive(Clone)]
 struct GoodCompany;

@@ -6,29 +6,38 @@
 //!
 //! # Overview
 //!
-//! | purpose | item | feature |
+//! | purpose | module | feature |
 //! |---|---|---|
-//! | allocate nodes to jobs and release them | [`Machine`] | |
-//! | learn why a request is refused, and what would help | `answers::why` | `answers` |
+//! | allocate nodes to jobs and release them | [`Machine`] and the other items of this page | |
 //! | write and test a strategy | [`strategies`] | |
-//! | find out which jobs to move, and when a job will start | `answers` | `answers` |
-//! | simulate jobs that arrive, wait and run | `simulation::Setup`, `workload` | `simulation` |
-//! | write a scheduler | `scheduling::Scheduler` | `simulation` |
-//! | write a metric | `simulation::Observer`, `simulation::metrics` | `simulation` |
 //! | give your strategy or scheduler options | [`names`] | |
+//! | read and write sides, draw an occupancy as text | [`boxes`] | |
+//! | quote untrusted text in a message, show dates | [`text`], [`time`] | |
+//! | ask why a request waits, when it starts, which jobs to move | `answers` | `answers` |
+//! | build a service or a simulator on a queue and a scheduler | `scheduling` | `answers` |
+//! | read requests and logs, draw jobs | `workload` | `answers` |
+//! | read JSON from other programs without ambiguity | `json` | `json` |
+//! | simulate jobs that arrive, wait and run; write a metric | `simulation` | `simulation` |
 //! | let jobs send messages | `network` | `network` |
-//! | compare many runs, with confidence intervals | `experiments::Specification` | `experiments` |
+//! | draw machines, schedules and measurements | `draw` | `draw` |
+//! | read files within limits and write them whole | `files` | `files` |
+//! | compare many runs, with confidence intervals | `experiments` | `experiments` |
 //! | store machine names, boxes and requests as data | `Serialize`, `Deserialize` | `serde` |
 //!
-//! No feature is on by default. `experiments` enables `simulation` and `network`. The folder
-//! `examples` of the package has the programs `own_strategy`, `own_scheduler`, `own_metric` and
-//! `own_experiment`. Each of them defines one such item and uses it:
+//! No feature is on by default. `answers` enables `json`. `simulation` enables `answers`, and
+//! `experiments` enables everything but `serde`. Only `files` opens files, only `experiments` has a
+//! pool of threads, and only they need an operating system: the rest also compiles for
+//! `wasm32-unknown-unknown`.
+//!
+//! Each module lists what it contains and has an example. The folder `examples` of the package has
+//! the programs `own_strategy`, `own_scheduler`, `own_metric` and `own_experiment`. Each of them
+//! defines one such item and uses it:
 //! `cargo run -p pavior --features experiments --example own_strategy`.
 //!
-//! The examples on the linked pages use the names of the crates behind this facade.
-//! `pavior_scheduling` there is `pavior::scheduling` here, and the same applies to `workload`,
-//! `simulation`, `network`, `answers` and `experiments`. Items of `pavior_mesh`, `pavior_kernel`
-//! and `pavior_allocation` are in `pavior`, [`strategies`] or [`names`].
+//! Some examples of single items name the crate that defines them. `pavior_scheduling` there is
+//! `pavior::scheduling` here, and the same applies to the other modules. Items of `pavior_mesh`,
+//! `pavior_kernel` and `pavior_allocation` are on this page or in [`strategies`], [`names`],
+//! [`boxes`], [`text`] and [`time`].
 //!
 //! # A machine
 //!
@@ -59,8 +68,8 @@
 //!
 //! ```
 //! use pavior::strategies::contiguous::{BoxRule, Scored, View, entry};
-//! use pavior::strategies::{Registry, Scan, Sides, conformance};
-//! use pavior::{JobId, Machine, Request};
+//! use pavior::strategies::{Registry, Scan, conformance};
+//! use pavior::{JobId, Machine, Request, Sides};
 //!
 //! /// The free place that touches least of what is busy.
 //! #[derive(Clone)]
@@ -82,97 +91,40 @@
 //! conformance::every_occupancy(&strategy, &"mesh:3x2".parse()?)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-//!
-//! # A simulation
-//!
-#![cfg_attr(feature = "simulation", doc = "```")]
-#![cfg_attr(not(feature = "simulation"), doc = "```ignore")]
-//! use pavior::simulation::Setup;
-//! use pavior::workload::{Synthetic, SyntheticJobs};
-//!
-//! let grid = "mesh:16x16".parse()?;
-//! let jobs = SyntheticJobs::new(&Synthetic::at_load(1.5), &grid, 1, 0)?.take(1000);
-//! let run = Setup::new(grid, "tff", "easy")?.simulation(jobs);
-//! let measured = run.measure(&["turnaround", "utilization"])?.run()?;
-//! assert!(measured.value("utilization") > Some(0.3));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
-//!
-//! # An experiment
-//!
-#![cfg_attr(feature = "experiments", doc = "```")]
-#![cfg_attr(not(feature = "experiments"), doc = "```ignore")]
-//! use pavior::experiments::{Catalogue, Environment, NoStore, Shard, Specification};
-//!
-//! let file = "
-//! machine = 'mesh:8x8'
-//! strategy = ['ff', 'tff']
-//! load = 1
-//! jobs = 100
-//! replications = 2
-//! metrics = ['turnaround']
-//! ";
-//! let experiment = Specification::parse_with(file, "example", &Catalogue::default())?;
-//! let samples = experiment.run(Vec::new(), Shard::WHOLE, Environment::PLAIN, &mut NoStore)?;
-//! let [ff, tff] = [&samples[0], &samples[1]].map(|samples| samples[0].values[0]);
-//! assert!(ff > tff);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+
+#[cfg(feature = "answers")]
+pub mod answers;
+pub mod boxes;
+#[cfg(feature = "draw")]
+pub mod draw;
+#[cfg(feature = "experiments")]
+pub mod experiments;
+#[cfg(feature = "files")]
+pub mod files;
+#[cfg(feature = "json")]
+pub mod json;
+pub mod names;
+#[cfg(feature = "network")]
+pub mod network;
+#[cfg(feature = "answers")]
+pub mod scheduling;
+#[cfg(feature = "simulation")]
+pub mod simulation;
+pub mod strategies;
+pub mod text;
+pub mod time;
+#[cfg(feature = "answers")]
+pub mod workload;
 
 pub use pavior_allocation::{
     AllocateError, Answers, BadProposal, BuildError, Change, Fork, Machine, Placement,
     PlacementError, Refusal, RelocateError, UnknownJob, UnknownNode,
 };
-pub use pavior_kernel::{BadName, Checksum};
+pub use pavior_kernel::{BadName, Checksum, Stream, Time};
 pub use pavior_mesh::{
-    Cuboid, Freedom, Grid, GridError, JobId, NodeId, Occupancy, OccupancyError, Pool, Request,
-    UnknownFreedom,
+    Coordinates, Cuboid, Freedom, Grid, GridError, JobId, NodeId, Occupancy, OccupancyError, Pool,
+    Request, Sides, UnknownFreedom,
 };
-
-pub mod names {
-    //! The shared parts of the registries of strategies, schedulers, shape rules and patterns:
-    //! names, their options, and error messages for wrong ones.
-    //!
-    //! An entry declares its options as [`OptionSpec`]s, and is built from the given [`Options`].
-    //! The example `own_scheduler` has an option.
-
-    pub use pavior_kernel::{
-        BadEntry, BadName, CallerError, EntryHandle, OptionSpec, Options, Values, unknown_name,
-    };
-}
-
-pub mod strategies {
-    //! The registry of strategies, and the items for writing and testing one outside this library.
-    //!
-    //! ```
-    //! use pavior::strategies::Registry;
-    //! let names: Vec<&str> = Registry::new().entries().map(|entry| entry.name).collect();
-    //! assert!(names.contains(&"tff") && names.contains(&"mbs"));
-    //! ```
-
-    pub use pavior_allocation::explain::{State, answer, index};
-    pub use pavior_allocation::{
-        ANY_GRID, Entry, MfaCandidate, MfaVerdict, Registry, Selection, Strategy, StrategyKind,
-        Unsupported, Work, claim, conformance, contiguous, mfa_candidates, oracle,
-    };
-    pub use pavior_kernel::Stream;
-    pub use pavior_mesh::{BaseSet, Coordinates, Scan, Sides, orientations};
-}
-
-pub use pavior_kernel::Time;
-
-#[cfg(feature = "answers")]
-pub use pavior_answers as answers;
-#[cfg(feature = "experiments")]
-pub use pavior_experiments as experiments;
-#[cfg(feature = "network")]
-pub use pavior_network as network;
-#[cfg(feature = "answers")]
-pub use pavior_scheduling as scheduling;
-#[cfg(feature = "simulation")]
-pub use pavior_simulation as simulation;
-#[cfg(feature = "answers")]
-pub use pavior_workload as workload;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

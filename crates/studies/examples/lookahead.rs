@@ -24,11 +24,12 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 
-use pavior::experiments::{Catalogue, Folder, InputFiles, Limits, NoProgress};
+use pavior::Stream;
+use pavior::experiments::{Catalogue, Folder, InputFiles, NoProgress};
+use pavior::files::Limits;
 use pavior::scheduling::{
     Decision, Future, MachineView, Queue, Running, Scheduler, Selection, Start, entry,
 };
-use pavior::strategies::Stream;
 use pavior::workload::Job;
 use pavior::{JobId, Time};
 use pavior_studies::yardstick::{Effort, Row, Yardstick, judge_all};

@@ -4,7 +4,7 @@ use super::{
     Paper, Statement, StatementCount, in_words, markdown, statement, write_statements,
     write_summary,
 };
-use pavior::experiments::report::{Page, Section, SectionTable, html};
+use pavior::draw::{Page, Section, SectionTable, html};
 use pavior::experiments::{Provenance, Publication};
 
 /// The judged statements of a paper.

@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use pavior::experiments::{Asked, Point};
-use pavior::strategies::{
-    Coordinates, MfaCandidate, MfaVerdict, Sides, State, answer, index, mfa_candidates,
-};
-use pavior::{Cuboid, JobId, Request};
+use pavior::strategies::explain::{State, answer, index};
+use pavior::strategies::{MfaCandidate, MfaVerdict, mfa_candidates};
+use pavior::{Coordinates, Cuboid, JobId, Request, Sides};
 use serde::Deserialize;
 
 use super::{Evidence, Statement};

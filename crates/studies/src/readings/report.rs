@@ -5,7 +5,7 @@ use std::io::Write;
 use super::{Closeness, Readings};
 use crate::statement::{Claim, number};
 use crate::{Estimate, Paper, QUICK, Statement, markdown};
-use pavior::experiments::report::{Section, SectionTable};
+use pavior::draw::{Section, SectionTable};
 
 /// The definition of the distance, for reports.
 const DISTANCE: &str = "The distance of a reading is the root mean square of ln(our ratio / the \

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use pavior::Sides;
 use pavior::experiments::advice::Change;
 use pavior::experiments::{Catalogue, Point, Progress, Scenario};
 use pavior::simulation::{Fate, Histories, JobRecord, Stop};
-use pavior::strategies::Sides;
 use pavior::strategies::claim::{BoxGroup, Claim};
 use pavior::workload::TimeUnit;
 use pavior::{Grid, Request};

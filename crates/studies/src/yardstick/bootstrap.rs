@@ -17,8 +17,8 @@
 //! true mean. For independent jobs the variance of a drawn mean is too small by exactly the factor
 //! 1 - block/jobs, which is corrected.
 
+use pavior::Stream;
 use pavior::experiments::advice::Change;
-use pavior::strategies::Stream;
 
 /// The level of each interval.
 const LEVEL: f64 = 0.95;

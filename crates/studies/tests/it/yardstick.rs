@@ -1,7 +1,7 @@
 //! Tests of the yardstick: its jobs are those of its version, and its bounds are valid.
 
+use pavior::Stream;
 use pavior::experiments::{Catalogue, NoProgress};
-use pavior::strategies::Stream;
 use pavior::workload::TimeUnit;
 use pavior::workload::traces::{ReadOptions, Record, Tags, swf};
 use pavior::{Grid, Time};

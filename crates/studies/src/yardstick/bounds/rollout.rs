@@ -71,7 +71,7 @@ fn choice(schedule: &Counts<'_>, tasks: &[Task], arrivals: Arrivals) -> Option<u
 mod tests {
     use super::super::greedy::reached;
     use super::*;
-    use pavior::strategies::Stream;
+    use pavior::Stream;
 
     fn drawn(seed: u64, jobs: usize) -> Vec<Task> {
         let mut draw = Stream::new(seed, 0, "rollout");

@@ -1,0 +1,49 @@
+//! Questions about a machine, its queue and its running jobs: does a request fit, why not, how many
+//! fit, which jobs would have to move, who makes room by when, and when it will start.
+//!
+//! All questions but [`forecasts`] are asked of a [`Snapshot`]: the jobs on a machine and their
+//! nodes. [`why`] combines them into one answer, which [`Words`] puts into sentences;
+//! [`waiting`] asks it of a job in the queue of a [`Dispatcher`](crate::scheduling::Dispatcher).
+//!
+//! ```
+//! use pavior::answers::{SearchLimits, Shape, Snapshot, Weights, slots, unblock};
+//! use pavior::{Cuboid, JobId, Machine, Placement};
+//!
+//! // A job of 2x2 in the middle of 6x2: no 3x2 is free, though 8 nodes are.
+//! let mut machine = Machine::new("mesh:6x2".parse()?, "ff")?;
+//! machine.allocate_at(JobId(7), Placement::Whole(Cuboid::new([2, 0, 0], [2, 2, 1])))?;
+//! let snapshot = Snapshot::of(&machine);
+//! let weights = Weights::nodes(&snapshot);
+//! let answer = unblock(&snapshot, Shape::new([3, 2, 1]), &weights, &SearchLimits::jobs(1));
+//! let plan = answer.plan.expect("moving the job by a column is enough");
+//! assert_eq!((plan.jobs, answer.proven), (vec![JobId(7)], true));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub use pavior_answers::{
+    Blocked, Blockers, Cause, Defragmented, Demand, Earliest, Move, MovePlan, NAMED, NextSlot,
+    Planned, PlannedStart, Prospect, Question, Queued, Room, RoomBy, RoomPlan, SearchLimits, Shape,
+    Slots, Snapshot, TooHeavy, Weights, Why, Words, blockers, defragment, drain, earliest, fit,
+    nearest, next_slot, room_by, slots, unblock, unblock_any, waiting, why,
+};
+
+pub mod forecasts {
+    //! When waiting jobs will start, as intervals that hold nine times of ten.
+    //!
+    //! A [`Forecaster`] is told what happens on a machine. It runs a
+    //! [`Dispatcher`](crate::scheduling::Dispatcher) forward several times with run times of the
+    //! past. The default effort uses one thread.
+    //!
+    //! ```
+    //! use pavior::answers::forecasts::{Effort, HORIZON};
+    //! use pavior::workload::TimeUnit;
+    //!
+    //! assert_eq!(HORIZON.0 / TimeUnit::SECOND.ticks, 60 * 24 * 3600);
+    //! assert_eq!(Effort::default().threads, 1);
+    //! ```
+
+    pub use pavior_answers::forecasts::{
+        Effort, Forecast, ForecastError, Forecaster, HORIZON, Judged, Kind, Linked, Past, Record,
+        Rivals, Score, Third, learn, range, replay, replay_linked, taught,
+    };
+}

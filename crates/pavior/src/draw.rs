@@ -1,0 +1,22 @@
+//! Drawings of machines, schedules and measurements, as SVG, Vega-Lite and HTML.
+//!
+//! Every function turns plain data into text, the same data into the same bytes. None reads or
+//! writes a file. Names of users reach the text through [`escape`] alone.
+//!
+//! ```
+//! use pavior::draw::state;
+//! use pavior::strategies::explain::State;
+//! use pavior::{Cuboid, Grid, JobId};
+//!
+//! let mut machine = State::new(Grid::mesh(&[4, 2])?);
+//! machine.hold(JobId(7), &[Cuboid::new([1, 0, 0], [1, 2, 1])])?;
+//! let svg = state(&machine, &|_| "a <b>".to_string());
+//! assert!(svg.starts_with("<svg") && svg.contains("a &lt;b&gt;"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub use pavior_draw::{
+    Chart, ChartAxis, DifferenceRow, Differences, DrawError, Drawing, Mark, Marks, Page, Placed,
+    PlannedMove, Section, SectionTable, Series, Unit, animation, cdf, counterexample, differences,
+    escape, explanation, heatmap, html, instant, plan, schedule, state, svg, vega,
+};

@@ -1,0 +1,86 @@
+//! Experiments: many simulations, until their means can be trusted.
+//!
+//! A [`Specification`] has many [`Point`]s, from an experiment file or from settings given one by
+//! one. It runs them over the same jobs and in parallel, and adds replications until the interval
+//! of each mean is narrow enough. [`directory`] keeps a run that can be interrupted; [`advice`]
+//! compares alternatives on the jobs of a log. A [`Catalogue`] adds your own strategies, schedulers
+//! and patterns.
+//!
+//! ```
+//! use pavior::experiments::{Catalogue, Environment, NoStore, Shard, Specification};
+//!
+//! let file = "
+//! machine = 'mesh:8x8'
+//! strategy = ['ff', 'tff']
+//! load = 1
+//! jobs = 100
+//! replications = 2
+//! metrics = ['turnaround']
+//! ";
+//! let experiment = Specification::parse_with(file, "example", &Catalogue::default())?;
+//! let samples = experiment.run(Vec::new(), Shard::WHOLE, Environment::PLAIN, &mut NoStore)?;
+//! let [ff, tff] = [&samples[0], &samples[1]].map(|samples| samples[0].values[0]);
+//! assert!(ff > tff);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub use pavior_experiments::{
+    Asked, Axis, BUILD, BusyBoxes, Catalogue, Difference, Environment, FIRST_INSTANT,
+    FailureSettings, FailureSource, Figure, Folder, Formula, Given, InputError, InputFiles,
+    InputRequest, JobSettings, JobSource, JournalEntry, Keys, LeftOut, Line, ListRequest, LogError,
+    LogForecastError, LogRequest, LogScore, LogSettings, MeasuredTime, Median, MigrationSettings,
+    NetworkParameters, NetworkSettings, NoFiles, NoProgress, NoStore, Orders, Paired, Point,
+    PointResult, Policy, Progress, Provenance, Publication, Recording, Replications, RunRecord,
+    RunSettings, Sample, Samples, Scenario, Setting, SettingError, Shard, SnapshotSettings, Span,
+    Specification, StatedMark, Store, Summary, SweepError, Table, chart, differences, forecast_log,
+    forecast_points, half_width, heading, learn_log, mean, median, read_log, schema, student_t,
+    target_missed, write_differences,
+};
+
+pub mod advice {
+    //! The jobs of a log under alternatives to the present, with paired differences.
+
+    pub use pavior_experiments::advice::{
+        Advice, AdviceError, Alternative, BATCHES, Batch, Change, Measure, Run, Shown, Topic,
+        advise, cell, notes, page, recommendations, value,
+    };
+}
+
+pub mod bench {
+    //! Measurements of the time of allocations, by strategy and machine.
+
+    pub use pavior_experiments::bench::{
+        Answers, BATCH, Bench, BenchError, BenchResults, BenchRow, Times,
+    };
+}
+
+pub mod directory {
+    //! Directories of experiments: resumed after an interruption, verified and reproduced.
+
+    pub use pavior_experiments::directory::{
+        Directory, DirectoryError, EXPERIMENT, Known, Note, OpenRun, Reproduced, Resume, Run,
+        known, note, verify,
+    };
+}
+
+pub mod parameters {
+    //! The one list of parameters of an experiment, with their help.
+    //!
+    //! ```
+    //! use pavior::experiments::parameters::{ALL, MACHINE};
+    //!
+    //! assert!(ALL.iter().any(|parameter| parameter.name == MACHINE.name));
+    //! ```
+
+    pub use pavior_experiments::parameters::{
+        ALL, Applies, COMMUNICATION, CONTROLS, Control, ControlKind, Heading, LOAD, MACHINE,
+        Parameter, REQUEST, Reading, SCHEDULER, SERVICE, SKIP_UNSUPPORTED, STRATEGY, TRACE,
+        ValueType, declaration, experiment, help, page,
+    };
+}
+
+pub mod snapshot {
+    //! Experiments on single states of a machine instead of runs.
+
+    pub use pavior_experiments::snapshot::METRICS;
+}

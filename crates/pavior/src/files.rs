@@ -1,0 +1,24 @@
+//! Bounded reading and whole writing of files.
+//!
+//! - Reading has [`Limits`]: the length of a line, and that of the input after decompression.
+//! - Writing is atomic: a file has its old or its new contents, never a part.
+//! - An output that is also an input is rejected before anything is read ([`FileUses`]).
+//! - A folder that is changed step by step is locked by one process ([`Lock`]).
+//!
+//! ```
+//! use std::io::Write;
+//!
+//! use pavior::files::{Limits, read_text, write_whole};
+//!
+//! let path = std::env::temp_dir().join(format!("pavior-files-{}.txt", std::process::id()));
+//! write_whole(&path, |to| to.write_all(b"machine = 'mesh:8x8'\n"))?;
+//! assert_eq!(read_text(&path, Limits::DOCUMENT)?, "machine = 'mesh:8x8'\n");
+//! std::fs::remove_file(&path)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub use pavior_files::{
+    Bounded, FileError, FileUses, LONGEST_DOCUMENT, LONGEST_INPUT, LONGEST_LINE, Limits, Lines,
+    Lock, NextLine, Output, append, check_writable, is_empty, open, read_if_there, read_text,
+    remove, remove_unfinished, shown, stdin, write_whole,
+};

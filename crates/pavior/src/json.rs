@@ -1,0 +1,16 @@
+//! JSON from other programs, read without ambiguity, and lines of a daemon's log.
+//!
+//! A member that stands twice in an object is an error, because programs differ in which of the
+//! two values they take.
+//!
+//! ```
+//! use pavior::json;
+//!
+//! let nodes: Vec<u32> = json::read(b"[3, 4]")?;
+//! assert_eq!(nodes, [3, 4]);
+//! let twice = json::check(br#"{"user": "ann", "user": "root"}"#).unwrap_err();
+//! assert_eq!(json::reason(&twice), "the member `user` stands twice");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub use pavior_kernel::json::{check, log, read, reason};

@@ -1,0 +1,17 @@
+//! The shared parts of the registries of strategies, schedulers, shape rules and patterns: names,
+//! their options, and error messages for wrong ones.
+//!
+//! An entry declares its options as [`OptionSpec`]s, and is built from the given [`Options`]. The
+//! example `own_scheduler` has an option. The error of a wrong name is [`BadName`](crate::BadName).
+//!
+//! ```
+//! use pavior::names::{bare_name, unknown_name};
+//!
+//! assert_eq!(bare_name("random:seed=3"), "random");
+//! let message = unknown_name("scheduler", "esay", &["fcfs", "easy"]).to_string();
+//! assert!(message.contains("easy"), "{message}");
+//! ```
+
+pub use pavior_kernel::{
+    BadEntry, CallerError, EntryHandle, OptionSpec, Options, Values, bare_name, unknown_name,
+};

@@ -1,0 +1,40 @@
+//! The wormhole network, exact to the cycle, and the messages of jobs.
+//!
+//! [`Worm`] is the engine that simulations use; [`Flit`] moves every flit and is its specification.
+//! [`patterns`] define senders and receivers. [`Footprint`] is the set of links that the messages
+//! of a job can use.
+//!
+//! ```
+//! use pavior::network::{Message, Settings, Worm, run_list};
+//! use pavior::{Grid, NodeId, Time};
+//!
+//! let mut network = Worm::new(Grid::mesh(&[4, 4])?, Settings::default())?;
+//! let message = Message::new(0, NodeId(0), NodeId(11), 8, Time(0));
+//! let mut arrivals = Vec::new();
+//! run_list(&mut network, [message], |delivery| arrivals.push(delivery.id))?;
+//! assert_eq!(arrivals, [0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub use pavior_network::{
+    BadMessage, BadSettings, Channel, ChannelId, ChannelKind, ChannelLoad, ChannelUse, Channels,
+    Communication, DEFAULT_FLITS, Deadlock, Delivery, Energy, Engine, EngineKind, Entered, Flit,
+    Footprint, IterationRoutes, JobTraffic, Layout, LinkHolds, Message, MessageTotals, Network,
+    NetworkEvents, Path, PatternLayouts, RankOrder, Release, Rounds, Segment, Sending, Settings,
+    Tag, TrafficPlan, VirtualChannels, Waiting, Worm, run_list, zero_load_latency,
+};
+
+pub mod patterns {
+    //! Communication patterns of jobs, and the items for writing one.
+    //!
+    //! ```
+    //! use pavior::network::patterns::PatternRegistry;
+    //!
+    //! assert!(PatternRegistry::new().entries().any(|pattern| pattern.name == "all-to-all"));
+    //! ```
+
+    pub use pavior_network::patterns::{
+        BuildPattern, Entry, Needs, Pattern, PatternClosure, PatternKind, PatternRegistry,
+        PatternSelection, RankGrid, UnsupportedPattern, supports_iterations,
+    };
+}

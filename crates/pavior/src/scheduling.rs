@@ -1,0 +1,28 @@
+//! Schedulers, and the tables that a service or a simulator of your own is built on.
+//!
+//! - [`Dispatcher`] keeps a machine, its queue and its running jobs in agreement. Its caller brings
+//!   the time and the events.
+//! - [`Scheduler`] is the interface of a scheduler. It sees the [`Queue`], the [`Running`] jobs and
+//!   a [`MachineView`]; [`entry`] gives it a name. The example `own_scheduler` has one.
+//! - [`Calendar`] has the nodes that are reserved ahead.
+//!
+//! ```
+//! use pavior::scheduling::{Dispatcher, Selection};
+//! use pavior::workload::Job;
+//! use pavior::{JobId, Machine, Request, Time};
+//!
+//! let scheduler = "easy".parse::<Selection>()?.build(())?;
+//! let mut dispatcher = Dispatcher::new(Machine::new("mesh:4x4".parse()?, "tff")?, scheduler);
+//! dispatcher.submit(Job::new(JobId(1), Time(0), Request::shape([4, 3]), Time(60)))?;
+//! let started = dispatcher.start_next(Time(0), &mut ())?.expect("the machine is empty");
+//! assert_eq!(started.placement.nodes(), 12);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub use pavior_scheduling::{
+    AdvanceReservation, Attempt, AttemptObserver, BadReservation, BuildScheduler, Calendar,
+    Decision, DispatchError, Dispatcher, Entry, Future, GrantError, Kept, KeyFunction, MachineView,
+    PlannedMove, Prediction, Priority, Queue, Reach, Registry, RepeatedJob, Reserved, Running,
+    RunningJob, Scheduler, SchedulerClosure, SchedulerKind, Selection, Standing, Start, StartError,
+    Started, entry, run_forward, served, weighs_messages,
+};

@@ -1,0 +1,41 @@
+//! Simulations: jobs arrive, wait, hold nodes and depart; observers turn this into metrics.
+//!
+//! A [`Setup`] has a machine, a strategy and a scheduler; with jobs it becomes a
+//! [`SimulationBuilder`]. An [`Observer`] sees every [`Fact`] of a run and cannot change it. The
+//! example `own_metric` has one. No thread is started and no file is opened; only the metric
+//! `allocation_ns` reads a clock.
+//!
+//! ```
+//! use pavior::simulation::Setup;
+//! use pavior::workload::{Synthetic, SyntheticJobs};
+//!
+//! let grid = "mesh:16x16".parse()?;
+//! let jobs = SyntheticJobs::new(&Synthetic::at_load(1.5), &grid, 1, 0)?.take(1000);
+//! let run = Setup::new(grid, "tff", "easy")?.simulation(jobs);
+//! let measured = run.measure(&["turnaround", "utilization"])?.run()?;
+//! assert!(measured.value("utilization") > Some(0.3));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub use pavior_simulation::{
+    ARRIVALS_IN_VAIN, BadFailing, Bounds, CHANGES_IN_VAIN, ChannelRecorder, Contention, Ending,
+    Endless, Fact, Failing, Fate, Histories, INTERRUPTIONS_IN_VAIN, Inputs, Interest, JobRecord,
+    Measured, Migration, NetworkSetup, Observer, Outcome, Recorder, Restart, RunError, Setup,
+    Simulation, SimulationBuilder, Spares, Stay, Stop, Stopwatch, run,
+};
+
+pub mod metrics {
+    //! The list of metrics, and the items for writing one: a [`MetricSpec`] names an observer.
+    //!
+    //! ```
+    //! use pavior::simulation::metrics;
+    //!
+    //! assert_eq!(metrics::named("utilization")?.name, "utilization");
+    //! assert!(metrics::named("utilisation").is_err());
+    //! # Ok::<(), pavior::BadName>(())
+    //! ```
+
+    pub use pavior_simulation::metrics::{
+        ALL, ALLOCATION_NS, ALLOCATION_NS_MEANING, Context, Metric, MetricSpec, Unit, named,
+    };
+}

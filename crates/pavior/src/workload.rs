@@ -1,0 +1,65 @@
+//! Jobs: requests as callers write them, synthetic streams, logs, failures of components.
+//!
+//! - [`Ask`] reads the request of a caller, and [`Shaper`] gives a shape to one that has none.
+//! - [`SyntheticJobs`] draws jobs without end. [`traces`] reads and writes logs, [`Generator`]s
+//!   make them, and [`inspect`] summarizes them.
+//! - [`Failures`] are failures and repairs of components.
+//!
+//! ```
+//! use pavior::workload::traces::{ReadOptions, Record, swf};
+//! use pavior::workload::{Synthetic, SyntheticJobs};
+//!
+//! let jobs = SyntheticJobs::new(&Synthetic::at_load(0.8), &"mesh:16x16".parse()?, 1, 0)?;
+//! assert_eq!(jobs.take(3).count(), 3);
+//!
+//! let log = "; UnixStartTime: 0\n1 0 5 60 4 -1 -1 4 90 -1 1 1 1 -1 1 -1 -1 -1\n";
+//! let trace = swf::read(log.as_bytes(), &ReadOptions::default())?;
+//! assert_eq!(trace.records.len(), 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub use pavior_workload::{
+    ArrivalProcess, Arrivals, Ask, AskFault, BadFailures, Change, Class, Component, ComponentKind,
+    Condition, DrawService, DrawSides, FailureClass, FailureClasses, FailureEvent, Failures,
+    Family, FreedomRule, Gaps, Generator, Job, JobRule, Lublin, LublinJobs, ReservedNodes,
+    SWITCHES, Selection, Service, ServiceDistribution, ShapeRule, Shaper, SideDistribution,
+    Synthetic, SyntheticError, SyntheticJobs, TimeUnit, freedom_named, read_failures,
+    read_reservations,
+};
+
+pub mod inspect {
+    //! Summaries of logs: sizes, run times, arrivals, and lines that were skipped.
+
+    pub use pavior_workload::inspect::{
+        Arrivals, Bin, Clock, LineNumbers, LogSummary, Skipped, Spread,
+    };
+}
+
+pub mod traces {
+    //! Logs of jobs: formats, their records, and the jobs that replay them.
+    //!
+    //! Readers take any `BufRead`; none opens a file. The feature `files` does.
+
+    pub use pavior_workload::traces::{
+        Dependencies, Dependency, Estimates, Event, Filter, Format, Header, LineCount, LineError,
+        Link, Predecessor, ReadError, ReadOptions, Record, Replay, Report, Skip, Tags, Trace,
+        TraceJobs, link_sessions,
+    };
+
+    pub mod batsim {
+        //! Workloads of Batsim, in JSON.
+        pub use pavior_workload::traces::batsim::{Version, read, write};
+    }
+    pub mod sacct {
+        //! The output of Slurm's `sacct --parsable2`.
+        pub use pavior_workload::traces::sacct::read;
+    }
+    pub mod sim {
+        //! Pavior's own logs, in which jobs have shapes.
+        pub use pavior_workload::traces::sim::{read, write};
+    }
+    pub mod swf {
+        //! The Standard Workload Format of the Parallel Workloads Archive.
+        pub use pavior_workload::traces::swf::{Scheduled, read, write, write_schedule};
+    }
+}
