@@ -21,26 +21,25 @@ const ALLOWED: &[(&str, &str)] = &[
         "experiments",
         "kernel mesh allocation workload network scheduling answers simulation draw files",
     ),
-    ("board", "kernel mesh allocation answers workload viewer"),
-    ("slurm", "kernel mesh allocation answers workload scheduling board"),
-    ("kube", "kernel mesh allocation answers workload scheduling files board"),
-    ("pavior", "kernel mesh allocation answers workload network scheduling simulation experiments"),
-    ("studies", "pavior"),
     (
-        "cli",
-        "kernel mesh allocation workload network scheduling simulation draw experiments \
-         files studies answers kube slurm serve viewer",
+        FACADE,
+        "kernel mesh allocation workload network scheduling answers simulation draw experiments \
+         files",
     ),
-    ("serve", "kernel mesh allocation answers workload scheduling viewer"),
+    ("studies", "pavior"),
     ("viewer", ""),
+    ("board", "pavior viewer"),
+    ("serve", "pavior viewer"),
+    ("slurm", "pavior viewer board"),
+    ("kube", "pavior viewer board"),
+    ("python", "pavior viewer"),
+    ("cli", "pavior viewer studies serve slurm kube"),
     (TRIALS, ""),
     ("xtask", "kernel mesh allocation"),
-    (
-        "python",
-        "kernel mesh allocation answers workload network scheduling simulation draw \
-         experiments files",
-    ),
 ];
+
+/// The crate that interfaces use. It lists each public item, and none of its crates as a whole.
+const FACADE: &str = "pavior";
 
 /// A crate that the tests of every crate may use, and only tests. They may also depend on their own
 /// crate, with more features.
@@ -59,12 +58,32 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
             }
         }
     }
+    for path in files(&root.join("crates/pavior/src")) {
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        problems.extend(whole_crates(&path.display().to_string(), &text));
+    }
     if seen < ALLOWED.len() {
         problems
             .push(format!("{seen} crates found, {} listed in xtask/src/layers.rs", ALLOWED.len()));
     }
     problems.sort();
     problems
+}
+
+/// Returns the files of a folder, without those of folders in it.
+fn files(folder: &Path) -> impl Iterator<Item = std::path::PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten();
+    entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.is_file())
+}
+
+/// Returns the lines of a file of the facade that re-export a whole crate or all its items.
+fn whole_crates(path: &str, text: &str) -> Vec<String> {
+    let whole = |line: &str| {
+        let line = line.trim_start().strip_prefix("pub use pavior_")?;
+        (!line.contains("::") || line.contains('*'))
+            .then(|| format!("{path}: `pavior_{line}` re-exports a whole crate: list the items"))
+    };
+    text.lines().filter_map(whole).collect()
 }
 
 /// Returns the forbidden edges of one crate. Development dependencies may only point downwards,
@@ -110,5 +129,40 @@ mod tests {
             "[package]\nname = \"pavior-allocation\"\n[dependencies]\npavior-mesh = {}\n";
         assert!(of_manifest("m", manifest).is_empty());
         assert!(of_manifest("m", "[package]\nname = \"pavior-new\"\n")[0].contains("not listed"));
+    }
+
+    #[test]
+    fn an_interface_uses_the_facade_alone() {
+        for interface in ["cli", "python", "serve", "slurm", "kube", "board"] {
+            let manifest = |other: &str| {
+                let name = format!("[package]\nname = \"pavior-{interface}\"\n");
+                of_manifest("m", &format!("{name}[dependencies]\n{other} = {{}}\n"))
+            };
+            assert!(manifest("pavior").is_empty() && manifest("pavior-viewer").is_empty());
+            let inner = ALLOWED.iter().find(|(name, _)| *name == FACADE).unwrap().1;
+            for inner in inner.split_whitespace() {
+                assert_eq!(manifest(&format!("pavior-{inner}")).len(), 1, "{interface}: {inner}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_daemon_compiles_no_network_simulation_or_drawings() {
+        for daemon in ["apps/serve", "apps/slurm", "apps/kube", "crates/board"] {
+            let path = crate::root().join(daemon).join("Cargo.toml");
+            let manifest: Table = std::fs::read_to_string(path).unwrap().parse().unwrap();
+            let features = manifest["dependencies"][FACADE]["features"].as_array().unwrap();
+            for feature in features.iter().map(|feature| feature.as_str().unwrap()) {
+                assert!(["answers", "files", "json", "serde"].contains(&feature), "{daemon}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_facade_re_exports_no_whole_crate() {
+        let text = "pub use pavior_mesh as mesh;\npub use pavior_kernel;\n\
+                    pub use pavior_draw::*;\n\
+                    pub use pavior_mesh::{\n    Grid,\n};\npub use pavior_mesh::Cuboid;\n";
+        assert_eq!(whole_crates("m", text).len(), 3);
     }
 }

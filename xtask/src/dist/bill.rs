@@ -231,7 +231,7 @@ mod tests {
         assert_eq!(serde.sum.as_ref().map(String::len), Some(64));
         assert!(part("three").is_some_and(|three| three.url.starts_with("pkg:npm/three@")));
         assert!(part("pavior-trials").is_none() && part("tempfile").is_some());
-        assert!(part("pavior-cli").unwrap().needs.contains(&part("pavior-mesh").unwrap().url));
+        assert!(part("pavior-cli").unwrap().needs.contains(&part("pavior-viewer").unwrap().url));
         assert!(parts.iter().all(|part| !part.licence.is_empty()));
         let licences = licences(&parts).unwrap();
         assert!(licences.contains(&format!("serde {}: MIT OR Apache-2.0", serde.version)));

@@ -2,10 +2,10 @@
 
 use pavior_kernel::Time;
 use pavior_mesh::JobId;
-use pavior_scheduling::{DispatchError, Dispatcher, Kept, Scheduler, Standing, run_forward};
+use pavior_scheduling::{DispatchError, Dispatcher, Scheduler, run_forward};
 
-use super::{Demand, PlannedStart, Question, Queued, Why, why};
-use crate::{SearchLimits, Snapshot};
+use super::{Cause, Demand, PlannedStart, Question, Queued, Why, why};
+use crate::{SearchLimits, Snapshot, waits};
 
 /// Says why a waiting job does not start, and when it is planned to. Returns `None` if no such job
 /// waits.
@@ -16,7 +16,7 @@ use crate::{SearchLimits, Snapshot};
 /// own was built. Ask after the dispatcher's scheduler has named no job to start; before that, the
 /// answer does not say what the queue does to the job.
 ///
-/// Cost: that of [`run_forward`] and [`why`].
+/// Cost: that of [`run_forward`], [`waits`] and [`why`].
 ///
 /// ```
 /// use pavior_allocation::Machine;
@@ -54,8 +54,7 @@ pub fn waiting(
     now: Time,
     limits: SearchLimits,
 ) -> Result<Option<Why>, DispatchError> {
-    let mut queue = dispatcher.queue().iter().enumerate();
-    let Some((place, waiting)) = queue.find(|(_, waiting)| waiting.id == job) else {
+    let Some(waiting) = dispatcher.queue().iter().find(|waiting| waiting.id == job) else {
         return Ok(None);
     };
     let request = waiting.request;
@@ -72,28 +71,16 @@ pub fn waiting(
     let machine = dispatcher.machine();
     let demand = Demand { placed, ..Demand::refused(machine, &request) };
     let end = |job| dispatcher.running().get(job).map(|running| running.expected_end(now));
+    let reasons = waits(dispatcher, standing.as_ref(), (now, Time::MAX));
+    let queued = match reasons.into_iter().find(|(other, _)| *other == job) {
+        Some((_, Why { cause: Cause::Queue(queued), .. })) => queued,
+        _ => Queued::First,
+    };
     let question = Question {
-        queued: standing.map_or(Queued::Kept, |standing| queued(&standing, job, place)),
+        queued,
         planned,
         limits,
         ..Question::new(&demand, &end)
     };
     Ok(Some(why(&Snapshot::of(machine), &question)))
-}
-
-/// Returns what keeps the job at a place of the queue.
-fn queued(standing: &Standing, job: JobId, place: usize) -> Queued {
-    match standing.kept.get(place) {
-        Some(Kept::ByMachine) => Queued::First,
-        Some(&Kept::ByOrder(other)) => Queued::Behind(other),
-        Some(Kept::ByReservations) => {
-            let other = standing.reserved.iter().find(|reserved| reserved.job != job);
-            other.map_or(Queued::Kept, |reserved| Queued::Reserved {
-                by: reserved.job,
-                from: reserved.from,
-                until: Some(reserved.to),
-            })
-        }
-        None => Queued::Kept,
-    }
 }
