@@ -1,6 +1,6 @@
 //! Boxes of nodes, as JSON has them.
 
-use pavior_mesh::{Cuboid, Grid};
+use pavior::{Cuboid, Grid};
 use serde_json::{Value, json};
 
 /// Boxes as lists of as many numbers as the machine has axes.

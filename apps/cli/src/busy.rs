@@ -6,10 +6,9 @@ use std::io::BufRead;
 use std::ops::Range;
 use std::path::Path;
 
-use pavior_allocation::Machine;
-use pavior_allocation::explain::{Clash, State};
-use pavior_kernel::{BadName, Time, json, shown};
-use pavior_mesh::{Cuboid, Grid, JobId};
+use pavior::strategies::explain::{Clash, State};
+use pavior::text::shown;
+use pavior::{BadName, Cuboid, Grid, JobId, Machine, Time, json};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
@@ -108,7 +107,7 @@ pub(crate) fn each_line(
     mut look: impl FnMut(&str, usize) -> Result<(), Wrong>,
 ) -> Result<(), Failure> {
     let (name, mut reader) = if path == Path::new("-") {
-        ("stdin".into(), pavior_files::stdin(files::lines()))
+        ("stdin".into(), pavior::files::stdin(files::lines()))
     } else {
         (files::shown(path), files::open(path)?)
     };

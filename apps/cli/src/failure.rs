@@ -4,8 +4,9 @@ use std::ops::Range;
 use std::path::Path;
 use std::process::ExitCode;
 
-use pavior_experiments::{InputError, LogError};
-use pavior_kernel::{BadName, excerpt, shown};
+use pavior::BadName;
+use pavior::experiments::{InputError, LogError};
+use pavior::text::{excerpt, shown};
 
 use crate::files;
 

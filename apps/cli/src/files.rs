@@ -1,15 +1,15 @@
-//! The files of the command line: `pavior_files`, with the one option that bounds all inputs, and
+//! The files of the command line: `pavior::files`, with the one option that bounds all inputs, and
 //! its errors as failures of commands.
 
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::OnceLock;
 
-use pavior_files::{Bounded, FileError, Limits};
+use pavior::files::{Bounded, FileError, Limits};
 
 use crate::failure::Failure;
 
-pub(crate) use pavior_files::shown;
+pub(crate) use pavior::files::shown;
 
 /// `--max-input`: set once, before any file is opened.
 static MOST: OnceLock<Option<u64>> = OnceLock::new();
@@ -32,7 +32,7 @@ pub(crate) fn open(path: &Path) -> Result<Bounded, Failure> {
     let plain = Path::new(name.strip_suffix(".gz").unwrap_or(&name));
     let document = plain.extension().is_some_and(|extension| extension == "json");
     let limits = if document { lines().without_lines() } else { lines() };
-    Ok(pavior_files::open(path, limits)?)
+    Ok(pavior::files::open(path, limits)?)
 }
 
 /// Writes a file whole or not at all.
@@ -40,7 +40,7 @@ pub(crate) fn write_whole(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Failure> {
-    Ok(pavior_files::write_whole(path, write)?)
+    Ok(pavior::files::write_whole(path, write)?)
 }
 
 /// Fails if a drawing would stand under a name that says it were of another format.
@@ -63,7 +63,7 @@ pub(crate) fn has_extension(path: &Path, extension: &str) -> bool {
 
 /// Fails early if a file could not be written later.
 pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
-    Ok(pavior_files::check_writable(path)?)
+    Ok(pavior::files::check_writable(path)?)
 }
 
 impl From<FileError> for Failure {

@@ -21,7 +21,7 @@ pub(crate) fn xml(text: &str) -> Cow<'_, str> {
 
 /// Lines for people, or a table with commas, with hidden characters as `\u{202e}`.
 pub(crate) fn lines(text: &str) -> Cow<'_, str> {
-    escaped(text, |c| pavior_kernel::cell(c.encode_utf8(&mut [0; 4])))
+    escaped(text, |c| pavior::text::cell(c.encode_utf8(&mut [0; 4])))
 }
 
 fn escaped(text: &str, escape: impl Fn(char) -> String) -> Cow<'_, str> {
@@ -38,7 +38,7 @@ fn is_hidden(c: char) -> bool {
     !visible && {
         let mut bytes = [0; 4];
         let c: &str = c.encode_utf8(&mut bytes);
-        pavior_kernel::cell(c) != c
+        pavior::text::cell(c) != c
     }
 }
 

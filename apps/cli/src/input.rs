@@ -3,11 +3,10 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use pavior_allocation::Selection;
-use pavior_experiments::LeftOut;
-use pavior_kernel::BadName;
-use pavior_mesh::{Freedom, Grid, Request};
-use pavior_workload::{Ask, AskFault, ShapeRule, Shaper, freedom_named};
+use pavior::experiments::LeftOut;
+use pavior::strategies::Selection;
+use pavior::workload::{Ask, AskFault, ShapeRule, Shaper, freedom_named};
+use pavior::{BadName, Freedom, Grid, Request};
 
 use crate::args::AskArgs;
 use crate::failure::Failure;
@@ -86,7 +85,7 @@ pub(crate) fn strategies(
 
 /// Says on standard error what a comparison leaves out.
 pub(crate) fn say_left_out(sentence: &str) {
-    eprintln!("note: {}", pavior_kernel::cell(sentence));
+    eprintln!("note: {}", pavior::text::cell(sentence));
 }
 
 /// What is asked for, and how free it is to be placed.
@@ -95,7 +94,7 @@ pub(crate) fn request(
     freedom_word: Option<&str>,
     grid: &Grid,
 ) -> Result<Request, Failure> {
-    let rule: pavior_workload::Selection<ShapeRule> = name("--shape-rule", &args.shape_rule)?;
+    let rule: pavior::workload::Selection<ShapeRule> = name("--shape-rule", &args.shape_rule)?;
     let typed = args.shape.as_deref().unwrap_or_default();
     let ask = Ask::typed(args.shape.as_deref(), args.nodes, grid).map_err(|fault| {
         let span = match &fault {

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use pavior_experiments::{Folder, LogError, LogForecastError, read_log};
-use pavior_workload::traces::{ReadOptions, Trace};
+use pavior::experiments::{Folder, LogError, LogForecastError, read_log};
+use pavior::workload::traces::{ReadOptions, Trace};
 
 use crate::args::{OfReading, ParameterArgs};
 use crate::failure::{Failure, Place};

@@ -53,7 +53,7 @@ const LONGEST_USAGE: usize = 2000;
 fn report_usage(error: &clap::Error) {
     let plain = error.render().to_string();
     // A quoted argument may have lines of its own.
-    let is_harmless = |text: &str| pavior_kernel::cell(text) == text;
+    let is_harmless = |text: &str| pavior::text::cell(text) == text;
     let harmless = plain.lines().all(is_harmless)
         && std::env::args_os().all(|typed| is_harmless(&typed.to_string_lossy()));
     if harmless && plain.len() <= LONGEST_USAGE {

@@ -1,6 +1,6 @@
 //! Results on standard output: tables for people, JSON and CSV for programs.
 //!
-//! All that is printed passes through `harmless` or `pavior_kernel::cell`, so that no name of a job
+//! All that is printed passes through `harmless` or `pavior::text::cell`, so that no name of a job
 //! or a file reaches a terminal as it is.
 
 use std::io::{self, IsTerminal, Write};
@@ -39,7 +39,7 @@ pub(crate) fn width() -> usize {
 pub(crate) fn text(sentence: &str, width: usize) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     let mut line = String::new();
-    for word in pavior_kernel::cell(sentence).split(' ') {
+    for word in pavior::text::cell(sentence).split(' ') {
         if !line.is_empty() && measure_text_width(&line) + 1 + measure_text_width(word) > width {
             writeln!(out, "{line}")?;
             line.clear();
@@ -87,7 +87,7 @@ pub(crate) fn csv(header: &[&str], rows: &[Vec<String>]) -> Result<(), Failure> 
     let mut writer = csv::Writer::from_writer(io::stdout().lock());
     let write = |writer: &mut csv::Writer<_>| -> Result<(), csv::Error> {
         writer.write_record(header)?;
-        let shown = |row: &Vec<String>| row.iter().map(|cell| pavior_kernel::cell(cell)).collect();
+        let shown = |row: &Vec<String>| row.iter().map(|cell| pavior::text::cell(cell)).collect();
         rows.iter().try_for_each(|row| writer.write_record::<Vec<String>, _>(shown(row)))?;
         Ok(writer.flush()?)
     };
@@ -122,7 +122,7 @@ impl Table {
     #[expect(clippy::needless_pass_by_value, reason = "its callers make the cells for it")]
     pub(crate) fn row(&mut self, cells: Vec<String>) {
         debug_assert_eq!(cells.len(), self.header.len());
-        self.rows.push(cells.iter().map(|cell| pavior_kernel::cell(cell)).collect());
+        self.rows.push(cells.iter().map(|cell| pavior::text::cell(cell)).collect());
     }
 
     /// The width of a column.

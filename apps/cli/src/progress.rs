@@ -1,7 +1,7 @@
 //! A progress bar on standard error, on a terminal only.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use pavior_experiments::Progress;
+use pavior::experiments::Progress;
 
 /// The progress of replications.
 pub(crate) struct Bar(ProgressBar);
@@ -15,7 +15,7 @@ impl Bar {
         let style = ProgressStyle::with_template(
             "{prefix} {bar:20} {pos}/{len} runs  {elapsed}, {eta} left",
         );
-        let prefix: String = pavior_kernel::cell(name).chars().take(18).collect();
+        let prefix: String = pavior::text::cell(name).chars().take(18).collect();
         Bar(bar.with_style(style.expect("the template is right")).with_prefix(prefix))
     }
 

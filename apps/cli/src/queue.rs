@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use pavior_kernel::{Stream, shown};
-use pavior_mesh::{Freedom, Grid, Request};
-use pavior_workload::traces::Tags;
-use pavior_workload::{Ask, FreedomRule, Shaper, freedom_named};
+use pavior::text::shown;
+use pavior::workload::traces::Tags;
+use pavior::workload::{Ask, FreedomRule, Shaper, freedom_named};
+use pavior::{Freedom, Grid, Request, Stream};
 use serde_json::Value;
 
 use crate::busy::{self, Busy, Wrong, at, object, only};

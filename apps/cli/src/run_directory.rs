@@ -3,18 +3,18 @@
 
 use std::path::{Path, PathBuf};
 
-use pavior_experiments::directory::{
+use pavior::BadName;
+use pavior::experiments::directory::{
     self, Directory, DirectoryError, Note, OpenRun, Reproduced, Resume, Run,
 };
-use pavior_experiments::parameters::SKIP_UNSUPPORTED;
-use pavior_experiments::{InputFiles, JournalEntry, Publication, Specification};
-use pavior_files::{FileError, Limits};
-use pavior_kernel::BadName;
+use pavior::experiments::parameters::SKIP_UNSUPPORTED;
+use pavior::experiments::{InputFiles, JournalEntry, Publication, Specification};
+use pavior::files::{FileError, Limits};
 
 use crate::failure::Failure;
 use crate::files;
 
-pub(crate) use pavior_experiments::directory::EXPERIMENT;
+pub(crate) use pavior::experiments::directory::EXPERIMENT;
 
 /// What a run is, as `run.json` has it. `shard` names the part of the experiment that it runs.
 pub(crate) fn run(
@@ -96,7 +96,7 @@ pub(crate) fn described(directory: &Path, name: &str) -> Result<(String, Specifi
 
 /// Reads an experiment, with its text; a fault is underlined in its line.
 pub(crate) fn read(file: &Path, name: &str) -> Result<(String, Specification), Failure> {
-    let text = pavior_files::read_text(file, Limits::DOCUMENT)?;
+    let text = pavior::files::read_text(file, Limits::DOCUMENT)?;
     let specification = Specification::parse(&text, name)
         .map_err(|error| Failure::in_file(file, &text, error.reason, &error.span))?;
     Ok((text, specification))
@@ -105,7 +105,7 @@ pub(crate) fn read(file: &Path, name: &str) -> Result<(String, Specification), F
 /// Reads an experiment and leaves out what does not apply. The text is that of the file with the
 /// key for it before it, so that a later run of the text leaves out the same.
 pub(crate) fn read_skipping(file: &Path, name: &str) -> Result<(String, Specification), Failure> {
-    let text = pavior_files::read_text(file, Limits::DOCUMENT)?;
+    let text = pavior::files::read_text(file, Limits::DOCUMENT)?;
     let failure = |error: BadName| Failure::in_file(file, &text, error.reason, &error.span);
     let asked = format!("{SKIP_UNSUPPORTED} = true\n");
     let described = match Specification::states_skipping(&text).map_err(failure)? {

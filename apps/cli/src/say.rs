@@ -15,7 +15,7 @@ macro_rules! eprintln {
 /// Says one line on standard error: nothing of it moves a cursor or begins another line, and it is
 /// not endless.
 pub(crate) fn say(words: Arguments<'_>) {
-    let line = pavior_kernel::message(&pavior_kernel::cell(&words.to_string())) + "\n";
+    let line = pavior::text::message(&pavior::text::cell(&words.to_string())) + "\n";
     // There is no one to tell that it cannot be said.
     let _ = std::io::stderr().lock().write_all(line.as_bytes());
 }

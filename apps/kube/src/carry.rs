@@ -197,7 +197,7 @@ impl Carrier {
                 }
                 (404 | 409 | 410, _) => Unchanged::Changed,
                 (429 | 500..=599, _) => Unchanged::Busy,
-                _ => Unchanged::Refused(pavior_kernel::shown(&status.message).to_string()),
+                _ => Unchanged::Refused(pavior::text::shown(&status.message).to_string()),
             }),
             Err(_) => Err(Unchanged::Busy),
         }

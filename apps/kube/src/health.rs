@@ -47,7 +47,7 @@ impl Health {
         })?;
         let now = crate::now().max(0) as u64;
         let more = json!({ "address": bound.to_string() });
-        pavior_kernel::json::log(now, "info", "probes", more);
+        pavior::json::log(now, "info", "probes", more);
         Ok(())
     }
 }

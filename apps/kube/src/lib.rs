@@ -90,7 +90,7 @@ async fn client() -> Result<kube::Client, KubeError> {
         return Err(KubeError::Unreachable(why.to_string()));
     }
     client.map_err(|error| {
-        KubeError::Unreachable(pavior_kernel::shown(&error.to_string()).to_string())
+        KubeError::Unreachable(pavior::text::shown(&error.to_string()).to_string())
     })
 }
 

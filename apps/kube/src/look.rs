@@ -2,9 +2,10 @@
 
 use kube::api::ListParams;
 use kube::{Api, Client, Resource};
-use pavior_answers::slots;
-use pavior_kernel::{Time, shown};
-use pavior_workload::TimeUnit;
+use pavior::Time;
+use pavior::answers::slots;
+use pavior::text::shown;
+use pavior::workload::TimeUnit;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -288,7 +289,7 @@ pub(crate) async fn begun(client: &Client) -> Result<Vec<(Uid, i64)>, KubeError>
 
 /// An instant in seconds since 1970.
 fn date(seconds: u64) -> String {
-    pavior_kernel::Date(std::time::Duration::from_secs(seconds)).to_string()
+    pavior::time::Date(std::time::Duration::from_secs(seconds)).to_string()
 }
 
 /// All objects of a kind.

@@ -60,7 +60,7 @@ impl Manifests {
 fn named(name: &str) -> Result<&str, KubeError> {
     let right = |byte: u8| byte.is_ascii_alphanumeric() || b"./:@_-".contains(&byte);
     if name.is_empty() || name.len() > 512 || !name.bytes().all(right) {
-        return Err(KubeError::Name(pavior_kernel::shown(name).to_string()));
+        return Err(KubeError::Name(pavior::text::shown(name).to_string()));
     }
     Ok(name)
 }

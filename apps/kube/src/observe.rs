@@ -15,10 +15,10 @@ use crate::world::Index;
 /// Reads a Machine of a file, where the cluster knows none.
 pub(crate) fn machine(path: &Path) -> Result<Machine, KubeError> {
     let bad = |why: String| KubeError::File { path: path.to_path_buf(), why };
-    let text = pavior_files::read_text(path, pavior_files::Limits::DOCUMENT);
+    let text = pavior::files::read_text(path, pavior::files::Limits::DOCUMENT);
     let text = text.map_err(|error| bad(error.to_string()))?;
     let machine: Result<Machine, _> = serde_saphyr::from_str(&text);
-    machine.map_err(|error| bad(pavior_kernel::shown(&error.to_string()).to_string()))
+    machine.map_err(|error| bad(pavior::text::shown(&error.to_string()).to_string()))
 }
 
 /// Shows the cluster until the process ends.

@@ -84,7 +84,7 @@ impl Page {
             address: address.clone(),
             why: error.to_string(),
         })?;
-        pavior_kernel::json::log(now, "info", "page", json!({ "url": format!("http://{bound}/") }));
+        pavior::json::log(now, "info", "page", json!({ "url": format!("http://{bound}/") }));
         self.board = Some(board);
         Ok(())
     }

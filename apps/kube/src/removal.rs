@@ -1,6 +1,6 @@
 //! What is left when the program goes: gated pods start nowhere until they are opened.
 
-use pavior_kernel::shown;
+use pavior::text::shown;
 
 use crate::KubeError;
 use crate::carry::Carrier;

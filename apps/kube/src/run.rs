@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use futures_util::StreamExt as _;
 use futures_util::stream;
 use kube::Client;
-use pavior_kernel::Date;
-use pavior_kernel::json::log as write_log;
+use pavior::json::log as write_log;
+use pavior::time::Date;
 use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
 

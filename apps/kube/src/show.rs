@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use pavior_allocation::explain;
-use pavior_answers::{Queued, Shape, Snapshot, nearest};
+use pavior::answers::{Queued, Shape, Snapshot, nearest};
+use pavior::boxes::volume;
+use pavior::strategies::explain;
+use pavior::time::Date;
+use pavior::workload::Ask;
+use pavior::{JobId, NodeId, Request, Time};
 use pavior_board::{Answers, Asked, Drawn, Head, Told, View, joined, part, snapshot};
-use pavior_kernel::{Date, Time};
-use pavior_mesh::{JobId, NodeId, Request, volume};
-use pavior_workload::Ask;
 use serde_json::{Value, json};
 
 use crate::plan::{Forecast, Holding, Picture, Plan, Site, Waiting, lines, reason};

@@ -11,7 +11,7 @@ use kube::api::PostParams;
 use kube::runtime::WatchStreamExt as _;
 use kube::runtime::watcher::{self, Event, watcher};
 use kube::{Api, Client, Resource};
-use pavior_kernel::json::log as write_log;
+use pavior::json::log as write_log;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use tokio::sync::mpsc::{Receiver, Sender, channel};

@@ -1,6 +1,6 @@
 //! Arguments as people write them: names and sides of machines, whole numbers, scalars of numpy.
 
-use pavior_mesh::Grid;
+use pavior::Grid;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -11,7 +11,7 @@ use crate::geometry;
 /// A value in a message, whatever it is.
 pub(crate) fn shown(given: &Bound<'_, PyAny>) -> String {
     let repr = given.repr().map_or_else(|_| "something".into(), |repr| repr.to_string());
-    pavior_kernel::shown(&repr).to_string()
+    pavior::text::shown(&repr).to_string()
 }
 
 /// A scalar or an array of numpy as Python has it; anything else as it is.

@@ -1,7 +1,6 @@
 //! Boxes, arrays and words as Python has them.
 
-use pavior_allocation::Refusal;
-use pavior_mesh::{Cuboid, Grid, Occupancy};
+use pavior::{Cuboid, Grid, Occupancy, Refusal};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
 

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pavior_experiments::parameters::{self, CONTROLS, ValueType};
-use pavior_experiments::{InputError, Keys, Point, Scenario, Setting, Specification};
-use pavior_simulation::Histories;
-use pavior_workload::TimeUnit;
+use pavior::experiments::parameters::{self, CONTROLS, ValueType};
+use pavior::experiments::{InputError, Keys, Point, Scenario, Setting, Specification};
+use pavior::simulation::Histories;
+use pavior::workload::TimeUnit;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
@@ -193,7 +193,7 @@ fn one(key: &str, given: &Bound<'_, PyAny>) -> PyResult<()> {
         None if given.cast::<PyDict>().is_ok() => 0,
         None => 1,
     };
-    let key = pavior_kernel::shown(key);
+    let key = pavior::text::shown(key);
     match count {
         1 => Ok(()),
         0 => Err(value(format!(
@@ -224,7 +224,7 @@ fn path(given: &Bound<'_, PyAny>) -> PyResult<String> {
         PyTypeError::new_err(format!("a log is a path or a Trace, not {}", shown(given)))
     })?;
     path.into_os_string().into_string().map_err(|path| {
-        value(format!("{} is no text", pavior_kernel::shown(&path.to_string_lossy())))
+        value(format!("{} is no text", pavior::text::shown(&path.to_string_lossy())))
     })
 }
 

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use pavior_experiments::{InputError, JournalEntry, Scenario, Specification as Experiment};
-use pavior_simulation::{Histories, RunError, Stop};
+use pavior::experiments::{InputError, JournalEntry, Scenario, Specification as Experiment};
+use pavior::simulation::{Histories, RunError, Stop};
 use pyo3::prelude::*;
 
 use crate::errors::{input, other, stopped};

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 
-use pavior_experiments::Store;
-use pavior_experiments::directory::{self, OpenRun, Resume, Run};
+use pavior::experiments::Store;
+use pavior::experiments::directory::{self, OpenRun, Resume, Run};
 use pyo3::prelude::*;
 
 use crate::errors::{directory as directory_error, other};

@@ -3,12 +3,12 @@
 use std::io::ErrorKind;
 use std::ops::Range;
 
-use pavior_allocation::Refusal;
-use pavior_experiments::directory::DirectoryError;
-use pavior_experiments::{InputError, LogError};
-use pavior_files::FileError;
-use pavior_kernel::{BadName, CallerError};
-use pavior_simulation::RunError;
+use pavior::experiments::directory::DirectoryError;
+use pavior::experiments::{InputError, LogError};
+use pavior::files::FileError;
+use pavior::names::CallerError;
+use pavior::simulation::RunError;
+use pavior::{BadName, Refusal};
 use pyo3::exceptions::{PyIsADirectoryError, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;

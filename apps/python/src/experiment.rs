@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pavior_experiments::{LeftOut, Span as Wanted, Specification as Experiment};
+use pavior::experiments::{LeftOut, Span as Wanted, Specification as Experiment};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
@@ -91,7 +91,7 @@ impl Specification {
     /// The values of the parameters that are set at each point.
     #[getter]
     fn points(&self) -> Vec<HashMap<&'static str, String>> {
-        let of = |point: &pavior_experiments::Point| {
+        let of = |point: &pavior::experiments::Point| {
             point.set().map(|(parameter, value)| (parameter.name, value.to_string())).collect()
         };
         self.shared.experiment.points.iter().map(of).collect()

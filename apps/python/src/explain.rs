@@ -1,9 +1,9 @@
 //! Where strategies would put a request, and what stands in its way.
 
-use pavior_allocation::Selection;
-use pavior_allocation::explain::{Answer, State, answer};
-use pavior_answers::{Demand, Question, SearchLimits, Shape, Snapshot, Why, Words, nearest, why};
-use pavior_mesh::{Cuboid, Grid, JobId, Request};
+use pavior::answers::{Demand, Question, SearchLimits, Shape, Snapshot, Why, Words, nearest, why};
+use pavior::strategies::Selection;
+use pavior::strategies::explain::{Answer, State, answer};
+use pavior::{Cuboid, Grid, JobId, Request};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMappingProxy, PyTuple};
 
@@ -57,7 +57,7 @@ pub(crate) fn explain(
 /// The machine as it is, drawn.
 pub(crate) fn picture(inner: &Inner) -> String {
     let state = State::of(&inner.machine);
-    pavior_draw::state(&state, &|job| name(&inner.jobs, job))
+    pavior::draw::state(&state, &|job| name(&inner.jobs, job))
 }
 
 fn name(jobs: &Jobs, job: JobId) -> String {
@@ -77,7 +77,7 @@ impl Explanation {
         let strategy = self.answers.iter().find(refuses).map(|answer| answer.selection.to_string());
         let words = Words {
             grid: &self.grid,
-            job: &|job| format!("job {}", pavior_kernel::shown(&name(&self.jobs, job))),
+            job: &|job| format!("job {}", pavior::text::shown(&name(&self.jobs, job))),
             time: &|_| String::new(),
             strategy: &strategy.unwrap_or_default(),
             scheduler: "",
@@ -149,7 +149,7 @@ impl Explanation {
         let blocked = self.why.as_ref().and_then(|why| why.blocked.as_ref());
         let freed = blocked.map(|blocked| blocked.at);
         let name = |job| name(&self.jobs, job);
-        pavior_draw::explanation(&self.state, &self.request, &self.answers, freed.as_ref(), &name)
+        pavior::draw::explanation(&self.state, &self.request, &self.answers, freed.as_ref(), &name)
     }
 
     fn __repr__(&self) -> String {

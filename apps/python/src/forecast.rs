@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, UInt32Array, UInt64Array};
-use pavior_answers::forecasts::{Effort, Judged, Score};
-use pavior_experiments::{Environment, LogForecastError, Point, Progress, forecast_log};
-use pavior_kernel::Time;
-use pavior_simulation::Stop;
-use pavior_workload::TimeUnit;
+use pavior::Time;
+use pavior::answers::forecasts::{Effort, Judged, Score};
+use pavior::experiments::{Environment, LogForecastError, Point, Progress, forecast_log};
+use pavior::simulation::Stop;
+use pavior::workload::TimeUnit;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -50,7 +50,7 @@ pub(crate) fn forecast<'py>(
     for (key, _) in &rest {
         let key: String = key.extract()?;
         if !PARAMETERS.contains(&&*key) {
-            let key = pavior_kernel::shown(&key);
+            let key = pavior::text::shown(&key);
             let message = format!("forecast() got an unexpected keyword argument '{key}'");
             return Err(PyTypeError::new_err(message));
         }

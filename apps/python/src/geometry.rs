@@ -1,6 +1,6 @@
 //! Points, shapes and boxes, with as many entries as the machine has axes.
 
-use pavior_mesh::{Coordinates, Cuboid, Grid, NodeId, Sides};
+use pavior::{Coordinates, Cuboid, Grid, NodeId, Sides};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PySequence, PyString, PyTuple};

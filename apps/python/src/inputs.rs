@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use pavior_experiments::{Folder, InputError, InputFiles, ListRequest, LogRequest};
-use pavior_files::Limits;
-use pavior_workload::traces::{Filter, ReadOptions, Trace};
-use pavior_workload::{FailureEvent, ReservedNodes};
+use pavior::experiments::{Folder, InputError, InputFiles, ListRequest, LogRequest};
+use pavior::files::Limits;
+use pavior::workload::traces::{Filter, ReadOptions, Trace};
+use pavior::workload::{FailureEvent, ReservedNodes};
 
 /// A folder of files, and logs in memory under names of their own.
 pub(crate) struct Inputs {

@@ -1,7 +1,6 @@
 //! The names that callers give to jobs, and the numbers that the machine knows them by.
 
-use pavior_allocation::Machine;
-use pavior_mesh::JobId;
+use pavior::{JobId, Machine};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard};
 
-use pavior_experiments::JournalEntry;
+use pavior::experiments::JournalEntry;
 use pyo3::exceptions::{PyDeprecationWarning, PyTypeError};
 use pyo3::prelude::*;
 

@@ -79,7 +79,7 @@ mod _native {
     #[pymodule_export]
     use crate::trace::Trace;
 
-    use pavior_mesh::Freedom;
+    use pavior::Freedom;
     use pyo3::prelude::*;
     use pyo3::types::PyTuple;
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, StringArray};
-use pavior_experiments::{Point, RunRecord, Sample, Specification};
-use pavior_simulation::{Fate, JobRecord};
-use pavior_workload::TimeUnit;
+use pavior::experiments::{Point, RunRecord, Sample, Specification};
+use pavior::simulation::{Fate, JobRecord};
+use pavior::workload::TimeUnit;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -117,7 +117,7 @@ impl Outcome {
             let known: Vec<&str> = self.metrics.iter().map(|one| one.name).collect();
             PyKeyError::new_err(format!(
                 "{} was not observed; there are {}",
-                pavior_kernel::shown(metric),
+                pavior::text::shown(metric),
                 known.join(", ")
             ))
         })

@@ -1,6 +1,6 @@
 //! The strategies and schedulers that a caller adds to the built-in ones.
 
-use pavior_experiments::{Catalogue, Specification};
+use pavior::experiments::{Catalogue, Specification};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;

@@ -1,6 +1,6 @@
 //! How far a long call is, and how its work is asked to end.
 
-use pavior_simulation::Stop;
+use pavior::simulation::Stop;
 use pyo3::prelude::*;
 
 /// Asks `replicate` in another thread to end.

@@ -9,10 +9,9 @@ use arrow_array::{
 };
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field};
-use pavior_kernel::Time;
-use pavior_mesh::Cuboid;
-use pavior_simulation::{Fate, JobRecord, Stay};
-use pavior_workload::TimeUnit;
+use pavior::simulation::{Fate, JobRecord, Stay};
+use pavior::workload::TimeUnit;
+use pavior::{Cuboid, Time};
 use pyo3::prelude::*;
 
 use crate::arrays::reasons as all_reasons;

@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, StringArray, UInt64Array};
-use pavior_experiments::parameters::{self, ValueType};
-use pavior_experiments::{
+use pavior::experiments::parameters::{self, ValueType};
+use pavior::experiments::{
     Paired, Provenance, Publication, Samples, Specification, Table as Means, differences,
 };
 use pyo3::prelude::*;

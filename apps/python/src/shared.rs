@@ -4,9 +4,9 @@ use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
-use pavior_allocation::Selection;
-use pavior_mesh::Grid;
-use pavior_workload::{ShapeRule, Shaper};
+use pavior::Grid;
+use pavior::strategies::Selection;
+use pavior::workload::{ShapeRule, Shaper};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 
@@ -18,7 +18,7 @@ pub(crate) struct Shared {
     pub(crate) grid: Grid,
     pub(crate) selection: Selection,
     /// What turns a number of nodes into a box.
-    pub(crate) rule: pavior_workload::Selection<ShapeRule>,
+    pub(crate) rule: pavior::workload::Selection<ShapeRule>,
     pub(crate) seed: u64,
     inner: Mutex<Inner>,
     /// The thread that has the state; 0 if none has.
@@ -27,7 +27,7 @@ pub(crate) struct Shared {
 
 /// What changes.
 pub(crate) struct Inner {
-    pub(crate) machine: pavior_allocation::Machine,
+    pub(crate) machine: pavior::Machine,
     pub(crate) jobs: Jobs,
     /// The boxes of requests for a number of nodes.
     pub(crate) shaper: Shaper,
@@ -79,9 +79,9 @@ const QUICK: u32 = 4096;
 
 impl Shared {
     pub(crate) fn new(
-        machine: pavior_allocation::Machine,
+        machine: pavior::Machine,
         jobs: Jobs,
-        rule: pavior_workload::Selection<ShapeRule>,
+        rule: pavior::workload::Selection<ShapeRule>,
         seed: u64,
     ) -> Shared {
         let (grid, selection) = (*machine.grid(), machine.selection().clone());

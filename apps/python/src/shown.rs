@@ -7,7 +7,7 @@ use arrow_array::types::UInt8Type;
 use arrow_array::types::{Float64Type, Int64Type, UInt16Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::DataType;
-use pavior_draw::escape;
+use pavior::draw::escape;
 
 /// The most characters of a cell.
 const LONGEST: usize = 48;
@@ -61,7 +61,7 @@ fn value(column: &ArrayRef, row: usize) -> String {
 
 /// A text as a cell: of one line, bounded, and harmless.
 pub(crate) fn cell(text: &str) -> String {
-    let text = pavior_kernel::cell(text);
+    let text = pavior::text::cell(text);
     if text.chars().count() <= LONGEST {
         return text;
     }
@@ -101,7 +101,7 @@ impl Excerpt {
     pub(crate) fn of_texts(heads: &[&str], numeric: &[bool], rows: Vec<Vec<String>>) -> Excerpt {
         let (before, total) = (rows.len(), rows.len());
         let harmless =
-            |row: &Vec<String>| row.iter().map(|text| pavior_kernel::cell(text)).collect();
+            |row: &Vec<String>| row.iter().map(|text| pavior::text::cell(text)).collect();
         let rows = rows.iter().map(harmless).collect();
         let heads = heads.iter().map(|&head| head.to_string()).collect();
         Excerpt { heads, numeric: numeric.to_vec(), rows, before, total }

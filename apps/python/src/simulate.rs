@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use pavior_experiments::{InputError, RunRecord, Sample};
-use pavior_kernel::Time;
-use pavior_simulation::{Fact, Interest, Observer, RunError, Stop};
+use pavior::Time;
+use pavior::experiments::{InputError, RunRecord, Sample};
+use pavior::simulation::{Fact, Interest, Observer, RunError, Stop};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 

@@ -1,7 +1,7 @@
 //! How many boxes of a shape can be placed side by side.
 
-use pavior_answers::{Defragmented, SearchLimits, Shape, SlotsAnswer, Snapshot};
-use pavior_mesh::{Cuboid, Grid};
+use pavior::answers::{Defragmented, SearchLimits, Shape, SlotsAnswer, Snapshot};
+use pavior::{Cuboid, Grid};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -12,7 +12,7 @@ use crate::jobs::{JobName, Jobs};
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Slots {
     grid: Grid,
-    found: pavior_answers::Slots,
+    found: pavior::answers::Slots,
     moves: Vec<(JobName, Vec<Cuboid>, Vec<Cuboid>)>,
 }
 

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, UInt32Array};
-use pavior_kernel::Time;
-use pavior_mesh::{Cuboid, Grid, Occupancy};
-use pavior_simulation::{Fate, JobRecord, Stay};
-use pavior_workload::TimeUnit;
+use pavior::simulation::{Fate, JobRecord, Stay};
+use pavior::workload::TimeUnit;
+use pavior::{Cuboid, Grid, Occupancy, Time};
 use pyo3::prelude::*;
 
 use crate::records::{parts, span};

@@ -6,12 +6,11 @@ use std::sync::Arc;
 use arrow_array::{
     ArrayRef, Float64Array, RecordBatch, StringArray, UInt16Array, UInt32Array, UInt64Array,
 };
-use pavior_experiments::read_log;
-use pavior_files::Limits;
-use pavior_kernel::Time;
-use pavior_mesh::{Freedom, Sides};
-use pavior_workload::TimeUnit;
-use pavior_workload::traces::{self, Filter, Header, ReadOptions, Record, Report, Tags};
+use pavior::experiments::read_log;
+use pavior::files::Limits;
+use pavior::workload::TimeUnit;
+use pavior::workload::traces::{self, Filter, Header, ReadOptions, Record, Report, Tags};
+use pavior::{Freedom, Sides, Time};
 use pyo3::exceptions::{PyDeprecationWarning, PyTypeError};
 use pyo3::prelude::*;
 

@@ -4,11 +4,9 @@ use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
-use pavior_allocation::explain;
-use pavior_allocation::{Answers, Machine, Selection};
-use pavior_answers::{self as answers, Demand, PlannedStart, Queued, SearchLimits, Snapshot, why};
-use pavior_kernel::Time;
-use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, Request};
+use pavior::answers::{self, Demand, PlannedStart, Queued, SearchLimits, Snapshot, why};
+use pavior::strategies::{Selection, explain};
+use pavior::{Answers, Cuboid, Grid, JobId, Machine, NodeId, Occupancy, Request, Time};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -59,8 +57,7 @@ pub(crate) fn machine(
     strategy: &str,
     seed: u64,
 ) -> Result<Machine, String> {
-    let strategy: Selection =
-        strategy.parse().map_err(|error: pavior_kernel::BadName| error.reason)?;
+    let strategy: Selection = strategy.parse().map_err(|error: pavior::BadName| error.reason)?;
     state.machine(&strategy, seed).map_err(|error| error.to_string())
 }
 

@@ -10,13 +10,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant as Stopwatch};
 
-use pavior_allocation::Refusal;
-use pavior_answers::forecasts::{
+use pavior::answers::forecasts::{
     Effort, Forecaster, Kind, QueueForecast, Record, Start, StartJson,
 };
-use pavior_kernel::Time;
-use pavior_mesh::{Grid, JobId, Request};
-use pavior_workload::{Job, Service};
+use pavior::workload::{Job, Service};
+use pavior::{Grid, JobId, Refusal, Request, Time};
 
 use crate::core::{
     BoardView, Event, Instant, Lease, ServiceLimits, ServiceRecord, ServiceState, WaitingRequest,

@@ -1,8 +1,7 @@
 //! Plans to move leases, as callers see them.
 
-use pavior_allocation::Machine;
-use pavior_answers::{self as answers, Planned, SearchLimits, Shape, Snapshot, Weights};
-use pavior_mesh::{Freedom, Grid, JobId, Request};
+use pavior::answers::{self, Planned, SearchLimits, Shape, Snapshot, Weights};
+use pavior::{Freedom, Grid, JobId, Machine, Request};
 use serde::Serialize;
 
 use crate::core::JobName;

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pavior_answers::{self as answers, Cause, Queued, Why, Words};
-use pavior_kernel::{Time, shown};
-use pavior_mesh::JobId;
+use pavior::answers::{self, Cause, Queued, Why, Words};
+use pavior::text::shown;
+use pavior::{JobId, Time};
 
 use crate::core::reply::{Other, WaitsFor, WaitsForKind};
 use crate::core::{BoardView, Caller, ServedMachine, StateView, WaitingRequest, micros};

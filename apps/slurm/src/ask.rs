@@ -13,7 +13,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use pavior_kernel::shown_bytes;
+use pavior::text::shown_bytes;
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::SlurmError;

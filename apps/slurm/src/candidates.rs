@@ -7,8 +7,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use pavior_mesh::{NodeId, Occupancy, Pool};
-use pavior_scheduling::Dispatcher;
+use pavior::scheduling::Dispatcher;
+use pavior::{NodeId, Occupancy, Pool};
 
 use crate::Config;
 use crate::demands::Demands;
@@ -94,7 +94,7 @@ impl<'a> Candidates<'a> {
     fn nodes(&self, key: &Key<'_>) -> Occupancy {
         let mut nodes = Occupancy::all_busy(self.config.grid);
         let mut give = |node: NodeId| {
-            let single = pavior_mesh::Cuboid::node(self.config.grid.point(node));
+            let single = pavior::Cuboid::node(self.config.grid.point(node));
             nodes.give(&single).expect("each name stands for another node");
         };
         for node in &self.ledger.nodes {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use pavior_kernel::shown_bytes;
+use pavior::text::shown_bytes;
 
 use crate::ask::{Call, LIMITS, Question, capture};
 use crate::conf::{List, Lists};
@@ -45,7 +45,7 @@ pub fn check(config: &Config) -> Result<Findings, SlurmError> {
         format!(
             "slurm.conf: jobs of partition {} start on the machine's nodes without the gate: name \
              it in partitions of pavior.toml, or take the nodes from it",
-            pavior_kernel::shown(name)
+            pavior::text::shown(name)
         )
     };
     found.warnings.extend(site.ungated(config).into_iter().map(ungated));

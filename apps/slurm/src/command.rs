@@ -5,7 +5,7 @@
 //! said there (22.05 to 26.05): sentences go as arguments, by a `scontrol` of their own. So does a
 //! change whose line a `scontrol` without readline would cut in two.
 
-use pavior_kernel::shown;
+use pavior::text::shown;
 
 use crate::ask::Operator;
 use crate::config::Tell;

@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use pavior_kernel::shown;
+use pavior::text::shown;
 
 use crate::Config;
 use crate::ask::{Call, Limits, Question};

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use pavior_allocation::claim::{Claim, Grants, Recognition};
-use pavior_allocation::{Machine, Selection};
-use pavior_kernel::{message, shown};
-use pavior_mesh::{Coordinates, Grid, NodeId, Request, Sides, orientations, read_sides};
+use pavior::boxes::{orientations, read_sides};
+use pavior::strategies::Selection;
+use pavior::strategies::claim::{Claim, Grants, Recognition};
+use pavior::text::{message, shown};
+use pavior::{Coordinates, Grid, Machine, NodeId, Request, Sides};
 use serde::Deserialize;
 
 use crate::names::{NodeName, is_plain};
@@ -35,7 +36,7 @@ pub struct Config {
     /// Which waiting job may start.
     pub(crate) order: Order,
     /// The scheduler that chooses the next one: `fcfs`, `scan-all` or `easy`.
-    pub scheduler: pavior_scheduling::Selection,
+    pub scheduler: pavior::scheduling::Selection,
     /// Between two cycles, in milliseconds.
     pub poll_ms: u64,
     /// How long an opened job may take to start, in seconds.
@@ -143,12 +144,12 @@ impl Config {
     /// A sentence that names the key at fault.
     pub fn parse(text: &str) -> Result<Config, String> {
         let written: Written = toml::from_str(text).map_err(|error| error.to_string())?;
-        let grid: Grid = written.machine.parse().map_err(|error: pavior_kernel::BadName| {
+        let grid: Grid = written.machine.parse().map_err(|error: pavior::BadName| {
             format!("machine = \"{}\": {}", written.machine, error.reason)
         })?;
         let names = names(&grid, written.nodes)?;
         let strategy = written.strategy.as_deref().unwrap_or("tff");
-        let strategy: Selection = strategy.parse().map_err(|error: pavior_kernel::BadName| {
+        let strategy: Selection = strategy.parse().map_err(|error: pavior::BadName| {
             format!("strategy = \"{strategy}\": {}", error.reason)
         })?;
         Machine::with_seed(grid, &strategy, 1).map_err(|error| format!("strategy: {error}"))?;
@@ -163,7 +164,7 @@ impl Config {
             Order::Fit => "scan-all",
             Order::Easy => "easy",
         };
-        let scheduler = scheduler.parse().map_err(|error: pavior_kernel::BadName| error.reason)?;
+        let scheduler = scheduler.parse().map_err(|error: pavior::BadName| error.reason)?;
         let within = |key: &str, given: Option<u64>, usual: u64, least: u64| {
             let value = given.unwrap_or(usual);
             let right = (least..=3_600_000).contains(&value).then_some(value);

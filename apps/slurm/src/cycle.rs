@@ -3,11 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use pavior_allocation::Placement;
-use pavior_kernel::Time;
-use pavior_mesh::{Cuboid, JobId, NodeId, Request};
-use pavior_scheduling::Started;
-use pavior_workload::Shaper;
+use pavior::scheduling::Started;
+use pavior::workload::Shaper;
+use pavior::{Cuboid, JobId, NodeId, Placement, Request, Time};
 
 use crate::command::{Change, Priority};
 use crate::ledger::{Ledger, Phase, SlurmJob};

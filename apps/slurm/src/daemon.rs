@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use pavior_kernel::json::log;
-use pavior_workload::Shaper;
+use pavior::json::log;
+use pavior::workload::Shaper;
 use serde_json::json;
 
 use crate::ask::{Operator, Question, capture};
@@ -105,7 +105,7 @@ pub fn run(path: &Path, config: Config, options: DaemonOptions) -> Result<(), Sl
 /// The rule that makes a box of a number of nodes: the same as in `job_submit.lua`.
 pub(crate) fn shaper(config: &Config) -> Result<Shaper, SlurmError> {
     let rule = "compact".parse();
-    let rule = rule.map_err(|bad: pavior_kernel::BadName| SlurmError::Config(bad.reason))?;
+    let rule = rule.map_err(|bad: pavior::BadName| SlurmError::Config(bad.reason))?;
     Ok(Shaper::new(&rule, &config.grid, 1, 0))
 }
 

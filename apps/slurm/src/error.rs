@@ -69,5 +69,5 @@ pub enum SlurmError {
     },
     /// No waiting job can be chosen.
     #[error(transparent)]
-    Dispatch(#[from] pavior_scheduling::DispatchError),
+    Dispatch(#[from] pavior::scheduling::DispatchError),
 }

@@ -9,11 +9,10 @@
 
 use std::fmt::Display;
 
-use pavior_answers::forecasts::{Kind, Obstacle, Start, StartQuestion, StartWords};
-use pavior_kernel::Time;
-use pavior_mesh::JobId;
-use pavior_workload::traces::{ReadOptions, Record, sacct};
-use pavior_workload::{Job, Service, Shaper, TimeUnit};
+use pavior::answers::forecasts::{Kind, Obstacle, Start, StartQuestion, StartWords};
+use pavior::workload::traces::{ReadOptions, Record, sacct};
+use pavior::workload::{Job, Service, Shaper, TimeUnit};
+use pavior::{JobId, Time};
 
 use crate::ask::{Call, Limits, Question};
 use crate::ledger::{Ledger, SlurmJob};

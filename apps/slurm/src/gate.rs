@@ -4,7 +4,7 @@
 //! a file has the checksum of its text. So a file that was edited, or is another's, is known as
 //! such, and `pavior slurm check` can ask the gate that slurmctld has loaded which one it is.
 
-use pavior_kernel::Checksum;
+use pavior::Checksum;
 
 use crate::{Config, LICENCE};
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use pavior_answers::{Shape, slots};
+use pavior::answers::{Shape, slots};
+use pavior::{Occupancy, Sides};
 use pavior_board::http;
 use pavior_board::metrics::{SlotGauges, named, only};
-use pavior_mesh::{Occupancy, Sides};
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;

@@ -10,8 +10,8 @@ mod view;
 use std::path::Path;
 use std::sync::Arc;
 
+use pavior::json::log;
 use pavior_board::{Board, for_hosts, http, site};
-use pavior_kernel::json::log;
 use serde_json::json;
 
 use crate::daemon::now;

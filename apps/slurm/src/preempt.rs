@@ -5,8 +5,8 @@
 //! and `preempt/partition_prio`; jobs that may not be preempted, or would keep their nodes, stand
 //! in the way as failed nodes do.
 
-use pavior_answers::{Shape, Snapshot, Weights, blockers, earliest};
-use pavior_mesh::{Cuboid, JobId, Request};
+use pavior::answers::{Shape, Snapshot, Weights, blockers, earliest};
+use pavior::{Cuboid, JobId, Request};
 
 use crate::Config;
 use crate::check::Findings;

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use pavior_kernel::shown_bytes;
+use pavior::text::shown_bytes;
 
 use crate::ask::{Call, LIMITS, Question};
 use crate::check::Findings;

@@ -1,11 +1,11 @@
 //! What is told to users, in AdminComment: why a job waits, and where its box lies.
 
-use pavior_allocation::explain;
-use pavior_answers::{
+use pavior::answers::{
     Demand, PlannedStart, Question, Queued, SearchLimits, Shape, Snapshot, Why, Words, nearest, why,
 };
-use pavior_kernel::shown;
-use pavior_mesh::{Cuboid, JobId, Request, Sides};
+use pavior::strategies::explain;
+use pavior::text::shown;
+use pavior::{Cuboid, JobId, Request, Sides};
 
 use crate::ledger::{Ledger, SlurmJob};
 use crate::names::{NodeName, Note};
@@ -186,5 +186,5 @@ pub(crate) fn size(config: &Config, sides: Sides) -> String {
 
 /// Seconds since 1970 as a date, in UTC.
 pub(crate) fn date(seconds: u64) -> String {
-    pavior_kernel::Date(std::time::Duration::from_secs(seconds)).to_string()
+    pavior::time::Date(std::time::Duration::from_secs(seconds)).to_string()
 }

@@ -9,7 +9,7 @@
 //! What nearly looks like that is a fault, never a comment without a shape: a job of one node in
 //! place of a box would run, and nobody would be told.
 
-use pavior_mesh::Sides;
+use pavior::Sides;
 
 use crate::names::number;
 

@@ -2,12 +2,11 @@
 
 use std::collections::HashSet;
 
-use pavior_allocation::{Machine, Placement};
-use pavior_answers::{PlannedStart, Snapshot};
-use pavior_kernel::Time;
-use pavior_mesh::{Cuboid, JobId, NodeId, Occupancy, Request, Sides, orientations, tile, volume};
-use pavior_scheduling::Dispatcher;
-use pavior_workload::{Job, Service, Shaper};
+use pavior::answers::{PlannedStart, Snapshot};
+use pavior::boxes::{orientations, tile, volume};
+use pavior::scheduling::Dispatcher;
+use pavior::workload::{Job, Service, Shaper};
+use pavior::{Cuboid, JobId, Machine, NodeId, Occupancy, Placement, Request, Sides, Time};
 
 use crate::candidates::Candidates;
 use crate::ledger::{Condition, Ledger, Phase, SlurmJob};

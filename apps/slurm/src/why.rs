@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use pavior_allocation::explain;
-use pavior_answers::Queued as Waits;
-use pavior_kernel::shown;
-use pavior_mesh::{Cuboid, JobId};
+use pavior::answers::Queued as Waits;
+use pavior::strategies::explain;
+use pavior::text::shown;
+use pavior::{Cuboid, JobId};
 
 use crate::cycle::{self, View};
 use crate::daemon::{now, shaper};

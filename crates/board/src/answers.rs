@@ -1,11 +1,11 @@
 //! Answers about the current state of a machine, in the formats of `pavior serve`, which the page
 //! reads.
 
-use pavior_allocation::{Selection, explain};
-use pavior_answers::{Blocked, Shape, SlotsAnswer, Snapshot, Why};
-use pavior_kernel::Time;
-use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request, volume};
-use pavior_workload::Ask;
+use pavior::answers::{Blocked, Shape, SlotsAnswer, Snapshot, Why};
+use pavior::boxes::volume;
+use pavior::strategies::{Selection, explain};
+use pavior::workload::Ask;
+use pavior::{Cuboid, Grid, JobId, NodeId, Request, Time};
 use serde_json::{Value, json};
 
 use crate::date;

@@ -97,5 +97,5 @@ pub trait View: Send + Sync + 'static {
 
 /// Formats seconds since 1970 as a date.
 fn date(seconds: u64) -> String {
-    pavior_kernel::Date(std::time::Duration::from_secs(seconds)).to_string()
+    pavior::time::Date(std::time::Duration::from_secs(seconds)).to_string()
 }

@@ -1,7 +1,7 @@
 //! Nodes in use and the largest free box over time, as a bounded number of intervals that grow
 //! longer as time passes. Each keeps the least, the greatest and the last value.
 
-use pavior_kernel::{Range, Stretch, Stretches};
+use pavior::time::{Range, Stretch, Stretches};
 use serde_json::{Value, json};
 
 use crate::date;

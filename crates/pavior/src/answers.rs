@@ -21,10 +21,11 @@
 //! ```
 
 pub use pavior_answers::{
-    Blocked, Blockers, Cause, Defragmented, Demand, Earliest, Move, MovePlan, NAMED, NextSlot,
-    Planned, PlannedStart, Prospect, Question, Queued, Room, RoomBy, RoomPlan, SearchLimits, Shape,
-    Slots, Snapshot, TooHeavy, Weights, Why, Words, blockers, defragment, drain, earliest, fit,
-    nearest, next_slot, room_by, slots, unblock, unblock_any, waiting, why,
+    Blocked, Blockers, Cause, Defragmented, DelayedJob, Demand, Earliest, Move, MovePlan, NAMED,
+    NextSlot, Planned, PlannedStart, Prospect, Question, Queued, Room, RoomBy, RoomError, RoomPlan,
+    RoomQuestion, SearchLimits, Shape, Slots, SlotsAnswer, Snapshot, TooHeavy, Weights, Why, Words,
+    blockers, defragment, drain, earliest, fit, nearest, next_slot, room_by, slots, unblock,
+    unblock_any, waiting, waits, why,
 };
 
 pub mod forecasts {
@@ -43,7 +44,8 @@ pub mod forecasts {
     //! ```
 
     pub use pavior_answers::forecasts::{
-        Effort, Forecast, ForecastError, Forecaster, HORIZON, Judged, Kind, Linked, Past, Record,
-        Rivals, Score, Third, learn, range, replay, replay_linked, taught,
+        Effort, Experience, Forecast, ForecastError, Forecaster, HORIZON, Judged, Kind, Linked,
+        Obstacle, Past, Place, QueueForecast, Record, Rivals, Score, Start, StartJson,
+        StartQuestion, StartWords, Third, learn, replay, replay_linked,
     };
 }

@@ -31,7 +31,7 @@ pub mod inspect {
     //! Summaries of logs: sizes, run times, arrivals, and lines that were skipped.
 
     pub use pavior_workload::inspect::{
-        Arrivals, Bin, Clock, LineNumbers, LogSummary, Skipped, Spread,
+        Arrivals, Bin, Class, Clock, LineNumbers, LogSummary, Skipped, Spread, Week,
     };
 }
 

@@ -47,8 +47,8 @@ pub(crate) struct SweepArgs {
 
 impl SweepArgs {
     /// How a directory is begun.
-    pub(crate) fn how(&self) -> pavior_experiments::directory::Resume {
-        pavior_experiments::directory::Resume {
+    pub(crate) fn how(&self) -> pavior::experiments::directory::Resume {
+        pavior::experiments::directory::Resume {
             resume: self.resume,
             discard_damaged: self.discard_damaged,
         }

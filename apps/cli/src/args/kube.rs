@@ -85,7 +85,7 @@ pub(crate) enum KubeCommand {
         /// How far to search, in words of bit sets looked at
         #[arg(
             long,
-            default_value_t = pavior_answers::SearchLimits::BUDGET,
+            default_value_t = pavior::answers::SearchLimits::BUDGET,
             value_parser = clap::value_parser!(u64).range(..=1_000_000_000_000),
         )]
         budget: u64,

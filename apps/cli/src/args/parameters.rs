@@ -7,10 +7,10 @@ use std::marker::PhantomData;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use pavior_experiments::parameters::{
+use pavior::experiments::parameters::{
     self, Applies, CONTROLS, Control, ControlKind, Heading, Parameter, ValueType,
 };
-use pavior_experiments::{Catalogue, Given, Setting, SettingError};
+use pavior::experiments::{Catalogue, Given, Setting, SettingError};
 
 use crate::failure::Failure;
 
@@ -176,7 +176,7 @@ pub(crate) fn failure(settings: &[Setting], error: SettingError) -> Failure {
     };
     let before: usize = setting.values[..value].iter().map(|value| value.len() + 1).sum();
     let (option, typed) = (format!("--{}", setting.key), setting.values.join(","));
-    Failure::option(&option, &typed, before, &pavior_kernel::BadName { reason, span })
+    Failure::option(&option, &typed, before, &pavior::BadName { reason, span })
 }
 
 impl<C: Choice> FromArgMatches for ParameterArgs<C> {

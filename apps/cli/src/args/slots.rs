@@ -32,7 +32,7 @@ pub(crate) struct SlotsArgs {
     /// with a bound
     #[arg(
         long,
-        default_value_t = pavior_answers::SearchLimits::BUDGET,
+        default_value_t = pavior::answers::SearchLimits::BUDGET,
         value_parser = clap::value_parser!(u64).range(..=1_000_000_000_000),
     )]
     pub(crate) budget: u64,

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use pavior_kernel::Time;
-use pavior_workload::TimeUnit;
-use pavior_workload::traces::batsim::Version;
+use pavior::Time;
+use pavior::workload::TimeUnit;
+use pavior::workload::traces::batsim::Version;
 
 use super::{OfReading, OfStreams, ParameterArgs};
 use crate::output::Format;

@@ -67,7 +67,7 @@ pub(crate) struct UnblockArgs {
     /// How far to search, in words of bit sets looked at, before giving up unproven
     #[arg(
         long,
-        default_value_t = pavior_answers::SearchLimits::BUDGET,
+        default_value_t = pavior::answers::SearchLimits::BUDGET,
         value_parser = clap::value_parser!(u64).range(..=1_000_000_000_000),
         conflicts_with_all = ["blockers", "earliest", "nearest"],
     )]

@@ -1,9 +1,10 @@
 //! `pavior advise`: what else would have happened to the jobs of a log.
 
-use pavior_experiments::advice::{
+use pavior::draw as report;
+use pavior::experiments::advice::{
     Advice, AdviceError, Change, Run, advise, cell, notes, page, recommendations, value,
 };
-use pavior_experiments::{Environment, Setting, report};
+use pavior::experiments::{Environment, Setting};
 use serde_json::{Value, json};
 
 use crate::args::{self, AdviceFormat, AdviseArgs};

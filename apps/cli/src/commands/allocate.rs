@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use pavior_allocation::Selection;
-use pavior_files::{LONGEST_LINE, Lines, NextLine};
-use pavior_kernel::message;
+use pavior::files::{LONGEST_LINE, Lines, NextLine};
+use pavior::strategies::Selection;
+use pavior::text::message;
+use pavior::workload::ShapeRule;
 use pavior_serve::core::MachineSpec;
 use pavior_serve::lines::LineSession;
-use pavior_workload::ShapeRule;
 use serde_json::json;
 
 use crate::args::AllocateArgs;
@@ -18,7 +18,7 @@ pub(crate) fn run(args: &AllocateArgs) -> Result<(), Failure> {
     let grid = input::machine(&args.machine)?;
     let strategy: Selection = input::name("--strategy", &args.strategy)?;
     strategy.supports(&grid).map_err(|error| Failure::usage(error.to_string()))?;
-    let rule: pavior_workload::Selection<ShapeRule> =
+    let rule: pavior::workload::Selection<ShapeRule> =
         input::name("--shape-rule", &args.shape_rule)?;
     let machine = MachineSpec {
         name: "default".to_string(),

@@ -1,10 +1,10 @@
 //! `pavior bench`: how long an allocation takes.
 
-use pavior_allocation::Selection;
-use pavior_draw::{Chart, ChartAxis, Mark, Marks, Series, Unit};
-use pavior_experiments::bench::{Answers, BATCH, Bench, BenchResults, BenchRow, Times};
-use pavior_experiments::{LeftOut, Setting};
-use pavior_mesh::Request;
+use pavior::Request;
+use pavior::draw::{Chart, ChartAxis, Mark, Marks, Series, Unit};
+use pavior::experiments::bench::{Answers, BATCH, Bench, BenchResults, BenchRow, Times};
+use pavior::experiments::{LeftOut, Setting};
+use pavior::strategies::Selection;
 use serde_json::{Map, Value, json};
 
 use crate::args::BenchArgs;
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     bar.finish();
     let report = Report { bench, stream, results: results?, skipped };
     if let Some(path) = &args.results.chart {
-        let svg = pavior_draw::svg(&report.chart());
+        let svg = pavior::draw::svg(&report.chart());
         files::write_whole(path, |out| out.write_all(svg.as_bytes()))?;
     }
     match Format::or_default(args.results.format) {

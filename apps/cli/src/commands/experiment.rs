@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use pavior_draw::Section;
-use pavior_experiments::directory::OpenRun;
-use pavior_experiments::{
+use pavior::draw::Section;
+use pavior::experiments::directory::OpenRun;
+use pavior::experiments::{
     Environment, InputFiles, JournalEntry, Provenance, Publication, Samples, Shard, Specification,
     SweepError, schema,
 };

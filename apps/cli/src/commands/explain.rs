@@ -1,13 +1,14 @@
 //! `pavior explain`: what each strategy would do in a state, and why a request is refused.
 
-use pavior_allocation::explain::{self, Answer};
-use pavior_allocation::{Refusal, Registry, Selection};
-use pavior_answers::{
+use pavior::answers::{
     Blocked, Demand, Question, SearchLimits, Shape, Snapshot, Why, Words, nearest, why,
 };
-use pavior_experiments::LeftOut;
-use pavior_files::FileUses;
-use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request, volume};
+use pavior::boxes::volume;
+use pavior::experiments::LeftOut;
+use pavior::files::FileUses;
+use pavior::strategies::explain::{self, Answer};
+use pavior::strategies::{Registry, Selection};
+use pavior::{Cuboid, Grid, JobId, NodeId, Refusal, Request};
 use serde_json::{Value, json};
 
 use super::unblock::moves_of;
@@ -45,7 +46,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
         let name = |job: JobId| story.busy.shown_name(job).raw();
         let freed = story.blocked().map(|blocked| blocked.at);
         let Story { busy, answers, .. } = &story;
-        let svg = pavior_draw::explanation(&busy.state, &request, answers, freed.as_ref(), &name);
+        let svg = pavior::draw::explanation(&busy.state, &request, answers, freed.as_ref(), &name);
         files::write_whole(path, |out| out.write_all(svg.as_bytes()))?;
     }
     match Format::or_default(args.format) {

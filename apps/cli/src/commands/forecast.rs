@@ -6,9 +6,9 @@ mod state;
 use std::io::{self, Write};
 use std::path::Path;
 
-use pavior_answers::forecasts::{Effort, Judged, Score, Third};
-use pavior_experiments::{Environment, Keys, RunSettings, Setting, Specification, forecast_log};
-use pavior_workload::TimeUnit;
+use pavior::answers::forecasts::{Effort, Judged, Score, Third};
+use pavior::experiments::{Environment, Keys, RunSettings, Setting, Specification, forecast_log};
+use pavior::workload::TimeUnit;
 use serde_json::json;
 
 use crate::args::{self, ForecastArgs};
@@ -81,7 +81,7 @@ fn lines(out: &mut dyn Write, judged: &[Judged]) -> io::Result<()> {
     Ok(())
 }
 
-fn seconds(time: pavior_kernel::Time) -> f64 {
+fn seconds(time: pavior::Time) -> f64 {
     TimeUnit::SECOND.units(time).round()
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pavior_kernel::Date;
+use pavior::time::Date;
 use pavior_kube::{Cluster, Entry, KubeError, Manifests, Options};
 use serde_json::to_value;
 

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use pavior_draw::Section;
-use pavior_experiments::directory::{Resume, Run};
-use pavior_experiments::{JournalEntry, Span};
+use pavior::draw::Section;
+use pavior::experiments::directory::{Resume, Run};
+use pavior::experiments::{JournalEntry, Span};
 
 use crate::args::MergeArgs;
 use crate::commands::{experiment, results};

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
-use pavior_experiments::NetworkParameters;
-use pavior_kernel::{Time, json};
-use pavior_mesh::{Coordinates, Grid};
-use pavior_network::{Delivery, Message, Network, Settings, run_list, zero_load_latency};
+use pavior::experiments::NetworkParameters;
+use pavior::network::{Delivery, Message, Network, Settings, run_list, zero_load_latency};
+use pavior::{Coordinates, Grid, Time, json};
 use serde::Deserialize;
 use serde_json::json;
 

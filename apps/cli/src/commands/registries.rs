@@ -1,10 +1,10 @@
 //! `strategies`, `schedulers`, `metrics`: what there is, from the registries.
 
-use pavior_allocation::claim::{Claim, Grants};
-use pavior_allocation::{Registry, Selection};
-use pavior_kernel::OptionSpec;
-use pavior_mesh::Grid;
-use pavior_simulation::metrics;
+use pavior::Grid;
+use pavior::names::OptionSpec;
+use pavior::simulation::metrics;
+use pavior::strategies::claim::{Claim, Grants};
+use pavior::strategies::{Registry, Selection};
 use serde_json::{Value, json};
 
 use crate::args::ListArgs;
@@ -71,7 +71,7 @@ fn supported(selection: &Selection) -> (Vec<usize>, Vec<&'static str>) {
 }
 
 pub(crate) fn schedulers(args: &ListArgs) -> Result<(), Failure> {
-    let entries: Vec<Value> = pavior_scheduling::Registry::new()
+    let entries: Vec<Value> = pavior::scheduling::Registry::new()
         .entries()
         .map(|spec| {
             json!({
@@ -86,7 +86,7 @@ pub(crate) fn schedulers(args: &ListArgs) -> Result<(), Failure> {
 }
 
 pub(crate) fn patterns(args: &ListArgs) -> Result<(), Failure> {
-    let entries: Vec<Value> = pavior_network::PatternRegistry::new()
+    let entries: Vec<Value> = pavior::network::patterns::PatternRegistry::new()
         .entries()
         .map(|spec| {
             json!({

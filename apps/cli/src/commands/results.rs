@@ -1,7 +1,7 @@
 //! The results of `simulate`: a table, JSON or CSV.
 
-use pavior_experiments::{Point, PointResult, Samples, Specification, Summary};
-use pavior_simulation::metrics::ALLOCATION_NS;
+use pavior::experiments::{Point, PointResult, Samples, Specification, Summary};
+use pavior::simulation::metrics::ALLOCATION_NS;
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;

@@ -2,14 +2,14 @@
 
 use std::io;
 
-use pavior_allocation::Selection;
-use pavior_kernel::BadName;
-use pavior_mesh::{Sides, read_sides};
+use pavior::boxes::read_sides;
+use pavior::strategies::Selection;
+use pavior::workload::ShapeRule;
+use pavior::{BadName, Sides};
 use pavior_serve::core::{ClockRule, MachineSpec};
 use pavior_serve::service::{self, HttpBounds, ServiceOptions, Tls};
 use pavior_serve::storage::layout::Layout;
 use pavior_serve::writer::Tuning;
-use pavior_workload::ShapeRule;
 
 use crate::args::ServeArgs;
 use crate::failure::Failure;
@@ -70,9 +70,9 @@ fn machines(args: &ServeArgs) -> Result<Vec<MachineSpec>, Failure> {
         _ => args.machine.iter().map(String::as_str).collect(),
     };
     let strategy: Selection = input::name("--strategy", args.strategy.as_deref().unwrap_or("tff"))?;
-    input::name::<pavior_workload::Selection<ShapeRule>>("--shape-rule", &args.shape_rule)?;
+    input::name::<pavior::workload::Selection<ShapeRule>>("--shape-rule", &args.shape_rule)?;
     if let Some(scheduler) = &args.scheduler {
-        input::name::<pavior_scheduling::Selection>("--scheduler", scheduler)?;
+        input::name::<pavior::scheduling::Selection>("--scheduler", scheduler)?;
     }
     let mut machines: Vec<MachineSpec> = Vec::new();
     for text in typed {

@@ -2,12 +2,12 @@
 //!
 //! The options make a specification, which is run as an experiment is.
 
-use pavior_experiments::{
+use pavior::experiments::{
     Environment, Folder, Keys, NoStore, Policy, Recording, Scenario, Setting, Shard, Specification,
     SweepError,
 };
-use pavior_simulation::Histories;
-use pavior_workload::traces::{Dependencies, Record};
+use pavior::simulation::Histories;
+use pavior::workload::traces::{Dependencies, Record};
 
 use crate::args::{self, SimulateArgs};
 use crate::commands::{records, results};

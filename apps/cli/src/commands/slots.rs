@@ -1,8 +1,8 @@
 //! `pavior slots`: how many boxes of a shape can be placed side by side, now and later.
 
-use pavior_allocation::explain;
-use pavior_answers::{Move, SearchLimits, Shape, Slots, SlotsAnswer, Snapshot, slots};
-use pavior_mesh::{Cuboid, Grid, Occupancy};
+use pavior::answers::{Move, SearchLimits, Shape, Slots, SlotsAnswer, Snapshot, slots};
+use pavior::strategies::explain;
+use pavior::{Cuboid, Grid, Occupancy};
 use serde_json::{Value, json};
 
 use super::unblock::{WIDE, draw, moves_of, shapes};

@@ -9,12 +9,12 @@ use std::io;
 use std::path::Path;
 use std::sync::Mutex;
 
-use pavior_experiments::directory::{self, OpenRun, Resume};
-use pavior_experiments::{
+use pavior::experiments::directory::{self, OpenRun, Resume};
+use pavior::experiments::{
     InputFiles, JournalEntry, Scenario, Span, Specification, Store, SweepError,
 };
-use pavior_files::Limits;
-use pavior_simulation::{Histories, Stop};
+use pavior::files::Limits;
+use pavior::simulation::{Histories, Stop};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -114,14 +114,14 @@ fn run_spans(args: &SpansArgs) -> Result<(), Failure> {
 /// The spans of a file; every replication must be one that the experiment can have.
 fn read_spans(path: &Path, specification: &Specification) -> Result<Vec<Replications>, Failure> {
     let text = if path == Path::new("-") {
-        io::read_to_string(pavior_files::stdin(Limits::DOCUMENT))?
+        io::read_to_string(pavior::files::stdin(Limits::DOCUMENT))?
     } else {
-        pavior_files::read_text(path, Limits::DOCUMENT)?
+        pavior::files::read_text(path, Limits::DOCUMENT)?
     };
     let name = files::shown(path);
     let spans: Vec<Replications> = serde_json::from_str(&text)
         .map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))?;
-    let most = pavior_experiments::Policy::MOST;
+    let most = pavior::experiments::Policy::MOST;
     let is_impossible = |span: &&Replications| {
         span.point >= specification.points.len() || span.first > span.last || span.last >= most
     };

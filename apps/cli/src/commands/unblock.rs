@@ -4,13 +4,11 @@ mod by;
 
 use std::path::{Path, PathBuf};
 
-use pavior_allocation::{Machine, explain};
-use pavior_answers::{
-    self as answers, Move, MovePlan, Room, SearchLimits, Shape, Snapshot, Weights,
-};
-use pavior_draw::PlannedMove;
-use pavior_kernel::{BadName, Time, shown};
-use pavior_mesh::{Cuboid, Freedom, Grid, JobId, NodeId, Request};
+use pavior::answers::{self, Move, MovePlan, Room, SearchLimits, Shape, Snapshot, Weights};
+use pavior::draw::PlannedMove;
+use pavior::strategies::explain;
+use pavior::text::shown;
+use pavior::{BadName, Cuboid, Freedom, Grid, JobId, Machine, NodeId, Request, Time};
 use serde_json::{Value, json};
 
 use crate::args::{Turning, UnblockArgs};
@@ -356,7 +354,7 @@ pub(super) fn draw(
     let drawn: Vec<PlannedMove<'_>> =
         moves.iter().map(|step| PlannedMove { from: &step.from, to: &step.to }).collect();
     let name = |job: JobId| busy.shown_name(job).raw();
-    let svg = pavior_draw::plan(&busy.state, &after, &drawn, boxes, &name);
+    let svg = pavior::draw::plan(&busy.state, &after, &drawn, boxes, &name);
     files::write_whole(path, |out| out.write_all(svg.as_bytes()))
 }
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use pavior_draw::{Chart, ChartAxis, Mark, Marks, Series, svg};
-use pavior_experiments::{Catalogue, InputFiles};
+use pavior::draw::{Chart, ChartAxis, Mark, Marks, Series, svg};
+use pavior::experiments::{Catalogue, InputFiles};
 use pavior_studies::in_words;
 use pavior_studies::yardstick::{
     self, Board, Effort, Evidence, Findings, Instance, Judged, Parts, Row, Yardstick,
@@ -20,7 +20,7 @@ use crate::{files, logs, pool};
 
 pub(crate) fn run(args: &YardstickArgs) -> Result<(), Failure> {
     let out = &args.out;
-    if !pavior_files::is_empty(out)? {
+    if !pavior::files::is_empty(out)? {
         let message = format!("{} is not empty; --out chooses another folder", files::shown(out));
         return Err(Failure::usage(message));
     }

@@ -231,7 +231,7 @@ fn the_examples_can_be_read() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|extension| extension == "toml") {
             let read = std::fs::read_to_string(&path).unwrap();
-            let experiment = pavior_experiments::Specification::parse(&read, "example");
+            let experiment = pavior::experiments::Specification::parse(&read, "example");
             assert!(experiment.is_ok_and(|experiment| !experiment.figures.is_empty()), "{path:?}");
             seen += 1;
         }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use pavior_experiments::{JournalEntry, Policy, Sample};
+use pavior::experiments::{JournalEntry, Policy, Sample};
 use pavior_studies::Paper;
 
 use crate::good;
@@ -59,7 +59,7 @@ fn keep_made_up(paper: &str, directory: &Path) {
         allocation_ns: experiment.timing.then_some(1.0),
     };
     let fingerprint =
-        pavior_experiments::directory::note(directory).unwrap().unwrap().run.fingerprint;
+        pavior::experiments::directory::note(directory).unwrap().unwrap().run.fingerprint;
     let mut lines = String::new();
     for point in 0..experiment.points.len() {
         let (Policy::Fixed(runs) | Policy::Precision { least: runs, .. }) =

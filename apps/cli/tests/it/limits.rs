@@ -3,10 +3,11 @@
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use pavior_experiments::Policy;
-use pavior_files::{LONGEST_DOCUMENT, LONGEST_INPUT, LONGEST_LINE};
-use pavior_kernel::{LONGEST_MESSAGE, Time};
-use pavior_simulation::{ARRIVALS_IN_VAIN, Bounds, CHANGES_IN_VAIN, INTERRUPTIONS_IN_VAIN};
+use pavior::Time;
+use pavior::experiments::Policy;
+use pavior::files::{LONGEST_DOCUMENT, LONGEST_INPUT, LONGEST_LINE};
+use pavior::simulation::{ARRIVALS_IN_VAIN, Bounds, CHANGES_IN_VAIN, INTERRUPTIONS_IN_VAIN};
+use pavior::text::LONGEST_MESSAGE;
 
 use crate::{pavior, stderr};
 

@@ -7,11 +7,11 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use pavior_experiments::{Specification, Table};
-use pavior_kernel::excerpt;
-use pavior_mesh::Grid;
-use pavior_workload::traces::{Format, ReadOptions};
-use pavior_workload::{TimeUnit, read_failures};
+use pavior::Grid;
+use pavior::experiments::{Specification, Table};
+use pavior::text::excerpt;
+use pavior::workload::traces::{Format, ReadOptions};
+use pavior::workload::{TimeUnit, read_failures};
 
 /// Draws by a congruence: the same for the same seed.
 struct Draw(u64);
@@ -119,8 +119,8 @@ fn parse(name: &str, bytes: &[u8]) {
     } else {
         for line in text.lines() {
             let _ = line.parse::<Grid>();
-            let _ = line.parse::<pavior_allocation::Selection>();
-            let _ = line.parse::<pavior_scheduling::Selection>();
+            let _ = line.parse::<pavior::strategies::Selection>();
+            let _ = line.parse::<pavior::scheduling::Selection>();
         }
     }
 }

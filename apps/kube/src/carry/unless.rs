@@ -45,7 +45,7 @@ impl Carrier {
             Ok(found) => Ok(Some(found)),
             Err(kube::Error::Api(status)) if status.code == 404 => Ok(None),
             Err(kube::Error::Api(status)) if status.code == 403 => {
-                Err(Unchanged::Refused(pavior_kernel::shown(&status.message).to_string()))
+                Err(Unchanged::Refused(pavior::text::shown(&status.message).to_string()))
             }
             Err(_) => Err(Unchanged::Busy),
         }

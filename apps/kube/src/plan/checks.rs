@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use pavior_kernel::Date;
+use pavior::time::Date;
 
 use super::act::{Act, Seen};
 use super::queue::Waiting;

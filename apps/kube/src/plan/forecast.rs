@@ -7,11 +7,12 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 
-use pavior_answers::forecasts::{Kind, QueueForecast, Start, StartJson, StartQuestion, StartWords};
-use pavior_kernel::Time;
-use pavior_mesh::{Grid, JobId};
-use pavior_scheduling::Dispatcher;
-use pavior_workload::{Job as Run, Service, TimeUnit};
+use pavior::answers::forecasts::{
+    Kind, QueueForecast, Start, StartJson, StartQuestion, StartWords,
+};
+use pavior::scheduling::Dispatcher;
+use pavior::workload::{Job as Run, Service, TimeUnit};
+use pavior::{Grid, JobId, Time};
 
 use super::Plot;
 use crate::objects::{Known as _, Uid};

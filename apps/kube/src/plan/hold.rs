@@ -3,11 +3,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use pavior_allocation::{Machine as Engine, Placement as Held};
-use pavior_kernel::{Time, shown};
-use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, Pool, Request, tile};
-use pavior_scheduling::Dispatcher;
-use pavior_workload::{Job as Told, Service};
+use pavior::boxes::tile;
+use pavior::scheduling::Dispatcher;
+use pavior::text::shown;
+use pavior::workload::{Job as Told, Service};
+use pavior::{
+    Cuboid, Grid, JobId, Machine as Engine, NodeId, Occupancy, Placement as Held, Pool, Request,
+    Time,
+};
 
 use super::Plot;
 use super::demands::Demands;

@@ -19,8 +19,8 @@ mod words;
 
 use std::collections::{HashMap, HashSet};
 
-use pavior_answers::{Shape, slots};
-use pavior_mesh::{NodeId, Occupancy};
+use pavior::answers::{Shape, slots};
+use pavior::{NodeId, Occupancy};
 
 pub(crate) use act::{Act, Seen, Unless};
 pub(crate) use forecast::{Forecast, Question};

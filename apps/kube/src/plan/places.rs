@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use pavior_kernel::shown;
-use pavior_mesh::{Coordinates, Grid, NodeId};
+use pavior::text::shown;
+use pavior::{Coordinates, Grid, NodeId};
 
 use crate::objects::{Known as _, Naming, Node};
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use pavior_mesh::{Grid, NodeId};
+use pavior::{Grid, NodeId};
 
 use super::Plot;
 use super::act::{Act, Seen, Unless};

@@ -3,12 +3,11 @@
 use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 
-use pavior_allocation::Placement as Held;
-use pavior_answers::{PlannedStart, Queued, Shape, Snapshot, Why};
-use pavior_kernel::{Time, shown};
-use pavior_mesh::{Cuboid, JobId, NodeId, Occupancy, Request};
-use pavior_scheduling::{Standing, run_forward};
-use pavior_workload::{Job as Told, Service};
+use pavior::answers::{PlannedStart, Queued, Shape, Snapshot, Why};
+use pavior::scheduling::{Standing, run_forward};
+use pavior::text::shown;
+use pavior::workload::{Job as Told, Service};
+use pavior::{Cuboid, JobId, NodeId, Occupancy, Placement as Held, Request, Time};
 
 use super::act::{Act, Seen};
 use super::forecast::{Question, kind, seconds};

@@ -7,8 +7,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use pavior_kernel::shown;
-use pavior_mesh::NodeId;
+use pavior::NodeId;
+use pavior::text::shown;
 
 use super::act::{Act, Seen, Unless};
 use super::demands::Demands;

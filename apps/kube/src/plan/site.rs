@@ -1,12 +1,12 @@
 //! A machine as its operator describes it, read once.
 
-use pavior_allocation::Machine as Engine;
-use pavior_allocation::Selection as Strategy;
-use pavior_answers::Shape;
-use pavior_kernel::shown;
-use pavior_mesh::{Cuboid, Freedom, Grid, NodeId, Request, Sides, read_sides, volume};
-use pavior_scheduling::Selection as Scheduler;
-use pavior_workload::Ask;
+use pavior::answers::Shape;
+use pavior::boxes::{read_sides, volume};
+use pavior::scheduling::Selection as Scheduler;
+use pavior::strategies::Selection as Strategy;
+use pavior::text::shown;
+use pavior::workload::Ask;
+use pavior::{Cuboid, Freedom, Grid, Machine as Engine, NodeId, Request, Sides};
 
 use super::demands::Demands;
 use crate::objects::{Job, Known as _, MachineSpec, Node};
@@ -69,7 +69,7 @@ impl Site {
         let chips: Grid = spec
             .grid
             .parse()
-            .map_err(|error: pavior_kernel::BadName| bad("grid", &spec.grid, error.reason))?;
+            .map_err(|error: pavior::BadName| bad("grid", &spec.grid, error.reason))?;
         let host = spec.host.as_deref().map_or(Ok([1; 3]), |text| {
             let sides = read_sides(text).filter(|_| text.split('x').count() == chips.axes());
             sides.ok_or_else(|| bad("host", text, format!("{} sides, such as 2x2", chips.axes())))
@@ -78,7 +78,7 @@ impl Site {
         let strategy = spec.strategy.as_deref().unwrap_or("tff");
         let strategy: Strategy = strategy
             .parse()
-            .map_err(|error: pavior_kernel::BadName| bad("strategy", strategy, error.reason))?;
+            .map_err(|error: pavior::BadName| bad("strategy", strategy, error.reason))?;
         Engine::with_seed(grid, &strategy, 1).map_err(|error| format!("strategy: {error}"))?;
         if !strategy.entry.does.contiguous {
             return Err("strategy: it does not give boxes; tff does".to_string());
@@ -86,7 +86,7 @@ impl Site {
         let scheduler = spec.scheduler.as_deref().unwrap_or("easy");
         let scheduler: Scheduler = scheduler
             .parse()
-            .map_err(|error: pavior_kernel::BadName| bad("scheduler", scheduler, error.reason))?;
+            .map_err(|error: pavior::BadName| bad("scheduler", scheduler, error.reason))?;
         scheduler.build(()).map_err(|error| format!("scheduler: {error}"))?;
         if let Some(fault) = spec.nodes.fault(grid.axes()) {
             return Err(fault);

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use pavior_answers::{
+use pavior::answers::{
     Demand, PlannedStart, Question, Queued, SearchLimits, Shape, Snapshot, Why, Words, why,
 };
-use pavior_kernel::{Date, Time};
-use pavior_mesh::JobId;
+use pavior::time::Date;
+use pavior::{JobId, Time};
 
 use super::Site;
 

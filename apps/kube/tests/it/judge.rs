@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use pavior_mesh::{Cuboid, Grid};
+use pavior::{Cuboid, Grid};
 use serde_json::{Value, json};
 
 /// What the log says.

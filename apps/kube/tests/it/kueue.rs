@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use pavior_kernel::Stream;
+use pavior::Stream;
 use serde_json::{Value, json};
 
 use crate::cluster::{Cluster, JOBS, PODS, User, job, release};

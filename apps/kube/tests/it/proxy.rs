@@ -14,7 +14,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use kube::Client;
 use kube::client::Body;
-use pavior_kernel::Stream;
+use pavior::Stream;
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use pavior_kernel::Stream;
+use pavior::Stream;
 use serde_json::{Value, json};
 
 use crate::cluster::{Cluster, JOBS, PODS, User, clocks_can_be_wrong, job};

@@ -1,9 +1,9 @@
 //! Episodes in which the scheduler says which job starts next, and the caller where.
 
-use pavior_allocation::Placement;
-use pavior_mesh::{BaseSet, Cuboid, NodeId, Sides};
-use pavior_scheduling::Start;
-use pavior_simulation::RunError;
+use pavior::scheduling::Start;
+use pavior::simulation::RunError;
+use pavior::strategies::BaseSet;
+use pavior::{Cuboid, NodeId, Placement, Sides};
 
 use super::features::floats;
 use super::steps::Steps;

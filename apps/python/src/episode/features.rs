@@ -1,6 +1,6 @@
 //! What an agent sees, as the bytes of arrays of numbers between 0 and 1.
 
-use pavior_workload::Job;
+use pavior::workload::Job;
 
 use super::steps::Steps;
 

@@ -9,10 +9,10 @@ mod steps;
 
 use std::sync::Mutex;
 
-use pavior_experiments::Scenario;
-use pavior_mesh::Grid;
-use pavior_simulation::Simulation;
-use pavior_workload::TimeUnit;
+use pavior::Grid;
+use pavior::experiments::Scenario;
+use pavior::simulation::Simulation;
+use pavior::workload::TimeUnit;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyDict, PyTuple};
 
@@ -133,7 +133,7 @@ impl Episode {
     fn with<T>(
         &self,
         py: Python<'_>,
-        step: impl FnOnce(&mut Kind) -> Result<T, pavior_simulation::RunError>,
+        step: impl FnOnce(&mut Kind) -> Result<T, pavior::simulation::RunError>,
     ) -> PyResult<T> {
         let busy = |_| other(py, "an episode is stepped by one thread at a time".into());
         let mut kind = self.kind.try_lock().map_err(busy)?;
@@ -164,7 +164,7 @@ impl Episode {
                 Kind::Scheduling(one) => &one.steps,
                 Kind::Allocating(one) => &one.steps,
             };
-            Ok(pavior_mesh::picture::draw(steps.simulation.machine().free()))
+            Ok(pavior::boxes::picture::draw(steps.simulation.machine().free()))
         })
     }
 }

@@ -5,9 +5,9 @@
 
 use std::collections::HashSet;
 
-use pavior_mesh::Request;
-use pavior_scheduling::{Reach, Start};
-use pavior_simulation::RunError;
+use pavior::Request;
+use pavior::scheduling::{Reach, Start};
+use pavior::simulation::RunError;
 
 use super::features::{COLUMNS, floats};
 use super::steps::Steps;

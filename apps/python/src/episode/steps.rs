@@ -1,7 +1,7 @@
 //! A run, and what is counted between decisions.
 
-use pavior_kernel::Time;
-use pavior_simulation::{RunError, Simulation, Stop};
+use pavior::Time;
+use pavior::simulation::{RunError, Simulation, Stop};
 
 /// A run that is stepped.
 pub(super) struct Steps {

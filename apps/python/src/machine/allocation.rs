@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use pavior_allocation::Placement;
-use pavior_draw::escape;
+use pavior::Placement;
+use pavior::draw::escape;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -88,7 +88,7 @@ impl Allocation {
 impl Allocation {
     fn words(&self) -> String {
         let parts = self.placement.parts().iter();
-        let words = parts.map(|part| pavior_allocation::explain::words(&self.shared.grid, part));
+        let words = parts.map(|part| pavior::boxes::words(&self.shared.grid, part));
         words.collect::<Vec<_>>().join(" ")
     }
 }

@@ -6,9 +6,9 @@ mod state;
 
 use std::sync::Arc;
 
-use pavior_allocation::{AllocateError, BuildError, Placement, Refusal, Registry, Selection};
-use pavior_answers::{SearchLimits, Shape, Snapshot};
-use pavior_mesh::{Cuboid, JobId};
+use pavior::answers::{SearchLimits, Shape, Snapshot};
+use pavior::strategies::{Registry, Selection};
+use pavior::{AllocateError, BuildError, Cuboid, JobId, Placement, Refusal};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMappingProxy, PyTuple, PyType};
@@ -112,7 +112,7 @@ impl Machine {
             Some(given) => strategies::selection(given, &mut Registry::new(), None)?,
         };
         let name = selection.to_string();
-        let built = pavior_allocation::Machine::with_seed(grid, &selection, seed);
+        let built = pavior::Machine::with_seed(grid, &selection, seed);
         let built = built.map_err(|error| match error {
             BuildError::Failed(error) => failed(py, &error),
             error => bad_name(py, &name, error.to_string(), 0..name.len()),

@@ -1,7 +1,7 @@
 //! What a call asks for.
 
-use pavior_mesh::{Freedom, Grid, Request, UnknownFreedom};
-use pavior_workload::{Ask, Shaper};
+use pavior::workload::{Ask, Shaper};
+use pavior::{Freedom, Grid, Request, UnknownFreedom};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 

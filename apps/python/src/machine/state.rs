@@ -1,7 +1,7 @@
 //! The state of a machine as text, and what several calls do with it.
 
-use pavior_allocation::{Placement, Selection};
-use pavior_mesh::{Cuboid, Grid, JobId};
+use pavior::strategies::Selection;
+use pavior::{Cuboid, Grid, JobId, Placement};
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ use crate::shared::{Inner, Shared};
 /// # Errors
 /// If they are not free, in words; nothing has changed then.
 pub(crate) fn hold(
-    machine: &mut pavior_allocation::Machine,
+    machine: &mut pavior::Machine,
     job: JobId,
     parts: Vec<Cuboid>,
 ) -> Result<Placement, String> {
@@ -83,11 +83,11 @@ pub(crate) fn to_json(shared: &Shared, inner: &Inner) -> PyResult<String> {
 
 /// The state that a text tells of.
 pub(crate) fn from_json(py: Python<'_>, text: &str) -> PyResult<Shared> {
-    let state = pavior_kernel::json::read(text.as_bytes()).map_err(value)?;
+    let state = pavior::json::read(text.as_bytes()).map_err(value)?;
     let state: State = serde_json::from_value(state).map_err(value)?;
     let grid: Grid = read(py, &state.machine)?;
     let selection: Selection = read(py, &state.strategy)?;
-    let built = pavior_allocation::Machine::with_seed(grid, &selection, state.seed);
+    let built = pavior::Machine::with_seed(grid, &selection, state.seed);
     let mut built = built.map_err(value)?;
     let mut jobs = Jobs::default();
     for HeldJob { job: name, parts } in state.jobs {

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, UInt16Array, UInt32Array, UInt64Array};
-use pavior_kernel::Time;
-use pavior_mesh::Sides;
-use pavior_scheduling::RunningJob;
-use pavior_workload::TimeUnit;
+use pavior::scheduling::RunningJob;
+use pavior::workload::TimeUnit;
+use pavior::{Sides, Time};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -16,7 +15,7 @@ use crate::table::Table;
 /// A job: what it asks for, and how long it is said to run.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Job {
-    inner: pavior_workload::Job,
+    inner: pavior::workload::Job,
     /// When it started, and when it is said to end.
     times: Option<(Time, Time)>,
     unit: TimeUnit,
@@ -24,7 +23,7 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    pub(super) fn waiting(job: pavior_workload::Job, unit: TimeUnit, axes: usize) -> Job {
+    pub(super) fn waiting(job: pavior::workload::Job, unit: TimeUnit, axes: usize) -> Job {
         Job { inner: job, times: None, unit, axes }
     }
 
@@ -86,7 +85,7 @@ impl Job {
     }
 
     fn __repr__(&self) -> String {
-        let pavior_workload::Job { number, request, .. } = &self.inner;
+        let pavior::workload::Job { number, request, .. } = &self.inner;
         let shape = request.shape.map(|sides| {
             let sides: Vec<String> = sides[..self.axes].iter().map(u16::to_string).collect();
             format!(" as {}", sides.join("x"))
@@ -103,7 +102,7 @@ impl Job {
 
 /// Jobs as columns; `times`, of running ones, are their starts and estimated ends.
 pub(super) fn table(
-    jobs: &[&pavior_workload::Job],
+    jobs: &[&pavior::workload::Job],
     times: Option<&[(Time, Time)]>,
     unit: TimeUnit,
 ) -> PyResult<Table> {
@@ -112,10 +111,10 @@ pub(super) fn table(
         let side = sides.map(|shape| shape.map(|sides: Sides| sides[axis]));
         Arc::new(side.collect::<UInt16Array>())
     };
-    let units = |of: fn(&pavior_workload::Job) -> Time| -> ArrayRef {
+    let units = |of: fn(&pavior::workload::Job) -> Time| -> ArrayRef {
         Arc::new(Float64Array::from_iter_values(jobs.iter().map(|job| unit.units(of(job)))))
     };
-    let whole = |of: fn(&pavior_workload::Job) -> u64| -> ArrayRef {
+    let whole = |of: fn(&pavior::workload::Job) -> u64| -> ArrayRef {
         Arc::new(UInt64Array::from_iter_values(jobs.iter().map(|job| of(job))))
     };
     let nodes = jobs.iter().map(|job| job.request.nodes);

@@ -3,14 +3,13 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use pavior_allocation::Placement;
-use pavior_kernel::{CallerError, Time};
-use pavior_mesh::Grid;
-use pavior_scheduling::{
+use pavior::names::CallerError;
+use pavior::scheduling::{
     BuildScheduler, Entry, MachineView, Priority, Queue as Waiting, Registry, Running as Started,
     Scheduler, SchedulerKind, Start,
 };
-use pavior_workload::TimeUnit;
+use pavior::workload::TimeUnit;
+use pavior::{Grid, Placement, Time};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyInt, PyTuple};
 
@@ -113,7 +112,7 @@ impl ByKey {
     fn new(function: Py<PyAny>, backfill: bool, unit: TimeUnit) -> ByKey {
         let axes = Arc::new(AtomicUsize::new(0));
         let seen = axes.clone();
-        let key = move |job: &pavior_workload::Job| {
+        let key = move |job: &pavior::workload::Job| {
             let job = Job::waiting(job.clone(), unit, seen.load(Ordering::Relaxed));
             Python::attach(|py| function.bind(py).call1((job,))?.extract::<f64>())
                 .map_err(CallerError::new)

@@ -9,11 +9,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use pavior_allocation::{Machine, Refusal};
-use pavior_kernel::Time;
-use pavior_mesh::JobId;
-use pavior_scheduling::{MachineView as View, Queue as Waiting, Running as Started, RunningJob};
-use pavior_workload::{Family, ShapeRule, TimeUnit};
+use pavior::scheduling::{MachineView as View, Queue as Waiting, Running as Started, RunningJob};
+use pavior::workload::{Family, ShapeRule, TimeUnit};
+use pavior::{JobId, Machine, Refusal, Time};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -272,7 +270,7 @@ impl MachineView {
             return Err(failed(py, &error));
         }
         // Jobs are numbered from 0 in the order of arrival, so that a number is its own name.
-        let rule = pavior_workload::Selection::defaults(ShapeRule::builtin()[0]);
+        let rule = pavior::workload::Selection::defaults(ShapeRule::builtin()[0]);
         Ok(PyMachine::of(Shared::new(machine, Jobs::default(), rule, 1)))
     }
 }

@@ -1,6 +1,8 @@
 //! The free nodes, as a strategy sees them.
 
-use pavior_mesh::{BaseSet, Cuboid, Occupancy, Scan, picture};
+use pavior::boxes::picture;
+use pavior::strategies::{BaseSet, Scan};
+use pavior::{Cuboid, Occupancy};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 

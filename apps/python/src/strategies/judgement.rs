@@ -1,9 +1,9 @@
 //! Strategies held against the oracle.
 
-use pavior_allocation::claim::Claim;
-use pavior_allocation::conformance::{self, Flaw};
-use pavior_allocation::{Registry, Selection};
-use pavior_draw::escape;
+use pavior::draw::escape;
+use pavior::strategies::claim::Claim;
+use pavior::strategies::conformance::{self, Flaw};
+use pavior::strategies::{Registry, Selection};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -69,12 +69,12 @@ impl Judgement {
         match &self.flaw {
             None => summary,
             Some(Flaw::Answer(example)) => {
-                let sentence = pavior_kernel::cell(&example.sentence());
-                let drawn = pavior_draw::counterexample(example);
+                let sentence = pavior::text::cell(&example.sentence());
+                let drawn = pavior::draw::counterexample(example);
                 format!("{summary}<p>{}</p>{drawn}", escape(&sentence))
             }
             Some(Flaw::Words(words)) => {
-                format!("{summary}<p>{}</p>", escape(&pavior_kernel::cell(words)))
+                format!("{summary}<p>{}</p>", escape(&pavior::text::cell(words)))
             }
         }
     }
@@ -155,7 +155,7 @@ pub(crate) fn judge(
             conformance::history(&selection, &grid, seed, 2_000)
         }),
         _ => {
-            let how = pavior_kernel::shown(how);
+            let how = pavior::text::shown(how);
             return Err(value(format!("how is 'every', 'random' or 'history', not '{how}'")));
         }
     };

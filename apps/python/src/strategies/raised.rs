@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use pavior_kernel::CallerError;
+use pavior::names::CallerError;
 use pyo3::prelude::*;
 
 /// The first exception that code of the caller raised, and how often it was asked. Clones share it.

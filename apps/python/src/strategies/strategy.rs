@@ -1,9 +1,10 @@
 //! Strategies that are written in Python.
 
-use pavior_allocation::claim::{BoxGroup, Claim, Grants, Question, Recognition};
-use pavior_allocation::{Entry, Placement, Registry, Selection, Strategy, StrategyKind, Work};
-use pavior_kernel::{CallerError, Options, Stream};
-use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Scan, Sides, orientations};
+use pavior::boxes::orientations;
+use pavior::names::{CallerError, Options};
+use pavior::strategies::claim::{BoxGroup, Claim, Grants, Question, Recognition};
+use pavior::strategies::{Entry, Registry, Scan, Selection, Strategy, StrategyKind, Work};
+use pavior::{Cuboid, Grid, Occupancy, Placement, Request, Sides, Stream};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
@@ -155,7 +156,7 @@ pub(crate) fn register(
     let turns: bool = class.getattr("turns")?.extract()?;
     let claim: String = class.getattr("claim")?.extract()?;
     if contiguous && claim == "count" {
-        let name = pavior_kernel::shown(&name);
+        let name = pavior::text::shown(&name);
         return Err(value(format!("{name}: the claim `count` is one of `contiguous = False`")));
     }
     let owned = class.clone().unbind();
@@ -169,8 +170,8 @@ pub(crate) fn register(
     let claim = claim_of(&claim, turns).ok_or_else(|| {
         value(format!(
             "{}: `{}` is no claim; there are first, complete, partial and count",
-            pavior_kernel::shown(&name),
-            pavior_kernel::shown(&claim)
+            pavior::text::shown(&name),
+            pavior::text::shown(&claim)
         ))
     })?;
     let does = StrategyKind::own(contiguous, build).with_turns(turns).with_claim(claim);

@@ -1,6 +1,6 @@
 //! What callers ask of the service.
 
-use pavior_mesh::{Coordinates, Cuboid, Freedom};
+use pavior::{Coordinates, Cuboid, Freedom};
 
 use super::{Ask, JobName, Reply, Written};
 #[cfg(feature = "http")]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use pavior_mesh::{Cuboid, Freedom};
+use pavior::{Cuboid, Freedom};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

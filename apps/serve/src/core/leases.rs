@@ -13,8 +13,7 @@
 use std::ops::Index;
 use std::sync::Arc;
 
-use pavior_allocation::Placement;
-use pavior_mesh::Cuboid;
+use pavior::{Cuboid, Placement};
 
 use super::Lease;
 
@@ -282,7 +281,7 @@ impl Index<&u64> for Leases {
 mod tests {
     use std::collections::BTreeMap;
 
-    use pavior_kernel::Stream;
+    use pavior::Stream;
 
     use super::*;
 

@@ -23,7 +23,7 @@ mod state;
 mod tried_machine;
 mod view;
 
-pub use pavior_workload::Ask;
+pub use pavior::workload::Ask;
 
 pub use command::{Caller, Command, IdempotencyKey, LeaseRequest, NodeChange, ReservationRequest};
 pub use decide::{ClockRule, Decision, Refused};

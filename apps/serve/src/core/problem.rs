@@ -1,6 +1,6 @@
 //! Why a command is not carried out.
 
-use pavior_allocation::Refusal;
+use pavior::Refusal;
 
 /// The kind of a problem: a word that programs read, and its title.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,9 +4,9 @@
 use std::fmt;
 use std::time::Duration;
 
-use pavior_answers::forecasts::StartJson;
-use pavior_kernel::Date;
-use pavior_mesh::{Coordinates, Cuboid, Freedom, Grid};
+use pavior::answers::forecasts::StartJson;
+use pavior::time::Date;
+use pavior::{Coordinates, Cuboid, Freedom, Grid};
 use serde::{Serialize, Serializer};
 
 use super::{JobName, NodeState, Problem, lease, reservation};

@@ -1,8 +1,7 @@
 //! Nodes that are reserved ahead.
 
-use pavior_kernel::Time;
-use pavior_mesh::{Cuboid, Grid};
-use pavior_scheduling::AdvanceReservation;
+use pavior::scheduling::AdvanceReservation;
+use pavior::{Cuboid, Grid, Time};
 use serde::{Deserialize, Serialize};
 
 use super::Lease;

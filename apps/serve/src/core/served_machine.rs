@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use pavior_allocation::{Machine, Placement, Refusal, Selection};
-use pavior_kernel::Time;
-use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, OccupancyError, Request, Sides};
-use pavior_scheduling::{AdvanceReservation, Dispatcher, GrantError, Standing};
-use pavior_workload::{Job, Service, ShapeRule, Shaper};
+use pavior::scheduling::{AdvanceReservation, Dispatcher, GrantError, Standing};
+use pavior::strategies::Selection;
+use pavior::workload::{Job, Service, ShapeRule, Shaper};
+use pavior::{
+    Cuboid, Grid, JobId, Machine, NodeId, Occupancy, OccupancyError, Placement, Refusal, Request,
+    Sides, Time,
+};
 
 use super::{Ask, Lease, MachineSpec, NodeState, Reservation, StateError, WaitingRequest};
 
@@ -28,21 +30,21 @@ impl ServedMachine {
     pub(crate) fn new(spec: &MachineSpec, seed: u64) -> Result<ServedMachine, StateError> {
         let bad = |reason: String| StateError::Machine { name: spec.name.clone(), reason };
         let grid: Grid =
-            spec.machine.parse().map_err(|error: pavior_kernel::BadName| bad(error.reason))?;
+            spec.machine.parse().map_err(|error: pavior::BadName| bad(error.reason))?;
         let strategy: Selection =
-            spec.strategy.parse().map_err(|error: pavior_kernel::BadName| bad(error.reason))?;
+            spec.strategy.parse().map_err(|error: pavior::BadName| bad(error.reason))?;
         // Without a scheduler no request waits, and this one is not asked.
         let scheduler = spec.scheduler.as_deref().unwrap_or("fcfs");
-        let scheduler: pavior_scheduling::Selection =
-            scheduler.parse().map_err(|error: pavior_kernel::BadName| bad(error.reason))?;
-        if pavior_scheduling::weighs_messages(&scheduler) {
+        let scheduler: pavior::scheduling::Selection =
+            scheduler.parse().map_err(|error: pavior::BadName| bad(error.reason))?;
+        if pavior::scheduling::weighs_messages(&scheduler) {
             let reason = "the scheduler weighs the messages of jobs, which the service does not \
                           know: let requests say how free they are";
             return Err(bad(reason.into()));
         }
         let scheduler = scheduler.build(()).map_err(|error| bad(error.to_string()))?;
-        let rule: pavior_workload::Selection<ShapeRule> =
-            spec.shape_rule.parse().map_err(|error: pavior_kernel::BadName| bad(error.reason))?;
+        let rule: pavior::workload::Selection<ShapeRule> =
+            spec.shape_rule.parse().map_err(|error: pavior::BadName| bad(error.reason))?;
         let machine = Machine::with_seed(grid, &strategy, seed);
         let machine = machine.map_err(|error| bad(error.to_string()))?;
         Ok(ServedMachine {

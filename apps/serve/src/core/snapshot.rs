@@ -125,7 +125,7 @@ impl ServiceState {
                 if node >= board.grid.nodes() {
                     return Err(format!("node {node} lies outside {}", board.grid));
                 }
-                board.set_node(pavior_mesh::NodeId(node), what);
+                board.set_node(pavior::NodeId(node), what);
             }
         }
         for waiting in &snapshot.waiting {

@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use pavior_allocation::{Machine, Placement, Refusal};
-use pavior_mesh::{Grid, Request};
+use pavior::{Grid, Machine, Placement, Refusal, Request};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 

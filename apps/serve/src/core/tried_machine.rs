@@ -1,7 +1,7 @@
 //! A machine of a view that is changed and run forward, for answers about what would be.
 
-use pavior_mesh::NodeId;
-use pavior_scheduling::Dispatcher;
+use pavior::NodeId;
+use pavior::scheduling::Dispatcher;
 
 use super::{BoardView, NodeState, ServedMachine, StateView};
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use pavior_mesh::{Grid, NodeId, Occupancy};
-use pavior_scheduling::Standing;
+use pavior::scheduling::Standing;
+use pavior::{Grid, NodeId, Occupancy};
 use serde::Serialize;
 
 use super::served_machine::ServedMachine;

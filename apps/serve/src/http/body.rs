@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::fmt;
 
 use axum::body::Bytes;
-use pavior_kernel::{BadDate, Date, json, message};
-use pavior_mesh::{Coordinates, Cuboid, Freedom, Grid, UnknownFreedom};
+use pavior::text::message;
+use pavior::time::{BadDate, Date};
+use pavior::{Coordinates, Cuboid, Freedom, Grid, UnknownFreedom, json};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::{Path, State};
-use pavior_kernel::message;
+use pavior::text::message;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 

@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use pavior_answers::Queued;
-use pavior_mesh::Request;
+use pavior::Request;
+use pavior::answers::Queued;
 
 use crate::core::{Caller, StateView};
 use crate::diagnose::{Changes, Diagnosis, Question, Scene};

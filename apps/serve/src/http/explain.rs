@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Extension, State};
-use pavior_allocation::Selection;
-use pavior_answers::Queued;
-use pavior_mesh::{Freedom, Grid, NodeId, Request};
-use pavior_workload::Shaper;
+use pavior::answers::Queued;
+use pavior::strategies::Selection;
+use pavior::workload::Shaper;
+use pavior::{Freedom, Grid, NodeId, Request};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -178,8 +178,7 @@ fn answer(
     let names = question.strategies.as_ref().unwrap_or(&own);
     let mut answers = Vec::new();
     for name in names.iter().take(64) {
-        let unknown =
-            |error: pavior_kernel::BadName| Problem::new(Reason::UnknownStrategy, error.reason);
+        let unknown = |error: pavior::BadName| Problem::new(Reason::UnknownStrategy, error.reason);
         let strategy: Selection = name.parse().map_err(unknown)?;
         answers.push(diagnose::answer(grid, &state, &strategy, &request, seed).map_err(bad)?);
     }

@@ -6,7 +6,7 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode};
-use pavior_kernel::message;
+use pavior::text::message;
 use serde::de::DeserializeOwned;
 use utoipa::IntoParams;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Extension, State};
-use pavior_answers::forecasts::StartJson;
+use pavior::answers::forecasts::StartJson;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

@@ -6,7 +6,8 @@ use axum::extract::{MatchedPath, Query, Request};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::Response;
-use pavior_kernel::{shown, unknown_name};
+use pavior::names::unknown_name;
+use pavior::text::shown;
 
 use super::{Fault, openapi};
 
@@ -66,7 +67,7 @@ fn media_type(request: &Request) -> Result<(), Fault> {
         (Some(kind), None) if is_json(kind) => return Ok(()),
         (None, _) => "a body without a Content-Type".to_string(),
         (Some(kind), None) => {
-            format!("a body of type `{}`", pavior_kernel::shown_bytes(kind.as_bytes()))
+            format!("a body of type `{}`", pavior::text::shown_bytes(kind.as_bytes()))
         }
         (Some(_), Some(_)) => "a body with two types".to_string(),
     };

@@ -40,7 +40,7 @@ use axum::Router;
 use axum::http::StatusCode;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::get;
-use pavior_mesh::{Grid, Sides};
+use pavior::{Grid, Sides};
 use tokio::sync::{Semaphore, watch as signal};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;

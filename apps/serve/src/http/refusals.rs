@@ -129,7 +129,7 @@ impl Refusals {
         let tenant = request.tenant.or_else(|| caller.tenant.clone());
         let grid = app.grid(request.machine.as_deref());
         let (nodes, shape) = match request.ask {
-            Ask::Shape(sides) => (pavior_mesh::volume(sides), Some(point(grid, sides))),
+            Ask::Shape(sides) => (pavior::boxes::volume(sides), Some(point(grid, sides))),
             Ask::Nodes(nodes) | Ask::Beyond(nodes) => (u64::from(nodes), None),
         };
         let refused = Refused {

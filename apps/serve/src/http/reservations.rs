@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::{Extension, Path, State};
-use pavior_mesh::Grid;
+use pavior::Grid;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -139,7 +139,7 @@ impl ReservationBody {
             return Err(bad(format!("\"name\" has 1 to {NAME} bytes")));
         }
         let boxes = self.parts.iter().map(|part| part.cuboid(grid));
-        let single = |node: &Vec<u64>| body::node(node, grid).map(pavior_mesh::Cuboid::node);
+        let single = |node: &Vec<u64>| body::node(node, grid).map(pavior::Cuboid::node);
         let parts = boxes.chain(self.nodes.iter().map(single)).collect::<Result<_, _>>()?;
         Ok(ReservationRequest {
             machine: self.machine,

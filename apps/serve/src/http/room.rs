@@ -4,11 +4,9 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Extension, State};
-use pavior_allocation::Machine;
-use pavior_answers::{DelayedJob, Room, RoomBy, RoomQuestion, SearchLimits, Shape};
-use pavior_kernel::Time;
-use pavior_mesh::{Grid, JobId, NodeId};
-use pavior_scheduling::Selection;
+use pavior::answers::{DelayedJob, Room, RoomBy, RoomQuestion, SearchLimits, Shape};
+use pavior::scheduling::Selection;
+use pavior::{Grid, JobId, Machine, NodeId, Time};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

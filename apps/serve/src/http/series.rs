@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
-use pavior_kernel::{Range, Stretch, Stretches};
-use pavior_mesh::Occupancy;
+use pavior::Occupancy;
+use pavior::time::{Range, Stretch, Stretches};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 

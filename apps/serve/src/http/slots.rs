@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Json;
 use axum::extract::{Extension, State};
-use pavior_answers::{SearchLimits, Shape, SlotsAnswer, Snapshot, slots};
-use pavior_mesh::{JobId, Occupancy, Sides};
-use pavior_workload::Ask;
+use pavior::answers::{SearchLimits, Shape, SlotsAnswer, Snapshot, slots};
+use pavior::workload::Ask;
+use pavior::{JobId, Occupancy, Sides};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Extension, State};
-use pavior_answers::SearchLimits;
-use pavior_mesh::JobId;
+use pavior::JobId;
+use pavior::answers::SearchLimits;
 use serde::Deserialize;
 use utoipa::ToSchema;
 

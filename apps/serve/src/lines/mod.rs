@@ -6,8 +6,7 @@
 
 mod plans;
 
-use pavior_kernel::json;
-use pavior_mesh::{Coordinates, Freedom, Grid, JobId, UnknownFreedom};
+use pavior::{Coordinates, Freedom, Grid, JobId, UnknownFreedom, json};
 use serde_json::{Map, Value, json};
 
 use crate::core::{

@@ -1,7 +1,7 @@
 //! The operations that take over what is held, list it, and plan.
 
-use pavior_answers::{SearchLimits, Snapshot, Weights, drain};
-use pavior_mesh::{Cuboid, NodeId};
+use pavior::answers::{SearchLimits, Snapshot, Weights, drain};
+use pavior::{Cuboid, NodeId};
 use serde_json::{Map, Value, json};
 
 use super::{LineSession, MACHINE, answered, flag, freedom, request};

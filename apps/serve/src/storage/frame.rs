@@ -36,7 +36,7 @@ const SUM: usize = 8;
 
 /// The CRC-64/XZ of bytes. It guards snapshots, too.
 pub fn sum(bytes: &[u8]) -> u64 {
-    pavior_kernel::Checksum::of(bytes).value()
+    pavior::Checksum::of(bytes).value()
 }
 
 /// A frame of a file.

@@ -67,7 +67,7 @@ pub struct ClockDoubt {
 impl ClockDoubt {
     /// What it means, and what to do about it.
     pub fn sentence(&self) -> String {
-        let shown = |ms: u64| pavior_kernel::Date(std::time::Duration::from_millis(ms));
+        let shown = |ms: u64| pavior::time::Date(std::time::Duration::from_millis(ms));
         format!(
             "the clock shows {}, far after the last record, which is of {}: no lease ends by time. \
              If the service was down for so long, confirm the clock by POST /v1/clock/confirm or \

@@ -15,9 +15,9 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use flate2::bufread::MultiGzDecoder;
+use pavior::workload::traces::{ReadOptions, Record, swf};
 use pavior_serve::clock::ServiceClock;
 use pavior_serve::service;
-use pavior_workload::traces::{ReadOptions, Record, swf};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -1,6 +1,6 @@
 //! Random commands, from a seed.
 
-use pavior_mesh::{Cuboid, Freedom};
+use pavior::{Cuboid, Freedom};
 use pavior_serve::core::{
     Ask, Caller, Command, IdempotencyKey, LeaseRequest, NodeChange, ReservationRequest,
     ServiceState,

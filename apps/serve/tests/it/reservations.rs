@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use pavior_kernel::Date;
+use pavior::time::Date;
 use serde_json::{Value, json};
 
 use crate::client::{Client, has, until, watch};

@@ -90,7 +90,7 @@ fn numbers_of_nodes_become_boxes() {
     let mut shaper = crate::daemon::shaper(&config()).unwrap();
     let mut shape = |nodes| shaper.request(nodes).shape;
     assert_eq!([shape(5), shape(12)], [Some([5, 1, 1]), Some([4, 3, 1])]);
-    assert_ne!(shape(11).map(pavior_mesh::volume), Some(11));
+    assert_ne!(shape(11).map(pavior::boxes::volume), Some(11));
 }
 
 #[test]

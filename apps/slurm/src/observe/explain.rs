@@ -2,10 +2,10 @@
 //!
 //! The shapes of the answers are those of `pavior serve`, which the page reads.
 
-use pavior_answers::{Queued, Snapshot};
+use pavior::Request;
+use pavior::answers::{Queued, Snapshot};
+use pavior::workload::Ask;
 use pavior_board::{self as board, Answers, Asked, snapshot};
-use pavior_mesh::Request;
-use pavior_workload::Ask;
 use serde_json::{Value, json};
 
 use crate::daemon::shaper;

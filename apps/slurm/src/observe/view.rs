@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use pavior_allocation::explain as engine;
+use pavior::boxes::tile;
+use pavior::strategies::explain as engine;
+use pavior::text::shown;
+use pavior::workload::Shaper;
+use pavior::{Cuboid, JobId, NodeId, Request};
 use pavior_board::{Asked, Drawn, Head, joined, part};
-use pavior_kernel::shown;
-use pavior_mesh::{Cuboid, JobId, NodeId, Request, tile};
-use pavior_workload::Shaper;
 use serde_json::{Value, json};
 
 use crate::ledger::{Condition, Ledger, Phase, SlurmJob};

@@ -76,11 +76,6 @@ pub fn waiting(
         Some((_, Why { cause: Cause::Queue(queued), .. })) => queued,
         _ => Queued::First,
     };
-    let question = Question {
-        queued,
-        planned,
-        limits,
-        ..Question::new(&demand, &end)
-    };
+    let question = Question { queued, planned, limits, ..Question::new(&demand, &end) };
     Ok(Some(why(&Snapshot::of(machine), &question)))
 }

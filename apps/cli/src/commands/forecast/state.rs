@@ -1,14 +1,12 @@
 //! When each job of a queue will start, from a state of the machine.
 
-use pavior_allocation::Machine;
-use pavior_answers::forecasts::{
+use pavior::answers::forecasts::{
     Effort, Experience, Forecaster, HORIZON, Kind, Obstacle, Place, QueueForecast, Start,
 };
-use pavior_experiments::{Environment, FIRST_INSTANT, Given, learn_log};
-use pavior_kernel::{Stream, Time};
-use pavior_mesh::{Grid, JobId, Request};
-use pavior_scheduling::{Dispatcher, Selection};
-use pavior_workload::{Job, Service, Shaper, TimeUnit};
+use pavior::experiments::{Environment, FIRST_INSTANT, Given, learn_log};
+use pavior::scheduling::{Dispatcher, Selection};
+use pavior::workload::{Job, Service, Shaper, TimeUnit};
+use pavior::{Grid, JobId, Machine, Request, Stream, Time};
 use serde_json::{Value, json};
 
 use super::settings;
@@ -72,7 +70,7 @@ pub(super) fn run(args: &ForecastArgs, effort: Effort) -> Result<(), Failure> {
 /// What is chosen for an option, or its default.
 fn named<T>(args: &ForecastArgs, name: &str) -> Result<T, Failure>
 where
-    T: std::str::FromStr<Err = pavior_kernel::BadName>,
+    T: std::str::FromStr<Err = pavior::BadName>,
 {
     let default = args::OF_LOGS.iter().find(|(other, _)| *other == name).map(|(_, value)| *value);
     let typed = args.parameters.typed(name).or(default).unwrap_or_default();
@@ -89,7 +87,7 @@ fn rules(given: &Given, args: &ForecastArgs, grid: Grid) -> Result<Rules, Failur
     }
     let seed = given.seed.unwrap_or(1);
     let rule = given.shape_rule.clone().map_or_else(|| "compact".parse(), Ok);
-    let rule = rule.map_err(|bad: pavior_kernel::BadName| Failure::Other(bad.reason))?;
+    let rule = rule.map_err(|bad: pavior::BadName| Failure::Other(bad.reason))?;
     let (shaper, draw) = (Shaper::new(&rule, &grid, seed, 0), Stream::new(seed, 0, "freedom"));
     Ok(Rules { grid, shaper, freedom: given.freedom.clone(), draw })
 }

@@ -1,8 +1,9 @@
 //! `--filter` of results: the points that are drawn.
 
-use pavior_experiments::parameters::{self, Parameter};
-use pavior_experiments::{Catalogue, Table};
-use pavior_kernel::{BadName, unknown_name};
+use pavior::BadName;
+use pavior::experiments::parameters::{self, Parameter};
+use pavior::experiments::{Catalogue, Table};
+use pavior::names::unknown_name;
 
 use crate::failure::Failure;
 use crate::input;

@@ -7,13 +7,13 @@ mod placements;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use pavior_draw::{Chart, ChartAxis};
-use pavior_experiments::directory::verify;
-use pavior_experiments::parameters::{self, Parameter, ValueType};
-use pavior_experiments::{Axis, Figure, Table, heading};
-use pavior_files::{FileUses, Limits};
-use pavior_kernel::shown;
-use pavior_mesh::Grid;
+use pavior::Grid;
+use pavior::draw::{Chart, ChartAxis};
+use pavior::experiments::directory::verify;
+use pavior::experiments::parameters::{self, Parameter, ValueType};
+use pavior::experiments::{Axis, Figure, Table, heading};
+use pavior::files::{FileUses, Limits};
+use pavior::text::shown;
 
 use crate::args::PlotArgs;
 use crate::failure::Failure;
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &PlotArgs) -> Result<(), Failure> {
     };
     if first == Path::new("-") {
         draws(&["svg", "json"])?;
-        return of_results(first, pavior_files::stdin(files::lines()), args);
+        return of_results(first, pavior::files::stdin(files::lines()), args);
     }
     let mut head = String::new();
     let read = files::open(first)?.read_line(&mut head);
@@ -82,7 +82,7 @@ fn of_directory(directory: &Path, args: &PlotArgs) -> Result<(), Failure> {
     let (_, specification) = run_directory::described(directory, &note.run.name)?;
     let path = directory.join("results.csv");
     let results = Table::from_csv(files::open(&path)?).map_err(|error| wrong(&path, error))?;
-    let timings = pavior_files::read_if_there(&directory.join("timings.csv"), Limits::LINES)?
+    let timings = pavior::files::read_if_there(&directory.join("timings.csv"), Limits::LINES)?
         .unwrap_or_default();
     let measured =
         Table::from_timings(timings.as_bytes()).map_err(|error| wrong(directory, error))?;
@@ -122,7 +122,7 @@ fn of_results(path: &Path, reader: impl Read, args: &PlotArgs) -> Result<(), Fai
     let x = args.chart.x.as_deref().unwrap_or(usual);
     let Some(x) = parameters::ALL.iter().find(|parameter| parameter.is_called(x)) else {
         let known: Vec<&str> = parameters::ALL.iter().map(|parameter| parameter.name).collect();
-        let bad = pavior_kernel::unknown_name("parameter", x, &known);
+        let bad = pavior::names::unknown_name("parameter", x, &known);
         return Err(Failure::option("--x", x, 0, &bad));
     };
     let y = args.chart.y.as_deref().unwrap_or("turnaround");
@@ -130,7 +130,7 @@ fn of_results(path: &Path, reader: impl Read, args: &PlotArgs) -> Result<(), Fai
         let mut known: Vec<&str> = table.rows.iter().map(|row| row.metric.as_str()).collect();
         known.sort_unstable();
         known.dedup();
-        let bad = pavior_kernel::unknown_name("metric", y, &known);
+        let bad = pavior::names::unknown_name("metric", y, &known);
         return Err(Failure::option("--y", y, 0, &bad));
     }
     finite(&table, x, y).map_err(|reason| wrong(path, reason))?;
@@ -154,7 +154,7 @@ fn of_results(path: &Path, reader: impl Read, args: &PlotArgs) -> Result<(), Fai
         labels: Vec::new(),
         stated: Vec::new(),
     };
-    let chart = pavior_experiments::chart(&figure, &table);
+    let chart = pavior::experiments::chart(&figure, &table);
     write_chart(args, &chart)?;
     if chart.series.len() > Chart::TOLD_APART {
         eprintln!("{}", crowded(&chart, &figure, &table));
@@ -209,7 +209,7 @@ fn of_jobs(args: &PlotArgs) -> Result<(), Failure> {
         let find = |name: &str| header.iter().position(|one| one == name);
         let Some(index) = find(column) else {
             let known: Vec<&str> = header.iter().collect();
-            let bad = pavior_kernel::unknown_name("column", column, &known);
+            let bad = pavior::names::unknown_name("column", column, &known);
             return Err(Failure::option("--cdf", column, 0, &bad));
         };
         let success = find("success");
@@ -235,7 +235,7 @@ fn of_jobs(args: &PlotArgs) -> Result<(), Failure> {
     let is_time = column.ends_with("_time");
     let unit = args.placements.unit.as_deref().filter(|_| is_time).unwrap_or_default();
     let axis = ChartAxis::of(&name, unit, x_log);
-    write_chart(args, &pavior_draw::cdf(&title, axis, &samples))
+    write_chart(args, &pavior::draw::cdf(&title, axis, &samples))
 }
 
 /// A schedule, a machine at an instant, or an animation.
@@ -259,12 +259,18 @@ fn of_placements(path: &Path, args: &PlotArgs) -> Result<(), Failure> {
     }
     let nodes = title("Who holds which nodes");
     let svg = if let Some(at) = options.at {
-        pavior_draw::instant(&nodes, &grid, &placed, at, &unit)
+        pavior::draw::instant(&nodes, &grid, &placed, at, &unit)
     } else if options.animate {
-        pavior_draw::animation(&nodes, &grid, &placed, options.seconds, &unit)
+        pavior::draw::animation(&nodes, &grid, &placed, options.seconds, &unit)
     } else {
         let ends = (options.from, options.to);
-        pavior_draw::schedule(&title("Utilization and jobs over time"), &grid, &placed, ends, &unit)
+        pavior::draw::schedule(
+            &title("Utilization and jobs over time"),
+            &grid,
+            &placed,
+            ends,
+            &unit,
+        )
     };
     write_text(args, &svg.map_err(|error| wrong(path, error))?)
 }
@@ -300,7 +306,7 @@ fn logarithmic(args: &PlotArgs) -> Result<(bool, bool), Failure> {
 fn write_chart(args: &PlotArgs, chart: &Chart) -> Result<(), Failure> {
     let json = args.out.as_ref().is_some_and(|out| files::has_extension(out, "json"));
     let text =
-        if json { format!("{:#}\n", pavior_draw::vega(chart)) } else { pavior_draw::svg(chart) };
+        if json { format!("{:#}\n", pavior::draw::vega(chart)) } else { pavior::draw::svg(chart) };
     // Standard output has no name, and is given SVG.
     write_text(args, &text)
 }

@@ -3,8 +3,8 @@
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use pavior_draw::Placed;
-use pavior_mesh::{Grid, Occupancy};
+use pavior::draw::Placed;
+use pavior::{Grid, Occupancy};
 use pavior_viewer::{CurvePoint, ScheduledJob};
 use serde_json::Value;
 
@@ -39,7 +39,7 @@ pub(super) fn of(path: &Path, grid: &Grid, placed: &[Placed]) -> Result<String, 
             submit: submit.unwrap_or(one.start),
             start: one.start,
             end: one.end.unwrap_or(last.max(one.start)),
-            nodes: one.parts.iter().map(pavior_mesh::Cuboid::volume).sum(),
+            nodes: one.parts.iter().map(pavior::Cuboid::volume).sum(),
             parts: one.parts.iter().map(|part| coordinates(grid, part)).collect(),
         })
         .collect();
@@ -50,7 +50,7 @@ pub(super) fn of(path: &Path, grid: &Grid, placed: &[Placed]) -> Result<String, 
     Ok(pavior_viewer::schedule(&grid.to_string(), &jobs, &samples))
 }
 
-fn coordinates(grid: &Grid, part: &pavior_mesh::Cuboid) -> (Vec<u16>, Vec<u16>) {
+fn coordinates(grid: &Grid, part: &pavior::Cuboid) -> (Vec<u16>, Vec<u16>) {
     (part.base[..grid.axes()].to_vec(), part.sides[..grid.axes()].to_vec())
 }
 
@@ -113,7 +113,7 @@ fn samples(
 
 #[cfg(test)]
 mod tests {
-    use pavior_mesh::Cuboid;
+    use pavior::Cuboid;
 
     use super::*;
 

@@ -2,9 +2,8 @@
 
 use std::io::BufRead;
 
-use pavior_draw::Placed;
-use pavior_kernel::json;
-use pavior_mesh::{Cuboid, Grid};
+use pavior::draw::Placed;
+use pavior::{Cuboid, Grid, json};
 use serde_json::Value;
 
 /// Reads placements, and the unit of their times if the first of them names one.

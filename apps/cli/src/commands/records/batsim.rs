@@ -2,11 +2,9 @@
 
 use std::io::{self, Write};
 
-use pavior_allocation::Placement;
-use pavior_kernel::Time;
-use pavior_mesh::Grid;
-use pavior_simulation::{Fate, JobRecord};
-use pavior_workload::TimeUnit;
+use pavior::simulation::{Fate, JobRecord};
+use pavior::workload::TimeUnit;
+use pavior::{Grid, Placement, Time};
 use serde_json::json;
 
 use super::number;

@@ -8,12 +8,11 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use pavior_experiments::{InputRequest, Point, Recording, RunRecord, Specification};
-use pavior_files::FileUses;
-use pavior_kernel::Time;
-use pavior_mesh::Grid;
-use pavior_simulation::{JobRecord, Stay};
-use pavior_workload::TimeUnit;
+use pavior::experiments::{InputRequest, Point, Recording, RunRecord, Specification};
+use pavior::files::FileUses;
+use pavior::simulation::{JobRecord, Stay};
+use pavior::workload::TimeUnit;
+use pavior::{Grid, Time};
 use serde_json::{Value, json};
 
 use crate::args::ResultArgs;
@@ -205,7 +204,7 @@ impl Kind {
         } else {
             let jobs = point.get("load").map(|load| format!(", load {load}")).unwrap_or_default();
             let title = format!("How busy each channel is: {}{jobs}", combination(point));
-            text = pavior_draw::heatmap(load, *cycles, &title);
+            text = pavior::draw::heatmap(load, *cycles, &title);
         }
         out.write_all(text.as_bytes())
     }

@@ -2,11 +2,10 @@
 
 use std::io::{self, Write};
 
-use pavior_kernel::Time;
-use pavior_mesh::Grid;
-use pavior_simulation::{Fate, JobRecord};
-use pavior_workload::TimeUnit;
-use pavior_workload::traces::{Header, Record, Tags, swf};
+use pavior::simulation::{Fate, JobRecord};
+use pavior::workload::TimeUnit;
+use pavior::workload::traces::{Header, Record, Tags, swf};
+use pavior::{Grid, Time};
 
 /// A log of completed jobs (status 1) and of rejected ones (status 5), in the order of submission.
 /// A unit of time that is not a second is written as one.

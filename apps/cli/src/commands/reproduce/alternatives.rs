@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pavior_experiments::Publication;
+use pavior::experiments::Publication;
 use pavior_studies::{self as studies, Closeness, Paper, Readings};
 
 use super::{Task, fault, print, provenance};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pavior_experiments::forecast_points;
+use pavior::experiments::forecast_points;
 use pavior_studies::forecasts::{self, JudgedLog};
 
 use crate::args::ReproduceArgs;

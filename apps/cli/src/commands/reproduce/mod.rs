@@ -7,9 +7,9 @@ mod print;
 
 use std::path::{Path, PathBuf};
 
-use pavior_experiments::directory::{self, Reproduced};
-use pavior_experiments::{Provenance, Publication, Samples, Shard, Specification};
-use pavior_files::{Limits, Lock};
+use pavior::experiments::directory::{self, Reproduced};
+use pavior::experiments::{Provenance, Publication, Samples, Shard, Specification};
+use pavior::files::{Limits, Lock};
 use pavior_studies::{self as studies, Paper, PaperError, Verdicts};
 
 use crate::args::ReproduceArgs;
@@ -52,7 +52,7 @@ fn begin(args: &ReproduceArgs, out: &Path) -> Result<Lock, Failure> {
         let message = format!("{here} holds an experiment; choose another --out for {name}");
         return Err(Failure::usage(message));
     }
-    if !args.sweep.resume && !pavior_files::is_empty(out)? {
+    if !args.sweep.resume && !pavior::files::is_empty(out)? {
         let how = "--resume goes on with a reproduction of all papers, ";
         let how = if all { how } else { "" };
         let message = format!("{here} is not empty; {how}--out chooses another directory");
@@ -87,7 +87,7 @@ fn open(path: &str) -> Result<Paper, Failure> {
         if !file.exists() {
             return Ok(None);
         }
-        let text = pavior_files::read_text(&file, Limits::DOCUMENT);
+        let text = pavior::files::read_text(&file, Limits::DOCUMENT);
         text.map(Some).map_err(|error| error.to_string())
     };
     Paper::open(&name.to_string_lossy(), &read).map_err(|error| fault(folder, error))

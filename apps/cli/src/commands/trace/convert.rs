@@ -1,8 +1,8 @@
 //! `pavior trace convert`: from one format of logs to another.
 
-use pavior_files::FileUses;
-use pavior_workload::traces::{Format, link_sessions};
-use pavior_workload::{Selection, ShapeRule, Shaper};
+use pavior::files::FileUses;
+use pavior::workload::traces::{Format, link_sessions};
+use pavior::workload::{Selection, ShapeRule, Shaper};
 
 use super::Log;
 use crate::args::ConvertArgs;

@@ -2,10 +2,11 @@
 
 use std::io;
 
-use pavior_experiments::Setting;
-use pavior_kernel::{BadName, bare_name, unknown_name};
-use pavior_workload::traces::{Format, Header, Record, batsim};
-use pavior_workload::{Family, Generator, Selection, SideDistribution};
+use pavior::BadName;
+use pavior::experiments::Setting;
+use pavior::names::{bare_name, unknown_name};
+use pavior::workload::traces::{Format, Header, Record, batsim};
+use pavior::workload::{Family, Generator, Selection, SideDistribution};
 
 use super::Log;
 use crate::args::GenerateArgs;

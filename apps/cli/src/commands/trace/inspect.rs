@@ -5,8 +5,8 @@ mod replay;
 
 use std::fmt::Write;
 
-use pavior_files::FileUses;
-use pavior_workload::inspect::{Bin, Class, Clock, LineNumbers, LogSummary, Spread, Week};
+use pavior::files::FileUses;
+use pavior::workload::inspect::{Bin, Class, Clock, LineNumbers, LogSummary, Spread, Week};
 use serde_json::json;
 
 use self::replay::Example;
@@ -35,7 +35,7 @@ pub(super) fn run(args: &InspectArgs) -> Result<(), Failure> {
         replay: replay::command(&args.file, machine.as_ref(), &summary),
     };
     if let Some(path) = &args.html {
-        let page = pavior_draw::html(&page::page(&inspection));
+        let page = pavior::draw::html(&page::page(&inspection));
         if path.as_os_str() == "-" {
             return output::xml(&page);
         }

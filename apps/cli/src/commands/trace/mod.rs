@@ -9,7 +9,7 @@ use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use pavior_workload::traces::{Format, Header, Record, batsim, sim, swf};
+use pavior::workload::traces::{Format, Header, Record, batsim, sim, swf};
 
 use crate::args::{TraceArgs, TraceCommand};
 use crate::failure::Failure;

@@ -1,8 +1,7 @@
 //! Room by a time: who moves or is requeued, and who is waited for.
 
-use pavior_answers::{Prospect, Room, RoomPlan, SearchLimits, room_by};
-use pavior_kernel::Time;
-use pavior_mesh::{Cuboid, JobId};
+use pavior::answers::{Prospect, Room, RoomPlan, SearchLimits, room_by};
+use pavior::{Cuboid, JobId, Time};
 use serde_json::{Value, json};
 
 use super::{Story, WIDE, jobs};

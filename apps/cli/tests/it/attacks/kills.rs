@@ -70,7 +70,7 @@ fn what_kills_leave_is_removed_by_the_next_output() {
 fn what_a_living_process_writes_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("alive.csv");
-    let mut alive = pavior_files::Output::create(&out).unwrap();
+    let mut alive = pavior::files::Output::create(&out).unwrap();
     let other = folder.path().join("other.swf");
     let other = other.to_str().unwrap();
     good(&["trace", "generate", "lublin", "--nodes", "4", "--jobs", "2", "--out", other]);

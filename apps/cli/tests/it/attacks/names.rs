@@ -38,7 +38,7 @@ fn fault(output: &Output, is_table: bool) -> Option<String> {
         let raw = |c: char| {
             let mut letter = [0; 4];
             let letter: &str = c.encode_utf8(&mut letter);
-            c != '\n' && !(' '..='~').contains(&c) && pavior_kernel::cell(letter) != letter
+            c != '\n' && !(' '..='~').contains(&c) && pavior::text::cell(letter) != letter
         };
         if let Some(at) = text.find(raw) {
             return Some(format!("{what}: {:?}", shows(&bytes[at.saturating_sub(40)..])));

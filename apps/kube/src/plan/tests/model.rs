@@ -142,9 +142,9 @@ impl Model {
             again: HashMap::new(),
         };
         model.world.machines.insert("m".into(), machine);
-        let grid: pavior_mesh::Grid = grid.parse().unwrap();
+        let grid: pavior::Grid = grid.parse().unwrap();
         for id in 0..grid.nodes() {
-            let [x, y, _] = grid.point(pavior_mesh::NodeId(id));
+            let [x, y, _] = grid.point(pavior::NodeId(id));
             model.add_node(&format!("n{x}-{y}"));
         }
         model

@@ -59,7 +59,7 @@ pub(super) fn check(model: &Model, seed: u64) {
 
 /// The nodes of a Job that is complete, or of a set, are one box, in the order of the ranks.
 fn is_box(model: &Model, unit: &[Uid]) -> bool {
-    let grid: pavior_mesh::Grid = "torus:4x4".parse().unwrap();
+    let grid: pavior::Grid = "torus:4x4".parse().unwrap();
     let ended: Vec<&String> = unit.iter().flat_map(|job| model.ended[job].values()).collect();
     let shape = model.world.jobs[&unit[0]].shape().unwrap();
     let sides: Vec<u16> = shape.split('x').map(|side| side.parse().unwrap()).collect();
@@ -67,8 +67,8 @@ fn is_box(model: &Model, unit: &[Uid]) -> bool {
         let (x, y) = name[1..].split_once('-').unwrap();
         [x.parse().unwrap(), y.parse().unwrap(), 0]
     };
-    pavior_mesh::orientations([sides[0], sides[1], 1]).any(|turned| {
-        let cuboid = pavior_mesh::Cuboid::new(point(ended[0]), turned);
+    pavior::boxes::orientations([sides[0], sides[1], 1]).any(|turned| {
+        let cuboid = pavior::Cuboid::new(point(ended[0]), turned);
         let nodes: Vec<String> = cuboid
             .nodes(&grid)
             .map(|node| {

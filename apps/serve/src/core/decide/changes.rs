@@ -1,6 +1,6 @@
 //! Decisions about leases that are there, and about nodes.
 
-use pavior_mesh::Coordinates;
+use pavior::Coordinates;
 
 use super::{Deciding, Stop};
 use crate::core::reply::{self, point};

@@ -1,8 +1,7 @@
 //! The decision: how a command becomes records.
 
-use pavior_allocation::{Answers, Refusal};
-use pavior_answers::Demand;
-use pavior_mesh::{Cuboid, Request};
+use pavior::answers::Demand;
+use pavior::{Answers, Cuboid, Refusal, Request};
 
 mod batch;
 mod changes;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use pavior_mesh::Freedom;
+use pavior::Freedom;
 use pavior_serve::core::{
     Ask, Caller, Command, Event, LeaseRequest, MachineSpec, ServiceLimits, ServiceRecord,
     ServiceState,

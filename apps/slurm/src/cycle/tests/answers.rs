@@ -1,6 +1,6 @@
 //! The answers of `pavior slurm why` are those of the table that every interface is asked.
 
-use pavior_answers::Queued;
+use pavior::answers::Queued;
 use pavior_trials::{ANSWERS, in_words_of_the_table};
 use serde_json::{Value, json};
 

@@ -1,9 +1,9 @@
 //! A summary of a log as a page of HTML.
 
-use pavior_draw::{
+use pavior::draw::{
     Chart, ChartAxis, Drawing, Mark, Marks, Page, Section, SectionTable, Series, svg,
 };
-use pavior_workload::inspect::{Bin, LogSummary, Spread};
+use pavior::workload::inspect::{Bin, LogSummary, Spread};
 
 use super::{Inspection, clock, facts, quantiles, range, round};
 
@@ -132,7 +132,7 @@ fn arrivals(summary: &LogSummary) -> Section {
 }
 
 fn classes(summary: &LogSummary) -> Option<Section> {
-    let row = |class: &pavior_workload::inspect::Class| {
+    let row = |class: &pavior::workload::inspect::Class| {
         let cells = [class.jobs, class.values].map(|count| count.to_string());
         [vec![class.field.to_string()], cells.to_vec(), vec![super::most(class)]].concat()
     };

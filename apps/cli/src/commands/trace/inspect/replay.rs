@@ -3,8 +3,8 @@
 use std::io::BufRead;
 use std::path::Path;
 
-use pavior_mesh::Grid;
-use pavior_workload::inspect::LogSummary;
+use pavior::Grid;
+use pavior::workload::inspect::LogSummary;
 use serde::Serialize;
 
 use crate::failure::Failure;
