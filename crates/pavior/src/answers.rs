@@ -2,8 +2,9 @@
 //! fit, which jobs would have to move, who makes room by when, and when it will start.
 //!
 //! All questions but [`forecasts`] are asked of a [`Snapshot`]: the jobs on a machine and their
-//! nodes. [`why`] combines them into one answer, which [`Words`] puts into sentences;
-//! [`waiting`] asks it of a job in the queue of a [`Dispatcher`](crate::scheduling::Dispatcher).
+//! nodes. [`why`] combines them into one answer, which [`Words`] puts into sentences. [`waiting`]
+//! asks it of a job in the queue of a [`Dispatcher`](crate::scheduling::Dispatcher), and [`waits`]
+//! gives the reasons of all jobs there.
 //!
 //! ```
 //! use pavior::answers::{SearchLimits, Shape, Snapshot, Weights, slots, unblock};

@@ -22,12 +22,13 @@
 //! | draw machines, schedules and measurements | `draw` | `draw` |
 //! | read files within limits and write them whole | `files` | `files` |
 //! | compare many runs, with confidence intervals | `experiments` | `experiments` |
-//! | store machine names, boxes and requests as data | `Serialize`, `Deserialize` | `serde` |
+//! | store boxes, requests, answers and more as data | `Serialize`, `Deserialize` | `serde` |
+//! | describe the answers in OpenAPI | `ToSchema` of `utoipa` | `schema` |
 //!
 //! No feature is on by default. `answers` enables `json`. `simulation` enables `answers`, and
-//! `experiments` enables everything but `serde`. Only `files` opens files, only `experiments` has a
-//! pool of threads, and only they need an operating system: the rest also compiles for
-//! `wasm32-unknown-unknown`.
+//! `experiments` enables everything but `serde` and `schema`. Only `files` opens files, only
+//! `experiments` has a pool of threads, and only they need an operating system: the rest also
+//! compiles for `wasm32-unknown-unknown`.
 //!
 //! Each module lists what it contains and has an example. The folder `examples` of the package has
 //! the programs `own_strategy`, `own_scheduler`, `own_metric` and `own_experiment`. Each of them

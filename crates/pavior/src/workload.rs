@@ -31,7 +31,8 @@ pub mod inspect {
     //! Summaries of logs: sizes, run times, arrivals, and lines that were skipped.
 
     pub use pavior_workload::inspect::{
-        Arrivals, Bin, Class, Clock, LineNumbers, LogSummary, Skipped, Spread, Week,
+        Arrivals, Bin, Class, ClassCount, Clock, DependencyCounts, LineNumbers, LogSummary,
+        Skipped, Spread, Week,
     };
 }
 
