@@ -117,7 +117,7 @@ fn a_job_that_cannot_start_has_no_time() {
     assert_eq!(of(1), [&json!("horizon"), &Value::Null]);
     let table = print("table");
     assert!(
-        table.contains("1        9  blocked") && table.contains("2        1       -"),
+        table.contains("1        9  blocked") && table.contains("2        1        -"),
         "{table}"
     );
     assert!(print("csv").ends_with("1,9,,,,\n2,1,,,,\n"));

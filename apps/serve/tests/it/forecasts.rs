@@ -206,8 +206,9 @@ fn promises_are_counted_and_run_times_outlast_a_restart() {
     let expected = json!({ "broken": 0, "runs": 4, "calibrated": false });
     has(&would(&mut client, &small), &expected);
     let counters = ["promises", "promises_kept", "promises_broken"];
-    let counted = counters.map(|name| counter(&mut client, name, "default"));
-    assert_eq!(counted, [1, 1, 0]);
+    until("they are counted", || {
+        counters.map(|name| counter(&mut client, name, "default")) == [1, 1, 0]
+    });
     // The run times are in the records, promises are not.
     server.restart(&setup);
     let told = would(&mut server.client(), &small);
