@@ -29,7 +29,7 @@ fn line() -> Dispatcher {
     dispatcher
 }
 
-fn question<'a>(shapes: &'a [Shape], requeue: bool) -> RoomQuestion<'a> {
+fn question(shapes: &[Shape], requeue: bool) -> RoomQuestion<'_> {
     let (by, length) = (Time(10), Time(150));
     let requeue = requeue.then_some(Time(1));
     let limits = SearchLimits::jobs(1);
