@@ -39,10 +39,13 @@ enum Effect {
 impl Change {
     fn effect(self) -> Effect {
         match self {
-            Change::Submission | Change::Withdrawal | Change::Start => Effect::Seen,
-            Change::End | Change::Estimate => Effect::Seen,
             Change::Grant(job) => Effect::Granted(job),
             Change::Relocation | Change::Failure | Change::Reservation => Effect::Voids,
+            Change::Submission
+            | Change::Withdrawal
+            | Change::Start
+            | Change::End
+            | Change::Estimate => Effect::Seen,
         }
     }
 }

@@ -10,7 +10,8 @@
 //!
 //! For other requests every time at which enough nodes are free is tried.
 //!
-//! In a round of moving up, each job is asked about what was freed since the round before began.
+//! In a round of moving up, each job is asked about what was freed since it was last tried, and not
+//! at all if nothing was.
 //! What a job frees by moving counts for the jobs behind it in this round (`freed`), and for all
 //! jobs in the next round (`newly_freed`). A refusal in a round holds but near what is freed later
 //! in it.
@@ -121,6 +122,8 @@ pub(super) struct Fast<T: Timeline> {
     newly_freed: FreedNodes<T::Held>,
     /// Within rounds of moving up: what was freed since the round before began. Empty between them.
     freed: FreedNodes<T::Held>,
+    /// The number of slots that were given so far; `freed` has the last of them.
+    given: u64,
     /// Within a round: the most nodes that are free before the end of all that was freed.
     most_free: Option<u64>,
     refusals: Refusals,
@@ -135,6 +138,7 @@ impl<T: Timeline> Profile for Fast<T> {
             timeline: T::new(now, machine),
             newly_freed: FreedNodes::default(),
             freed: FreedNodes::default(),
+            given: 0,
             most_free: None,
             refusals: Refusals::default(),
         }
@@ -168,6 +172,7 @@ impl<T: Timeline> Profile for Fast<T> {
 
     fn give(&mut self, slot: Slot<T::Held>) {
         self.timeline.give(&slot);
+        self.given += 1;
         self.most_free = None;
         let within_a_round = !self.freed.is_empty();
         if within_a_round {
@@ -214,11 +219,15 @@ impl<T: Timeline> Profile for Fast<T> {
         !self.freed.is_empty()
     }
 
+    fn given(&self) -> u64 {
+        self.given
+    }
+
     fn earlier(
         &mut self,
         now: Time,
         job: &Job,
-        own: &Slot<T::Held>,
+        (own, tried): (&Slot<T::Held>, u64),
         view: &mut MachineView<'_>,
     ) -> Option<Slot<T::Held>> {
         let booked = own.interval.from;
@@ -226,6 +235,13 @@ impl<T: Timeline> Profile for Fast<T> {
             let begins = Interval { from: now, to: booked };
             let wanted = Wanted { now, job, begins, own: Some(own), freed: None };
             return self.timeline.find(&wanted, view);
+        }
+        // What was given before the job was last tried is of no use to it.
+        let new = usize::try_from(self.given - tried).unwrap_or(usize::MAX);
+        let first = self.freed.len().saturating_sub(new);
+        if first == self.freed.len() {
+            self.learn(job, booked, view.machine());
+            return None;
         }
         let (timeline, freed) = (&mut self.timeline, &self.freed);
         let most = *self.most_free.get_or_insert_with(|| timeline.most_free(freed.end()));
@@ -238,13 +254,13 @@ impl<T: Timeline> Profile for Fast<T> {
         let until = refused.until.min(first_begin_reaching(booked, job.estimate));
         let (timeline, freed) = (&mut self.timeline, &self.freed);
         // Before that time it is searched for only near what was freed since.
-        let since = freed.since(refused.freed);
+        let since = refused.freed.max(first);
         let refused = freed
-            .begins_since(refused.freed, job.estimate)
-            .map(|begins| (Interval { to: begins.to.min(until), ..begins }, since));
-        let others = freed.begins(job.estimate).map(|begins| {
+            .begins_since(since, job.estimate)
+            .map(|begins| (Interval { to: begins.to.min(until), ..begins }, freed.since(since)));
+        let others = freed.begins_since(first, job.estimate).map(|begins| {
             let from = begins.from.max(until);
-            (Interval { from, to: begins.to.min(booked) }, freed.since(0))
+            (Interval { from, to: begins.to.min(booked) }, freed.since(first))
         });
         let found = refused.chain(others).find_map(|(begins, freed)| {
             let wanted = Wanted { now, job, begins, own: Some(own), freed: Some(freed) };

@@ -1,9 +1,7 @@
 //! Which nodes were freed when. A job with monotone answers that was refused before can fit now
 //! only where it runs, for some of its time, on one of them.
 //!
-//! Invariant: stretches are in order and apart, and are those of the slots together.
-//!
-//! Cost: O(s) to add a slot to s stretches; O(rows of the freed nodes) a question.
+//! Cost: O(1) to add a slot; O(rows of the freed nodes) a question.
 
 use pavior_allocation::{Placement, Sides};
 use pavior_kernel::Time;
@@ -12,42 +10,31 @@ use pavior_mesh::{BaseSet, Cuboid, Occupancy};
 use super::fast::first_begin_reaching;
 use super::slot::{Interval, Slot};
 
-/// The slots that were given back.
+/// The slots that were given back, in the order in which they were.
 pub(super) struct FreedNodes<H> {
-    /// When anything was freed: stretches that are in order and apart.
-    stretches: Vec<Interval>,
     slots: Vec<Slot<H>>,
+    end: Time,
 }
 
 impl<H> Default for FreedNodes<H> {
     fn default() -> FreedNodes<H> {
-        FreedNodes { stretches: Vec::new(), slots: Vec::new() }
+        FreedNodes { slots: Vec::new(), end: Time::ZERO }
     }
 }
 
 impl<H> FreedNodes<H> {
     pub(super) fn is_empty(&self) -> bool {
-        self.stretches.is_empty()
+        self.slots.is_empty()
     }
 
     /// When the last of the slots ends.
     pub(super) fn end(&self) -> Time {
-        self.stretches.last().map_or(Time::ZERO, |last| last.to)
+        self.end
     }
 
     pub(super) fn add(&mut self, slot: Slot<H>) {
-        self.add_stretch(slot.interval);
+        self.end = self.end.max(slot.interval.to);
         self.slots.push(slot);
-    }
-
-    fn add_stretch(&mut self, mut added: Interval) {
-        let first = self.stretches.partition_point(|other| other.to < added.from);
-        let last = self.stretches.partition_point(|other| other.from <= added.to);
-        if first < last {
-            added.from = added.from.min(self.stretches[first].from);
-            added.to = added.to.max(self.stretches[last - 1].to);
-        }
-        self.stretches.splice(first..last, [added]);
     }
 
     /// The number of slots so far.
@@ -60,14 +47,8 @@ impl<H> FreedNodes<H> {
         FreedSince { slots: &self.slots[first..] }
     }
 
-    /// The times at which a job can begin so that it runs while something is freed: stretches that
-    /// are in order and apart.
-    pub(super) fn begins(&self, estimate: Time) -> impl Iterator<Item = Interval> + '_ {
-        begins(self.stretches.iter().copied(), estimate)
-    }
-
-    /// The same for the slots from one on, in the order in which they were added. O(k log k) for k
-    /// of them.
+    /// The times at which a job can begin so that it runs while one of the slots from one on lasts:
+    /// stretches that are in order and apart. O(k log k) for k slots.
     pub(super) fn begins_since(
         &self,
         first: usize,
@@ -75,21 +56,13 @@ impl<H> FreedNodes<H> {
     ) -> impl Iterator<Item = Interval> + use<H> {
         let mut since: Vec<Interval> = self.slots[first..].iter().map(|one| one.interval).collect();
         since.sort_unstable_by_key(|one| one.from);
-        begins(since.into_iter(), estimate)
+        let mut seen = Time::ZERO;
+        since.into_iter().filter_map(move |freed| {
+            let from = first_begin_reaching(freed.from, estimate).max(seen);
+            seen = seen.max(freed.to);
+            (from < freed.to).then_some(Interval { from, to: freed.to })
+        })
     }
-}
-
-/// The times at which a job can begin so that it runs in one of some stretches, which are in order.
-fn begins(
-    stretches: impl Iterator<Item = Interval>,
-    estimate: Time,
-) -> impl Iterator<Item = Interval> {
-    let mut seen = Time::ZERO;
-    stretches.filter_map(move |freed| {
-        let from = first_begin_reaching(freed.from, estimate).max(seen);
-        seen = seen.max(freed.to);
-        (from < freed.to).then_some(Interval { from, to: freed.to })
-    })
 }
 
 /// Slots that were given back, from one on.
@@ -164,24 +137,20 @@ mod tests {
     }
 
     #[test]
-    fn stretches_stay_in_order_and_apart() {
-        let mut freed = FreedNodes::<()>::default();
-        for added in [stretch(10, 12), stretch(20, 30), stretch(12, 15), stretch(1, 2)] {
-            freed.add_stretch(added);
+    fn a_job_can_begin_where_it_runs_while_something_is_freed() {
+        let mut freed = FreedNodes::default();
+        for interval in [stretch(20, 30), stretch(10, 15), stretch(1, 2), stretch(12, 14)] {
+            freed.add(Slot { interval, held: () });
         }
-        assert_eq!(freed.stretches, [stretch(1, 2), stretch(10, 15), stretch(20, 30)]);
+        assert_eq!((freed.len(), freed.end()), (4, Time(30)));
         // A job of 3 that begins at 8 runs at 10; one of 7 that begins at 14 runs at 20.
-        let begins = |estimate| freed.begins(Time(estimate)).collect::<Vec<_>>();
-        assert_eq!(begins(3), [stretch(0, 2), stretch(8, 15), stretch(18, 30)]);
-        assert_eq!(begins(7), [stretch(0, 2), stretch(4, 15), stretch(15, 30)]);
-        assert_eq!(begins(0), [stretch(1, 2), stretch(10, 15), stretch(20, 30)]);
-        let (one, other) = (stretch(20, 25), stretch(7, 22));
-        freed.slots.extend([one, other].map(|interval| Slot { interval, held: () }));
-        let since = |first| freed.begins_since(first, Time(3)).collect::<Vec<_>>();
-        assert_eq!(since(0), [stretch(5, 22), stretch(22, 25)]);
-        assert_eq!((since(1), since(2)), (vec![stretch(5, 22)], vec![]));
-        freed.add_stretch(stretch(2, 20));
-        assert_eq!(freed.stretches, [stretch(1, 30)]);
+        let begins =
+            |first, estimate| freed.begins_since(first, Time(estimate)).collect::<Vec<_>>();
+        assert_eq!(begins(0, 3), [stretch(0, 2), stretch(8, 15), stretch(18, 30)]);
+        assert_eq!(begins(0, 7), [stretch(0, 2), stretch(4, 15), stretch(15, 30)]);
+        assert_eq!(begins(0, 0), [stretch(1, 2), stretch(10, 15), stretch(20, 30)]);
+        assert_eq!(begins(2, 3), [stretch(0, 2), stretch(10, 14)]);
+        assert_eq!(begins(4, 3), []);
     }
 
     #[test]

@@ -10,8 +10,8 @@
 //! 4. If a running job outruns what was expected of it, or the time of a booking passes in vain,
 //!    all bookings are made anew, in the order of arrival.
 //!    [`RunningJob::expected_end`](crate::RunningJob::expected_end) says what is then expected.
-//! 5. If a job was given nodes beside the queue, the bookings that have one of these nodes before
-//!    it is expected to end give way: they are made anew, in the order of arrival, and then all jobs
+//! 5. If a job was given nodes beside the queue, the bookings that have one of its nodes before it
+//!    is expected to end give way. They are made anew, in the order of arrival, and then all jobs
 //!    move up. All other bookings stay (`granted.rs`).
 //! 6. If a node fails or is repaired, or nodes are reserved ahead, everything is made anew.
 //!
@@ -49,11 +49,12 @@
 //! Cost, for q bookings and r running jobs. The timeline of free nodes (`timeline/`) has
 //! T <= 2 (q + r) + 1 segments, of which d <= q begin where nodes stop being free. If the strategy
 //! refuses on fewer nodes whatever it refuses on more, a booking costs one search and
-//! O(d + log T) comparisons of O(N/64) words each; for boxes, d counts only from the time of the
-//! latest known refusal of a smaller or equal, shorter or equal job on. With another strategy it
-//! costs a search at each time at which enough nodes are free throughout. An early end costs that for each job that can
-//! gain by it. By count the timeline is a tree (`steps.rs`): a booking costs O(log T), and as
-//! much for each stretch before it that is too short, and no question.
+//! O(d + log T) comparisons of O(N/64) words each. For boxes, d counts from the latest time before
+//! which a job that is no larger and no longer is known to be refused (`refusals.rs`). With another
+//! strategy it costs a search at each time at which enough nodes are free throughout. An early end
+//! costs that for each job that can gain by it. By count the timeline is a tree (`steps.rs`): a
+//! booking costs O(log T), and as much for each stretch before it that is too short, and no
+//! question.
 //!
 //! Source: Feitelson & Mu'alem Weil, "Utilization and predictability in scheduling the IBM SP2 with
 //! backfilling", IPPS 1998, for numbers of nodes. Booking nodes instead of a number is ours.

@@ -86,11 +86,15 @@ impl Profile for Plain {
         std::mem::take(&mut self.given)
     }
 
+    fn given(&self) -> u64 {
+        0
+    }
+
     fn earlier(
         &mut self,
         now: Time,
         job: &Job,
-        own: &Slot<Placement>,
+        (own, _): (&Slot<Placement>, u64),
         view: &mut MachineView<'_>,
     ) -> Option<Slot<Placement>> {
         self.remove(own);

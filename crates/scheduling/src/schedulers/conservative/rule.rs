@@ -80,13 +80,17 @@ pub(super) trait Profile: Send + Sync {
     /// Begins a round of moving up. Says whether anything was given since the last round began.
     fn next_round(&mut self) -> bool;
 
+    /// The number of slots that were given so far, if it matters.
+    fn given(&self) -> u64;
+
     /// The earliest slot of a job before its own, which is free to it. It is asked in rounds, for
-    /// the jobs in the order of arrival.
+    /// the jobs in the order of arrival. With its own slot it has the number of slots that were
+    /// given when the job was last tried.
     fn earlier(
         &mut self,
         now: Time,
         job: &Job,
-        own: &Slot<Self::Held>,
+        own: (&Slot<Self::Held>, u64),
         view: &mut MachineView<'_>,
     ) -> Option<Slot<Self::Held>>;
 
@@ -132,7 +136,7 @@ impl<P: Profile> Scheduler for Conservative<P> {
         let plan = self.plan.insert(plan);
         for index in plan.bookings.len()..queue.len().min(self.depth) {
             let job = queue.get(index)?;
-            plan.bookings.push(Booking { job: job.id, slot: None, promise: Time::MAX });
+            plan.bookings.push(Booking { job: job.id, slot: None, promise: Time::MAX, tried: 0 });
             plan.book(now, index, job, view);
         }
         let (start, promise) = plan.start_due(now, queue, view)?;
@@ -173,6 +177,8 @@ pub(super) struct Booking<H> {
     pub(super) slot: Option<Slot<H>>,
     /// The first time promised.
     pub(super) promise: Time,
+    /// [`Profile::given`] when the job was last tried.
+    tried: u64,
 }
 
 impl<P: Profile> Plan<P> {
@@ -301,8 +307,10 @@ impl<P: Profile> Plan<P> {
     fn move_up(&mut self, now: Time, queue: &Queue, view: &mut MachineView<'_>) {
         while self.profile.next_round() {
             for (index, job) in queue.iter().enumerate().take(self.bookings.len()) {
-                let Some(own) = &self.bookings[index].slot else { continue };
-                if let Some(better) = self.profile.earlier(now, job, own, view) {
+                let booking = &mut self.bookings[index];
+                let Some(own) = &booking.slot else { continue };
+                let tried = std::mem::replace(&mut booking.tried, self.profile.given());
+                if let Some(better) = self.profile.earlier(now, job, (own, tried), view) {
                     self.profile.give(own.clone());
                     self.profile.take(&better);
                     self.bookings[index].slot = Some(better);
@@ -351,9 +359,10 @@ impl<P: Profile> Plan<P> {
 
     /// Books a job that has no slot.
     fn book(&mut self, now: Time, index: usize, job: &Job, view: &mut MachineView<'_>) {
+        let booking = &mut self.bookings[index];
+        booking.tried = self.profile.given();
         if let Some(slot) = self.profile.earliest(now, job, view) {
             self.profile.take(&slot);
-            let booking = &mut self.bookings[index];
             booking.promise = booking.promise.min(slot.interval.from);
             booking.slot = Some(slot);
         }

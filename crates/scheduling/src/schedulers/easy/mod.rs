@@ -33,8 +33,8 @@
 //!   or its time passes in vain. A running job may outrun its estimate: see
 //!   [`RunningJob::expected_end`](crate::RunningJob::expected_end).
 //! - The head also starts before the reserved time if all its reserved nodes are free.
-//! - A job that was given nodes beside the queue voids the reservation if it is expected to hold
-//!   one of its nodes at its time, and no other does.
+//! - A job that was given nodes beside the queue voids the reservation only if it is expected to
+//!   hold one of the reserved nodes at the reserved time.
 //! - With `promise=holds`, a job that overtook the head and outruns its estimate is expected to end
 //!   at any moment, so that the promise to the head does not move on for it.
 //! - If the head would not fit on the empty machine, because nodes failed, it has no reservation,
