@@ -15,8 +15,8 @@
 //! - [`slots`] says how many boxes of a shape can be placed side by side now, and [`next_slot`]
 //!   when there are more; [`SlotsAnswer`] is both, and how many there are after moves;
 //! - [`why`] puts these together: what a request waits for, who is in its way, and what would help;
-//! - [`waits`] gives the reason why each job of a queue is waiting, and [`waiting`] all that is known
-//!   of one of them.
+//! - [`waits`] gives the reason why each job of a queue is waiting, and [`waiting`] all that is
+//!   known of one of them.
 //!
 //! Every answer is exact. A search that could take too long has a budget. The budget counts words
 //! looked at, not time, so that the same question always has the same answer. Such a search says

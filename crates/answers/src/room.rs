@@ -65,6 +65,9 @@ pub enum RoomError {
 impl RoomQuestion<'_> {
     /// Finds the best plan. Running jobs are said to end by their estimates. No job moves to nodes
     /// that are reserved ahead. Cost: that of [`room_by`].
+    ///
+    /// # Panics
+    /// Never: a dispatcher refuses reservations of another machine.
     pub fn plan(&self, dispatcher: &Dispatcher, now: Time) -> RoomBy {
         let (machine, running) = (dispatcher.machine(), dispatcher.running());
         let mut open = Occupancy::all_free(*machine.grid());

@@ -94,7 +94,7 @@ fn run_queue(scheduler: &str, waiting: usize, most: u64) -> (Duration, u64) {
         true
     };
     Future { dispatcher, now, moves, arrivals, length, end }.run(starts).expect("none fails");
-    (processor_time() - began, sum)
+    (processor_time().saturating_sub(began), sum)
 }
 
 /// How long a grant beside a queue takes until the scheduler has answered: the mean of ten.

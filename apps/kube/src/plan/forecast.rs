@@ -95,7 +95,7 @@ pub(super) fn kind(namespace: &str, nodes: u32, said: Option<Time>) -> Kind {
 #[derive(Debug)]
 pub(crate) struct Question {
     grid: Grid,
-    question: StartQuestion,
+    starts: StartQuestion,
     numbers: HashMap<Uid, JobId>,
 }
 
@@ -115,7 +115,7 @@ impl Question {
     ) -> Result<Question, String> {
         let site = &plot.site;
         let scheduler = site.scheduler.build(()).map_err(|error| error.to_string())?;
-        let question = StartQuestion {
+        let starts = StartQuestion {
             scheduler: site.scheduler.clone(),
             strategy: site.strategy.clone(),
             dispatcher: dispatcher.fork_in(scheduler, TICKS),
@@ -128,7 +128,7 @@ impl Question {
         };
         let numbers =
             waiting.into_iter().flat_map(|(id, uids)| uids.into_iter().map(move |uid| (uid, id)));
-        Ok(Question { grid: site.grid, question, numbers: numbers.collect() })
+        Ok(Question { grid: site.grid, starts, numbers: numbers.collect() })
     }
 
     /// The answer, which takes a while: see [`StartQuestion::answer`].
@@ -136,8 +136,8 @@ impl Question {
     /// # Errors
     /// If scheduler or strategy fail.
     pub(crate) fn answer(self) -> Result<Forecast, String> {
-        let Question { grid, question, numbers } = self;
-        let queue = question.answer().map_err(|error| error.to_string())?;
+        let Question { grid, starts, numbers } = self;
+        let queue = starts.answer().map_err(|error| error.to_string())?;
         Ok(Forecast { grid, queue, numbers })
     }
 }

@@ -118,12 +118,11 @@ pub(super) fn place<'a>(
             let planned = state.planned(standing.as_ref(), waits.id);
             let find = || state.reason(&snapshot, waits, (depth.moved, planned));
             // What is reserved for one of them is an answer of its own.
-            let why = match planned {
-                Some(_) => find(),
-                None => {
-                    let shared = reasons.entry((waits.request, waits.within));
-                    shared.or_insert_with(find).clone()
-                }
+            let why = if planned.is_some() {
+                find()
+            } else {
+                let shared = reasons.entry((waits.request, waits.within));
+                shared.or_insert_with(find).clone()
             };
             why.map_or(String::new(), |why| state.words(plot, &why, waits, depth.asker))
         } else {

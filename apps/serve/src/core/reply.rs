@@ -172,7 +172,7 @@ pub struct Waiting {
     /// When it will start: in `GET /v1/queue` and `GET /v1/leases/{id}`, of the first 256 of a
     /// queue.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) forecast: Option<StartJson>,
+    pub(crate) forecast: Option<Box<StartJson>>,
 }
 
 impl Waiting {

@@ -54,7 +54,10 @@ pub(crate) struct ForecastReply {
     post, path = "/v1/forecast", tag = "machines",
     request_body = ForecastBody,
     responses(
-        (status = 200, description = "earliest, median and latest start, or why there is none", body = ForecastReply),
+        (
+            status = 200, body = ForecastReply,
+            description = "earliest, median and latest start, or why there is none"
+        ),
         Questioned, Missing, Conflict
     )
 )]

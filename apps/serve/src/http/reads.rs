@@ -194,7 +194,7 @@ async fn waiting_list(
             let foretold = shared.forecasts.told(board);
             list.extend(here().map(|one| {
                 let waits_for = known.get(&one.id).map(|why| names.shown(why));
-                let forecast = foretold.of(one.id);
+                let forecast = foretold.of(one.id).map(Box::new);
                 Waiting { waits_for, forecast, ..Waiting::of(&board.grid, one) }
             }));
         }

@@ -150,9 +150,10 @@ impl Blocked {
 
     /// Who stands at the place, which the sentence before may have named.
     fn in_the_way(&self, words: &Words<'_>, is_named: bool) -> String {
-        let at = match is_named {
-            true => "there".to_string(),
-            false => format!("on {}", explain::words(words.grid, &self.at)),
+        let at = if is_named {
+            "there".to_string()
+        } else {
+            format!("on {}", explain::words(words.grid, &self.at))
         };
         let (named, more) = self.largest();
         let name = |&(job, nodes): &_| format!("{} ({})", (words.job)(job), count(nodes, "node"));

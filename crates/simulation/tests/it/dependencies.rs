@@ -32,9 +32,11 @@ fn go(
     (recorder.into_records(), outcome)
 }
 
-/// (number, submit, start, end) of each job, in the order of submission; no times if it was
-/// rejected.
-fn times(records: &[JobRecord]) -> Vec<(u64, u64, Option<(u64, u64)>)> {
+/// The number, the time of submission, and start and end if the job was not rejected.
+type JobTimes = (u64, u64, Option<(u64, u64)>);
+
+/// Lists the times of each job, in the order of submission.
+fn times(records: &[JobRecord]) -> Vec<JobTimes> {
     let one = |record: &JobRecord| {
         let held = match record.fate {
             Fate::Started { start, end: Some(end), .. } => Some((start.0, end.0)),
@@ -63,7 +65,7 @@ fn a_job_is_submitted_when_its_predecessor_has_ended_and_its_user_has_thought() 
 #[test]
 fn a_later_submit_time_of_its_own_counts() {
     let jobs = vec![job(0, 0, WHOLE, 10), job(1, 50, WHOLE, 10), job(2, 5, [1, 1, 1], 1)];
-    let links = vec![link(0, 1, 60), link(0, 2, 0), link(1, 2, 0)];
+    let links = [link(0, 1, 60), link(0, 2, 0), link(1, 2, 0)];
     let (records, _) = go(PLAIN, jobs, links[..1].to_vec(), None);
     assert_eq!(times(&records)[2], (1, 70, Some((70, 80))));
     let jobs = vec![job(0, 0, WHOLE, 10), job(1, 50, WHOLE, 10), job(2, 5, [1, 1, 1], 1)];
@@ -82,7 +84,7 @@ fn a_follower_without_think_time_is_submitted_in_the_same_instant() {
 
 #[test]
 fn followers_of_a_rejected_job_are_submitted_as_listed() {
-    let jobs = vec![job(0, 7, [5, 5, 1], 10), job(1, 3, WHOLE, 10), job(2, 9, WHOLE, 10)];
+    let jobs = [job(0, 7, [5, 5, 1], 10), job(1, 3, WHOLE, 10), job(2, 9, WHOLE, 10)];
     let jobs = vec![jobs[1].clone(), jobs[0].clone(), jobs[2].clone()];
     let (records, outcome) = go(PLAIN, jobs, vec![link(1, 0, 60), link(1, 2, 60)], None);
     let expected = [(1, 3, Some((3, 13))), (0, 7, None), (2, 9, Some((13, 23)))];

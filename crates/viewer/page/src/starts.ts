@@ -31,7 +31,7 @@ function inWords(one: Forecast, clock: Clock): string {
   return `${such} If jobs run as long as is said and no more come: ${said}.`;
 }
 
-/** Returns the column of starts. Its bars have a common scale: from now to the latest known time. */
+/** Returns the column of starts. Its bars have one scale: from now to the latest known time. */
 export function startsColumn(scene: () => Scene): Column<Waiting> {
   const told = (one: Waiting): Told | undefined => scene().waits.get(one.key);
   const end = () => {

@@ -113,7 +113,7 @@ impl Dependencies {
                 for &Predecessor { number, think, event } in after {
                     let think = think.unwrap_or(Time::ZERO);
                     if let Some(&predecessor) = latest.get(&number) {
-                        found.links.push(Link { predecessor, follower, event, think });
+                        found.links.push(Link { predecessor, event, follower, think });
                     } else if let Some(&predecessor) = last.get(&number) {
                         later.push((predecessor, follower));
                     } else {
@@ -147,7 +147,9 @@ fn cycles(edges: &[(u32, u32)]) -> u64 {
     // The second round removes what only cycles lead to.
     for _ in 0..2 {
         edges = reachable_from_cycles(&mut edges);
-        edges.iter_mut().for_each(|(from, to)| std::mem::swap(from, to));
+        for (from, to) in &mut edges {
+            std::mem::swap(from, to);
+        }
     }
     let mut group: FxHashMap<u32, u32> = edges.iter().map(|&(from, _)| (from, from)).collect();
     let mut groups = group.len() as u64;

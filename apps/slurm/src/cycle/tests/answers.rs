@@ -47,7 +47,9 @@ fn a_question_has_the_answer_of_the_table() {
         let times: Vec<(String, u64)> =
             jobs.iter().map(|job| (date(NOW + number(&job["end"])), number(&job["end"]))).collect();
         let lines = told.lines();
-        let lines = lines.iter().map(|line| in_words_of_the_table(line, &times, &[name.clone()]));
+        let lines = lines
+            .iter()
+            .map(|line| in_words_of_the_table(line, &times, std::slice::from_ref(&name)));
         assert_eq!(json!(lines.collect::<Vec<_>>()), case["why"], "{}", case["case"]);
     }
 }

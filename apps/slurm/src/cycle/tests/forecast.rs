@@ -64,7 +64,7 @@ fn run_times_of_the_past_make_a_range() {
     assert!(*high > *date(NOW), "{told}");
 }
 
-/// Each 3x2 has the node n1. Behind such a job nothing starts in its order, which is another reason.
+/// Each 3x2 has the node n1. Behind such a job nothing starts in its order: another reason.
 #[test]
 fn what_cannot_start_has_no_time() {
     let past = past(60);

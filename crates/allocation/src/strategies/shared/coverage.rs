@@ -4,10 +4,10 @@
 //!   side s = 3, busy x = 4..5:   . . c c C C . .     s overlaps the box from each base in 2..5
 //! ```
 //!
-//! On an axis, a busy interval of length `len` at `start` is overlapped from `start - s + 1 ..=
-//! start + len - 1`. On an axis that does not wrap this is clipped to the canonical bases `0 ..= n
-//! - s`. On a ring it is taken modulo n and split at 0. A side that closes the ring has the one
-//! base 0, which every box covers.
+//! On an axis, a busy interval of length `len` at `start` is overlapped from `start - s + 1` to
+//! `start + len - 1`. On an axis that does not wrap this is clipped to the canonical bases, from 0
+//! to `n - s`. On a ring it is taken modulo n and split at 0. A side that closes the ring has the
+//! one base 0, which every box covers.
 //!
 //! Cost: O(1) per box and axis.
 

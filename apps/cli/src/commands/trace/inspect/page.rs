@@ -26,6 +26,7 @@ pub(super) fn page(inspection: &Inspection<'_>) -> Page {
     Page { title: format!("Job log {name}"), lead, sections, footer }
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "a section may have no table")]
 fn table(header: &[&str], rows: Vec<Vec<String>>) -> Option<SectionTable> {
     let header = header.iter().map(ToString::to_string).collect();
     Some(SectionTable { header, rows, words: 1 })
