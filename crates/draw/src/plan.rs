@@ -138,6 +138,6 @@ mod tests {
         let boxes = [part(0, [3, 2, 1])];
         let svg = plan(&state(2), &state(3), &moves, &boxes, &|_| "<7>".into());
         assert_eq!(svg.matches("<path").count(), 2 + 2, "grids and the arrow");
-        assert!(svg.contains("&lt;7&gt;") && svg.contains("free: &lt;0,0&gt; 3x2"), "{svg}");
+        assert!(svg.contains("&lt;7&gt;") && svg.contains("free: 3x2 at 0,0"), "{svg}");
     }
 }

@@ -81,7 +81,8 @@ fn compact(nodes: u64) -> Option<String> {
         let rest = nodes / z;
         for y in divisors(rest).filter(|y| rest % y == 0) {
             let x = rest / y;
-            let surface = x.saturating_mul(y) + y * z + x.saturating_mul(z);
+            let sides = [x.saturating_mul(y), y.saturating_mul(z), x.saturating_mul(z)];
+            let surface = sides.into_iter().fold(0, u64::saturating_add);
             if x <= 65_535 && best.is_none_or(|(least, _)| surface < least) {
                 best = Some((surface, [x, y, z]));
             }
