@@ -23,10 +23,9 @@
 //! | read files within limits and write them whole | `files` | `files` |
 //! | compare many runs, with confidence intervals | `experiments` | `experiments` |
 //! | store boxes, requests, answers and more as data | `Serialize`, `Deserialize` | `serde` |
-//! | describe the answers in OpenAPI | `ToSchema` of `utoipa` | `schema` |
 //!
 //! No feature is on by default. `answers` enables `json`. `simulation` enables `answers`, and
-//! `experiments` enables everything but `serde` and `schema`. Only `files` opens files, only
+//! `experiments` enables everything but `serde`. Only `files` opens files, only
 //! `experiments` has a pool of threads, and only they need an operating system: the rest also
 //! compiles for `wasm32-unknown-unknown`.
 //!

@@ -18,6 +18,8 @@ pub mod reply;
 mod reservation;
 mod served_machine;
 mod snapshot;
+#[cfg(feature = "http")]
+pub(crate) mod start_schema;
 mod state;
 #[cfg(feature = "http")]
 mod tried_machine;

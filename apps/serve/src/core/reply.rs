@@ -172,6 +172,7 @@ pub struct Waiting {
     /// When it will start: in `GET /v1/queue` and `GET /v1/leases/{id}`, of the first 256 of a
     /// queue.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "http", schema(value_type = Option<super::start_schema::StartSchema>))]
     pub(crate) forecast: Option<Box<StartJson>>,
 }
 

@@ -112,20 +112,15 @@ impl Start {
 /// are in RFC 3339.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Forecast))]
 pub struct StartJson {
     /// Earlier than this in about 5 of 100 cases. A time is null where the request starts no sooner
     /// than 60 days from now.
-    #[cfg_attr(feature = "schema", schema(format = DateTime))]
     pub earliest: Option<String>,
     /// Earlier and later equally often.
-    #[cfg_attr(feature = "schema", schema(format = DateTime))]
     pub median: Option<String>,
     /// Later than this in about 5 of 100 cases.
-    #[cfg_attr(feature = "schema", schema(format = DateTime))]
     pub latest: Option<String>,
     /// The start if each job runs as long as is said, and no more requests come.
-    #[cfg_attr(feature = "schema", schema(format = DateTime))]
     pub plan: Option<String>,
     /// Why no time is known: `unavailable` if it cannot start until an unavailable node is back,
     /// `horizon` if it does not start within 60 days; else null.
@@ -146,7 +141,6 @@ pub struct StartJson {
 /// A box of nodes, with as many coordinates as the machine has axes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Place {
     /// The corner with the smallest coordinates.
     pub base: Vec<u16>,
