@@ -450,7 +450,8 @@ fn tell(
         }
         let comment = match why {
             Err(request) => {
-                let (snapshot, planned) = (state.snapshot(request), state.planned(index, now));
+                let (snapshot, planned) =
+                    (state.snapshot(request), state.planned(ledger, index, now));
                 reason::waiting(config, ledger, &snapshot, request, (now, planned))
             }
             Ok(why) => why.clone(),

@@ -94,12 +94,17 @@ impl State {
         }
     }
 
-    /// When and where the scheduler plans to start a waiting job; none if it waits for jobs that
-    /// never end.
-    pub(crate) fn planned(&self, index: usize, now: u64) -> Option<PlannedStart> {
+    /// When and where the scheduler plans to start a waiting job; none if it waits for jobs of which
+    /// nobody knows when they end, such as suspended ones.
+    pub(crate) fn planned(&self, ledger: &Ledger, index: usize, now: u64) -> Option<PlannedStart> {
         let standing = self.dispatcher.standing(Time(now));
         let end = Time(now.saturating_add(ENDLESS / 2));
-        PlannedStart::of(standing.as_ref(), JobId(index as u64), end)
+        let planned = PlannedStart::of(standing.as_ref(), JobId(index as u64), end)?;
+        let grid = self.machine().grid();
+        let meets = |part: &Cuboid| planned.place.is_none_or(|at| part.intersects(grid, &at));
+        let held = self.machine().held();
+        let mut there = held.iter().filter(|(_, held)| held.parts().iter().any(meets));
+        there.all(|(job, _)| State::end(ledger, *job, now).is_some()).then_some(planned)
     }
 
     pub(crate) fn of(

@@ -107,7 +107,7 @@ fn tell(
     }
     let snapshot = state.snapshot(&asked);
     cycle::queue(ledger, &mut state, &mut limits, view);
-    let planned = state.planned(index, now);
+    let planned = state.planned(ledger, index, now);
     let context = Context { now, moved: MOVED, queued: Waits::Kept, planned };
     let told = Told::of(config, ledger, &snapshot, &asked, &context);
     let mut lines = told.lines();

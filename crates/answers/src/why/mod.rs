@@ -288,17 +288,11 @@ fn blocked(snapshot: &Snapshot, question: &Question<'_>) -> Option<Blocked> {
     let Question { demand, planned, end, limits, .. } = question;
     let boxes = &demand.boxes;
     let weights = Weights::nodes(snapshot);
-    let planned = planned.and_then(|planned| Some((planned.place?, Some(planned.at))));
-    let first = || {
-        let all = boxes.iter().filter_map(|&shape| earliest(snapshot, shape, end));
-        all.min_by_key(|found| found.at).map(|found| (found.place, Some(found.at)))
+    let planned = planned.filter(|_| !boxes.is_empty());
+    let (at, until, jobs) = match planned.and_then(|planned| Some((planned.place?, planned.at))) {
+        Some((at, start)) => (at, Some(start), jobs_in(snapshot, &at)),
+        None => free_first(snapshot, boxes, &weights, end)?,
     };
-    let least = || {
-        let all = boxes.iter().filter_map(|&shape| blockers(snapshot, shape, &weights));
-        let least = all.min_by_key(|found| (found.unavailable.len(), found.weight));
-        least.map(|found| (found.at, None))
-    };
-    let (at, until) = planned.filter(|_| !boxes.is_empty()).or_else(first).or_else(least)?;
     let moves = match limits.max_jobs {
         0 => None,
         _ => unblock_any(snapshot, boxes, &weights, limits).plan,
@@ -308,8 +302,7 @@ fn blocked(snapshot: &Snapshot, question: &Question<'_>) -> Option<Blocked> {
         let parts = found.map_or(&[][..], |index| snapshot.parts(index));
         parts.iter().map(|part| u64::from(part.volume())).sum()
     };
-    let jobs = jobs_in(snapshot, &at).into_iter();
-    let mut jobs: Vec<(JobId, u64)> = jobs.map(|job| (job, held(job))).collect();
+    let mut jobs: Vec<(JobId, u64)> = jobs.into_iter().map(|job| (job, held(job))).collect();
     jobs.sort_by_key(|&(job, nodes)| (std::cmp::Reverse(nodes), job));
     let is_lost = |node: &NodeId| !snapshot.healthy.is_node_free(*node);
     let mut unavailable: Vec<NodeId> = if snapshot.healthy.count() == snapshot.grid.nodes() {
@@ -319,6 +312,28 @@ fn blocked(snapshot: &Snapshot, question: &Question<'_>) -> Option<Blocked> {
     };
     unavailable.sort_unstable();
     Some(Blocked { at, jobs, unavailable, until, moves })
+}
+
+/// The place that is free first, when that is, and the jobs there; where no end is known, the place
+/// whose jobs hold the fewest nodes, and no time. What ends later than the jobs of that place frees
+/// none sooner, and is not looked at.
+fn free_first(
+    snapshot: &Snapshot,
+    boxes: &[Shape],
+    weights: &Weights,
+    end: &dyn Fn(JobId) -> Option<Time>,
+) -> Option<(Cuboid, Option<Time>, Vec<JobId>)> {
+    let least = boxes.iter().filter_map(|&shape| blockers(snapshot, shape, weights));
+    let least = least.min_by_key(|found| (found.unavailable.len(), found.weight))?;
+    let mut ends = least.jobs.iter().map(|&job| end(job));
+    let until = ends.try_fold(Time::ZERO, |last, end| Some(last.max(end?)));
+    let until = until.filter(|_| least.unavailable.is_empty());
+    let before = |job: JobId| end(job).filter(|&end| until.is_none_or(|until| end < until));
+    let first = boxes.iter().filter_map(|&shape| earliest(snapshot, shape, before));
+    Some(match first.min_by_key(|found| found.at) {
+        Some(first) => (first.place, Some(first.at), jobs_in(snapshot, &first.place)),
+        None => (least.at, until, least.jobs),
+    })
 }
 
 /// When so many nodes are free.
