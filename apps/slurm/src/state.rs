@@ -94,8 +94,8 @@ impl State {
         }
     }
 
-    /// When and where the scheduler plans to start a waiting job; none if it waits for jobs of which
-    /// nobody knows when they end, such as suspended ones.
+    /// When and where the scheduler plans to start a waiting job; none if it waits for jobs of
+    /// which nobody knows when they end, such as suspended ones.
     pub(crate) fn planned(&self, ledger: &Ledger, index: usize, now: u64) -> Option<PlannedStart> {
         let standing = self.dispatcher.standing(Time(now));
         let end = Time(now.saturating_add(ENDLESS / 2));

@@ -47,12 +47,13 @@ pub fn blockers(snapshot: &Snapshot, shape: Shape, weights: &Weights) -> Option<
         let mut unavailable: Vec<NodeId> =
             at.nodes(&grid).filter(|&node| !snapshot.healthy.is_node_free(node)).collect();
         unavailable.sort_unstable();
-        Blockers { at, weight, jobs: jobs_in(snapshot, &at), unavailable }
+        Blockers { at, weight, jobs: jobs_in(snapshot, &at, |_| true), unavailable }
     })
 }
 
-/// The jobs that hold nodes in a box.
-pub(crate) fn jobs_in(snapshot: &Snapshot, at: &Cuboid) -> Vec<JobId> {
+/// Returns the jobs that hold nodes in a box, of those that can.
+pub(crate) fn jobs_in(snapshot: &Snapshot, at: &Cuboid, can: impl Fn(JobId) -> bool) -> Vec<JobId> {
     let meets = |parts: &[Cuboid]| parts.iter().any(|part| part.intersects(&snapshot.grid, at));
-    snapshot.jobs().filter(|(_, parts)| meets(parts)).map(|(job, _)| job).collect()
+    let jobs = snapshot.jobs.iter().filter(|(job, _)| can(*job));
+    jobs.filter(|(_, held)| meets(held.parts())).map(|(job, _)| *job).collect()
 }

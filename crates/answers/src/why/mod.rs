@@ -290,7 +290,7 @@ fn blocked(snapshot: &Snapshot, question: &Question<'_>) -> Option<Blocked> {
     let weights = Weights::nodes(snapshot);
     let planned = planned.filter(|_| !boxes.is_empty());
     let (at, until, jobs) = match planned.and_then(|planned| Some((planned.place?, planned.at))) {
-        Some((at, start)) => (at, Some(start), jobs_in(snapshot, &at)),
+        Some((at, start)) => (at, Some(start), jobs_in(snapshot, &at, |_| true)),
         None => free_first(snapshot, boxes, &weights, end)?,
     };
     let moves = match limits.max_jobs {
@@ -331,7 +331,10 @@ fn free_first(
     let before = |job: JobId| end(job).filter(|&end| until.is_none_or(|until| end < until));
     let first = boxes.iter().filter_map(|&shape| earliest(snapshot, shape, before));
     Some(match first.min_by_key(|found| found.at) {
-        Some(first) => (first.place, Some(first.at), jobs_in(snapshot, &first.place)),
+        Some(first) => {
+            let ended = |job: JobId| end(job).is_some_and(|end| end <= first.at);
+            (first.place, Some(first.at), jobs_in(snapshot, &first.place, ended))
+        }
         None => (least.at, until, least.jobs),
     })
 }
