@@ -130,7 +130,7 @@ fn suspended(cluster: &Cluster) {
     };
     let (start, end) = (seconds("%S"), seconds("%e"));
     assert!(end >= start + 300 + 3, "{start} to {end}");
-    let told = cluster.good(&format!("date -u -d @{end} +', at %FT%TZ'"));
+    let told = cluster.good(&format!("date -u -d @{end} +'start at %FT%TZ, on'"));
     until_told(cluster, &large, &told);
     cluster.good(&format!("scancel {job}"));
     cluster.until_gone(&large, 30);
