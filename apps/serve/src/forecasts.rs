@@ -39,7 +39,7 @@ pub(crate) struct Forecasts {
     known: Mutex<HashMap<String, Arc<MachineForecast>>>,
 }
 
-/// What readers see of the waiting requests of a machine.
+/// The forecast of the waiting requests of a machine, for readers.
 pub(crate) struct Starts {
     grid: Grid,
     known: Option<Arc<MachineForecast>>,
@@ -52,10 +52,10 @@ impl Starts {
     }
 }
 
-/// What is known of the future and the past of a machine.
+/// The last forecast of a machine.
 struct MachineForecast {
     forecast: QueueForecast,
-    /// Forecasts of waiting requests that were made, those that were made anew included.
+    /// The number of forecasts of waiting requests that were made, repeated ones included.
     made: u64,
 }
 
@@ -63,7 +63,7 @@ struct MachineForecast {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Standing {
     pub(crate) promises: Record,
-    /// Forecasts of waiting requests that were made, those that were made anew included.
+    /// The number of forecasts of waiting requests that were made, repeated ones included.
     pub(crate) forecasts: u64,
 }
 
@@ -357,16 +357,16 @@ impl Learning {
             let holds = |id: JobId, start: &Start| {
                 !due.has(id.0) && start.median.is_none_or(|median| median > now)
             };
-            let (mut kept, mut anew) = (Vec::new(), Vec::new());
+            let (mut kept, mut again) = (Vec::new(), Vec::new());
             for id in board.waiting().take(MOST).map(JobId) {
                 let start = before.and_then(|before| before.forecast.starts.get(&id));
                 match start.filter(|start| holds(id, start)) {
                     Some(start) => kept.push((id, *start)),
-                    None => anew.push(id),
+                    None => again.push(id),
                 }
             }
-            let made = before.map_or(0, |before| before.made) + anew.len() as u64;
-            let forecast = forecaster.forecast_waiting(board.dispatcher(), now, &anew);
+            let made = before.map_or(0, |before| before.made) + again.len() as u64;
+            let forecast = forecaster.forecast_waiting(board.dispatcher(), now, &again);
             let mut forecast = forecast.unwrap_or_else(|error| {
                 tracing::warn!(%error, "no forecasts of {name}");
                 let experience = forecaster.experience();

@@ -441,6 +441,7 @@ fn tell(
     let still = still(state, waits, notes);
     let waits = still.iter().take(TOLD).map(|(index, request)| (*index, Err(request)));
     let notes = notes.iter().take(TOLD).map(|(index, why)| (*index, Ok(why)));
+    let standing = state.dispatcher.standing(Time(now));
     let mut told = 0;
     for (index, why) in waits.chain(notes) {
         let slurm = &ledger.jobs[index];
@@ -450,8 +451,8 @@ fn tell(
         }
         let comment = match why {
             Err(request) => {
-                let (snapshot, planned) =
-                    (state.snapshot(request), state.planned(ledger, index, now));
+                let planned = state.planned(ledger, standing.as_ref(), index, now);
+                let snapshot = state.snapshot(request);
                 reason::waiting(config, ledger, &snapshot, request, (now, planned))
             }
             Ok(why) => why.clone(),

@@ -73,13 +73,8 @@ pub(crate) fn waiting(
     request: &Request,
     (now, planned): (u64, Option<PlannedStart>),
 ) -> Note {
-    let told = Told::of(
-        config,
-        ledger,
-        snapshot,
-        request,
-        &Context { now, moved: 0, queued: Queued::Kept, planned },
-    );
+    let context = Context { now, moved: 0, queued: Queued::Kept, planned };
+    let told = Told::of(config, ledger, snapshot, request, &context);
     let (mut lines, nearest) = (told.lines(), told.nearest());
     lines.extend(nearest.map(|at| format!("Nearest free: {}.", explain::words(&config.grid, &at))));
     Note::new(&format!("pavior: {}", lines.join(" ").replace('`', "")))

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use pavior::answers::{PlannedStart, Snapshot};
 use pavior::boxes::{orientations, tile, volume};
-use pavior::scheduling::Dispatcher;
+use pavior::scheduling::{Dispatcher, Standing};
 use pavior::workload::{Job, Service, Shaper};
 use pavior::{Cuboid, JobId, Machine, NodeId, Occupancy, Placement, Request, Sides, Time};
 
@@ -96,10 +96,15 @@ impl State {
 
     /// When and where the scheduler plans to start a waiting job; none if it waits for jobs of
     /// which nobody knows when they end, such as suspended ones.
-    pub(crate) fn planned(&self, ledger: &Ledger, index: usize, now: u64) -> Option<PlannedStart> {
-        let standing = self.dispatcher.standing(Time(now));
+    pub(crate) fn planned(
+        &self,
+        ledger: &Ledger,
+        standing: Option<&Standing>,
+        index: usize,
+        now: u64,
+    ) -> Option<PlannedStart> {
         let end = Time(now.saturating_add(ENDLESS / 2));
-        let planned = PlannedStart::of(standing.as_ref(), JobId(index as u64), end)?;
+        let planned = PlannedStart::of(standing, JobId(index as u64), end)?;
         let grid = self.machine().grid();
         let meets = |part: &Cuboid| planned.place.is_none_or(|at| part.intersects(grid, &at));
         let held = self.machine().held();

@@ -106,11 +106,10 @@ fn tell(
         return Ok(format!("{name} is not started yet: limit {limit}"));
     }
     let snapshot = state.snapshot(&asked);
+    // No scheduler has been asked yet, so that nothing is planned.
+    let context = Context { now, moved: MOVED, queued: Waits::Kept, planned: None };
+    let mut lines = Told::of(config, ledger, &snapshot, &asked, &context).lines();
     cycle::queue(ledger, &mut state, &mut limits, view);
-    let planned = state.planned(ledger, index, now);
-    let context = Context { now, moved: MOVED, queued: Waits::Kept, planned };
-    let told = Told::of(config, ledger, &snapshot, &asked, &context);
-    let mut lines = told.lines();
     let queued = QueueState { config, ledger, state: &state, now };
     lines.push(queued.forecast(index, past().as_ref(), &mut shaper)?);
     Ok(lines.join("\n"))

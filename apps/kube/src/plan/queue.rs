@@ -377,8 +377,8 @@ impl<'a> State<'a> {
         Question::of(plot, &memory.past, &self.dispatcher, self.now, known, waiting)
     }
 
-    /// What the scheduler has reserved for a Job, if that is within half a year: others that say
-    /// nothing run for a year.
+    /// Returns the start that the scheduler has reserved for a Job, if it is within half a year. A
+    /// Job that says nothing of its length counts as a year.
     fn planned(&self, standing: Option<&Standing>, job: JobId) -> Option<PlannedStart> {
         PlannedStart::of(standing, job, Time(self.now + ENDLESS / 2))
     }

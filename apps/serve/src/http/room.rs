@@ -1,4 +1,4 @@
-//! How room is made by a time.
+//! The route of plans that make room by a time.
 
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ pub(crate) struct RoomBody {
     requeue: bool,
 }
 
-/// How room is made by a time.
+/// A plan that makes room by a time.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct RoomAnswer {
     /// Whether there is a plan.

@@ -46,7 +46,7 @@ pub struct Prospect {
     pub loss: Option<u64>,
 }
 
-/// How room is made by a time.
+/// A plan that makes room by a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoomPlan {
     /// The jobs that are requeued, by number.

@@ -149,7 +149,8 @@ pub struct Blocked {
     pub jobs: Vec<(JobId, u64)>,
     /// The nodes there that are not available.
     pub unavailable: Vec<NodeId>,
-    /// When the place is free, if that is known: no sooner than every other place.
+    /// When the request starts there by its scheduler's plan, or else when the place is free: no
+    /// other place is free sooner. None if no end is known.
     pub until: Option<Time>,
     /// The cheapest moves that make room for the request sooner, there or elsewhere; none if there
     /// are none of so few jobs, or none were looked for.
@@ -207,8 +208,9 @@ impl<'a> Question<'a> {
 
 /// Says why a request does not start now.
 ///
-/// Cost: O(log e) searches for a box among the nodes that are free after one of e ends, or O(jobs +
-/// N) for each box and orientation where no end is known; and the search of [`unblock_any`].
+/// Cost: O(jobs + N) for each box and orientation. Without a planned place, also O(log e) searches
+/// for a box among the nodes that are free after one of e ends. With moves, also the search of
+/// [`unblock_any`].
 ///
 /// ```
 /// use pavior_allocation::{Machine, Placement};
@@ -245,17 +247,14 @@ pub fn why(snapshot: &Snapshot, question: &Question<'_>) -> Why {
 impl Why {
     /// Makes an answer of the cause alone, which is cheap to say of many requests: no place is
     /// looked for beyond what is given.
-    pub fn cause_alone(cause: Cause, needed: u64, free: u64, planned: Option<PlannedStart>) -> Why {
+    pub(crate) fn cause_alone(
+        cause: Cause,
+        needed: u64,
+        free: u64,
+        planned: Option<PlannedStart>,
+    ) -> Why {
         let (place, blocked, enough) = (Vec::new(), None, None);
         Why { cause, needed, free, planned, place, blocked, enough }
-    }
-
-    /// Returns when the request starts, as far as that is known: by the plan, or when its place is
-    /// free.
-    pub fn start(&self) -> Option<Time> {
-        let planned = self.planned.map(|planned| planned.at);
-        let freed = self.blocked.as_ref().and_then(|blocked| blocked.until);
-        planned.or(freed).or(self.enough)
     }
 
     /// Returns the place that the answer speaks of: where the request lies, or what is to be
@@ -314,9 +313,9 @@ fn blocked(snapshot: &Snapshot, question: &Question<'_>) -> Option<Blocked> {
     Some(Blocked { at, jobs, unavailable, until, moves })
 }
 
-/// The place that is free first, when that is, and the jobs there; where no end is known, the place
-/// whose jobs hold the fewest nodes, and no time. What ends later than the jobs of that place frees
-/// none sooner, and is not looked at.
+/// Finds the place that is free first, with the time and the jobs there. Where no end is known it
+/// is the place whose jobs hold the fewest nodes, without a time. Jobs that end later than those of
+/// that place free none sooner, and are not examined.
 fn free_first(
     snapshot: &Snapshot,
     boxes: &[Shape],

@@ -4,7 +4,7 @@ use pavior_kernel::Time;
 use pavior_mesh::JobId;
 use pavior_scheduling::{DispatchError, Dispatcher, Scheduler, run_forward};
 
-use super::{Cause, Demand, PlannedStart, Question, Queued, Why, why};
+use super::{Demand, PlannedStart, Question, Queued, Why, why};
 use crate::{SearchLimits, Snapshot, waits};
 
 /// Says why a waiting job does not start, and when it is planned to. Returns `None` if no such job
@@ -72,10 +72,8 @@ pub fn waiting(
     let demand = Demand { placed, ..Demand::refused(machine, &request) };
     let end = |job| dispatcher.running().get(job).map(|running| running.expected_end(now));
     let reasons = waits(dispatcher, standing.as_ref(), (now, Time::MAX));
-    let queued = match reasons.into_iter().find(|(other, _)| *other == job) {
-        Some((_, Why { cause: Cause::Queue(queued), .. })) => queued,
-        _ => Queued::First,
-    };
+    let own = reasons.iter().find(|(other, _)| *other == job);
+    let queued = Queued::of(own.map(|(_, why)| why));
     let question = Question { queued, planned, limits, ..Question::new(&demand, &end) };
     Ok(Some(why(&Snapshot::of(machine), &question)))
 }

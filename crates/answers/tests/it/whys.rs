@@ -61,7 +61,7 @@ fn all_parts_speak_of_one_place() {
         let at = Cuboid::new([0; 3], blocked.at.sides);
         let plan = PlannedStart { at: Time(9_999), place: Some(at) };
         let answer = why(&snapshot, &Question { planned: Some(plan), ..question });
-        assert_eq!(answer.start(), Some(Time(9_999)));
+        assert_eq!(answer.planned.map(|planned| planned.at), Some(Time(9_999)));
         let blocked = answer.blocked.expect("nothing is free");
         assert_eq!((blocked.at, blocked.until), (at, Some(Time(9_999))));
     }

@@ -187,7 +187,7 @@ struct Story {
     /// By waiting job; none for one that can never start.
     ids: Vec<Option<JobId>>,
     forecast: QueueForecast,
-    /// What a past log has taught, if there is one.
+    /// Run times and promises of a past log, if there is one.
     past: Option<Experience>,
 }
 
