@@ -23,9 +23,9 @@ fn the_page_has_the_numbers_in_force() {
         ("waiting jobs", bounds.waiting),
         ("interruptions", bounds.interruptions),
         ("time", Time::LATEST.0),
-        ("arrivals in vain", ARRIVALS_IN_VAIN),
-        ("changes in vain", CHANGES_IN_VAIN),
-        ("interruptions in vain", INTERRUPTIONS_IN_VAIN),
+        ("idle arrivals", ARRIVALS_IN_VAIN),
+        ("idle changes", CHANGES_IN_VAIN),
+        ("useless interruptions", INTERRUPTIONS_IN_VAIN),
         ("replications", Policy::MOST),
     ] {
         let row = page.lines().find(|line| line.starts_with(&format!("| {name} |")));
