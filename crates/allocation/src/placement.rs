@@ -1,10 +1,19 @@
 //! The nodes granted to a job.
 
+use std::fmt;
+
 use pavior_mesh::{Cuboid, Grid, Occupancy, OccupancyError};
 
 use crate::PlacementError;
 
-/// The nodes granted to a job, as disjoint boxes in the order of grant.
+/// The nodes granted to a job, as disjoint boxes in the order of grant. It prints as its boxes.
+///
+/// ```
+/// use pavior_allocation::{Cuboid, Placement};
+/// let placement = Placement::from(vec![Cuboid::new([0, 0], [2, 2]), Cuboid::new([3, 3], [1, 1])]);
+/// assert_eq!(placement.nodes(), 5);
+/// assert_eq!(placement.to_string(), "2x2 at 0,0, 1x1 at 3,3");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(from = "Vec<Cuboid>", into = "Vec<Cuboid>"))]
@@ -31,6 +40,13 @@ impl From<Placement> for Vec<Cuboid> {
             Placement::Whole(whole) => vec![whole],
             Placement::Parts(parts) => parts,
         }
+    }
+}
+
+impl fmt::Display for Placement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let boxes: Vec<String> = self.parts().iter().map(Cuboid::to_string).collect();
+        f.write_str(&boxes.join(", "))
     }
 }
 

@@ -1,10 +1,15 @@
 //! Boxes of nodes.
 
+use std::fmt;
+
 use crate::{Coordinates, Grid, NodeId, PerAxis, Sides, volume};
 
 /// A box of nodes: a base, which is the corner with the smallest coordinates, and sides.
 ///
 /// On an axis that wraps, `base + side` may pass the end of the axis. The box then continues at 0.
+///
+/// It prints as its sides and its base, such as `4x2 at 0,5`. The third axis is left out if its
+/// side is 1 and its base is 0.
 ///
 /// ```
 /// use pavior_mesh::{Cuboid, Grid};
@@ -12,6 +17,7 @@ use crate::{Coordinates, Grid, NodeId, PerAxis, Sides, volume};
 /// let arc = Cuboid::new([3], [3]);
 /// let nodes: Vec<u32> = arc.nodes(&ring).map(|node| node.0).collect();
 /// assert_eq!(nodes, [3, 4, 0]);
+/// assert_eq!(Cuboid::new([0, 5, 2], [4, 2, 1]).to_string(), "4x2x1 at 0,5,2");
 /// # Ok::<(), pavior_mesh::GridError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -209,5 +215,15 @@ impl Cuboid {
             let ([x, y, z], lengths) = ([run(0), run(1), run(2)], [run(0).1, run(1).1, run(2).1]);
             lengths.iter().all(|&length| length > 0).then(|| Cuboid::new([x.0, y.0, z.0], lengths))
         })
+    }
+}
+
+impl fmt::Display for Cuboid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ([w, d, h], [x, y, z]) = (self.sides, self.base);
+        match (h, z) {
+            (1, 0) => write!(f, "{w}x{d} at {x},{y}"),
+            _ => write!(f, "{w}x{d}x{h} at {x},{y},{z}"),
+        }
     }
 }

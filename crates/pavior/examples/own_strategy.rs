@@ -85,7 +85,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (job, base) in [(1, [0, 0]), (2, [0, 2])] {
         let placement = machine.allocate(JobId(job), &Request::shape([3, 2]))?;
         assert_eq!(placement.parts(), [Cuboid::new(base, [3, 2])]);
-        println!("{unturned} grants job {job} {:?}", placement.parts());
+        println!("{unturned} grants job {job} {placement}");
     }
 
     // The suite: every occupancy of small machines, random boxes, long histories with failures.

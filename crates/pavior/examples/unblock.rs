@@ -4,7 +4,7 @@
 //! mesh, b is above that row, and c finds no place for its 2x2 among eight free nodes.
 
 use pavior::answers::{Demand, Question, SearchLimits, Snapshot, why};
-use pavior::{Cuboid, JobId, Machine, Request};
+use pavior::{Cuboid, JobId, Machine, Placement, Request};
 
 const A: JobId = JobId(1);
 const B: JobId = JobId(2);
@@ -29,11 +29,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // In this order each move finds its nodes free; a job's own old nodes count as free. A job with
     // several boxes moves as a whole: `to` replaces `from`, part by part.
     for step in &plan.moves {
-        println!("move job {} from {:?} to {:?}", step.job.0, step.from, step.to);
-        machine.relocate(step.job, step.to.clone().into())?;
+        let (from, to) = (Placement::from(step.from.clone()), Placement::from(step.to.clone()));
+        println!("move job {} from {from} to {to}", step.job.0);
+        machine.relocate(step.job, to)?;
     }
     let placement = machine.allocate(C, &request)?;
     assert_eq!(placement.parts(), [Cuboid::new([0, 2], [2, 2])]);
-    println!("c starts: {:?}", placement.parts());
+    println!("c starts: {placement}");
     Ok(())
 }

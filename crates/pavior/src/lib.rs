@@ -1,55 +1,64 @@
-//! Processor allocation on meshes and tori: the choice of nodes for a job, and its consequences.
+//! Allocation of nodes to jobs on meshes and tori, and everything to study it: about forty
+//! strategies from the literature, schedulers, simulations, a network and experiments.
 //!
-//! It is meant for schedulers that need an exact and fast allocator for such machines, and for
-//! studies of strategies, schedulers and networks. It does not start processes; it decides where
-//! they run.
+//! The nodes of such a machine form a grid of one to three dimensions, and each node is linked to
+//! its neighbors; on a torus, the axes wrap around. The crate decides which nodes a job gets,
+//! usually a box of them, and which job starts next. It does not start processes, and it reads no
+//! clock, so the same code runs in a live scheduler and in a simulation.
 //!
-//! # Overview
+//! # Contents
 //!
-//! | purpose | module | feature |
+//! Each section of this guide is a complete program.
+//!
+//! | task | reference | feature |
 //! |---|---|---|
-//! | allocate nodes to jobs and release them | [`Machine`] and the other items of this page | |
-//! | write and test a strategy | [`strategies`] | |
-//! | give your strategy or scheduler options | [`names`] | |
-//! | read and write sides, draw an occupancy as text | [`boxes`] | |
-//! | quote untrusted text in a message, show dates | [`text`], [`time`] | |
-//! | ask why a request waits, when it starts, which jobs to move | `answers` | `answers` |
-//! | build a service or a simulator on a queue and a scheduler | `scheduling` | `answers` |
-//! | read requests and logs, draw jobs | `workload` | `answers` |
-//! | read JSON from other programs without ambiguity | `json` | `json` |
-//! | simulate jobs that arrive, wait and run; write a metric | `simulation` | `simulation` |
-//! | let jobs send messages | `network` | `network` |
-//! | draw machines, schedules and measurements | `draw` | `draw` |
-//! | read files within limits and write them whole | `files` | `files` |
-//! | compare many runs, with confidence intervals | `experiments` | `experiments` |
-//! | store boxes, requests, answers and more as data | `Serialize`, `Deserialize` | `serde` |
+//! | [allocate and release nodes](#allocation) | [`Machine`] | |
+//! | [write and test a strategy](#a-strategy-of-your-own) | [`strategies`], [`names`] | |
+//! | [write a scheduler, or a service](#a-scheduler-of-your-own) | `scheduling` | `answers` |
+//! | [ask why a request waits and which jobs to move](#questions) | `answers` | `answers` |
+//! | [simulate jobs](#simulations), drawn or logged | `simulation`, `workload` | `simulation` |
+//! | let jobs exchange messages | `network` | `network` |
+//! | [compare many runs](#experiments-and-drawings) | `experiments` | `experiments` |
+//! | draw machines, schedules and results | `draw` | `draw` |
+//! | [read and write files](#files) within limits | `files` | `files` |
+//! | write boxes, quote untrusted text, show dates | [`boxes`], [`text`], [`time`] | |
+//! | read JSON without ambiguity | `json` | `json` |
+//! | store boxes, requests and answers as data | `Serialize`, `Deserialize` | `serde` |
 //!
-//! No feature is on by default. `answers` enables `json`. `simulation` enables `answers`, and
-//! `experiments` enables everything but `serde`. Only `files` opens files, only
-//! `experiments` has a pool of threads, and only they need an operating system: the rest also
-//! compiles for `wasm32-unknown-unknown`.
+//! No feature is on by default. `answers` enables `json`, `simulation` enables `answers`, and
+//! `experiments` enables everything except `serde`. Only `files` opens files, only `experiments`
+//! starts threads, and only these two need an operating system. Everything else also compiles for
+//! `wasm32-unknown-unknown`.
 //!
-//! Each module lists what it contains and has an example. The folder `examples` of the package has
-//! the programs `own_strategy`, `own_scheduler`, `own_metric` and `own_experiment`. Each of them
-//! defines one such item and uses it:
+//! Longer programs are in the folder `examples` of the package. To run one:
 //! `cargo run -p pavior --features experiments --example own_strategy`.
 //!
-//! Some examples of single items name the crate that defines them. `pavior_scheduling` there is
-//! `pavior::scheduling` here, and the same applies to the other modules. Items of `pavior_mesh`,
-//! `pavior_kernel` and `pavior_allocation` are on this page or in [`strategies`], [`names`],
-//! [`boxes`], [`text`] and [`time`].
+//! # Conventions
 //!
-//! # A machine
+//! - Sides and coordinates are given as one to three numbers, x first. Missing sides are 1, and
+//!   missing coordinates are 0. A box prints as its sides and its base: `4x2 at 0,5`.
+//! - Strategies, schedulers and patterns are chosen by name, with options after colons:
+//!   `"tff:scan=yzx"`. An unknown name is a [`BadName`], which suggests similar names.
+//! - A [`Time`] is an integer number of ticks. The caller decides what a tick is; see
+//!   `workload::TimeUnit`.
+//! - Random draws come from a [`Stream`] with a seed. The same inputs give the same results on
+//!   every platform and with any number of threads.
+//! - A function that returns an error has changed nothing, unless it says otherwise. A function
+//!   that panics on bad arguments has a section *Panics*.
+//! - N is the number of nodes in statements of cost.
 //!
-//! A [`Machine`] is a [`Grid`] of nodes with an allocation strategy, chosen by name. It grants
-//! [`Request`]s as [`Placement`]s, gives the reason if it refuses, and releases nodes.
+//! # Allocation
+//!
+//! A [`Machine`] is a [`Grid`] of nodes with a strategy. It grants a [`Request`] as a
+//! [`Placement`], or refuses it with a reason. Strategies that are exact, such as `tff`, refuse
+//! only if no box of free nodes has the requested sides.
 //!
 //! ```
 //! use pavior::{JobId, Machine, Refusal, Request};
 //!
 //! let mut machine = Machine::new("torus:8x8x8".parse()?, "tff")?;
 //! let placement = machine.allocate(JobId(1), &Request::shape([4, 4, 2]))?;
-//! assert_eq!(placement.parts()[0].sides, [4, 4, 2]);
+//! assert_eq!(placement.to_string(), "4x4x2 at 0,0,0");
 //!
 //! // 480 of 512 nodes are free.
 //! let refused = machine.allocate(JobId(2), &Request::shape([8, 8, 8])).unwrap_err();
@@ -60,18 +69,20 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Your own strategy
+//! # A strategy of your own
 //!
-//! Most strategies are a rule for the place of a box of one shape. The rest is shared. `entry`
-//! turns a rule into a strategy that claims to refuse only if no box is free. A separate claim is
-//! that a rule finds the best score ([`strategies::claim`]), which `own_strategy` makes.
+//! Most strategies are a rule that chooses a place for a box of given sides, a
+//! [`BoxRule`](strategies::contiguous::BoxRule). [`entry`](strategies::contiguous::entry) makes a
+//! strategy of the rule: it tries all orientations of a request and claims to refuse only if no box
+//! is free. The conformance suite tests this claim. For a strategy that grants other sets of nodes,
+//! implement [`Strategy`](strategies::Strategy).
 //!
 //! ```
 //! use pavior::strategies::contiguous::{BoxRule, Scored, View, entry};
 //! use pavior::strategies::{Registry, Scan, conformance};
 //! use pavior::{JobId, Machine, Request, Sides};
 //!
-//! /// The free place that touches least of what is busy.
+//! /// Chooses the free place with the least contact to busy nodes and borders.
 //! #[derive(Clone)]
 //! struct WorstCorner;
 //!
@@ -86,9 +97,184 @@
 //! let strategy = registry.select("worst-corner")?;
 //!
 //! let mut machine = Machine::new("mesh:8x8".parse()?, &strategy)?;
-//! machine.allocate(JobId(1), &Request::shape([3, 2]))?;
-//! // Every answer on every occupancy of a small machine is held against what is claimed.
+//! let placement = machine.allocate(JobId(1), &Request::shape([3, 2]))?;
+//! assert_eq!(placement.to_string(), "3x2 at 1,1");
+//! // Tests the answers in every state of a small machine.
 //! conformance::every_occupancy(&strategy, &"mesh:3x2".parse()?)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # A scheduler of your own
+//!
+//! A `Scheduler` names the job that starts next, and is asked again until it names none. It reads
+//! the queue and the running jobs, and asks a `MachineView` if a job could start now. A
+//! `Dispatcher` keeps the machine, the queue and the running jobs consistent; your program tells it
+//! the time and the events.
+//!
+//! ```
+//! use pavior::scheduling::{
+//!     Dispatcher, MachineView, Queue, Registry, Running, Scheduler, Start, entry,
+//! };
+//! use pavior::workload::Job;
+//! use pavior::{JobId, Machine, Request, Time};
+//!
+//! /// Starts the largest waiting job that fits.
+//! struct LargestFirst;
+//!
+//! impl Scheduler for LargestFirst {
+//!     fn next(
+//!         &mut self,
+//!         _now: Time,
+//!         queue: &Queue,
+//!         _running: &Running,
+//!         view: &mut MachineView<'_>,
+//!     ) -> Option<Start> {
+//!         let mut jobs: Vec<_> = queue.iter().enumerate().collect();
+//!         jobs.sort_by_key(|(_, job)| std::cmp::Reverse(job.request.nodes));
+//!         let fits = jobs.into_iter().find(|(_, job)| view.can_start(job).is_ok());
+//!         fits.map(|(index, _)| Start::at(index))
+//!     }
+//! }
+//!
+//! let mut registry = Registry::new();
+//! registry.add(entry("largest-first", || LargestFirst))?;
+//! let scheduler = registry.select("largest-first")?.build(())?;
+//!
+//! let machine = Machine::new("mesh:4x4".parse()?, "tff")?;
+//! let mut dispatcher = Dispatcher::new(machine, scheduler);
+//! for (number, sides) in [(1, [2, 2]), (2, [4, 3]), (3, [4, 1])] {
+//!     // The estimated run time is 60 ticks.
+//!     let job = Job::new(JobId(number), Time(0), Request::shape(sides), Time(60));
+//!     dispatcher.submit(job)?;
+//! }
+//! let mut started = Vec::new();
+//! while let Some(start) = dispatcher.start_next(Time(0), &mut ())? {
+//!     started.push(start.job.id.0);
+//! }
+//! assert_eq!(started, [2, 3]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Questions
+//!
+//! `answers` explains refusals. `why` finds the box that is free first, the jobs that hold it now,
+//! and, within limits, the moves of jobs that would free a box at once. No question changes the
+//! machine.
+//!
+//! ```
+//! use pavior::answers::{Demand, Question, SearchLimits, Snapshot, why};
+//! use pavior::{Cuboid, JobId, Machine, Placement, Request, Time};
+//!
+//! // A job in the middle of a 6x2 mesh: 8 nodes are free, but no 3x2.
+//! let mut machine = Machine::new("mesh:6x2".parse()?, "tff")?;
+//! machine.allocate_at(JobId(7), Placement::Whole(Cuboid::new([2, 0], [2, 2])))?;
+//! let demand = Demand::of(&mut machine, &Request::shape([3, 2]));
+//! let snapshot = Snapshot::of(&machine);
+//!
+//! let end = |_: JobId| Some(Time(905));
+//! let limits = SearchLimits::jobs(1);
+//! let answer = why(&snapshot, &Question { limits, ..Question::new(&demand, &end) });
+//! let blocked = answer.blocked.expect("no place is free");
+//! assert_eq!((blocked.jobs, blocked.until), (vec![(JobId(7), 4)], Some(Time(905))));
+//!
+//! // Carry out the plan: one move frees a place.
+//! for step in blocked.moves.expect("moving job 7 is enough").moves {
+//!     machine.relocate(step.job, step.to.into())?;
+//! }
+//! assert!(machine.allocate(JobId(8), &Request::shape([3, 2])).is_ok());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Simulations
+//!
+//! A simulation runs jobs, synthetic or from a log, through a scheduler and a strategy, and
+//! measures metrics. With a network, jobs exchange messages on the links of the machine, and each
+//! job ends when its messages have arrived. A tick is then a cycle of the network.
+//!
+//! ```
+//! use pavior::network::{EngineKind, RankOrder, Settings, TrafficPlan};
+//! use pavior::simulation::{Contention, Histories, NetworkSetup, Setup};
+//! use pavior::workload::{Synthetic, SyntheticJobs};
+//!
+//! let grid = "mesh:8x8".parse()?;
+//! let plan = TrafficPlan {
+//!     pattern: "all-to-all".parse()?,
+//!     sending: None,
+//!     rounds: None,
+//!     flits: 8,
+//! };
+//! let network = NetworkSetup {
+//!     engine: EngineKind::Worm,
+//!     settings: Settings::default(),
+//!     plan,
+//!     ranks: RankOrder::Coordinates,
+//!     histories: Histories::default(),
+//!     contention: Contention::Simulated,
+//! };
+//!
+//! // Each job runs one iteration of the pattern.
+//! let mut workload = Synthetic::at_load(0.001);
+//! workload.service = "iterations:1".parse()?;
+//! let jobs = SyntheticJobs::new(&workload, &grid, 1, 0)?.take(50);
+//! let run = Setup::new(grid, "tff", "easy")?.with_network(network).simulation(jobs);
+//! let measured = run.measure(&["turnaround", "latency"])?.run()?;
+//! // Cycles per message, from its creation to its delivery.
+//! assert!(measured.value("latency") > Some(10.0));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Experiments and drawings
+//!
+//! A `Specification` describes many runs: every combination of the listed values, each over the
+//! same jobs. It adds replications until the means are known as precisely as requested. The results
+//! are a table with confidence intervals, and `draw` turns them into SVG.
+//!
+//! ```
+//! use pavior::draw::svg;
+//! use pavior::experiments::{
+//!     Catalogue, Environment, NoStore, Shard, Specification, Table, chart,
+//! };
+//!
+//! let file = "
+//! machine = 'mesh:8x8'
+//! strategy = ['ff', 'tff']
+//! load = [0.5, 1]
+//! jobs = 100
+//! replications = 3
+//! metrics = ['turnaround']
+//!
+//! [[figure]]
+//! name = 'turnaround'
+//! y = 'turnaround'
+//! ";
+//! let experiment = Specification::parse_with(file, "turning", &Catalogue::default())?;
+//! let samples = experiment.run(Vec::new(), Shard::WHOLE, Environment::PLAIN, &mut NoStore)?;
+//! let table = Table::of(&experiment, &samples);
+//! let means: Vec<_> = table.rows.iter().map(|row| row.summary.to_string()).collect();
+//! assert_eq!(means.len(), 4);
+//!
+//! let figure = svg(&chart(&experiment.figures[0], &table));
+//! assert!(figure.starts_with("<svg"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Files
+//!
+//! `files` reads with limits on the length of lines and of the whole input, and writes files
+//! atomically. Readers of logs take any `BufRead`.
+//!
+//! ```
+//! use std::io::Write;
+//!
+//! use pavior::files::{Limits, open, write_whole};
+//! use pavior::workload::traces::{ReadOptions, swf};
+//!
+//! let path = std::env::temp_dir().join(format!("pavior-guide-{}.swf", std::process::id()));
+//! let log = "; UnixStartTime: 0\n1 0 5 60 4 -1 -1 4 90 -1 1 1 1 -1 1 -1 -1 -1\n";
+//! write_whole(&path, |file| file.write_all(log.as_bytes()))?;
+//! let trace = swf::read(open(&path, Limits::LINES)?, &ReadOptions::default())?;
+//! assert_eq!(trace.records.len(), 1);
+//! # std::fs::remove_file(&path)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -1,0 +1,206 @@
+//! Grants and releases of nodes. Its name comes first among the modules, so that documentation of
+//! [`Machine`] begins with these methods.
+
+use pavior_kernel::{CallerError, Stream};
+use pavior_mesh::{Grid, JobId, Request};
+
+use super::{Held, Machine};
+use crate::{
+    AllocateError, BadProposal, BuildError, Placement, PlacementError, Refusal, RelocateError,
+    Selection, UnknownJob,
+};
+
+impl Machine {
+    /// Creates an empty, healthy machine with a strategy, given by name or as a [`Selection`]. A
+    /// randomized strategy uses seed 1.
+    ///
+    /// ```
+    /// use pavior_allocation::{JobId, Machine, Request};
+    /// let mut machine = Machine::new("torus:8x8x8".parse()?, "tff")?;
+    /// let placement = machine.allocate(JobId(1), &Request::shape([4, 4, 2]))?;
+    /// assert_eq!(placement.nodes(), 32);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the name cannot be read, or the strategy does not work on such a grid.
+    pub fn new<S>(grid: Grid, strategy: S) -> Result<Machine, BuildError>
+    where
+        S: TryInto<Selection>,
+        BuildError: From<S::Error>,
+    {
+        Machine::with_seed(grid, &strategy.try_into()?, 1)
+    }
+
+    /// Grants nodes to a job. Costs as much as [`Machine::probe`], and O(n) for n granted nodes
+    /// plus the change of the strategy's index.
+    ///
+    /// # Errors
+    ///
+    /// If the request is refused, with the reason, the strategy fails, or the job already holds
+    /// nodes. Nothing has changed then.
+    pub fn allocate(&mut self, job: JobId, request: &Request) -> Result<&Placement, AllocateError> {
+        if self.held.contains_key(&job) {
+            return Err(AllocateError::RepeatedJob(job));
+        }
+        if let Err(refusal) = self.probe(request) {
+            return Err(match self.error() {
+                Some(error) => AllocateError::Failed(error),
+                None => AllocateError::Refused(refusal),
+            });
+        }
+        let Some((_, Ok(placement), draw)) = self.memory.take() else {
+            unreachable!("the question was just answered with a placement")
+        };
+        placement.take_from(&mut self.free).map_err(|fault| {
+            let proposal = placement.clone();
+            AllocateError::Failed(CallerError::new(BadProposal::Placement { proposal, fault }))
+        })?;
+        self.draw = draw;
+        Ok(self.commit(job, placement))
+    }
+
+    /// Releases the nodes of a job. O(n) for the n nodes that it held plus the change of the
+    /// strategy's index.
+    ///
+    /// # Errors
+    ///
+    /// If the job holds no nodes.
+    #[expect(clippy::missing_panics_doc, reason = "what a job holds was taken from the free nodes")]
+    pub fn release(&mut self, job: JobId) -> Result<Placement, UnknownJob> {
+        let Held { placement, nodes, .. } = self.held.remove(&job).ok_or(UnknownJob(job))?;
+        self.memory = None;
+        self.state += 1;
+        self.busy -= nodes;
+        self.free.give_all(placement.parts()).expect("the job held them");
+        self.strategy.released(&placement);
+        if self.healthy.count() < self.grid.nodes() {
+            self.withhold_failed(&placement);
+        }
+        self.note_change(job, &placement, false);
+        Ok(placement)
+    }
+
+    /// Grants a given placement to a job, independently of the strategy's proposals. O(n) for its n
+    /// nodes plus the change of the strategy's index.
+    ///
+    /// # Errors
+    ///
+    /// If it is empty, leaves the machine, overlaps itself or contains a node that is not free, or
+    /// the job already holds nodes. Nothing has changed then.
+    pub fn allocate_at(
+        &mut self,
+        job: JobId,
+        placement: Placement,
+    ) -> Result<&Placement, PlacementError> {
+        if self.held.contains_key(&job) {
+            return Err(PlacementError::RepeatedJob(job));
+        }
+        placement.take_from(&mut self.free)?;
+        let placement = placement.canonical(&self.grid);
+        Ok(self.commit(job, placement))
+    }
+
+    /// Moves a job to other nodes in one step. Its own old nodes count as free for it, unless they
+    /// have failed. Returns its old placement. All earlier promises are void, as after a failure
+    /// ([`Machine::health`]). O(N/64) for N nodes, plus the cost of a release and a grant.
+    ///
+    /// # Errors
+    ///
+    /// If the job holds no nodes, or cannot be moved to these. Nothing has changed then.
+    #[expect(clippy::missing_panics_doc, reason = "the nodes were taken from a copy before")]
+    pub fn relocate(&mut self, job: JobId, to: Placement) -> Result<Placement, RelocateError> {
+        let held = self.held.get(&job).ok_or(UnknownJob(job))?;
+        let mut free = self.free.clone();
+        free.give_all(held.placement.parts()).expect("the job held them");
+        free.keep(&self.healthy).expect("both are of this machine");
+        to.take_from(&mut free)?;
+        let from = self.release(job)?;
+        self.allocate_at(job, to).expect("they were free just now");
+        self.health += 1;
+        Ok(from)
+    }
+
+    /// Finds the placement that the strategy would grant now. Changes no outcome, even of random
+    /// strategies. Costs one search of the strategy, which is documented in its file; O(1) if
+    /// nothing changed since the same question.
+    ///
+    /// # Errors
+    ///
+    /// If the request is refused, with the reason.
+    pub fn probe(&mut self, request: &Request) -> Result<Placement, Refusal> {
+        if let Some((asked, answer, _)) = &self.memory
+            && asked == request
+        {
+            return answer.clone();
+        }
+        let mut draw = self.draw.clone();
+        let answer = self.ask(request, &mut draw);
+        self.memory = Some((*request, answer.clone(), draw));
+        answer
+    }
+
+    /// Checks that the request could be granted if the machine were empty and healthy.
+    ///
+    /// # Errors
+    ///
+    /// If not, with the reason, which is permanent ([`Refusal::is_permanent`]).
+    pub fn could_ever_fit(&mut self, request: &Request) -> Result<(), Refusal> {
+        if self.fitting.as_ref() == Some(request) {
+            return Ok(());
+        }
+        let fits = if let Some(&fits) = self.verdicts.get(request) {
+            fits
+        } else {
+            self.selection.entry.does.fits_grid(request, &self.grid)?;
+            // The success of a random strategy does not depend on its draws.
+            let mut draw = Stream::new(0, 0, "never-fits");
+            let fits = self.empty.find(&self.nothing_busy, request, &mut draw).is_some();
+            self.verdicts.insert(*request, fits);
+            fits
+        };
+        if !fits {
+            return Err(Refusal::UnsupportedShape);
+        }
+        self.fitting = Some(*request);
+        Ok(())
+    }
+
+    fn ask(&mut self, request: &Request, draw: &mut Stream) -> Result<Placement, Refusal> {
+        self.selection.entry.does.fits_grid(request, &self.grid)?;
+        let needed = self.needed(request);
+        if needed <= u64::from(self.free.count())
+            && let Some(placement) = self.strategy.find(&self.free, request, draw)
+        {
+            return Ok(placement.canonical(&self.grid));
+        }
+        self.could_ever_fit(request)?;
+        if request.nodes > self.free.count() {
+            Err(Refusal::TooFewFreeNodes)
+        } else {
+            Err(Refusal::NoFreeSubmesh)
+        }
+    }
+
+    /// Records a grant of nodes that were already removed from the free ones.
+    fn commit(&mut self, job: JobId, placement: Placement) -> &Placement {
+        self.memory = None;
+        self.state += 1;
+        let nodes = placement.nodes();
+        self.busy += nodes;
+        self.strategy.granted(&placement);
+        self.note_change(job, &placement, true);
+        &self.held.entry(job).or_insert(Held { state: self.state, placement, nodes }).placement
+    }
+
+    /// Removes the failed nodes of a released placement from the free ones.
+    fn withhold_failed(&mut self, placement: &Placement) {
+        for part in placement.parts() {
+            for node in part.nodes(&self.grid) {
+                if !self.healthy.is_node_free(node) {
+                    self.withhold(node);
+                }
+            }
+        }
+    }
+}
