@@ -1,10 +1,11 @@
 """Builds the documentation site into target/site; any warning is an error.
 
-    python docs/site/build.py
+    python docs/site/build.py [PROGRAM]
 
 The pages are those of the repository: what README.md and docs/ link to, and what that links to, as it
-lies there. Links to folders and to source files become links to pages that show them. The navigation
-is that of docs/README.md; notebooks are shown with the outputs that are stored in them.
+lies there. Links to folders and to source files become links to pages that show them, and links to the
+source file of a strategy lead to its page. The navigation is that of docs/README.md; notebooks are
+shown with the outputs that are stored in them. PROGRAM (target/debug/pavior) draws the pictures.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ import logging
 import os
 import re
 import shutil
+import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,13 +26,21 @@ from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from nbconvert import MarkdownExporter
 
+import strategies
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 SOURCE = ROOT / "target/site-source"
 SITE = ROOT / "target/site"
 
+TRY = ROOT / "target/try"
+"""The machine that runs in a browser, if it has been built: the home page shows it."""
+
 FIRST = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/README.md"]
 """The pages from which all others are reached."""
+HOME = "docs/site/home.md"
+MOVED = {HOME: "index.md", "README.md": "overview.md", "docs/site/rust.md": "rust.md"}
+"""Pages that have another path on the site."""
 REFERENCE = ["machine", "simulate", "experiment", "own", "gym", "client", "errors"]
 """The pages of the Python reference, in order."""
 PICTURES = {".svg", ".png", ".jpg", ".webp"}
@@ -41,6 +52,12 @@ FENCE = re.compile(r"^( {0,3}```.*?^ {0,3}```[^\n]*\n)", re.MULTILINE | re.DOTAL
 CODE = re.compile(r"(`+[^`]+`+)")
 LINK = re.compile(r"(\[(?:[^\[\]]|\[[^\]]*\])*\])\(([^()\s]+)\)")
 ITEM = re.compile(r" {0,3}([-*+]|\d+\.) ")
+SHOWS = re.compile(r"^<!-- shows (\S+?)(?:: (.*))? -->$", re.MULTILINE)
+"""A place where a tutorial shows a file of its blocks, or of a further command."""
+BREAK = re.compile(r" (?=--?[a-z])|(?<=[|]) |(?<=&&) ")
+"""Where a line of commands may go on in the next one."""
+COLUMNS = 72
+"""The most columns of a command."""
 
 
 class Pages:
@@ -49,6 +66,8 @@ class Pages:
     def __init__(self) -> None:
         self.problems: list[str] = []
         self.staged: set[str] = set()
+        self.strategies = strategies.strategies()
+        self.sources = {strategy.path: strategy for strategy in self.strategies}
 
     def stage(self, path: str) -> str:
         """Copies what lies at a path of the repository, with all it links to; where it then lies."""
@@ -57,8 +76,11 @@ class Pages:
             if (file / "README.md").exists():
                 return self.stage(f"{path}/README.md")
             return self.once(f"{path}/index.md", lambda: self.listing(path))
+        if path in self.sources:
+            return self.strategy(self.sources[path])
         if file.suffix == ".md":
-            return self.once(path, lambda: self.linked(path, file.read_text("utf-8")))
+            to = MOVED.get(path, path)
+            return self.once(to, lambda: self.linked(path, self.text(path), to))
         if file.suffix == ".ipynb":
             return self.once(f"{path.removesuffix('.ipynb')}.md", lambda: self.notebook(path))
         if file.suffix in PICTURES or file.stat().st_size > LARGEST:
@@ -72,8 +94,56 @@ class Pages:
             write(SOURCE / to, made if isinstance(made, bytes) else made.encode())
         return to
 
-    def linked(self, path: str, text: str) -> str:
-        """A page whose links lead to the staged pages."""
+    def strategy(self, strategy: strategies.Strategy) -> str:
+        """The page of a strategy."""
+        path = f"docs/strategies/{strategy.name}.md"
+        folder = SOURCE / "docs/strategies"
+        folder.mkdir(parents=True, exist_ok=True)
+        page = strategies.page
+        return self.once(path, lambda: prepared(page(strategy, self.strategies, folder)))
+
+    def text(self, path: str) -> str:
+        """The text of a page; a tutorial shows the files that its blocks make."""
+        text = (ROOT / path).read_text("utf-8")
+        if path == HOME:
+            text = text.replace("MACHINE", machine())
+        if not SHOWS.search(text):
+            return text
+        made = Path(tempfile.mkdtemp())
+        (made / "pavior").symlink_to(strategies.PROGRAM)
+        files = SHOWS.findall(text)
+        blocks = re.findall(r"^```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+        script = [f"cd {made}", *([] if all(command for _, command in files) else blocks)]
+        script += [command for _, command in files if command]
+        script += [f"cp -r {name.split('/')[0]} {made}/shown" for name, _ in files]
+        (made / "shown").mkdir()
+        changed = {"PATH": f"{made}:{os.environ['PATH']}", "TMPDIR": str(made)}
+        ran = subprocess.run(
+            ["sh", "-e", "-c", "\n".join(script)],
+            env=os.environ | changed,
+            capture_output=True,
+            text=True,
+        )
+        if ran.returncode:
+            self.problems.append(f"{path}: its blocks fail: {ran.stderr[-400:]}")
+
+        def figure(match: re.Match[str]) -> str:
+            name = match[1]
+            there = f"{Path(path).stem}/{name}"
+            file = made / "shown" / name
+            write(SOURCE / Path(path).parent / there, file.read_bytes() if file.exists() else b"")
+            if name.endswith(".html"):
+                link = f'<a href="{there}">{name}</a>'
+                return f'<iframe src="{there}" title="{name}"></iframe>\n<p>{link} on its own</p>'
+            return f'<img src="{there}" alt="{name}, which the commands above make">'
+
+        text = SHOWS.sub(figure, text)
+        shutil.rmtree(made)
+        return text
+
+    def linked(self, path: str, text: str, to: str | None = None) -> str:
+        """A page whose links lead to the staged pages, also from another path."""
+        here = os.path.dirname(to or path) or "."
 
         def turned(match: re.Match[str]) -> str:
             target, mark, anchor = match[2].partition("#")
@@ -83,17 +153,17 @@ class Pages:
             if found.startswith("..") or not (ROOT / found).exists():
                 self.problems.append(f"{path}: there is no {target}")
                 return match[0]
-            there = os.path.relpath(self.stage(found), os.path.dirname(path) or ".")
+            there = os.path.relpath(self.stage(found), here)
             return f"{match[1]}({there}{mark}{anchor})"
 
         def outside(part: str) -> str:
-            pieces = CODE.split(spaced(part))
+            pieces = CODE.split(part)
             # A link may have code for its text: pieces are joined again before links are sought.
             hidden = pieces[1::2]
             bare = "".join(p if i % 2 == 0 else f"\0{i // 2}\0" for i, p in enumerate(pieces))
             return re.sub(r"\0(\d+)\0", lambda m: hidden[int(m[1])], LINK.sub(turned, bare))
 
-        parts = FENCE.split(text)
+        parts = FENCE.split(prepared(text))
         return "".join(part if i % 2 else outside(part) for i, part in enumerate(parts))
 
     def source(self, path: str) -> str:
@@ -142,6 +212,34 @@ def spaced(text: str) -> str:
     return "".join(lines)
 
 
+def prepared(text: str) -> str:
+    """Markdown with lists and commands as the site needs them."""
+    parts = FENCE.split(text)
+    return "".join(wrapped(part) if i % 2 else spaced(part) for i, part in enumerate(parts))
+
+
+def wrapped(block: str) -> str:
+    """A block whose commands go on in the next line where they are too long."""
+    kind = block.lstrip().removeprefix("```").split("\n", 1)[0]
+    if kind == "text" and any(len(line) > 100 and "  " not in line for line in block.splitlines()):
+        return block.replace("text", "{.text .data}", 1)
+    if kind not in {"sh", "console"}:
+        return block
+    lines = []
+    for line in block.splitlines():
+        more = "> " if kind == "console" else ""
+        while len(line) > COLUMNS and (kind == "sh" or line.startswith(("$ ", "> "))):
+            # Not within quotes, and not so early that only the program's name is left.
+            ends = [match.start() for match in BREAK.finditer(line, 20, COLUMNS)]
+            ends = [end for end in ends if not line[:end].count("'") % 2 | line[:end].count('"') % 2]
+            if not ends:
+                break
+            lines.append(line[: ends[-1]] + " \\")
+            line = f"{more}  {line[ends[-1] + 1 :]}"
+        lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
 def sections() -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """The sections of docs/README.md with the names and paths of their pages."""
     name, pages = "", list[tuple[str, str]]()
@@ -162,26 +260,59 @@ def reference(pages: Pages) -> list[Any]:
         page = (HERE / f"reference/{name}.md").read_text("utf-8")
         python.append(pages.once(f"python/{name}.md", lambda page=page: page))
     rust = (HERE / "rust.md").read_text("utf-8").replace("RUSTDOC", "rust/pavior/index.html")
-    rust = pages.linked("docs/site/rust.md", rust).replace("](../../", "](")
+    rust = pages.linked("docs/site/rust.md", rust, "rust.md")
     return [{"Python": python}, {"Rust": pages.once("rust.md", lambda: rust)}]
+
+
+def listed(pages: Pages) -> list[Any]:
+    """The pages of strategies by family; the list in docs must have all of them."""
+    text = (ROOT / strategies.CLAIMS).read_text("utf-8")
+    missing = [s.row for s in pages.strategies if s.row not in text]
+    pages.problems += [f"{strategies.CLAIMS}: this row is missing: {row}" for row in missing]
+    entries: list[Any] = [{"All strategies": strategies.CLAIMS}]
+    for family, name in strategies.FAMILIES.items():
+        own = (s for s in pages.strategies if s.family == family)
+        title = "<code>{0[name]}</code> {0[title]}"
+        entries.append({name: [{title.format(s.entry): pages.strategy(s)} for s in own]})
+    return entries
 
 
 def navigation(pages: Pages) -> list[Any]:
     """What stands where in the navigation: the doors and the kinds of docs/README.md, in its order."""
-    nav: list[Any] = [{"Pavior": ["README.md", {"All pages": "docs/README.md"}]}]
+    first = [pages.stage(HOME), {"Overview": "overview.md"}, {"All pages": "docs/README.md"}]
+    nav: list[Any] = [{"Pavior": first}]
     for title, paths in sections():
-        entries: list[Any] = []
-        for name, path in paths:
-            entries.append({name: pages.stage(path)})
-            if path == "docs/strategies/README.md":
-                folder = sorted((ROOT / "docs/strategies").glob("*.md"))
-                each = [pages.stage(str(page.relative_to(ROOT))) for page in folder]
-                entries[-1] = {name: [{"All": path}, *(p for p in each if p != path)]}
+        entries: list[Any] = [{name: pages.stage(path)} for name, path in paths]
         if title == "Reference":
-            entries += reference(pages)
+            entries = [e for e in entries if strategies.CLAIMS not in e.values()]
+            entries += [{"Strategies": listed(pages)}, *reference(pages)]
         nav.append({title: entries})
     nav.append({"Project": ["ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]})
     return nav
+
+
+def machine() -> str:
+    """The large picture of the home page: the machine that runs in the browser, or a film of one."""
+    if (TRY / "index.html").exists():
+        return '<iframe src="try/index.html" title="A machine that runs in this page"></iframe>'
+    placements, torus = SOURCE / "machine.jsonl", ["--machine", "torus:32x16"]
+    jobs = "--sides uniform-decreasing --load 40 --jobs 250 --replications 1 --scheduler easy"
+    strategies.pavior(
+        "simulate", *torus, *jobs.split(), "--strategy", "mfa", "--placements", str(placements)
+    )
+    title = "A torus of 32x16 nodes and its jobs"
+    for name, how in (("machine", ["--animate", "--seconds", "90"]), ("still", ["--at", "3"])):
+        svg = strategies.pavior("plot", str(placements), *torus, *how, "--title", title)
+        # The machine alone, without heading and clock, and not while it is still empty.
+        nodes = re.search(r'<rect class="gridf" x="(\d+)" y="(\d+)" width="(\d+)" height="(\d+)"', svg)
+        size = 'viewBox="{0} {1} {2} {3}" width="{2}" height="{3}"'.format(*nodes.groups()) if nodes else ""
+        svg = re.sub(r'viewBox="[^"]*" width="[^"]*" height="[^"]*"', size, svg, count=1)
+        write(SOURCE / f"{name}.svg", svg.replace('"0s;clock', '"-23s;clock').encode())
+    placements.unlink()
+    return (
+        '<picture><source media="(prefers-reduced-motion: reduce)" srcset="still.svg">'
+        f'<img src="machine.svg" alt="{title}: jobs come, get their boxes of nodes, and end"></picture>'
+    )
 
 
 def main() -> int:
@@ -190,7 +321,8 @@ def main() -> int:
     for path in FIRST:
         pages.stage(path)
     nav = navigation(pages)
-    write(SOURCE / "site.css", (HERE / "site.css").read_bytes())
+    for asset in ("site.css", "site.js"):
+        write(SOURCE / asset, (HERE / asset).read_bytes())
     for problem in pages.problems:
         print(problem, file=sys.stderr)
     if pages.problems:
@@ -199,6 +331,8 @@ def main() -> int:
     rust = SITE / "rust"
     rust.unlink(missing_ok=True)
     build(load_config(str(HERE / "mkdocs.yml"), nav=nav, strict=True))
+    if TRY.exists():
+        shutil.copytree(TRY, SITE / "try")
     if (ROOT / "target/doc/pavior/index.html").exists():
         rust.symlink_to("../doc")
     else:

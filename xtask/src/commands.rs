@@ -60,8 +60,8 @@ const COMMANDS: &[Command] = &[
         "no time", RUST,
         |root, given| strategy::add(root, given.first().unwrap_or_default())),
     command("docs", "[PROGRAM]",
-        "Writes docs/strategies/, follows all links, and runs the shell blocks of README and first \
-         pages in a fresh clone, with a program that it builds or the one given",
+        "Follows all links, and runs the shell blocks of README and first pages in a fresh clone, \
+         with a program that it builds or the one given",
         "two minutes, and the build of the program", "git",
         |root, given| docs::all(root, given.first())),
     command("package", "", "Packs every package, and compiles all from what is packed",
@@ -72,7 +72,7 @@ const COMMANDS: &[Command] = &[
         "five minutes, and the build of the program", PYTHON,
         |root, _| python::problems(root)),
     command("site", "", "Builds the documentation site, target/site/index.html",
-        "one minute", PYTHON,
+        "one minute, and the build of the program", PYTHON,
         |root, _| python::site(root)),
     command("openapi", "", "Tries the OpenAPI document of `pavior serve` by two of its tools",
         "two minutes, and the build of the program", PYTHON,

@@ -35,7 +35,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("python", "pavior viewer"),
     ("cli", "pavior viewer studies serve slurm kube"),
     (TRIALS, ""),
-    ("xtask", "kernel mesh allocation"),
+    ("xtask", ""),
 ];
 
 /// The crate that interfaces use. It lists each public item, and none of its crates as a whole.

@@ -45,14 +45,16 @@ const SITE: &[&str] = &["python", "docs/site/build.py"];
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     with_environment(root, "the Python package and the site", |environment| {
         let mut failed = tried(root, environment);
-        failed.extend(built(root, environment));
+        failed.extend(built(root, environment, cargo::program(root)));
         failed
     })
 }
 
 /// Builds only the documentation site.
 pub(crate) fn site(root: &Path) -> Vec<String> {
-    with_environment(root, "the site", |environment| built(root, environment))
+    with_environment(root, "the site", |environment| {
+        built(root, environment, cargo::every_door(root))
+    })
 }
 
 /// Runs something in the environment. Without one, it is skipped with a message.
@@ -73,13 +75,13 @@ pub(crate) fn with_environment(
     }
 }
 
-/// Builds the site; any warning is a failure.
-fn built(root: &Path, environment: &Environment) -> Vec<String> {
+/// Builds the site with what the program draws; any warning is a failure.
+fn built(root: &Path, environment: &Environment, program: Result<PathBuf, String>) -> Vec<String> {
     eprintln!("== documentation site");
-    if environment.run(root, SITE) {
-        Vec::new()
-    } else {
-        vec![format!("failed: {}", SITE.join(" "))]
+    match program {
+        Ok(_) if environment.run(root, SITE) => Vec::new(),
+        Ok(_) => vec![format!("failed: {}", SITE.join(" "))],
+        Err(problem) => vec![problem],
     }
 }
 

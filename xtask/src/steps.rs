@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::{blocks, dependencies, dist, docs, kinds, kube, layers, links, messages, openapi};
+use crate::{blocks, dependencies, dist, kinds, kube, layers, links, messages, openapi};
 use crate::{cargo, packages, programs, python, sharing, slurm, tidy, viewer};
 
 /// A step of the checks.
@@ -67,7 +67,6 @@ impl Step {
 pub(crate) const STEPS: &[Step] = &[
     step("tidy", 1, One, "", "lengths, banned calls, comments, lines", Own(tidy::problems)),
     step("layers", 1, One, "", "directions of dependencies", Own(layers::problems)),
-    step("pages", 1, One, "", "pages of strategies", Own(docs::problems)),
     step("kinds", 1, One, "", "kinds of pages in docs/", Own(kinds::problems)),
     step("links", 1, One, "", "links of all pages", Own(links::problems)),
     step("messages", 1, One, "", "messages that docs/troubleshooting.md quotes",

@@ -145,7 +145,7 @@ fn check(name: &str, states: impl FnOnce(&Grid) -> Vec<u32>) {
     println!("{name}: {tally:?}");
     assert!(tally.answers > 100, "{name}: {tally:?}");
     assert_eq!(tally.needless, 0, "{name}: {tally:?}");
-    // Measured, see docs/strategies/connected.md. A change of the rule must not make it worse.
+    // Measured, see the docs of `connected`. A change of the rule must not make it worse.
     assert!(tally.hops as f64 <= 1.01 * tally.least as f64, "{name}: {tally:?}");
 }
 

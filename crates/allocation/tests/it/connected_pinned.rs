@@ -82,7 +82,7 @@ impl Walk {
     }
 }
 
-/// Compares with hashes of the rule as docs/strategies/connected.md states it. Results of studies
+/// Compares with hashes of the rule as the docs of `connected` state it. Results of studies
 /// depend on each of these answers.
 #[test]
 fn the_answers_stay() {

@@ -1,0 +1,229 @@
+"""The pages of strategies: each one the header of the strategy's source file, drawings and numbers of
+its choices in one common state, and its entry in the registry. The program makes all but the header.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = sys.argv[1] if len(sys.argv) > 1 else str(ROOT / "target/debug/pavior")
+SOURCES = ROOT / "crates/allocation/src/strategies"
+FAMILIES = {
+    "contiguous": "Contiguous",
+    "noncontiguous": "Non-contiguous",
+    "partitioned": "Partition hardware",
+}
+"""The folders of the families, with their names."""
+CLAIMS = "docs/strategies.md"
+"""The page with the list of all strategies, and the meaning of each claim."""
+
+
+@dataclass
+class State:
+    """A machine with busy nodes, and the requests that strategies answer on it."""
+
+    machine: str
+    busy: str
+    words: str
+    requests: list[str]
+    """The first two are drawn."""
+
+
+MESH = State(
+    "mesh:8x8",
+    "examples/mfa-example-1.jsonl",
+    "Four jobs hold 23 nodes of an 8x8 mesh (the first example of the MFA paper).",
+    ["3x2", "5x3", "4x4", "6x3"],
+)
+OTHERS = {
+    "bluegene": State(
+        "torus:8x8",
+        MESH.busy,
+        "Four jobs hold 23 units of an 8x8 torus, and the cables of their rings.",
+        MESH.requests,
+    ),
+    "tpu": State(
+        "torus:8x8x4",
+        "examples/pod-8x8x4.jsonl",
+        "Two jobs hold a cube and four chips of another in a pod of four cubes.",
+        ["4x8x4", "2x2x2", "8x8x4", "3x3x3"],
+    ),
+}
+"""The states of strategies that have a machine of their own kind."""
+
+
+@dataclass
+class Strategy:
+    """An entry of the registry, and the source file that has it."""
+
+    entry: dict[str, Any]
+    path: str
+    family: str
+    module: str
+    header: list[str]
+
+    @property
+    def name(self) -> str:
+        return str(self.entry["name"])
+
+    @property
+    def state(self) -> State:
+        return OTHERS.get(self.name, MESH)
+
+    @property
+    def row(self) -> str:
+        """The strategy's row in the list."""
+        entry = self.entry
+        turns = "yes" if entry["turns"] else "no"
+        link = f"[`{self.name}`](../{self.path})"
+        claim = f"`{entry['recognition']}`"
+        return f"| {link} | {entry['title']} | {claim} | {turns} | {entry['source']} |"
+
+
+def pavior(*arguments: str, text: str = "") -> str:
+    """The output of the program."""
+    command = [PROGRAM, *arguments]
+    return subprocess.run(
+        command, cwd=ROOT, input=text, capture_output=True, text=True, check=True
+    ).stdout
+
+
+def strategies() -> list[Strategy]:
+    """All strategies in the order of the registry, without other names such as `hilbert`."""
+    found = {}
+    for file in SOURCES.rglob("*.rs"):
+        text = file.read_text("utf-8")
+        for name in re.findall(r'^ *name: "([a-z0-9-]+)",$', text, re.MULTILINE)[:1]:
+            header = re.match(r"(?://!.*\n)*", text)
+            lines = header[0].splitlines() if header else []
+            own = file.parent if file.name == "mod.rs" else file
+            family = file.relative_to(SOURCES).parts[0]
+            path = str(file.relative_to(ROOT))
+            found[name] = (path, family, own.stem, [line[4:] for line in lines])
+    entries = json.loads(pavior("strategies", "--format", "json"))
+    return [Strategy(e, *found[e["name"]]) for e in entries if e["name"] in found]
+
+
+def explain(state: State, shape: str, names: list[str], svg: Path | None = None, more: str = "") -> Any:
+    """What strategies do with a request; `more` has further busy boxes as JSON lines."""
+    busy = (ROOT / state.busy).read_text("utf-8") + more
+    drawn = ["--svg", str(svg)] if svg else []
+    asked = ["--machine", state.machine, "--shape", shape, "--strategy", ",".join(names)]
+    return json.loads(
+        pavior("explain", *asked, *drawn, "--busy", "-", "--format", "json", text=busy)
+    )
+
+
+def box(part: dict[str, list[int]]) -> str:
+    sides, base = "x".join(map(str, part["sides"])), ",".join(map(str, part["base"]))
+    return f"{sides} at {base}"
+
+
+def cropped(svg: str) -> str:
+    """A drawing of `explain` without its legend."""
+    head, _, rest = svg.partition("<g transform=")
+    panel = rest[: rest.rindex("</g>")]
+    nodes = re.findall(r'class="node" x="(\d+)" y="(\d+)" width="(\d+)" height="(\d+)"', panel)
+    wide = 48 + max(int(x) + int(width) for x, _, width, _ in nodes)
+    high = 48 + max(int(y) + int(height) for _, y, _, height in nodes)
+    size = f'viewBox="0 0 {wide} {high}" width="{wide}" height="{high}"'
+    head = re.sub(r'viewBox="[^"]*" width="[^"]*" height="[^"]*"', size, head, count=1)
+    return f"{head}<g transform={panel}</g></svg>"
+
+
+def worked(strategy: Strategy, folder: Path) -> str:
+    """Drawings and numbers of a strategy's choices in its state."""
+    name, state = strategy.name, strategy.state
+    figures, rows = "", ""
+    for index, shape in enumerate(state.requests):
+        picture = folder / f"{name}-{shape}.svg" if index < 2 else None
+        answer = explain(state, shape, [name], picture)["strategies"][0]
+        if picture:
+            picture.write_text(cropped(picture.read_text("utf-8")), "utf-8")
+        if answer["granted"]:
+            place = "; ".join(box(part) for part in answer["parts"])
+            held = json.dumps({"job": "new", "parts": answer["parts"]}) + "\n"
+            left = explain(state, "x".join("1" * len(shape.split("x"))), [name], None, held)
+            free = box(left["largest_free"]) if left["largest_free"] else "none"
+            cells = f"{place} | {answer['nodes']} | {answer['index']} | {free}"
+        else:
+            place = f"refused: `{answer['reason']}`"
+            cells = f"{place} | | |"
+        rows += f"| {shape} | {cells} |\n"
+        if picture:
+            alt = f"{name}, request {shape}: {place.replace('`', '')}"
+            figures += f"<figure markdown>\n![{alt}]({picture.name})\n"
+            figures += f"<figcaption markdown>{shape}: {place}</figcaption>\n</figure>\n"
+    if strategy.entry["contiguous"]:
+        reading = (
+            "Yellow is the choice. A number in a free node is the "
+            "[index](../explain.md#a-placement-and-its-index) of the request with its base there: the "
+            "number of sides of its nodes that would touch busy nodes or the border. With its base in "
+            "a hatched node the request would overlap a busy node; in a dotted one, leave the machine."
+        )
+    else:
+        reading = (
+            "Yellow is the choice; its parts are numbered in the order of the grant. The "
+            "[index](../explain.md#a-placement-and-its-index) is the number of sides of the nodes "
+            "that touch busy nodes or the border."
+        )
+    layout = "figures wide" if state.machine.count("x") > 1 else "figures"
+    return (
+        f"## Its choices in one state\n\n{state.words} {reading}\n\n"
+        f'<div class="{layout}" markdown>\n{figures}</div>\n\n'
+        f"| request | placement | nodes | index | largest free box afterwards |\n|---|---|--:|--:|---|\n{rows}\n"
+        f"```sh\npavior explain --machine {state.machine} --busy {state.busy} "
+        f"--shape {state.requests[0]} --strategy {name} --svg {name}.svg\n```\n\n"
+    )
+
+
+def registry(strategy: Strategy) -> str:
+    """The strategy's entry as tables."""
+    entry = strategy.entry
+    kinds = " and ".join({"mesh": "meshes", "torus": "tori"}[kind] for kind in entry["topologies"])
+    axes = ", ".join(map(str, entry["axes"]))
+    grants = "exactly what is asked for" if entry["grants"] == "exact" else "whole blocks"
+    text = "## In the registry\n\n| property | value |\n|---|---|\n"
+    text += f"| machines | {kinds} of {axes} axes |\n"
+    text += f"| claim | [`{entry['recognition']}`](../strategies.md#claims-and-how-they-are-checked) |\n"
+    text += f"| grants | {grants} |\n"
+    text += f"| turns requests | {'yes' if entry['turns'] else 'no, unless an option says so'} |\n"
+    text += f"| first described by | {entry['source']} |\n| code | `{strategy.path}` |\n"
+    if entry["options"]:
+        text += "\n| option | values | default | meaning |\n|---|---|---|---|\n"
+    for option in entry["options"]:
+        values = option["values"].replace("|", r"\|")
+        text += f"| `{option['key']}` | {values} | `{option['default']}` | {option['meaning']} |\n"
+    return text
+
+
+def body(strategy: Strategy, everyone: list[Strategy]) -> str:
+    """The header as Markdown: names of modules become links, first words of paragraphs bold."""
+    pages = {other.module: other.name for other in everyone}
+
+    def linked(match: re.Match[str]) -> str:
+        name, target = match[1], match[2] or "super"
+        page = pages.get(name if target == "super" else target.rsplit("::", 1)[-1])
+        return f"[`{name}`]({page}.md)" if page else f"`{name}`"
+
+    lines, is_code = [], False
+    for line in strategy.header:
+        is_code ^= line.startswith("```")
+        if not is_code:
+            line = re.sub(r"^((?:Cost|Source|Requests)[^:]{0,34}):", r"**\1.**", line)
+            line = re.sub(r"\[`([^`]+)`\](?:\(([\w:]+)\))?", linked, line)
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def page(strategy: Strategy, everyone: list[Strategy], folder: Path) -> str:
+    """The page of a strategy; its drawings are written into a folder."""
+    title = f"# {strategy.entry['title']}: `{strategy.name}`\n\n"
+    return f"{title}{body(strategy, everyone)}\n\n{worked(strategy, folder)}{registry(strategy)}"
