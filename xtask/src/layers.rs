@@ -34,6 +34,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("kube", "pavior viewer board"),
     ("python", "pavior viewer"),
     ("cli", "pavior viewer studies serve slurm kube"),
+    ("browser", "pavior"),
     (TRIALS, ""),
     ("xtask", ""),
 ];

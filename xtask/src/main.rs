@@ -1,6 +1,7 @@
 //! Checks that the compiler does not make, and the single command that runs all of them.
 
 mod blocks;
+mod browser;
 mod budget;
 mod cargo;
 mod check;

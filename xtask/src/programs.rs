@@ -68,8 +68,8 @@ fn programs(root: &Path) -> Result<Vec<Program>, String> {
     Ok(text.lines().filter_map(of_line).collect())
 }
 
-/// Packages whose integration tests run a server or a cluster: each is a separate step.
-const WAITING: [&str; 3] = ["apps/serve", "apps/slurm", "apps/kube"];
+/// Packages whose integration tests run a server, a cluster or a browser: each is a separate step.
+const WAITING: [&str; 4] = ["apps/serve", "apps/slurm", "apps/kube", "apps/browser"];
 
 impl Program {
     fn waits(&self) -> bool {
@@ -117,6 +117,10 @@ pub(crate) fn slurm(root: &Path) -> Vec<String> {
 
 pub(crate) fn kube(root: &Path) -> Vec<String> {
     tests(root, |program| program.waits() && program.folder == WAITING[2], &[])
+}
+
+pub(crate) fn browser(root: &Path) -> Vec<String> {
+    tests(root, |program| program.waits() && program.folder == WAITING[3], &[])
 }
 
 /// The processor features that `mesh/src/search/vectors.rs` tests for. Miri answers that test from

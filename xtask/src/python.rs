@@ -8,6 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::browser::{self, NotBuilt};
 use crate::{cargo, notes};
 
 /// With this variable set, a machine without Python or without a package index fails the check.
@@ -75,13 +76,30 @@ pub(crate) fn with_environment(
     }
 }
 
-/// Builds the site with what the program draws; any warning is a failure.
+/// Builds the site with what the program draws; any warning is a failure. The page that runs the
+/// engine is in `try/`.
 fn built(root: &Path, environment: &Environment, program: Result<PathBuf, String>) -> Vec<String> {
     eprintln!("== documentation site");
     match program {
-        Ok(_) if environment.run(root, SITE) => Vec::new(),
-        Ok(_) => vec![format!("failed: {}", SITE.join(" "))],
-        Err(problem) => vec![problem],
+        Ok(_) if environment.run(root, SITE) => {}
+        Ok(_) => return vec![format!("failed: {}", SITE.join(" "))],
+        Err(problem) => return vec![problem],
+    }
+    match browser::page(root) {
+        Ok(()) => {
+            let (from, to) = (root.join(browser::PAGE), root.join("target/site"));
+            let copied = Command::new("cp").arg("-r").args([from, to]).status();
+            if copied.is_ok_and(|status| status.success()) {
+                Vec::new()
+            } else {
+                vec![format!("{} cannot be copied into the site", browser::PAGE)]
+            }
+        }
+        Err(NotBuilt::Lacking(why)) => {
+            notes::skip(root, "the page that runs the engine, in the site", &why);
+            Vec::new()
+        }
+        Err(NotBuilt::Failed(problem)) => vec![problem],
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::{blocks, dependencies, dist, kinds, kube, layers, links, messages, openapi};
+use crate::{blocks, browser, dependencies, dist, kinds, kube, layers, links, messages, openapi};
 use crate::{cargo, packages, programs, python, sharing, slurm, tidy, viewer};
 
 /// A step of the checks.
@@ -91,6 +91,8 @@ pub(crate) const STEPS: &[Step] = &[
         Own(programs::slurm)),
     step("kube", 400, Wait, "build controllers viewer", "tests of the daemon with a control plane",
         Own(programs::kube)),
+    step("browser", 90, Both, "build viewer", "the page that runs the engine, in a browser and Node",
+        Own(browser::problems)),
     step("clippy", 60, Both, "", "lints of all targets", Cargo(&[
         "clippy --workspace --all-targets --all-features --quiet -- -D warnings",
         // Measurements, which run only by name.

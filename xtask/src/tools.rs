@@ -39,6 +39,8 @@ pub(crate) fn install(root: &Path) -> Vec<String> {
     if !succeeds(Command::new("npm").arg("--version")) {
         packages.extend(NODE);
     }
+    // The page that runs the engine.
+    let _ = succeeds(Command::new("rustup").args(["target", "add", "wasm32-unknown-unknown"]));
     if succeeds(Command::new("dpkg").arg("--status").args(&packages)) {
         return Vec::new();
     }

@@ -3,7 +3,7 @@
 //!
 //! Tests of the page use the npm packages installed there to look for accessibility barriers.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use crate::notes;
@@ -58,14 +58,33 @@ fn outcome(root: &Path) -> Result<Vec<String>, String> {
     Ok(compare(&page.join("dist"), &built))
 }
 
+/// Returns a folder with the sources and the installed packages, for other pages made of them.
+///
+/// # Errors
+/// If the packages cannot be installed.
+pub(crate) fn prepared(root: &Path) -> Result<PathBuf, String> {
+    let folder = root.join("target/viewer");
+    copy(&root.join("crates/viewer/page"), &folder)?;
+    if !folder.join("node_modules/esbuild").is_dir() {
+        let mut npm = Command::new("npm");
+        npm.args(["ci", "--no-audit", "--no-fund"]).current_dir(&folder);
+        let output = npm.output().map_err(|error| format!("npm does not run: {error}"))?;
+        if !output.status.success() {
+            return Err(format!("npm ci fails: {}", said(&output)));
+        }
+    }
+    Ok(folder)
+}
+
 /// Copies only the sources, because the build output must come from them.
 fn copy(page: &Path, folder: &Path) -> Result<(), String> {
-    for stale in ["src", "dist"] {
+    for stale in ["src", "try", "dist"] {
         let _ = std::fs::remove_dir_all(folder.join(stale));
     }
     std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut copy = Command::new("cp");
     copy.args(["-r", "package.json", "package-lock.json", "build.mjs", "tsconfig.json", "src"]);
+    copy.args(["try", "try.mjs"]);
     let copied = copy.arg(folder).current_dir(page).output().map_err(|error| error.to_string())?;
     if copied.status.success() { Ok(()) } else { Err(said(&copied)) }
 }

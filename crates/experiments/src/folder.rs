@@ -5,7 +5,7 @@ use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use pavior_files::{FileError, Limits, open};
+use pavior_files::{Bounded, FileError, Limits, open, unpacked};
 use pavior_mesh::Grid;
 use pavior_workload::traces::{Format, LineError, ReadError, ReadOptions, Trace};
 use pavior_workload::{FailureEvent, ReservedNodes, TimeUnit, read_failures, read_reservations};
@@ -118,16 +118,37 @@ impl LogError {
 /// Maximum length, in bytes, of a first line that is examined to find the format.
 const FIRST_LINE: u64 = 1 << 16;
 
-/// Reads a log. Formats with lines are limited per line and in total; Batsim's single document only
-/// in total.
+/// Reads a log from a file, as [`read_log_from`] reads it.
+///
+/// # Errors
+/// If it cannot be opened, or read as a log.
+pub fn read_log(path: &Path, options: &ReadOptions, limits: Limits) -> Result<Trace, LogError> {
+    let limits = limits_of(path, limits);
+    read(path, open(path, limits)?, options)
+}
+
+/// Reads a log from any input. Its name shows if it is compressed, and its format. Formats with
+/// lines are limited per line and in total; Batsim's single document only in total.
 ///
 /// # Errors
 /// If neither the name nor the first line shows the format; if the log cannot be read, exceeds the
 /// limits, or violates the format.
-pub fn read_log(path: &Path, options: &ReadOptions, limits: Limits) -> Result<Trace, LogError> {
+pub fn read_log_from(
+    name: &Path,
+    input: Box<dyn Read>,
+    options: &ReadOptions,
+    limits: Limits,
+) -> Result<Trace, LogError> {
+    read(name, unpacked(name, input, limits_of(name, limits)), options)
+}
+
+fn limits_of(name: &Path, limits: Limits) -> Limits {
+    let is_batsim = Format::of_file(&name.to_string_lossy()) == Some(Format::Batsim);
+    if is_batsim { limits.without_lines() } else { limits }
+}
+
+fn read(path: &Path, mut reader: Bounded, options: &ReadOptions) -> Result<Trace, LogError> {
     let named = Format::of_file(&path.to_string_lossy());
-    let limits = if named == Some(Format::Batsim) { limits.without_lines() } else { limits };
-    let mut reader = open(path, limits)?;
     let mut begin = Vec::new();
     let format = if let Some(format) = named {
         format

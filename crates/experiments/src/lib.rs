@@ -44,7 +44,7 @@ pub use chart::{chart, heading};
 pub use confidence::{Median, Policy, half_width, mean, median};
 pub use differences::{Difference, differences, write_differences};
 pub use fingerprint::BUILD;
-pub use folder::{Folder, LogError, read_log};
+pub use folder::{Folder, LogError, read_log, read_log_from};
 pub use forecasts::{
     FIRST_INSTANT, LogForecastError, LogScore, forecast_log, forecast_points, learn_log,
 };

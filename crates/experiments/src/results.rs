@@ -7,6 +7,7 @@ use std::io::{Read, Write};
 use std::sync::Arc;
 
 use pavior_simulation::metrics::ALLOCATION_NS;
+use serde_json::{Map, Value, json};
 
 use crate::confidence::{decimals, half_width, mean};
 use crate::{Median, Point, Sample, Samples, Specification, parameters};
@@ -106,6 +107,42 @@ pub struct PointResult<'a> {
     pub allocation_ns: Option<MeasuredTime>,
 }
 
+impl PointResult<'_> {
+    /// Returns all metrics with names and units, the measured time last, if it was wanted.
+    pub fn all_metrics(
+        &self,
+        timing: bool,
+    ) -> impl Iterator<Item = (&'static str, &'static str, Summary)> + '_ {
+        let nothing = Summary { mean: None, ci95: None };
+        let time = self.allocation_ns.map_or(nothing, |time| time.summary);
+        self.metrics.iter().copied().chain(timing.then_some((ALLOCATION_NS, "ns", time)))
+    }
+
+    fn json(&self, timing: bool) -> Value {
+        let metric = |(name, unit, summary): (&str, &str, Summary)| {
+            let mut value = summary.mean.map_or(
+                Value::Null,
+                |mean| json!({ "mean": mean, "ci95": summary.ci95, "unit": unit }),
+            );
+            if let Some(time) = self.allocation_ns.filter(|_| name == ALLOCATION_NS) {
+                value["median"] = json!(time.median.value);
+                value["median_ci95"] = json!(time.median.interval);
+            }
+            (name.to_string(), value)
+        };
+        let text = |name: &str| self.point.get(name).unwrap_or_default();
+        json!({
+            "machine": text("machine"),
+            "strategy": text("strategy"),
+            "scheduler": text("scheduler"),
+            "load": self.point.get("load").and_then(|load| load.parse::<f64>().ok()),
+            "replications": self.samples.len(),
+            "overloaded": self.overloaded,
+            "metrics": self.all_metrics(timing).map(metric).collect::<Map<String, Value>>(),
+        })
+    }
+}
+
 impl Specification {
     /// Returns the results of every point that was run, in the order of the points.
     pub fn results<'a>(
@@ -114,6 +151,23 @@ impl Specification {
     ) -> impl Iterator<Item = PointResult<'a>> + 'a {
         let run = self.points.iter().zip(samples).filter(|(_, samples)| !samples.is_empty());
         run.map(|(point, samples)| self.result(point, samples))
+    }
+
+    /// Returns the results as the JSON document that `pavior simulate --format json` prints. What
+    /// does not apply is null.
+    pub fn to_json(&self, samples: &Samples) -> Value {
+        let rows: Vec<PointResult<'_>> = self.results(samples).collect();
+        let seed = rows.first().and_then(|row| row.point.get("seed")?.parse::<u64>().ok());
+        let mut document = json!({
+            "schema": 1,
+            "version": env!("CARGO_PKG_VERSION"),
+            "seed": seed,
+            "results": rows.iter().map(|row| row.json(self.timing)).collect::<Vec<_>>(),
+        });
+        if self.skips_unsupported {
+            document["skipped"] = json!(self.left_out);
+        }
+        document
     }
 
     /// Describes the points with over a tenth of their arrivals waiting at the end, and names up to

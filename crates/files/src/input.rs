@@ -20,10 +20,15 @@ pub fn open(path: &Path, limits: Limits) -> Result<Bounded, FileError> {
         let reason = io::Error::new(io::ErrorKind::IsADirectory, "it is a directory");
         return Err(FileError::read(path, reason));
     }
-    let gzip = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+    Ok(unpacked(path, Box::new(file), limits))
+}
+
+/// Wraps an input with limits, and decompresses it if its name ends in `.gz`. No file is opened.
+pub fn unpacked(name: &Path, input: Box<dyn Read>, limits: Limits) -> Bounded {
+    let gzip = name.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
     let reader: Box<dyn Read> =
-        if gzip { Box::new(MultiGzDecoder::new(io::BufReader::new(file))) } else { Box::new(file) };
-    Ok(Bounded::new(reader, limits))
+        if gzip { Box::new(MultiGzDecoder::new(io::BufReader::new(input))) } else { input };
+    Bounded::new(reader, limits)
 }
 
 /// Opens standard input with limits, like a file.

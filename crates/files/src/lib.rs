@@ -24,7 +24,7 @@ mod partial;
 pub use bounded::Bounded;
 pub use error::{FileError, shown};
 pub use identity::FileUses;
-pub use input::{open, read_if_there, read_text, stdin};
+pub use input::{open, read_if_there, read_text, stdin, unpacked};
 pub use limits::{LONGEST_DOCUMENT, LONGEST_INPUT, LONGEST_LINE, Limits};
 pub use lines::{Lines, NextLine};
 pub use lock::{Lock, is_empty};

@@ -33,8 +33,8 @@ pub use pavior_experiments::{
     PointResult, Policy, Progress, Provenance, Publication, Recording, Replications, RunRecord,
     RunSettings, Sample, Samples, Scenario, Setting, SettingError, Shard, SnapshotSettings, Span,
     Specification, StatedMark, Store, Summary, SweepError, Table, chart, differences, forecast_log,
-    forecast_points, half_width, heading, learn_log, mean, median, read_log, schema, student_t,
-    target_missed, write_differences,
+    forecast_points, half_width, heading, learn_log, mean, median, read_log, read_log_from, schema,
+    student_t, target_missed, write_differences,
 };
 
 pub mod advice {

@@ -2,7 +2,6 @@
 
 use pavior::experiments::{Point, PointResult, Samples, Specification, Summary};
 use pavior::simulation::metrics::ALLOCATION_NS;
-use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
 use crate::output::{self, Format, Table};
@@ -38,7 +37,7 @@ pub(crate) fn print(
     let rows = specification.results(samples).collect();
     let results = Results { specification, rows };
     match format {
-        Format::Json => output::json(&results.json()),
+        Format::Json => output::json(&specification.to_json(samples)),
         Format::Csv => results.csv(),
         Format::Table => results.table(named),
     }
@@ -84,50 +83,7 @@ fn value<'p>(point: &'p Point, name: &str) -> &'p str {
 impl Results<'_> {
     /// The metrics of a row, the measured one last.
     fn metrics<'r>(&'r self, row: &'r PointResult<'_>) -> impl Iterator<Item = Metric> + 'r {
-        let nothing = Summary { mean: None, ci95: None };
-        let time = row.allocation_ns.map_or(nothing, |time| time.summary);
-        let measured = (ALLOCATION_NS, "ns", time);
-        row.metrics.iter().copied().chain(self.specification.timing.then_some(measured))
-    }
-
-    fn json(&self) -> Value {
-        let result = |row: &PointResult<'_>| {
-            let metrics: Map<String, Value> = self
-                .metrics(row)
-                .map(|(name, unit, summary)| {
-                    // What does not apply is null.
-                    let mut value = summary.mean.map_or(
-                        Value::Null,
-                        |mean| json!({ "mean": mean, "ci95": summary.ci95, "unit": unit }),
-                    );
-                    if let Some(time) = row.allocation_ns.filter(|_| name == ALLOCATION_NS) {
-                        value["median"] = json!(time.median.value);
-                        value["median_ci95"] = json!(time.median.interval);
-                    }
-                    (name.to_string(), value)
-                })
-                .collect();
-            json!({
-                "machine": value(row.point, "machine"),
-                "strategy": value(row.point, "strategy"),
-                "scheduler": value(row.point, "scheduler"),
-                "load": row.point.get("load").and_then(|load| load.parse::<f64>().ok()),
-                "replications": row.samples.len(),
-                "overloaded": row.overloaded,
-                "metrics": metrics,
-            })
-        };
-        let seed = self.rows.first().and_then(|row| value(row.point, "seed").parse::<u64>().ok());
-        let mut document = json!({
-            "schema": 1,
-            "version": env!("CARGO_PKG_VERSION"),
-            "seed": seed,
-            "results": self.rows.iter().map(result).collect::<Vec<_>>(),
-        });
-        if self.specification.skips_unsupported {
-            document["skipped"] = json!(self.specification.left_out);
-        }
-        document
+        row.all_metrics(self.specification.timing)
     }
 
     fn csv(&self) -> Result<(), Failure> {

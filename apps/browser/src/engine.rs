@@ -1,0 +1,197 @@
+//! Commands of the page, and their replies.
+
+use pavior::experiments::{
+    Environment, Keys, NoProgress, NoStore, Scenario, Setting, SettingError, Shard, Specification,
+    advice,
+};
+use pavior::simulation::Histories;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::log::Log;
+use crate::session::Session;
+use crate::{ask, registries};
+
+/// The name under which the log of the page is known to settings.
+type Settings = Map<String, Value>;
+
+/// A command of the page.
+#[derive(Deserialize)]
+#[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
+enum Command {
+    /// Lists strategies, schedulers, patterns and parameters with their sentences.
+    Registries,
+    /// Starts a run that is stepped, in place of the one with this number.
+    Open { run: usize, settings: Settings },
+    /// Advances a run by at most so many instants, until a time at the latest.
+    Step { run: usize, instants: u64, until: Option<f64> },
+    /// Compares the waits of two runs.
+    Difference { runs: [usize; 2] },
+    /// Asks about a shape in the state of a run.
+    Ask { run: usize, shape: String },
+    /// Runs what `pavior simulate --no-timing --format json` runs.
+    Simulate { settings: Settings },
+    /// Reads the log that follows the line of the command, and summarizes it.
+    Log { name: String },
+    /// Runs alternatives to the settings on the jobs of the log.
+    Advise { settings: Settings },
+}
+
+/// The state of a page: its runs and its log.
+#[derive(Default)]
+pub struct Engine {
+    runs: Vec<Option<Session>>,
+    log: Log,
+}
+
+/// The most runs of a page.
+const RUNS: usize = 8;
+
+impl Engine {
+    /// Answers a message: one line with a command in JSON, then the bytes of a log, if the command
+    /// reads one. A reply is one JSON object; that of a command that fails has the member `error`.
+    ///
+    /// ```
+    /// let mut engine = pavior_browser::Engine::default();
+    /// let open = r#"{"do": "open", "run": 0, "settings": {"machine": "mesh:8x8"}}"#;
+    /// assert!(engine.answer(open.as_bytes()).starts_with(r#"{"machine":"mesh:8x8""#));
+    /// assert!(engine.answer(b"x").starts_with(r#"{"error":"#));
+    /// ```
+    pub fn answer(&mut self, message: &[u8]) -> String {
+        let (line, rest) = match message.iter().position(|&byte| byte == b'\n') {
+            Some(end) => (&message[..end], &message[end + 1..]),
+            None => (message, &[][..]),
+        };
+        let reply = pavior::json::read(line)
+            .map_err(|error| pavior::json::reason(&error).into())
+            .and_then(|command| self.carry_out(command, rest));
+        reply.unwrap_or_else(|fault| fault.json()).to_string()
+    }
+
+    fn carry_out(&mut self, command: Command, bytes: &[u8]) -> Result<Value, Fault> {
+        match command {
+            Command::Registries => Ok(registries::all()),
+            Command::Open { run, settings } => {
+                let session = Session::new(&self.scenario(&settings)?)?;
+                if run >= RUNS {
+                    return Err(format!("at most {RUNS} runs").into());
+                }
+                self.runs.resize_with(self.runs.len().max(run + 1), || None);
+                Ok(self.runs[run].insert(session).opened())
+            }
+            Command::Step { run, instants, until } => self.run(run)?.step(instants, until),
+            Command::Ask { run, shape } => ask::shape(self.run(run)?, &shape),
+            Command::Difference { runs: [one, other] } => {
+                let (one, other) = (self.shown(one)?, self.shown(other)?);
+                Ok(one.difference(other))
+            }
+            Command::Simulate { settings } => {
+                let specification = specification(&settings)?;
+                let environment = Environment { files: &self.log, ..Environment::PLAIN };
+                let samples = specification
+                    .run(Vec::new(), Shard::WHOLE, environment, &mut NoStore)
+                    .map_err(Fault::of)?;
+                Ok(specification.to_json(&samples))
+            }
+            Command::Log { name } => self.log.read(name, bytes),
+            Command::Advise { settings } => {
+                let environment =
+                    Environment { files: &self.log, progress: &NoProgress, ..Environment::PLAIN };
+                let advice = advice::advise(&listed(&settings)?, None, environment);
+                Ok(advised(&advice.map_err(Fault::of)?))
+            }
+        }
+    }
+
+    fn scenario(&self, settings: &Settings) -> Result<(Scenario, Specification), Fault> {
+        let specification = specification(settings)?;
+        let [point] = &specification.points[..] else {
+            return Err("one value of each setting".to_string().into());
+        };
+        let histories = Histories::default();
+        let scenario = Scenario::new(point.settings(), false, &self.log, &histories);
+        Ok((scenario.map_err(Fault::of)?, specification))
+    }
+
+    fn shown(&self, run: usize) -> Result<&Session, Fault> {
+        let found = self.runs.get(run).and_then(Option::as_ref);
+        found.ok_or_else(|| format!("there is no run {run}").into())
+    }
+
+    fn run(&mut self, run: usize) -> Result<&mut Session, Fault> {
+        let found = self.runs.get_mut(run).and_then(Option::as_mut);
+        found.ok_or_else(|| format!("there is no run {run}").into())
+    }
+}
+
+/// Returns the settings as those of a command line.
+fn listed(settings: &Settings) -> Result<Vec<Setting>, Fault> {
+    let one = |(key, value): (&String, &Value)| match value {
+        Value::String(text) => Ok(Setting::new(key, text)),
+        Value::Array(values) => {
+            let texts = values.iter().map(|value| value.as_str().map(str::to_string));
+            let values = texts.collect::<Option<Vec<String>>>();
+            values.map(|values| Setting { key: key.clone(), values }).ok_or_else(|| Fault {
+                reason: "a value is a text".to_string(),
+                setting: Some(key.clone()),
+            })
+        }
+        _ => Err(Fault { reason: "a value is a text".to_string(), setting: Some(key.clone()) }),
+    };
+    settings.iter().map(one).collect()
+}
+
+/// Reads settings. Nothing is timed, because a browser has no clock for it.
+fn specification(settings: &Settings) -> Result<Specification, Fault> {
+    let mut all = listed(settings)?;
+    all.push(Setting::new("timing", "false"));
+    Specification::from_settings(&all, "simulate", Keys::Options).map_err(|error| {
+        let SettingError { reason, setting, .. } = error;
+        let setting = setting.and_then(|index| all.get(index)).map(|setting| setting.key.clone());
+        Fault { reason, setting }
+    })
+}
+
+/// Returns the sentences of advice, and its table.
+fn advised(advice: &advice::Advice) -> Value {
+    let alternatives = advice.alternatives.iter().map(|one| {
+        let changes = advice.measures.iter().zip(&one.changes).map(|(measure, change)| {
+            let change = change.map(|change| change.times(1.0 / measure.scale));
+            change.map(|change| json!([change.difference, change.half_width]))
+        });
+        let changes: Vec<Option<Value>> = changes.collect();
+        json!({ "name": one.name, "words": one.words, "changes": changes })
+    });
+    json!({
+        "measures": advice.measures.iter().map(|one| json!([one.title, one.unit])).collect::<Vec<_>>(),
+        "alternatives": alternatives.collect::<Vec<_>>(),
+        "recommendations": advice::recommendations(advice),
+    })
+}
+
+/// The reason why a command failed, and the setting at fault.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    reason: String,
+    setting: Option<String>,
+}
+
+impl Fault {
+    pub(crate) fn of(error: impl std::fmt::Display) -> Fault {
+        error.to_string().into()
+    }
+
+    fn json(&self) -> Value {
+        let mut reply = json!({ "error": pavior::text::message(&self.reason).to_string() });
+        if let Some(setting) = &self.setting {
+            reply["setting"] = json!(setting);
+        }
+        reply
+    }
+}
+
+impl From<String> for Fault {
+    fn from(reason: String) -> Fault {
+        Fault { reason, setting: None }
+    }
+}

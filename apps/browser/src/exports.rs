@@ -1,0 +1,38 @@
+//! The functions that a browser calls. A message is written to the address that `reserve` returns;
+//! `call` replaces it by the reply, which `reply` locates. Only integers are passed, and no pointer
+//! is followed.
+
+#![expect(unsafe_code, reason = "a symbol with a fixed name can collide with another one")]
+
+use std::cell::RefCell;
+
+use crate::Engine;
+
+thread_local! {
+    static PAGE: RefCell<(Engine, Vec<u8>)> = RefCell::default();
+}
+
+/// Makes room for a message, and returns its address.
+#[unsafe(no_mangle)]
+extern "C" fn reserve(length: usize) -> *mut u8 {
+    PAGE.with_borrow_mut(|(_, buffer)| {
+        buffer.clear();
+        buffer.resize(length, 0);
+        buffer.as_mut_ptr()
+    })
+}
+
+/// Answers the message, and returns the length of the reply.
+#[unsafe(no_mangle)]
+extern "C" fn call() -> usize {
+    PAGE.with_borrow_mut(|(engine, buffer)| {
+        *buffer = engine.answer(buffer).into_bytes();
+        buffer.len()
+    })
+}
+
+/// Returns the address of the reply.
+#[unsafe(no_mangle)]
+extern "C" fn reply() -> *const u8 {
+    PAGE.with_borrow(|(_, buffer)| buffer.as_ptr())
+}

@@ -1,0 +1,70 @@
+//! The log of the page, read from its bytes.
+
+use std::io::Cursor;
+use std::path::Path;
+use std::sync::Arc;
+
+use pavior::Grid;
+use pavior::experiments::{
+    InputError, InputFiles, ListRequest, LogRequest, NoFiles, read_log_from,
+};
+use pavior::files::Limits;
+use pavior::workload::inspect::LogSummary;
+use pavior::workload::traces::{ReadOptions, Trace};
+use pavior::workload::{FailureEvent, ReservedNodes};
+use serde_json::{Value, json};
+
+use crate::engine::Fault;
+
+/// The log that the reader dropped on the page; without one, settings that name a log fail.
+#[derive(Default)]
+pub(crate) struct Log {
+    name: String,
+    bytes: Arc<[u8]>,
+}
+
+impl Log {
+    /// Takes a log in place of the last one, and returns its summary with a machine that has room
+    /// for it. A log that cannot be read is not kept.
+    pub(crate) fn read(&mut self, name: String, bytes: &[u8]) -> Result<Value, Fault> {
+        let log = Log { name, bytes: bytes.into() };
+        let trace = log.trace(&ReadOptions::default()).map_err(Fault::of)?;
+        *self = log;
+        let summary = LogSummary::of(&trace, None);
+        let largest = trace.records.iter().map(|record| u64::from(record.nodes)).max();
+        let size = summary.machine_size.or(largest).unwrap_or(1);
+        Ok(json!({ "summary": summary, "machine": machine(size) }))
+    }
+
+    fn trace(&self, options: &ReadOptions) -> Result<Trace, InputError> {
+        let reader = Box::new(Cursor::new(self.bytes.clone()));
+        Ok(read_log_from(Path::new(&self.name), reader, options, Limits::LINES)?)
+    }
+}
+
+impl InputFiles for Log {
+    fn log(&self, request: &LogRequest) -> Result<Arc<Trace>, InputError> {
+        if request.path != self.name {
+            return NoFiles.log(request);
+        }
+        Ok(Arc::new(self.trace(&request.options)?))
+    }
+
+    fn failures(&self, request: &ListRequest) -> Result<Arc<Vec<FailureEvent>>, InputError> {
+        NoFiles.failures(request)
+    }
+
+    fn reservations(&self, request: &ListRequest) -> Result<Arc<Vec<ReservedNodes>>, InputError> {
+        NoFiles.reservations(request)
+    }
+}
+
+/// Returns the smallest cube-like torus with at least so many nodes: no log says how its nodes are
+/// wired.
+fn machine(nodes: u64) -> String {
+    let nodes = nodes.clamp(1, 1 << 24);
+    let side = (1..=256_u64).find(|side| side.pow(3) >= nodes).unwrap_or(256);
+    let high = nodes.div_ceil(side * side).max(1);
+    let grid = Grid::torus(&[side as u16, side as u16, high as u16]);
+    grid.map_or_else(|_| "torus:8x8x8".to_string(), |grid| grid.to_string())
+}

@@ -1,0 +1,22 @@
+//! The module in Node, whose replies are those of the native engine, and its page in Chromium.
+//! Both are built by `cargo xtask check --only browser`; without them these tests are skipped.
+
+mod bytes;
+mod page;
+mod picture;
+
+use std::path::{Path, PathBuf};
+
+/// With this variable set, a machine without the module or the page fails the tests.
+const REQUIRED: &str = "PAVIOR_REQUIRE_BROWSER_PAGE";
+
+/// Returns a file of the build, if it is there.
+fn built(file: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/try").join(file);
+    if path.is_file() {
+        return path.canonicalize().ok();
+    }
+    let why = "cargo xtask check --only browser builds it";
+    pavior_trials::skipped(&format!("target/try/{file}"), why, REQUIRED);
+    None
+}

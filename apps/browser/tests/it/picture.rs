@@ -1,0 +1,79 @@
+//! The animation of the README: `PAVIOR_SCREENSHOTS=FOLDER cargo test -p pavior-browser --test it
+//! picture` makes `try.webp` there, which is `docs/img/try.webp`.
+
+use std::path::Path;
+
+use pavior_trials::Browser;
+use serde_json::json;
+
+const WIDTH: u32 = 900;
+const HEIGHT: u32 = 720;
+const FRAMES: usize = 36;
+/// The time that a frame is shown, in milliseconds.
+const SHOWN: u32 = 160;
+
+#[test]
+fn the_animation_of_the_readme() {
+    let Some(folder) = std::env::var_os("PAVIOR_SCREENSHOTS") else { return };
+    let Some(mut browser) = Browser::start(WIDTH, HEIGHT) else { return };
+    let Some(page) = crate::built("pavior.html") else { return };
+    let folder = Path::new(&folder);
+    let address = "machine=torus:8x8x8&strategy=ff&strategy=tff&load=2.5&speed=0.25&paused=1&t=4";
+    browser.open(&format!("file://{}#{address}", page.display()));
+    browser.until("window.pavior");
+    // The picture shows the machines and the curves.
+    browser.value(
+        "(() => {
+           for (const id of ['ask', 'settings', 'command', 'log', 'share', 'help', 'theme'])
+             document.getElementById(id).hidden = true;
+           for (const one of document.querySelectorAll('.about, #play > :not(#time)'))
+             one.style.display = 'none';
+           return true;
+         })()",
+    );
+    let mut frames = Vec::new();
+    for _ in 0..FRAMES {
+        browser.value(
+            "(() => { for (let n = 0; n < 6; n++) document.getElementById('step').click();
+               return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+             })()",
+        );
+        browser.screenshot("frame.webp", &json!({ "format": "webp", "quality": 42 }));
+        frames.push(std::fs::read(folder.join("frame.webp")).expect("a frame"));
+    }
+    let animation = animated(&frames);
+    assert!(animation.len() < 1_000_000, "{} bytes", animation.len());
+    std::fs::write(folder.join("try.webp"), animation).expect("there is room");
+}
+
+/// Returns the chunks of a WebP file with an image: name, length and content, padded.
+fn images(file: &[u8]) -> Vec<u8> {
+    let (mut rest, mut found) = (&file[12..], Vec::new());
+    while let [a, b, c, d, l0, l1, l2, l3, ..] = *rest {
+        let length = u32::from_le_bytes([l0, l1, l2, l3]) as usize;
+        let end = (8 + length + length % 2).min(rest.len());
+        if [*b"VP8 ", *b"VP8L", *b"ALPH"].contains(&[a, b, c, d]) {
+            found.extend_from_slice(&rest[..end]);
+        }
+        rest = &rest[end..];
+    }
+    found
+}
+
+/// Joins WebP files of one size into an animation that repeats (the container is described in RFC
+/// 9649, section 2.7).
+fn animated(frames: &[Vec<u8>]) -> Vec<u8> {
+    let three = |number: u32| number.to_le_bytes()[..3].to_vec();
+    let size = [three(WIDTH - 1), three(HEIGHT - 1)].concat();
+    let chunk = |name: &[u8; 4], content: &[u8]| {
+        [name, &(content.len() as u32).to_le_bytes()[..], content].concat()
+    };
+    let mut body = b"WEBP".to_vec();
+    body.extend(chunk(b"VP8X", &[&[2, 0, 0, 0][..], &size].concat()));
+    body.extend(chunk(b"ANIM", &[0; 6]));
+    for frame in frames {
+        let head = [&[0; 6][..], &size, &three(SHOWN), &[2]].concat();
+        body.extend(chunk(b"ANMF", &[head, images(frame)].concat()));
+    }
+    chunk(b"RIFF", &body)
+}

@@ -1,0 +1,32 @@
+// Makes the page that runs the engine: node try.mjs MODULE.wasm FOLDER. The folder gets index.html, worker.js
+// and pavior.wasm for a web server, and pavior.html, which contains all of it and can be opened as a file.
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
+
+const [module, folder] = process.argv.slice(2);
+const bundle = async (entry) => (await build({
+  entryPoints: [`try/${entry}.ts`], bundle: true, minify: true, format: "iife", target: "es2022",
+  legalComments: "none", write: false,
+})).outputFiles[0].text.replaceAll("</script", "<\\/script");
+const [script, worker] = [await bundle("main"), await bundle("worker")];
+const side = readFileSync("try/side.html", "utf8");
+const sides = [0, 1].map((one) => side.replaceAll("{side}", one).replaceAll("{number}", one + 1)).join("");
+const style = ["src", "try"].map((from) => readFileSync(`${from}/style.css`, "utf8")).join("");
+const policy = (connect) => `default-src 'none'; script-src 'unsafe-inline' 'self' blob: 'wasm-unsafe-eval'; `
+  + `worker-src 'self' blob:; style-src 'unsafe-inline'; img-src data:; connect-src ${connect}; form-action 'none'`;
+const page = (parts, connect, main) => {
+  const all = { "/*POLICY*/": policy(connect), "/*STYLE*/": style, "<!--SIDES-->": sides, "<!--PARTS-->": parts, "/*SCRIPT*/": main };
+  return readFileSync("try/index.html", "utf8").replace(/\/\*(POLICY|STYLE|SCRIPT)\*\/|<!--(SIDES|PARTS)-->/g, (mark) => all[mark]);
+};
+const wasm = gzipSync(readFileSync(module), { level: 9 });
+const text = (id, content) => `<script type="text/plain" id="${id}">${content}</script>\n`;
+mkdirSync(folder, { recursive: true });
+writeFileSync(`${folder}/index.html`, page("", "'self'", script));
+writeFileSync(`${folder}/worker.js`, worker);
+writeFileSync(`${folder}/pavior.html`, page(text("wasm", wasm.toString("base64")) + text("worker", worker), "'none'", script));
+writeFileSync(`${folder}/pavior.wasm.gz`, wasm);
+copyFileSync(module, `${folder}/pavior.wasm`);
+const kib = (bytes) => `${Math.ceil(bytes / 1024)} KiB`;
+console.log(`pavior.wasm ${kib(wasm.length)} as gzip, script ${kib(gzipSync(script).length)} as gzip, `
+  + `pavior.html ${kib(page(text("wasm", wasm.toString("base64")) + text("worker", worker), "'none'", script).length)}`);

@@ -1,0 +1,48 @@
+// The page's side of the worker: one task at a time, with progress, which can be canceled.
+import { worker } from "./engine.ts";
+import type { Report, Task } from "./worker.ts";
+
+export class Background {
+  private worker: Worker | null = null;
+  private refuse: ((reason: Error) => void) | null = null;
+
+  constructor(private readonly module: WebAssembly.Module) {}
+
+  /** Carries out a task. A task that still runs is canceled. */
+  run<T>(task: Task, progress: (share: number) => void = () => {}): Promise<T> {
+    if (this.refuse) this.cancel();
+    this.worker ??= this.begin();
+    const { worker } = this;
+    return new Promise((resolve, reject) => {
+      const end = () => { this.refuse = worker.onmessage = worker.onerror = null; };
+      this.refuse = reject;
+      worker.onmessage = ({ data }: MessageEvent<Report>) => {
+        if ("share" in data) return progress(data.share);
+        end();
+        if ("error" in data) reject(new Error(data.error));
+        else resolve(data.result as T);
+      };
+      worker.onerror = ({ message }) => { end(); this.drop(); reject(new Error(message)); };
+      worker.postMessage(task);
+    });
+  }
+
+  private begin(): Worker {
+    const made = worker();
+    made.postMessage(this.module);
+    return made;
+  }
+
+  private drop(): void {
+    this.worker?.terminate();
+    this.worker = null;
+  }
+
+  /** Ends the task and the worker, and with it all that the worker knows. */
+  cancel(): void {
+    const { refuse } = this;
+    this.drop();
+    this.refuse = null;
+    refuse?.(new Error("Canceled."));
+  }
+}

@@ -1,0 +1,59 @@
+// The engine: a WebAssembly module that answers commands in JSON.
+
+/** A command, by its name in `do`. */
+export type Command = { do: string } & Record<string, unknown>;
+
+/** The functions and the memory of the module. Addresses are unsigned. */
+interface Exports {
+  memory: WebAssembly.Memory;
+  reserve(length: number): number;
+  call(): number;
+  reply(): number;
+}
+
+/** The reason why a command failed, and the setting at fault. */
+export class Fault extends Error {
+  constructor(reason: string, readonly setting: string | null) { super(reason); }
+}
+
+export class Engine {
+  private constructor(private readonly exports: Exports) {}
+
+  static async start(module: WebAssembly.Module): Promise<Engine> {
+    const { exports } = await WebAssembly.instantiate(module, {});
+    return new Engine(exports as unknown as Exports);
+  }
+
+  /** Carries out a command. The bytes of a log follow it, if it reads one. */
+  ask<T>(command: Command, bytes?: Uint8Array): T {
+    const { memory, reserve, call, reply } = this.exports;
+    const line = new TextEncoder().encode(`${JSON.stringify(command)}\n`);
+    const from = reserve(line.length + (bytes?.length ?? 0)) >>> 0;
+    const room = new Uint8Array(memory.buffer);
+    room.set(line, from);
+    if (bytes) room.set(bytes, from + line.length);
+    const length = call() >>> 0, at = reply() >>> 0;
+    const answer = JSON.parse(new TextDecoder().decode(new Uint8Array(memory.buffer, at, length)));
+    if (typeof answer.error === "string") throw new Fault(answer.error, answer.setting ?? null);
+    return answer;
+  }
+}
+
+/** Returns the text of an element of the page, if the page contains everything. */
+const embedded = (id: string): string | null => document.getElementById(id)?.textContent ?? null;
+
+/** Loads the module: from the page if it contains it, else from a file beside the page. */
+export async function load(): Promise<WebAssembly.Module> {
+  const text = embedded("wasm");
+  if (text === null) return WebAssembly.compile(await (await fetch("pavior.wasm")).arrayBuffer());
+  const packed = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return WebAssembly.compile(await new Response(stream).arrayBuffer());
+}
+
+/** Starts the script for long work in the background. */
+export function worker(): Worker {
+  const text = embedded("worker");
+  if (text === null) return new Worker("worker.js");
+  return new Worker(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
+}

@@ -1,0 +1,169 @@
+// Long work that the reader starts: replications, a log and its replays.
+import { element, find, many, plain, write } from "../src/dom.ts";
+import { lasting } from "../src/times.ts";
+import type { Background } from "./background.ts";
+import { OWN, type Settings } from "./settings.ts";
+import type { Replayed, Task } from "./worker.ts";
+
+interface Summary {
+  kept: number; span: number; load: number | null; machine_size: number | null;
+  skipped: { reason: string; count: number }[];
+}
+interface Metric { mean: number; ci95: number | null; unit: string }
+interface Measured {
+  results: { strategy: string; scheduler: string; metrics: Record<string, Metric | null> }[];
+}
+interface Advice {
+  measures: [string, string][];
+  alternatives: { name: string; words: string; changes: ([number, number | null] | null)[] }[];
+  recommendations: string[];
+}
+
+/** The metrics of a table of replications. */
+const SHOWN = ["waiting", "turnaround", "utilization", "external_fragmentation", "rejected"];
+/** Settings of drawn jobs, which a log replaces. */
+const DRAWN = ["load", "jobs", "sides", "service", "arrivals", "warmup"];
+/** The longest log, in bytes, which is kept in memory twice. */
+const LONGEST = 256 * 1024 * 1024;
+
+/** Formats a number with a precision for reading. */
+export const brief = (value: number | null | undefined): string =>
+  (value === null || value === undefined ? "–"
+    : Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3))));
+
+const ranged = (value: number | null, half: number | null | undefined): string =>
+  (half === null || half === undefined ? brief(value) : `${brief(value)} ± ${brief(half)}`);
+
+function table(head: string[], rows: string[][]): HTMLElement {
+  const cells = (row: string[]) => row.map((text, index) =>
+    (index ? element("td", {}, text) : element("th", { scope: "row" }, text)));
+  return element("table", {},
+    element("thead", {}, element("tr", {}, ...head.map((text) => element("th", { scope: "col" }, text)))),
+    element("tbody", {}, ...rows.map((row) => element("tr", {}, ...cells(row)))));
+}
+
+export class Panel {
+  private name = "";
+  private bytes: Uint8Array | null = null;
+
+  constructor(
+    private readonly background: Background, private readonly both: () => [Settings, Settings],
+  ) {
+    find("cancel").onclick = () => background.cancel();
+    find("measure").onclick = () => void this.measure();
+    find("replay").onclick = () => void this.replay();
+    find("advise").onclick = () => void this.advise();
+    const file = find<HTMLInputElement>("file"), place = find("log");
+    file.onchange = () => void this.read(file.files?.[0]);
+    addEventListener("dragover", (event) => { event.preventDefault(); place.classList.add("over"); });
+    addEventListener("dragleave", () => place.classList.remove("over"));
+    addEventListener("drop", (event) => {
+      event.preventDefault();
+      place.classList.remove("over");
+      void this.read(event.dataTransfer?.files[0]);
+    });
+  }
+
+  /** Runs a task with progress, and shows its result or why it failed. */
+  private async work<T>(
+    title: string, place: string, task: Task, show: (result: T) => (Node | string)[],
+  ): Promise<boolean> {
+    const began = performance.now(), bar = find<HTMLProgressElement>("progress");
+    bar.removeAttribute("value");
+    find("working").hidden = false;
+    write("task", title);
+    try {
+      const result = await this.background.run<T>(task, (share) => { bar.value = share; });
+      const seconds = ((performance.now() - began) / 1000).toFixed(1);
+      find(place).replaceChildren(...show(result), element("p", {}, `This took ${seconds} s.`));
+      return true;
+    } catch (error) {
+      find(place).replaceChildren(element("p", { role: "alert" }, plain((error as Error).message, 400)));
+      return false;
+    } finally {
+      find("working").hidden = true;
+    }
+  }
+
+  /** Runs the replications of the command that the page shows. */
+  private async measure(): Promise<void> {
+    const [one, other] = this.both(), settings: Record<string, string[]> = {};
+    for (const name of Object.keys(one)) settings[name] = [...new Set([one[name], other[name]])];
+    const command = { do: "simulate", settings };
+    await this.work<Measured>("Ten replications", "measured", { command }, ({ results }) => [
+      table(["", ...SHOWN], results.map(({ strategy, scheduler, metrics }) => [
+        `${strategy}, ${scheduler}`,
+        ...SHOWN.map((name) => ranged(metrics[name]?.mean ?? null, metrics[name]?.ci95)),
+      ])),
+      element("p", {}, "Means over replications with 95 % confidence intervals."),
+    ]);
+  }
+
+  private async read(file: File | undefined): Promise<void> {
+    if (!file) return;
+    find("replays").hidden = true;
+    find("replayed").replaceChildren();
+    if (file.size > LONGEST)
+      return find("summary").replaceChildren(element("p", { role: "alert" }, "The file is larger than 256 MiB."));
+    this.name = file.name;
+    this.bytes = new Uint8Array(await file.arrayBuffer());
+    const isRead = await this.open((machine) => {
+      find<HTMLInputElement>("log-machine").value = machine;
+    });
+    find("replays").hidden = !isRead;
+  }
+
+  /** Gives the log to the worker, which a cancellation has ended. */
+  private open(machine: (text: string) => void = () => {}): Promise<boolean> {
+    const command = { do: "log", name: this.name }, bytes = this.bytes ?? undefined;
+    return this.work<{ summary: Summary; machine: string }>("Reading the log", "summary",
+      { command, bytes }, ({ summary, machine: suggested }) => {
+        machine(suggested);
+        const skipped = summary.skipped.map(({ reason, count }) => `${count} ${reason}`).join(", ");
+        const size = summary.machine_size ? `, a machine of ${many(summary.machine_size, "node")}` : "";
+        return [element("p", {}, `${plain(this.name)}: ${many(summary.kept, "job")} in `
+          + `${lasting(summary.span)}${size}, load ${brief(summary.load)}.`
+          + (skipped ? ` Skipped: ${skipped}.` : ""))];
+      });
+  }
+
+  /** Returns the settings of a side for the log. */
+  private ofLog(own: Settings): Settings {
+    const rest = Object.entries(own).filter(([name]) => !DRAWN.includes(name));
+    const machine = find<HTMLInputElement>("log-machine").value.trim();
+    return { ...Object.fromEntries(rest), machine, trace: this.name };
+  }
+
+  private async replay(): Promise<void> {
+    if (!await this.open()) return;
+    const both = this.both().map((own) => this.ofLog(own)) as [Settings, Settings];
+    await this.work<Replayed>("Replaying the log", "replayed", { replay: both }, ({ sides, difference }) => {
+      const names = both.map((own) => OWN.map((name) => own[name]).join(", "));
+      const row = (title: string, value: (side: Replayed["sides"][0]) => string) =>
+        [title, ...sides.map(value)];
+      const { difference: more, half_width: half } = difference;
+      return [
+        table(["", ...names], [
+          row("mean wait", ({ wait }) => lasting(wait ?? 0)),
+          row("utilization", ({ utilization }) => `${brief(100 * (utilization ?? 0))} %`),
+          row("jobs completed", ({ completed }) => completed.toLocaleString("en")),
+          row("never started", ({ waiting }) => waiting.toLocaleString("en")),
+        ]),
+        element("p", {}, more === undefined || more === null ? ""
+          : `Difference of the mean waits over the same ${many(difference.jobs, "job")}: `
+            + `${ranged(more / 60, half === null || half === undefined ? null : half / 60)} min (95 % interval).`),
+      ];
+    });
+  }
+
+  private async advise(): Promise<void> {
+    if (!await this.open()) return;
+    const settings = this.ofLog(this.both()[0]), command = { do: "advise", settings };
+    await this.work<Advice>("Trying alternatives", "replayed", { command }, ({ measures, alternatives, recommendations }) => [
+      ...recommendations.map((text) => element("p", {}, plain(text, 600))),
+      table(["with", ...measures.slice(0, 4).map(([title, unit]) => `${title} (${unit})`)],
+        alternatives.map(({ words, changes }) => [plain(words),
+          ...changes.slice(0, 4).map((change) => (change ? ranged(...change) : "–"))])),
+    ]);
+  }
+}

@@ -1,0 +1,56 @@
+// A quantity of both machines over time.
+import type { Point } from "../src/thin.ts";
+import { paper } from "../src/theme.ts";
+
+/** The margins of the curves, in pixels. */
+const LEFT = 40, RIGHT = 8, ABOVE = 8, BELOW = 18;
+
+/** Returns a round number that is at least as great, for the end of an axis. */
+function round(value: number): number {
+  const unit = 10 ** Math.floor(Math.log10(Math.max(value, 1e-9)));
+  return unit * ([1, 2, 5, 10].find((one) => one * unit >= value) ?? 10);
+}
+
+/**
+ * Draws one curve for each machine: the first one solid, the second one dashed. Both axes begin at
+ * 0; `most` is the end of the vertical axis, or null if it follows the values.
+ */
+export function plot(
+  canvas: HTMLCanvasElement, curves: Point[][], most: number | null, dark: boolean,
+): void {
+  const pen = canvas.getContext("2d"), scale = window.devicePixelRatio || 1, page = paper(dark);
+  if (!pen) return;
+  const { clientWidth, clientHeight } = canvas;
+  canvas.width = clientWidth * scale;
+  canvas.height = clientHeight * scale;
+  pen.scale(scale, scale);
+  const width = clientWidth - LEFT - RIGHT, height = clientHeight - ABOVE - BELOW;
+  const all = curves.flat(), last = Math.max(1e-9, ...curves.map((one) => one.at(-1)?.at ?? 0));
+  const top = most ?? round(all.reduce((greatest, { value }) => Math.max(greatest, value), 0));
+  const x = (at: number) => LEFT + (at / last) * width, y = (value: number) => ABOVE + height * (1 - value / top);
+  pen.font = "11px system-ui, sans-serif";
+  pen.fillStyle = page.soft;
+  pen.strokeStyle = page.faint;
+  pen.textAlign = "right";
+  for (const share of [0, 0.5, 1]) {
+    const value = share * top, at = Math.round(y(value)) + 0.5;
+    pen.beginPath();
+    pen.moveTo(LEFT, at);
+    pen.lineTo(LEFT + width, at);
+    pen.stroke();
+    pen.fillText(most === 1 ? `${100 * value} %` : String(Number(value.toPrecision(3))), LEFT - 5, at + 3.5);
+  }
+  pen.fillText(last > 1e-6 ? last.toFixed(last < 10 ? 1 : 0) : "0", LEFT + width, ABOVE + height + 14);
+  pen.textAlign = "left";
+  pen.fillText("0", LEFT, ABOVE + height + 14);
+  pen.lineWidth = 2;
+  pen.lineJoin = "round";
+  curves.forEach((points, index) => {
+    pen.strokeStyle = index ? page.largest : page.busy;
+    pen.setLineDash(index ? [6, 3] : []);
+    pen.beginPath();
+    for (const { at, value } of points) pen.lineTo(x(at), y(Math.min(top, value)));
+    pen.stroke();
+  });
+  pen.setLineDash([]);
+}

@@ -1,0 +1,191 @@
+// The settings of both machines: in the address, in the form, and as a command.
+import { element, find } from "../src/dom.ts";
+
+/** Settings of `pavior simulate`, by their names. */
+export type Settings = Record<string, string>;
+
+interface Option { key: string; values: string; default: string; meaning: string }
+interface Entry { name: string; title: string; source: string; options: Option[] }
+interface Parameter { name: string; meaning: string; unit: string; heading: string; default: string }
+
+/** What can be chosen. */
+export interface Registries {
+  strategies: Entry[];
+  schedulers: Entry[];
+  patterns: Entry[];
+  parameters: Parameter[];
+}
+
+/** What differs between the machines. */
+export const OWN = ["strategy", "scheduler"] as const;
+const FIRST: [string, string, string][] =
+  [["machine", "torus:8x8x8", ""], ["strategy", "ff", "tff"], ["scheduler", "fcfs", "fcfs"],
+    ["load", "2", ""], ["jobs", "3000", ""], ["seed", "1", ""]];
+/** Parameters with a field of their own. */
+const FIELDS = ["machine", "load", "sides", "jobs", "seed", "mttf", "mttr", "freedom"];
+/** Parameters that a page without files cannot use, and single requests. */
+const LEFT_OUT = [...OWN, "trace", "failures", "reservations"];
+const HEADINGS = ["Job log", "Requests in a snapshot"];
+const LONGEST = 300;
+
+/** What the address says: the settings of both machines, and the view. */
+export interface Address { both: [Settings, Settings]; view: Settings }
+
+/** The parts of an address that are no settings. */
+const VIEW = ["view", "speed", "t", "shape", "paused"];
+
+/** Reads the text after `#`. A setting that stands once is that of both machines. */
+export function read(hash: string): Address {
+  const words = new URLSearchParams(hash.replace(/^#/, "").slice(0, 4000));
+  const both: [Settings, Settings] = [{}, {}], view: Settings = {};
+  for (const [name, first, second] of FIRST) {
+    both[0][name] = first;
+    both[1][name] = second || first;
+  }
+  for (const name of new Set(words.keys())) {
+    if (!/^[a-z-]{1,40}$/.test(name)) continue;
+    const all = words.getAll(name).map((text) => text.slice(0, LONGEST));
+    if (VIEW.includes(name)) view[name] = all[0];
+    else both.forEach((own, side) => { own[name] = all[Math.min(side, all.length - 1)]; });
+  }
+  return { both, view };
+}
+
+/** Writes the address of settings and a view. */
+export function write({ both, view }: Address): string {
+  const words: [string, string][] = [];
+  for (const name of Object.keys(both[0])) {
+    words.push([name, both[0][name]]);
+    if (both[1][name] !== both[0][name]) words.push([name, both[1][name]]);
+  }
+  words.push(...Object.entries(view));
+  return new URLSearchParams(words).toString().replaceAll("%3A", ":").replaceAll("%2C", ",");
+}
+
+/** Returns the settings as the words of a command line, each as a shell needs it. */
+function shellWords(both: [Settings, Settings], names: readonly string[]): string {
+  const plain = (text: string) => (/^[\w:.,=+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+  return names.map((name) => {
+    const values = [...new Set(both.map((own) => own[name]))];
+    return `--${name} ${plain(values.join(","))}`;
+  }).join(" ");
+}
+
+/** Returns true if one command compares both: it combines each strategy with each scheduler. */
+const together = (both: [Settings, Settings]): boolean =>
+  OWN.some((name) => both[0][name] === both[1][name]);
+
+/** Returns the commands that run the same: in a terminal, and in Python. */
+export function commands(both: [Settings, Settings]): { shell: string; python: string } {
+  const names = Object.keys(both[0]).filter((name) => both[0][name] !== "");
+  const sets = together(both) ? [both] : both.map((own): [Settings, Settings] => [own, own]);
+  const shell = sets.map((set) => `pavior simulate ${shellWords(set, names)}`).join("\n");
+  const python = sets.map((set) => {
+    const value = (name: string) => {
+      const values = [...new Set(set.map((own) => own[name]))];
+      const texts = values.map((text) => (isNumber(text) ? text : JSON.stringify(text)));
+      return values.length > 1 ? `[${texts.join(", ")}]` : texts[0];
+    };
+    return `pavior.simulate(${names.map((name) => `${name.replaceAll("-", "_")}=${value(name)}`).join(", ")})`;
+  });
+  return { shell, python: `import pavior\n${python.map((line) => `print(${line})`).join("\n")}` };
+}
+
+const isNumber = (text: string): boolean => /^\d+(\.\d+)?$/.test(text);
+
+/** The form. */
+export class Form {
+  /** Creates the fields from the registries. `changed` is called with complete settings. */
+  constructor(
+    private readonly all: Registries,
+    private readonly changed: (both: [Settings, Settings]) => void,
+  ) {
+    for (const side of [0, 1])
+      for (const name of OWN) {
+        const entries = name === "strategy" ? all.strategies : all.schedulers;
+        const select = find<HTMLSelectElement>(`${name}-${side}`);
+        select.append(...entries.map((one) =>
+          element("option", { value: one.name }, `${one.name}: ${one.title}`)));
+        select.onchange = () => { find<HTMLInputElement>(`${name}-options-${side}`).value = ""; };
+      }
+    const usable = all.parameters.filter(({ name, heading }) =>
+      !LEFT_OUT.includes(name) && !HEADINGS.includes(heading));
+    const ofField = FIELDS.map((name) => usable.find((one) => one.name === name));
+    find("fields").append(...ofField.flatMap((one) => (one ? [this.field(one)] : [])));
+    const rest = usable.filter(({ name }) => !FIELDS.includes(name));
+    for (const heading of new Set(rest.map((one) => one.heading))) {
+      const own = rest.filter((one) => one.heading === heading);
+      find("more").append(element("h3", {}, heading),
+        element("div", { className: "fields" }, ...own.map((one) => this.field(one))));
+    }
+    find<HTMLFormElement>("settings").onsubmit = (event) => {
+      event.preventDefault();
+      this.submit();
+    };
+  }
+
+  /** Applies the values of the form. */
+  submit(): void { this.changed(this.values()); }
+
+  private field({ name, meaning, unit, default: usual }: Parameter): HTMLElement {
+    const id = `set-${name}`;
+    const input = element("input", { id, name, placeholder: usual, autocomplete: "off", spellcheck: false });
+    input.setAttribute("aria-describedby", `${id}-meaning`);
+    return element("div", { className: "field" },
+      element("label", { htmlFor: id }, name), input,
+      element("p", { id: `${id}-meaning` }, unit ? `${meaning} (${unit})` : meaning));
+  }
+
+  private inputs(): HTMLInputElement[] {
+    return [...find("settings").querySelectorAll<HTMLInputElement>("input[name]")];
+  }
+
+  private values(): [Settings, Settings] {
+    const shared: Settings = {};
+    for (const { name, value } of this.inputs()) if (value.trim()) shared[name] = value.trim();
+    const ofSide = (side: number): Settings => {
+      const own: Settings = {};
+      for (const name of OWN) {
+        const options = find<HTMLInputElement>(`${name}-options-${side}`).value.trim();
+        const chosen = find<HTMLSelectElement>(`${name}-${side}`).value;
+        own[name] = options ? `${chosen}:${options}` : chosen;
+      }
+      const { machine, ...rest } = shared;
+      return { machine: machine ?? FIRST[0][1], ...own, ...rest };
+    };
+    return [ofSide(0), ofSide(1)];
+  }
+
+  /** Shows settings in the fields. */
+  show(both: [Settings, Settings]): void {
+    both.forEach((own, side) => {
+      for (const name of OWN) {
+        const [chosen, ...options] = (own[name] ?? "").split(":");
+        find<HTMLSelectElement>(`${name}-${side}`).value = chosen;
+        find<HTMLInputElement>(`${name}-options-${side}`).value = options.join(":");
+      }
+    });
+    for (const input of this.inputs()) input.value = both[0][input.name] ?? "";
+    this.describe();
+  }
+
+  /** Describes the chosen strategies and schedulers. */
+  private describe(): void {
+    for (const side of [0, 1])
+      for (const name of OWN) {
+        const entries = name === "strategy" ? this.all.strategies : this.all.schedulers;
+        const chosen = find<HTMLSelectElement>(`${name}-${side}`).value;
+        const one = entries.find((entry) => entry.name === chosen);
+        const options = one?.options.map(({ key, values, meaning }) => `${key}=${values}: ${meaning}`) ?? [];
+        find(`${name}-about-${side}`).replaceChildren(
+          one ? `${one.title}. ${one.source}.` : "",
+          ...options.map((text) => element("span", {}, text)));
+      }
+  }
+
+  /** Marks a field whose value is at fault. */
+  blame(setting: string | null): void {
+    for (const input of this.inputs())
+      input.setAttribute("aria-invalid", String(input.name === setting));
+  }
+}
