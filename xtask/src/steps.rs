@@ -91,7 +91,7 @@ pub(crate) const STEPS: &[Step] = &[
         Own(programs::slurm)),
     step("kube", 400, Wait, "build controllers viewer", "tests of the daemon with a control plane",
         Own(programs::kube)),
-    step("browser", 90, Both, "build viewer", "the page that runs the engine, in a browser and Node",
+    step("browser", 90, Both, "build viewer", "the page that runs the engine, in browser and Node",
         Own(browser::problems)),
     step("clippy", 60, Both, "", "lints of all targets", Cargo(&[
         "clippy --workspace --all-targets --all-features --quiet -- -D warnings",

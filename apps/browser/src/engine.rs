@@ -12,7 +12,7 @@ use crate::log::Log;
 use crate::session::Session;
 use crate::{ask, registries};
 
-/// The name under which the log of the page is known to settings.
+/// Settings of a run by their names, each with one text or several.
 type Settings = Map<String, Value>;
 
 /// A command of the page.
@@ -162,8 +162,9 @@ fn advised(advice: &advice::Advice) -> Value {
         let changes: Vec<Option<Value>> = changes.collect();
         json!({ "name": one.name, "words": one.words, "changes": changes })
     });
+    let measures = advice.measures.iter().map(|one| json!([one.title, one.unit]));
     json!({
-        "measures": advice.measures.iter().map(|one| json!([one.title, one.unit])).collect::<Vec<_>>(),
+        "measures": measures.collect::<Vec<_>>(),
         "alternatives": alternatives.collect::<Vec<_>>(),
         "recommendations": advice::recommendations(advice),
     })

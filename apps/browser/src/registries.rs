@@ -38,8 +38,9 @@ pub(crate) fn all() -> Value {
 }
 
 fn named(name: &str, title: &str, source: &str, options: &[OptionSpec]) -> Value {
-    let options = options.iter().map(|one| {
-        json!({ "key": one.key, "values": one.values.to_string(), "default": one.default, "meaning": one.meaning })
-    });
-    json!({ "name": name, "title": title, "source": source, "options": options.collect::<Vec<_>>() })
+    let options = options.iter().map(
+        |one| json!({ "key": one.key, "values": one.values.to_string(), "meaning": one.meaning }),
+    );
+    let options: Vec<Value> = options.collect();
+    json!({ "name": name, "title": title, "source": source, "options": options })
 }

@@ -35,7 +35,8 @@ fn the_animation_of_the_readme() {
     for _ in 0..FRAMES {
         browser.value(
             "(() => { for (let n = 0; n < 6; n++) document.getElementById('step').click();
-               return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+               return new Promise((done) =>
+                 requestAnimationFrame(() => requestAnimationFrame(done)));
              })()",
         );
         browser.screenshot("frame.webp", &json!({ "format": "webp", "quality": 42 }));

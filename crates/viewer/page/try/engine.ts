@@ -46,7 +46,8 @@ const embedded = (id: string): string | null => document.getElementById(id)?.tex
 export async function load(): Promise<WebAssembly.Module> {
   const text = embedded("wasm");
   if (text === null) return WebAssembly.compile(await (await fetch("pavior.wasm")).arrayBuffer());
-  const packed = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const letters = atob(text), packed = new Uint8Array(letters.length);
+  for (let at = 0; at < packed.length; at++) packed[at] = letters.charCodeAt(at);
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
   return WebAssembly.compile(await new Response(stream).arrayBuffer());
 }

@@ -8,239 +8,258 @@ import { Background } from "./background.ts";
 import { Engine, Fault, load } from "./engine.ts";
 import { Panel, brief } from "./panel.ts";
 import { plot } from "./plot.ts";
-import { type Address, Form, type Registries, type Settings, commands, read, write as written } from "./settings.ts";
+import { type Both, Form, type Registries, type Settings, commands } from "./settings.ts";
+import * as settings from "./settings.ts";
 import { type Curve, Side } from "./side.ts";
 
 /** The milliseconds of a frame that the engine may use, and the events of a step. */
 const SHARE = 8, EVENTS = 64;
-/** The time between two computations of the difference, in ms. */
-const COMPARED = 700;
+/** The time between two computations of the difference, and of two drawings of curves, in ms. */
+const COMPARED = 700, PLOTTED = 120;
+/** The longest time between two frames for which the machines advance, in seconds. */
+const LONGEST = 0.25;
+/** The curves, and the ends of their axes, if they are fixed. */
 const CURVES: [Curve, number | null][] = [["wait", null], ["used", 1], ["largest", 1]];
 
-const asked = read(location.hash);
-const page = {
-  both: asked.both,
-  isPaused: theme.isStill() || asked.view.paused === "1",
-  isDeep: true,
-  /** The time of the page, in units of the runs. */
-  time: 0,
-  speed: 4,
-  compared: 0,
-};
-
-function speed(): number {
-  const typed = Number(asked.view.speed);
-  return typed > 0 && typed <= 1e6 ? typed : 4;
+interface Difference {
+  jobs: number; needed?: number; difference?: number | null; half_width?: number | null;
 }
 
-async function begin(): Promise<void> {
-  const module = await load(), engine = await Engine.start(module);
-  const sides = [0, 1].map((index) => new Side(index, { pick })) as [Side, Side];
-  const form = new Form(engine.ask<Registries>({ do: "registries" }), (both) => apply(both));
-  const background = new Background(module);
+class Page {
+  isPaused: boolean;
+  private both: Both;
+  private isDeep = true;
+  /** The displayed time, and its units per second. */
+  private time = 0;
+  private speed: number;
+  private compared = 0;
+  private plotted = 0;
+  readonly sides: Side[];
+  private readonly form: Form;
 
-  function pick(side: number, node: number | null): void {
-    pause(true);
-    sides[side].clear();
-    const lines = sides[side].select(node), { machine } = sides[side];
-    sides[side].tell(lines);
-    if (node !== null && machine?.holder[node] === null) ask();
+  constructor(readonly engine: Engine, readonly background: Background, asked: settings.Address) {
+    const { both, view } = asked, speed = Number(view.speed);
+    this.both = both;
+    this.isPaused = theme.isStill() || view.paused === "1";
+    this.speed = speed > 0 && speed <= 1e6 ? speed : 1;
+    this.sides = [0, 1].map((index) => new Side(index, (node) => this.pick(index, node)));
+    this.form = new Form(engine.ask<Registries>({ do: "registries" }), (typed) => {
+      this.both = typed;
+      this.restart();
+    });
+    this.buttons();
+    new Panel(background, () => this.both);
+    find<HTMLInputElement>("shape").value = view.shape ?? "";
+    this.restart();
+    const wanted = Number(view.t), isBehind = ({ state }: Side) =>
+      Boolean(state && !state.over && state.now < wanted);
+    while (this.sides.some(isBehind)) this.advance(wanted);
+    const { machine } = this.sides[0], isSolid = !machine || hasPlanes(machine.grid);
+    this.choose(view.view ? view.view === "3d" : isSolid);
+    this.pause(this.isPaused);
   }
 
-  function address(): Address {
-    const view: Settings = { view: page.isDeep ? "3d" : "2d", speed: String(page.speed) };
-    if (page.isPaused) Object.assign(view, { t: String(page.time), paused: "1" });
+  private buttons(): void {
+    const pace = find<HTMLSelectElement>("speed"), text = String(this.speed);
+    if (![...pace.options].some(({ value }) => value === text))
+      pace.append(element("option", { value: text }, text));
+    pace.value = text;
+    pace.onchange = () => { this.speed = Number(pace.value); this.keep(); };
+    find("pause").onclick = () => this.pause(!this.isPaused);
+    find("step").onclick = () => this.step();
+    find("restart").onclick = () => this.restart();
+    find("two").onclick = () => this.choose(false);
+    find("three").onclick = () => this.choose(true);
+    find("share").onclick = () => { this.keep(); void copy(location.href); };
+    find("theme").onclick = () => { write("theme", `Theme: ${theme.next()}`); this.show(); };
+    find<HTMLFormElement>("ask").onsubmit = (event) => { event.preventDefault(); this.ask(); };
+    const key = (shown: string, words: string, act: (key: string) => void) =>
+      ({ keys: shown === "Space" ? [" "] : shown.split(" "), shown, words, act });
+    keys([
+      key("Space", "pause or play", () => this.pause(!this.isPaused)),
+      key("s", "next event on both machines", () => this.step()),
+      key("r", "restart", () => this.restart()),
+      key("2 3", "two or three dimensions", (pressed) => this.choose(pressed === "3")),
+      key("a", "ask about the shape", () => this.ask()),
+    ]);
+    theme.begin(() => this.show());
+    write("theme", `Theme: ${theme.chosen()}`);
+  }
+
+  /** Keeps the settings and the view in the address. */
+  private keep(): void {
+    const view: Settings = { view: this.isDeep ? "3d" : "2d", speed: String(this.speed) };
+    if (this.isPaused) Object.assign(view, { t: String(this.time), paused: "1" });
     const shape = find<HTMLInputElement>("shape").value.trim();
     if (shape) view.shape = shape;
-    return { both: page.both, view };
-  }
-
-  function keep(): void { history.replaceState(null, "", `#${written(address())}`); }
-
-  function apply(both: [Settings, Settings]): void {
-    page.both = both;
-    restart();
+    history.replaceState(null, "", `#${settings.write({ both: this.both, view })}`);
   }
 
   /** Starts both runs. A fault is shown, and the last runs stay. */
-  function restart(): void {
+  private restart(): void {
     write("fault", "");
-    form.blame(null);
+    this.form.blame(null);
     try {
-      sides.forEach((side, index) => side.open(engine, page.both[index]));
+      this.sides.forEach((side, index) => side.open(this.engine, this.both[index]));
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
-      write("fault", plain(error.message, 300));
-      write("status", `These settings cannot be used: ${plain(error.message, 300)}`);
-      form.blame(error.setting);
-      return;
+      const reason = plain(error.message, 300);
+      write("fault", reason);
+      write("status", `These settings cannot be used: ${reason}`);
+      return this.form.blame(error.setting);
     }
-    page.time = 0;
-    page.compared = 0;
+    this.time = this.compared = 0;
     write("status", "");
     write("difference", "");
-    const { shell, python } = commands(page.both);
+    const { shell, python } = commands(this.both);
     write("shell", shell);
     write("python", python);
-    write("unit", sides[0].opened?.unit.replaceAll("_", " ") ?? "");
-    form.show(page.both);
-    keep();
-    show();
+    for (const { index, opened } of this.sides)
+      write(`name-${index}`, `${opened?.strategy}, ${opened?.scheduler}`);
+    write("unit", this.sides[0].opened?.unit.replaceAll("_", " ") ?? "");
+    this.form.show(this.both);
+    this.keep();
+    this.show();
   }
 
-  /** Advances both machines to the time of the page, as far as the share of a frame allows. */
-  function advance(until: number): void {
-    const ends = performance.now() + SHARE;
-    let goesOn = true;
-    while (goesOn && performance.now() < ends) {
-      goesOn = false;
-      for (const side of sides) {
-        if (!side.state || side.state.over || side.state.now >= until) continue;
-        side.step(engine, EVENTS, until);
-        goesOn = true;
-      }
-    }
-    const behind = sides.filter(({ state }) => state && !state.over).map(({ state }) => state?.now ?? 0);
-    const isOver = sides.every(({ state }) => state?.over);
-    const last = Math.max(...sides.map(({ state }) => state?.now ?? 0));
-    page.time = isOver ? last : Math.min(until, ...behind.map((now) => Math.max(now, page.time)));
-    if (isOver && !page.isPaused) pause(true);
+  /** Advances both machines to a time, as far as the share of a frame allows. */
+  private advance(until: number): void {
+    const ends = performance.now() + SHARE, { sides } = this;
+    const isBehind = ({ state }: Side) => state && !state.over && state.now < until;
+    while (performance.now() < ends && sides.some(isBehind))
+      for (const side of sides) if (isBehind(side)) side.step(this.engine, EVENTS, until);
+    const nows = sides.map(({ state }) => state?.now ?? 0);
+    const behind = nows.filter((_, index) => !sides[index].state?.over);
+    this.time = behind.length ? Math.min(until, ...behind) : Math.max(...nows);
+    if (!behind.length && !this.isPaused) this.pause(true);
   }
 
-  function step(): void {
-    pause(true);
-    for (const side of sides) side.step(engine, 1, null);
-    page.time = Math.max(...sides.map(({ state }) => state?.now ?? 0));
-    show();
+  private step(): void {
+    this.pause(true);
+    for (const side of this.sides) side.step(this.engine, 1, null);
+    this.time = Math.max(...this.sides.map(({ state }) => state?.now ?? 0));
+    this.show();
   }
 
-  function pause(paused: boolean): void {
-    if (!paused && sides.every(({ state }) => state?.over)) restart();
-    page.isPaused = paused;
+  private pause(paused: boolean): void {
+    if (!paused && this.sides.every(({ state }) => state?.over)) this.restart();
+    this.isPaused = paused;
     write("pause", paused ? "Play" : "Pause");
-    if (!paused) for (const side of sides) side.clear();
-    keep();
+    if (!paused) for (const side of this.sides) side.clear();
+    this.keep();
+    if (paused) this.show();
   }
 
-  function ask(): void {
-    pause(true);
-    const field = find<HTMLInputElement>("shape");
-    const axes = sides[0].machine?.grid.axes ?? 3;
-    const shape = field.value.trim() || Array(axes).fill(Math.max(1, Math.ceil((sides[0].machine?.grid.sides[0] ?? 8) / 2))).join("x");
-    field.value = shape;
-    for (const side of sides) {
+  /** Selects the node under a pointer or a cursor. A free one asks about the shape. */
+  private pick(index: number, node: number | null): void {
+    const side = this.sides[index];
+    this.pause(true);
+    side.clear();
+    if (node !== null && side.machine?.isFree(node)) this.ask();
+    else side.tell(side.select(node));
+  }
+
+  /** Asks both machines about a shape; without one, about half of each side of the machine. */
+  private ask(): void {
+    this.pause(true);
+    const field = find<HTMLInputElement>("shape"), grid = this.sides[0].machine?.grid;
+    if (!field.value.trim() && grid)
+      field.value = grid.sides.slice(0, grid.axes).map((side) => Math.ceil(side / 2)).join("x");
+    for (const side of this.sides) {
       try {
-        side.ask(engine, shape);
+        side.ask(this.engine, field.value.trim());
       } catch (error) {
         side.tell([plain((error as Error).message, 300)]);
       }
     }
-    keep();
+    this.keep();
   }
 
-  function compare(): void {
-    const { jobs, needed, difference, half_width: half } = engine.ask<{
-      jobs: number; needed?: number; difference?: number | null; half_width?: number | null;
-    }>({ do: "difference", runs: [0, 1] });
-    const [one, other] = sides.map(({ opened }, index) => nameOf(opened, index));
+  /** Writes the difference of the mean waits. */
+  private compare(): void {
+    const { jobs, needed, difference, half_width: half } =
+      this.engine.ask<Difference>({ do: "difference", runs: [0, 1] });
     if (needed !== undefined || difference === null || difference === undefined)
-      return write("difference", `${jobs} of the ${needed} jobs that an interval needs have started on both machines.`);
+      return write("difference", `${jobs} of the ${needed} jobs that an interval needs have `
+        + "started on both machines.");
+    const [one, other] = this.sides.map((side) => this.nameOf(side));
     const isSure = half !== null && half !== undefined && Math.abs(difference) > half;
-    write("difference", `Over the same ${jobs.toLocaleString("en")} jobs, the mean wait with ${other} is `
-      + `${brief(Math.abs(difference))} ± ${brief(half)} ${difference < 0 ? "shorter" : "longer"} than with ${one} `
+    write("difference", `Over the same ${jobs.toLocaleString("en")} jobs, the mean wait with `
+      + `${other} is ${brief(Math.abs(difference))} ± ${brief(half)} `
+      + `${difference < 0 ? "shorter" : "longer"} than with ${one} `
       + `(95 % interval${isSure ? "" : "; it contains zero"}).`);
   }
 
-  function nameOf(opened: Side["opened"], index: number): string {
-    const isSame = page.both[0].strategy === page.both[1].strategy;
+  private nameOf({ opened, index }: Side): string {
+    const isSame = this.both[0].strategy === this.both[1].strategy;
     return (isSame ? opened?.scheduler : opened?.strategy) ?? `machine ${index + 1}`;
   }
 
-  function show(): void {
-    const dark = theme.isDark();
-    for (const side of sides) {
+  private show(): void {
+    write("instant", `time ${this.time.toFixed(this.time < 100 ? 2 : 0)}`);
+    for (const side of this.sides) {
       side.draw();
       numbers(side);
     }
-    for (const [curve, most] of CURVES)
-      plot(find<HTMLCanvasElement>(`plot-${curve}`), sides.map(({ curves }) => curves[curve]), most, dark);
-    write("time", `time ${page.time.toFixed(page.time < 100 ? 2 : 0)}`);
+    const now = performance.now(), dark = theme.isDark();
+    if (!this.isPaused && now - this.plotted < PLOTTED) return;
+    this.plotted = now;
+    for (const [curve, most] of CURVES) {
+      const curves = this.sides.map((side) => side.curves[curve]);
+      plot(find<HTMLCanvasElement>(`plot-${curve}`), curves, most, dark);
+    }
   }
 
-  function numbers({ index, state, machine, largest }: Side): void {
-    if (!state || !machine) return;
-    const all: [string, string][] = [
-      ["mean wait", brief(state.wait)],
-      ["utilization", `${brief(100 * (state.utilization ?? 0))} %`],
-      ["largest free box", largest === null ? "–" : `${brief(100 * largest)} %`],
-      ["waiting", state.waiting.toLocaleString("en")],
-      ["completed", state.completed.toLocaleString("en")],
-    ];
-    const place = find(`numbers-${index}`);
-    if (!place.children.length)
-      place.append(...all.map(([name]) => element("div", {}, element("dt", {}, name), element("dd"))));
-    place.querySelectorAll("dd").forEach((one, at) => { one.textContent = all[at][1]; });
-  }
-
-  function choose(deep: boolean): void {
-    page.isDeep = sides.map((side) => side.choose(deep)).every(Boolean);
-    for (const [id, pressed] of [["two", !page.isDeep], ["three", page.isDeep]] as const)
+  private choose(deep: boolean): void {
+    this.isDeep = this.sides.map((side) => side.choose(deep)).every(Boolean);
+    for (const [id, pressed] of [["two", !this.isDeep], ["three", this.isDeep]] as const)
       attributes(find(id), { "aria-pressed": String(pressed) });
-    keep();
+    this.keep();
   }
 
-  let last = performance.now();
-  function frame(now: number): void {
-    const seconds = Math.min(0.1, (now - last) / 1000);
-    last = now;
-    if (!page.isPaused) {
-      advance(page.time + seconds * page.speed);
-      show();
-    }
-    if (now - page.compared > COMPARED) {
-      page.compared = now;
-      compare();
-    }
+  /** Advances and draws in every frame. */
+  run(): void {
+    let last = performance.now();
+    const frame = (now: number) => {
+      const seconds = Math.min(LONGEST, (now - last) / 1000);
+      last = now;
+      if (!this.isPaused) {
+        this.advance(this.time + seconds * this.speed);
+        this.show();
+      }
+      if (now - this.compared > COMPARED) {
+        this.compared = now;
+        this.compare();
+      }
+      requestAnimationFrame(frame);
+    };
     requestAnimationFrame(frame);
   }
+}
 
-  page.speed = speed();
-  const pace = find<HTMLSelectElement>("speed");
-  if (![...pace.options].some(({ value }) => Number(value) === page.speed))
-    pace.append(element("option", { value: String(page.speed) }, String(page.speed)));
-  pace.value = String(page.speed);
-  pace.onchange = () => { page.speed = Number(pace.value); keep(); };
-  find("pause").onclick = () => pause(!page.isPaused);
-  find("step").onclick = step;
-  find("restart").onclick = restart;
-  find("two").onclick = () => choose(false);
-  find("three").onclick = () => choose(true);
-  find("share").onclick = () => { keep(); void copy(location.href); };
-  find("theme").onclick = () => { write("theme", `Theme: ${theme.next()}`); show(); };
-  find<HTMLFormElement>("ask").onsubmit = (event) => { event.preventDefault(); ask(); };
-  for (const side of [0, 1])
-    for (const id of [`strategy-${side}`, `scheduler-${side}`, `strategy-options-${side}`, `scheduler-options-${side}`])
-      find(id).addEventListener("change", () => form.submit());
-  keys([
-    { keys: [" "], shown: "Space", words: "pause or play", act: () => pause(!page.isPaused) },
-    { keys: ["s"], shown: "s", words: "next event on both machines", act: step },
-    { keys: ["r"], shown: "r", words: "restart", act: restart },
-    { keys: ["2", "3"], shown: "2 3", words: "two or three dimensions", act: (key) => choose(key === "3") },
-    { keys: ["a"], shown: "a", words: "ask about the shape", act: ask },
-  ]);
-  theme.begin(show);
-  write("theme", `Theme: ${theme.chosen()}`);
-  new Panel(background, () => page.both);
-  find<HTMLInputElement>("shape").value = asked.view.shape ?? "";
-  const wanted = Number(asked.view.t);
-  restart();
-  if (wanted > 0) while (sides.some(({ state }) => state && !state.over && state.now < wanted)) advance(wanted);
-  choose(asked.view.view ? asked.view.view === "3d" : !sides[0].machine || hasPlanes(sides[0].machine.grid));
-  pause(page.isPaused);
-  show();
+/** Writes the numbers of a machine. */
+function numbers({ index, state, largest }: Side): void {
+  if (!state) return;
+  const all: [string, string][] = [
+    ["mean wait", brief(state.wait)],
+    ["utilization", `${brief(100 * (state.utilization ?? 0))} %`],
+    ["largest free box", largest === null ? "–" : `${brief(100 * largest)} %`],
+    ["waiting", state.waiting.toLocaleString("en")],
+    ["completed", state.completed.toLocaleString("en")],
+  ];
+  const place = find(`numbers-${index}`);
+  if (!place.children.length)
+    place.append(...all.map(([name]) =>
+      element("div", {}, element("dt", {}, name), element("dd"))));
+  place.querySelectorAll("dd").forEach((one, at) => { one.textContent = all[at][1]; });
+}
+
+async function begin(): Promise<void> {
+  const module = await load(), engine = await Engine.start(module);
+  const page = new Page(engine, new Background(module), settings.read(location.hash));
   addEventListener("hashchange", () => location.reload());
-  Object.assign(window, { pavior: { page, sides, engine, background } });
-  requestAnimationFrame(frame);
+  Object.assign(window, { pavior: page });
+  page.run();
 }
 
 begin().catch((error) => write("status", `The page cannot start: ${plain(error, 300)}`));

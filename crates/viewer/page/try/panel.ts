@@ -2,7 +2,7 @@
 import { element, find, many, plain, write } from "../src/dom.ts";
 import { lasting } from "../src/times.ts";
 import type { Background } from "./background.ts";
-import { OWN, type Settings } from "./settings.ts";
+import { type Both, OWN, type Settings } from "./settings.ts";
 import type { Replayed, Task } from "./worker.ts";
 
 interface Summary {
@@ -21,6 +21,8 @@ interface Advice {
 
 /** The metrics of a table of replications. */
 const SHOWN = ["waiting", "turnaround", "utilization", "external_fragmentation", "rejected"];
+/** The measures of advice that a table shows. */
+const COLUMNS = 4;
 /** Settings of drawn jobs, which a log replaces. */
 const DRAWN = ["load", "jobs", "sides", "service", "arrivals", "warmup"];
 /** The longest log, in bytes, which is kept in memory twice. */
@@ -29,7 +31,8 @@ const LONGEST = 256 * 1024 * 1024;
 /** Formats a number with a precision for reading. */
 export const brief = (value: number | null | undefined): string =>
   (value === null || value === undefined ? "–"
-    : Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3))));
+    : Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en")
+      : String(Number(value.toPrecision(3))));
 
 const ranged = (value: number | null, half: number | null | undefined): string =>
   (half === null || half === undefined ? brief(value) : `${brief(value)} ± ${brief(half)}`);
@@ -38,8 +41,14 @@ function table(head: string[], rows: string[][]): HTMLElement {
   const cells = (row: string[]) => row.map((text, index) =>
     (index ? element("td", {}, text) : element("th", { scope: "row" }, text)));
   return element("table", {},
-    element("thead", {}, element("tr", {}, ...head.map((text) => element("th", { scope: "col" }, text)))),
+    element("thead", {}, element("tr", {}, ...head.map((text) =>
+      element("th", { scope: "col" }, text)))),
     element("tbody", {}, ...rows.map((row) => element("tr", {}, ...cells(row)))));
+}
+
+/** Shows why something failed. */
+function fail(place: string, reason: string): void {
+  find(place).replaceChildren(element("p", { role: "alert" }, plain(reason, 400)));
 }
 
 export class Panel {
@@ -47,7 +56,7 @@ export class Panel {
   private bytes: Uint8Array | null = null;
 
   constructor(
-    private readonly background: Background, private readonly both: () => [Settings, Settings],
+    private readonly background: Background, private readonly both: () => Both,
   ) {
     find("cancel").onclick = () => background.cancel();
     find("measure").onclick = () => void this.measure();
@@ -55,7 +64,10 @@ export class Panel {
     find("advise").onclick = () => void this.advise();
     const file = find<HTMLInputElement>("file"), place = find("log");
     file.onchange = () => void this.read(file.files?.[0]);
-    addEventListener("dragover", (event) => { event.preventDefault(); place.classList.add("over"); });
+    addEventListener("dragover", (event) => {
+      event.preventDefault();
+      place.classList.add("over");
+    });
     addEventListener("dragleave", () => place.classList.remove("over"));
     addEventListener("drop", (event) => {
       event.preventDefault();
@@ -78,7 +90,7 @@ export class Panel {
       find(place).replaceChildren(...show(result), element("p", {}, `This took ${seconds} s.`));
       return true;
     } catch (error) {
-      find(place).replaceChildren(element("p", { role: "alert" }, plain((error as Error).message, 400)));
+      fail(place, (error as Error).message);
       return false;
     } finally {
       find("working").hidden = true;
@@ -104,7 +116,7 @@ export class Panel {
     find("replays").hidden = true;
     find("replayed").replaceChildren();
     if (file.size > LONGEST)
-      return find("summary").replaceChildren(element("p", { role: "alert" }, "The file is larger than 256 MiB."));
+      return fail("summary", "The file is larger than 256 MiB.");
     this.name = file.name;
     this.bytes = new Uint8Array(await file.arrayBuffer());
     const isRead = await this.open((machine) => {
@@ -119,10 +131,12 @@ export class Panel {
     return this.work<{ summary: Summary; machine: string }>("Reading the log", "summary",
       { command, bytes }, ({ summary, machine: suggested }) => {
         machine(suggested);
-        const skipped = summary.skipped.map(({ reason, count }) => `${count} ${reason}`).join(", ");
-        const size = summary.machine_size ? `, a machine of ${many(summary.machine_size, "node")}` : "";
+        const lost = summary.skipped.filter(({ count }) => count > 0);
+        const skipped = lost.map(({ reason, count }) => `${count} ${reason}`).join(", ");
+        const nodes = summary.machine_size, load = summary.load;
+        const size = nodes ? `, a machine of ${many(nodes, "node")}` : "";
         return [element("p", {}, `${plain(this.name)}: ${many(summary.kept, "job")} in `
-          + `${lasting(summary.span)}${size}, load ${brief(summary.load)}.`
+          + `${lasting(summary.span)}${size}${load === null ? "" : `, load ${brief(load)}`}.`
           + (skipped ? ` Skipped: ${skipped}.` : ""))];
       });
   }
@@ -136,12 +150,13 @@ export class Panel {
 
   private async replay(): Promise<void> {
     if (!await this.open()) return;
-    const both = this.both().map((own) => this.ofLog(own)) as [Settings, Settings];
-    await this.work<Replayed>("Replaying the log", "replayed", { replay: both }, ({ sides, difference }) => {
-      const names = both.map((own) => OWN.map((name) => own[name]).join(", "));
+    const [one, other] = this.both(), replay: Both = [this.ofLog(one), this.ofLog(other)];
+    await this.work<Replayed>("Replaying the log", "replayed", { replay }, (result) => {
+      const names = replay.map((own) => OWN.map((name) => own[name]).join(", "));
       const row = (title: string, value: (side: Replayed["sides"][0]) => string) =>
-        [title, ...sides.map(value)];
-      const { difference: more, half_width: half } = difference;
+        [title, ...result.sides.map(value)];
+      const { jobs, difference, half_width: half } = result.difference;
+      const isKnown = typeof difference === "number" && typeof half === "number";
       return [
         table(["", ...names], [
           row("mean wait", ({ wait }) => lasting(wait ?? 0)),
@@ -149,9 +164,9 @@ export class Panel {
           row("jobs completed", ({ completed }) => completed.toLocaleString("en")),
           row("never started", ({ waiting }) => waiting.toLocaleString("en")),
         ]),
-        element("p", {}, more === undefined || more === null ? ""
-          : `Difference of the mean waits over the same ${many(difference.jobs, "job")}: `
-            + `${ranged(more / 60, half === null || half === undefined ? null : half / 60)} min (95 % interval).`),
+        element("p", {}, isKnown ? `Over the same ${many(jobs, "job")}, the mean wait of the `
+          + `second is ${brief(Math.abs(difference) / 60)} ± ${brief(half / 60)} min `
+          + `${difference < 0 ? "shorter" : "longer"} (95 % interval).` : ""),
       ];
     });
   }
@@ -159,11 +174,15 @@ export class Panel {
   private async advise(): Promise<void> {
     if (!await this.open()) return;
     const settings = this.ofLog(this.both()[0]), command = { do: "advise", settings };
-    await this.work<Advice>("Trying alternatives", "replayed", { command }, ({ measures, alternatives, recommendations }) => [
-      ...recommendations.map((text) => element("p", {}, plain(text, 600))),
-      table(["with", ...measures.slice(0, 4).map(([title, unit]) => `${title} (${unit})`)],
-        alternatives.map(({ words, changes }) => [plain(words),
-          ...changes.slice(0, 4).map((change) => (change ? ranged(...change) : "–"))])),
-    ]);
+    await this.work<Advice>("Trying alternatives", "replayed", { command }, (advice) => {
+      const titles = advice.measures.map(([title, unit]) => `${title} (${unit})`);
+      const rows = advice.alternatives.map(({ words, changes }) =>
+        [plain(words), ...changes.map((change) => (change ? ranged(...change) : "–"))]);
+      return [
+        ...advice.recommendations.map((text) => element("p", {}, plain(text, 600))),
+        table(["change with", ...titles.slice(0, COLUMNS)],
+          rows.map((row) => row.slice(0, COLUMNS + 1))),
+      ];
+    });
   }
 }

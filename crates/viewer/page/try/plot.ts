@@ -27,7 +27,8 @@ export function plot(
   const width = clientWidth - LEFT - RIGHT, height = clientHeight - ABOVE - BELOW;
   const all = curves.flat(), last = Math.max(1e-9, ...curves.map((one) => one.at(-1)?.at ?? 0));
   const top = most ?? round(all.reduce((greatest, { value }) => Math.max(greatest, value), 0));
-  const x = (at: number) => LEFT + (at / last) * width, y = (value: number) => ABOVE + height * (1 - value / top);
+  const x = (at: number) => LEFT + (at / last) * width;
+  const y = (value: number) => ABOVE + height * (1 - value / top);
   pen.font = "11px system-ui, sans-serif";
   pen.fillStyle = page.soft;
   pen.strokeStyle = page.faint;
@@ -38,9 +39,11 @@ export function plot(
     pen.moveTo(LEFT, at);
     pen.lineTo(LEFT + width, at);
     pen.stroke();
-    pen.fillText(most === 1 ? `${100 * value} %` : String(Number(value.toPrecision(3))), LEFT - 5, at + 3.5);
+    const text = most === 1 ? `${100 * value} %` : String(Number(value.toPrecision(3)));
+    pen.fillText(text, LEFT - 5, at + 3.5);
   }
-  pen.fillText(last > 1e-6 ? last.toFixed(last < 10 ? 1 : 0) : "0", LEFT + width, ABOVE + height + 14);
+  const end = last > 1e-6 ? last.toFixed(last < 10 ? 1 : 0) : "0";
+  pen.fillText(end, LEFT + width, ABOVE + height + 14);
   pen.textAlign = "left";
   pen.fillText("0", LEFT, ABOVE + height + 14);
   pen.lineWidth = 2;

@@ -1,12 +1,15 @@
 // The settings of both machines: in the address, in the form, and as a command.
 import { element, find } from "../src/dom.ts";
 
-/** Settings of `pavior simulate`, by their names. */
+/** Settings of `pavior simulate`, by their names; and those of both machines. */
 export type Settings = Record<string, string>;
+export type Both = [Settings, Settings];
 
-interface Option { key: string; values: string; default: string; meaning: string }
+interface Option { key: string; values: string; meaning: string }
 interface Entry { name: string; title: string; source: string; options: Option[] }
-interface Parameter { name: string; meaning: string; unit: string; heading: string; default: string }
+interface Parameter {
+  name: string; meaning: string; unit: string; heading: string; default: string;
+}
 
 /** What can be chosen. */
 export interface Registries {
@@ -20,16 +23,16 @@ export interface Registries {
 export const OWN = ["strategy", "scheduler"] as const;
 const FIRST: [string, string, string][] =
   [["machine", "torus:8x8x8", ""], ["strategy", "ff", "tff"], ["scheduler", "fcfs", "fcfs"],
-    ["load", "2", ""], ["jobs", "3000", ""], ["seed", "1", ""]];
+    ["sides", "uniform:most=5", ""], ["load", "9", ""], ["jobs", "3000", ""], ["seed", "1", ""]];
 /** Parameters with a field of their own. */
 const FIELDS = ["machine", "load", "sides", "jobs", "seed", "mttf", "mttr", "freedom"];
 /** Parameters that a page without files cannot use, and single requests. */
 const LEFT_OUT = [...OWN, "trace", "failures", "reservations"];
-const HEADINGS = ["Job log", "Requests in a snapshot"];
+const HEADINGS = ["Job log", "Snapshots", "Results"];
 const LONGEST = 300;
 
 /** What the address says: the settings of both machines, and the view. */
-export interface Address { both: [Settings, Settings]; view: Settings }
+export interface Address { both: Both; view: Settings }
 
 /** The parts of an address that are no settings. */
 const VIEW = ["view", "speed", "t", "shape", "paused"];
@@ -37,7 +40,7 @@ const VIEW = ["view", "speed", "t", "shape", "paused"];
 /** Reads the text after `#`. A setting that stands once is that of both machines. */
 export function read(hash: string): Address {
   const words = new URLSearchParams(hash.replace(/^#/, "").slice(0, 4000));
-  const both: [Settings, Settings] = [{}, {}], view: Settings = {};
+  const both: Both = [{}, {}], view: Settings = {};
   for (const [name, first, second] of FIRST) {
     both[0][name] = first;
     both[1][name] = second || first;
@@ -63,8 +66,9 @@ export function write({ both, view }: Address): string {
 }
 
 /** Returns the settings as the words of a command line, each as a shell needs it. */
-function shellWords(both: [Settings, Settings], names: readonly string[]): string {
-  const plain = (text: string) => (/^[\w:.,=+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+function shellWords(both: Both, names: readonly string[]): string {
+  const plain = (text: string) =>
+    (/^[\w:.,=+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
   return names.map((name) => {
     const values = [...new Set(both.map((own) => own[name]))];
     return `--${name} ${plain(values.join(","))}`;
@@ -72,13 +76,13 @@ function shellWords(both: [Settings, Settings], names: readonly string[]): strin
 }
 
 /** Returns true if one command compares both: it combines each strategy with each scheduler. */
-const together = (both: [Settings, Settings]): boolean =>
+const together = (both: Both): boolean =>
   OWN.some((name) => both[0][name] === both[1][name]);
 
 /** Returns the commands that run the same: in a terminal, and in Python. */
-export function commands(both: [Settings, Settings]): { shell: string; python: string } {
+export function commands(both: Both): { shell: string; python: string } {
   const names = Object.keys(both[0]).filter((name) => both[0][name] !== "");
-  const sets = together(both) ? [both] : both.map((own): [Settings, Settings] => [own, own]);
+  const sets = together(both) ? [both] : both.map((own): Both => [own, own]);
   const shell = sets.map((set) => `pavior simulate ${shellWords(set, names)}`).join("\n");
   const python = sets.map((set) => {
     const value = (name: string) => {
@@ -86,7 +90,8 @@ export function commands(both: [Settings, Settings]): { shell: string; python: s
       const texts = values.map((text) => (isNumber(text) ? text : JSON.stringify(text)));
       return values.length > 1 ? `[${texts.join(", ")}]` : texts[0];
     };
-    return `pavior.simulate(${names.map((name) => `${name.replaceAll("-", "_")}=${value(name)}`).join(", ")})`;
+    const keywords = names.map((name) => `${name.replaceAll("-", "_")}=${value(name)}`);
+    return `pavior.simulate(${keywords.join(", ")})`;
   });
   return { shell, python: `import pavior\n${python.map((line) => `print(${line})`).join("\n")}` };
 }
@@ -98,7 +103,7 @@ export class Form {
   /** Creates the fields from the registries. `changed` is called with complete settings. */
   constructor(
     private readonly all: Registries,
-    private readonly changed: (both: [Settings, Settings]) => void,
+    private readonly changed: (both: Both) => void,
   ) {
     for (const side of [0, 1])
       for (const name of OWN) {
@@ -129,7 +134,9 @@ export class Form {
 
   private field({ name, meaning, unit, default: usual }: Parameter): HTMLElement {
     const id = `set-${name}`;
-    const input = element("input", { id, name, placeholder: usual, autocomplete: "off", spellcheck: false });
+    const input = element("input", {
+      id, name, placeholder: usual, autocomplete: "off", spellcheck: false,
+    });
     input.setAttribute("aria-describedby", `${id}-meaning`);
     return element("div", { className: "field" },
       element("label", { htmlFor: id }, name), input,
@@ -140,7 +147,7 @@ export class Form {
     return [...find("settings").querySelectorAll<HTMLInputElement>("input[name]")];
   }
 
-  private values(): [Settings, Settings] {
+  private values(): Both {
     const shared: Settings = {};
     for (const { name, value } of this.inputs()) if (value.trim()) shared[name] = value.trim();
     const ofSide = (side: number): Settings => {
@@ -157,7 +164,7 @@ export class Form {
   }
 
   /** Shows settings in the fields. */
-  show(both: [Settings, Settings]): void {
+  show(both: Both): void {
     both.forEach((own, side) => {
       for (const name of OWN) {
         const [chosen, ...options] = (own[name] ?? "").split(":");
@@ -176,7 +183,8 @@ export class Form {
         const entries = name === "strategy" ? this.all.strategies : this.all.schedulers;
         const chosen = find<HTMLSelectElement>(`${name}-${side}`).value;
         const one = entries.find((entry) => entry.name === chosen);
-        const options = one?.options.map(({ key, values, meaning }) => `${key}=${values}: ${meaning}`) ?? [];
+        const options = (one?.options ?? []).map(({ key, values, meaning }) =>
+          `${key}=${values}: ${meaning}`);
         find(`${name}-about-${side}`).replaceChildren(
           one ? `${one.title}. ${one.source}.` : "",
           ...options.map((text) => element("span", {}, text)));

@@ -43,9 +43,6 @@ export type Curve = "wait" | "used" | "largest";
 /** The most points of a curve; beyond, every second one is dropped. */
 const MOST = 3000;
 
-/** What a machine tells the page. */
-export interface Acts { pick(side: number, node: number | null): void }
-
 export class Side {
   machine: Machine | null = null;
   opened: Opened | null = null;
@@ -62,15 +59,19 @@ export class Side {
   private pressed = { x: 0, y: 0 };
   readonly stage: HTMLElement;
 
-  constructor(readonly index: number, private readonly acts: Acts) {
+  constructor(
+    readonly index: number, private readonly pick: (node: number | null) => void,
+  ) {
     this.stage = find(`stage-${index}`);
     this.flat = new View2d(find<HTMLCanvasElement>(`flat-${index}`));
     for (const canvas of this.stage.querySelectorAll("canvas")) {
-      canvas.addEventListener("pointerdown", ({ clientX: x, clientY: y }) => { this.pressed = { x, y }; });
+      canvas.addEventListener("pointerdown", ({ clientX: x, clientY: y }) => {
+        this.pressed = { x, y };
+      });
       canvas.addEventListener("click", (event) => {
         const { x, y } = this.pressed;
         if (Math.hypot(event.clientX - x, event.clientY - y) <= 4)
-          acts.pick(index, this.view.pick(event));
+          pick(this.view.pick(event));
       });
     }
     this.stage.addEventListener("keydown", (event) => this.key(event));
@@ -159,8 +160,8 @@ export class Side {
     this.selected = lease?.key ?? null;
     if (!lease) return [`${at} is ${machine.failed.has(node) ? "failed" : "free"}.`];
     const time = (value: number | null) => (value ?? 0).toFixed(2);
-    return [`${at}: job ${lease.key}, ${lease.nodes} nodes, since ${time(lease.begins)}, expected to `
-      + `end at ${time(lease.ends)}.`];
+    return [`${at}: job ${lease.key}, ${lease.nodes} nodes, since ${time(lease.begins)}, `
+      + `expected to end at ${time(lease.ends)}.`];
   }
 
   /** Chooses two or three dimensions. Returns false if the browser cannot draw the latter. */
@@ -195,9 +196,10 @@ export class Side {
     if (way && this.isDeep && !way[2]) this.deep?.turn(0.1 * way[0], -0.1 * way[1]);
     else if (way && !this.isDeep)
       this.tell(this.select(this.flat.step(way[0], way[1], way[2])));
-    else if (/^[+=-]$/.test(event.key) && this.isDeep) this.deep?.zoom(event.key === "-" ? 1.1 : 0.9);
+    else if (/^[+=-]$/.test(event.key) && this.isDeep)
+      this.deep?.zoom(event.key === "-" ? 1.1 : 0.9);
     else if (event.key === "Enter" && !this.isDeep && this.flat.cursor !== null)
-      this.acts.pick(this.index, this.flat.cursor);
+      this.pick(this.flat.cursor);
     else return;
     event.preventDefault();
     event.stopPropagation();

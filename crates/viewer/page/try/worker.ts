@@ -1,11 +1,11 @@
 // Long work in the background: logs, replays and replications. To cancel it, the page ends the
 // worker.
 import { type Command, Engine, Fault } from "./engine.ts";
-import type { Settings } from "./settings.ts";
+import type { Both } from "./settings.ts";
 import type { State } from "./side.ts";
 
 /** A task of the page. A replay runs each of two settings to the end and then compares them. */
-export type Task = { command: Command; bytes?: Uint8Array } | { replay: [Settings, Settings] };
+export type Task = { command: Command; bytes?: Uint8Array } | { replay: Both };
 
 export interface Replayed {
   sides: State[];
@@ -21,7 +21,7 @@ const INSTANTS = 4000;
 let engine: Promise<Engine>;
 const report = (one: Report): void => postMessage(one);
 
-async function replay(settings: [Settings, Settings]): Promise<Replayed> {
+async function replay(settings: Both): Promise<Replayed> {
   const runs = await engine, sides: State[] = [];
   settings.forEach((own, run) => {
     const { jobs } = runs.ask<{ jobs: number }>({ do: "open", run, settings: own });
