@@ -35,16 +35,10 @@ const SEVERAL: &[(&str, &str)] = &[
     ("getrandom", "ring asks for 0.2, all others for 0.4"),
     ("hashbrown", "kube asks for 0.16, indexmap for 0.17"),
     ("r-efi", "of other platforms: the hashes of arrow-array ask for 5, all others for 6"),
-    ("rand", "shuttle, which tests only, asks for 0.8, postgres for 0.10"),
-    ("rand_core", "shuttle, which tests only, asks for 0.6, all others for 0.10"),
-    ("rand_pcg", "shuttle, which tests only, asks for 0.3, all others for 0.10"),
     ("shlex", "trycmd, which tests only, asks for 1, cc for 2"),
     ("syn", "derive macros move from 2 to 3 one by one"),
     ("wasi", "of other platforms: mio and ring ask for 0.11, wasite for 0.14"),
-    (
-        "windows-sys",
-        "of other platforms: ring asks for 0.52, shuttle for 0.59, all others for 0.61",
-    ),
+    ("windows-sys", "of other platforms: ring asks for 0.52, all others for 0.61"),
 ];
 
 /// Returns the problems of the dependencies, one per line.

@@ -29,8 +29,6 @@ pub mod service;
 #[cfg(feature = "http")]
 pub mod storage;
 #[cfg(feature = "http")]
-mod sync;
-#[cfg(feature = "http")]
 mod waits;
 #[cfg(feature = "http")]
 pub mod writer;

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use pavior::Grid;
 use thiserror::Error;
@@ -23,14 +24,20 @@ use crate::storage::layout::Layout;
 use crate::storage::{RecordStore, StoreError};
 #[cfg(feature = "postgres")]
 use crate::storage::{
+    claim::Patience,
     password,
     postgres::{PostgresStore, address},
 };
 use crate::writer::{self, RecoveryError, Tuning, Unavailable, recover};
 
-/// Seconds without a sign of life after which a standby takes over.
+/// A standby takes over after 3 s without a sign of life, which the server that decides gives while
+/// no decision takes longer than a minute.
 #[cfg(feature = "postgres")]
-const PATIENCE_S: f64 = 3.0;
+const PATIENCE: Patience =
+    Patience { silence: Duration::from_secs(3), hang: Duration::from_secs(60) };
+/// The time for what the writer is doing when the service stops. It may be killed at any moment:
+/// nothing that it has not recorded was acknowledged.
+const FINISH: Duration = Duration::from_millis(300);
 
 /// How a service is started.
 #[derive(Clone, Debug)]
@@ -126,8 +133,8 @@ pub fn run_under(
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| io_error("the runtime", error))?;
     let served = runtime.block_on(serve(clock, options, output));
-    // Explanations that still run need not be waited for: they change nothing.
-    runtime.shutdown_timeout(std::time::Duration::from_millis(200));
+    // Explanations and decisions that still run need not be waited for: nobody was told of them.
+    runtime.shutdown_timeout(Duration::from_millis(100));
     served
 }
 
@@ -188,19 +195,19 @@ async fn serve(
     // Watchers and the listener are told first; what waits for the writer is still answered.
     let _ = stop.send(true);
     let _ = serving.await;
-    tokio::task::spawn_blocking(move || {
-        writer.stop();
-        drop(thread.join());
-    })
-    .await
-    .map_err(|error| io_error("the writer", io::Error::other(error)))
+    writer.stop();
+    let ended = tokio::task::spawn_blocking(move || drop(thread.join()));
+    if tokio::time::timeout(FINISH, ended).await.is_err() {
+        tracing::warn!("stopped in the middle of a decision, which is not carried out");
+    }
+    Ok(())
 }
 
 /// A store, and why this server does not decide, if so.
 type Opened = (Box<dyn RecordStore>, Option<Unavailable>);
 
 fn store(options: &ServiceOptions) -> Result<Opened, ServiceError> {
-    let broken = |error| io_error("the data", error);
+    let broken = |error| io_error(&format!("--data {}", options.data.display()), error);
     let layout = Layout::new(&options.data).map_err(broken)?;
     let folder = layout.open().map_err(broken)?;
     match options.store.as_deref() {
@@ -234,7 +241,7 @@ fn database(
 ) -> Result<Opened, ServiceError> {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let holder = format!("process {} of {}", std::process::id(), host.trim());
-    let mut store = PostgresStore::open(connection(url, password)?, &holder, PATIENCE_S)?;
+    let mut store = PostgresStore::open(connection(url, password)?, &holder, PATIENCE)?;
     store.keep(folder);
     let standby = || Unavailable::Standby("another server".to_string());
     let unavailable = (!store.leads()).then(standby);
@@ -276,7 +283,7 @@ fn open(
             return Ok((state, (store, unavailable)));
         }
         // The server that decides has not recorded its machines yet, or is gone.
-        std::thread::sleep(std::time::Duration::from_millis(100));
+        std::thread::sleep(Duration::from_millis(100));
         if store.retry().is_ok() {
             unavailable = None;
         }
@@ -334,7 +341,8 @@ fn access(options: &ServiceOptions) -> Result<Access, ServiceError> {
         return Access::read("", uid, certificates)
             .map_err(|error| ServiceError::Usage(error.to_string()));
     };
-    let bad = |reason: String| ServiceError::Usage(format!("{}: {reason}", file.display()));
+    let bad =
+        |reason: String| ServiceError::Usage(format!("--token-file {}: {reason}", file.display()));
     let bytes = secret::read(file).map_err(|error| bad(error.to_string()))?;
     let text = String::from_utf8(bytes).map_err(|_| bad("it is no text".to_string()))?;
     let access = Access::read(&text, uid, certificates).map_err(|error| bad(error.to_string()))?;

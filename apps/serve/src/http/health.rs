@@ -47,6 +47,7 @@ pub(crate) async fn readyz(State(app): State<Arc<App>>) -> Result<Json<Status>, 
     if let Some(why) = app.writer.unavailable().or(stopping) {
         return Err(why.into());
     }
+    app.writer.confirm().await?;
     let doubt = app.writer.clock_doubt();
     Ok(Json(Status {
         status: "ready",

@@ -1,9 +1,8 @@
 //! How many requests a tenant may send.
 
 use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-
-use crate::sync::Monitor;
 
 /// How many seconds' worth of requests a tenant may send at once.
 const BURST_S: f64 = 2.0;
@@ -28,7 +27,7 @@ pub(crate) struct Allowances {
 
 /// The rate of each tenant.
 pub(crate) struct Rates {
-    allowances: Monitor<Allowances>,
+    allowances: Mutex<Allowances>,
     /// The time that a request takes, in microseconds.
     each: u64,
     /// The time that may be used at once.
@@ -40,7 +39,7 @@ impl Rates {
     pub(crate) fn new(rate: f64) -> Rates {
         let each = ((1e6 / rate) as u64).max(1);
         let most = ((BURST_S * 1e6) as u64).max(each);
-        let allowances = Monitor::new(Allowances { tidy_at: SOME, ..Allowances::default() });
+        let allowances = Mutex::new(Allowances { tidy_at: SOME, ..Allowances::default() });
         Rates { allowances, each, most }
     }
 
@@ -58,19 +57,18 @@ impl Rates {
     ) -> Result<(), Duration> {
         let cost = |count: u64| self.each.saturating_mul(count);
         let needed = cost(count.saturating_add(paid)).min(self.most).saturating_sub(cost(paid));
-        self.allowances.with(|all| {
-            // The clock is read under the lock, and does not go back.
-            all.now = all.now.max(clock());
-            let now = all.now;
-            let whole_at = all.of(tenant);
-            let used = whole_at.saturating_sub(now);
-            let lacks = used.saturating_add(needed).saturating_sub(self.most);
-            if lacks > 0 {
-                return Err(Duration::from_micros(lacks));
-            }
-            *whole_at = now.saturating_add(used).saturating_add(cost(count));
-            Ok(())
-        })
+        let mut all = self.allowances.lock().unwrap_or_else(PoisonError::into_inner);
+        // The clock is read under the lock, and does not go back.
+        all.now = all.now.max(clock());
+        let now = all.now;
+        let whole_at = all.of(tenant);
+        let used = whole_at.saturating_sub(now);
+        let lacks = used.saturating_add(needed).saturating_sub(self.most);
+        if lacks > 0 {
+            return Err(Duration::from_micros(lacks));
+        }
+        *whole_at = now.saturating_add(used).saturating_add(cost(count));
+        Ok(())
     }
 }
 
@@ -90,85 +88,63 @@ impl Allowances {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use shuttle::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+    use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
     use super::*;
-    use crate::sync::{alone, explore};
 
     #[test]
     fn a_tenant_sends_so_many_requests_a_second() {
-        alone(|| {
-            let rates = Rates::new(10.0);
-            let sent = |at| (0..100).filter(|_| rates.take("a", 1, 0, || at).is_ok()).count();
-            assert_eq!(sent(0), 20);
-            assert!(rates.take("b", 1, 0, || 0).is_ok());
-            assert_eq!(sent(1_000_000), 10);
-            assert_eq!(rates.take("a", 1, 0, || 1_050_000), Err(Duration::from_millis(50)));
-            // A clock that a slower thread read earlier takes nothing away, and gives nothing.
-            assert_eq!(rates.take("a", 1, 0, || 0), Err(Duration::from_millis(50)));
-        });
+        let rates = Rates::new(10.0);
+        let sent = |at| (0..100).filter(|_| rates.take("a", 1, 0, || at).is_ok()).count();
+        assert_eq!(sent(0), 20);
+        assert!(rates.take("b", 1, 0, || 0).is_ok());
+        assert_eq!(sent(1_000_000), 10);
+        assert_eq!(rates.take("a", 1, 0, || 1_050_000), Err(Duration::from_millis(50)));
+        // A clock that a slower thread read earlier takes nothing away, and gives nothing.
+        assert_eq!(rates.take("a", 1, 0, || 0), Err(Duration::from_millis(50)));
     }
 
     #[test]
     fn more_than_fits_at_once_is_taken_from_a_whole_allowance_and_leaves_a_debt() {
-        alone(|| {
-            let rates = Rates::new(10.0);
-            assert!(rates.take("a", 1, 0, || 0).is_ok());
-            assert!(rates.take("a", 100, 0, || 0).is_err(), "its allowance is not whole");
-            // One was paid when the request came, and the others when it was read.
-            assert!(rates.take("a", 1, 0, || 200_000).is_ok());
-            assert!(rates.take("a", 99, 1, || 200_000).is_ok());
-            let after = Err(Duration::from_millis(8100));
-            assert_eq!(rates.take("a", 1, 0, || 200_000), after);
-            assert!(rates.take("a", 1, 0, || 8_300_000).is_ok());
-        });
+        let rates = Rates::new(10.0);
+        assert!(rates.take("a", 1, 0, || 0).is_ok());
+        assert!(rates.take("a", 100, 0, || 0).is_err(), "its allowance is not whole");
+        // One was paid when the request came, and the others when it was read.
+        assert!(rates.take("a", 1, 0, || 200_000).is_ok());
+        assert!(rates.take("a", 99, 1, || 200_000).is_ok());
+        let after = Err(Duration::from_millis(8100));
+        assert_eq!(rates.take("a", 1, 0, || 200_000), after);
+        assert!(rates.take("a", 1, 0, || 8_300_000).is_ok());
     }
 
     #[test]
     fn tenants_without_a_debt_are_forgotten() {
-        alone(|| {
-            let rates = Rates::new(1000.0);
-            for tenant in 0..200_000u64 {
-                assert!(rates.take(&tenant.to_string(), 1, 0, || tenant * 10).is_ok());
-            }
-            rates.allowances.with(|all| assert!(all.whole_at.len() <= 2 * SOME));
-            for tenant in 0..100_000u64 {
-                let _ = rates.take(&tenant.to_string(), 5000, 0, || 10_000_000);
-            }
-            rates.allowances.with(|all| assert!(all.whole_at.len() <= TENANTS + 1));
-        });
-    }
-
-    /// Threads read a clock that goes on, in any order, and take as much as they can.
-    fn parallel_takers() {
-        let rates = Arc::new(Rates::new(1.0));
-        let clock = Arc::new(AtomicU64::new(0));
-        let taken = Arc::new(AtomicUsize::new(0));
-        let takers: Vec<_> = (0..3)
-            .map(|_| {
-                let (rates, clock, taken) = (rates.clone(), clock.clone(), taken.clone());
-                shuttle::thread::spawn(move || {
-                    for _ in 0..3 {
-                        let read = clock.fetch_add(100_000, Ordering::SeqCst);
-                        if rates.take("a", 1, 0, || read).is_ok() {
-                            taken.fetch_add(1, Ordering::SeqCst);
-                        }
-                    }
-                })
-            })
-            .collect();
-        for one in takers {
-            one.join().unwrap();
+        let rates = Rates::new(1000.0);
+        for tenant in 0..200_000u64 {
+            assert!(rates.take(&tenant.to_string(), 1, 0, || tenant * 10).is_ok());
         }
-        // Two at once, and none more within the 0.9 s that pass.
-        assert_eq!(taken.load(Ordering::SeqCst), 2);
+        assert!(rates.allowances.lock().unwrap().whole_at.len() <= 2 * SOME);
+        for tenant in 0..100_000u64 {
+            let _ = rates.take(&tenant.to_string(), 5000, 0, || 10_000_000);
+        }
+        assert!(rates.allowances.lock().unwrap().whole_at.len() <= TENANTS + 1);
     }
 
     #[test]
     fn threads_together_take_no_more_than_the_rate() {
-        shuttle::check_dfs(parallel_takers, Some(3000));
-        explore(parallel_takers);
+        for _ in 0..pavior_trials::size(500, 500, 100_000) {
+            let (rates, clock, taken) = (Rates::new(1.0), AtomicU64::new(0), AtomicUsize::new(0));
+            // They read a clock that goes on, in any order, and take as much as they can.
+            let taker = || {
+                for _ in 0..3 {
+                    let read = clock.fetch_add(100_000, Ordering::SeqCst);
+                    let is_taken = rates.take("a", 1, 0, || read).is_ok();
+                    taken.fetch_add(usize::from(is_taken), Ordering::SeqCst);
+                }
+            };
+            std::thread::scope(|scope| (0..3).for_each(|_| drop(scope.spawn(taker))));
+            // Two at once, and none more within the 0.9 s that pass.
+            assert_eq!(taken.into_inner(), 2);
+        }
     }
 }

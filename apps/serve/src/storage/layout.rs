@@ -35,6 +35,8 @@ impl Layout {
             fs::create_dir_all(data)?;
             // Whatever the umask: other users reach the socket, and do not write here.
             fs::set_permissions(data, Permissions::from_mode(0o755))?;
+        } else if !data.is_dir() {
+            return Err(io::Error::other("it is a file, and no folder"));
         }
         Ok(Layout { data: data.to_path_buf() })
     }

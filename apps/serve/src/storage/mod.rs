@@ -6,6 +6,8 @@
 
 #[cfg(feature = "postgres")]
 mod chain;
+#[cfg(feature = "postgres")]
+pub mod claim;
 pub mod disk;
 mod files;
 pub mod frame;
@@ -21,6 +23,7 @@ mod segment;
 
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use thiserror::Error;
 
 use crate::core::{FoldError, ServiceRecord, StateSnapshot};
@@ -126,11 +129,26 @@ pub trait RecordStore: Send {
     /// If it may not, or not yet.
     fn retry(&mut self) -> Result<(), StoreError>;
 
+    /// Notes that the writer begins a decision, or has ended a group of them.
+    fn decides(&self, _begins: bool) {}
+
+    /// Returns the right to decide, if several servers share the records.
+    fn claim(&self) -> Option<Arc<dyn Claim>> {
+        None
+    }
+
     /// The service ends.
     fn close(&mut self);
 
     /// The records, for reading beside the writer.
     fn history(&self) -> Arc<dyn History>;
+}
+
+/// The right of one of several servers to decide, which readers check.
+pub trait Claim: Send + Sync {
+    /// Checks that no other server has taken over since the call began. The error says who has, or
+    /// why that is not known.
+    fn ask(&self) -> BoxFuture<'static, Result<(), String>>;
 }
 
 /// Records and snapshots, for reading beside the writer.

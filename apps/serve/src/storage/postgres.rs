@@ -4,7 +4,7 @@
 //! with it in the same statement: if another server has raised the epoch, no record is inserted. So
 //! a server is fenced even if it was paused for an hour and continues in the middle of an insert. A
 //! lock that its session holds could not do that. Replies to readers are fenced by asking for the
-//! epoch.
+//! epoch. Signs of life come from a thread beside the writer ([`claim`](super::claim)).
 //!
 //! Each row has a sum that covers its record and the sum of the row before it, and the leader's row
 //! has the number and the sum of the last one. A row that was changed or removed is found by that,
@@ -17,13 +17,11 @@ use postgres::error::SqlState;
 use postgres::{Client, Config, NoTls, Row};
 
 use super::chain::Chain;
+use super::claim::{Keeper, PASSED, Patience};
 use super::disk::DiskFolder;
-use super::{Each, History, RecordStore, StoreError, read};
-use crate::clock::ServiceClock;
+use super::{Claim, Each, History, RecordStore, StoreError, read};
 use crate::core::{ServiceRecord, StateSnapshot};
 
-/// Milliseconds between signs of life.
-const BEAT_MS: u64 = 500;
 /// Rows that are read at a time.
 const ROWS: i64 = 1000;
 
@@ -54,7 +52,8 @@ const INSERT: &str = "
     SELECT item.seq, leader.epoch, item.record, item.sum
     FROM leader, unnest($2::bigint[], $3::text[], $4::bigint[]) AS item (seq, record, sum)";
 
-const BEAT: &str = "UPDATE pavior_leader SET beat = clock_timestamp() WHERE epoch = $1";
+/// Gives a sign of life.
+pub(super) const BEAT: &str = "UPDATE pavior_leader SET beat = clock_timestamp() WHERE epoch = $1";
 
 const TAKE: &str = "
     UPDATE pavior_leader SET epoch = epoch + 1, holder = $1, beat = clock_timestamp()
@@ -65,17 +64,15 @@ pub struct PostgresStore {
     config: Config,
     /// What the leader is called in the database.
     holder: String,
-    /// Seconds without a sign of life after which another server takes over.
-    patience_s: f64,
+    patience: Patience,
     client: Option<Client>,
     /// The epoch under which this server writes.
     epoch: Option<i64>,
     /// The number and the sum of the last row, if they are known.
     last: Option<(u64, Chain)>,
-    beat_ms: u64,
+    keeper: Arc<Keeper>,
     /// The bytes of the records since the last rotation.
     size: u64,
-    clock: ServiceClock,
     history: Arc<Rows>,
     /// The folder that is locked beside it.
     folder: Option<DiskFolder>,
@@ -95,21 +92,22 @@ impl PostgresStore {
     pub fn open(
         mut config: Config,
         holder: &str,
-        patience_s: f64,
+        patience: Patience,
     ) -> Result<PostgresStore, StoreError> {
         config.connect_timeout(Duration::from_secs(5));
+        config.tcp_user_timeout(Duration::from_secs(10));
         config.application_name("pavior serve");
         let history = Arc::new(Rows { config: config.clone(), client: Mutex::new(None) });
+        let keeper = Keeper::start(config.clone(), patience);
         let mut store = PostgresStore {
             config,
             holder: holder.to_string(),
-            patience_s,
+            patience,
             client: None,
             epoch: None,
             last: None,
-            beat_ms: 0,
+            keeper,
             size: 0,
-            clock: ServiceClock::new(),
             history,
             folder: None,
         };
@@ -150,6 +148,7 @@ impl PostgresStore {
     /// Ends what this server took itself for: it writes no more until it takes over again.
     fn step_down(&mut self, reason: &str) -> StoreError {
         (self.epoch, self.last) = (None, None);
+        self.keeper.hold(None);
         StoreError::Fenced(reason.to_string())
     }
 
@@ -166,10 +165,7 @@ impl PostgresStore {
             Err(error) => return Err(self.step_down(&error.to_string())),
         };
         match carry_out(client, epoch) {
-            Ok(rows) => {
-                self.beat_ms = self.clock.now_ms();
-                Ok(rows)
-            }
+            Ok(rows) => Ok(rows),
             Err(error) => {
                 // What is in the database decides.
                 self.client = None;
@@ -192,14 +188,14 @@ impl PostgresStore {
             last = row.map(|row| (row.get::<_, i64>(0) as u64, Chain(row.get(1))));
             Ok(u64::from(last.is_some()))
         })?;
-        let last = last.ok_or_else(|| self.step_down("its epoch has passed"))?;
+        let last = last.ok_or_else(|| self.step_down(PASSED))?;
         self.last = Some(last);
         Ok(last)
     }
 
     fn beat(&mut self) -> Result<(), StoreError> {
         let rows = self.under_epoch(|client, epoch| client.execute(BEAT, &[&epoch]))?;
-        if rows == 1 { Ok(()) } else { Err(self.step_down("its epoch has passed")) }
+        if rows == 1 { Ok(()) } else { Err(self.step_down(PASSED)) }
     }
 }
 
@@ -228,7 +224,7 @@ impl RecordStore for PostgresStore {
             self.size += sizes;
             Ok(())
         } else {
-            Err(self.step_down("its epoch has passed"))
+            Err(self.step_down(PASSED))
         }
     }
 
@@ -241,10 +237,18 @@ impl RecordStore for PostgresStore {
     }
 
     fn idle(&mut self) -> Result<(), StoreError> {
-        if self.epoch.is_none() || self.clock.now_ms() < self.beat_ms + BEAT_MS {
-            return Ok(());
+        match self.keeper.lost().filter(|_| self.epoch.is_some()) {
+            Some(reason) => Err(self.step_down(&reason)),
+            None => Ok(()),
         }
-        self.beat()
+    }
+
+    fn decides(&self, begins: bool) {
+        self.keeper.decides(begins);
+    }
+
+    fn claim(&self) -> Option<Arc<dyn Claim>> {
+        Some(self.keeper.clone())
     }
 
     fn rotate(&mut self) -> Result<bool, StoreError> {
@@ -256,13 +260,13 @@ impl RecordStore for PostgresStore {
         if self.epoch.is_some() {
             return Ok(());
         }
-        let (holder, patience_s) = (self.holder.clone(), self.patience_s);
+        let (holder, patience_s) = (self.holder.clone(), self.patience.silence.as_secs_f64());
         let taken = self.client()?.query_opt(TAKE, &[&holder, &patience_s]);
         match taken {
             Ok(Some(row)) => {
                 let epoch: i64 = row.get(0);
                 (self.epoch, self.last) = (Some(epoch), None);
-                self.beat_ms = self.clock.now_ms();
+                self.keeper.hold(self.epoch);
                 Ok(())
             }
             Ok(None) => {
@@ -278,6 +282,7 @@ impl RecordStore for PostgresStore {
     }
 
     fn close(&mut self) {
+        self.keeper.end();
         let Some(epoch) = self.epoch.take() else { return };
         if let Some(client) = &mut self.client {
             let release = "UPDATE pavior_leader SET holder = '' WHERE epoch = $1";
@@ -289,6 +294,12 @@ impl RecordStore for PostgresStore {
 
     fn history(&self) -> Arc<dyn History> {
         self.history.clone()
+    }
+}
+
+impl Drop for PostgresStore {
+    fn drop(&mut self) {
+        self.keeper.end();
     }
 }
 
@@ -501,7 +512,7 @@ pub fn address(url: &str) -> Result<Config, StoreError> {
     })
 }
 
-fn connect(config: &Config) -> Result<Client, StoreError> {
+pub(super) fn connect(config: &Config) -> Result<Client, StoreError> {
     let mut client = config.connect(NoTls).map_err(|error| failed(&error))?;
     // Whatever the database's own default: what is acknowledged is on the disk.
     client.batch_execute("SET synchronous_commit = on").map_err(|error| failed(&error))?;
@@ -516,7 +527,7 @@ fn is_refusal(error: &postgres::Error) -> bool {
 }
 
 /// The error and what is behind it; it never holds a password.
-fn describe(error: &postgres::Error) -> String {
+pub(super) fn describe(error: &postgres::Error) -> String {
     let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
     format!("PostgreSQL: {error}{}", cause.unwrap_or_default())
 }

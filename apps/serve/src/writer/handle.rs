@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use tokio::sync::{oneshot, watch};
 
@@ -9,7 +10,10 @@ use super::queue::{NotTaken, Queue};
 use super::recent::{Next, Recent};
 use crate::clock::ServiceClock;
 use crate::core::{Caller, Command, IdempotencyKey, Refused, Reply, StateView};
-use crate::storage::History;
+use crate::storage::{Claim, History};
+
+/// The time that a database may take to confirm the claim of this server.
+const CONFIRM: Duration = Duration::from_secs(2);
 
 /// A command, who sends it, and its key.
 #[derive(Clone, Debug)]
@@ -102,10 +106,10 @@ impl Drop for Answer {
     }
 }
 
-/// What the writer is sent.
-pub(crate) enum Message {
-    Do(Box<Do>, Answer),
-    View(oneshot::Sender<Result<Arc<StateView>, Unavailable>>),
+/// A command for the writer, and the channel for its answer.
+pub(crate) struct Task {
+    pub(crate) what: Do,
+    pub(crate) to: Answer,
 }
 
 /// Numbers about the writer, for metrics.
@@ -126,8 +130,12 @@ pub(crate) struct Counters {
 /// The way to the writer. Cheap to clone.
 #[derive(Clone)]
 pub struct WriterHandle {
-    pub(crate) queue: Queue<Message>,
+    pub(crate) queue: Arc<Queue<Task>>,
     pub(crate) unavailable: Arc<RwLock<Option<Unavailable>>>,
+    /// The last durable state, which the writer replaces before it sends the replies of a group.
+    pub(crate) durable: Arc<RwLock<Arc<StateView>>>,
+    /// The right to decide, where several servers share a store.
+    pub(crate) claim: Option<Arc<dyn Claim>>,
     pub(crate) doubt: Arc<RwLock<Option<ClockDoubt>>>,
     pub(crate) counters: Arc<Counters>,
     pub(crate) recent: Arc<Recent>,
@@ -144,18 +152,41 @@ impl WriterHandle {
     pub async fn carry_out(&self, what: Do) -> Result<CommandAnswer, Unavailable> {
         let (reply, answer) = oneshot::channel();
         let reply = Answer { sender: Some(reply), begun: false };
-        self.send(Message::Do(Box::new(what), reply))?;
+        self.queue.send(Task { what, to: reply }).map_err(|why| match why {
+            NotTaken::Full => Unavailable::Busy,
+            NotTaken::Ended => self.unavailable().unwrap_or(Unavailable::Stopping),
+        })?;
         answer.await.unwrap_or(Err(Unavailable::Stopping))
     }
 
-    /// The durable state as it is now.
+    /// Returns the last durable state, without waiting for the writer. It has every command that
+    /// was answered before the call.
     ///
     /// # Errors
-    /// If it is not known to be the latest.
+    /// If another server may have decided since.
     pub async fn view(&self) -> Result<Arc<StateView>, Unavailable> {
-        let (reply, view) = oneshot::channel();
-        self.send(Message::View(reply))?;
-        view.await.unwrap_or(Err(Unavailable::Stopping))
+        // A service that cannot keep records still shows those that it has kept.
+        match self.unavailable() {
+            None | Some(Unavailable::ReadOnly(_)) => {}
+            Some(why) => return Err(why),
+        }
+        let view = self.durable.read().unwrap_or_else(PoisonError::into_inner).clone();
+        self.confirm().await?;
+        Ok(view)
+    }
+
+    /// Checks that no other server has taken over since the call began.
+    ///
+    /// # Errors
+    /// If one may have.
+    pub(crate) async fn confirm(&self) -> Result<(), Unavailable> {
+        let Some(claim) = &self.claim else { return Ok(()) };
+        let asked = tokio::time::timeout(CONFIRM, claim.ask()).await;
+        let silent = || "the database does not answer".to_string();
+        match asked.unwrap_or_else(|_| Err(silent())) {
+            Ok(()) => Ok(()),
+            Err(reason) => Err(Unavailable::Standby(reason)),
+        }
     }
 
     /// Tells the number of the last record as records become durable. From now on they are kept
@@ -201,12 +232,5 @@ impl WriterHandle {
     /// Lets the writer stop, after what waits.
     pub fn stop(&self) {
         self.queue.end();
-    }
-
-    fn send(&self, message: Message) -> Result<(), Unavailable> {
-        self.queue.send(message).map_err(|why| match why {
-            NotTaken::Full => Unavailable::Busy,
-            NotTaken::Ended => self.unavailable().unwrap_or(Unavailable::Stopping),
-        })
     }
 }

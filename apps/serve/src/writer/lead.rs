@@ -26,7 +26,11 @@ impl Writer {
         if let Some(state) = self.state.as_mut() {
             state.move_queues(self.handle.clock.now_ms(), &mut self.records);
         }
-        if self.records.is_empty() { Ok(()) } else { self.commit() }
+        if self.records.is_empty() {
+            self.publish();
+            return Ok(());
+        }
+        self.commit()
     }
 
     /// Lets the clock go on from the last record, or from where it may.

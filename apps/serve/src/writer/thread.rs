@@ -1,12 +1,13 @@
 //! The writer's thread.
 
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, RwLock};
+use std::sync::mpsc::RecvTimeoutError;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::handle::{
-    Answer, CommandAnswer, Counters, Do, Message, RefusalInState, Unavailable, WriterHandle,
+    Answer, CommandAnswer, Counters, Do, RefusalInState, Task, Unavailable, WriterHandle,
 };
 use super::queue::{Inbox, queue};
 use super::recent::Recent;
@@ -21,6 +22,8 @@ use crate::storage::{RecordStore, StoreError};
 const IDLE: Duration = Duration::from_millis(50);
 /// How long a full disk is left alone before the next attempt to write, in milliseconds.
 const RETRY_MS: u64 = 500;
+/// Microseconds after which no further command is added to a group.
+const GROUP_US: u64 = 20_000;
 
 /// Sizes of the writer's queues, and how much history is kept.
 #[derive(Clone, Debug)]
@@ -73,8 +76,11 @@ pub fn start(
     let (queue, inbox) = queue(tuning.queue);
     let counters = Arc::new(Counters::default());
     counters.seq.store(state.seq(), Ordering::Release);
+    let view = Arc::new(state.view());
     let handle = WriterHandle {
-        queue,
+        queue: Arc::new(queue),
+        durable: Arc::new(RwLock::new(view.clone())),
+        claim: store.claim(),
         unavailable: Arc::new(RwLock::new(unavailable)),
         doubt: Arc::default(),
         counters,
@@ -91,7 +97,7 @@ pub fn start(
         tuning,
         handle: handle.clone(),
         records: Vec::new(),
-        view: None,
+        view: Some(view),
         saving: None,
         retry_ms: 0,
         save_ms: 0,
@@ -155,12 +161,18 @@ struct Decided {
 }
 
 impl Writer {
-    fn run(mut self, inbox: &Inbox<Message>) {
-        while let Some(group) = inbox.take(self.tuning.group, self.pause()) {
-            if group.is_empty() {
-                self.rest();
-            }
-            self.group(group);
+    fn run(mut self, inbox: &Inbox<Task>) {
+        loop {
+            let first = match inbox.take(self.pause()) {
+                Ok(first) => Some(first),
+                Err(RecvTimeoutError::Timeout) => {
+                    self.rest();
+                    None
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+            };
+            self.group(first, inbox);
+            self.store.decides(false);
             self.save();
         }
         self.store.close();
@@ -184,37 +196,32 @@ impl Writer {
         }
     }
 
-    /// Decides a group of commands, makes it durable, and replies.
-    fn group(&mut self, group: Vec<Message>) {
+    /// Decides a command and those that are waiting behind it, for a limited time, makes the group
+    /// durable, and replies.
+    fn group(&mut self, first: Option<Task>, inbox: &Inbox<Task>) {
         let now_ms = self.handle.clock.now_ms();
         if let Some(unavailable) = self.unavailable(now_ms) {
-            self.refuse(group, &unavailable);
+            if let Some(Task { to, .. }) = first {
+                to.send(Err(unavailable));
+            }
             return;
         }
         let due = self.due(now_ms);
-        if group.is_empty() && due.is_none() {
+        if first.is_none() && due.is_none() {
             return;
         }
-        let (mut pending, mut views) = (Vec::new(), Vec::new());
-        for message in group {
-            match message {
-                Message::Do(one, to) => pending.push(self.decide_for(now_ms, *one, to)),
-                Message::View(reply) => views.push(reply),
-            }
+        let until = self.handle.clock.micros() + GROUP_US;
+        let (mut pending, mut next) = (Vec::new(), first);
+        while let Some(Task { what, to }) = next {
+            pending.push(self.decide_for(what, to));
+            let is_open = pending.len() < self.tuning.group && self.handle.clock.micros() < until;
+            next = is_open.then(|| inbox.take_now()).flatten();
         }
         if let Some(command) = due {
             self.decide(now_ms, Do { caller: Caller::OPERATOR, key: None, command });
         }
         match self.commit() {
-            Ok(()) => {
-                for Decided { answer, to, .. } in pending {
-                    to.send(Ok(answer));
-                }
-                let view = (!views.is_empty()).then(|| self.view());
-                for reply in views {
-                    let _ = reply.send(view.clone().ok_or(Unavailable::Stopping));
-                }
-            }
+            Ok(()) => pending.into_iter().for_each(|one| one.to.send(Ok(one.answer))),
             Err(error) => {
                 let unavailable = self.fail(&error);
                 let unknown = matches!(error, StoreError::Unknown(_));
@@ -226,14 +233,12 @@ impl Writer {
                     };
                     to.send(Err(why));
                 }
-                let views = views.into_iter().map(Message::View).collect();
-                self.refuse(views, &unavailable);
             }
         }
     }
 
     /// Decides a command whose sender waits for the answer.
-    fn decide_for(&mut self, now_ms: u64, what: Do, mut to: Answer) -> Decided {
+    fn decide_for(&mut self, what: Do, mut to: Answer) -> Decided {
         to.begun = true;
         let first = self.records.len();
         // A key that was used in this very group gives a reply that is not durable yet.
@@ -243,7 +248,7 @@ impl Writer {
             kept.into_iter().any(|kept| kept.tenant == whose && kept.key == key.key)
         };
         let again = what.key.as_ref().is_some_and(used);
-        let now_ms = self.time_of(&what, now_ms);
+        let now_ms = self.time_of(&what, self.handle.clock.now_ms());
         let answer = self.decide(now_ms, what);
         self.note_doubt();
         Decided { answer, recorded: again || self.records.len() > first, to }
@@ -251,6 +256,7 @@ impl Writer {
 
     fn decide(&mut self, now_ms: u64, what: Do) -> CommandAnswer {
         let Do { caller, key, command } = what;
+        self.store.decides(true);
         let state = self.state.as_mut().expect("without a state the service is unavailable");
         let records = &mut self.records;
         let decision = state.decide(now_ms, &caller, key.as_ref(), command, records);
@@ -270,15 +276,23 @@ impl Writer {
         }
     }
 
-    /// Makes the records of the group durable, and tells the watchers.
+    /// Shows readers the state, which is durable.
+    pub(super) fn publish(&mut self) {
+        let view = self.view();
+        *self.handle.durable.write().unwrap_or_else(PoisonError::into_inner) = view;
+    }
+
+    /// Makes the records of the group durable, and shows them to readers and watchers.
     pub(super) fn commit(&mut self) -> Result<(), StoreError> {
         if self.records.is_empty() {
             return self.store.confirm();
         }
         let began = self.handle.clock.micros();
         self.store.append(&self.records)?;
+        let took = self.handle.clock.micros() - began;
+        self.publish();
         let counters = &self.handle.counters;
-        counters.commit_us.fetch_add(self.handle.clock.micros() - began, Ordering::Relaxed);
+        counters.commit_us.fetch_add(took, Ordering::Relaxed);
         counters.commits.fetch_add(1, Ordering::Relaxed);
         counters.records.fetch_add(self.records.len() as u64, Ordering::Relaxed);
         let last = self.records.last().map_or(0, |record| record.seq);
@@ -342,21 +356,6 @@ impl Writer {
         tracing::info!(seq = self.handle.seq(), "records can be kept");
         self.handle.set_unavailable(None);
         None
-    }
-
-    /// Refuses a group; a read-only service still shows what is durable.
-    fn refuse(&mut self, group: Vec<Message>, unavailable: &Unavailable) {
-        for message in group {
-            match message {
-                Message::Do(_, to) => to.send(Err(unavailable.clone())),
-                Message::View(reply) => {
-                    let readable =
-                        matches!(unavailable, Unavailable::ReadOnly(_)) && self.state.is_some();
-                    let view = if readable { Ok(self.view()) } else { Err(unavailable.clone()) };
-                    drop(reply.send(view));
-                }
-            }
-        }
     }
 
     /// Saves a snapshot beside the service, once there are enough new records, and removes what is

@@ -161,3 +161,14 @@ fn a_start_that_fails_records_nothing() {
     server.restart(&setup);
     assert_eq!(seq(&server), before, "nothing was recorded");
 }
+
+#[test]
+fn a_file_in_the_place_of_the_folder_is_named_with_its_option() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let file = folder.path().join("data");
+    fs::write(&file, "precious").unwrap();
+    let said = Server::refused(&Setup::new(&file));
+    let named = format!("--data {}: it is a file", file.display());
+    assert!(said.contains(&named), "{said}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "precious");
+}

@@ -15,7 +15,7 @@ use postgres::{Client, NoTls};
 
 use crate::disk::{Simulated, files, state_of};
 use crate::records::{FIRST, after_snapshot, folder};
-use crate::takeover::Database;
+use crate::takeover::{Database, patience};
 
 /// The journal of the whole life of a plan.
 const JOURNAL: &[u8] = include_bytes!("../former_plans/journal.log");
@@ -144,7 +144,7 @@ fn chained(before: i64, seq: usize, text: &str) -> i64 {
 
 /// A database with the records of the journal, or with a snapshot instead of the first ones.
 fn fill(url: &str, lines: &[String], snapshot: Option<(u64, &[u8])>) -> Client {
-    PostgresStore::open(address(url).unwrap(), "test", 3.0).unwrap().close();
+    PostgresStore::open(address(url).unwrap(), "test", patience(3.0)).unwrap().close();
     let mut client = Client::connect(url, NoTls).unwrap();
     let (mut sum, mut last) = (0, 0);
     let count = snapshot.map_or(lines.len(), |(seq, _)| seq as usize);
@@ -174,7 +174,7 @@ fn rows_of_plans_and_of_unknown_kinds_are_refused_and_stay() {
         let url = database.url_of(name);
         let mut client = fill(&url, lines, snapshot);
         let before = rows(&mut client);
-        let opened = PostgresStore::open(address(&url).unwrap(), "test", 3.0);
+        let opened = PostgresStore::open(address(&url).unwrap(), "test", patience(3.0));
         assert_eq!(rows(&mut client), before, "{name}");
         opened.err().expect("it is refused")
     };

@@ -27,6 +27,7 @@ mod running;
 mod server;
 mod short;
 mod slots;
+mod slow;
 mod strangers;
 mod takeover;
 mod tenants;

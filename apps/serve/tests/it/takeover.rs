@@ -7,11 +7,16 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use pavior_serve::storage::RecordStore;
+use pavior_serve::storage::claim::Patience;
+use pavior_serve::storage::postgres::{PostgresStore, address};
 
 use crate::client::{Client, until};
 use crate::kills::{Load, judge};
 use crate::server::{Server, Setup, write_secret};
+use crate::slow;
 
 /// A database server of its own; stopped when dropped.
 pub(crate) struct Database {
@@ -145,6 +150,7 @@ fn a_standby_takes_over_and_the_old_server_is_fenced() {
             assert_eq!(reply.status, 503, "a fenced server answers: {}", reply.text);
         }
         assert_eq!(old.get("/v1/leases").status, 503);
+        assert_eq!(old.get("/readyz").status, 503);
     }
     load.wait_for(100);
 
@@ -156,6 +162,64 @@ fn a_standby_takes_over_and_the_old_server_is_fenced() {
     load.wait_for(200);
     judge(&first.address, &load.end());
     assert!(first.stop() < Duration::from_secs(40));
+}
+
+/// A writer that never hangs, and the silence after which another server takes over.
+pub(crate) fn patience(silence_s: f64) -> Patience {
+    Patience { silence: Duration::from_secs_f64(silence_s), hang: Duration::MAX }
+}
+
+#[test]
+fn a_long_decision_does_not_end_the_leadership() {
+    let Some(database) = Database::start() else { return };
+    let folder = tempfile::TempDir::new().unwrap();
+    let mut setup = setup(&database, folder.path(), "a");
+    slow::configure(&mut setup);
+    let first = Server::start(&setup);
+    until("the first leader", || ready(&first.address));
+    let mut client = first.client();
+    let decision = slow::decision(&mut client, Duration::from_secs(8));
+    let second = Server::start(&Setup { data: folder.path().join("b"), ..setup });
+    let before = client.seq();
+    let (began, deciding) = (Instant::now(), slow::begin(&first.address, decision));
+    let mut reads = 0;
+    while !deciding.is_finished() {
+        assert!(ready(&first.address) && !ready(&second.address));
+        let reply = client.get("/v1/machine");
+        assert!(deciding.is_finished() || reply.json()["seq"] == before, "{}", reply.text);
+        assert_eq!(second.client().get("/v1/machine").status, 503);
+        reads += 1;
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    println!("{reads} reads beside a decision of {:?}", began.elapsed());
+    assert!(reads > 20, "{reads} reads");
+    assert_eq!(deciding.join().unwrap().unwrap().status, 200);
+    assert!(ready(&first.address) && client.seq() > before);
+}
+
+#[test]
+fn a_writer_that_hangs_loses_the_lead_and_one_that_decides_keeps_it() {
+    let Some(database) = Database::start() else { return };
+    let hang = Duration::from_secs(2);
+    let open = |holder| {
+        let patience = Patience { silence: Duration::from_secs(1), hang };
+        PostgresStore::open(address(&database.url()).unwrap(), holder, patience).unwrap()
+    };
+    let (first, mut second) = (open("first"), open("second"));
+    let claim = first.claim().expect("servers share the records");
+    for _ in 0..5 {
+        first.decides(true);
+        std::thread::sleep(Duration::from_millis(900));
+        first.decides(false);
+        assert!(second.retry().is_err(), "a writer that decides is alive");
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    assert_eq!(runtime.block_on(claim.ask()), Ok(()));
+    first.decides(true);
+    let took = until("the takeover", || second.retry().is_ok());
+    println!("taken over {took:?} after the beginning of a decision");
+    assert!(took >= hang, "{took:?}");
+    assert!(runtime.block_on(claim.ask()).is_err(), "readers are told");
 }
 
 #[test]

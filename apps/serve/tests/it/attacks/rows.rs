@@ -7,7 +7,7 @@ use postgres::{Client, NoTls};
 
 use crate::disk::state_of;
 use crate::records;
-use crate::takeover::Database;
+use crate::takeover::{Database, patience};
 
 /// What is done to a database that is at rest.
 const DAMAGES: [&str; 18] = [
@@ -36,7 +36,8 @@ const DAMAGES: [&str; 18] = [
 ];
 
 fn store(url: &str, holder: &str, patience_s: f64) -> Result<PostgresStore, String> {
-    let opened = address(url).and_then(|config| PostgresStore::open(config, holder, patience_s));
+    let opened =
+        address(url).and_then(|config| PostgresStore::open(config, holder, patience(patience_s)));
     opened.map_err(|error| error.to_string())
 }
 

@@ -1,0 +1,181 @@
+//! The claim of a server to write, renewed and checked on a thread beside the writer.
+//!
+//! A decision may take longer than other servers wait for a sign of life. So this thread gives it,
+//! on a connection of its own. It gives none for a writer that has not come to the end of a
+//! decision within [`Patience::hang`]: then another server takes over.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use futures_util::future::{BoxFuture, FutureExt};
+use postgres::{Client, Config};
+use tokio::sync::oneshot;
+
+use super::postgres::{BEAT, connect, describe};
+use super::{Claim, StoreError};
+
+/// Time between signs of life.
+const EVERY: Duration = Duration::from_millis(500);
+
+const CHECK: &str = "SELECT FROM pavior_leader WHERE epoch = $1";
+
+/// Limits on silence.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// The time without a sign of life after which another server takes over.
+    pub silence: Duration,
+    /// The time that a decision may take before its writer counts as hanging.
+    pub hang: Duration,
+}
+
+/// A claim, as the writer knows it.
+#[derive(Default)]
+struct Known {
+    /// The epoch under which this server writes.
+    epoch: Option<i64>,
+    /// The reason why the last epoch was lost, if this thread has found out.
+    lost: Option<String>,
+    /// The beginning of the decision that the writer is making.
+    decides: Option<Instant>,
+    /// True once the store is closed.
+    ended: bool,
+}
+
+/// A question from a reader.
+type Ask = oneshot::Sender<Result<(), String>>;
+
+/// The claim of a server.
+pub(super) struct Keeper {
+    known: Mutex<Known>,
+    asks: Sender<Ask>,
+}
+
+impl Keeper {
+    /// Starts the thread, which ends with [`Keeper::end`].
+    pub(super) fn start(config: Config, patience: Patience) -> Arc<Keeper> {
+        let (asks, asked) = channel();
+        let keeper = Arc::new(Keeper { known: Mutex::default(), asks });
+        let kept = Arc::downgrade(&keeper);
+        let thread = std::thread::Builder::new().name("claim".into());
+        let run = move || {
+            let mut thread = Renewal { config, hang: patience.hang, client: None };
+            let mut at = Instant::now();
+            while let Some(asks) = next(&asked, at) {
+                let Some(keeper) = kept.upgrade().filter(|keeper| !keeper.lock().ended) else {
+                    return;
+                };
+                let is_due = Instant::now() >= at;
+                thread.answer(&keeper, asks, is_due);
+                if is_due {
+                    at = Instant::now() + EVERY;
+                }
+            }
+        };
+        thread.spawn(run).expect("the system has threads");
+        keeper
+    }
+
+    /// Notes the epoch under which this server writes from now on.
+    pub(super) fn hold(&self, epoch: Option<i64>) {
+        let mut known = self.lock();
+        (known.epoch, known.lost) = (epoch, None);
+    }
+
+    /// Returns the reason why this server no longer writes, if the thread has found out.
+    pub(super) fn lost(&self) -> Option<String> {
+        self.lock().lost.clone()
+    }
+
+    /// Notes that the writer begins a decision, or has come to the end of one.
+    pub(super) fn decides(&self, begins: bool) {
+        self.lock().decides = begins.then(Instant::now);
+    }
+
+    /// Gives no more signs of life.
+    pub(super) fn end(&self) {
+        self.lock().ended = true;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Claim for Keeper {
+    fn ask(&self) -> BoxFuture<'static, Result<(), String>> {
+        let (reply, answer) = oneshot::channel();
+        // A thread that has ended drops the question.
+        let _ = self.asks.send(reply);
+        let ended = || Err("this server has ended".to_string());
+        async move { answer.await.unwrap_or_else(|_| ended()) }.boxed()
+    }
+}
+
+/// Returns the questions that are waiting, or none at a time. `None` once nobody can ask any more.
+fn next(asked: &Receiver<Ask>, at: Instant) -> Option<Vec<Ask>> {
+    match asked.recv_timeout(at.saturating_duration_since(Instant::now())) {
+        Ok(first) => Some(std::iter::once(first).chain(asked.try_iter()).collect()),
+        Err(RecvTimeoutError::Timeout) => Some(Vec::new()),
+        Err(RecvTimeoutError::Disconnected) => None,
+    }
+}
+
+/// The thread's side.
+struct Renewal {
+    config: Config,
+    hang: Duration,
+    client: Option<Client>,
+}
+
+impl Renewal {
+    /// Renews the claim if that is due, and answers whether it holds.
+    fn answer(&mut self, keeper: &Keeper, asks: Vec<Ask>, is_due: bool) {
+        let (epoch, decides) = {
+            let known = keeper.lock();
+            (known.epoch, known.decides)
+        };
+        let hangs = decides.is_some_and(|since| since.elapsed() > self.hang);
+        let statement = match (is_due && !hangs, asks.is_empty()) {
+            (true, _) => BEAT,
+            (false, false) => CHECK,
+            (false, true) => return,
+        };
+        let told = match epoch {
+            None => Err("this server is a standby".to_string()),
+            // A connection that was cut says nothing about the claim: it is asked once more.
+            Some(epoch) => match self.execute(statement, epoch) {
+                Err(_) => self.execute(statement, epoch),
+                told => told,
+            }
+            .map_err(|error| error.to_string())
+            .and_then(|rows| if rows == 1 { Ok(()) } else { Err(PASSED.to_string()) }),
+        };
+        if let Err(reason) = &told {
+            let mut known = keeper.lock();
+            // The writer may have taken over again meanwhile.
+            if known.epoch.is_some() && known.epoch == epoch {
+                (known.epoch, known.lost) = (None, Some(reason.clone()));
+            }
+        }
+        for ask in asks {
+            let _ = ask.send(told.clone());
+        }
+    }
+
+    fn execute(&mut self, statement: &str, epoch: i64) -> Result<u64, StoreError> {
+        let client = match self.client.take() {
+            Some(client) => client,
+            None => connect(&self.config)?,
+        };
+        let client = self.client.insert(client);
+        let done = client.execute(statement, &[&epoch]);
+        done.map_err(|error| {
+            self.client = None;
+            StoreError::Failed(describe(&error))
+        })
+    }
+}
+
+/// The reason of a server whose epoch is no longer that of the leader's row.
+pub(super) const PASSED: &str = "its epoch has passed";

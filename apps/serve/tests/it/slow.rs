@@ -1,0 +1,140 @@
+//! Decisions that take long: readers do not wait for them, and a stop does not, either.
+
+use std::sync::mpsc::channel;
+use std::thread::{JoinHandle, sleep, spawn};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::client::{Client, Reply, batch, number, until};
+use crate::server::{Server, Setup, fresh};
+
+/// Configures a machine whose decisions take the longer, the more requests are waiting.
+pub(crate) fn configure(setup: &mut Setup) {
+    setup.machine = "mesh:24x24".into();
+    setup.scheduler = Some("conservative:plain".into());
+}
+
+/// Fills the queue of a server, and returns a batch whose decision takes about so long.
+pub(crate) fn decision(client: &mut Client, length: Duration) -> String {
+    // One node is left free; failing and repairing it voids every plan.
+    client.lease(json!({ "shape": [24, 23], "estimate_s": 1e6 }));
+    client.lease(json!({ "shape": [23, 1], "estimate_s": 1e6 }));
+    let node = |what: &str| format!(r#"{{"{what}":{{"node":[23,23]}}}}"#);
+    let rounds = |count: usize| batch((0..count).flat_map(|_| [node("fail"), node("repair")]));
+    for _ in 0..100 {
+        let waiting = |index| {
+            let (width, height) = (2 + index % 7, 3 + index % 5);
+            json!({ "lease": {
+                "shape": [width, height], "estimate_s": 60 * (1 + index % 9), "wait": true,
+            }})
+        };
+        assert_eq!(client.post("/v1/batch", batch((0..40).map(waiting))).status, 200);
+        let began = Instant::now();
+        assert_eq!(client.post("/v1/batch", rounds(8)).status, 200);
+        let each = began.elapsed().as_secs_f64() / 8.0;
+        let count = length.as_secs_f64() / each;
+        if count <= 2000.0 {
+            return rounds(count.ceil() as usize);
+        }
+    }
+    panic!("no decision takes that long");
+}
+
+/// Sends a batch on a thread.
+pub(crate) fn begin(address: &str, batch: String) -> JoinHandle<std::io::Result<Reply>> {
+    let address = address.to_string();
+    spawn(move || Client::new(&address).try_post("/v1/batch", batch))
+}
+
+#[test]
+fn reads_do_not_wait_for_a_decision() {
+    let (server, _) = fresh(configure);
+    let mut client = server.client();
+    let slow = decision(&mut client, Duration::from_secs(4));
+    let before = client.seq();
+    let deciding = begin(&server.address, slow);
+    sleep(Duration::from_millis(500));
+    let (mut reads, mut longest) = (0, Duration::ZERO);
+    while !deciding.is_finished() {
+        for path in ["/v1/machine", "/v1/leases", "/v1/state", "/metrics"] {
+            let began = Instant::now();
+            let reply = client.get(path);
+            assert_eq!(reply.status, 200, "{path}: {}", reply.text);
+            if !deciding.is_finished() {
+                (reads, longest) = (reads + 1, longest.max(began.elapsed()));
+                let seq = &reply.json()["seq"];
+                assert!(path == "/metrics" || number(seq) == before, "{path} shows {seq}");
+            }
+        }
+        sleep(Duration::from_millis(50));
+    }
+    println!("{reads} reads beside a decision, the longest {longest:?}");
+    assert!(reads >= 12, "{reads} reads during the decision");
+    assert_eq!(deciding.join().unwrap().unwrap().status, 200);
+    // A reply was sent once readers see what it says.
+    assert!(client.seq() > before);
+}
+
+#[test]
+fn commands_that_wait_behind_a_slow_one_are_answered_one_after_the_other() {
+    let (server, _) = fresh(configure);
+    let slow = decision(&mut server.client(), Duration::from_millis(500));
+    let (answered, answers) = channel();
+    let began = Instant::now();
+    for _ in 0..6 {
+        let (deciding, answered) = (begin(&server.address, slow.clone()), answered.clone());
+        spawn(move || {
+            assert_eq!(deciding.join().unwrap().unwrap().status, 200);
+            answered.send(began.elapsed()).unwrap();
+        });
+    }
+    let times: Vec<Duration> = answers.iter().take(6).collect();
+    // In one group, all would be answered at the end.
+    assert!(times[0] < times[5] / 2, "{times:?}");
+}
+
+#[test]
+fn a_stop_does_not_wait_for_a_decision() {
+    let (mut server, setup): (Server, Setup) = fresh(configure);
+    let mut client = server.client();
+    let slow = decision(&mut client, Duration::from_secs(60));
+    let before = client.seq();
+    let deciding = begin(&server.address, slow);
+    sleep(Duration::from_millis(500));
+    let took = server.stop();
+    println!("stopped {took:?} after SIGTERM");
+    assert!(took < Duration::from_secs(10), "{took:?}");
+    assert!(deciding.join().unwrap().is_err(), "nothing was decided");
+    server.restart(&setup);
+    assert_eq!(server.client().seq(), before, "nothing was recorded");
+}
+
+#[test]
+fn a_refusal_does_not_wait_for_forecasts_which_end_in_time() {
+    let (server, _) = fresh(|setup| {
+        configure(setup);
+        setup.give_tokens(&["a", "b", "c"]);
+    });
+    decision(&mut server.of("root-secret"), Duration::from_secs(120));
+    let ask = |token: &'static str| {
+        let address = server.address.clone();
+        let asked = json!({ "shape": [5, 5], "estimate_s": 60 });
+        move || Client::of(&address, token).post("/v1/forecast", asked)
+    };
+    until("the past", || ask("a-secret")().json()["reason"] != "not-yet");
+    let forecasts = [spawn(ask("a-secret")), spawn(ask("b-secret"))];
+    sleep(Duration::from_millis(500));
+    let mut c = server.of("c-secret");
+    let mut told = 0;
+    while !forecasts.iter().all(JoinHandle::is_finished) {
+        c.post("/v1/leases", json!({ "shape": [2, 2] })).is(409, "no-free-submesh");
+        told += usize::from(!forecasts.iter().any(JoinHandle::is_finished));
+    }
+    assert!(told > 0, "a refusal came first");
+    for forecast in forecasts {
+        let reply = forecast.join().unwrap();
+        let is_told = reply.status == 200 || reply.json()["reason"] == "too-much-work";
+        assert!(is_told, "{}", reply.text);
+    }
+}
