@@ -27,6 +27,8 @@ use crate::writer::{Next, RecoveryError, WriterHandle, from_snapshot};
 const MOST: usize = 256;
 /// Forecasts are made anew after a change at most so often, and for at most a tenth of the time.
 const EVERY: Duration = Duration::from_millis(200);
+/// Time for the forecasts of all machines; what takes longer has none until the next change.
+const LONGEST: Duration = Duration::from_secs(10);
 /// Without a change they are made anew at most so often: where a median has passed.
 const PASSED: Duration = Duration::from_secs(5);
 
@@ -111,6 +113,7 @@ impl Forecasts {
         &self,
         writer: &WriterHandle,
         seed: u64,
+        stop: &Arc<AtomicBool>,
     ) -> Result<(Duration, Option<Duration>), RecoveryError> {
         let begun = Stopwatch::now();
         let mut learning = lock(&self.learning);
@@ -121,7 +124,7 @@ impl Forecasts {
         copy.catch_up(writer, seed)?;
         let before = lock(&self.known).clone();
         let now_ms = writer.clock.now_ms();
-        let known = copy.forecasts(&before, now_ms);
+        let known = copy.forecasts(&before, now_ms, stop);
         let starts = known.values().flat_map(|known| known.forecast.starts.values());
         let first = starts.filter_map(|start| start.median).min();
         let passes = first.map(|median| Duration::from_micros(median.0));
@@ -143,6 +146,7 @@ impl Forecasts {
         request: Request,
         asks: &Asks,
         (writer, seed): (&WriterHandle, u64),
+        stop: &Arc<AtomicBool>,
     ) -> Result<StartJson, Unforeseen> {
         if !self.began.load(Ordering::Acquire) {
             return Err(Unforeseen::NotYet);
@@ -158,6 +162,7 @@ impl Forecasts {
         let (kind, grid) = (asks.kind(request.nodes), machine.grid);
         let id = JobId(copy.state.next_id);
         let job = job(id, request, Time(writer.clock.now_ms() * 1000), &kind);
+        forecaster.stop_by(stop.clone());
         let forecast = forecaster.forecast_request(machine.dispatcher(), job, kind);
         let forecast = forecast.map_err(|error| Unforeseen::Failed(error.to_string()))?;
         forecast.json(id, &grid, date).ok_or(Unforeseen::NotYet)
@@ -346,6 +351,7 @@ impl Learning {
         &mut self,
         before: &HashMap<String, Arc<MachineForecast>>,
         now_ms: u64,
+        stop: &Arc<AtomicBool>,
     ) -> HashMap<String, Arc<MachineForecast>> {
         let now = Time(now_ms * 1000);
         let mut all = HashMap::new();
@@ -366,6 +372,7 @@ impl Learning {
                 }
             }
             let made = before.map_or(0, |before| before.made) + again.len() as u64;
+            forecaster.stop_by(stop.clone());
             let forecast = forecaster.forecast_waiting(board.dispatcher(), now, &again);
             let mut forecast = forecast.unwrap_or_else(|error| {
                 tracing::warn!(%error, "no forecasts of {name}");
@@ -394,9 +401,23 @@ pub(crate) async fn foresee(app: Arc<crate::http::App>) {
     let mut stopping = app.stopping.clone();
     let mut records = app.writer.watch();
     loop {
-        let own = app.clone();
-        let work = move || own.forecasts.follow(&own.writer, own.seed);
-        let Ok(followed) = tokio::task::spawn_blocking(work).await else { return };
+        let (own, stop) = (app.clone(), Arc::new(AtomicBool::new(false)));
+        let flag = stop.clone();
+        let work = move || own.forecasts.follow(&own.writer, own.seed, &flag);
+        let mut work = tokio::task::spawn_blocking(work);
+        let in_time = tokio::select! {
+            followed = &mut work => Some(followed),
+            () = tokio::time::sleep(LONGEST) => None,
+            _ = stopping.wait_for(|stopping| *stopping) => None,
+        };
+        let followed = match in_time {
+            Some(followed) => followed,
+            None => {
+                stop.store(true, Ordering::Relaxed);
+                work.await
+            }
+        };
+        let Ok(followed) = followed else { return };
         let (rest, passes) = followed.unwrap_or_else(|error| {
             tracing::warn!(%error, "the past cannot be read: no forecasts");
             (Duration::from_mins(1), None)

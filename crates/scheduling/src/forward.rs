@@ -58,7 +58,19 @@ where
     ///
     /// # Errors
     /// If strategy or scheduler fail, or a job arrives that waits or runs already.
-    pub fn run(self, mut started: impl FnMut(JobId, Time) -> bool) -> Result<(), DispatchError> {
+    pub fn run(self, started: impl FnMut(JobId, Time) -> bool) -> Result<(), DispatchError> {
+        self.run_while(started, || true)
+    }
+
+    /// Runs on as [`Future::run`] does, until `goes_on`, which is asked at each instant, says no.
+    ///
+    /// # Errors
+    /// As [`Future::run`].
+    pub fn run_while(
+        self,
+        mut started: impl FnMut(JobId, Time) -> bool,
+        mut goes_on: impl FnMut() -> bool,
+    ) -> Result<(), DispatchError> {
         let Future { mut dispatcher, mut now, moves, arrivals, mut length, end } = self;
         let mut agenda: Agenda<Event> = Agenda::new();
         for RunningJob { job, start } in dispatcher.running().by_estimated_end() {
@@ -91,7 +103,7 @@ where
             let change = dispatcher.calendar().next_change(now);
             let arrival = arrivals.peek().map(|job| job.arrival);
             let next = [agenda.next_time(), arrival, change].into_iter().flatten().min();
-            match next.filter(|&next| next < end) {
+            match next.filter(|&next| next < end && goes_on()) {
                 Some(next) => now = next,
                 None => return Ok(()),
             }

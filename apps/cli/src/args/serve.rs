@@ -47,7 +47,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, requires = "tls_cert")]
     pub(crate) client_ca: Option<PathBuf>,
     /// The most nodes that a tenant may hold and wait for
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     pub(crate) quota: Option<u64>,
     /// The most requests a second of a tenant; a batch counts as its operations
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]

@@ -137,6 +137,7 @@ fn wrong_options_are_named() {
         (vec!["--store", "sqlite"], "embedded"),
         (vec!["--token-file", "/does/not/exist"], "/does/not/exist"),
         (vec!["--tls-cert", "x.pem"], "--tls-key"),
+        (vec!["--quota", "-3"], "'--quota <QUOTA>'"),
     ] {
         let output = pavior(&[&["serve", "--data", &data][..], &options].concat(), "");
         assert_eq!(output.status.code(), Some(2), "{options:?}: {}", stderr(&output));

@@ -58,34 +58,50 @@ impl Access {
     pub fn read(text: &str, uid: u32, certificates: bool) -> Result<Access, BadToken> {
         let mut access = Access { uid, certificates, ..Access::default() };
         for (index, line) in text.lines().enumerate() {
-            let bad = |reason| BadToken { line: index + 1, reason };
-            let mut words = line.split('#').next().unwrap_or_default().split_whitespace();
-            let Some(secret) = words.next() else { continue };
-            if access.tokens.iter().any(|known| known.secret == secret) {
-                return Err(bad("an earlier line has the same token"));
-            }
-            let mut token = Token { secret: secret.to_string(), tenant: None };
-            let mut quota = None;
-            for word in words {
-                match word.split_once('=') {
-                    Some(("tenant", name)) if is_tenant(name) => {
-                        token.tenant = Some(name.to_string());
-                    }
-                    Some(("quota", nodes)) => {
-                        quota =
-                            Some(nodes.parse().map_err(|_| bad("a quota is a number of nodes"))?);
-                    }
-                    _ => return Err(bad("behind a token stand tenant=NAME and quota=NODES")),
-                }
-            }
-            match (&token.tenant, quota) {
-                (Some(tenant), Some(quota)) => drop(access.quotas.insert(tenant.clone(), quota)),
-                (None, Some(_)) => return Err(bad("a quota belongs to a tenant")),
-                (_, None) => {}
-            }
-            access.tokens.push(token);
+            let line = line.split('#').next().unwrap_or_default();
+            let read = access.read_line(line);
+            read.map_err(|reason| BadToken { line: index + 1, reason })?;
         }
         Ok(access)
+    }
+
+    /// Adds the token of a line, if there is one.
+    fn read_line(&mut self, line: &str) -> Result<(), &'static str> {
+        // Such as the mark that some editors put at the beginning of a file.
+        if line.contains(|c: char| c == '\u{feff}' || c.is_control() && c != '\t') {
+            return Err("there is an invisible character in it (a byte order mark, or NUL)");
+        }
+        let mut words = line.split_whitespace();
+        let Some(secret) = words.next() else { return Ok(()) };
+        if self.tokens.iter().any(|known| known.secret == secret) {
+            return Err("an earlier line has the same token");
+        }
+        let mut token = Token { secret: secret.to_string(), tenant: None };
+        let mut quota = None;
+        for word in words {
+            match word.split_once('=') {
+                Some(("tenant", _)) if token.tenant.is_some() => {
+                    return Err("it says tenant= twice");
+                }
+                Some(("tenant", name)) if is_tenant(name) => token.tenant = Some(name.to_string()),
+                Some(("quota", _)) if quota.is_some() => return Err("it says quota= twice"),
+                Some(("quota", nodes)) => {
+                    quota = Some(nodes.parse().map_err(|_| "a quota is a number of nodes")?);
+                }
+                _ => return Err("behind a token stand tenant=NAME and quota=NODES"),
+            }
+        }
+        match (&token.tenant, quota) {
+            (Some(tenant), Some(quota)) => {
+                if self.quotas.insert(tenant.clone(), quota).is_some() {
+                    return Err("an earlier line has a quota of the same tenant");
+                }
+            }
+            (None, Some(_)) => return Err("a quota belongs to a tenant"),
+            (_, None) => {}
+        }
+        self.tokens.push(token);
+        Ok(())
     }
 
     /// The quotas of tenants.
@@ -188,6 +204,21 @@ mod tests {
         let error = Access::read("secret\nhush tenant=a/b\n", 0, false).err().unwrap();
         assert_eq!(error.line, 2);
         assert!(!error.to_string().contains("hush"));
+        let bad = [
+            "\u{feff}hush tenant=a\n",
+            "hush\0 tenant=a\n",
+            "hush tenant=a tenant=b\n",
+            "hush tenant=a quota=1 quota=2\n",
+            "other tenant=a quota=8\nhush tenant=a quota=9\n",
+            "other\nhush tenant=a quota=-3\n",
+        ];
+        for text in bad {
+            let error = Access::read(text, 0, false).err().unwrap();
+            assert_eq!(error.line, text.lines().count(), "{text:?}");
+            assert!(!error.to_string().contains("hush"), "{error}");
+        }
+        let two = "one tenant=a quota=8\nother tenant=a\n";
+        assert_eq!(Access::read(two, 0, false).ok().unwrap().quotas()["a"], 8);
         let error = Access::read("hush tenant=a\n\nhush tenant=b\n", 0, false).err().unwrap();
         assert_eq!(error.to_string(), "line 3: an earlier line has the same token");
     }

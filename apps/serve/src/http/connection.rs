@@ -21,6 +21,7 @@ use tokio_rustls::rustls::pki_types::CertificateDer;
 use tower::ServiceExt;
 
 use super::body::is_tenant;
+use super::form::HEAD;
 use super::guarded_body::GuardedBody;
 use super::places::{Party, Place};
 use super::write_timeout::WriteTimeout;
@@ -28,8 +29,9 @@ use super::{Access, App, Peer};
 
 /// How long a connection may take to shake hands, or to send a head.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The bytes of a head, and of what waits to be written beside a body.
-const BUFFER: usize = 32 << 10;
+/// The bytes of a head, and of what waits to be written beside a body. A head that is larger than
+/// [`HEAD`], and fits, is refused with a problem; beyond that it is refused by its status alone.
+const BUFFER: usize = HEAD + (8 << 10);
 /// What is answered to a connection that gives its place up before it has asked for anything.
 const BUSY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n\
     Connection: close\r\nContent-Length: 0\r\n\r\n";

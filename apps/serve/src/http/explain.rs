@@ -1,6 +1,7 @@
 //! Why a request is refused, and what if something were otherwise.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::Json;
 use axum::extract::{Extension, State};
@@ -146,7 +147,8 @@ async fn answered(
 ) -> Result<Json<Explanation>, Fault> {
     let view = app.writer.view().await?;
     let (seed, now_ms, seen_by) = (app.seed, app.writer.clock.now_ms(), caller.clone());
-    let work = move || answer(&view, &seen_by, &question, now_ms, seed);
+    let work =
+        move |stop: &Arc<AtomicBool>| answer(&view, &seen_by, &question, (now_ms, seed), stop);
     Ok(Json(app.fair_queue.run(&caller, work).await??))
 }
 
@@ -154,8 +156,8 @@ fn answer(
     view: &StateView,
     caller: &Caller,
     question: &Question,
-    now_ms: u64,
-    seed: u64,
+    (now_ms, seed): (u64, u64),
+    stop: &AtomicBool,
 ) -> Result<Explanation, Problem> {
     let bad = |detail: String| Problem::new(Reason::BadValue, detail);
     let waiting = waiting(view, caller, question)?;
@@ -178,6 +180,9 @@ fn answer(
     let names = question.strategies.as_ref().unwrap_or(&own);
     let mut answers = Vec::new();
     for name in names.iter().take(64) {
+        if stop.load(Ordering::Relaxed) {
+            return Err(bad("nobody waits for the answer".to_string()));
+        }
         let unknown = |error: pavior::BadName| Problem::new(Reason::UnknownStrategy, error.reason);
         let strategy: Selection = name.parse().map_err(unknown)?;
         answers.push(diagnose::answer(grid, &state, &strategy, &request, seed).map_err(bad)?);

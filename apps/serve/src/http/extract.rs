@@ -47,10 +47,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for InBody<T> {
 /// The bytes of a body.
 async fn whole(request: Request, app: &Arc<App>) -> Result<Bytes, Fault> {
     Bytes::from_request(request, app).await.map_err(|rejection| match rejection.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => {
-            let detail = format!("a body has at most {} bytes", app.bounds.body);
-            Fault::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail)
-        }
+        StatusCode::PAYLOAD_TOO_LARGE => Fault::large_body(app.bounds.body),
         status => Fault::new(status, "bad-request", "the body cannot be read to its end"),
     })
 }
@@ -137,9 +134,12 @@ impl Change {
     /// The key, with a digest of what is asked for.
     fn key(&self, what: &str) -> Result<Option<IdempotencyKey>, Problem> {
         let Some(value) = &self.key else { return Ok(None) };
-        let text = value.to_str().ok().filter(|text| (1..=255).contains(&text.len()));
+        let is_key = |text: &&str| {
+            (1..=255).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
+        };
+        let text = value.to_str().ok().filter(is_key);
         let Some(text) = text else {
-            let detail = "an Idempotency-Key has 1 to 255 visible ASCII characters";
+            let detail = "an Idempotency-Key has 1 to 255 visible ASCII characters, no spaces";
             return Err(Problem::new(Reason::BadValue, detail));
         };
         // Neither a query nor what stands for the path has a line break.
@@ -159,5 +159,5 @@ async fn diagnosis(
         return Ok(known);
     }
     let (diagnoses, seen_by) = (app.diagnoses.clone(), caller.clone());
-    app.fair_queue.run(caller, move || diagnoses.diagnosis(&seen_by, &refusal)).await
+    app.diagnosing.run(caller, move |_| diagnoses.diagnosis(&seen_by, &refusal)).await
 }

@@ -2,8 +2,11 @@
 //! in turn.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
+use axum::http::StatusCode;
 use tokio::sync::Semaphore;
 
 use super::Fault;
@@ -18,28 +21,46 @@ const SOME: usize = 64;
 pub(crate) struct FairQueue {
     turns: Arc<Semaphore>,
     own: Mutex<HashMap<Option<String>, Arc<Semaphore>>>,
+    longest: Duration,
+}
+
+/// Tells work to stop once nobody waits for it.
+struct StopOnDrop(Arc<AtomicBool>);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 impl FairQueue {
-    /// A queue for so many pieces of work at a time.
-    pub(crate) fn new(at_once: usize) -> FairQueue {
-        FairQueue { turns: Arc::new(Semaphore::new(at_once)), own: Mutex::default() }
+    /// Makes a queue for so many pieces of work at a time, each of which may take so long.
+    pub(crate) fn new(at_once: usize, longest: Duration) -> FairQueue {
+        FairQueue { turns: Arc::new(Semaphore::new(at_once)), own: Mutex::default(), longest }
     }
 
-    /// Does the work of a caller when it is its turn. Where the caller leaves meanwhile, what has
-    /// begun keeps its turn to the end.
+    /// Does the work of a caller when it is its turn. Its flag becomes true when the caller has
+    /// gone, or the work takes too long; work that does not look at it keeps its turn to the end.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         caller: &Caller,
-        work: impl FnOnce() -> T + Send + 'static,
+        work: impl FnOnce(&Arc<AtomicBool>) -> T + Send + 'static,
     ) -> Result<T, Fault> {
         let own = self.own(caller).acquire_owned().await.map_err(|_| Unavailable::Stopping)?;
         let turn = self.turns.clone().acquire_owned().await.map_err(|_| Unavailable::Stopping)?;
+        let stop = StopOnDrop(Arc::default());
+        let flag = stop.0.clone();
         let done = tokio::task::spawn_blocking(move || {
             let _turn = (own, turn);
-            work()
+            work(&flag)
         });
-        done.await.map_err(|error| Fault::internal(&error))
+        match tokio::time::timeout(self.longest, done).await {
+            Ok(done) => done.map_err(|error| Fault::internal(&error)),
+            Err(_) => {
+                let detail = format!("it takes more than {} s", self.longest.as_secs());
+                Err(Fault::new(StatusCode::SERVICE_UNAVAILABLE, "too-much-work", detail))
+            }
+        }
     }
 
     fn own(&self, caller: &Caller) -> Arc<Semaphore> {
@@ -56,14 +77,37 @@ mod tests {
     use super::*;
 
     #[test]
+    fn work_is_told_to_stop_when_its_caller_has_gone_or_it_takes_too_long() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let works = |longest: u64, patience: u64| {
+            let queue = FairQueue::new(1, Duration::from_millis(longest));
+            let (ended, has_ended) = std::sync::mpsc::channel();
+            let work = move |stop: &Arc<AtomicBool>| {
+                while !stop.load(Ordering::Relaxed) {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                ended.send(()).unwrap();
+            };
+            let work = async { queue.run(&Caller::OPERATOR, work).await };
+            let patience = Duration::from_millis(patience);
+            let told = runtime.block_on(async { tokio::time::timeout(patience, work).await });
+            has_ended.recv_timeout(Duration::from_mins(1)).expect("the work has stopped");
+            told.ok()
+        };
+        assert!(works(60_000, 50).is_none(), "the caller has gone");
+        let fault = works(50, 60_000).expect("it is answered").unwrap_err();
+        assert_eq!(fault.problem.status, 503);
+    }
+
+    #[test]
     fn a_caller_with_many_requests_does_not_hold_up_another() {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let queue = FairQueue::new(1);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let queue = FairQueue::new(1, Duration::from_mins(1));
         let order = Mutex::new(Vec::new());
         let order: &'static Mutex<Vec<&str>> = Box::leak(Box::new(order));
         let of = async |name: &'static str| {
             let caller = Caller { tenant: Some(name.to_string()) };
-            queue.run(&caller, move || order.lock().unwrap().push(name)).await.unwrap();
+            queue.run(&caller, move |_| order.lock().unwrap().push(name)).await.unwrap();
         };
         runtime.block_on(async {
             // No work ends before all have asked.

@@ -70,7 +70,7 @@ pub(crate) async fn forecast(
 ) -> Result<Json<ForecastReply>, Fault> {
     let view = app.writer.view().await?;
     let (shared, asker) = (app.clone(), caller.clone());
-    let work = move || {
+    let work = move |stop: &_| {
         let board = board_of(&view, body.machine.as_deref())?;
         let index = view.board_index(Some(&board.spec.name)).unwrap_or(0);
         let asked = ask(body.shape.as_deref(), body.nodes, &board.grid)?;
@@ -79,11 +79,11 @@ pub(crate) async fn forecast(
         let said_ms = millis("estimate_s", body.estimate_s)?.or(millis("ttl_s", body.ttl_s)?);
         let asks = Asks { tenant: asker.tenant.unwrap_or_default(), said_ms };
         let state = (&shared.writer, shared.seed);
-        let forecast = shared.forecasts.of_request(index, request, &asks, state);
+        let forecast = shared.forecasts.of_request(index, request, &asks, state, stop);
         let forecast = forecast.map_err(problem)?;
         Ok::<_, Problem>(ForecastReply { machine: board.spec.name.clone(), forecast })
     };
-    Ok(Json(app.fair_queue.run(&caller, work).await??))
+    Ok(Json(app.forecasting.run(&caller, work).await??))
 }
 
 fn problem(unforeseen: Unforeseen) -> Problem {

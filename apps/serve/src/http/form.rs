@@ -1,15 +1,20 @@
 //! The form of requests and replies: which parameters an address may have, what a body may be
 //! written in, and the headers that every reply has.
 
+use std::sync::Arc;
+
 use axum::body::HttpBody;
-use axum::extract::{MatchedPath, Query, Request};
-use axum::http::{HeaderName, HeaderValue, Method, StatusCode, Uri, header};
+use axum::extract::{MatchedPath, Query, Request, State};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, Uri, Version, header};
 use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use pavior::names::unknown_name;
 use pavior::text::shown;
 
-use super::{Fault, openapi};
+use super::{App, Fault, openapi};
+
+/// The most bytes of a head.
+pub(super) const HEAD: usize = 32 << 10;
 
 /// Headers of every reply: browsers take it for what it says it is, and do not tell other sites
 /// where they come from.
@@ -31,11 +36,38 @@ pub(crate) async fn checked(request: Request, next: Next) -> Result<Response, Fa
     Ok(next.run(request).await)
 }
 
-/// Adds the headers that every reply has.
-pub(crate) async fn with_headers(request: Request, next: Next) -> Response {
-    let mut response = next.run(request).await;
+/// Refuses requests whose head is malformed, and adds the headers that every reply has.
+pub(crate) async fn with_headers(
+    State(app): State<Arc<App>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let mut response = match head(&request, app.bounds.body) {
+        Ok(()) => next.run(request).await,
+        Err(fault) => fault.into_response(),
+    };
     response.headers_mut().extend(ALWAYS);
     response
+}
+
+/// Checks the size of a head, the host, and the length of the body that it announces.
+fn head(request: &Request, most: usize) -> Result<(), Fault> {
+    let headers = request.headers();
+    let fields = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4);
+    if request.uri().to_string().len() + fields.sum::<usize>() > HEAD {
+        let detail = format!("the head of a request has at most {HEAD} bytes");
+        let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+        return Err(Fault::new(status, "too-large", detail));
+    }
+    let hosts = headers.get_all(header::HOST).iter().count();
+    if hosts > 1 || hosts == 0 && request.version() >= Version::HTTP_11 {
+        let detail = "a request has one Host";
+        return Err(Fault::new(StatusCode::BAD_REQUEST, "bad-value", detail));
+    }
+    if request.body().size_hint().lower() > most as u64 {
+        return Err(Fault::large_body(most));
+    }
+    Ok(())
 }
 
 /// Whether the parameters of an address are known ones, each once.
@@ -59,8 +91,17 @@ fn parameters(uri: &Uri, known: &[&str]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Whether a body is said to be JSON. A request without a body may leave out what it is.
+/// Checks that a body is said to be JSON, as it is. A request without a body may leave that out.
 fn media_type(request: &Request) -> Result<(), Fault> {
+    let mut codings = request.headers().get_all(header::CONTENT_ENCODING).iter();
+    if codings.any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
+        let detail = "a body with a Content-Encoding; bodies are sent as they are";
+        return Err(Fault::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "unsupported-media-type",
+            detail,
+        ));
+    }
     let mut given = request.headers().get_all(header::CONTENT_TYPE).iter();
     let detail = match (given.next(), given.next()) {
         (None, _) if request.body().is_end_stream() => return Ok(()),

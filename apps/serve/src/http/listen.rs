@@ -22,7 +22,7 @@ use super::{App, Peer};
 use crate::secret;
 
 /// How long requests that run may take when the service stops.
-const GRACE: Duration = Duration::from_millis(1500);
+const GRACE: Duration = Duration::from_millis(1200);
 
 /// An address to listen at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,8 +54,10 @@ pub enum ListenError {
         error: io::Error,
     },
     /// A certificate or key cannot be used.
-    #[error("{file}: {reason}", file = .file.display())]
+    #[error("{option} {file}: {reason}", file = .file.display())]
     Certificate {
+        /// The option that names it.
+        option: &'static str,
         /// The file.
         file: PathBuf,
         /// Why.
@@ -217,43 +219,49 @@ fn bind_unix(path: &Path) -> io::Result<UnixListener> {
     })
 }
 
+/// An option that names a file, and the file.
+type Named<'a> = (&'static str, &'a Path);
+
+/// Makes the error of a file that cannot be used.
+fn unusable((option, file): Named<'_>, reason: impl fmt::Display) -> ListenError {
+    ListenError::Certificate { option, file: file.to_path_buf(), reason: reason.to_string() }
+}
+
+/// Reads certificates, at least one.
+fn certificates(named: Named<'_>) -> Result<Vec<CertificateDer<'static>>, ListenError> {
+    let read = CertificateDer::pem_file_iter(named.1).and_then(Iterator::collect);
+    let read: Vec<_> = read.map_err(|error| unusable(named, error))?;
+    if read.is_empty() {
+        return Err(unusable(named, "there is no certificate in it"));
+    }
+    Ok(read)
+}
+
 fn acceptor(tls: &Tls) -> Result<TlsAcceptor, ListenError> {
-    let bad =
-        |file: &Path, reason: String| ListenError::Certificate { file: file.to_path_buf(), reason };
-    let all = |file: &Path| -> Result<Vec<CertificateDer<'static>>, ListenError> {
-        let read =
-            CertificateDer::pem_file_iter(file).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-        let read = read.map_err(|error| bad(file, error.to_string()))?;
-        if read.is_empty() {
-            Err(bad(file, "there is no certificate in it".into()))
-        } else {
-            Ok(read)
-        }
-    };
+    let (own, key) = (("--tls-cert", &*tls.certificate), ("--tls-key", &*tls.key));
     let provider = Arc::new(tokio_rustls::rustls::crypto::ring::default_provider());
     let builder = ServerConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()
-        .map_err(|error| bad(&tls.certificate, error.to_string()))?;
+        .map_err(|error| unusable(own, error))?;
     let builder = match &tls.client_ca {
         None => builder.with_no_client_auth(),
         Some(file) => {
+            let named = ("--client-ca", &**file);
             let mut roots = RootCertStore::empty();
-            for certificate in all(file)? {
-                roots.add(certificate).map_err(|error| bad(file, error.to_string()))?;
+            for certificate in certificates(named)? {
+                roots.add(certificate).map_err(|error| unusable(named, error))?;
             }
             // A client without a certificate may show a token instead.
             let verifier = WebPkiClientVerifier::builder_with_provider(roots.into(), provider)
                 .allow_unauthenticated()
                 .build()
-                .map_err(|error| bad(file, error.to_string()))?;
+                .map_err(|error| unusable(named, error))?;
             builder.with_client_cert_verifier(verifier)
         }
     };
-    let key = secret::read(&tls.key).map_err(|error| bad(&tls.key, error.to_string()))?;
-    let key =
-        PrivateKeyDer::from_pem_slice(&key).map_err(|error| bad(&tls.key, error.to_string()))?;
-    let config = builder
-        .with_single_cert(all(&tls.certificate)?, key)
-        .map_err(|error| bad(&tls.certificate, error.to_string()))?;
+    let read = secret::read(key.1).map_err(|error| unusable(key, error))?;
+    let read = PrivateKeyDer::from_pem_slice(&read).map_err(|error| unusable(key, error))?;
+    let config =
+        builder.with_single_cert(certificates(own)?, read).map_err(|error| unusable(own, error))?;
     Ok(TlsAcceptor::from(Arc::new(config)))
 }

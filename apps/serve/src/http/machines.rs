@@ -247,7 +247,7 @@ async fn view_at(
     let until = until.min(now.seq);
     let cutoff = Cutoff { known: app.series.before(at_ms).min(until), until, at_ms };
     // One look back at a time: it reads the journal.
-    let work = move || {
+    let work = move |_: &_| {
         look_back(&*history, &cutoff, &ServiceLimits::default(), seed).map(|state| state.view())
     };
     match app.fair_queue.run(caller, work).await? {

@@ -35,6 +35,7 @@ mod watch;
 mod write_timeout;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::http::StatusCode;
@@ -95,6 +96,9 @@ impl Default for HttpBounds {
 
 /// Pieces of long work at a time, at least.
 const AT_ONCE: usize = 2;
+/// The time that an answer may take, and a forecast.
+const LONGEST: Duration = Duration::from_mins(2);
+const FORECAST: Duration = Duration::from_secs(10);
 
 /// What all handlers share.
 pub(crate) struct App {
@@ -110,7 +114,10 @@ pub(crate) struct App {
     pub(crate) forecasts: Forecasts,
     rates: Option<rates::Rates>,
     traffic: traffic::Traffic,
+    /// Turns of questions, of diagnoses of refusals, and of forecasts: none waits for another kind.
     pub(crate) fair_queue: fair_queue::FairQueue,
+    pub(crate) diagnosing: fair_queue::FairQueue,
+    pub(crate) forecasting: fair_queue::FairQueue,
     /// The machines, in the order in which they are configured.
     pub(crate) machines: Vec<(MachineSpec, Grid)>,
     watchers: Arc<places::Places>,
@@ -135,7 +142,9 @@ impl App {
         App {
             watchers: places::Places::new(bounds.watchers),
             catching_up: Arc::new(Semaphore::new(READERS)),
-            fair_queue: fair_queue::FairQueue::new(AT_ONCE.max(processors)),
+            fair_queue: fair_queue::FairQueue::new(AT_ONCE.max(processors), LONGEST),
+            diagnosing: fair_queue::FairQueue::new(AT_ONCE.max(processors), LONGEST),
+            forecasting: fair_queue::FairQueue::new(1, FORECAST),
             traffic: traffic::Traffic::new(),
             metrics: metrics::Metrics::new(),
             series: series::Series::default(),
@@ -224,6 +233,6 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         })
         .layer(axum::extract::DefaultBodyLimit::max(most))
         .layer(from_fn_with_state(app.clone(), gate::observe))
-        .layer(from_fn(form::with_headers))
+        .layer(from_fn_with_state(app.clone(), form::with_headers))
         .with_state(app)
 }

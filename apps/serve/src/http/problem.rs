@@ -168,6 +168,12 @@ impl Fault {
         Fault { problem: Box::new(problem), retry_after: None }
     }
 
+    /// A body of more bytes than are allowed.
+    pub(crate) fn large_body(most: usize) -> Fault {
+        let detail = format!("a body has at most {most} bytes");
+        Fault::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail)
+    }
+
     /// A mistake of the service, told in its log alone.
     pub(crate) fn internal(error: &impl std::fmt::Display) -> Fault {
         tracing::error!(%error, "a request failed");

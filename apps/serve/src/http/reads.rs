@@ -181,7 +181,7 @@ async fn waiting_list(
         return Ok(Vec::new());
     }
     let (shared, view, seen_by) = (app.clone(), view.clone(), caller.clone());
-    let work = move || {
+    let work = move |_: &_| {
         let mut list = Vec::new();
         for board in &view.boards {
             let here = || seen.iter().filter(|one| one.machine == board.spec.name);

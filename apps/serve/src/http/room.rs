@@ -121,7 +121,7 @@ pub(crate) async fn room(
     caller.may_see_moves()?;
     let view = app.writer.view().await?;
     let (now_ms, seed) = (app.writer.clock.now_ms(), app.seed);
-    Ok(Json(app.fair_queue.run(&caller, move || planned(&view, &body, (now_ms, seed))).await??))
+    Ok(Json(app.fair_queue.run(&caller, move |_| planned(&view, &body, (now_ms, seed))).await??))
 }
 
 fn planned(

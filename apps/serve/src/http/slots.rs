@@ -107,7 +107,7 @@ pub(crate) async fn slots_of(
     }
     let view = app.writer.view().await?;
     let (seed, is_operator) = (app.seed, caller.tenant.is_none());
-    let work = move || answer(&view, &query, is_operator, seed);
+    let work = move |_: &_| answer(&view, &query, is_operator, seed);
     Ok(Json(app.fair_queue.run(&caller, work).await??))
 }
 

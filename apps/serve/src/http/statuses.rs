@@ -27,6 +27,7 @@ problems! {
         400: "a parameter or a value is wrong",
         401: "it is not known who calls",
         403: "not for this caller, or from a page of another site",
+        431: "the head is too large",
         429: "the tenant sends too many requests: try again after `Retry-After` seconds",
         500: "a mistake of the service, told in its log",
         503: "the service cannot answer now; `reason` says why",
@@ -35,7 +36,7 @@ problems! {
     Posted {
         408: "the body did not come in time",
         413: "the body is too large, or asks for too much at once",
-        415: "the body is not application/json",
+        415: "the body is not application/json, or is encoded",
     }
     /// Of every route that takes an Idempotency-Key.
     Keyed {
@@ -56,6 +57,7 @@ problems! {
     /// Of a route without parameters that everybody may ask.
     Open {
         400: "it has no parameters",
+        431: "the head is too large",
     }
     /// Of the route that says whether the service can decide.
     NotReady {

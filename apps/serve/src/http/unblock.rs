@@ -54,7 +54,7 @@ pub(crate) async fn unblock(
     caller.may_see_moves()?;
     let view = app.writer.view().await?;
     let seed = app.seed;
-    Ok(Json(app.fair_queue.run(&caller, move || planned(&view, &body, seed)).await??))
+    Ok(Json(app.fair_queue.run(&caller, move |_| planned(&view, &body, seed)).await??))
 }
 
 fn planned(view: &StateView, body: &UnblockBody, seed: u64) -> Result<Plan, Problem> {

@@ -1,6 +1,10 @@
 //! The form of requests and replies: what is said twice, or is not known, is refused, whatever the
 //! route; and every reply has the same headers, times and counts.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::client::{Client, Reply, has, millis, until, watch};
@@ -331,5 +335,77 @@ fn times_have_one_form_in_every_reply_and_event() {
             _ => 1,
         };
         assert_eq!(times(&data, &kind), expected, "{data}");
+    }
+}
+
+/// Sends bytes on a connection of its own, and returns all that comes back until it is closed.
+fn raw(server: &Server, bytes: &[u8]) -> String {
+    let mut stream = TcpStream::connect(server.address.trim_start_matches("http://")).unwrap();
+    stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
+    stream.write_all(bytes).unwrap();
+    let mut reply = Vec::new();
+    let mut buffer = [0; 4096];
+    // The service may close the connection before it has read everything.
+    while let Ok(count @ 1..) = stream.read(&mut buffer) {
+        reply.extend_from_slice(&buffer[..count]);
+        if String::from_utf8_lossy(&reply).ends_with('}') {
+            break;
+        }
+    }
+    String::from_utf8_lossy(&reply).into_owned()
+}
+
+#[test]
+fn heads_that_are_malformed_or_too_large_are_refused() {
+    let (server, _) = fresh(|_| {});
+    let head = |line: &str, fields: &str| format!("{line}\r\n{fields}\r\n");
+    let (get, post) = ("GET /v1/machine HTTP/1.1", "POST /v1/leases HTTP/1.1");
+    let (host, json) = ("Host: 127.0.0.1\r\n", "Content-Type: application/json\r\n");
+    let long = |bytes: usize| format!("{host}X-Long: {}\r\n", "a".repeat(bytes));
+    let coded =
+        |coding: &str| format!("{host}{json}Content-Encoding: {coding}\r\nContent-Length: 2\r\n");
+    for (request, status) in [
+        (head(get, ""), 400),
+        (head(get, &format!("{host}{host}")), 400),
+        (head("GET / HTTP/1.1", &format!("{host}Host: evil.example\r\n")), 400),
+        (head("GET /v1/machine HTTP/1.0", ""), 200),
+        (head(get, host), 200),
+        (head(get, &long(32_000)), 200),
+        (head(get, &long(33_000)), 431),
+        (head("GET /healthz HTTP/1.1", &long(33_000)), 431),
+        (head(post, &coded("gzip")) + "{}", 415),
+        (head(post, &coded("identity, br")) + "{}", 415),
+        (head(post, &coded("Identity")) + "{}", 400),
+        // No byte of the body comes.
+        (head(post, &format!("{host}{json}Content-Length: 1048577\r\n")), 413),
+        (head(post, &format!("{host}{json}Content-Length: 99999999999\r\n")), 413),
+        (
+            head(post, &format!("{host}{json}Expect: 100-continue\r\nContent-Length: 1048577\r\n")),
+            413,
+        ),
+    ] {
+        let reply = raw(&server, request.as_bytes());
+        let shown = &request[..request.len().min(200)];
+        assert!(reply.contains(&format!(" {status} ")), "{shown}: {reply}");
+        assert_eq!(reply.contains("\"detail\""), status != 200, "{shown}: {reply}");
+        assert!(!reply.contains("100 Continue"), "{shown}: {reply}");
+    }
+    let foreign =
+        b"GET /v1/machine HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: http://127.0.0.1\xe9\r\n\r\n";
+    assert!(raw(&server, foreign).contains(" 403 "));
+    let strange = b"GET /v1/machine HTTP/1.1\r\nHost: \xe9\r\n\r\n";
+    assert!(raw(&server, strange).contains(" 403 "));
+}
+
+#[test]
+fn keys_have_visible_characters_alone() {
+    let (server, _) = fresh(|_| {});
+    let mut client = server.client();
+    for (key, status) in [("a", 201), ("!~", 201), ("a b", 400), ("a\tb", 400), ("", 400)] {
+        let reply = client.keyed("/v1/leases", r#"{"nodes":1}"#, key);
+        assert_eq!(reply.status, status, "{key:?}: {}", reply.text);
+    }
+    for (key, status) in [("k".repeat(255), 201), ("k".repeat(256), 400)] {
+        assert_eq!(client.keyed("/v1/leases", r#"{"nodes":1}"#, &key).status, status);
     }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use pavior::time::Date;
 use serde_json::{Value, json};
 
-use crate::client::{Client, has, until, watch};
+use crate::client::{Client, batch, has, until, watch};
 use crate::server::fresh;
 
 /// A time so many seconds from now, as the service reads it.
@@ -68,6 +68,44 @@ fn no_lease_lasts_into_a_reservation_and_a_restart_changes_nothing() {
     let lease = client.get(&format!("/v1/leases/{}", waiting["id"])).json();
     assert_eq!(lease["state"], "held", "the queue has moved");
     client.post(&path, "").is(404, "unknown-reservation");
+}
+
+/// Grants from the queue, alone and in a batch, after moves and renewals, under each scheduler.
+#[test]
+fn nothing_that_is_granted_lasts_into_a_reservation() {
+    for scheduler in ["fcfs", "scan-all", "easy", "conservative", "window:4"] {
+        let (server, _) = fresh(|setup| setup.scheduler = Some(scheduler.into()));
+        let mut client = server.client();
+        let runs = client.lease(json!({ "shape": [4, 8], "ttl_s": 600 }));
+        assert_eq!(runs["parts"][0]["base"], json!([0, 0]));
+        let one = client.post("/v1/reservations", left(3600, 7200)).json();
+        let into = json!({ "shape": [4, 8], "estimate_s": 9000 });
+        // The right half is taken by a lease that waits for nothing.
+        let beside = client.lease(&into);
+        assert_eq!(beside["parts"][0]["base"], json!([4, 0]), "{scheduler}");
+        let waits = client.lease(json!({ "shape": [1, 8], "estimate_s": 9000, "wait": true }));
+        assert_eq!(waits["state"], "waiting");
+        // The left half is free now, until the reservation begins.
+        assert_eq!(client.end(&runs).status, 200);
+        client.post("/v1/leases", &into).is(409, "reserved");
+        let lease = json!({ "lease": { "nodes": 1, "ttl_s": 9000 } });
+        let queued = json!({ "lease": { "nodes": 2, "ttl_s": 9000, "wait": true } });
+        let many = client.post("/v1/batch", batch([lease, queued])).json();
+        assert_eq!(many["answers"][0]["status"], 409, "{scheduler}: {many}");
+        assert_eq!(many["answers"][1]["status"], 202, "{scheduler}: {many}");
+        // Another lease is renewed, and moved: ended, and held elsewhere.
+        let path = format!("/v1/leases/{}/renew", beside["id"]);
+        let renewal = json!({ "epoch": beside["epoch"], "ttl_s": 90_000 });
+        assert_eq!(client.post(&path, renewal).status, 200);
+        let held = client.get("/v1/leases").json();
+        assert_eq!(held["leases"].as_array().unwrap().len(), 1, "{scheduler}: {held}");
+        assert_eq!(reserved(&mut client)[0]["leases"], json!([]), "{scheduler}");
+        // The operator's own `hold` is not checked, and the list says which lease is in the way.
+        let hold = json!({ "parts": [{ "base": [0, 0], "sides": [1, 1] }], "ttl_s": 9000 });
+        let hold = client.post("/v1/hold", hold).json();
+        assert_eq!(reserved(&mut client)[0]["leases"], json!([hold["id"]]));
+        assert_eq!(reserved(&mut client)[0]["id"], one["id"]);
+    }
 }
 
 #[test]

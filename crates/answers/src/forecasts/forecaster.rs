@@ -1,6 +1,7 @@
 //! Learns from what happens on a machine, and says when what waits will start.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::JobId;
@@ -64,6 +65,9 @@ pub enum ForecastError {
     /// The machine cannot be made.
     #[error("no machine for the past: {0}")]
     Machine(String),
+    /// It was stopped ([`Forecaster::stop_by`]).
+    #[error("the forecast was stopped")]
+    Stopped,
 }
 
 /// Learns from what happens on a machine, and says when what waits will start.
@@ -85,6 +89,7 @@ pub struct Forecaster {
     calibration: Calibration,
     kinds: FxHashMap<JobId, Kind>,
     asked: u64,
+    stop: Arc<AtomicBool>,
 }
 
 impl Forecaster {
@@ -98,7 +103,14 @@ impl Forecaster {
             calibration: Calibration::default(),
             kinds: FxHashMap::default(),
             asked: 0,
+            stop: Arc::default(),
         }
+    }
+
+    /// Sets the flag that stops forecasts: while it is true they end soon, with
+    /// [`ForecastError::Stopped`].
+    pub fn stop_by(&mut self, flag: Arc<AtomicBool>) {
+        self.stop = flag;
     }
 
     /// The dispatchers that it will be asked about have another scheduler from now on. What was
@@ -369,7 +381,7 @@ impl Forecaster {
         now: Time,
         jobs: &[JobId],
     ) -> Result<Vec<Vec<Time>>, ForecastError> {
-        let (past, arrivals) = (&self.past, &self.arrivals);
+        let (past, arrivals, stop) = (&self.past, &self.arrivals, &*self.stop);
         let run = |Way { dispatcher, runs, draws }: Way| {
             let later = draws.into_iter().flat_map(|mut draws| {
                 let later = arrivals.later(now, &mut draws.stream);
@@ -378,9 +390,12 @@ impl Forecaster {
                     (arrival, run)
                 })
             });
-            starts((dispatcher, now), &runs, later, jobs)
+            starts((dispatcher, now), &runs, later, jobs, stop)
         };
         let started = in_parallel(ways, self.effort.threads, run);
+        if stop.load(Ordering::Relaxed) {
+            return Err(ForecastError::Stopped);
+        }
         Ok(started.into_iter().collect::<Result<_, _>>()?)
     }
 

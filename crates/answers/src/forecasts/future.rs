@@ -1,5 +1,7 @@
 //! One future: the real scheduler and strategy, run forward.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use pavior_kernel::Time;
 use pavior_mesh::JobId;
 use pavior_scheduling::{DispatchError, Dispatcher, Future};
@@ -22,6 +24,7 @@ pub(crate) fn starts(
     runs: &FxHashMap<JobId, Time>,
     later: impl Iterator<Item = (Arrival, Time)>,
     targets: &[JobId],
+    stop: &AtomicBool,
 ) -> Result<Vec<Time>, DispatchError> {
     let mut missing: FxHashMap<JobId, usize> =
         targets.iter().enumerate().map(|(place, &id)| (id, place)).collect();
@@ -39,12 +42,14 @@ pub(crate) fn starts(
         (Some(run), _) | (None, Service::Run(run)) => *run,
         (None, _) => job.estimate,
     };
-    Future { dispatcher, now, moves: Vec::new(), arrivals, length, end }.run(|id, at| {
+    let started = |id: JobId, at| {
         if let Some(place) = missing.remove(&id) {
             starts[place] = at;
         }
         !missing.is_empty()
-    })?;
+    };
+    let future = Future { dispatcher, now, moves: Vec::new(), arrivals, length, end };
+    future.run_while(started, || !stop.load(Ordering::Relaxed))?;
     Ok(starts)
 }
 

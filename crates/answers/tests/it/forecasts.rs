@@ -1,9 +1,12 @@
 //! Forecasts from outside: what they may not read, what they may not depend on, and what holds.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use pavior_allocation::Machine;
 use pavior_answers::forecasts::{
-    Effort, Forecaster, HORIZON, Judged, Kind, Obstacle, Record, Score, Start, StartQuestion,
-    StartWords, learn, replay,
+    Effort, ForecastError, Forecaster, HORIZON, Judged, Kind, Obstacle, Record, Score, Start,
+    StartQuestion, StartWords, learn, replay,
 };
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::{Cuboid, JobId, NodeId, Request};
@@ -127,6 +130,23 @@ fn nothing_is_read_of_what_is_not_over() {
 fn request(forecaster: &mut Forecaster, state: &Dispatcher, (job, kind): (Job, Kind)) -> Start {
     let id = job.id;
     forecaster.forecast_request(state, job, kind).unwrap().starts[&id]
+}
+
+#[test]
+fn a_forecast_that_is_stopped_says_so() {
+    let mut forecaster = Forecaster::new(selected("easy"), Effort::default());
+    let mut state = dispatcher("easy");
+    let (running, kind) = job(1, 0, [4, 4, 1], 100, Some(100));
+    forecaster.submitted(&running, kind);
+    state.submit(running).unwrap();
+    assert!(state.start_next(Time::ZERO, &mut ()).unwrap().is_some());
+    let waiting = job(2, 1, [2, 2, 1], 100, Some(100));
+    let stop = Arc::new(AtomicBool::new(true));
+    forecaster.stop_by(stop.clone());
+    let stopped = forecaster.forecast_request(&state, waiting.0.clone(), waiting.1);
+    assert!(matches!(stopped, Err(ForecastError::Stopped)));
+    stop.store(false, Ordering::Relaxed);
+    assert!(forecaster.forecast_request(&state, waiting.0, waiting.1).is_ok());
 }
 
 /// Nothing runs and nothing comes: only the end of what is reserved ahead lets the job start.
